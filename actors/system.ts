@@ -8,13 +8,13 @@
 //
 // Calls that go past a mailbox. All run on the one thread, between turns or within the turn of another actor, and change
 // nothing that a turn holds half changed:
-//   VenueActor.note           measures how late an event came: before it waits, or it would measure the wait as well
-//   VenueActor.requestResync  a market asks for a snapshot, also at a full mailbox or while turns are held, when no message would come
-//   VenueActor.recoverTrades  a market lost a trade at its full mailbox: a message for it could be lost in the same way
-//   VenueActor.lookAtDelay, read, MarketActor.onLate   the delay watch must be heard while no turn runs
+//   VenueActor.note            measures how late an event came: before it waits, or it would measure the wait as well
+//   VenueActor.requestResync   a market asks for a snapshot, also at a full mailbox or while turns are held, when no message would come
+//   VenueActor.backFillTrades  a market lost a trade at its full mailbox: a message for it could be lost in the same way
+//   VenueActor.lookAtDelay, read, MarketActor.onLate   the delay watch must have its answer while no turn runs
 //   VenueActor.onUpdate, Whales.onForget               a watcher of the publisher acts within the turn of the update
-//   MarketActor.tick          a checkpoint every five seconds of each of 100,000 markets: as messages they would wake every mailbox
-//   MarketActor.checkpoint    at the end, when no turn runs any more
+//   MarketActor.tick           a checkpoint every five seconds of each of 100,000 markets: as messages they would wake every mailbox
+//   MarketActor.checkpoint     at the end, when no turn runs any more
 //   views (price, book, trades, …)                     looks; they answer as of this moment
 
 import type { Clock } from '../engine/clock.ts'
@@ -69,7 +69,7 @@ const TURNS_PER_READING = 3
 /** For each kept message so many perishable ones have their turns. */
 const PERISHABLE_PER_KEPT = 4
 
-/** By what an actor is told messages. */
+/** The handle through which messages are sent to an actor. */
 export interface Cell<Message> {
   /** Whether no message waits. */
   readonly isIdle: boolean
@@ -95,9 +95,9 @@ export interface Waits {
 }
 
 /** True: no turns run. Mailboxes fill meanwhile, and overflow when they are full. */
-export type HoldTest = () => boolean
+type HoldTest = () => boolean
 
-export interface SystemParts {
+interface SystemParts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
@@ -132,7 +132,7 @@ export class System {
     this.#turns = metrics.count('actor_turns_total', 'Messages handled by actors.')
     this.#failures = metrics.count('actor_failures_total', 'Turns that threw.')
     this.#overflows = metrics.count('mailbox_overflows_total', 'Messages lost at full mailboxes.')
-    this.#waits = metrics.histogramMs('mailbox_wait_ms', 'From being told to the turn.')
+    this.#waits = metrics.histogramMs('mailbox_wait_ms', 'From tell to the turn.')
     metrics.gauge('actors_waiting', 'Actors with messages.', () => this.waiting)
     metrics.gauge('messages_waiting_weight', 'What all waiting messages weigh.', () => this.#weight)
   }

@@ -1,6 +1,6 @@
 // The log of published trades, run after run, for streams that resume: a reader's view of the table of trades. An owner,
-// called directly. It also stores every announced loss with its offset, so that a client that was away then is told of
-// it when it resumes, and notes where the last run ended.
+// called directly. It also stores every announced loss with its offset, so that a client that was away then gets it
+// as a `gap` when it resumes, and notes where the last run ended.
 // Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds LOG1 to LOG3.
 
 import type { Update } from '../engine/events.ts'
@@ -14,7 +14,7 @@ export class TradeLog implements TradeLogView, Watcher {
   readonly #publisher: Publisher
   readonly #storage: Pick<Storage, 'runs' | 'trades' | 'losses'>
 
-  /** `run` has begun and has told nothing yet. Register it with the publisher as a watcher. */
+  /** `run` has begun and has published nothing yet. Register it with the publisher as a watcher. */
   constructor(parts: {
     run: RunView
     publisher: Publisher

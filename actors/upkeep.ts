@@ -21,7 +21,7 @@ const FORGET_COUNT = 100
 const SAVE_USE_EVERY_MS = 300_000
 const BACKUP_EVERY_MS = HOUR_MS
 
-export interface UpkeepParts {
+interface UpkeepParts {
   readonly clock: Clock
   readonly storage: Storage
   readonly log: Log

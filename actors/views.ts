@@ -3,19 +3,16 @@
 // method returns may not be kept across turns unless it says so.
 
 import type { KeyScope } from '../engine/account.ts'
-import type { FeedState, Level, MarketPrice } from '../engine/events.ts'
+import type { FeedStatus } from '../engine/events.ts'
 import type { AccountId, KeyId, VenueKey } from '../engine/ids.ts'
-import type { Bar } from '../engine/market/candle.ts'
 import type { MarketNumber, MarketRef, MarketStatus } from '../engine/market/market.ts'
-import type { Sport } from '../engine/sports/sport.ts'
+import type { Sport } from '../engine/sports/leagues.ts'
 import type { TimeMs, UsdMicros } from '../engine/units.ts'
 import type { VenueTable } from '../engine/venue-table.ts'
+import type { DriftEntry } from '../engine/venues/drift.ts'
+import type { TradesSource } from '../engine/venues/venue.ts'
 import type {
-  BarQuery,
-  BookSnapshot,
   EventSummary,
-  ListingDetails,
-  MarketSummary,
   OffsetQuery,
   Run,
   SliceQuery,
@@ -25,62 +22,13 @@ import type {
   VenueTrade,
   WhaleRow,
 } from '../storage/contract/storage.ts'
+import type { MarketView, PricePoint } from './market/views.ts'
 import type { MatchListView } from './matches/views.ts'
 import type { WalletsView } from './wallets/views.ts'
 import type { WebhooksView } from './webhooks/views.ts'
 
-/** A book as of now, best first; the arrays are the caller's to keep. */
-export interface BookView {
-  readonly bids: readonly Level[]
-  readonly asks: readonly Level[]
-  /** Of the `orderbook` channel; the first update a new subscriber sees is seq + 1. */
-  readonly seq: number
-  readonly offset: number
-  /** No snapshot yet, or a gap since. */
-  readonly isStale: boolean
-  /** The venue's time of the newest change; null before the first snapshot. */
-  readonly venueTimeMs: TimeMs | null
-  readonly receivedAtMs: TimeMs | null
-  readonly checksum: number
-}
-
-/** One market, seen through its actor. Looking wakes a sleeping market; looking is cheap. */
-export interface MarketView {
-  readonly ref: MarketRef
-  readonly summary: MarketSummary
-  /** 24-hour and total volume: the venue's figures, moved on by our trades since. */
-  readonly volume24h: UsdMicros
-  readonly volumeTotal: UsdMicros | null
-  /** Grows when anything changes that price(), book(), summary or the volumes show. */
-  readonly version: number
-  price(): MarketPrice
-  /** The newest price at or before a time, from our own ticks; null when none is kept. */
-  priceAt(atMs: TimeMs): PricePoint | null
-  /** What the venue sends lies unread for too long: its books here are older than they look. */
-  readonly isBehind: boolean
-  /** At most `levelsMax` of the best levels of each side; all of them unless it is given. */
-  book(levelsMax?: number): BookView
-  /** A slice of the trades in [fromMs, toMs] behind `after`: fewer than `limit` only at the end. */
-  trades(query: SliceQuery): readonly StoredTrade[]
-  /** A slice of the kept books likewise; their ordinals are all 0. */
-  snapshots(query: SliceQuery): readonly BookSnapshot[]
-  /** Bars of trades that start in [fromMs, toMs], newest or oldest first, at most `limit`. */
-  bars(query: BarQuery): readonly Bar[]
-  /** Where our records begin; null when there are none. */
-  oldestTradeMs(): TimeMs | null
-  oldestSnapshotMs(): TimeMs | null
-  /** Counters of the `trades` and `prices` channels of this market. */
-  seq(channel: StreamChannel): number
-  details(): ListingDetails
-}
-
-/** A price and when it was observed. */
-export interface PricePoint {
-  readonly price: MarketPrice['price']
-  readonly timeMs: TimeMs
-}
-
-export type StreamChannel = 'orderbook' | 'trades' | 'prices' | 'lifecycle'
+export type { BookView, MarketView, PricePoint, StreamChannel } from './market/views.ts'
+export type { SliceQuery, WalletsView }
 
 /** Filters of a market list; null or empty means any. Text is equal without regard to case. */
 export interface MarketFilter {
@@ -169,7 +117,7 @@ export interface EventPage {
   readonly next: { readonly pin: number; readonly offset: number } | null
 }
 
-/** Hears which markets there are. Called within the turn; must not throw. */
+/** Called when a market becomes known, changes or is forgotten. Called within the turn; must not throw. */
 export interface CatalogWatcher {
   /** A market is known now, or its listing changed. */
   onListed(market: MarketView): void
@@ -314,21 +262,13 @@ export interface Session {
 }
 
 /** One venue's feed, for /health and status messages. */
-export interface VenueView {
-  readonly venue: VenueKey
-  readonly platform: string
-  readonly state: FeedState
-  /** Milliseconds from the venue to us, of late; null before the first change of a book. */
-  readonly lagMs: number | null
-  /** The longest that a message waited within this process during the last two seconds, in milliseconds. */
-  readonly delayMs: number
-  /**
-   * Up to then all trades of the venue have been published, but for those that a `gap` named; null: this run has never
-   * lost the stream of trades, and followed no other run.
-   */
-  readonly completeToMs: TimeMs | null
+export interface VenueView extends FeedStatus {
   readonly connectionsOpen: number
   readonly connectionsWanted: number
+  /** Null: the venue has one source of trades. */
+  readonly tradesSource: TradesSource | null
+  /** What the venue sends or answers that the code does not know, in order of first sight; bounded. */
+  readonly drift: readonly DriftEntry[]
 }
 
 /** Markets by game. */
@@ -364,8 +304,6 @@ export interface PastPricesView {
   at(market: MarketView, atMs: TimeMs): PricePoint | null | Promise<PricePoint | null>
 }
 
-export type { SliceQuery, WalletsView }
-
 /** Figures of the database. */
 export interface StatsView {
   readonly trades: number
@@ -399,7 +337,7 @@ export interface EngineView {
 }
 
 export type RunView = Run
-export type TradeLossView = TradeLoss
+type TradeLossView = TradeLoss
 export type WhaleRowView = WhaleRow
 
 /** Published trades by run and offset: what a stream resumes from. */

@@ -54,10 +54,10 @@ const WAITING_MAX = 64
 export class BookAges {
   /** Of books over REST that said `stale: false`: since the venue sent the first change they lacked. */
   readonly served = newTimes()
-  /** Of updates on the stream while `status` said live, and of all: from the venue's time until they were told. */
+  /** Of updates on the stream while `status` said live, and of all: from the venue's time to their arrival here. */
   readonly toldLive = newTimes()
   readonly told = newTimes()
-  /** Of updates: within the engine, from arrival until they were told. */
+  /** Of updates: within the engine, from arrival there to their publication. */
   readonly within = newTimes()
   readonly counts = { answers: 0, stale: 0, unjudged: 0, updates: 0, gaps: 0, holes: 0 }
   readonly resyncs = new Map<string, number>()
@@ -141,7 +141,7 @@ export class BookAges {
         const reason = message.reason ?? ''
         this.resyncs.set(reason, (this.resyncs.get(reason) ?? 0) + 1)
         const market = this.#followed(message.market_id ?? '')
-        // What these lacked was never told by itself.
+        // The stream never sent the changes that these lacked by themselves.
         this.counts.unjudged += market.waiting.length
         market.waiting = []
       }

@@ -1,6 +1,6 @@
-// A child process of a bench that is told and asked over the channel that `fork` gives. It answers with
-// reports, each with a `kind`; `failed` says that something is wrong. What went by process time and what
-// was said is the bench's. Not for: the whole service (live-service.ts).
+// A child process of a bench: it takes commands over the channel that `fork` gives and answers with reports, each with a
+// `kind`; `failed` says that something is wrong. Not for: the child's end of the channel (in-child.ts), or the whole
+// service (live-service.ts).
 
 import { type ChildProcess, fork } from 'node:child_process'
 

@@ -27,10 +27,10 @@ import { MsgpackEncoder } from '../http/ws/encode/msgpack.ts'
 import type { Topics } from '../http/ws/fan-out/fan-out.ts'
 import { Hub } from '../http/ws/hub.ts'
 import { Session, type Socket } from '../http/ws/session/session.ts'
-import { FakeAccounts, FakeTradeLog } from '../test/support/fakes/fake-engine.ts'
-import { FakeWallets } from '../test/support/fakes/fake-wallets.ts'
-import { FakeWebhooks } from '../test/support/fakes/fake-webhooks.ts'
+import { FakeAccounts, FakeTradeLog } from '../test/support/fakes/engine.ts'
 import { ManualClock } from '../test/support/fakes/manual-clock.ts'
+import { FakeWallets } from '../test/support/fakes/wallets.ts'
+import { FakeWebhooks } from '../test/support/fakes/webhooks.ts'
 import { openMemoryStorage } from '../test/support/twins/memory.ts'
 import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import {
@@ -95,7 +95,7 @@ function publish(load: SimLoad): { updates: DataUpdate[]; catalog: Catalog } {
   const storage = openMemoryStorage()
   const system = new System({ clock, log: silentLog, metrics, mustHold: () => false })
   const { parts: market } = marketParts({ publisher, storage })
-  // Nobody searches here.
+  // No search runs here.
   const index = { put() {}, remove() {}, find: async () => new Uint32Array() }
   const catalog = new Catalog({ names: NAMES, clock, system, storage, index, market })
   catalog.take({ markets: load.markets.map(listingOf), events: [] })
@@ -129,6 +129,7 @@ function tradeEvent(trade: SimTrade): TradeEvent {
     maker: trade.makers[0]?.wallet.address ?? null,
     taker: trade.taker.address,
     txHash: trade.txHash,
+    isBlock: false,
     source: 'stream',
   }
 }
@@ -190,7 +191,7 @@ function compare(
   ]
 }
 
-/** Bytes of a message, read to the last: a concatenation is only joined when somebody reads it. */
+/** Bytes of a message, read to the last: a concatenation is only joined when it is read. */
 function read(frame: Frame): number {
   return Buffer.byteLength(frame)
 }

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Histogram } from 'hdr-histogram-js'
-import { systemClock } from '../engine/clock.ts'
+import { type Clock, systemClock } from '../engine/clock.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import type { Storage } from '../storage/contract/storage.ts'
@@ -33,7 +33,7 @@ export interface BenchSetting {
   readonly isSmall: boolean
   /** How long each load lasts where the bench has one that lasts; null: as long as the bench thinks right. */
   readonly seconds: number | null
-  /** Takes a line about what is going on; under test nobody reads it. */
+  /** Takes a line about what is going on; a test ignores it. */
   readonly say: (line: string) => void
 }
 
@@ -103,7 +103,7 @@ export interface Contestant {
 
 /**
  * Runs the contestants over the same operations, a batch of one after a batch of another, so that
- * whatever else the machine does falls on all alike. Each comes first in its turn: whoever does finds
+ * whatever else the machine does falls on all alike. Each comes first in its turn: the first finds
  * the operations out of the processor's caches. Records each batch's time per operation.
  */
 export function timeInTurns(
@@ -144,11 +144,15 @@ export async function inFolder<Result>(work: (folder: string) => Promise<Result>
   }
 }
 
-/** The same with a database in the folder, open while `work` runs. */
+/** The database of a folder. */
+export function openStorage(dataDir: string, clock: Clock = systemClock): Promise<Storage> {
+  return openLmdbStorage({ dataDir, clock, log: silentLog, metrics: new Metrics() })
+}
+
+/** The same in a new folder, open while `work` runs. */
 export function withLmdb<Result>(work: (storage: Storage) => Promise<Result>): Promise<Result> {
   return inFolder(async (dataDir) => {
-    const parts = { dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() }
-    const storage = await openLmdbStorage(parts)
+    const storage = await openStorage(dataDir)
     try {
       return await work(storage)
     } finally {

@@ -24,7 +24,7 @@ import { check } from './harness.ts'
 
 const NOW_MS = timeMs(Date.UTC(2026, 10, 20, 17))
 
-export interface ListedWorld {
+interface ListedWorld {
   readonly markets: ReadonlyMap<MarketNumber, MarketView>
   readonly eventOf: (market: MarketView) => EventListing | null
 }

@@ -11,7 +11,7 @@ import { startProcess, type TestProcess } from '../test/support/rigs/processes.t
 import { V8_FLAGS } from './child.ts'
 import { check } from './harness.ts'
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly dataDir: string
   readonly marketsPerVenue: number
   readonly messagesPerSecond: number
@@ -20,7 +20,7 @@ export interface ServiceOptions {
 }
 
 /** How many markets the simulated venues list, and how many of these are open. */
-export interface MarketCounts {
+interface MarketCounts {
   readonly listed: number
   readonly open: number
 }

@@ -2,7 +2,7 @@
 // simulated venue frames goes through parse, map and real actors over the disk, each at its planned moment; how late
 // each is taken up is the loop's delay. Runs with the work beside it and without it take turns, so that whatever else
 // the machine does falls on both, and the medians of their p99s are compared. On a machine that is busy with other
-// things most of a delay is a wait for a processor; Linux tells how long that was, and what is left is our own.
+// things most of a delay is a wait for a processor; Linux shows how long that was, and the rest is our own.
 // Waits behind the work's own thread are taken off too, so that figure alone does not show that the limit is met.
 // Not for: what the work is (matching.bench.ts, pnl.bench.ts). Excluded: sockets, subscribers.
 
@@ -42,7 +42,7 @@ const P99_NS_MAX = 5_000_000
 const RATIO_MAX = 1.5
 
 /** What goes on beside the load; asked for anew in each run. */
-export interface LoopWork {
+interface LoopWork {
   /** Begins, and resolves when it has come to rest after `signal` aborted: off the clock. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -52,7 +52,7 @@ const runMsOf = ({ isSmall }: Pick<BenchSetting, 'isSmall'>): number => (isSmall
 /** Delays of planned frames. */
 interface Delays {
   readonly all: Histogram
-  /** Less what the loop waited for a processor since its last turn; empty where the system does not tell. */
+  /** Less what the loop waited for a processor since its last turn; empty where the system does not show it. */
   readonly own: Histogram
 }
 
@@ -204,7 +204,7 @@ function verdict(beside: readonly Histogram[], alone: readonly Histogram[]): str
   )
 }
 
-/** How long this thread was ready to run and did not; null where the system does not tell. */
+/** How long this thread was ready to run and did not; null where the system does not show it. */
 function processorWaitMs(): number | null {
   if (process.platform !== 'linux') return null
   try {

@@ -1,5 +1,5 @@
 // How long from `system.tell` to the actor's turn? Three cases: an idle system, where the turn runs
-// within `tell`; a burst, where thousands are told at one moment and wait for each other; and a steady
+// within `tell`; a burst, where thousands of messages come at one moment and wait for each other; and a steady
 // stream at a planned rate. In the last two the clock starts at the moment at which a message was
 // planned, so that a late sender cannot hide a slow system.
 // Excluded: what a real turn does (the actor here notes the time, about 0.1 µs), routing, sockets.
@@ -132,7 +132,7 @@ function timeIdle({ isSmall }: BenchSetting): Case {
   return finish('idle: tell with its turn', times, actors, operationCount)
 }
 
-/** Told from within a turn, as the messages of one large frame are: all wait for its end. */
+/** Messages sent within a turn, as those of one large frame are: all wait for its end. */
 async function timeBursts({ isSmall }: BenchSetting): Promise<Case> {
   const times = newTimes()
   const { system, actors, cells } = open(times)
@@ -153,7 +153,7 @@ async function timeBursts({ isSmall }: BenchSetting): Promise<Case> {
   return finish(`burst of ${size} at one moment`, times, actors, burstCount * size)
 }
 
-/** Each message has its planned moment; those whose moment has passed are told in one go. */
+/** Each message has its planned moment; those whose moment has passed are sent in one go. */
 async function timeSteady(perSecond: number, durationMs: number): Promise<Case> {
   const times = newTimes()
   const { actors, cells } = open(times)

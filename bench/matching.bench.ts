@@ -1,7 +1,7 @@
 // How long until a new market has its partner among the filed ones, how long does a match of two whole venues
 // take, and how long reading one market? And how long does the matcher keep the loop from a venue's frames, as the
 // service runs it? Markets are the simulator's, worded as each venue words them; beside it an off-the-shelf search of
-// the same texts, which cannot tell a pair from its near-duplicates. At the end the partners found are compared with
+// the same texts, which does not distinguish a pair from its near-duplicates. At the end the partners found are compared with
 // those the world knows to be planted.
 // Excluded: the thread and its queue, the catalogue, storage, but where the loop's delay is timed.
 

@@ -14,7 +14,7 @@ import { newTimes, record } from './times.ts'
 const ANSWER_MS_MAX = 10_000
 const CONNECTIONS_MAX = 64
 
-export interface PlannedLoad {
+interface PlannedLoad {
   /** The service's address; paths begin behind it. */
   readonly origin: string
   readonly headers: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export interface PlannedRequest {
   readonly path: string
 }
 
-export interface PlannedResult {
+interface PlannedResult {
   readonly requestCount: number
   /** Of answers with status 200, by route. */
   readonly times: ReadonlyMap<string, Histogram>

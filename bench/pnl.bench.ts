@@ -17,7 +17,7 @@ import { LEDGER_BLOCK_EVENTS_MAX, packBlock } from '../engine/wallets/ledger.ts'
 import { WalletTally } from '../engine/wallets/tally.ts'
 import { runWalletTask } from '../engine/wallets/task.ts'
 import { openWalletThread, type WalletPort } from '../engine/wallets/thread.ts'
-import { NaiveWallet } from '../test/support/twins/naive-wallet.ts'
+import { NaiveWallet } from '../test/support/twins/naive/wallet.ts'
 import { accountFigures, naiveFigures } from '../test/support/twins/wallet-figures.ts'
 import {
   type Bench,

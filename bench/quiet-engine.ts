@@ -1,23 +1,20 @@
 // The whole engine in this process, as engine/main.ts wires it, on a storage that the bench brings, between two
-// venues that list nothing and say nothing by themselves: what they say is emitted by the bench. Listens on a
-// free port of loopback. Not for: real processes and simulated venues (live-service.ts).
+// venues that list nothing and send nothing: the bench emits their events. Listens on a free port of loopback. Not for: real processes and simulated venues (live-service.ts).
 
 import type { Clock } from '../engine/clock.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import type { VenueEvent } from '../engine/events.ts'
-import type { VenueKey } from '../engine/ids.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import { seededRandom } from '../engine/random.ts'
-import { timeMs } from '../engine/units.ts'
-import type { Venue } from '../engine/venues/venue.ts'
 import type { Storage } from '../storage/contract/storage.ts'
+import { quietVenue } from '../test/support/fakes/quiet-venue.ts'
 
 export interface QuietEngine {
   readonly engine: Engine
   readonly apiKey: string
   readonly metrics: Metrics
-  /** What a connector would have told: goes to its owner in this turn. */
+  /** Takes an event as a connector would emit it: it reaches its owner in this turn. */
   readonly emit: (event: VenueEvent) => void
 }
 
@@ -54,33 +51,4 @@ export async function startQuietEngine(storage: Storage, clock: Clock): Promise<
   const apiKey = await engine.accounts.openLocalAccount(null)
   await engine.start()
   return { engine, apiKey, metrics, emit: (event) => emit(event) }
-}
-
-/** Connected, and heard of a moment ago; its catalogue is empty, which takes nothing from what is known. */
-function quietVenue(key: VenueKey, clock: Clock): Venue {
-  return {
-    key,
-    catalog: {
-      crawl: async () => undefined,
-      refresh: async () => undefined,
-      fetchMarkets: async () => ({ markets: [], events: [] }),
-    },
-    feed: {
-      start: () => undefined,
-      stop: async () => undefined,
-      watch: () => undefined,
-      unwatch: () => undefined,
-      resync: () => undefined,
-      read: () => undefined,
-      reconnect: () => undefined,
-      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
-      health: () => ({
-        ...{ connectionsOpen: 1, connectionsWanted: 1, bookDelayMs: 0 },
-        ...{ lastDataAtMs: clock.nowMs(), lastSignAtMs: clock.nowMs() },
-      }),
-    },
-    history: { prices: async () => [] },
-    teams: async () => [],
-    wallets: null,
-  }
 }

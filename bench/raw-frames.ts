@@ -1,6 +1,8 @@
 // WebSocket frames on a bare socket, for subscribers of which there are thousands, or which must cost as little as
 // possible: the handshake, the server's frames as they lie in the bytes that came, the client's short ones.
-// Not for: anybody's client (http/client/), or frames in pieces, which our server never sends.
+// Not for: users' client (http/client/), or frames in pieces, which our server never sends.
+
+import { connect, type Socket } from 'node:net'
 
 const TEXT = 1
 const BINARY = 2
@@ -8,20 +10,41 @@ const CLOSE = 8
 const PING = 9
 const PONG = 10
 
-export interface FrameReader {
+interface FrameReader {
   /** The handshake was answered. */
   onOpen(): void
   /** A message lies in `bytes` from `from` to `to`, not to be kept without a copy. */
   onText(bytes: Buffer, from: number, to: number): void
-  /** To be sent back as it is. */
-  onPing(answer: Buffer): void
-  /** The server said goodbye with this code. */
+  /** The server closed the connection with this code. */
   onClose?(code: number): void
   onFault(why: string): void
+  /** The connection has ended, at either end. */
+  onEnd(): void
+  /** Bytes came and are read next. */
+  onRead?(): void
+}
+
+/** Opens a connection to a port of loopback. `buffer` is what it reads into; all sockets of a process may share one. */
+export function openFrames(
+  { port, path, buffer }: { readonly port: number; readonly path: string; readonly buffer: Buffer },
+  reader: FrameReader,
+): Socket {
+  const take = readFrames(reader, (answer) => void socket.write(answer))
+  const callback = (count: number): boolean => {
+    reader.onRead?.()
+    take(buffer.subarray(0, count))
+    return true
+  }
+  const socket = connect({ host: '127.0.0.1', port, onread: { buffer, callback } })
+  socket.setNoDelay(true)
+  socket.on('error', (error) => reader.onFault(String(error)))
+  socket.on('close', () => reader.onEnd())
+  socket.write(upgradeRequest(path))
+  return socket
 }
 
 /** The first bytes of a client. */
-export function upgradeRequest(path: string): string {
+function upgradeRequest(path: string): string {
   return [
     `GET ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
@@ -48,7 +71,7 @@ function frame(code: number, payload: Buffer): Buffer {
 }
 
 /** Takes what a socket read, piece by piece; what is not whole is kept for the next. */
-export function readFrames(reader: FrameReader): (fresh: Buffer) => void {
+function readFrames(reader: FrameReader, pong: (answer: Buffer) => void): (fresh: Buffer) => void {
   let rest: Buffer | null = null
   let isOpen = false
   return (fresh) => {
@@ -66,15 +89,21 @@ export function readFrames(reader: FrameReader): (fresh: Buffer) => void {
       at = end + 4
       reader.onOpen()
     }
-    for (let next = readFrame(bytes, at, reader); next > at; next = readFrame(bytes, at, reader)) {
-      at = next
+    for (let before = -1; before < at; ) {
+      before = at
+      at = readFrame(bytes, at, reader, pong)
     }
     rest = at === bytes.length ? null : Buffer.from(bytes.subarray(at))
   }
 }
 
 /** Reads the frame that begins at `at`; returns where the next does, or `at` when it is not whole. */
-function readFrame(bytes: Buffer, at: number, reader: FrameReader): number {
+function readFrame(
+  bytes: Buffer,
+  at: number,
+  reader: FrameReader,
+  pong: (answer: Buffer) => void,
+): number {
   if (bytes.length < at + 2) return at
   const short = bytes[at + 1] ?? 0
   const from = at + (short < 126 ? 2 : short === 126 ? 4 : 10)
@@ -89,7 +118,7 @@ function readFrame(bytes: Buffer, at: number, reader: FrameReader): number {
   if (bytes.length < to) return at
   const code = (bytes[at] ?? 0) & 0x0f
   if (code === TEXT || code === BINARY) reader.onText(bytes, from, to)
-  else if (code === PING) reader.onPing(frame(PONG, Buffer.from(bytes.subarray(from, to))))
+  else if (code === PING) pong(frame(PONG, Buffer.from(bytes.subarray(from, to))))
   else if (code === CLOSE) reader.onClose?.(length >= 2 ? bytes.readUInt16BE(from) : 1005)
   else reader.onFault(`a frame of kind ${code}`)
   return to

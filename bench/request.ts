@@ -35,7 +35,7 @@ export interface TargetRequest {
 /** Why a deployment cannot be loaded; the message is one line. Not for our own bugs. */
 export class TargetError extends Error {}
 
-export type BenchRequest = LocalRequest | TargetRequest | { readonly kind: 'help' }
+type BenchRequest = LocalRequest | TargetRequest | { readonly kind: 'help' }
 
 const SECONDS_MAX = 3_600
 const TARGET_SECONDS = 10

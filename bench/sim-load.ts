@@ -49,7 +49,7 @@ export interface SimLoad {
   readonly trades: readonly SimTrade[]
 }
 
-export type BookChange = Extract<WorldChange, { kind: 'levels' | 'trade' }>
+type BookChange = Extract<WorldChange, { kind: 'levels' | 'trade' }>
 
 /** Runs a world until `frameCount` frames were rendered; markets that close meanwhile are left out. */
 export function simLoad(options: {

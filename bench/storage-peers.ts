@@ -64,7 +64,7 @@ export async function recordedRows(
   return commits
 }
 
-/** The root, with somebody told of every row that is put. */
+/** The root, with a listener of every row that is put. */
 function listened(root: RootDatabase<Buffer, Buffer>, onPut: (row: WrittenRow) => void): Root {
   const databaseOf = (table: string, database: Database<Buffer, Buffer>) =>
     new Proxy(database, {

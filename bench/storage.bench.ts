@@ -121,6 +121,7 @@ function inputsOf(
       maker: flat(trade.makers[0]?.wallet.address ?? null),
       taker: flat(trade.taker.address),
       txHash: flat(trade.txHash),
+      isBlock: false,
       receivedAtMs: timeMs(trade.atMs + 3),
       run: 1,
       offset: inputs.length + 1,
@@ -257,7 +258,7 @@ async function raceStreams(
   for (let from = 0, round = 0; from < inputCount; from += ROUND_TRADES, round += 1) {
     const to = Math.min(from + ROUND_TRADES, inputCount)
     for (let step = 0; step < STREAMS.length; step += 1) {
-      // Whoever comes first in one round comes last in the next.
+      // The first of one round is the last of the next.
       const name = STREAMS[(round + step) % STREAMS.length] ?? 'ours'
       const startedMs = systemClock.monotonicMs()
       const before = process.cpuUsage()

@@ -5,11 +5,13 @@ import type { VenueEvent } from '../engine/events.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import { timeMs } from '../engine/units.ts'
-import { KalshiStream, Tally } from '../engine/venues/kalshi/stream.ts'
+import { KalshiStream } from '../engine/venues/kalshi/stream.ts'
 import { Tracks } from '../engine/venues/polymarket/book/tracks.ts'
 import { PolymarketMap } from '../engine/venues/polymarket/map.ts'
 import { parseFrame } from '../engine/venues/polymarket/parse.ts'
 import type { SimVenue } from '../engine/venues/simulator/model.ts'
+import { Tally } from '../engine/venues/tally.ts'
+import { quietDrift } from '../test/support/fakes/quiet-drift.ts'
 import { check } from './harness.ts'
 import { listingOf, type SimLoad } from './sim-load.ts'
 
@@ -41,6 +43,7 @@ function polymarketPath(load: SimLoad, emit: (event: VenueEvent) => void): Venue
     emit,
     onRejected: (reason) => check(false, `a frame was refused: ${reason}`),
     onBook: () => undefined,
+    onLastTrade: () => {},
     onTick: () => undefined,
   })
   return (text) => {
@@ -55,7 +58,12 @@ function polymarketPath(load: SimLoad, emit: (event: VenueEvent) => void): Venue
 
 function kalshiPath(emit: (event: VenueEvent) => void): VenuePath {
   const fail = (why: string) => check(false, `venue b: ${why}`)
-  const tally = new Tally(new Metrics(), silentLog)
+  const tally = new Tally({
+    venue: 'b',
+    log: silentLog,
+    metrics: new Metrics(),
+    drift: quietDrift(),
+  })
   const stream = new KalshiStream(
     { emit, onReply: () => fail('reply'), onGap: () => fail('gap'), onLost: () => fail('lost') },
     tally,

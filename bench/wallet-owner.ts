@@ -19,7 +19,7 @@ import type {
 import { WalletTally } from '../engine/wallets/tally.ts'
 import type { WalletPort } from '../engine/wallets/thread.ts'
 import type { Storage } from '../storage/contract/storage.ts'
-import { FakeMarket } from '../test/support/fakes/fake-market.ts'
+import { FakeMarket } from '../test/support/fakes/market.ts'
 import { listing, NAMES, recordingPublisher } from '../test/support/worlds/builders.ts'
 import { addressOf } from '../test/support/worlds/stored-wallets.ts'
 import {
@@ -43,7 +43,7 @@ const SETTLED_MS = 60_000
 /** Longer than the values of positions are kept. */
 const REST_MS = 1_100
 
-/** What is opened cold, and how long nobody asks after each. */
+/** What is opened cold, and how long no request follows each. */
 const COLD_OPENS = [
   ['while one wallet a second is opened cold', 1_000],
   ['while one after the other is opened cold', 0],
@@ -167,7 +167,7 @@ class OwnerWorld {
       view: (id) => this.#open.get(id) ?? null,
       market: () => null,
       marketsOfEvent: () => [],
-      // Whoever comes pushes out whoever was there.
+      // So each wallet that is opened evicts the one before.
       warmBytesMax: 1,
     })
     wallets.start()
@@ -235,12 +235,12 @@ class OwnerWorld {
     return tookMs
   }
 
-  /** The stream tells of a fill, and the next reading tells it too. */
+  /** The stream brings a fill, and the next reading has it too. */
   liveFill(round: number): void {
     const last = this.#load.events.at(-1)
     if (last === undefined || this.#load.fillCount === 0) return
     const fill: WalletEvent = { ...last, kind: 'buy', txHash: `0x${round}`, timeMs: this.#nowMs }
-    this.#venue.told.push(fill)
+    this.#venue.fills.push(fill)
     const times = { venueTimeMs: fill.timeMs, receivedAtMs: this.#nowMs }
     this.#wallets.noteFill({ kind: 'walletFill', venue: 'a', ...times, wallet: LARGE, fill })
   }
@@ -259,12 +259,12 @@ class OwnerWorld {
 
 type VenueCatalog = Parameters<Wallets['attach']>[0]['catalog']
 
-/** Answers at once, as the real venue would tell it. */
+/** Answers at once, in the real venue's pages. */
 class StubVenue implements VenueWallets {
   readonly #load: WalletLoad
   readonly #nowMs: TimeMs
   /** Fills of the large wallet since the load was made. */
-  readonly told: WalletEvent[] = []
+  readonly fills: WalletEvent[] = []
   readonly #held = new Map<WalletAddress, readonly VenuePosition[]>()
 
   constructor(load: WalletLoad, nowMs: TimeMs) {
@@ -297,7 +297,7 @@ class StubVenue implements VenueWallets {
       settledToMs: timeMs(this.#nowMs - SETTLED_MS),
       isComplete: true,
       isTailWhole: true,
-      isLastTold: true,
+      isLastListed: true,
     }
   }
 
@@ -312,7 +312,7 @@ class StubVenue implements VenueWallets {
   #eventsOf(address: WalletAddress): readonly WalletEvent[] {
     const { events } = this.#load
     if (address !== LARGE) return events.slice(0, 10)
-    return this.told.length === 0 ? events : [...events, ...this.told]
+    return this.fills.length === 0 ? events : [...events, ...this.fills]
   }
 
   async group() {
@@ -335,7 +335,7 @@ function heldOf(events: readonly WalletEvent[], { find }: WalletLoad): VenuePosi
   })
 }
 
-/** As the venue's catalogue tells of a market. */
+/** A market as the venue's catalogue lists it. */
 function listed({ nativeId, tokens, payout, resolvedAtMs }: WalletMarket): MarketListing {
   const closed = payout !== null
   const closedTime = resolvedAtMs === null ? null : new Date(resolvedAtMs).toISOString()

@@ -3,7 +3,7 @@
 // the receivers are bare sockets in this process, each of an origin of its own. A whale's moment is the
 // stream's `received_ms` of its first fill plus 150 ms, in the same machine's clock as the first byte.
 // One that is a whale only by a fill which became known more than a second after the first counts from the stream's
-// telling it, and is counted. A delivery's cost is the engine's processor time beyond that of the same load without webhooks.
+// message, and is counted. A delivery's cost is the engine's processor time beyond that of the same load without webhooks.
 // Excluded: networks and TLS (loopback, http), the receivers' own work.
 // A webhook has four attempts at once: where that is less than there are events, the rest waits in the
 // outbox and the rate is what four at once can do on this machine.
@@ -30,7 +30,7 @@ import {
 import { LiveService } from './live-service.ts'
 
 const SETTLED_MS_MAX = 20_000
-/** Identical fills of one transaction are told apart by a page of trades only, seconds after the first was known. */
+/** Identical fills of one transaction are distinguished by a page of trades only, seconds after the first was known. */
 const LATE_MS = 1_000
 const POLL_MS = 100
 /** What is left out at the beginning: the compiler, and markets that were just subscribed. */
@@ -205,7 +205,7 @@ class WebhookLoad {
     return JSON.parse(await response.text())
   }
 
-  /** Each whale by market and trade, as the stream tells it. */
+  /** Each whale by market and trade, as the stream sends it. */
   async #followWhales(): Promise<ReadonlyMap<string, KnownWhale>> {
     const { api, key } = this.#service
     const known = new Map<string, KnownWhale>()
@@ -232,7 +232,7 @@ class WebhookLoad {
 interface KnownWhale {
   /** When its first fill was received. */
   readonly firstFillMs: number
-  /** When the stream told it here. */
+  /** When the stream's message came here. */
   readonly toldMs: number
 }
 

@@ -21,7 +21,7 @@ const TOKEN_CHARACTERS_MAX = 2_048
 const ID_CHARACTERS_MAX = 128
 
 /** What a valid token says. */
-export interface TokenClaims {
+interface TokenClaims {
   /** The account that it was issued to. */
   readonly subject: string
   readonly tokenId: string

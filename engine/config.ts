@@ -30,6 +30,8 @@ export interface Config {
   readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
   readonly sim: {
     readonly marketsPerVenue: number
+    /** Part of venue a's markets that is of its protocol v2, 0 to 1. */
+    readonly v2Share: number
     readonly messagesPerSecond: number
     readonly seed: number
     readonly faults: readonly string[]
@@ -87,6 +89,10 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
   VENUE_A_NAME: { default: 'venue_a', means: "Polymarket's name in ids, paths and `platform`" },
   VENUE_B_NAME: { default: 'venue_b', means: "Kalshi's name in ids, paths and `platform`" },
   SIM_MARKETS: { default: '400', means: 'simulated markets a venue, 20 to 100000' },
+  SIM_V2_SHARE: {
+    default: '0.5',
+    means: "share of Polymarket's simulated markets that are of its protocol v2, 0 to 1",
+  },
   SIM_RATE: { default: '50', means: 'venue messages a second over both, 1 to 20000' },
   SIM_SEED: { default: '1', means: 'seed of the simulated world, 0 to 4294967295' },
   SIM_FAULTS: { default: 'off', means: '`off`, `on`, or a comma list of faults' },
@@ -99,7 +105,7 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
   KALSHI_REST_URL: { default: '', means: 'REST, including /trade-api/v2' },
   KALSHI_WS_URL: { default: '', means: 'WebSocket, including /trade-api/ws/v2' },
   KALSHI_KEY_ID: { default: '', means: 'API key id; without one the public REST is polled' },
-  KALSHI_PRIVATE_KEY_FILE: { default: '', means: 'PEM file of that key' },
+  KALSHI_PRIVATE_KEY_FILE: { default: '', means: 'PEM file of that key, RSA or Ed25519' },
   JWT_SECRET: { default: '', means: 'at least 32 bytes; made and stored on first start' },
   JWT_SECRET_PREVIOUS: {
     default: '',
@@ -151,6 +157,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     venueNames: readVenueNames(read),
     sim: {
       marketsPerVenue: read.whole('SIM_MARKETS', 20, 100_000),
+      v2Share: read.decimal('SIM_V2_SHARE', 0, 1),
       messagesPerSecond: read.whole('SIM_RATE', 1, 20_000),
       seed: read.whole('SIM_SEED', 0, 4_294_967_295),
       faults: read.subset('SIM_FAULTS', FAULT_NAMES),

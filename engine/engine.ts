@@ -46,7 +46,7 @@ import type { Caller, CallPolicy } from './webhooks/post.ts'
 import { SecretBox } from './webhooks/secret-box.ts'
 
 /** The values of the configuration that the engine itself needs. */
-export interface EngineSettings {
+interface EngineSettings {
   readonly host: string
   readonly port: number
   /** Names of venues in place of those that the table gives. */
@@ -65,7 +65,7 @@ export interface EngineSettings {
 }
 
 /** Everything that touches the world, so that a test can bring its own. */
-export interface EngineParts {
+interface EngineParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
@@ -272,7 +272,7 @@ function marketParts(
     nowMs: () => clock.nowMs(),
     requestResync: ({ ref }, reason) => venues.get(ref.venue)?.actor.requestResync(ref, reason),
     delayOf: (venue) => venues.get(venue)?.actor.delay ?? null,
-    announceLoss: ({ ref }, atMs) => venues.get(ref.venue)?.actor.recoverTrades(atMs),
+    announceLoss: ({ ref }, atMs) => venues.get(ref.venue)?.actor.backFillTrades(atMs),
     ignored: ignoredCounter(metrics),
   }
 }
@@ -306,7 +306,7 @@ function openPastPrices(
 ): PastPrices {
   return new PastPrices({
     ...{ clock, log, metrics, storage, events: catalog },
-    priceHistoryOf: (venue) => venues.get(venue)?.actor.priceHistory ?? null,
+    pastPricesOf: (venue) => venues.get(venue)?.actor.pastPrices ?? null,
     liveSinceMs: (venue) => venues.get(venue)?.actor.liveSinceMs ?? null,
   })
 }

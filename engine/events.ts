@@ -69,6 +69,8 @@ export interface TradeEvent extends FromVenue {
   readonly maker: string | null
   readonly taker: string | null
   readonly txHash: string | null
+  /** Agreed between its parties beside the book: it says what was traded, and nothing of the market's price. */
+  readonly isBlock: boolean
   /** 'stream': live. 'backfill': fetched after a gap. 'history': older than the first contact with the venue. */
   readonly source: 'stream' | 'backfill' | 'history'
 }
@@ -95,11 +97,13 @@ export interface LastPriceEvent extends FromVenue {
   readonly price: PriceMicros
 }
 
-/** The tick changed: the book is void until its next snapshot. */
+/** The tick changed. */
 export interface TickSizeEvent extends FromVenue {
   readonly kind: 'tickSize'
   readonly outcome: OutcomeId
   readonly tickMicros: PriceMicros
+  /** Orders rest where they are (else the book is void until its next snapshot). */
+  readonly keepsBook: boolean
 }
 
 /** A market's status moved, by message or by timer. */
@@ -111,11 +115,14 @@ export interface MarketStatusEvent extends FromVenue {
   readonly settlementPrice: PriceMicros | null
 }
 
-/** How many contracts of each outcome are held, where the catalogue does not say it. */
+/**
+ * What the shares held of a market are worth together, in dollars, at the venue's prices. It is no number of contracts,
+ * and none can be made of it.
+ */
 export interface OpenInterestEvent extends FromVenue {
   readonly kind: 'openInterest'
   readonly market: NativeMarketId
-  readonly contracts: SizeMicros
+  readonly usd: UsdMicros
 }
 
 /** A market appeared, or its metadata changed: its catalogue entry must be fetched again. */
@@ -218,18 +225,25 @@ export interface WhaleUpdate extends Outgoing {
   readonly whale: Whale
 }
 
-/** A venue's feed changed state. */
-export interface StatusUpdate {
-  readonly kind: 'status'
+/** How one venue's feed stands. */
+export interface FeedStatus {
   readonly venue: VenueKey
   readonly platform: string
   readonly state: FeedState
   /** Milliseconds from the venue to us, of late; null before the first change of a book. */
   readonly lagMs: number | null
-  /** The longest that anything waited within the engine during the last two seconds, in milliseconds. */
+  /** The longest that a message waited within this process during the last two seconds, in milliseconds. */
   readonly delayMs: number
-  /** See VenueView. */
+  /**
+   * Up to then all trades of the venue have been published, but for those that a `gap` named; null: this run has never
+   * lost the stream of trades, and followed no other run.
+   */
   readonly completeToMs: TimeMs | null
+}
+
+/** A venue's feed changed state. */
+export interface StatusUpdate extends FeedStatus {
+  readonly kind: 'status'
 }
 
 /** Trades of a market or a whole venue were lost and could not be brought back. */
@@ -274,6 +288,8 @@ export interface Trade {
   readonly maker: string | null
   readonly taker: string | null
   readonly txHash: string | null
+  /** Agreed between its parties beside the book: it says what was traded, and nothing of the market's price. */
+  readonly isBlock: boolean
 }
 
 /** Fills of one transaction by one taker in one token; the fields of a trade are their sums. */

@@ -13,6 +13,8 @@ export const FAULT_NAMES = [
   'tick_size',
   'one_sided',
   'empty_book',
+  'stale_cache',
+  'rtds_silent',
 ] as const
 
 /** What the simulated venues get wrong on request. */

@@ -1,8 +1,13 @@
 // The one way to call a venue: a time limit, a size limit, a retry class, and one error type.
 // JSON in and out over a keep-alive agent; redirects are not followed.
-// Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH10.
+// Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH11.
 
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { type Clock, pause } from './clock.ts'
@@ -16,7 +21,7 @@ import type { Random } from './random.ts'
  * long. 'network': no whole answer came. 'body': it was no JSON or too long. 'aborted': the caller
  * or `stop()` ended it, or the queue of waiting calls was full.
  */
-export type FetchFailure = 'status' | 'timeout' | 'network' | 'body' | 'aborted'
+type FetchFailure = 'status' | 'timeout' | 'network' | 'body' | 'aborted'
 
 /** The only error that leaves HttpClient. */
 export class FetchError extends Error {
@@ -60,8 +65,22 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Tokens for the limiter; default 1. */
   readonly cost?: number
+  /** Statuses that mean something to the caller, as 404 for an unknown profile: they are no finding of the watch. */
+  readonly expected?: readonly number[]
+  /** The status and headers of each answer, before its body. */
+  readonly onHead?: (status: number, headers: IncomingHttpHeaders) => void
+  /** Whether the watch sees what is odd about the answer. Default true. */
+  readonly isWatched?: boolean
+  /** How many times this call is tried again; default the client's. */
+  readonly retries?: number
   /** Whether a POST may be sent again after a failure; GETs always may. Default false. */
   readonly isIdempotent?: boolean
+}
+
+/** Sees what no caller expects of an answer: see `oddityOf`. */
+export interface AnswerWatch {
+  /** `path` is without the query; `sample` a beginning of the answer, or of the header that is meant. */
+  odd(path: string, what: string, sample: string): void
 }
 
 export interface HttpClientOptions {
@@ -72,12 +91,15 @@ export interface HttpClientOptions {
   /** Headers made for each attempt (signatures with a time in them); `path` is without the query. */
   readonly headers?: (method: string, path: string) => Record<string, string>
   readonly limiter?: RequestLimiter
+  readonly watch?: AnswerWatch
   /** Per attempt, from sending to the last byte. */
   readonly timeoutMs: number
   /** After decompression. */
   readonly bodyBytesMax: number
   /** How many times a failed call is tried again. */
   readonly retries: number
+  /** For a host whose 429 has no Retry-After: every call waits so long, then twice as long each time. */
+  readonly busyWaitMs?: number
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
@@ -104,7 +126,7 @@ export class HttpClient {
   readonly #stopping = new AbortController()
   readonly #requests: Count
   readonly #retried: Count
-  /** A 429 with Retry-After holds back every call of this client, not only the one refused. */
+  /** A 429 with Retry-After, or of a host that sends none, holds back every call of this client, not only the one refused. */
   #heldUntilMonotonicMs = 0
 
   constructor(options: HttpClientOptions) {
@@ -162,7 +184,8 @@ export class HttpClient {
   }
 
   async #repeated(attempt: Attempt, signal: AbortSignal): Promise<unknown> {
-    const { retries, clock, log, name } = this.#options
+    const { clock, log, name } = this.#options
+    const retries = attempt.options.retries ?? this.#options.retries
     const mayRepeat = attempt.method === 'GET' || attempt.options.isIdempotent === true
     for (let failures = 0; ; failures += 1) {
       try {
@@ -185,11 +208,18 @@ export class HttpClient {
     const ceilingMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** failures)
     // Half fixed, half jitter: an immediate second try seldom succeeds.
     const jitteredMs = (ceilingMs / 2) * (1 + this.#options.random.next())
-    if (error.retryAfterMs === undefined) return jitteredMs
-    const askedMs = Math.min(RETRY_AFTER_MAX_MS, error.retryAfterMs)
+    const waitMs = error.retryAfterMs ?? this.#busyWaitMs(failures, error)
+    if (waitMs === undefined) return jitteredMs
+    const askedMs = Math.min(RETRY_AFTER_MAX_MS, waitMs)
     const heldUntilMs = this.#options.clock.monotonicMs() + askedMs
     this.#heldUntilMonotonicMs = Math.max(this.#heldUntilMonotonicMs, heldUntilMs)
     return askedMs
+  }
+
+  #busyWaitMs(failures: number, { status }: FetchError): number | undefined {
+    const { busyWaitMs, random } = this.#options
+    if (busyWaitMs === undefined || status !== 429) return undefined
+    return busyWaitMs * 2 ** failures * (1 + random.next() / 2)
   }
 
   async #attempt(attempt: Attempt, signal: AbortSignal): Promise<unknown> {
@@ -209,8 +239,14 @@ export class HttpClient {
     try {
       return JSON.parse(text)
     } catch (cause) {
-      throw new FetchError('body', `not JSON: ${text.slice(0, 80)}`, { cause })
+      const sample = text.slice(0, 80)
+      this.#watchOf(attempt)?.odd(attempt.url.pathname, oddityOfBody(text), sample)
+      throw new FetchError('body', `not JSON: ${sample}`, { cause })
     }
+  }
+
+  #watchOf({ options }: Attempt): AnswerWatch | undefined {
+    return options.isWatched === false ? undefined : this.#options.watch
   }
 
   /** One request and its whole answer as text; settles exactly once, whatever happens in between. */
@@ -237,7 +273,7 @@ export class HttpClient {
       request.on('error', (cause) => {
         settle(new FetchError('network', cause.message, { unreachableHost, cause }))
       })
-      request.on('response', (response) => this.#read(response, settle))
+      request.on('response', (response) => this.#read(response, attempt, settle))
       request.end(attempt.body ?? undefined)
     })
   }
@@ -260,15 +296,49 @@ export class HttpClient {
     return request(url, { method, agent: this.#agent, headers })
   }
 
-  #read(response: IncomingMessage, settle: (outcome: string | FetchError) => void): void {
+  /** An answer that is not 2xx: its first bytes say why, for the watch and the message. */
+  #readRefusal(
+    response: IncomingMessage,
+    attempt: Attempt,
+    settle: (error: FetchError) => void,
+  ): void {
+    const { clock, busyWaitMs } = this.#options
+    const { url, options } = attempt
+    const watch = this.#watchOf(attempt)
+    const status = response.statusCode ?? 0
+    const { 'retry-after': wait, location } = response.headers
+    const retryAfterMs = parseRetryAfter(wait)
+    const more = retryAfterMs === null ? { status } : { status, retryAfterMs }
+    let isEnded = false
+    const end = (said: string) => {
+      if (isEnded) return
+      isEnded = true
+      stopTimer()
+      const what = oddityOfStatus(status, said, retryAfterMs !== null || busyWaitMs !== undefined)
+      const isExpected = options.expected?.includes(status) === true
+      if (what !== null && !isExpected) watch?.odd(url.pathname, what, location ?? said)
+      settle(new FetchError('status', `status ${status}${reasonIn(said)}`, more))
+    }
+    const stopTimer = clock.after(REFUSAL_WAIT_MS, () => end(''))
+    response.once('data', (chunk: Buffer) => end(chunk.toString('utf8', 0, REFUSAL_BYTES_MAX)))
+    response.once('end', () => end(''))
+    response.on('error', () => end(''))
+    response.on('close', () => end(''))
+  }
+
+  #read(
+    response: IncomingMessage,
+    attempt: Attempt,
+    settle: (outcome: string | FetchError) => void,
+  ): void {
     const { bodyBytesMax } = this.#options
     const status = response.statusCode ?? 0
-    if (status < 200 || status > 299) {
-      response.on('error', () => {})
-      const retryAfterMs = parseRetryAfter(response.headers['retry-after'])
-      const more = retryAfterMs === null ? { status } : { status, retryAfterMs }
-      settle(new FetchError('status', `status ${status}`, more))
-      return
+    attempt.options.onHead?.(status, response.headers)
+    if (status < 200 || status > 299) return this.#readRefusal(response, attempt, settle)
+    for (const name of ENDING_HEADERS) {
+      const value = response.headers[name]
+      if (value !== undefined)
+        this.#watchOf(attempt)?.odd(attempt.url.pathname, name, String(value))
     }
     const decoder = decoderFor(response.headers['content-encoding'])
     const stream = decoder === null ? response : response.pipe(decoder)
@@ -310,6 +380,34 @@ function isPassing(error: FetchError): boolean {
 function toFetchError(cause: unknown): FetchError {
   if (cause instanceof FetchError) return cause
   return new FetchError('network', cause instanceof Error ? cause.message : 'unknown', { cause })
+}
+
+/** Headers by which a host announces the end of what it answers (RFC 8594, RFC 9745). */
+const ENDING_HEADERS = ['deprecation', 'sunset'] as const
+/** How long the first bytes of a refusal may take after its head. */
+const REFUSAL_WAIT_MS = 1_000
+const REFUSAL_BYTES_MAX = 2_048
+
+/** What is odd about a refusal, for the watch; null: a failure of the moment, which is tried again. */
+function oddityOfStatus(status: number, said: string, hasRetryAfter: boolean): string | null {
+  if (status === 429) return hasRetryAfter ? null : 'status 429 without retry-after'
+  if (status >= 500) return null
+  if (said.trimStart().startsWith('<')) return `status ${status} html`
+  const parameter = /"parameter"\s*:\s*"(\w{1,30})"/.exec(said)?.[1]
+  return parameter === undefined ? `status ${status}` : `status ${status} ${parameter}`
+}
+
+/** What came in place of JSON. */
+function oddityOfBody(text: string): string {
+  const trimmed = text.trimStart()
+  if (trimmed === '') return 'empty'
+  return trimmed.startsWith('<') ? 'html' : 'not json'
+}
+
+/** The venue's own words for a refusal, as its JSON has them. */
+function reasonIn(said: string): string {
+  const words = /"(?:error|message|code)"\s*:\s*"([^"]{1,120})"/.exec(said)?.[1]
+  return words === undefined ? '' : `: ${words}`
 }
 
 /** Seconds only: the venues send no dates, and a date would need our clock to agree with theirs. */

@@ -1,12 +1,13 @@
-// Fields of JSON rows whose shape nobody promises: what is missing or of another type reads as nothing.
+// Fields of JSON rows without a promised shape: what is missing or of another type reads as nothing.
 // Not for: rows the engine trades on, which have schemas at their venue's border.
 
 import { isRecord } from './json-record.ts'
+import { microsFromDecimal } from './units.ts'
 
 export type Row = { readonly [key: string]: unknown }
 
 /** Texts are cut here: an enormous description costs no more than this. Characters. */
-export const TEXT_CHARACTERS_MAX = 6_000
+const TEXT_CHARACTERS_MAX = 6_000
 
 /** The first of the fields that holds a text or a number; '' when none does. */
 export function textOf(row: Row, ...names: readonly string[]): string {
@@ -30,6 +31,14 @@ export function numberOf(row: Row, name: string): number | null {
   if (typeof value !== 'string' || value.trim() === '') return null
   const read = Number(value)
   return Number.isFinite(read) ? read : null
+}
+
+/** A plain decimal, also written as text, in millionths; null unless it is exact in them. */
+export function microsOf(row: Row, name: string): number | null {
+  const value = row[name]
+  return typeof value === 'number' || typeof value === 'string'
+    ? microsFromDecimal(String(value))
+    : null
 }
 
 /** A flag; null where it is missing or no flag. */

@@ -66,13 +66,13 @@ export const staleRetryMs = 5_000
 /** Levels kept a side; a price grid of 0.0001 has 9,999 steps. */
 export const bookLevelsMax = 10_000
 /** Trade updates kept in memory for connections that lagged or resume within a run. */
-export const tradeHistoryCount = 65_536
+export const ringTradesMax = 65_536
 /** Book updates likewise, and the changed levels in them: a whole book may be one update. */
-export const bookHistoryCount = 65_536
-export const bookHistoryLevelsMax = 524_288
+export const ringBookUpdatesMax = 65_536
+export const ringBookLevelsMax = 524_288
 /** Lifecycle and whale updates likewise; of lifecycle there is no database behind them. */
-export const lifecycleHistoryCount = 16_384
-export const whaleHistoryCount = 16_384
+export const ringLifecycleMax = 16_384
+export const ringWhalesMax = 16_384
 /** Announced losses of trades that one run keeps for clients that were away. Later ones are announced
  * live only; every client of so broken a run receives some. */
 export const lossesOfRunMax = 10_000
@@ -94,8 +94,8 @@ export const codedJsonBytesMin = 4_096
 export const codingsMax = 2
 /** Requests of one address answered in a turn of the loop: those of one segment all come in one. */
 export const addressRequestsPerTurnMax = 1_024
-/** Reading a history for rows that pass rare filters ends after this, before the deadline does. */
-export const historyScanMsMax = 4_000
+/** Reading a range of time for rows that pass rare filters ends after this, before the deadline does. */
+export const scanMsMax = 4_000
 /** Questions for past prices to the venues: few at once, since live traffic shares the venue's quota. */
 export const pastAsksRunningMax = 4
 /** Those that wait their turn; further ones are refused. */
@@ -231,7 +231,7 @@ assert(systemRunMsMax < systemRunMsLateMax, 'behind a backlog turns may take lon
 assert(waitingWeightLow < waitingWeightMax, 'reading goes on below where it stops')
 assert(socketBufferBytesLow < socketBufferBytesSoft, 'catching up ends below where lagging begins')
 assert(socketBufferBytesSoft < socketBufferBytesMax, 'lagging begins before the cut')
-assert(historyScanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')
+assert(scanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')
 assert(whaleRowUsdMin <= whaleMessageUsdMin, 'a whale that is published is stored')
 assert(
   passwordWaitMsMax < accountWorkMsMax,

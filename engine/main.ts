@@ -143,11 +143,11 @@ function listenForEnds(shutdown: Shutdown, log: Log): void {
   process.on('SIGTERM', () => shutdown.begin(0))
   process.on('SIGINT', () => shutdown.begin(0))
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'an error nobody caught')
+    log.fatal({ err: error }, 'uncaught error')
     shutdown.begin(1)
   })
   process.on('unhandledRejection', (error) => {
-    log.fatal({ err: error }, 'a rejection nobody handled')
+    log.fatal({ err: error }, 'unhandled rejection')
     shutdown.begin(1)
   })
 }

@@ -148,6 +148,11 @@ export class MsgpackWriter {
     this.textOrNil(text)
   }
 
+  booleanField(key: string, value: boolean): void {
+    this.text(key)
+    this.boolean(value)
+  }
+
   /** A key and its quantity, or nil. */
   numberField(key: string, value: number | null): void {
     this.text(key)

@@ -13,7 +13,7 @@ export interface Pool<Task, Result> {
   close(): Promise<void>
 }
 
-export interface PoolOptions<Task, Result> {
+interface PoolOptions<Task, Result> {
   /** The thread's entry, a module whose default export takes a Task. */
   readonly worker: URL
   readonly threads: number

@@ -18,6 +18,8 @@ export interface Watcher {
   onUpdate(update: Update): void
   /** A trade of a history, from before our first contact, was stored; no stream carries it. */
   onPastTrade?(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void
+  /** The wallet of a trade that was stored without it became known; no stream carries that. */
+  onCompletedTrade?(market: MarketRef, trade: Trade): void
   /** A market is gone for good: what is kept under its number can go. */
   onForget?(market: MarketNumber): void
 }
@@ -90,6 +92,11 @@ export class Publisher {
   /** Calls every watcher with a stored trade that no stream carries, in order, now. */
   tellPastTrade(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void {
     this.#tellAll((watcher) => watcher.onPastTrade?.(market, trade, receivedAtMs))
+  }
+
+  /** Calls every watcher with a stored trade whose wallet became known, in order, now. */
+  tellCompleted(market: MarketRef, trade: Trade): void {
+    this.#tellAll((watcher) => watcher.onCompletedTrade?.(market, trade))
   }
 
   /** Drops the counters of a market whose number is never used again, and has watchers do alike. */

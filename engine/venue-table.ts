@@ -1,6 +1,6 @@
 // What a venue is to everything outside its folder, and the table of venues with the names that users see. A difference
 // between venues is a fact here, asked for by what it is. Not for: the venues themselves (engine/venues/venues.ts lists
-// them), nor what an opened venue does (engine/venues/venue.ts). Upholds ID1, ID2, ID3.
+// them), nor what an opened venue does (engine/venues/venue.ts). Upholds ID1 to ID4.
 
 import {
   type HandleForm,
@@ -21,11 +21,13 @@ export interface VenueFacts {
   readonly handles: HandleForm
   /** The venue's own words for the id of a market, and of its event where that is not the slug. */
   readonly idFields: { readonly market: string; readonly event: string | null }
+  /** The one form of a market's id, however a request writes it; an id of another kind is left as it is. */
+  readonly idOf: (text: string) => NativeMarketId
   /** An id of a market that documents give as an example; null: they take another venue's. */
   readonly exampleMarket: string | null
   /** How the venue's rows become subjects of matching. */
   readonly subjects: SubjectReader
-  /** Whether the venue says who trades: the wallets of the service are those of this venue. */
+  /** Whether the venue's trades name wallets: the wallets of the service are those of this venue. */
   readonly hasWallets: boolean
 }
 
@@ -71,10 +73,10 @@ export class VenueTable {
     return this.all.find(({ hasWallets }) => hasWallets) ?? null
   }
 
-  /** The same for who has a wallet in hand. Throws an Error where no venue says who trades. */
+  /** The same, for callers that hold a wallet. Throws an Error where no venue's trades name wallets. */
   get ofWallets(): VenueFacts {
     const venue = this.walletVenue
-    if (venue === null) throw new Error('no venue says who trades')
+    if (venue === null) throw new Error("no venue's trades name wallets")
     return venue
   }
 
@@ -106,15 +108,16 @@ export class VenueTable {
   /**
    * Splits a unified id at the configured prefix, never at the first underscore; case-insensitive.
    * Null when it begins with no prefix. When one name begins with another, the longer wins.
+   * `native` is in the venue's one form.
    */
-  split(id: string): { venue: VenueKey; native: string } | null {
+  split(id: string): { venue: VenueKey; native: NativeMarketId } | null {
     const lower = id.toLowerCase()
-    let best: { venue: VenueKey; native: string } | null = null
+    let best: { venue: VenueKey; native: NativeMarketId } | null = null
     let bestLength = -1
-    for (const { key: venue, name } of this.all) {
+    for (const { key: venue, name, idOf } of this.all) {
       const prefix = `${name}_`
       if (prefix.length > bestLength && lower.startsWith(prefix)) {
-        best = { venue, native: id.slice(prefix.length) }
+        best = { venue, native: idOf(id.slice(prefix.length)) }
         bestLength = prefix.length
       }
     }

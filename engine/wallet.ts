@@ -4,7 +4,10 @@
 import type { NativeMarketId, OutcomeId, WalletAddress } from './ids.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
 
-/** `income`: rewards, rebates, yield and whatever else a venue pays; no trading PnL. */
+/**
+ * `income`: rewards, rebates, yield and whatever else a venue pays; no trading PnL. `migration`: contracts of an old token
+ * became as many of a new one. Stored as numbers: the order stays.
+ */
 export type WalletEventKind =
   | 'buy'
   | 'sell'
@@ -13,6 +16,7 @@ export type WalletEventKind =
   | 'redeem'
   | 'conversion'
   | 'income'
+  | 'migration'
 export const WALLET_EVENT_KINDS: readonly WalletEventKind[] = [
   'buy',
   'sell',
@@ -21,6 +25,7 @@ export const WALLET_EVENT_KINDS: readonly WalletEventKind[] = [
   'redeem',
   'conversion',
   'income',
+  'migration',
 ]
 
 /** Which side of a fill a wallet was on; null: not known, or no fill. */
@@ -35,9 +40,9 @@ export interface WalletEvent {
   readonly txHash: string
   /** '' for income of the account as a whole. Of a conversion the first of `converted`. */
   readonly market: NativeMarketId
-  /** The token bought or sold; null for all else. */
+  /** The token bought, sold, redeemed (null: not told), or got by a migration; null for all else. */
   readonly token: OutcomeId | null
-  /** Contracts bought, sold, split, merged, redeemed, converted; of income the dollars again. */
+  /** Contracts bought, sold, split, merged, redeemed, converted, migrated; of income the dollars again. */
   readonly size: SizeMicros
   /** Of a fill, in the token traded; 0 for all else. */
   readonly price: PriceMicros
@@ -122,7 +127,7 @@ export interface WalletReach {
   /** False: from `settledToMs` on something may be missing, or unsure; the next reading asks for it again. */
   readonly isTailWhole: boolean
   /** False: the venue's answer lacks the last known event, so nothing of the answer was taken. */
-  readonly isLastTold: boolean
+  readonly isLastListed: boolean
 }
 
 /** A venue's wallets. All calls reject with FetchError when the venue does not answer after retries. */

@@ -1,9 +1,10 @@
 // What a whale is: fills of one transaction by one taker in one token, summed up. A fill without a
-// hash or a taker (all of venue b's) stands by itself. Which fill comes first, and so the row's id, is
+// hash or a taker (all of venue b's) stands by itself, but for parts of a transaction (trade-parts.ts). Which fill comes first, and so the row's id, is
 // decided by the fills alone, so that a restart which reads them again decides the same.
 // Not for: when a group is closed or published (actors/whales/whales.ts). Upholds WHALE1, WHALE2.
 
 import type { Trade, Whale } from './events.ts'
+import { isPart } from './trade-parts.ts'
 import { type PriceMicros, priceMicros, sizeMicros, type TimeMs, usdMicros } from './units.ts'
 
 /** A trade with the time of its arrival and its place in the stream; `offset` is null for a trade from a history, which was never published. */
@@ -15,7 +16,7 @@ export interface Fill {
 }
 
 /** What a whale row says of its market. */
-export interface WhaleFacts {
+interface WhaleFacts {
   readonly outcome: string | null
   readonly question: string
   readonly slug: string
@@ -24,11 +25,15 @@ export interface WhaleFacts {
 }
 
 /** Names a row and gives it its time; it stays whatever fills come later. */
-export type WhaleAnchor = Pick<Whale, 'nativeId' | 'timeMs'>
+type WhaleAnchor = Pick<Whale, 'nativeId' | 'timeMs'>
 
-/** The same for all fills of a whale within a market; null: this fill stands by itself. */
-export function whaleKey({ txHash, taker, outcomeIndex, side }: Trade): string | null {
+/**
+ * The same for all fills of a whale within a market; null: this fill stands by itself. Parts of a transaction, which came
+ * without their wallet, are one whale, and stay it when the wallet becomes known.
+ */
+export function whaleKey({ nativeId, txHash, taker, outcomeIndex, side }: Trade): string | null {
   // The side too, since a row has one: an order that takes both does not exist.
+  if (txHash !== null && isPart(nativeId)) return `${txHash} part ${outcomeIndex} ${side}`
   return txHash === null || taker === null ? null : `${txHash} ${taker} ${outcomeIndex} ${side}`
 }
 
@@ -102,7 +107,7 @@ export class FillSum {
 
   /** The row that these fills are, without its ordinal. */
   row(facts: WhaleFacts, { nativeId, timeMs }: WhaleAnchor): Omit<Whale, 'ordinal'> {
-    const { side, outcomeIndex, taker, txHash } = this.#first.trade
+    const { side, outcomeIndex, taker, txHash, isBlock } = this.#first.trade
     return {
       nativeId,
       timeMs,
@@ -114,6 +119,7 @@ export class FillSum {
       maker: this.#maker,
       taker,
       txHash,
+      isBlock,
       outcome: facts.outcome,
       question: facts.question,
       slug: facts.slug,

@@ -35,7 +35,7 @@ import { CHANNELS } from './ws/channels.ts'
 import { upgradeRequired } from './ws/session/upgrade-required.ts'
 
 /** What the routes need of the house. */
-export interface ApiParts {
+interface ApiParts {
   readonly engine: EngineView
   readonly clock: Clock
   readonly metrics: Metrics

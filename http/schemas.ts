@@ -4,6 +4,7 @@
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/account.ts'
+import { EXPONENT_MAX, FEE_KINDS } from '../engine/market/fees.ts'
 import { MARKET_STATUSES } from '../engine/market/market.ts'
 import type { VenueFacts, VenueTable } from '../engine/venue-table.ts'
 
@@ -73,6 +74,67 @@ export const PlatformListingSchema = Type.Object({
   volume_24h: nullable(Type.Number()),
 })
 
+export const FeeCurveSchema = Type.Object(
+  {
+    rate: Type.Number({ minimum: 0, description: 'Dollars. 0: this side pays nothing.' }),
+    exponent: Type.Integer({ minimum: 0, maximum: EXPONENT_MAX }),
+    multiplier: Type.Number({ minimum: 0 }),
+  },
+  {
+    description:
+      'Dollars of fee before rounding: multiplier × rate × contracts × (price × (1 − price))^exponent.',
+  },
+)
+
+export const FeeRoundingSchema = Type.Object({
+  direction: choice(['up', 'unknown'] as const, {
+    description:
+      'Which way the venue rounds the fee of a fill. Where it is unknown, up is the bound.',
+  }),
+  fill_step: Type.Number({ description: 'Dollars: the fee of a fill is a multiple of it.' }),
+  order_step: nullable(
+    Type.Number({
+      description:
+        'Dollars: the cash of an order moves in multiples of it, at the cost of the trader. The fee of an order is the sum of its fills’, raised to a multiple of it where price × contracts is one, else at most the sum and one step. Null: no such rule.',
+    }),
+  ),
+})
+
+const FEE_MODEL = {
+  model: choice(FEE_KINDS, {
+    description:
+      '`quadratic`: by the curves. `flat`: the venue names a fee and not its formula. `none`: the venue says that there is none. `unknown`: it says nothing that can be read; never to be taken for none.',
+  }),
+  taker: nullable(FeeCurveSchema),
+  maker: nullable(FeeCurveSchema),
+  rounding: nullable(FeeRoundingSchema),
+  rebate_rate: nullable(
+    Type.Number({
+      description: 'Share of takers’ fees that a programme of the venue gives to makers.',
+    }),
+  ),
+  source: nullable(Type.String({ description: 'Which statement of the venue says it.' })),
+  since: nullable(Type.Integer({ description: 'Unix seconds; null: the venue does not say.' })),
+}
+
+export const FeeModelSchema = Type.Object(FEE_MODEL)
+
+export const FeesSchema = Type.Object(
+  {
+    ...FEE_MODEL,
+    waived_until: nullable(
+      Type.Integer({
+        description: 'Unix seconds. Until then the venue waives fees; it does not say which.',
+      }),
+    ),
+    next: nullable(FeeModelSchema),
+  },
+  {
+    description:
+      'What trading the market costs, as its venue states it. A side that is null is unknown. `next` is an announced change, from its `since` on.',
+  },
+)
+
 export const MarketSchema = Type.Object({
   id: Type.String(),
   slug: Type.String(),
@@ -90,6 +152,7 @@ export const MarketSchema = Type.Object({
   category: nullable(Type.String()),
   event_slug: nullable(Type.String()),
   image: nullable(Type.String()),
+  fees: FeesSchema,
 })
 
 export const MarketsSchema = Type.Object({
@@ -171,6 +234,8 @@ export const TradeSchema = Type.Object({
   maker: nullable(Type.String()),
   taker: nullable(Type.String()),
   tx_hash: nullable(Type.String()),
+  /** Agreed beside the book: not in candles, last prices or price histories. */
+  is_block_trade: Type.Boolean(),
 })
 
 export const TradesSchema = Type.Object({
@@ -223,7 +288,7 @@ export const WalletPositionSchema = Type.Object({
 
 export const WalletActivitySchema = Type.Object({
   id: Type.String(),
-  type: choice(['SPLIT', 'MERGE', 'REDEEM', 'CONVERSION'] as const),
+  type: choice(['SPLIT', 'MERGE', 'REDEEM', 'CONVERSION', 'MIGRATION'] as const),
   market_id: Type.String(),
   condition_id: Type.String(),
   question: nullable(Type.String()),
@@ -279,6 +344,16 @@ export const CandlesSchema = Type.Object({
 })
 
 /** `exchanges` has one boolean per configured venue name. */
+const DriftSchema = Type.Object({
+  kind: Type.String({ description: 'what was looked at, such as `market.version`' }),
+  name: Type.String({ description: 'what was found there, in the venue\u2019s own word, cut' }),
+  weight: choice(['loss', 'notice'] as const),
+  first: Type.Integer({ description: 'seconds' }),
+  last: Type.Integer({ description: 'seconds' }),
+  count: Type.Integer({ minimum: 1 }),
+  sample: Type.String({ description: 'the beginning of what the venue sent first, cut' }),
+})
+
 export const HealthSchema = Type.Object({
   status: choice(['ok', 'degraded'] as const),
   version: Type.String(),
@@ -289,6 +364,14 @@ export const HealthSchema = Type.Object({
     description: 'the longest that anything waited within us during the last two seconds',
   }),
   uptime_s: Type.Integer(),
+  trades_source: Type.Record(Type.String(), choice(['activity', 'last_trade_price'] as const), {
+    description:
+      'of a venue with two sources of trades, the present one. `last_trade_price`: its stream of trades has ended; trades are of watched markets, without a wallet until a later reading completes them',
+  }),
+  drift: Type.Record(Type.String(), Type.Array(DriftSchema), {
+    description:
+      'by venue, what it sends or answers that the code does not know, in order of first sight, at most some 100 entries; empty is well',
+  }),
 })
 
 export const UserSchema = Type.Object({

@@ -34,7 +34,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly engine: EngineView
   readonly publisher: Publisher
   readonly clock: Clock
@@ -57,7 +57,7 @@ export interface ServerOptions {
 
 const DRAIN_MS_MAX = 10_000
 const DRAIN_TICK_MS = 25
-/** 200 ms in which busy clients of REST hear that their connection ends; without any, none. */
+/** 200 ms in which busy clients of REST are answered that their connection ends; without any, none. */
 const DRAIN_TICKS_BUSY = 8
 const KEEP_ALIVE_MS = 11_000
 /** Streams ended per tick, at least: 200 ticks are the 5 s over which all are closed. */

@@ -9,7 +9,7 @@ import type { Table } from './lmdb/table.ts'
 import { hourKey, KEY_END, KEY_START, readInteger } from './records/keys.ts'
 import type { TABLES } from './tables.ts'
 
-export type HourKind = 'trades' | 'ticks' | 'minuteBars' | 'snapshots'
+type HourKind = 'trades' | 'ticks' | 'minuteBars' | 'snapshots'
 /** The byte that stands for a kind in a key. */
 const CODES: Readonly<Record<HourKind, number>> = {
   trades: 0,

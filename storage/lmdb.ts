@@ -52,7 +52,7 @@ const MARKET_PAUSE_MS = 20
 /** A closing disk may take this long; the whole shutdown has shutdownMsMax. */
 const CLOSE_TIMEOUT_MS = 10_000
 
-export interface LmdbStorageOptions {
+interface LmdbStorageOptions {
   readonly dataDir: string
   readonly clock: Clock
   readonly log: Log

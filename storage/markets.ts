@@ -15,6 +15,7 @@ import {
   detailsFields,
   detailsSchemas,
   LISTING_SCHEMA,
+  MARKET_SCHEMA,
   marketFields,
   marketSchemas,
 } from './records/listings.ts'
@@ -26,7 +27,7 @@ const CHUNK_ROWS = 1_000
 const LAST_NUMBER_MARK = 'last_market_number'
 
 /** A table with rows that go only with their market. */
-export interface MarketOwned {
+interface MarketOwned {
   removeMarket(market: MarketNumber): void
 }
 
@@ -64,7 +65,7 @@ export class Markets implements MarketTable {
       this.#numbers.put(idKey, numberKey(number))
     }
     const key = numberKey(number)
-    const summary = this.#summaries.encode(key, LISTING_SCHEMA, marketFields(listing))
+    const summary = this.#summaries.encode(key, MARKET_SCHEMA, marketFields(listing))
     this.#summaries.putIfChanged(key, summary)
     this.#details.putIfChanged(
       key,
@@ -77,7 +78,7 @@ export class Markets implements MarketTable {
     const key = numberKey(number)
     const known = this.#summaries.get(key)
     if (known === null) return
-    const value = this.#summaries.encode(key, LISTING_SCHEMA, marketFields(summary))
+    const value = this.#summaries.encode(key, MARKET_SCHEMA, marketFields(summary))
     if (!value.equals(known)) this.#summaries.put(key, value)
   }
 

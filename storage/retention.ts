@@ -21,7 +21,7 @@ import type { Snapshots } from './snapshots.ts'
 import type { Ticks } from './ticks.ts'
 import type { Trades } from './trades.ts'
 
-export interface RetentionParts {
+interface RetentionParts {
   readonly environment: Environment
   /** The hours of trades, ticks and minute bars. */
   readonly hours: Hours

@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readText, writeDurably } from './lmdb/durable-file.ts'
 
-export interface Secrets {
+interface Secrets {
   /** Signs tokens; 64 hex digits. */
   readonly jwtSecret: string
   /** Encrypts webhook secrets; 64 hex digits. */

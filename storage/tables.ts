@@ -5,7 +5,7 @@
 // Upholds STORE10 (fixed layout).
 
 /** The version of this layout; the sentinel of each environment carries it. */
-export const FORMAT_VERSION = 5
+export const FORMAT_VERSION = 6
 
 export type EnvironmentName = 'accounts' | 'market'
 export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'market']

@@ -109,6 +109,14 @@ export class Trades implements TradeTable {
     this.#putRecord(key, storedTrade(trade, { ordinal: trade.ordinal, maker }), found.place)
   }
 
+  setTaker(market: MarketNumber, nativeId: string, taker: string): void {
+    const found = this.#find(market, nativeId)
+    if (found === null || found.trade.taker === taker) return
+    const { key, trade, place } = found
+    const { ordinal, maker } = trade
+    this.#putRecord(key, storedTrade(trade, { ordinal, maker, taker }), place)
+  }
+
   get(market: MarketNumber, nativeId: string): StoredTrade | null {
     return this.#find(market, nativeId)?.trade ?? null
   }
@@ -234,7 +242,7 @@ export class Trades implements TradeTable {
 
   #putRecord(key: Buffer, trade: StoredTrade, place: VenuePlace | null): void {
     const body = tradeBody(trade, place)
-    this.#trades.put(key, this.#trades.encodePacked(key, tradeSchema(place), body))
+    this.#trades.put(key, this.#trades.encodePacked(key, tradeSchema(trade, place), body))
   }
 
   #find(market: MarketNumber, nativeId: string): (PlacedTrade & { key: Buffer }) | null {

@@ -25,7 +25,7 @@ import { Quotas } from './quotas.ts'
 const LOCAL_EMAIL = 'local@localhost'
 /** The same words for known and unknown e-mails. */
 const WRONG = 'e-mail or password is wrong'
-/** For a caller with a token who must give the password as well. */
+/** For a caller with a token that needs the password as well. */
 const WRONG_PASSWORD = 'the password is wrong'
 
 export class Accounts implements AccountsView {
@@ -268,7 +268,7 @@ export class Accounts implements AccountsView {
 
   /**
    * Rejects with UNAVAILABLE, and when to come back, before the request itself times out. `hurry` throws after that, so that
-   * nothing is changed once the caller was told that nothing was.
+   * nothing changes after the answer that nothing did.
    */
   async #inTime<Result>(work: (hurry: () => void) => Promise<Result>): Promise<Result> {
     let isLate = false

@@ -1,5 +1,5 @@
 // All accounts and keys in memory, found by id, e-mail or hash. A change is answered only once it is on disk and flushed;
-// watchers hear of it in the turn of the change, before it is answered.
+// watchers are called in the turn of the change, before the answer.
 // Not for: passwords, tokens, quotas (accounts.ts), words for an operator (actors/accounts/admin.ts).
 // Upholds ACC9, ACC10, ACC14 to ACC18.
 
@@ -32,7 +32,7 @@ import type { KeyView } from '../views.ts'
 export type GoneReason = 'disabled' | 'deleted'
 
 /**
- * Hears of changes to accounts, in the turn of the change: what a watcher writes to the same LMDB environment is committed
+ * Called at changes to accounts, in the turn of the change: what a watcher writes to the same LMDB environment is committed
  * with the change, or neither is. Must not throw.
  */
 export interface AccountWatcher {

@@ -106,7 +106,7 @@ export class Catalog implements CatalogView {
     this.#old = new OldMarkets(parts.storage)
   }
 
-  /** Adds a watcher behind those already there; it hears of every known market at once. */
+  /** Adds a watcher behind those already there; `onListed` is called at once for every known market. */
   watch(watcher: CatalogWatcher): void {
     this.#watchers.push(watcher)
     for (const { actor } of this.#known.all()) watcher.onListed(actor)
@@ -201,7 +201,7 @@ export class Catalog implements CatalogView {
       cell.tell({ kind: 'summary', summary })
       this.#note(actor)
     }
-    // Watchers have heard of a relisted market already, in this turn.
+    // For a relisted market the watchers were called already, in this turn.
     if (!hasNewDetails || isRelisted(before, actor.summary)) return
     for (const watcher of this.#watchers) watcher.onListed(actor)
   }

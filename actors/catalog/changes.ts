@@ -3,6 +3,7 @@
 // would cost too much. Pure. Upholds CAT11, CAT3.
 
 import { crc32 } from 'node:zlib'
+import { isEqualFees } from '../../engine/market/fees.ts'
 import type { EventListing, MarketListing, ReadListing } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
@@ -34,6 +35,7 @@ export function summaryOf(listing: MarketListing): MarketSummary {
     volumeTotal: listing.volumeTotal,
     openInterest: listing.openInterest,
     settlementPrice: listing.settlementPrice,
+    fees: listing.fees,
   }
 }
 
@@ -57,6 +59,8 @@ export function keptBeside(before: MarketSummary, listing: ReadListing): MarketS
     closeAtMs: listing.closeAtMs ?? before.closeAtMs,
     tickMicros: listing.tickMicros ?? before.tickMicros,
     settlementPrice: listing.settlementPrice ?? before.settlementPrice,
+    // An answer that says nothing of fees takes no statement back; one that cannot be read does.
+    fees: listing.fees.now.source === null ? before.fees : listing.fees,
   })
   if (listing.lacksEvent !== true) return summary
   const { question, category, tags, image, closeAtMs } = before
@@ -104,6 +108,7 @@ export function isRelisted(before: MarketSummary, after: MarketSummary): boolean
     before.closeAtMs === after.closeAtMs &&
     before.tickMicros === after.tickMicros &&
     before.settlementPrice === after.settlementPrice &&
+    isEqualFees(before.fees, after.fees) &&
     !isReworded(before, after)
   )
 }

@@ -11,7 +11,7 @@ import type { MarketActor } from '../market/market.ts'
 import type { MarketMessage } from '../market/parts.ts'
 import type { Cell } from '../system.ts'
 
-/** A market's actor, and the cell by which it is told messages. */
+/** A market's actor, and the cell through which messages are sent to it. */
 export interface KnownMarket {
   readonly actor: MarketActor
   readonly cell: Cell<MarketMessage>

@@ -11,6 +11,8 @@ import type {
   EventFilter,
   EventPage,
   ListQuery,
+  MarketFilter,
+  MarketOrder,
   MarketPage,
   MarketView,
   PageQuery,
@@ -18,7 +20,6 @@ import type {
 } from '../views.ts'
 import type { Events } from './events.ts'
 import type { MarketColumns } from './market-columns.ts'
-import { eventKey, marketKey } from './ranking-rules.ts'
 
 const RELEVANCE_MAX = 10_000
 
@@ -135,4 +136,44 @@ function pageOf<View>(
 
 function placeOf(pin: number, offset: number | null): MarketPage['next'] {
   return offset === null ? null : { pin, offset }
+}
+
+/** One text for the filter and order of a list: rankings are shared by it, and pins are bound to it. */
+function marketKey(query: {
+  readonly filter: MarketFilter
+  readonly sortBy: MarketOrder | 'relevance'
+  readonly order: 'asc' | 'desc'
+  readonly text?: string
+}): string {
+  const { filter } = query
+  return JSON.stringify([
+    'markets',
+    query.text ?? null,
+    query.sortBy,
+    query.order,
+    filter.venue,
+    filter.status,
+    filter.phase,
+    filter.tags,
+    filter.category,
+    filter.eventSlug,
+    filter.volume24hMin,
+    filter.volumeTotalMin,
+    filter.createdFromMs,
+    filter.createdToMs,
+    filter.among?.key ?? null,
+  ])
+}
+
+/** The same for a list of events. */
+function eventKey(filter: EventFilter): string {
+  return JSON.stringify([
+    'events',
+    filter.search,
+    filter.venue,
+    filter.status,
+    filter.tags,
+    filter.category,
+    filter.volume24hMin,
+  ])
 }

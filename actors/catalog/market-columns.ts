@@ -3,15 +3,18 @@
 // the loop. Not for: the text of markets (engine/search/), or how long a cut is kept (actors/rows/rankings.ts).
 // Upholds CAT4, CAT13, CAT14.
 
-import type { VenueKey } from '../../engine/ids.ts'
-import type { MarketNumber, MarketStatus } from '../../engine/market/market.ts'
+import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
+import {
+  MARKET_STATUSES,
+  type MarketNumber,
+  type MarketStatus,
+} from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 import { type Column, Columns } from '../rows/columns.ts'
 import { sortedPositions } from '../rows/sort.ts'
 import { SortedRows } from '../rows/sorted-rows.ts'
-import type { MarketFilter, MarketOrder, MarketView } from '../views.ts'
+import type { MarketFilter, MarketOrder, MarketPhase, MarketView } from '../views.ts'
 import type { EventColumns, MarketShare } from './event-columns.ts'
-import { admittedStates, marketState, statusInEvent, statusOf, venueOf } from './ranking-rules.ts'
 import { TermSets, Terms } from './terms.ts'
 
 /** More candidates than these are marked in an array as long as the catalogue instead of sorted. */
@@ -21,7 +24,7 @@ const SORTED_CANDIDATES_MAX = 1_024
 const SORTED_ALONE_MAX = 4_096
 
 /** The part of a market that the columns hold. */
-export type RankedMarket = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
+type RankedMarket = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
 
 /** Rows by the market's number; bounded by the markets. */
 export class MarketColumns {
@@ -336,4 +339,63 @@ function setKey(values: Float64Array, slot: number, key: number): boolean {
 /** For sums: an unknown value adds nothing. */
 function orZero(value: number | undefined): number {
   return value === undefined || Number.isNaN(value) ? 0 : value
+}
+
+/** One byte: the status in two bits, whether it is unopened, and above these the venue's place in the alphabet. */
+type MarketState = number
+
+const UNOPENED = 4
+const VENUE_SHIFT = 3
+const STATES = VENUE_KEYS.length << VENUE_SHIFT
+
+function marketState(market: {
+  readonly venue: VenueKey
+  readonly status: MarketStatus
+  readonly isUnopened: boolean
+}): MarketState {
+  const unopened = market.isUnopened ? UNOPENED : 0
+  const venue = VENUE_KEYS.indexOf(market.venue) << VENUE_SHIFT
+  return MARKET_STATUSES.indexOf(market.status) + unopened + venue
+}
+
+/** Throws an Error for a byte that is no market's. */
+function venueOf(state: MarketState): VenueKey {
+  const venue = VENUE_KEYS[state >> VENUE_SHIFT]
+  if (venue === undefined) throw new Error(`${state} is the state of no market`)
+  return venue
+}
+
+function statusOf(state: MarketState): MarketStatus {
+  return MARKET_STATUSES[state & 3] ?? 'closed'
+}
+
+/** The status with which the market counts in its event: an unopened one counts as closed. */
+function statusInEvent(state: MarketState): MarketStatus {
+  return (state & UNOPENED) === 0 ? statusOf(state) : 'closed'
+}
+
+/** By state: 1 where venue, status and phase of the filter admit it. */
+function admittedStates(filter: MarketFilter): Uint8Array {
+  const admitted = new Uint8Array(STATES)
+  for (let state = 0; state < STATES; state += 1) {
+    const isVenue = filter.venue === null || filter.venue === venueOf(state)
+    const isStatus = filter.status === null || filter.status === statusOf(state)
+    if (isVenue && isStatus && isInPhase(state, filter)) admitted[state] = 1
+  }
+  return admitted
+}
+
+/** Unopened markets are listed only where status or phase ask for them. */
+function isInPhase(state: MarketState, { phase, status }: MarketFilter): boolean {
+  const isUnopened = (state & UNOPENED) !== 0
+  if (phase === null) return !isUnopened || status === 'closed'
+  if (phase === 'any') return true
+  if (isUnopened) return phase === 'unopened'
+  return PHASES[statusOf(state)].includes(phase)
+}
+
+const PHASES: Readonly<Record<MarketStatus, readonly MarketPhase[]>> = {
+  open: ['open'],
+  closed: ['closed', 'ended'],
+  resolved: ['settled', 'ended'],
 }

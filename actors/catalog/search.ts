@@ -267,7 +267,7 @@ export interface MarketText {
 const COLUMN_CHARACTERS_MAX = 2_000
 
 /** Texts of markets as columns for the thread, composed when they are handed over: waiting changes hold no texts. */
-export class SearchTextColumns {
+class SearchTextColumns {
   readonly #numbers: MarketNumber[] = []
   readonly #questions: string[] = []
   readonly #events: string[] = []

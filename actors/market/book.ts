@@ -33,7 +33,7 @@ const REPLACED_BECAUSE = {
 } as const satisfies Record<Trust, BookReplaced['reason']>
 
 /** Why the book asks for a snapshot after a change; null when it does not. */
-export type Doubt = 'difference' | 'crossed' | 'top' | null
+type Doubt = 'difference' | 'crossed' | 'top' | null
 
 export class MarketBook {
   readonly levels = new OrderBook()

@@ -11,7 +11,6 @@ import type {
   LevelChange,
   MarketPrice,
   MarketStatusEvent,
-  OpenInterestEvent,
   TickSizeEvent,
   TradeEvent,
 } from '../../engine/events.ts'
@@ -97,7 +96,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
         this.#takeStatus(message)
         break
       case 'openInterest':
-        this.#takeOpenInterest(message)
+        this.#takeOpenInterest()
         break
       case 'summary':
         this.#takeSummary(message.summary)
@@ -207,9 +206,9 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   #takeTickSize(event: TickSizeEvent): void {
-    this.#book.keep(event.receivedAtMs)
+    if (!event.keepsBook) this.#book.keep(event.receivedAtMs)
     this.summary = { ...this.summary, tickMicros: event.tickMicros }
-    this.#book.distrust()
+    if (!event.keepsBook) this.#book.distrust()
     this.#change()
     this.#parts.changed(this)
   }
@@ -220,18 +219,25 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const outcomeIndex = this.summary.outcomes.findIndex((outcome) => outcome.id === event.outcome)
     if (outcomeIndex < 0) return this.#parts.ignored('trade_unknown_outcome')
     if (this.#trades.has(event.nativeId)) return this.#parts.ignored('trade_duplicate')
+    const { event: unstored, completed } = this.#trades.unstored(event)
+    for (const trade of completed) this.#parts.publisher.tellCompleted(this.ref, trade)
+    if (unstored === null) return this.#parts.ignored('trade_of_known_transaction')
+    this.#storeTrade(unstored, outcomeIndex)
+  }
+
+  #storeTrade(event: TradeEvent, outcomeIndex: number): void {
     const isLive = event.source !== 'history'
     if (!isLive && this.#isPastKeeping(event)) return this.#parts.ignored('trade_before_retention')
     const stamp = isLive ? this.#parts.publisher.stamp('trades', this.ref.number) : null
     const trade = this.#trades.add(event, outcomeIndex, stamp, this.#parts.run)
-    this.#prices.noteTrade(trade, event.receivedAtMs)
+    if (!trade.isBlock) this.#prices.noteTrade(trade, event.receivedAtMs)
     this.#touch(event.receivedAtMs)
     if (stamp === null) {
       return this.#parts.publisher.tellPastTrade(this.ref, trade, event.receivedAtMs)
     }
     this.#parts.changed(this)
     tellTrade(this.#parts.publisher, this.ref, event, { trade, stamp })
-    this.#reprice(event)
+    if (!trade.isBlock) this.#reprice(event)
   }
 
   /** Retention may have removed such a trade before; the bar of its hour, which stays, would count it twice. */
@@ -266,8 +272,10 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#changeSummary({ ...this.summary, ...changed }, event)
   }
 
-  #takeOpenInterest({ contracts }: OpenInterestEvent): void {
-    this.summary = { ...this.summary, openInterest: contracts }
+  /** A worth in dollars says nothing of contracts: a number of before, when the venue told one, is not true any more. */
+  #takeOpenInterest(): void {
+    if (this.summary.openInterest === null) return
+    this.summary = { ...this.summary, openInterest: null }
     this.#parts.storage.markets.putSummary(this.ref.number, this.summary)
     this.#parts.changed(this)
   }

@@ -18,13 +18,13 @@ import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
 
 /** The market's book can no longer be trusted: the feed lost messages or its connection. */
-export interface VoidMessage {
+interface VoidMessage {
   readonly kind: 'void'
   readonly reason: string
 }
 
 /** The catalogue read the market again. */
-export interface SummaryMessage {
+interface SummaryMessage {
   readonly kind: 'summary'
   readonly summary: MarketSummary
 }
@@ -79,6 +79,7 @@ export type IgnoredReason =
   | 'book_check_equal'
   | 'book_check_while_stale'
   | 'trade_duplicate'
+  | 'trade_of_known_transaction'
   | 'trade_unknown_outcome'
   | 'trade_before_retention'
   | 'status_out_of_order'

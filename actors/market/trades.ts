@@ -1,15 +1,17 @@
 // A market's trades, owned by its actor: turned into the first outcome, stored once each, the newest kept in a ring,
-// added to the bars of their minute and hour in the same turn, makers filled in as they become known. Ring and bars are
-// in memory only once they are needed.
+// added to the bars of their minute and hour in the same turn, wallets filled in as they become known. A trade that came
+// without its wallet is a part of its transaction (engine/trade-parts.ts): the row that has the wallet completes it, and
+// adds no more than the parts lack. Ring and bars are in memory only once they are needed.
 // Not for: what a bar is (engine/market/candle.ts), or intervals and pages of candles (http/pages/candles.ts).
-// Upholds MKT4, MKT5, MKT6, MKT15, CANDLE5, CANDLE6.
+// Upholds MKT4, MKT5, MKT6, MKT15, MKT24, CANDLE5, CANDLE6.
 
 import type { Stamp, Trade, TradeEvent } from '../../engine/events.ts'
 import { tradeRingCount } from '../../engine/limits.ts'
 import { type Bar, type BarSize, barOf, joined } from '../../engine/market/candle.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { TradeRing } from '../../engine/market/trade-ring.ts'
-import { complement, notionalMicros, TIME_END, TIME_ZERO } from '../../engine/units.ts'
+import { partId } from '../../engine/trade-parts.ts'
+import { complement, notionalMicros, sizeMicros, TIME_END, TIME_ZERO } from '../../engine/units.ts'
 import type {
   BarTable,
   Storage,
@@ -22,6 +24,17 @@ import type { SliceQuery } from '../views.ts'
 
 /** Transactions whose makers may still become known; full: the oldest is forgotten. */
 const TRANSACTIONS_MAX = 64
+
+/** Parts of a transaction that are looked for; a market channel names far fewer. */
+const PARTS_MAX = 256
+/** Millionths by which a sum of parts may differ from the whole. */
+const SIZE_NOISE = 2
+
+/** `event` null: nothing is new. `completed`: parts that have their wallet since now. */
+interface Unstored {
+  readonly event: TradeEvent | null
+  readonly completed: readonly StoredTrade[]
+}
 
 interface Transaction {
   readonly nativeIds: string[]
@@ -49,6 +62,49 @@ export class MarketTrades {
     return this.#table.has(this.#market.number, nativeId)
   }
 
+  /**
+   * What is new in a trade that `has` does not know. Without a wallet: all, unless the row that has it came before. With
+   * one: what the parts of its transaction lack, which have their wallet from now on.
+   */
+  unstored(event: TradeEvent): Unstored {
+    const { txHash, taker } = event
+    if (txHash === null) return { event, completed: [] }
+    if (taker === null) {
+      const isKnown = this.#openRing().has((row) => row.txHash === txHash && row.taker !== null)
+      return { event: isKnown ? null : event, completed: [] }
+    }
+    const parts = this.#partsOf(txHash)
+    if (parts.length === 0) return { event, completed: [] }
+    const completed = parts.flatMap((part) =>
+      part.taker === null ? this.#complete(part, taker) : [],
+    )
+    const rest = event.size - parts.reduce((sum, part) => sum + part.size, 0)
+    if (rest <= SIZE_NOISE) return { event: null, completed }
+    const nativeId = partId(txHash, parts.length)
+    return { event: { ...event, nativeId, size: sizeMicros(rest) }, completed }
+  }
+
+  #partsOf(txHash: string): readonly StoredTrade[] {
+    const parts: StoredTrade[] = []
+    while (parts.length < PARTS_MAX) {
+      const part = this.#table.get(this.#market.number, partId(txHash, parts.length))
+      if (part === null) break
+      parts.push(part)
+    }
+    return parts
+  }
+
+  #complete(part: StoredTrade, taker: string): StoredTrade {
+    const { number } = this.#market
+    this.#table.setTaker(number, part.nativeId, taker)
+    const { ordinal, maker } = part
+    const whole = storedTrade(part, { ordinal, maker, taker })
+    this.#ring?.replace(whole)
+    const transaction = part.txHash === null ? undefined : this.#transactions?.get(part.txHash)
+    if (transaction !== undefined) this.#completeMakers(transaction)
+    return whole
+  }
+
   /** Stores a trade that `has` does not know; price and side become the first outcome's. */
   add(event: TradeEvent, outcomeIndex: number, stamp: Stamp | null, run: number): StoredTrade {
     const isFirst = outcomeIndex === 0
@@ -64,14 +120,17 @@ export class MarketTrades {
       maker: event.maker,
       taker: event.taker,
       txHash: event.txHash,
+      isBlock: event.isBlock,
       receivedAtMs: event.receivedAtMs,
       run: stamp === null ? null : run,
       offset: stamp?.offset ?? null,
       seq: stamp?.seq ?? null,
     })
     ring.push(trade)
-    this.#bars ??= new MarketBars(this.#market.number, this.#storage.bars)
-    this.#bars.add(trade)
+    if (!trade.isBlock) {
+      this.#bars ??= new MarketBars(this.#market.number, this.#storage.bars)
+      this.#bars.add(trade)
+    }
     if (stamp !== null) this.#volumeSince += trade.usd
     if (trade.txHash !== null) {
       const transaction = this.#transaction(trade.txHash)

@@ -105,18 +105,18 @@ export function tellPairing(
   publisher: Publisher,
   market: MarketRef,
   times: BothTimes,
-  told: { event: 'matched' | 'unmatched'; facts: MarketFacts; twin: MarketRef },
+  life: { event: 'matched' | 'unmatched'; facts: MarketFacts; twin: MarketRef },
 ): void {
-  tellLife(publisher, market, times, told)
+  tellLife(publisher, market, times, life)
 }
 
 function tellLife(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
-  told: Pick<LifecycleUpdate, 'event' | 'facts' | 'twin'>,
+  life: Pick<LifecycleUpdate, 'event' | 'facts' | 'twin'>,
 ): void {
   const { offset, seq } = publisher.stamp('lifecycle', market.number)
   const times = { venueTimeMs, receivedAtMs }
-  publisher.publish({ kind: 'lifecycle', market, offset, seq, ...times, ...told })
+  publisher.publish({ kind: 'lifecycle', market, offset, seq, ...times, ...life })
 }

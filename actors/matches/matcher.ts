@@ -29,7 +29,7 @@ const RESTART_AFTER_MS = 1_000
 /** A background task is followed by a rest so many times as long, which leaves a processor to others. */
 const REST_SHARE = 1
 
-export interface MatcherParts extends ResultParts {
+interface MatcherParts extends ResultParts {
   readonly port: MatchPort
   readonly clock: Clock
   readonly log: Log

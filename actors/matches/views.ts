@@ -5,7 +5,7 @@ import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { MarketView } from '../views.ts'
+import type { MarketView } from '../market/views.ts'
 
 /** A pair as it is chosen now; each market is in at most one. */
 export interface MatchView {
@@ -16,7 +16,7 @@ export interface MatchView {
   readonly matchedAtMs: TimeMs
 }
 
-export type Confidence = 'high' | 'medium' | 'low'
+type Confidence = 'high' | 'medium' | 'low'
 
 /** Filters of the match list; null or empty means any. Texts are equal without regard to case. */
 export interface MatchFilter {

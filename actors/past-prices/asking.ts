@@ -9,14 +9,14 @@ import { onAbort } from '../../engine/on-abort.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { PastMarket, VenueHistory } from '../../engine/venues/venue.ts'
+import type { PastMarket, VenuePastPrices } from '../../engine/venues/venue.ts'
 import { Slots } from '../slots.ts'
 import type { CatalogView, MarketView, PricePoint } from '../views.ts'
 
 export interface PastAskingParts {
   readonly events: Pick<CatalogView, 'event'>
   /** Null: the venue is not open. */
-  readonly priceHistoryOf: (venue: VenueKey) => VenueHistory | null
+  readonly pastPricesOf: (venue: VenueKey) => VenuePastPrices | null
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
@@ -67,7 +67,7 @@ export class PastAsking {
   }
 
   /**
-   * As VenueHistory.prices; rejects with EngineError UNAVAILABLE when no answer comes before the
+   * As VenuePastPrices.read; rejects with EngineError UNAVAILABLE when no answer comes before the
    * signal of a deadline.
    */
   async prices(
@@ -76,14 +76,14 @@ export class PastAsking {
     signal: AbortSignal,
   ): Promise<readonly PricePoint[]> {
     const { platform, venue } = market.ref
-    const history = this.#parts.priceHistoryOf(venue)
-    if (history === null || this.#stopping.signal.aborted) {
+    const prices = this.#parts.pastPricesOf(venue)
+    if (prices === null || this.#stopping.signal.aborted) {
       throw this.#refusal(`${platform} is not connected`)
     }
     if (this.#slots.isFull) throw this.#refusal('too many past prices are being asked for')
     try {
       const asked = this.#pastMarket(market)
-      const points = await this.#slots.run(signal, () => history.prices(asked, range, signal))
+      const points = await this.#slots.run(signal, () => prices.read(asked, range, signal))
       signal.throwIfAborted()
       this.#count('answered')
       return points

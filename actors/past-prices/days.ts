@@ -1,4 +1,4 @@
-// Days of prices as a venue tells them: made of its points, and looked up for the newest price at a time. A day may begin
+// Days of prices from a venue's history: made of its points, and looked up for the newest price at a time. A day may begin
 // with a carried price: the price that held when the day began. Pure.
 // Not for: which days are asked for (past-prices.ts). Upholds PAST6, PAST7.
 
@@ -72,9 +72,9 @@ export function pointsOf(past: PastDay, day: number): readonly PricePoint[] {
 }
 
 /** The later of two prices; ours when both are of the same moment. */
-export function newerOf(own: PricePoint | null, told: PricePoint | null): PricePoint | null {
-  if (own === null || told === null) return own ?? told
-  return told.timeMs > own.timeMs ? told : own
+export function newerOf(own: PricePoint | null, theirs: PricePoint | null): PricePoint | null {
+  if (own === null || theirs === null) return own ?? theirs
+  return theirs.timeMs > own.timeMs ? theirs : own
 }
 
 /** The last of points, in order of time, that is earlier than a time. */

@@ -2,7 +2,7 @@
 // directly. The venue's answers are kept a UTC day at a time, so that it is asked once. A running day is believed for a
 // minute after it was read, so that a client that polls costs a request a minute and not one a second. An empty answer
 // proves nothing: it is believed for a minute, then twice as long each time, and replaces nothing that is kept.
-// Not for: the present price (market.ts), how venues tell their past (engine/venues/), or how many questions are asked at
+// Not for: the present price (market.ts), how venues give their past (engine/venues/), or how many questions are asked at
 // once (actors/past-prices/asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17, ANSWER4.
 
 import { ByVenue } from '../../engine/by-venue.ts'
@@ -15,13 +15,13 @@ import type { MarketView, PastPricesView, PricePoint, VenueView } from '../views
 import { type Deadline, PastAsking, type PastAskingParts } from './asking.ts'
 import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './days.ts'
 
-export interface PastPricesParts extends PastAskingParts {
+interface PastPricesParts extends PastAskingParts {
   readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>
   /** Since when the venue's feed is live, every book within a minute; null while it is not. */
   readonly liveSinceMs: (venue: VenueView['venue']) => TimeMs | null
 }
 
-/** Venues tell their newest minute late: a day is not surely known up to now. */
+/** A venue's history shows its newest minute late: a day is not surely known up to now. */
 const VENUE_LATE_MS = 60_000
 /** An answer is believed for so long beyond the time up to which it is surely known. */
 const BELIEVED_MS = 60_000
@@ -42,7 +42,7 @@ interface Missing {
   readonly toDay: number
 }
 /** What the venue answered, and when it was asked. */
-interface Told {
+interface VenueAnswer {
   readonly readAtMs: TimeMs
   readonly points: readonly PricePoint[]
 }
@@ -120,9 +120,9 @@ export class PastPrices implements PastPricesView {
     if (past === null || !this.#isKnown(past, atMs, emptyKey(number, day))) {
       return { kind: 'day', day, fromDay: day, toDay: day }
     }
-    const told = newestOf(past, day, atMs)
+    const theirs = newestOf(past, day, atMs)
     const isOwnOfDay = own !== null && own.timeMs >= startOf(day)
-    if (told !== null || isOwnOfDay) return { kind: 'known', point: newerOf(own, told) }
+    if (theirs !== null || isOwnOfDay) return { kind: 'known', point: newerOf(own, theirs) }
     const { fromDay, toDay } = daysBefore(market.summary, day)
     for (let back = toDay; back >= fromDay; back -= 1) {
       const endMs = startOf(back + 1)
@@ -201,14 +201,14 @@ export class PastPrices implements PastPricesView {
     const { fromDay, toDay } = missing
     const toMs = timeMs(Math.min(startOf(toDay + 1) - 1, nowMs))
     const points = await this.#asking.prices(market, { fromMs: startOf(fromDay), toMs }, signal)
-    const told = { readAtMs: nowMs, points }
+    const answer = { readAtMs: nowMs, points }
     const isOver = lastDayOf(market.summary, missing.day) < missing.day && missing.kind === 'day'
     this.#noteEmpty(market, points.length === 0 && !isOver, missing)
-    if (missing.kind === 'before') this.#keepBefore(market, missing, told)
-    else this.#keepDay(market, missing.day, told)
+    if (missing.kind === 'before') this.#keepBefore(market, missing, answer)
+    else this.#keepDay(market, missing.day, answer)
   }
 
-  #keepDay(market: MarketView, day: number, { readAtMs, points }: Told): void {
+  #keepDay(market: MarketView, day: number, { readAtMs, points }: VenueAnswer): void {
     const { pastPrices } = this.#parts.storage
     const { number, venue, nativeId } = market.ref
     const before = lastBefore(points, startOf(day))
@@ -230,7 +230,7 @@ export class PastPrices implements PastPricesView {
   }
 
   /** Keeps the last price before the day as its carried price; keeps as well that there was none. */
-  #keepBefore(market: MarketView, missing: Missing, { readAtMs, points }: Told): void {
+  #keepBefore(market: MarketView, missing: Missing, { readAtMs, points }: VenueAnswer): void {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
     const { day, fromDay, toDay } = missing
@@ -239,10 +239,10 @@ export class PastPrices implements PastPricesView {
       const kept = pastPrices.get(number, back)
       const endMs = startOf(back + 1)
       if (last === null) {
-        const told = kept === null ? [] : pointsOf(kept, back)
+        const keptPoints = kept === null ? [] : pointsOf(kept, back)
         const toMs =
           points.length > 0 ? knownTo(market, back, readAtMs) : (kept?.knownToMs ?? startOf(back))
-        pastPrices.put(number, back, pastDay(back, told, { readAtMs, toMs, carried: null }))
+        pastPrices.put(number, back, pastDay(back, keptPoints, { readAtMs, toMs, carried: null }))
       } else if (kept !== null)
         last = newerOf(newestOf(kept, back, timeMs(endMs - 1)), last) ?? last
     }
@@ -254,8 +254,8 @@ export class PastPrices implements PastPricesView {
   }
 
   /** The price that held when a day began: the venue's last before it, or ours when it is newer. */
-  #standing(market: MarketView, told: PricePoint, day: number) {
-    return (newerOf(market.priceAt(timeMs(startOf(day) - 1)), told) ?? told).price
+  #standing(market: MarketView, theirs: PricePoint, day: number) {
+    return (newerOf(market.priceAt(timeMs(startOf(day) - 1)), theirs) ?? theirs).price
   }
 }
 
@@ -269,12 +269,12 @@ function emptyKey(market: MarketNumber, day: number): string {
  */
 function joined(
   kept: readonly PricePoint[],
-  told: readonly PricePoint[],
+  answered: readonly PricePoint[],
   dayStartMs: TimeMs,
 ): readonly PricePoint[] {
   const moments = new Map<TimeMs, PricePoint>()
   for (const point of kept) if (point.timeMs > dayStartMs) moments.set(point.timeMs, point)
-  for (const point of told) moments.set(point.timeMs, point)
+  for (const point of answered) moments.set(point.timeMs, point)
   return [...moments.values()].sort((one, other) => one.timeMs - other.timeMs)
 }
 

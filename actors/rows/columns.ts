@@ -24,7 +24,7 @@ interface Stretched {
 }
 
 /** Called when holes are closed, which gives rows other slots. */
-export interface MoveWatcher {
+interface MoveWatcher {
   before(): void
   /** By the slot before, the slot now; the value of a hole has no meaning. */
   after(movedTo: Uint32Array): void

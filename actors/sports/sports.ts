@@ -10,9 +10,14 @@ import { addDays, easternDate } from '../../engine/sports/eastern-date.ts'
 import type { EventFacts, GameClue } from '../../engine/sports/game-clue.ts'
 import type { Game } from '../../engine/sports/game-pairs.ts'
 import { clueOfGolf, mayBeGolf, TOURNAMENT_DAYS } from '../../engine/sports/golf-clue.ts'
-import { arenaOf, LEAGUES, leagueOfSeries, leagueOfWord } from '../../engine/sports/leagues.ts'
+import {
+  arenaOf,
+  LEAGUES,
+  leagueOfSeries,
+  leagueOfWord,
+  type Sport,
+} from '../../engine/sports/leagues.ts'
 import { clueOfSlug } from '../../engine/sports/slug-clue.ts'
-import type { Sport } from '../../engine/sports/sport.ts'
 import { TeamTable } from '../../engine/sports/team-table.ts'
 import { clueOfTicker } from '../../engine/sports/ticker-clue.ts'
 import { advance, inPieces, type Steps } from '../../engine/steps.ts'

@@ -178,6 +178,7 @@ export class CatalogReader {
       try {
         const page = await this.#catalog.fetchMarkets(markets, signal)
         for (const { nativeId } of page.markets) listed.add(nativeId)
+        for (const id of page.refused ?? []) listed.add(id)
         await this.#take(page)
       } catch (error) {
         if (signal.aborted) return

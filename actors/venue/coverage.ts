@@ -8,7 +8,7 @@ import type { VenueKey } from '../../engine/ids.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { CoverageTable } from '../../storage/contract/storage.ts'
 
-export interface CoverageParts {
+interface CoverageParts {
   readonly venue: VenueKey
   readonly coverage: CoverageTable
   readonly clock: Clock

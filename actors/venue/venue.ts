@@ -21,11 +21,13 @@ import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
+import type { DriftEntry } from '../../engine/venues/drift.ts'
 import type {
   CatalogPage,
   Readable,
+  TradesSource,
   Venue,
-  VenueHistory,
+  VenuePastPrices,
   WatchedMarket,
 } from '../../engine/venues/venue.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
@@ -33,17 +35,17 @@ import type { Catalog, KnownMarket } from '../catalog/catalog.ts'
 import { DELAYED } from '../market/parts.ts'
 import type { Actor, Turn } from '../system.ts'
 import type { VenueView } from '../views.ts'
+import { TradeBackFill } from './back-fill.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import { VenueCoverage } from './coverage.ts'
 import { type OwnDelay, VenueDelay } from './delay.ts'
 import type { DelayWatch, DelayWatcher } from './delay-watch.ts'
 import { StaleBooks } from './stale-books.ts'
-import { TradeRecovery } from './trade-recovery.ts'
 
 /** The feed's own events, and markets and trades of which the catalogue knows no market yet. */
 export type VenueMessage = FeedEvent | MarketSeenEvent | TradeEvent
 
-export interface VenueActorParts {
+interface VenueActorParts {
   readonly venue: Venue
   readonly platform: string
   readonly catalog: Catalog
@@ -76,7 +78,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #parts: VenueActorParts
   readonly #doubts: Doubts
   readonly #reader: CatalogReader
-  readonly #recovery: TradeRecovery
+  readonly #backFill: TradeBackFill
   readonly #coverage: VenueCoverage
   readonly #stale = new StaleBooks()
   /** How late the venue's messages come. */
@@ -103,14 +105,15 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.name = `venue ${parts.platform}`
     const { clock, metrics } = parts
     const log = parts.log.child({ venue: parts.platform })
-    const doubts = new Doubts({ metrics, log, venue: this.venue })
+    const { drift } = parts.venue
+    const doubts = new Doubts({ metrics, log, venue: this.venue, drift })
     this.#doubts = doubts
     this.#reader = new CatalogReader({
       ...{ clock, log, doubts, catalog: parts.venue.catalog },
       onPage: (page) => this.#takePage(page),
       expected: () => this.#openMarkets(),
     })
-    this.#recovery = new TradeRecovery({
+    this.#backFill = new TradeBackFill({
       ...{ clock, log, metrics, doubts, feed: parts.venue.feed, venue: this.venue },
       knownSinceMs: () => parts.storage.trades.extentOfVenue(this.venue)?.oldestMs ?? null,
       newestKnownMs: (untilMs) => this.#newestStoredMs(untilMs),
@@ -134,7 +137,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   /** Watches the markets of the last run, then reads the catalogue; calls `onCrawled` once that is whole. */
   start(onCrawled: () => void): void {
-    const { feed } = this.#parts.venue
+    const { feed, drift } = this.#parts.venue
+    drift.start()
     feed.start()
     const kept: KnownMarket[] = []
     for (const market of this.#parts.catalog.known()) {
@@ -146,7 +150,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       this.#askForOverdue()
       onCrawled()
     })
-    this.#recovery.start()
+    this.#backFill.start()
     this.#stopTimer = this.#parts.clock.every(STATE_EVERY_MS, () => this.#everySecond())
   }
 
@@ -154,7 +158,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#stopTimer()
     this.#rememberTradeTime()
     this.#coverage.end()
-    await Promise.all([this.#reader.stop(), this.#recovery.stop(), this.#parts.venue.feed.stop()])
+    this.#parts.venue.drift.stop()
+    await Promise.all([this.#reader.stop(), this.#backFill.stop(), this.#parts.venue.feed.stop()])
   }
 
   receive(message: VenueMessage): Turn {
@@ -265,7 +270,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     // The first connection may have broken before any trade came: the hole is as old as the last run.
     const keptMs = event.sinceMs === null ? this.#lastRunsTradeTime() : this.#unaskedSinceMs
     const sinceMs = [event.sinceMs, keptMs].filter((ms) => ms !== null)
-    if (sinceMs.length > 0) this.#recovery.recover(timeMs(Math.min(...sinceMs)))
+    if (sinceMs.length > 0) this.#backFill.fillFrom(timeMs(Math.min(...sinceMs)))
     if (event.kind !== 'feedUp') return
     this.#unaskedSinceMs = null
     this.#downSinceMs = null
@@ -292,7 +297,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     const nowMs = this.#parts.clock.nowMs()
     // A kill before a lost range has been read must not forget it: live trades are noted as they come, while the
     // `feedUp` that asks for the range may still wait in the mailbox.
-    const unreadMs = this.#recovery.unreadSinceMs ?? nowMs
+    const unreadMs = this.#backFill.unreadSinceMs ?? nowMs
     const unaskedMs = this.#unaskedSinceMs ?? nowMs
     const knownMs = Math.min(this.#newestTradeMs, nowMs, unreadMs, unaskedMs, this.#heldSinceMs())
     this.#parts.storage.marks.put(this.#tradeMark, knownMs)
@@ -351,8 +356,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /** Reads trades again from a time on: a market's full mailbox refused one. */
-  recoverTrades(fromMs: TimeMs): void {
-    this.#recovery.recover(fromMs)
+  backFillTrades(fromMs: TimeMs): void {
+    this.#backFill.fillFrom(fromMs)
   }
 
   // Catalogue
@@ -474,13 +479,13 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#coverage.liveSinceMs
   }
 
-  /** The venue's own history of prices. */
-  get priceHistory(): VenueHistory {
-    return this.#parts.venue.history
+  /** The past prices that the venue keeps. */
+  get pastPrices(): VenuePastPrices {
+    return this.#parts.venue.pastPrices
   }
 
   get completeToMs(): TimeMs | null {
-    const { missingSinceMs, readToMs } = this.#recovery
+    const { missingSinceMs, readToMs } = this.#backFill
     const times = [missingSinceMs, this.#unaskedSinceMs, this.#downSinceMs]
     const missing = times.filter((ms) => ms !== null)
     return missing.length === 0 ? readToMs : timeMs(Math.min(...missing))
@@ -499,7 +504,15 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#parts.venue.feed.health().connectionsOpen
   }
 
+  get tradesSource(): TradesSource | null {
+    return this.#parts.venue.feed.health().tradesSource
+  }
+
   get connectionsWanted(): number {
     return this.#parts.venue.feed.health().connectionsWanted
+  }
+
+  get drift(): readonly DriftEntry[] {
+    return this.#parts.venue.drift.entries()
   }
 }

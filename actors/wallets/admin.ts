@@ -10,7 +10,7 @@ import type { LedgerDifference } from './merge.ts'
 import type { Wallets } from './wallets.ts'
 
 /** Differences shown, the largest first; their number is shown in any case. */
-const TOLD_MAX = 1_000
+const UNLISTED_MAX = 1_000
 
 /** The command `wallet.show` (`{address}`): the wallet's profile and totals, and what the venue counts otherwise. */
 export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers {
@@ -26,7 +26,7 @@ export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers
 
 type Found = NonNullable<Awaited<ReturnType<Wallets['inspect']>>>
 
-function shown({ view, record, comparison, rereads, difference, untold }: Found) {
+function shown({ view, record, comparison, rereads, difference, unlisted }: Found) {
   const { profile, totals, unrealized, isComplete, doubts, lacking, asOfMs } = view
   const { realized, volume, fees, income, firstTradeMs, lastTradeMs, ...counts } = totals
   return {
@@ -48,10 +48,12 @@ function shown({ view, record, comparison, rereads, difference, untold }: Found)
       ...{ events: lacking, settled: record.lacking, behind_the_ledger: lacking - record.lacking },
       // Null: the venue's answers have none of the settled events, or all of them.
       told_to:
-        record.toldToMs === null || record.toldToMs === 0 ? null : formatTime(record.toldToMs),
+        record.listedToMs === null || record.listedToMs === 0
+          ? null
+          : formatTime(record.listedToMs),
       asked_again: rereads,
       difference: difference === null ? null : differing(difference),
-      not_told: untold.slice(0, TOLD_MAX).map(eventShown),
+      not_told: unlisted.slice(0, UNLISTED_MAX).map(eventShown),
     },
     comparison: comparison === null ? null : compared(comparison),
   }
@@ -62,7 +64,7 @@ function differing({ atMs, lackingCount, lacking, ...more }: LedgerDifference) {
   return {
     ...{ at: formatTime(atMs), lacks: lackingCount },
     ...{ had_more: more.addedCount, told_otherwise: more.changedCount },
-    table: lacking.slice(0, TOLD_MAX).map(eventShown),
+    table: lacking.slice(0, UNLISTED_MAX).map(eventShown),
   }
 }
 
@@ -78,7 +80,7 @@ function compared({ atMs, positions, differences }: NonNullable<Found['compariso
   return {
     ...{ at: formatTime(atMs), venue_positions: positions, differences: differences.length },
     // Contracts and dollars are both in micros.
-    table: sorted.slice(0, TOLD_MAX).map(({ token, market, what, ours, theirs }) => ({
+    table: sorted.slice(0, UNLISTED_MAX).map(({ token, market, what, ours, theirs }) => ({
       ...{ market, token, what, ours: ours / 1e6, theirs: theirs / 1e6 },
     })),
   }

@@ -14,7 +14,7 @@ import { Slots } from '../slots.ts'
 import { newRecord, type OpenedTally, openedTally } from './stored.ts'
 import type { WarmWallet, WarmWallets } from './warm-wallets.ts'
 
-export interface CallerParts {
+interface CallerParts {
   readonly table: WalletTable
   readonly clock: Clock
   readonly warmWallets: WarmWallets
@@ -61,11 +61,11 @@ export class WalletCallers {
     const record = table.get(proxy)
     if (record !== null) return this.#takenIn(record)
     if (this.#profiles.isStranger(address)) return null
-    const told = await this.#profileOf(address, venue, deadline)
-    const own = told === null ? await deadline.wait(this.#parts.ownTrades(address)) : []
+    const profiled = await this.#profileOf(address, venue, deadline)
+    const own = profiled === null ? await deadline.wait(this.#parts.ownTrades(address)) : []
     if (own === 'late') throw unavailable('our own trades are not looked through in time')
-    if (told === null && own.length === 0) return null
-    const profile = told ?? nameless(address)
+    if (profiled === null && own.length === 0) return null
+    const profile = profiled ?? nameless(address)
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
     // A request by the other address may have brought the wallet into memory meanwhile, or long ago.
@@ -111,9 +111,9 @@ export class WalletCallers {
       profile = await deadline.wait(asked)
     } catch (cause) {
       this.#parts.onFailure(address, cause)
-      throw unavailable('the venue does not say who that is', cause)
+      throw unavailable('the venue does not answer for this address', cause)
     }
-    if (profile === 'late') throw unavailable('the venue does not say in time who that is')
+    if (profile === 'late') throw unavailable('the venue does not answer for this address in time')
     return profile
   }
 
@@ -151,7 +151,7 @@ const RUNNING_MAX = 4
 const STRANGER_MS = MINUTE_MS
 
 /**
- * Asks the venue who an address is: one question for all requests that wait for it, few at once. An address that the
+ * Asks the venue for the profile of an address: one question for all requests that wait for it, few at once. An address that the
  * venue never saw is not asked for again for a minute.
  */
 class WalletProfiles {

@@ -9,7 +9,7 @@ import { walletReadingsWaitingMax } from '../../engine/limits.ts'
 import { MINUTE_MS } from '../../engine/units.ts'
 import type { WarmWallet } from './warm-wallets.ts'
 
-export interface CatchUpParts {
+interface CatchUpParts {
   readonly clock: Clock
   /** Reads a wallet in the background; null: not now. */
   readonly read: (warm: WarmWallet) => Promise<boolean> | null

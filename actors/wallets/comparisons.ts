@@ -23,14 +23,14 @@ export interface Compared {
 }
 
 /** Our figures beside the venue's own. */
-export interface Comparison {
+interface Comparison {
   readonly atMs: TimeMs
   /** The number of positions in the venue's answer, open and closed. */
   readonly positions: number
   readonly differences: readonly Difference[]
 }
 
-export interface ComparisonsParts {
+interface ComparisonsParts {
   readonly clock: Clock
   readonly log: Log
   /** Resolves when no request waits for a reading: comparisons share the venue's quota with readings. */
@@ -38,7 +38,7 @@ export interface ComparisonsParts {
 }
 
 /** What a comparison asks of the venue. */
-export interface ComparisonSource {
+interface ComparisonSource {
   readonly wallets: Pick<VenueWallets, 'positions'>
   /** Reads the wallet again; resolves to whether the venue answered. */
   readonly reread: () => Promise<boolean>
@@ -128,7 +128,7 @@ export class WalletComparisons {
     await this.#parts.idle()
     const first = await this.#differing(wallet, wallets, signal)
     if (this.isSound(first)) return first
-    if (!(await reread())) throw new Error('the venue does not tell the wallet again')
+    if (!(await reread())) throw new Error('the wallet could not be read again')
     const again = await this.#differing(wallet, wallets, signal)
     const before = new Set(first.differences.map(nameOf))
     const isBelieved = (one: Difference) => !isOfSize(one) || before.has(nameOf(one))

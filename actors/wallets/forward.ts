@@ -33,13 +33,13 @@ export interface Packed {
 }
 
 /** How unknown markets are asked for on the way. */
-export interface Asking {
+interface Asking {
   readonly fetchMarkets: FetchMarkets
   readonly signal: AbortSignal
 }
 
 /** The wallet whose tally it is. */
-export interface ForwardTask extends Forwarded {
+interface ForwardTask extends Forwarded {
   readonly ledger: WalletLedger
   /** The tally on disk, if it ends at the end of a block; null: there is none that does. */
   readonly stored: () => { readonly bytes: Uint8Array; readonly events: number } | null
@@ -123,8 +123,8 @@ async function inThread(
   const blocks: Uint8Array<ArrayBuffer>[] = []
   const markets = new Map<NativeMarketId, WalletMarket>()
   for (let block = index; block < index + count; block += 1) {
-    const told = ledger.events(block * blockEvents, (block + 1) * blockEvents)
-    for (const facts of await learn(parts, told, asking)) markets.set(facts.nativeId, facts)
+    const inBlock = ledger.events(block * blockEvents, (block + 1) * blockEvents)
+    for (const facts of await learn(parts, inBlock, asking)) markets.set(facts.nativeId, facts)
     blocks.push(ledger.bytesOf(block))
     await nextTurn()
   }
@@ -160,10 +160,10 @@ async function goOn(
   while (events < end) {
     asking.signal.throwIfAborted()
     const to = Math.min(end, (Math.floor(events / blockEvents) + 1) * blockEvents)
-    const told = ledger.events(events, to)
-    await learn(parts, told, asking)
+    const inBlock = ledger.events(events, to)
+    await learn(parts, inBlock, asking)
     turns.begin()
-    for (const event of told) {
+    for (const event of inBlock) {
       const applied = tally.apply(event, parts.markets.find)
       if (applied === 'rebuild' && !asking.mustEnd) return 'rebuild'
       await turns.next()

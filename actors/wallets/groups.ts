@@ -12,14 +12,14 @@ import { Turns } from '../turns.ts'
 import type { WalletLedger } from './ledger.ts'
 import type { FetchGroup, FetchMarkets, WalletMarkets } from './markets.ts'
 
-export interface GroupsParts {
+interface GroupsParts {
   readonly markets: WalletMarkets
   readonly clock: Clock
   readonly log: Log
 }
 
 /** How groups, and the markets in them, are asked for. */
-export interface AskingGroups {
+interface AskingGroups {
   readonly fetchMarkets: FetchMarkets
   readonly fetchGroup: FetchGroup
 }
@@ -56,7 +56,7 @@ export function lacksGroups(
   )
 }
 
-/** Learns groups; those that the venue does not tell now are asked for again later. Rejects when `signal` aborts. */
+/** Learns groups; those that the venue's answer lacks now are asked for again later. Rejects when `signal` aborts. */
 async function learnGroups(
   { markets, log }: GroupsParts,
   ids: Iterable<NativeMarketId>,
@@ -72,7 +72,7 @@ async function learnGroups(
 
 /**
  * Facts about markets that the tally may lack: markets around which it guesses, and resolved markets in which it has open
- * positions. In turns of the loop. Facts that the venue does not tell stay as they were. Rejects when `signal` aborts.
+ * positions. In turns of the loop. Facts that the venue's answer lacks stay as they were. Rejects when `signal` aborts.
  */
 export async function newFacts(
   parts: GroupsParts,

@@ -21,14 +21,14 @@ export const blockEvents = 512
 export class LedgerDamage extends Error {}
 
 /** An event, and its place among the wallet's events of that time. */
-export interface PlacedEvent {
+interface PlacedEvent {
   readonly event: WalletEvent
   readonly ordinal: number
   /** No other event has its time. */
   readonly isAlone: boolean
 }
 
-export type LedgerQuery = SliceQuery & {
+type LedgerQuery = SliceQuery & {
   readonly kinds: readonly WalletEventKind[] | null
   readonly market: NativeMarketId | null
 }

@@ -62,14 +62,14 @@ export class LiveFills {
   }
 }
 
-/** The `events` that are not among `told`: of equal events the n-th of one list is the n-th of the other. */
-export function untold(
+/** The `events` that are not among `listed`: of equal events the n-th of one list is the n-th of the other. */
+export function notAmong(
   events: readonly WalletEvent[],
-  told: readonly WalletEvent[],
+  listed: readonly WalletEvent[],
 ): readonly WalletEvent[] {
-  if (events.length === 0 || told.length === 0) return events
+  if (events.length === 0 || listed.length === 0) return events
   const counts = new Map<string, number>()
-  for (const event of told) {
+  for (const event of listed) {
     const key = eventKey(event)
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }

@@ -30,13 +30,13 @@ import type {
 } from './views.ts'
 import type { Wallet } from './wallet.ts'
 
-export interface LookParts {
+interface LookParts {
   readonly clock: Clock
   readonly markets: WalletMarkets
 }
 
 /** What the owner of all wallets knows of a wallet. */
-export interface LookFacts {
+interface LookFacts {
   /** Doubts of the owner; the wallet adds its own. */
   readonly doubts: readonly WalletDoubt[]
   readonly isWhale: boolean
@@ -257,7 +257,7 @@ function worthOf(
 /**
  * Ids of the events of one time, in order: `<tx hash>-<token>-<wallet>-<side>-<size>-<price>-<n>` of a fill and
  * `<tx hash>-<market>-<wallet>-<kind>-<size>-<n>` of all else, n counting equal ones; the second where the venue gives
- * no transaction. The same whether an event came from the stream or the history, as long as both tell one time.
+ * no transaction. The same whether an event came from the stream or the history, as long as both give it one time.
  */
 function eventIds(wallet: string, events: readonly WalletEvent[]): readonly string[] {
   const counts = new Map<string, number>()

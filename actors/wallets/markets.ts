@@ -275,8 +275,8 @@ export class WalletMarkets {
   #resolvedAtMs(native: MarketListing['native'], closeAtMs: TimeMs | null): TimeMs {
     const nowMs = this.#parts.clock.nowMs()
     if (native.closed !== true) return nowMs
-    const told = timeOf(native.closedTime) ?? timeOf(native.umaEndDate) ?? closeAtMs ?? nowMs
-    return timeMs(Math.min(told, nowMs))
+    const closedMs = timeOf(native.closedTime) ?? timeOf(native.umaEndDate) ?? closeAtMs ?? nowMs
+    return timeMs(Math.min(closedMs, nowMs))
   }
 
   #forgetOldest(): void {
@@ -288,11 +288,11 @@ export class WalletMarkets {
 }
 
 /** The new facts about a market; a payout or outcomes that only the kept facts have stay. */
-function fullerOf(kept: StoredWalletMarket | null, told: WalletMarket): WalletMarket {
-  if (kept === null) return told
-  const { payout, resolvedAtMs } = told.payout === null ? kept : told
-  const { tokens, labels } = told.tokens.length === 0 ? kept : told
-  return { ...told, payout, resolvedAtMs, tokens, labels }
+function fullerOf(kept: StoredWalletMarket | null, fresh: WalletMarket): WalletMarket {
+  if (kept === null) return fresh
+  const { payout, resolvedAtMs } = fresh.payout === null ? kept : fresh
+  const { tokens, labels } = fresh.tokens.length === 0 ? kept : fresh
+  return { ...fresh, payout, resolvedAtMs, tokens, labels }
 }
 
 /** Whether the venue's answer on the group is stored or waited for. */

@@ -1,6 +1,6 @@
 // Merges a wallet's ledger with the venue's whole history, read again from the beginning: events that the ledger lacks are
-// added at their place, events that the venue lacks stay, and an event in both is as the venue tells it now, unless it
-// tells less. The result is written beside the ledger, some blocks at a time, and replaces it only when it is complete.
+// added at their place, events that the venue lacks stay, and an event in both is as in the venue's answer, unless that
+// says less. The result is written beside the ledger, some blocks at a time, and replaces it only when it is complete.
 // Not for: when that is done (actors/wallets/rereads.ts), nor what is done with the result (wallet.ts).
 // Upholds WALLETS22, WALLETS26.
 
@@ -42,11 +42,11 @@ export class WalletMerge {
   readonly #byKey = new Map<string, WalletEvent[]>()
   /** Merged events that are not written yet. */
   #out: WalletEvent[] = []
-  readonly #untoldMs: TimeMs[] = []
-  readonly #untold: WalletEvent[] = []
+  readonly #lackingMs: TimeMs[] = []
+  readonly #lacking: WalletEvent[] = []
   #addedCount = 0
   #changedCount = 0
-  #lastToldMs: TimeMs | null = null
+  #lastListedMs: TimeMs | null = null
 
   /** `merged` is the empty ledger of the wallet's other side on disk. */
   constructor(kept: WalletLedger, merged: WalletLedger, clock: Pick<Clock, 'monotonicMs'>) {
@@ -61,30 +61,30 @@ export class WalletMerge {
   }
 
   /** The time of the last event in the venue's history; null: it has none. */
-  get lastToldMs(): TimeMs | null {
-    return this.#lastToldMs
+  get lastListedMs(): TimeMs | null {
+    return this.#lastListedMs
   }
 
   /** The venue's history reaches the ledger's last event: the time behind it can be believed. */
   get isUpToDate(): boolean {
     const lastMs = this.#kept.lastMs
-    return lastMs === null || (this.#lastToldMs ?? 0) >= lastMs
+    return lastMs === null || (this.#lastListedMs ?? 0) >= lastMs
   }
 
   /** Lacking events before a time; all of them when the venue's history is empty. */
   difference(settledToMs: TimeMs): Omit<LedgerDifference, 'atMs'> {
-    const endMs = this.#lastToldMs === null ? Number.POSITIVE_INFINITY : settledToMs
+    const endMs = this.#lastListedMs === null ? Number.POSITIVE_INFINITY : settledToMs
     return {
-      lackingCount: this.#untoldMs.filter((atMs) => atMs < endMs).length,
-      lacking: this.#untold.filter(({ timeMs: atMs }) => atMs < endMs),
+      lackingCount: this.#lackingMs.filter((atMs) => atMs < endMs).length,
+      lacking: this.#lacking.filter(({ timeMs: atMs }) => atMs < endMs),
       ...{ addedCount: this.#addedCount, changedCount: this.#changedCount },
     }
   }
 
   /** Takes the next settled events. Rejects with LedgerDamage. */
-  async take({ events, toldToMs }: Pick<Settled, 'events' | 'toldToMs'>): Promise<void> {
+  async take({ events, listedToMs }: Pick<Settled, 'events' | 'listedToMs'>): Promise<void> {
     this.#turns.begin()
-    this.#lastToldMs = toldToMs ?? this.#lastToldMs
+    this.#lastListedMs = listedToMs ?? this.#lastListedMs
     for (const event of events) {
       await this.#readKept(event.timeMs)
       const known = this.#match(event)
@@ -106,28 +106,28 @@ export class WalletMerge {
   }
 
   /** Reads the ledger up to two minutes behind a time; its events two minutes before that time have no counterpart. */
-  async #readKept(toldMs: number): Promise<void> {
+  async #readKept(listedMs: number): Promise<void> {
     for (const event of this.#waiting.keys()) {
-      if (event.timeMs >= toldMs - SHIFT_MS) break
+      if (event.timeMs >= listedMs - SHIFT_MS) break
       this.#keep(event)
     }
     for (; this.#place < this.#kept.count; this.#place += 1) {
       const event = this.#kept.at(this.#place)
-      if (event.timeMs > toldMs + SHIFT_MS) break
+      if (event.timeMs > listedMs + SHIFT_MS) break
       const key = eventKey(event)
       this.#waiting.set(event, key)
       this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), event])
-      if (event.timeMs < toldMs - SHIFT_MS) this.#keep(event)
-      if (this.#out.length >= WRITTEN_EVENTS) await this.#write(Math.min(event.timeMs, toldMs))
+      if (event.timeMs < listedMs - SHIFT_MS) this.#keep(event)
+      if (this.#out.length >= WRITTEN_EVENTS) await this.#write(Math.min(event.timeMs, listedMs))
       await this.#turns.next()
     }
   }
 
   /** The ledger's counterpart of an event: of the same second, or of the same transaction. */
-  #match(told: WalletEvent): WalletEvent | null {
-    const same = this.#byKey.get(eventKey(told)) ?? []
-    const first = told.txHash === '' ? undefined : same[0]
-    const found = same.find(({ timeMs: atMs }) => atMs === told.timeMs) ?? first
+  #match(listed: WalletEvent): WalletEvent | null {
+    const same = this.#byKey.get(eventKey(listed)) ?? []
+    const first = listed.txHash === '' ? undefined : same[0]
+    const found = same.find(({ timeMs: atMs }) => atMs === listed.timeMs) ?? first
     if (found === undefined) return null
     this.#forget(found)
     return found
@@ -135,8 +135,8 @@ export class WalletMerge {
 
   #keep(event: WalletEvent): void {
     this.#forget(event)
-    this.#untoldMs.push(event.timeMs)
-    if (this.#untold.length < SHOWN_MAX) this.#untold.push(event)
+    this.#lackingMs.push(event.timeMs)
+    if (this.#lacking.length < SHOWN_MAX) this.#lacking.push(event)
     this.#out.push(event)
   }
 
@@ -149,10 +149,10 @@ export class WalletMerge {
   }
 
   /** Writes whole blocks of events before which no other event can come any more. */
-  async #write(toldMs: number): Promise<void> {
+  async #write(listedMs: number): Promise<void> {
     if (this.#out.length < WRITTEN_EVENTS) return
     this.#out = inOrder(this.#out)
-    const young = this.#out.findIndex(({ timeMs: atMs }) => atMs >= toldMs - SHIFT_MS)
+    const young = this.#out.findIndex(({ timeMs: atMs }) => atMs >= listedMs - SHIFT_MS)
     const oldCount = young < 0 ? this.#out.length : young
     const count = oldCount - (oldCount % blockEvents)
     await this.#merged.append(this.#out.slice(0, count))
@@ -160,10 +160,10 @@ export class WalletMerge {
   }
 }
 
-/** The event as told now, with the known role and fee where they are missing now; `known` itself if nothing changed. */
-function fullerOf(known: WalletEvent, told: WalletEvent): WalletEvent {
-  const { usd, fee } = told.fee === 0 ? known : told
-  const fuller = { ...told, usd, fee, role: told.role ?? known.role }
+/** The event as the venue sent it now, with the known role and fee where they are missing now; `known` itself if nothing changed. */
+function fullerOf(known: WalletEvent, listed: WalletEvent): WalletEvent {
+  const { usd, fee } = listed.fee === 0 ? known : listed
+  const fuller = { ...listed, usd, fee, role: listed.role ?? known.role }
   const isSame =
     known.timeMs === fuller.timeMs &&
     known.usd === usd &&

@@ -13,10 +13,10 @@ import type { SliceQuery, Storage } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../views.ts'
 import { inOrder } from './live.ts'
 
-export interface OwnTradesParts {
+interface OwnTradesParts {
   readonly storage: Pick<Storage, 'trades' | 'whales'>
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
-  /** The venue that says who trades; null: there is none. */
+  /** The venue whose trades name wallets; null: there is none. */
   readonly venue: VenueKey | null
   /** Stops everything. */
   readonly signal: AbortSignal
@@ -70,12 +70,12 @@ export class WalletOwnTrades {
         return { timeMs: trade.timeMs, ordinal: venueOrdinal }
       },
     )
-    const told = new Set(hashes)
+    const ofTrades = new Set(hashes)
     await this.#slices(
       (query) => whales.range(query),
       ({ market, venue, whale }) => {
         // A whale may be a sum of trades: it is left out when its trades were found.
-        const isNew = venue === ours && !told.has(whale.txHash ?? '')
+        const isNew = venue === ours && !ofTrades.has(whale.txHash ?? '')
         if (isNew) this.#take(market, whale, found, hashes)
         return { timeMs: whale.timeMs, ordinal: whale.ordinal }
       },

@@ -18,7 +18,7 @@ import {
   type WalletWindow,
 } from './views.ts'
 
-export interface RankingParts {
+interface RankingParts {
   readonly table: Pick<WalletTable, 'get' | 'head'>
   readonly clock: Clock
 }

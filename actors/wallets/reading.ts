@@ -8,7 +8,7 @@ import type { WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { VenueWallets, WalletEvent, WalletReach } from '../../engine/wallet.ts'
 import { blockEvents } from './ledger.ts'
-import { inOrder, untold } from './live.ts'
+import { inOrder, notAmong } from './live.ts'
 import type { FetchGroup, FetchMarkets } from './markets.ts'
 
 /**
@@ -33,12 +33,12 @@ export interface Settled {
   /** With these events everything before this time is known. */
   readonly settledToMs: TimeMs
   /** The time of the last of these that is in the venue's answer; null: none is. */
-  readonly toldToMs: TimeMs | null
+  readonly listedToMs: TimeMs | null
   /** How many of these the venue's answer lacks. */
-  readonly untoldCount: number
+  readonly unlistedCount: number
 }
 
-export interface ReadingTask {
+interface ReadingTask {
   readonly address: WalletAddress
   readonly fromMs: TimeMs
   /** The time of the last known event; null: none. */
@@ -52,9 +52,9 @@ export interface ReadingTask {
 
 export interface ReadingResult extends Pick<WalletReach, 'isComplete' | 'isTailWhole'> {
   readonly settledToMs: TimeMs
-  /** The reading got no further, though there may be more: the venue does not tell the last known event any more. */
+  /** The reading got no further, though there may be more: the venue no longer lists the last known event. */
   readonly isStuck: boolean
-  readonly isLastTold: boolean
+  readonly isLastListed: boolean
   /** The venue's events from `settledToMs` on, in order. */
   readonly unsettled: readonly WalletEvent[]
   /** These and the last settled events: live fills are compared with them. */
@@ -77,7 +77,7 @@ class Reading {
   readonly #youngFromMs: number
   #settledToMs: TimeMs
   /** Events of the answer that are not settled, in order; bounded by a block, one call's events, and those of some minutes. */
-  #told: WalletEvent[] = []
+  #listed: WalletEvent[] = []
   /** Shown events that the answer lacks so far, in order. */
   #left: readonly WalletEvent[]
   #recent: readonly WalletEvent[] = []
@@ -95,33 +95,33 @@ class Reading {
       const asked = { address, fromMs, lastMs }
       const reach = await venue.history(asked, (events) => this.#take(events), signal)
       await this.#settleBefore(reach.settledToMs, nowMs - WAITED_MS)
-      const { isComplete, isTailWhole, isLastTold } = reach
+      const { isComplete, isTailWhole, isLastListed } = reach
       const settledToMs = this.#settledToMs
       const isRecent = ({ timeMs: atMs }: WalletEvent) => atMs >= settledToMs - YOUNG_MS
       return {
-        ...{ settledToMs, isComplete, isTailWhole, isLastTold, unsettled: this.#told },
+        ...{ settledToMs, isComplete, isTailWhole, isLastListed, unsettled: this.#listed },
         isStuck: !isTailWhole && settledToMs === fromMs,
-        recent: [...this.#recent.filter(isRecent), ...this.#told],
+        recent: [...this.#recent.filter(isRecent), ...this.#listed],
         kept: this.#left,
       }
     } catch (error) {
       // Seconds come whole: finished ones do not change.
-      await this.#settleTold()
+      await this.#settleListed()
       throw error
     }
   }
 
   async #take(events: readonly WalletEvent[]): Promise<void> {
-    for (const event of events) if (event.timeMs >= this.#settledToMs) this.#told.push(event)
-    this.#left = untold(this.#left, events)
-    const first = this.#told[blockEvents - 1]
-    if (first !== undefined && first.timeMs < this.#youngFromMs) await this.#settleTold()
+    for (const event of events) if (event.timeMs >= this.#settledToMs) this.#listed.push(event)
+    this.#left = notAmong(this.#left, events)
+    const first = this.#listed[blockEvents - 1]
+    if (first !== undefined && first.timeMs < this.#youngFromMs) await this.#settleListed()
   }
 
   /** Settles the events so far, but for the young ones; shown events of the last minutes may still come. */
-  async #settleTold(): Promise<void> {
-    const young = this.#told.findIndex((event) => event.timeMs >= this.#youngFromMs)
-    const last = this.#told.at(young < 0 ? -1 : young - 1)
+  async #settleListed(): Promise<void> {
+    const young = this.#listed.findIndex((event) => event.timeMs >= this.#youngFromMs)
+    const last = this.#listed.at(young < 0 ? -1 : young - 1)
     if (young === 0 || last === undefined) return
     await this.#settleBefore(last.timeMs + 1_000, last.timeMs - YOUNG_MS)
   }
@@ -133,17 +133,17 @@ class Reading {
     const end = Math.min(endMs, Math.floor(awaitedMs / 1_000) * 1_000)
     if (end <= this.#settledToMs) return
     const isOver = ({ timeMs: atMs }: WalletEvent) => atMs < end
-    const told = this.#told.filter(isOver)
+    const settled = this.#listed.filter(isOver)
     const strays = this.#left.filter(isOver)
-    this.#told = this.#told.slice(told.length)
+    this.#listed = this.#listed.slice(settled.length)
     this.#left = this.#left.slice(strays.length)
-    if (told.length > 0) this.#recent = told.slice(-blockEvents)
+    if (settled.length > 0) this.#recent = settled.slice(-blockEvents)
     this.#settledToMs = timeMs(end)
     await this.#task.settle({
-      events: strays.length === 0 ? told : inOrder([...told, ...strays]),
+      events: strays.length === 0 ? settled : inOrder([...settled, ...strays]),
       settledToMs: this.#settledToMs,
-      toldToMs: told.at(-1)?.timeMs ?? null,
-      untoldCount: strays.length,
+      listedToMs: settled.at(-1)?.timeMs ?? null,
+      unlistedCount: strays.length,
     })
   }
 }

@@ -11,7 +11,7 @@ import { Slots } from '../slots.ts'
 import type { WalletSource } from './reading.ts'
 import type { WarmWallet } from './warm-wallets.ts'
 
-export interface ReadingsParts {
+interface ReadingsParts {
   readonly clock: Clock
   readonly log: Log
   /** Stops everything. */

@@ -10,7 +10,7 @@ import type { Count } from '../../engine/process/metrics.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { Wallet } from './wallet.ts'
 
-export interface RereadsParts {
+interface RereadsParts {
   readonly clock: Clock
   readonly log: Log
   /** Counts these readings. */

@@ -34,7 +34,7 @@ export function newRecord(profile: WalletProfile, askedAtMs: TimeMs): StoredWall
   return {
     ...profile,
     ...{ settledToMs: TIME_ZERO, isComplete: false, readAtMs: TIME_ZERO, askedAtMs },
-    ...{ events: 0, tallyEvents: 0, blocks: 0, side: 0, lacking: 0, toldToMs: null },
+    ...{ events: 0, tallyEvents: 0, blocks: 0, side: 0, lacking: 0, listedToMs: null },
     ...{ totals: WalletTally.empty().totals(), hours: [] },
   }
 }

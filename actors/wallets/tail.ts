@@ -10,10 +10,10 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import { LedgerBlock, packBlock } from '../../engine/wallets/ledger.ts'
 import { type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 import { blockEvents } from './ledger.ts'
-import { inOrder, untold } from './live.ts'
+import { inOrder, notAmong } from './live.ts'
 import type { ReadingResult } from './reading.ts'
 
-/** Readings that get no further for so long have lost their place: the venue does not tell the last event any more. */
+/** Readings that get no further for so long have lost their place: the venue no longer lists the last event. */
 const STUCK_MS = HOUR_MS
 /** Kept events that no reading has; full: the oldest are dropped, and must come from the venue's history. */
 const KEPT_MAX = 8 * blockEvents
@@ -33,7 +33,7 @@ export class WalletTail {
   #readFillCount = 0
   /** Counts all kept events, live fills and others. */
   #keptCount = 0
-  #untold: readonly WalletEvent[] = []
+  #unlisted: readonly WalletEvent[] = []
   /** The time of the stream's last repeated fill; null: a reading has settled that time since. */
   #doubtMs: TimeMs | null = null
   /** Since when readings could not go on from where the ledger ends; null: they can. */
@@ -48,7 +48,7 @@ export class WalletTail {
     this.#table = table
     this.#proxy = proxy
     this.#stored = this.#read()
-    this.#kept = [...this.#stored, ...untold(live, this.#stored)]
+    this.#kept = [...this.#stored, ...notAmong(live, this.#stored)]
   }
 
   /** When the last reading of this process began; null before it. */
@@ -63,17 +63,17 @@ export class WalletTail {
 
   /** The venue's last answer lacked the last known event. */
   get isForgotten(): boolean {
-    return this.#reading?.result.isLastTold === false
+    return this.#reading?.result.isLastListed === false
   }
 
   /** Shown events that the last reading lacks. */
-  get untold(): readonly WalletEvent[] {
-    return this.#untold
+  get unlisted(): readonly WalletEvent[] {
+    return this.#unlisted
   }
 
   /** Every shown event was in the last reading. */
   get isCovered(): boolean {
-    return this.#untold.length === 0
+    return this.#unlisted.length === 0
   }
 
   /** A shown live fill came after the last reading began. */
@@ -126,14 +126,14 @@ export class WalletTail {
   /** The events behind the ledger, in order. */
   events(settledToMs: TimeMs): readonly WalletEvent[] {
     const isBehind = (event: WalletEvent) => event.timeMs >= settledToMs
-    const told = this.#reading?.result
+    const read = this.#reading?.result
     // These were compared with the reading: of two equal fills of which it had one, the other stays.
     const left = this.#kept.slice(0, this.#leftCount).filter(isBehind)
     const since = this.#kept.slice(this.#leftCount).filter(isBehind)
-    const more = [...left, ...untold(since, told?.recent ?? [])]
-    this.#untold = more
+    const more = [...left, ...notAmong(since, read?.recent ?? [])]
+    this.#unlisted = more
     // A later reading may have settled some of these before it failed.
-    return inOrder([...(told?.unsettled.filter(isBehind) ?? []), ...more])
+    return inOrder([...(read?.unsettled.filter(isBehind) ?? []), ...more])
   }
 
   // Storing

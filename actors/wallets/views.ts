@@ -16,7 +16,7 @@ import type {
   WalletTotals,
 } from '../../engine/wallets/figures.ts'
 import type { SliceQuery } from '../../storage/contract/storage.ts'
-import type { MarketView } from '../views.ts'
+import type { MarketView } from '../market/views.ts'
 
 /** The rolling windows of a profile, each up to now and exact to the second. */
 export type WalletWindow = 'one_day' | 'seven_day' | 'thirty_day' | 'all_time'

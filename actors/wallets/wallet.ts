@@ -21,14 +21,14 @@ import {
 } from './forward.ts'
 import { eventsBetween, lacksGroups, learnGroupsOf, newFacts } from './groups.ts'
 import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
-import { type LiveFills, untold } from './live.ts'
+import { type LiveFills, notAmong } from './live.ts'
 import { type LedgerDifference, WalletMerge } from './merge.ts'
 import { type ReadingResult, readWallet, type Settled, type WalletSource } from './reading.ts'
 import { type OpenedTally, packedBytes, rankedFigures } from './stored.ts'
 import { WalletTail } from './tail.ts'
 import type { WalletDoubt } from './views.ts'
 
-export interface WalletParts extends ForwardParts {
+interface WalletParts extends ForwardParts {
   readonly table: WalletTable
   readonly live: LiveFills
   readonly clock: Clock
@@ -112,12 +112,12 @@ export class Wallet {
 
   /** The number of kept events, settled and unsettled, that the venue's answers lack. */
   get lacking(): number {
-    return this.#record.lacking + this.#tail.untold.length
+    return this.#record.lacking + this.#tail.unlisted.length
   }
 
   /** Unsettled ones among these, in order. */
-  get untold(): readonly WalletEvent[] {
-    return this.#tail.untold
+  get unlisted(): readonly WalletEvent[] {
+    return this.#tail.unlisted
   }
 
   /** The venue's answers lack events that earlier answers had. */
@@ -196,8 +196,8 @@ export class Wallet {
   }
 
   /**
-   * Known fields that the new profile lacks stay: the venue tells the owner only when it is asked by the owner's address,
-   * and a venue that has lost a profile tells a wallet without names.
+   * Known fields that the new profile lacks stay: the venue names the owner only when it is asked by the owner's address,
+   * and a venue that has lost a profile answers a wallet without names.
    */
   setProfile(profile: WalletProfile): void {
     const { proxy, eoa, handle, pseudonym, image } = this.#record
@@ -245,9 +245,9 @@ export class Wallet {
   }
 
   async #readOn(atMs: TimeMs, source: WalletSource, signal: AbortSignal): Promise<ReadingResult> {
-    const { proxy, settledToMs, readAtMs, isComplete, toldToMs } = this.#record
+    const { proxy, settledToMs, readAtMs, isComplete, listedToMs } = this.#record
     // When the last whole history had nothing of the ledger, no event must be in the answer.
-    const lastMs = toldToMs === TIME_ZERO ? null : (toldToMs ?? this.#ledger.lastMs)
+    const lastMs = listedToMs === TIME_ZERO ? null : (listedToMs ?? this.#ledger.lastMs)
     const task = {
       ...{ address: proxy, fromMs: settledToMs, nowMs: atMs, lastMs },
       shown: this.#tail.events(settledToMs),
@@ -271,13 +271,13 @@ export class Wallet {
     const { proxy, settledToMs } = this.#record
     const merged = this.#otherLedger()
     const merge = new WalletMerge(this.#ledger, merged, this.#parts.clock)
-    let untoldCount = 0
+    let unlistedCount = 0
     const task = {
       ...{ address: proxy, fromMs: TIME_ZERO, nowMs: atMs, lastMs: null },
       shown: this.#tail.events(settledToMs),
       settle: async (settled: Settled) => {
         await merge.take(settled)
-        untoldCount += settled.untoldCount
+        unlistedCount += settled.unlistedCount
       },
     }
     const result = await readWallet(source.wallets, task, signal)
@@ -285,17 +285,17 @@ export class Wallet {
     if (merge.newCount > 0) await this.#replaceLedger(merged, source, signal)
     else this.#parts.table.removeBlocks(proxy, walletSides[otherSide(this.#record)])
     this.#difference = { atMs, ...merge.difference(result.settledToMs) }
-    const lacking = this.#difference.lackingCount + untoldCount
+    const lacking = this.#difference.lackingCount + unlistedCount
     // An answer that ends before the ledger says nothing about the time behind it.
     const endMs = timeMs(Math.max(settledToMs, (this.#ledger.lastMs ?? -1_000) + 1_000))
     this.#record = {
       ...this.#record,
       ...{ readAtMs: atMs, isComplete: result.isComplete, lacking },
-      toldToMs: merge.lastToldMs ?? TIME_ZERO,
+      listedToMs: merge.lastListedMs ?? TIME_ZERO,
       settledToMs: merge.isUpToDate ? timeMs(Math.max(endMs, result.settledToMs)) : endMs,
     }
     this.#mustReadAnew = false
-    return { ...result, isLastTold: lacking === 0 }
+    return { ...result, isLastListed: lacking === 0 }
   }
 
   #otherLedger(): WalletLedger {
@@ -360,7 +360,7 @@ export class Wallet {
   }
 
   async #settle(
-    { events, settledToMs, toldToMs, untoldCount }: Settled,
+    { events, settledToMs, listedToMs, unlistedCount }: Settled,
     source: WalletSource,
     signal: AbortSignal,
   ): Promise<void> {
@@ -368,8 +368,8 @@ export class Wallet {
     const { count, blockCount } = this.#ledger
     this.#record = {
       ...{ ...this.#record, events: count, blocks: blockCount, settledToMs },
-      lacking: this.#record.lacking + untoldCount,
-      toldToMs: toldToMs ?? this.#toldBefore(untoldCount),
+      lacking: this.#record.lacking + unlistedCount,
+      listedToMs: listedToMs ?? this.#listedBefore(unlistedCount),
     }
     this.#parts.table.put(this.#record)
     this.#ledger.setUnsettled(this.#ledger.unsettled.filter((one) => one.timeMs >= settledToMs))
@@ -379,10 +379,10 @@ export class Wallet {
   }
 
   /** The time of the last event in the venue's answers, when none of the newly settled ones is in them. */
-  #toldBefore(untoldCount: number): TimeMs | null {
-    const { toldToMs } = this.#record
-    if (toldToMs !== null || untoldCount === 0) return toldToMs
-    const place = this.#ledger.count - untoldCount - 1
+  #listedBefore(unlistedCount: number): TimeMs | null {
+    const { listedToMs } = this.#record
+    if (listedToMs !== null || unlistedCount === 0) return listedToMs
+    const place = this.#ledger.count - unlistedCount - 1
     return place < 0 ? TIME_ZERO : this.#ledger.at(place).timeMs
   }
 
@@ -497,11 +497,11 @@ export class Wallet {
    */
   keep(events: readonly WalletEvent[]): void {
     if (this.isEmpty)
-      this.#record = { ...this.#record, settledToMs: TIME_ZERO, toldToMs: TIME_ZERO }
+      this.#record = { ...this.#record, settledToMs: TIME_ZERO, listedToMs: TIME_ZERO }
     const { settledToMs } = this.#record
     const isBehind = ({ timeMs: atMs }: WalletEvent) => atMs >= settledToMs
     const known = [...this.#lastSettled(), ...this.#ledger.unsettled]
-    const unknown = untold(events.filter(isBehind), known)
+    const unknown = notAmong(events.filter(isBehind), known)
     if (unknown.length === 0) return
     this.#tail.keep(unknown)
     this.#showUnsettled()

@@ -39,7 +39,7 @@ import { WalletWhales } from './whales.ts'
 
 export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
   readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>
-  /** The venue that says who trades; null: there is none. */
+  /** The venue whose trades name wallets; null: there is none. */
   readonly venue: VenueKey | null
   /** Null when the catalogue does not know the market. */
   readonly market: (number: MarketNumber) => MarketView | null
@@ -140,17 +140,17 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     metrics.gauge('wallets_warm_bytes', 'What they take, about.', () => this.#warm.bytes)
     metrics.gauge(
       'wallet_events_lacking',
-      'Events of wallets in memory that are kept and that the venue does not tell.',
+      'Events of wallets in memory that are kept and that the venue no longer lists.',
       () => [...this.#warm.all()].reduce((sum, { wallet }) => sum + wallet.lacking, 0),
     )
     metrics.gauge(
       'wallets_forgotten',
-      'Wallets in memory of which the venue does not tell what it told before.',
+      'Wallets in memory of which the venue no longer lists what it listed before.',
       () => [...this.#warm.all()].filter(({ wallet }) => wallet.isForgotten).length,
     )
     metrics.gauge(
       'wallet_live_fills',
-      'Live fills that no reading told yet.',
+      'Live fills that no reading has brought yet.',
       () => this.#live.count,
     )
   }
@@ -223,9 +223,9 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
       deadline.end()
     }
     const { comparison } = warm
-    const { difference, untold } = warm.wallet
+    const { difference, unlisted } = warm.wallet
     const rereads = this.#rereads.times(record.proxy)
-    return { view, record, comparison, rereads, difference, untold }
+    return { view, record, comparison, rereads, difference, unlisted }
   }
 
   async #opened(

@@ -40,7 +40,7 @@ export interface AttemptTimes {
   readonly durationMs: number
 }
 
-export interface Judgement {
+interface Judgement {
   readonly delivery: Delivery
   readonly isSuccess: boolean
   /** The receiver answered 410: the webhook is to be disabled. */

@@ -15,7 +15,7 @@ import type { StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
 import { type AttemptTimes, headersOf } from './attempt.ts'
 import type { DeliveryQueue } from './queue.ts'
 
-export interface AttemptParts {
+interface AttemptParts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics

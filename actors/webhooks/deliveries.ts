@@ -47,7 +47,7 @@ const DROPPED_PER_PRUNE = 16
 /** A failed commit is asked for again after this. */
 const COMMIT_RETRY_MS = 5_000
 
-export interface DeliveryParts {
+interface DeliveryParts {
   readonly outbox: OutboxTable
   readonly storage: Pick<Storage, 'committed'>
   readonly clock: Clock

@@ -164,7 +164,7 @@ export class WebhookEvents implements Watcher {
     const ageMs = this.#parts.clock.nowMs() - Math.min(venueTimeMs, receivedAtMs)
     const isTooOld = ageMs >= webhookNewsAgeMsMax
     if (isTooOld) {
-      const help = 'Trades and whales that were too old to be told.'
+      const help = 'Trades and whales that were too old to be delivered.'
       this.#parts.metrics.count('webhook_events_too_old_total', help, { type: name }).inc()
     }
     return isTooOld

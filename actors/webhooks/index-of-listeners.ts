@@ -7,7 +7,7 @@ import type { Webhook, WebhookEventType } from '../../engine/webhooks/webhook.ts
 const NOBODY: ReadonlySet<Webhook> = new Set()
 
 /** The active webhooks of one event type. Each stands in one of the three places. */
-export class TypeListeners {
+class TypeListeners {
   /** Webhooks that name markets, under each of these; ids are in lower case. */
   readonly #byMarket = new Map<string, Set<Webhook>>()
   /** Webhooks that name wallets and no markets, likewise. */

@@ -25,7 +25,7 @@ const askedMax = 1_000
 const originsMax = 64
 
 /** What to do next: send a delivery, drop it as too old, or look again since an entry was out of date. */
-export type NextStep =
+type NextStep =
   | { readonly kind: 'send'; readonly record: StoredDelivery }
   | { readonly kind: 'expired'; readonly record: StoredDelivery }
   | { readonly kind: 'again' }
@@ -183,7 +183,7 @@ export class DeliveryQueue {
 }
 
 /** A pending delivery, by due time and number. */
-export interface DueEntry {
+interface DueEntry {
   readonly dueAtMs: TimeMs
   readonly number: number
 }

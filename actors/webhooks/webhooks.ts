@@ -41,7 +41,7 @@ export const rotationMs = DAY_MS
 /** Rotated-out secrets that sign; full: the oldest ends early. Each is one more signature on every post. */
 export const previousSecretsMax = 8
 
-export interface WebhookParts {
+interface WebhookParts {
   readonly storage: {
     readonly webhooks: WebhookTable
     readonly outbox: OutboxTable
@@ -115,7 +115,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     try {
       this.#events.onWhaleRow(market, whale)
     } catch (error) {
-      this.#parts.log.error({ err: error, market: market.id }, 'a whale was not told')
+      this.#parts.log.error({ err: error, market: market.id }, 'a whale was not delivered')
     }
   }
 

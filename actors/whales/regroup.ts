@@ -14,7 +14,7 @@ const PIECE_MS = 30_000
 const READ_ROWS = 256
 
 /** The fills of one key, and their ids; an existing whale row has the id of one of them. */
-export interface Gathered {
+interface Gathered {
   readonly sum: FillSum
   readonly ids: string[]
 }
@@ -152,13 +152,13 @@ export class WhaleRegroup {
   /** The offset behind which a run's last minute lies, by our times of arrival. */
   #tailStart(run: number): number {
     const newest = this.#storage.trades.newestOffset(run)
-    const last = this.#told(run, newest - 1)
+    const last = this.#tradeAt(run, newest - 1)
     let low = 0
     let high = newest
     const sinceMs = (last?.receivedAtMs ?? 0) - whaleRegroupMs
     while (low < high) {
       const middle = Math.floor((low + high) / 2)
-      const row = this.#told(run, middle)
+      const row = this.#tradeAt(run, middle)
       if (row !== null && row.receivedAtMs < sinceMs) low = row.offset ?? middle + 1
       else high = middle
     }
@@ -166,7 +166,7 @@ export class WhaleRegroup {
   }
 
   /** The first trade that a run published behind an offset. */
-  #told(run: number, offset: number): StoredTrade | null {
+  #tradeAt(run: number, offset: number): StoredTrade | null {
     return this.#storage.trades.rangeByOffset({ run, offset, limit: 1 })[0]?.trade ?? null
   }
 }

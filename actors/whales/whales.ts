@@ -37,9 +37,16 @@ interface WakeNote {
 }
 const WAKE: WakeNote = { kind: 'wake' }
 
-export type WhaleMessage = FillNote | WakeNote
+/** The wallet of a stored fill became known. */
+interface CompletedNote {
+  readonly kind: 'completed'
+  readonly market: MarketRef
+  readonly trade: Trade
+}
 
-export interface WhaleParts {
+type WhaleMessage = FillNote | WakeNote | CompletedNote
+
+interface WhaleParts {
   readonly system: System
   readonly publisher: Publisher
   readonly storage: Pick<Storage, 'trades' | 'runs' | 'marks' | 'whales'>
@@ -53,7 +60,7 @@ export interface WhaleParts {
   readonly groupsMax?: number
 }
 
-/** Hears of whale rows that the stream does not carry. Called within the turn; must not throw. */
+/** Called for whale rows that the stream does not carry. Called within the turn; must not throw. */
 export interface WhaleWatcher {
   /** A row of live fills was stored that the stream does not carry: too small, or grown since it was published. */
   onWhaleRow(market: MarketRef, whale: StoredWhale): void
@@ -66,7 +73,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   readonly #groups: WhaleGroups
   readonly #regroup: WhaleRegroup
   readonly #stored: Count
-  readonly #told: Count
+  readonly #published: Count
   readonly #homeless: Count
   readonly #watchers: WhaleWatcher[] = []
   #serial = 0
@@ -81,7 +88,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#regroup = new WhaleRegroup(parts.storage, parts.run)
     const { metrics } = parts
     this.#stored = metrics.count('whale_rows_total', 'Whale rows stored.')
-    this.#told = metrics.count('whales_told_total', 'Whale rows told on the stream.')
+    this.#published = metrics.count('whales_told_total', 'Whale rows published on the stream.')
     this.#homeless = metrics.count('whales_without_market_total', 'Whales of a forgotten market.')
     metrics.gauge('whale_groups', 'Transactions remembered.', () => this.#groups.count)
     this.#cell = parts.system.spawn<WhaleMessage>(this)
@@ -122,14 +129,18 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#note(market, { trade, receivedAtMs, run: null, offset: null })
   }
 
+  /** Completes the row, which the stream does not carry again. */
+  onCompletedTrade(market: MarketRef, trade: Trade): void {
+    if (trade.txHash !== null) this.#cell.tell({ kind: 'completed', market, trade })
+  }
+
   onForget(market: MarketNumber): void {
     this.#groups.forget(market)
     this.#regroup.forget(market)
   }
 
   #note(market: MarketRef, { trade, receivedAtMs, run, offset }: Fill): void {
-    const { txHash, taker, usd } = trade
-    if ((txHash === null || taker === null) && usd < whaleRowUsdMin) return
+    if (whaleKey(trade) === null && trade.usd < whaleRowUsdMin) return
     this.#serial += 1
     const serial = this.#serial
     this.#cell.tell({ kind: 'fill', market, trade, receivedAtMs, run, offset, serial })
@@ -145,6 +156,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
 
   receive(message: WhaleMessage): Turn {
     if (message.kind === 'fill') this.#take(message)
+    else if (message.kind === 'completed') this.#complete(message)
     else this.#regroupSome()
     this.#closeDue()
     this.#arm()
@@ -176,6 +188,20 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     if (note.serial <= group.countedTo) return
     group.sum.add(note)
     if (!group.isOpen) this.#settle(group)
+  }
+
+  /** An open group is summed up anew when it closes; a stored row gets the wallet at once. */
+  #complete({ market, trade }: CompletedNote): void {
+    const key = whaleKey(trade)
+    const group = key === null ? null : this.#groups.get(market.number, key)
+    if (group?.isOpen === true) {
+      group.isPartial = true
+      return
+    }
+    const row = group?.row ?? this.#find(market.number, [trade.nativeId])
+    if (row === null || row.taker !== null) return
+    const stored = this.#store(market, row, { ...row, taker: trade.taker, wallet: trade.taker })
+    if (group !== null) group.row = stored
   }
 
   #open(
@@ -320,7 +346,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   }
 
   #tell(market: MarketRef, whale: StoredWhale, { offset, seq }: Stamp): void {
-    this.#told.inc()
+    this.#published.inc()
     const times = { venueTimeMs: whale.timeMs, receivedAtMs: whale.receivedAtMs }
     this.#parts.publisher.publish({ kind: 'whale', market, offset, seq, ...times, whale })
   }

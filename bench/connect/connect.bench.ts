@@ -78,7 +78,7 @@ function sizeOf({ isSmall, say }: BenchSetting): Size {
 const shortage = (files: number, clientCount: number): string =>
   `\`ulimit -n\` allows ${files} open files a process: ${clientCount} clients instead of ${CLIENTS}; raise it to ${CLIENTS + FILES_BESIDE} for all`
 
-/** Node raises its own limit to the hard one; where the system does not tell, all is tried. */
+/** Node raises its own limit to the hard one; where the system does not show it, every number is tried. */
 function openFilesMax(): number {
   if (process.platform !== 'linux') return Number.MAX_SAFE_INTEGER
   const limits = readFileSync('/proc/self/limits', 'latin1')

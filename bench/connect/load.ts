@@ -1,13 +1,14 @@
 // Some of the connect bench's clients, in a process of their own: bare sockets, each following the books and trades
 // of a few markets, that are cut, come back with the position they have, and know of each market what they have had.
 // A hole in a market's numbers, a state where missed messages were due, or a message too few at the end is a loss.
-// Not for: who is asked when (connect.bench.ts).
+// Not for: the order of commands (connect.bench.ts).
 
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
-import { readFrames, textFrame, upgradeRequest } from '../raw-frames.ts'
+import { Reports, takeCommands } from '../in-child.ts'
+import { openFrames, textFrame } from '../raw-frames.ts'
 import { newTimes, record } from '../times.ts'
 import {
   CHANNELS,
@@ -24,13 +25,7 @@ const COMPARE_MS_MAX = 20_000
 const COMPARE_LOOK_MS = 20
 const READ_BYTES = 65_536
 
-/** What went wrong first: told at once, and again whatever is asked for, since nobody may have been listening. */
-let failure: LoadReport | null = null
-const report = (message: LoadReport): void => void process.send?.(failure ?? message)
-function fail(why: string): void {
-  failure ??= { kind: 'failed', why }
-  report(failure)
-}
+const { report, fail } = new Reports<LoadReport>()
 
 interface Message {
   readonly type: string
@@ -90,24 +85,16 @@ class Client {
       this.#onReady = resolve
       this.#pending = new Set(CHANNELS)
       const { port, apiKey } = this.#place
-      const take = readFrames({
+      const place = { port, path: `/v1/ws?api_key=${apiKey}`, buffer: shared }
+      const socket = openFrames(place, {
         onOpen: () => this.#subscribe(),
         onText: (bytes, from, to) => this.#take(JSON.parse(bytes.toString('utf8', from, to))),
-        onPing: (answer) => void socket.write(answer),
         onClose: (code) => this.#fail(`was closed with ${code}`),
         onFault: (why) => this.#fail(why),
+        onEnd: () => {
+          if (this.#socket === socket) this.#fail('was cut off')
+        },
       })
-      const callback = (count: number): boolean => {
-        take(shared.subarray(0, count))
-        return true
-      }
-      const socket = connect({ host: '127.0.0.1', port, onread: { buffer: shared, callback } })
-      socket.setNoDelay(true)
-      socket.on('error', (error) => this.#fail(String(error)))
-      socket.on('close', () => {
-        if (this.#socket === socket) this.#fail('was cut off')
-      })
-      socket.write(upgradeRequest(`/v1/ws?api_key=${apiKey}`))
       this.#socket = socket
     })
   }
@@ -250,8 +237,7 @@ function countUpTo(offsets: readonly number[], from: number): number {
   return low
 }
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', async (command: LoadCommand) => {
+takeCommands(async (command: LoadCommand) => {
   if (command.kind === 'connect') {
     const { clientCount, firstClient } = command
     marketIds = command.marketIds

@@ -1,4 +1,4 @@
-// What the connect bench says to its child processes and hears from them, over the channel that `fork` gives.
+// The connect bench's commands to its child processes and their reports, over the channel that `fork` gives.
 // Not for: the messages of the stream (http/ws/README.md).
 
 /** The channels that every client follows. */

@@ -3,10 +3,7 @@
 // from the publisher itself. Not for: clients (bench/connect/load.ts), or what is compared (connect.bench.ts).
 
 import { systemClock } from '../../engine/clock.ts'
-import { silentLog } from '../../engine/process/log.ts'
-import { Metrics } from '../../engine/process/metrics.ts'
 import { timeMs } from '../../engine/units.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
 import {
   ask,
   bid,
@@ -16,6 +13,8 @@ import {
   snapshot,
   trade,
 } from '../../test/support/worlds/builders.ts'
+import { openStorage } from '../harness.ts'
+import { processorMicros, Reports, takeCommands } from '../in-child.ts'
 import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 import type { ServerCommand, ServerReport } from './messages.ts'
 
@@ -23,14 +22,14 @@ import type { ServerCommand, ServerReport } from './messages.ts'
 const TRADE_EVERY = 5
 const LEVELS = 10
 
-const report = (message: ServerReport): void => void process.send?.(message)
+const { report } = new Reports<ServerReport>()
 const nameOf = (market: number): string => `connect-market-${market}-of-the-bench`
 const now = () => {
   const nowMs = timeMs(systemClock.nowMs())
   return { venueTimeMs: nowMs, receivedAtMs: nowMs }
 }
 
-/** An engine with its markets' books, which tells of one market after the other. */
+/** An engine with its markets' books, which publishes updates of one market after the other. */
 class ConnectServer {
   readonly #quiet: QuietEngine
   readonly #published: Record<'orderbook' | 'trades', number[][]>
@@ -55,8 +54,7 @@ class ConnectServer {
   }
 
   static async open(dataDir: string, marketCount: number): Promise<ConnectServer> {
-    const parts = { dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() }
-    const storage = await openLmdbStorage(parts)
+    const storage = await openStorage(dataDir)
     for (let market = 0; market < marketCount; market += 1) {
       storage.markets.put(listing(nameOf(market)))
     }
@@ -131,8 +129,7 @@ class ConnectServer {
 
 let server: ConnectServer | null = null
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', async (command: ServerCommand) => {
+takeCommands(async (command: ServerCommand) => {
   if (command.kind === 'open') {
     server = await ConnectServer.open(command.dataDir, command.marketCount)
     const { port, apiKey, marketIds } = server
@@ -143,9 +140,8 @@ process.on('message', async (command: ServerCommand) => {
     report({ kind: 'publishing' })
   } else if (command.kind === 'stop') report({ kind: 'stopped', published: server.stop() })
   else {
-    const { user, system } = process.cpuUsage()
     const streamCount = await server.streamCount()
     const residentBytes = process.memoryUsage.rss()
-    report({ kind: 'looked', processorMicros: user + system, streamCount, residentBytes })
+    report({ kind: 'looked', processorMicros: processorMicros(), streamCount, residentBytes })
   }
 })

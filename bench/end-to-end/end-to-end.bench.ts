@@ -48,7 +48,7 @@ const START_AFTER_MS = 50
 /** Before the runs that count, so that the compiler has seen everything: as many at every rate, no slower than this. */
 const WARM_UP_FRAMES = 15_000
 const WARM_UP_RATE = 5_000
-/** So many times the relay's time is ours to take at most, up to this rate; above it is told. */
+/** Ours may take so many times the relay's time, up to this rate; above it the figure has no aim. */
 const RELAY_TIMES_MAX = 2
 const AIMED_RATE_MAX = 10_000
 
@@ -105,7 +105,7 @@ async function compete(
       const from = isWarmUp ? 0 : warmUpFrames + Math.floor((run - 1) * runFrames)
       const to = isWarmUp ? warmUpFrames : warmUpFrames + Math.floor(run * runFrames)
       const rate = isWarmUp ? Math.max(perSecond, WARM_UP_RATE) : perSecond
-      // Whoever comes first in one run comes second in the next.
+      // The first side of one run is the second of the next.
       for (const side of run % 2 === 0 ? SIDES : SIDES.toReversed()) {
         const measured = await field.run(side, { perSecond: rate, from, to })
         if (!isWarmUp) done[side].push(measured)

@@ -3,12 +3,12 @@
 // that the planned moment is known to the microsecond. The first subscriber of ours keeps its books.
 // Not for: sending (bench/end-to-end/venue.ts).
 
-import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { sharedMs } from '../fan-out/messages.ts'
 import { FollowedBooks } from '../followed-books.ts'
-import { readFrames, textFrame, upgradeRequest } from '../raw-frames.ts'
+import { Reports, takeCommands } from '../in-child.ts'
+import { openFrames, textFrame } from '../raw-frames.ts'
 import { newTimes, record } from '../times.ts'
 import { frameIndex, type LoadCommand, type LoadReport, type SendPlan } from './messages.ts'
 
@@ -23,13 +23,7 @@ const WARM_UP_SHARE = 0.2
 const TIME_MARKS = ['"timestamp_ms":', '"ts_ms":', '"timestamp":"'].map((mark) => Buffer.from(mark))
 const TIME_DIGITS = 13
 
-/** What went wrong first: told at once, and again whatever is asked for, since nobody may have been listening. */
-let failure: LoadReport | null = null
-const report = (message: LoadReport): void => void process.send?.(failure ?? message)
-function fail(why: string): void {
-  failure ??= { kind: 'failed', why }
-  report(failure)
-}
+const { report, fail } = new Reports<LoadReport>()
 
 let subscriberCount = 0
 let plan: SendPlan | null = null
@@ -50,7 +44,8 @@ function open(
     let syncedCount = 0
     let count = 0
     const isOurs = apiKey !== null
-    const take = readFrames({
+    const place = { port, path: isOurs ? `/v1/ws?api_key=${apiKey}` : '/', buffer: shared }
+    const socket = openFrames(place, {
       onOpen() {
         if (!isOurs) return resolve()
         for (const channel of CHANNELS) {
@@ -72,18 +67,9 @@ function open(
         count += 1
         note(number, count, bytes.subarray(from, to))
       },
-      onPing: (answer) => void socket.write(answer),
       onFault: fail,
+      onEnd: () => fail(`subscriber ${number} was cut off`),
     })
-    const callback = (size: number): boolean => {
-      take(shared.subarray(0, size))
-      return true
-    }
-    const socket = connect({ host: '127.0.0.1', port, onread: { buffer: shared, callback } })
-    socket.setNoDelay(true)
-    socket.on('error', (error) => fail(String(error)))
-    socket.on('close', () => fail(`subscriber ${number} was cut off`))
-    socket.write(upgradeRequest(isOurs ? `/v1/ws?api_key=${apiKey}` : '/'))
   })
 }
 
@@ -128,8 +114,7 @@ function follow(): void {
   kept = []
 }
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', async (command: LoadCommand) => {
+takeCommands(async (command: LoadCommand) => {
   if (command.kind === 'connect') {
     subscriberCount = command.subscriberCount
     const shared = Buffer.alloc(READ_BYTES)

@@ -1,7 +1,7 @@
-// What the end-to-end bench says to its child processes and hears from them, over the channel that `fork` gives.
+// The end-to-end bench's commands to its child processes and their reports, over the channel that `fork` gives.
 // Not for: frames and messages that are measured.
 
-/** Who stands between venue and subscribers. */
+/** What stands between venue and subscribers. */
 export const SIDES = ['ours', 'relay'] as const
 export type SideName = (typeof SIDES)[number]
 

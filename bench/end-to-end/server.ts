@@ -1,5 +1,4 @@
-// Who stands between venue and subscribers in the end-to-end bench, as a process of its own; which one stands on the
-// command line. Ours: the whole engine over LMDB, its frames from a socket as the connectors keep them (SocketFeed),
+// What stands between venue and subscribers in the end-to-end bench, as a process of its own; the command line names it. Ours: the whole engine over LMDB, its frames from a socket as the connectors keep them (SocketFeed),
 // then the connectors' parse and map. The relay: one socket in, a bare uWebSockets.js publish out, nothing read.
 // Not for: what is measured (end-to-end.bench.ts).
 
@@ -10,7 +9,9 @@ import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import { SocketFeed } from '../../engine/venues/feed.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { openBroadcast } from '../bare-app.ts'
+import { openStorage } from '../harness.ts'
+import { processorMicros, Reports, takeCommands } from '../in-child.ts'
 import { type IngestFrame, ingestLoad, ingestPath } from '../ingest/load.ts'
 import { startQuietEngine } from '../quiet-engine.ts'
 import { listingOf } from '../sim-load.ts'
@@ -18,10 +19,9 @@ import { RECEIVED_AT } from '../venue-path.ts'
 import type { ServerCommand, ServerReport } from './messages.ts'
 
 const HOST = '127.0.0.1'
-const SOCKET = { idleTimeout: 60, maxBackpressure: 16_777_216, sendPingsAutomatically: true }
 const ALIVE_MS = 600_000
 
-const report = (message: ServerReport): void => void process.send?.(message)
+const { report } = new Reports<ServerReport>()
 let frameCount = 0
 
 type Opening = ServerCommand & { kind: 'open' }
@@ -31,7 +31,7 @@ async function ours({ venuePort, dataDir, marketsPerVenue }: Opening) {
   // The frames are of a day of their own, and retention must not take them for old ones.
   const nowMs = () => timeMs(RECEIVED_AT + Math.floor(systemClock.monotonicMs() - startedMs))
   const clock = { ...systemClock, nowMs }
-  const storage = await openLmdbStorage({ dataDir, clock, log: silentLog, metrics: new Metrics() })
+  const storage = await openStorage(dataDir, clock)
   // The same world at its beginning: what it lists, and which outcome belongs to which market.
   const { world } = ingestLoad(1, marketsPerVenue)
   for (const market of world.markets) storage.markets.put(listingOf(market))
@@ -58,22 +58,15 @@ async function ours({ venuePort, dataDir, marketsPerVenue }: Opening) {
   return { port: engine.port, apiKey }
 }
 
-/** Told apart by how they begin, as the two venues' three sockets would. */
+/** The stream of a frame, by its beginning, where the venues have three sockets. */
 function streamOf(text: string): IngestFrame['stream'] {
   if (text.startsWith('{"type":')) return 'b'
   return text.startsWith('{"connection_id"') ? 'activity' : 'a'
 }
 
 async function relay({ venuePort }: Opening) {
-  const uws = await import('uWebSockets.js')
-  const app = uws.App()
-  app.ws('/*', { ...SOCKET, open: (ws) => void ws.subscribe('all') })
-  const port = await new Promise<number>((resolve, reject) => {
-    app.listen(HOST, 0, (socket) => {
-      if (socket === false) reject(new Error('cannot listen'))
-      else resolve(uws.us_socket_local_port(socket))
-    })
-  })
+  const { app, listen } = await openBroadcast()
+  const port = await listen()
   const venue = new WebSocket(`ws://${HOST}:${venuePort}/relay`, {
     perMessageDeflate: false,
     skipUTF8Validation: true,
@@ -86,13 +79,11 @@ async function relay({ venuePort }: Opening) {
   return { port, apiKey: null }
 }
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', async (command: ServerCommand) => {
+takeCommands(async (command: ServerCommand) => {
   if (command.kind === 'open') {
     const opened = process.argv[2] === 'ours' ? await ours(command) : await relay(command)
     report({ kind: 'listening', ...opened })
   } else {
-    const { user, system } = process.cpuUsage()
-    report({ kind: 'looked', processorMicros: user + system, frameCount })
+    report({ kind: 'looked', processorMicros: processorMicros(), frameCount })
   }
 })

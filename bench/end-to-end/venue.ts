@@ -1,9 +1,10 @@
 // The venue of the end-to-end bench, as a process of its own: the simulated world's frames, made beforehand, each sent
-// at its planned moment over the one socket of whoever is measured, also when that is late. Sends to ours and to the
+// at its planned moment over the one socket of the measured side, also when that is late. Sends to ours and to the
 // relay in the same way. Not for: the venues' own protocols of subscription (engine/venues/simulator/).
 
 import { type WebSocket, WebSocketServer } from 'ws'
 import { sharedMs } from '../fan-out/messages.ts'
+import { Reports, takeCommands } from '../in-child.ts'
 import { type IngestLoad, ingestLoad } from '../ingest/load.ts'
 import { bookLine } from '../sim-load.ts'
 import {
@@ -15,7 +16,7 @@ import {
 } from './messages.ts'
 
 const HOST = '127.0.0.1'
-const report = (message: VenueReport): void => void process.send?.(message)
+const { report } = new Reports<VenueReport>()
 const sockets = new Map<string, WebSocket>()
 let load: IngestLoad | null = null
 let texts: readonly string[] = []
@@ -62,8 +63,7 @@ function truth(): readonly string[] {
   )
 }
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', async (command: VenueCommand) => {
+takeCommands(async (command: VenueCommand) => {
   if (command.kind === 'open') await open(command)
   else if (command.kind === 'truth') report({ kind: 'truth', books: truth() })
   else if (command.kind === 'send') send(socketOf(command.side), command)

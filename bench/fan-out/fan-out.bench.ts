@@ -1,4 +1,4 @@
-// What does it cost to bring one update to everybody who listens, against a bare uWebSockets.js app
+// What does it cost to bring one update to all subscribers, against a bare uWebSockets.js app
 // that publishes one constant message of the same size, and against the package `ws` in a loop? Each
 // publisher is a process of its own with subscribers of its own, and they take turns: a second of one,
 // a second of another. Ours is the whole face: publisher, history, encoder, topics, sweeps; every
@@ -41,7 +41,7 @@ const START_AFTER_MS = 100
 const MANY_SUBSCRIBERS = 10_000
 /** What the bare publisher takes is to be at least this share of what ours takes. */
 const BARE_SHARE_MIN = 0.9
-/** To one subscriber before the others come, so that nobody is measured before the compiler has seen it. */
+/** To one subscriber before the others come, so that the compiler has seen all of it before anything is measured. */
 const WARM_UP = { turnCount: 600, perTurn: 10, intervalMs: 1 }
 const SMALL_WARM_UP = { turnCount: 5, perTurn: 10, intervalMs: 1 }
 
@@ -130,7 +130,7 @@ async function compete(
   // A round of so many lasts several seconds whatever is asked for.
   const countedRounds = subscriberCount < MANY_SUBSCRIBERS ? roundCount : Math.min(roundCount, 3)
   for (let round = isSmall ? 1 : 0; round <= countedRounds; round += 1) {
-    // Whoever begins in one round comes last in the next.
+    // The first contestant of one round is the last of the next.
     for (let place = 0; place < CONTESTANTS.length; place += 1) {
       const contestant = CONTESTANTS[(place + round) % CONTESTANTS.length] ?? 'ours'
       const done = await field.run(contestant, { turnCount, perTurn, intervalMs })

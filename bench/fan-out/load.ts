@@ -3,18 +3,17 @@
 // the moment its message was planned for. Every delivery is counted and its kind looked at; of one in
 // a hundred, and of each subscriber's last, the contents are compared. Not for: publishing.
 
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { decodeMessagePack } from '../../http/client/msgpack.ts'
-import { newTimes, record } from '../harness.ts'
+import { Reports, takeCommands } from '../in-child.ts'
+import { openFrames, textFrame } from '../raw-frames.ts'
+import { newTimes, record } from '../times.ts'
 import { type LoadCommand, type LoadReport, type Plan, sharedMs } from './messages.ts'
 
 const CONNECTS_AT_ONCE = 100
 const COMPARED_EVERY = 100
 const READ_BYTES = 262_144
-const TEXT = 1
-const BINARY = 2
-const PING = 9
 /** Where the name of a message's type begins, in each encoding: `{"type":"` and map, key, head. */
 const TYPE_AT = { json: 9, msgpack: 7 } as const
 
@@ -25,8 +24,7 @@ const shared = Buffer.alloc(READ_BYTES)
 let subscribers: Subscriber[] = []
 let run: Run | null = null
 
-const report = (message: LoadReport): void => void process.send?.(message)
-const fail = (why: string): void => report({ kind: 'failed', why })
+const { report, fail } = new Reports<LoadReport>()
 
 /** One run of messages, from the plan's start to the last delivery. */
 class Run {
@@ -59,8 +57,8 @@ class Subscriber {
   readonly #frame: Buffer
   readonly #onReady: () => void
   readonly #socket: Socket
-  #isOpen = false
-  #rest: Buffer | null = null
+  /** When the bytes that are read now came. */
+  #atMs = 0
   #run: Run | null = null
   #count = 0
 
@@ -70,86 +68,37 @@ class Subscriber {
     this.#frame = Buffer.from(setup.frame, 'base64')
     this.#onReady = onReady
     const { port, encoding } = setup
-    const callback = (count: number): boolean => {
-      this.#read(count)
-      return true
-    }
-    this.#socket = connect({ host: '127.0.0.1', port, onread: { buffer: shared, callback } })
-    this.#socket.setNoDelay(true)
-    this.#socket.on('error', (error) => fail(String(error)))
-    this.#socket.on('close', () => fail(`subscriber ${number} was cut off`))
-    this.#socket.write(
-      [
-        `GET /v1/ws?api_key=bench-key&encoding=${encoding} HTTP/1.1`,
-        'Host: 127.0.0.1',
-        'Upgrade: websocket',
-        'Connection: Upgrade',
-        'Sec-WebSocket-Version: 13',
-        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-        '\r\n',
-      ].join('\r\n'),
+    const path = `/v1/ws?api_key=bench-key&encoding=${encoding}`
+    this.#socket = openFrames(
+      { port, path, buffer: shared },
+      {
+        onRead: () => {
+          this.#atMs = sharedMs()
+        },
+        onOpen: () => this.#begin(),
+        onText: (bytes, from, to) => this.#message(bytes, from, to),
+        onFault: (why) => fail(`subscriber ${number} got ${why}`),
+        onEnd: () => fail(`subscriber ${number} was cut off`),
+      },
     )
   }
 
-  #read(count: number): void {
-    const atMs = sharedMs()
-    const fresh = shared.subarray(0, count)
-    const bytes = this.#rest === null ? fresh : Buffer.concat([this.#rest, fresh])
-    let at = this.#isOpen ? 0 : this.#handshake(bytes)
-    while (this.#isOpen) {
-      const next = this.#frameAt(bytes, at, atMs)
-      if (next === at) break
-      at = next
-    }
-    this.#rest = at === bytes.length ? null : Buffer.from(bytes.subarray(at))
+  #begin(): void {
+    if (this.#setup.contestant !== 'ours') return this.#onReady()
+    const command = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
+    this.#socket.write(textFrame(JSON.stringify(command)))
   }
 
-  #handshake(bytes: Buffer): number {
-    const end = bytes.indexOf('\r\n\r\n')
-    if (end < 0) return 0
-    const answer = bytes.toString('latin1', 0, end)
-    if (!answer.startsWith('HTTP/1.1 101')) fail(answer)
-    this.#isOpen = true
-    if (this.#setup.contestant !== 'ours') this.#onReady()
-    else {
-      const command = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
-      this.#send(TEXT, Buffer.from(JSON.stringify(command)))
-    }
-    return end + 4
-  }
-
-  /** Reads the frame that begins here; returns where the next does, or `at` when it is not whole. */
-  #frameAt(bytes: Buffer, at: number, atMs: number): number {
-    if (bytes.length < at + 2) return at
-    const short = bytes[at + 1] ?? 0
-    const head = short < 126 ? 2 : short === 126 ? 4 : 10
-    if (bytes.length < at + head) return at
-    const length =
-      short < 126
-        ? short
-        : short === 126
-          ? bytes.readUInt16BE(at + 2)
-          : Number(bytes.readBigUInt64BE(at + 2))
-    const from = at + head
-    const to = from + length
-    if (bytes.length < to) return at
-    const code = (bytes[at] ?? 0) & 0x0f
-    if (code === PING) this.#send(0x0a, Buffer.from(bytes.subarray(from, to)))
-    else if (code === TEXT || code === BINARY) this.#message(bytes, from, to, atMs)
-    else fail(`subscriber ${this.#number} got a frame of kind ${code}`)
-    return to
-  }
-
-  /** `update` and `synced` are told apart from the rest by two letters. */
-  #message(bytes: Buffer, from: number, to: number, atMs: number): void {
+  /** Two letters distinguish `update` and `synced` from the rest. */
+  #message(bytes: Buffer, from: number, to: number): void {
     const place = from + TYPE_AT[this.#setup.encoding]
     const first = bytes[place]
     const second = bytes[place + 1]
-    if (first === 0x75 && second === 0x70) this.#update(bytes, from, to, atMs)
+    if (first === 0x75 && second === 0x70) this.#update(bytes, from, to)
     else if (first === 0x73 && second === 0x79) this.#onReady()
   }
 
-  #update(bytes: Buffer, from: number, to: number, atMs: number): void {
+  #update(bytes: Buffer, from: number, to: number): void {
     if (run === null) return fail(`subscriber ${this.#number} got an update before the run`)
     if (this.#run !== run) {
       this.#run = run
@@ -164,7 +113,7 @@ class Subscriber {
       this.#compare(bytes.subarray(from, to), expected.publishedCount + index + 1)
       run.comparedCount += 1
     }
-    run.take(index, atMs)
+    run.take(index, this.#atMs)
   }
 
   /** Our messages by their counters, a constant one byte by byte. */
@@ -181,13 +130,6 @@ class Subscriber {
     const wanted = `${id} ${offset} ${seq}`
     const found = ['market_id', 'offset', 'seq'].map((name) => Reflect.get(Object(message), name))
     if (found.join(' ') !== wanted) fail(`${found.join(' ')} where ${wanted} was due`)
-  }
-
-  #send(code: number, payload: Buffer): void {
-    if (payload.length > 125) return fail('a frame of a client of this bench is short')
-    // A mask of zeros leaves the payload as it is.
-    const head = Buffer.from([0x80 | code, 0x80 | payload.length, 0, 0, 0, 0])
-    this.#socket.write(Buffer.concat([head, payload]))
   }
 }
 
@@ -206,8 +148,7 @@ async function connectAll(setup: Setup): Promise<void> {
   report({ kind: 'connected' })
 }
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', async (command: LoadCommand) => {
+takeCommands(async (command: LoadCommand) => {
   if (command.kind === 'connect') return connectAll(command)
   run = new Run(command)
   report({ kind: 'expecting' })

@@ -1,7 +1,7 @@
-// What the fan-out bench says to its child processes and hears from them, over the channel that
-// `fork` gives. Not for: the messages that are measured.
+// The fan-out bench's commands to its child processes and their reports, over the channel that `fork`
+// gives. Not for: the messages that are measured.
 
-/** Who publishes: our face, a bare uWebSockets.js app, or the package `ws`. */
+/** The publishers: our face, a bare uWebSockets.js app, or the package `ws`. */
 export const CONTESTANTS = ['ours', 'bare', 'ws'] as const
 export type Contestant = (typeof CONTESTANTS)[number]
 

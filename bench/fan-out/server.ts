@@ -12,7 +12,9 @@ import { createServer } from '../../http/server.ts'
 import { bookUpdate } from '../../http/ws/channels/orderbook.ts'
 import { JsonEncoder } from '../../http/ws/encode/json.ts'
 import { MsgpackEncoder } from '../../http/ws/encode/msgpack.ts'
-import { FakeEngine } from '../../test/support/fakes/fake-engine.ts'
+import { FakeEngine } from '../../test/support/fakes/engine.ts'
+import { openBroadcast } from '../bare-app.ts'
+import { processorMicros, Reports, takeCommands } from '../in-child.ts'
 import {
   type Encoding,
   type Plan,
@@ -26,13 +28,12 @@ const MARKETS = 20
 const CHANGE_COUNTS = [1, 1, 1, 1, 1, 1, 2, 2, 3, 4]
 const CHECKSUM = 2_774_021_532
 const HOST = '127.0.0.1'
-const SOCKET = { idleTimeout: 60, maxBackpressure: 16_777_216, sendPingsAutomatically: true }
 
 interface Contestant {
   readonly port: number
   readonly frame: Uint8Array
   readonly marketIds: readonly string[]
-  /** Messages published before anybody could listen. */
+  /** Messages published before the first subscriber. */
   readonly warmUpCount: number
   publish(): void
 }
@@ -79,7 +80,7 @@ async function ours(encoding: Encoding): Promise<Contestant> {
   }
   const written = { epoch: publisher.epoch, catalog, nowMs: () => clock.nowMs() }
   const encoder = encoding === 'json' ? new JsonEncoder(written) : new MsgpackEncoder(written)
-  // Those of the warm-up before anybody listens: their sizes are those of the run.
+  // The warm-up, before the first subscriber: its messages have the sizes of the run.
   const frames = changes.map(() => {
     const update = next()
     publisher.publish(update)
@@ -99,17 +100,10 @@ async function ours(encoding: Encoding): Promise<Contestant> {
 }
 
 async function bare(encoding: Encoding, frame: Buffer): Promise<Contestant> {
-  const uws = await import('uWebSockets.js')
-  const app = uws.App()
-  app.ws('/*', { ...SOCKET, open: (ws) => void ws.subscribe('all') })
+  const { app, listen } = await openBroadcast()
   const message = encoding === 'json' ? String(frame) : new Uint8Array(frame)
   const isBinary = encoding === 'msgpack'
-  const port = await new Promise<number>((resolve, reject) => {
-    app.listen(HOST, 0, (socket) => {
-      if (socket === false) reject(new Error('cannot listen'))
-      else resolve(uws.us_socket_local_port(socket))
-    })
-  })
+  const port = await listen()
   const publish = () => void app.publish('all', message, isBinary)
   return { port, frame, marketIds: [], warmUpCount: 0, publish }
 }
@@ -152,17 +146,15 @@ function publish({ startMs, turnCount, perTurn, intervalMs }: Plan, publishOne: 
   step()
 }
 
-const report = (message: ServerReport): void => void process.send?.(message)
+const { report } = new Reports<ServerReport>()
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', async (command: ServerCommand) => {
+takeCommands(async (command: ServerCommand) => {
   if (command.kind === 'open') {
     contestant = await open(process.argv[2], command)
     const { port, frame, marketIds, warmUpCount } = contestant
     publishedCount = warmUpCount
     report({ kind: 'listening', port, frame: Buffer.from(frame).toString('base64'), marketIds })
   } else if (command.kind === 'look') {
-    const { user, system } = process.cpuUsage()
-    report({ kind: 'looked', processorMicros: user + system, publishedCount })
+    report({ kind: 'looked', processorMicros: processorMicros(), publishedCount })
   } else if (contestant !== null) publish(command, contestant.publish)
 })

@@ -60,7 +60,7 @@ export const bench: Bench = {
 /** What some frames cost, in milliseconds. */
 interface Cost {
   readonly processMs: number
-  /** Of the main thread alone; NaN where the system does not tell. */
+  /** Of the main thread alone; NaN where the system does not show it. */
   readonly threadMs: number
   readonly tookMs: number
 }
@@ -89,7 +89,7 @@ async function compete(
     const limit = micros('limit', kind)
     return median(micros('ours', kind).map((own, round) => (limit[round] ?? Number.NaN) / own))
   }
-  const told = (name: keyof typeof sides) => {
+  const costOf = (name: keyof typeof sides) => {
     const process = median(micros(name, 'processMs'))
     const thread = median(micros(name, 'threadMs')).toFixed(2)
     const rate = Math.round(1e6 / median(micros(name, 'tookMs')))
@@ -97,8 +97,8 @@ async function compete(
     return `${process.toFixed(2)} µs of processor a frame (${possible} a second of processor), ${thread} µs of it on the main thread; ${rate} frames/s by the clock`
   }
   return [
-    figureRow('ours', told('ours')),
-    figureRow('limit: JSON.parse, JSON.stringify, bare publish', told('limit')),
+    figureRow('ours', costOf('ours')),
+    figureRow('limit: JSON.parse, JSON.stringify, bare publish', costOf('limit')),
     aimedRow('ours / limit, rate by processor', share('processMs'), { atLeast: SHARE_MIN }),
     figureRow('ours / limit, rate by the main thread', share('threadMs').toFixed(2)),
     figureRow('ours / limit, rate by the clock', share('tookMs').toFixed(2)),

@@ -72,7 +72,7 @@ function activityText(trade: SimTrade): string {
 }
 
 /** Takes a frame to its events by the connectors' own parse and map. */
-export type IngestPath = (frame: IngestFrame) => void
+type IngestPath = (frame: IngestFrame) => void
 
 /** The paths of a load's three streams. */
 export function ingestPath(world: SimLoad, emit: (event: VenueEvent) => void): IngestPath {

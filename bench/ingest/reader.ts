@@ -3,9 +3,10 @@
 // from it, as a user would, and whether a number was left out. The same for ours and for the bare publisher.
 // Not for: what is measured (ingest.bench.ts).
 
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { type BookMessage, FollowedBooks } from '../followed-books.ts'
-import { type FrameReader, readFrames, textFrame, upgradeRequest } from '../raw-frames.ts'
+import { Reports, takeCommands } from '../in-child.ts'
+import { openFrames, textFrame } from '../raw-frames.ts'
 
 export type ReaderCommand =
   | {
@@ -35,13 +36,7 @@ const CHANNELS = ['orderbook', 'trades', 'prices'] as const
 const COUNTED = ['{"type":"update"', '{"type":"trade"', '{"type":"price"']
 const READ_BYTES = 262_144
 
-/** What went wrong first: told at once, and again whatever is asked for, since nobody may have been listening. */
-let failure: ReaderReport | null = null
-const report = (message: ReaderReport): void => void process.send?.(failure ?? message)
-function fail(why: string): void {
-  failure ??= { kind: 'failed', why }
-  report(failure)
-}
+const { report, fail } = new Reports<ReaderReport>()
 
 let socket: Socket | null = null
 let messageCount = 0
@@ -51,54 +46,41 @@ const kept: string[] = []
 function open({ port, apiKey }: ReaderCommand & { kind: 'connect' }): void {
   let syncedCount = 0
   let snapshotCount = 0
-  const reader: FrameReader = {
-    onOpen() {
-      if (apiKey === null) return report({ kind: 'connected' })
-      for (const channel of CHANNELS) {
-        const command = { action: 'subscribe', id: 1, channel, market_ids: ['*'] }
-        socket?.write(textFrame(JSON.stringify(command)))
-      }
-    },
-    onText(bytes, from, to) {
-      if (apiKey === null) messageCount += 1
-      else {
-        const text = bytes.toString('utf8', from, to)
-        if (COUNTED.some((head) => text.startsWith(head)) && syncedCount === CHANNELS.length) {
-          messageCount += 1
-          kept.push(text)
-        } else if (text.startsWith('{"type":"snapshot"')) {
-          snapshotCount += 1
-          kept.push(text)
-        } else if (text.startsWith('{"type":"synced"')) {
-          syncedCount += 1
-          if (syncedCount === CHANNELS.length) report({ kind: 'connected' })
-        } else if (/^\{"type":"(?:resync|gap|error)"/.test(text)) fail(text)
-      }
-      if (awaited !== null && messageCount >= awaited) {
-        awaited = null
-        report({ kind: 'there' })
-      }
-    },
-    onPing: (answer) => void socket?.write(answer),
-    onFault: fail,
-  }
-  const take = readFrames(reader)
-  const buffer = Buffer.alloc(READ_BYTES)
-  socket = connect({
-    ...{ host: '127.0.0.1', port },
-    onread: {
-      buffer,
-      callback(count) {
-        take(buffer.subarray(0, count))
-        return true
+  const path = apiKey === null ? '/' : `/v1/ws?api_key=${apiKey}`
+  socket = openFrames(
+    { port, path, buffer: Buffer.alloc(READ_BYTES) },
+    {
+      onOpen() {
+        if (apiKey === null) return report({ kind: 'connected' })
+        for (const channel of CHANNELS) {
+          const command = { action: 'subscribe', id: 1, channel, market_ids: ['*'] }
+          socket?.write(textFrame(JSON.stringify(command)))
+        }
       },
+      onText(bytes, from, to) {
+        if (apiKey === null) messageCount += 1
+        else {
+          const text = bytes.toString('utf8', from, to)
+          if (COUNTED.some((head) => text.startsWith(head)) && syncedCount === CHANNELS.length) {
+            messageCount += 1
+            kept.push(text)
+          } else if (text.startsWith('{"type":"snapshot"')) {
+            snapshotCount += 1
+            kept.push(text)
+          } else if (text.startsWith('{"type":"synced"')) {
+            syncedCount += 1
+            if (syncedCount === CHANNELS.length) report({ kind: 'connected' })
+          } else if (/^\{"type":"(?:resync|gap|error)"/.test(text)) fail(text)
+        }
+        if (awaited !== null && messageCount >= awaited) {
+          awaited = null
+          report({ kind: 'there' })
+        }
+      },
+      onFault: fail,
+      onEnd: () => fail(`cut off after ${messageCount} messages, ${snapshotCount} snapshots`),
     },
-  })
-  socket.on('error', (error) => fail(String(error)))
-  socket.on('close', () =>
-    fail(`cut off after ${messageCount} messages, ${snapshotCount} snapshots`),
   )
-  socket.write(upgradeRequest(apiKey === null ? '/' : `/v1/ws?api_key=${apiKey}`))
 }
 
 interface Message extends BookMessage {
@@ -126,8 +108,7 @@ function tell(): void {
   report({ kind: 'told', books: books.lines(), tradeCount, messageCount })
 }
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', (command: ReaderCommand) => {
+takeCommands((command: ReaderCommand) => {
   if (command.kind === 'connect') open(command)
   else if (command.kind === 'tell') tell()
   else if (messageCount >= command.total) report({ kind: 'there' })

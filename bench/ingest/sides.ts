@@ -1,6 +1,6 @@
 // The two that compete in the ingest bench, each with a subscriber in a process of its own: the whole engine, and
 // the limit, which only reads the frames' JSON, writes the updates' JSON and publishes it through a bare
-// uWebSockets.js app. Both run on the bench's own thread. Not for: who has which turn, or what it costs (ingest.bench.ts).
+// uWebSockets.js app. Both run on the bench's own thread. Not for: the turns, or what they cost (ingest.bench.ts).
 
 import type { TemplatedApp } from 'uWebSockets.js'
 import { systemClock } from '../../engine/clock.ts'
@@ -8,6 +8,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { nativeMarketId } from '../../engine/ids.ts'
 import { timeMs } from '../../engine/units.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
+import { openBroadcast } from '../bare-app.ts'
 import { Child } from '../child.ts'
 import { check } from '../harness.ts'
 import { startQuietEngine } from '../quiet-engine.ts'
@@ -15,9 +16,6 @@ import { bookLine } from '../sim-load.ts'
 import { RECEIVED_AT } from '../venue-path.ts'
 import { type IngestLoad, ingestPath, isCounted } from './load.ts'
 import type { ReaderCommand, ReaderReport } from './reader.ts'
-
-const HOST = '127.0.0.1'
-const SOCKET = { idleTimeout: 60, maxBackpressure: 16_777_216, sendPingsAutomatically: true }
 
 /** One of the two: takes frames, and knows how many messages it has sent. */
 export interface Side {
@@ -133,17 +131,10 @@ export class Limit implements Side {
   }
 
   static async open(load: IngestLoad, messages: readonly (readonly unknown[])[]): Promise<Limit> {
-    const uws = await import('uWebSockets.js')
-    const app = uws.App()
-    app.ws('/*', { ...SOCKET, open: (ws) => void ws.subscribe('all') })
+    const { app, listen } = await openBroadcast()
     const limit = new Limit(load, messages, app)
     try {
-      const port = await new Promise<number>((resolve, reject) => {
-        app.listen(HOST, 0, (socket) => {
-          if (socket === false) reject(new Error('cannot listen'))
-          else resolve(uws.us_socket_local_port(socket))
-        })
-      })
+      const port = await listen()
       await limit.reader.ask({ kind: 'connect', port, apiKey: null }, 'connected')
       return limit
     } catch (error) {

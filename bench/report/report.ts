@@ -8,7 +8,7 @@ import { systemClock } from '../../engine/clock.ts'
 import { type Aimed, type Bench, type BenchResult, figureText, nanosText } from '../harness.ts'
 
 /** Where, when and on what a run took place. */
-export interface Conditions {
+interface Conditions {
   readonly machine: string
   readonly cores: number
   readonly memoryGib: number

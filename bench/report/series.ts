@@ -5,7 +5,7 @@ import { systemClock } from '../../engine/clock.ts'
 import type { Bench, BenchSetting } from '../harness.ts'
 import type { Outcome } from './report.ts'
 
-/** What each bench came to, in order; `onOutcome` hears of each at once, `say` of what is going on. */
+/** The outcome of each bench, in order; `onOutcome` is called with each at once, `say` with lines about what is going on. */
 export async function runSeries(
   benches: readonly Bench[],
   setting: BenchSetting,

@@ -5,6 +5,7 @@
 
 import autocannon from 'autocannon'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
+import { Reports, takeCommands } from '../in-child.ts'
 import { refusalText, runPlanned } from '../open-loop.ts'
 import { newTimes } from '../times.ts'
 import type { AskedPath, LoadCommand, LoadReport } from './messages.ts'
@@ -13,6 +14,8 @@ import type { AskedPath, LoadCommand, LoadReport } from './messages.ts'
 const COMPARED_EVERY = 5
 const LOOK_MS = 20
 const TRIES_MAX = 50
+
+const { report, fail } = new Reports<LoadReport>()
 
 async function press(command: LoadCommand & { kind: 'press' }): Promise<LoadReport> {
   const { origin, apiKey, seconds, connections, requests } = command
@@ -65,11 +68,7 @@ async function plan(command: LoadCommand & { kind: 'plan' }): Promise<LoadReport
   }
 }
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', (command: LoadCommand) => {
+takeCommands((command: LoadCommand) => {
   const running = command.kind === 'press' ? press(command) : plan(command)
-  running.then(
-    (report) => process.send?.(report),
-    (error: unknown) => process.send?.({ kind: 'failed', why: String(error) }),
-  )
+  running.then(report, (error: unknown) => fail(String(error)))
 })

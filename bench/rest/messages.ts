@@ -1,7 +1,7 @@
-// What the rest bench says to its child processes and hears from them, over the channel that `fork` gives.
+// The rest bench's commands to its child processes and their reports, over the channel that `fork` gives.
 // Not for: the requests that are measured.
 
-/** Who answers: the whole service, a bare uWebSockets.js app, or the package fastify. */
+/** The servers: the whole service, a bare uWebSockets.js app, or the package fastify. */
 export const CONTESTANTS = ['ours', 'limit', 'fastify'] as const
 export type Contestant = (typeof CONTESTANTS)[number]
 

@@ -144,14 +144,14 @@ class Contest {
   }
 }
 
-/** Whoever begins in one round comes last in the next. */
+/** The first of one round is the last of the next. */
 function inTurn(round: number, { isHot }: { readonly isHot: boolean }): readonly Contestant[] {
   const those = CONTESTANTS.filter((contestant) => isHot || contestant !== 'fastify')
   const first = round % those.length
   return [...those.slice(first), ...those.slice(0, first)]
 }
 
-/** How much of a core a server uses when nobody asks. */
+/** How much of a core a server uses without requests. */
 function idleShare(rounds: readonly Usage[]): number {
   return median(rounds.map(({ processorMicros, tookMs }) => processorMicros / (1_000 * tookMs)))
 }

@@ -5,6 +5,8 @@
 // which spares it the serializing that ours does. Not for: ours (live-service.ts), or the load (bench/rest/load.ts).
 
 import Fastify, { type FastifyInstance } from 'fastify'
+import { openBareApp } from '../bare-app.ts'
+import { processorMicros, Reports, takeCommands } from '../in-child.ts'
 import type { ServedRoute, ServerCommand, ServerReport } from './messages.ts'
 
 type Opening = ServerCommand & { kind: 'open' }
@@ -14,8 +16,7 @@ const KEY_HEADER = 'x-api-key'
 const MINUTE_MS = 60_000
 
 async function limit({ headers, routes }: Opening): Promise<number> {
-  const uws = await import('uWebSockets.js')
-  const app = uws.App()
+  const { app, listen } = await openBareApp()
   for (const { pattern, constant } of routes) {
     app.get(pattern, (res, req) => {
       req.getHeader(KEY_HEADER)
@@ -25,12 +26,7 @@ async function limit({ headers, routes }: Opening): Promise<number> {
       })
     })
   }
-  return new Promise((resolve, reject) => {
-    app.listen(HOST, 0, (socket) => {
-      if (socket === false) reject(new Error('cannot listen'))
-      else resolve(uws.us_socket_local_port(socket))
-    })
-  })
+  return listen()
 }
 
 interface Account {
@@ -93,13 +89,11 @@ function serveMarkets(
   })
 }
 
-const report = (message: ServerReport): void => void process.send?.(message)
+const { report } = new Reports<ServerReport>()
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', async (command: ServerCommand) => {
+takeCommands(async (command: ServerCommand) => {
   if (command.kind === 'look') {
-    const { user, system } = process.cpuUsage()
-    return report({ kind: 'looked', processorMicros: user + system })
+    return report({ kind: 'looked', processorMicros: processorMicros() })
   }
   const open = process.argv[2] === 'limit' ? limit : fastify
   report({ kind: 'listening', port: await open(command) })

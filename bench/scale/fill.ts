@@ -2,10 +2,7 @@
 // readers of listings from what the venues would send, with their texts and native rows. Nothing has happened to any of
 // them: no trade, no book, no checkpoint. Not for: markets with owners (listed-world.ts), or what is measured (scale.bench.ts).
 
-import { systemClock } from '../../engine/clock.ts'
 import type { EventListing, MarketListing, MarketStatus } from '../../engine/market/market.ts'
-import { silentLog } from '../../engine/process/log.ts'
-import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import { parseEvent, parseMarket } from '../../engine/venues/kalshi/catalog/listing.ts'
@@ -17,9 +14,8 @@ import { renderMarket } from '../../engine/venues/simulator/kalshi/render.ts'
 import { eventRow } from '../../engine/venues/simulator/polymarket/events.ts'
 import { gammaMarket } from '../../engine/venues/simulator/polymarket/render.ts'
 import { SimulatedWorld } from '../../engine/venues/simulator/world.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
 import { ManualClock } from '../../test/support/fakes/manual-clock.ts'
-import { check } from '../harness.ts'
+import { check, openStorage } from '../harness.ts'
 
 /** The world's present, and the engine's that is started on the folder. */
 export const SCALE_NOW = timeMs(Date.UTC(2026, 10, 20, 17))
@@ -32,8 +28,7 @@ export async function fillFolder(
   dataDir: string,
   { marketCount, status }: { readonly marketCount: number; readonly status: MarketStatus },
 ): Promise<void> {
-  const parts = { dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() }
-  const storage = await openLmdbStorage(parts)
+  const storage = await openStorage(dataDir)
   try {
     let put = 0
     for (const { event, markets } of listedEvents(marketCount / 2)) {

@@ -1,4 +1,4 @@
-// What the scale bench says to its server and hears from it, over the channel that `fork` gives.
+// The scale bench's commands to its server and the server's reports, over the channel that `fork` gives.
 
 export type ScaleCommand =
   | { readonly kind: 'open'; readonly dataDir: string }

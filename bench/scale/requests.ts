@@ -9,7 +9,7 @@ import { seededRandom } from '../../engine/random.ts'
 import { wordsOf } from '../../engine/search/words.ts'
 import { check, newTimes, record } from '../harness.ts'
 
-export interface Place {
+interface Place {
   readonly port: number
   readonly apiKey: string
   readonly some: readonly { readonly id: string; readonly question: string }[]

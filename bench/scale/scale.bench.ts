@@ -1,12 +1,12 @@
-// What does a market cost that nothing happens to, and what do a start, a list, a search and the way of an event to
+// What does a market without events cost, and what do a start, a list, a search and the way of an event to
 // its owner cost, with 1,000, 10,000 and 100,000 markets? For each number a process of its own runs the whole engine on
 // a data folder as a first start leaves it, with every listing's texts and native rows. Memory is RssAnon, what the
 // process holds that is no page of a file, after a collection; a market's share is the slope between two numbers.
 // Quiet markets are closed ones, which are listed, searched and routed to like all others; an open one's text is also
-// filed by the matcher in a thread of its own, which is told apart, at the smaller numbers.
+// filed by the matcher in a thread of its own, which is measured apart, at the smaller numbers.
 // Excluded: connectors' state of subscriptions, books and trades of busy markets, the client's work (latencies have it).
 // Precision: requests go one after the other, so that processor time a request is the server's alone; memory takes a
-// system that tells it (Linux).
+// system that shows it (Linux).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'

@@ -1,5 +1,5 @@
 // The server of the scale bench, as a process of its own: the whole engine on a data folder that was filled before,
-// between two venues that list nothing and say nothing. It tells what it holds of memory, which only Linux can say.
+// between two venues that list nothing and send nothing. It reports the memory that it holds, which only Linux shows.
 // Not for: requests (bench/scale/requests.ts), or what is compared (scale.bench.ts).
 
 import { readFileSync } from 'node:fs'
@@ -7,12 +7,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
-import { silentLog } from '../../engine/process/log.ts'
-import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
-import { newTimes, timeInTurns } from '../harness.ts'
+import { newTimes, openStorage, timeInTurns } from '../harness.ts'
+import { processorMicros, Reports, takeCommands } from '../in-child.ts'
 import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 import { SCALE_NOW } from './fill.ts'
 import type { ScaleCommand, ScaleReport } from './messages.ts'
@@ -21,14 +19,14 @@ const SOME = 200
 const ROUTE_BATCH = 100
 
 const bornMs = systemClock.monotonicMs()
-const report = (message: ScaleReport): void => void process.send?.(message)
+const { report } = new Reports<ScaleReport>()
 let quiet: QuietEngine | null = null
 
 async function open(dataDir: string): Promise<QuietEngine> {
   // The folder's world stands still at its moment, and goes on from there.
   const nowMs = () => timeMs(SCALE_NOW + Math.floor(systemClock.monotonicMs() - bornMs))
   const clock = { ...systemClock, nowMs }
-  const storage = await openLmdbStorage({ dataDir, clock, log: silentLog, metrics: new Metrics() })
+  const storage = await openStorage(dataDir, clock)
   const opened = await startQuietEngine(storage, clock)
   const { engine, apiKey } = opened
   // Counted from the process's start, as this clock is.
@@ -45,7 +43,7 @@ async function open(dataDir: string): Promise<QuietEngine> {
   return opened
 }
 
-/** Changes of books that nobody has seen yet, which their owners leave out: what is timed is the way to them. */
+/** Changes of books without a snapshot, which their owners leave out: what is timed is the way to them. */
 function route(
   { engine, emit }: QuietEngine,
   { count, ownersMax }: ScaleCommand & { kind: 'route' },
@@ -87,13 +85,12 @@ function look(): void {
   const status = readFileSync('/proc/self/status', 'latin1')
   const anonymousBytes = 1_024 * Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN)
   const { heapUsed: heapBytes, external: externalBytes } = process.memoryUsage()
-  const { user, system } = process.cpuUsage()
   report({
     kind: 'looked',
     anonymousBytes,
     heapBytes,
     externalBytes,
-    processorMicros: user + system,
+    processorMicros: processorMicros(),
   })
 }
 
@@ -106,8 +103,7 @@ function collect(): void {
   garbageCollector()
 }
 
-process.on('disconnect', () => process.exit(0))
-process.on('message', async (command: ScaleCommand) => {
+takeCommands(async (command: ScaleCommand) => {
   if (command.kind === 'open') quiet = await open(command.dataDir)
   else if (command.kind === 'route') {
     if (quiet !== null) route(quiet, command)

@@ -28,7 +28,7 @@ export interface StreamMessage {
 }
 
 /** Up to where a client has everything of a channel. */
-export interface Position {
+interface Position {
   readonly epoch: string
   readonly offset: number
 }

@@ -168,7 +168,7 @@ async function marketsOf(response: Response): Promise<readonly ListedMarket[] | 
   }
 }
 
-/** One word a market, the longest of its question, as somebody would search for it. */
+/** One word a market, the longest of its question, as a user would search for it. */
 export function wordsOf(markets: readonly Pick<ListedMarket, 'question'>[]): readonly string[] {
   const longest = markets.map(({ question }) => {
     const words = question.match(/\p{L}{3,}/gu) ?? []

@@ -11,7 +11,7 @@ import { type AdminRequest, answerBytesMax, openSocketPlace } from './socket.ts'
 const ANSWER_MS_MAX = 15_000
 
 /** A connection to a running engine. */
-export interface AdminClient {
+interface AdminClient {
   /** The result of a command; rejects with the engine's EngineError, or UNAVAILABLE when it is gone. */
   ask(command: string, request: AdminRequest): Promise<unknown>
   close(): void

@@ -15,7 +15,7 @@ import { readLines } from './lines.ts'
 /** The arguments of a command, as they came: each handler checks its own. */
 export type AdminRequest = Readonly<Record<string, unknown>>
 /** Does a command; the result (or what its promise resolves with) is answered as JSON. */
-export type AdminHandler = (request: AdminRequest) => unknown
+type AdminHandler = (request: AdminRequest) => unknown
 export type AdminHandlers = Readonly<Record<string, AdminHandler>>
 
 /** Bytes of a request and of an answer, with the newline; longer ones are refused. */
@@ -32,7 +32,7 @@ const SOCKET_NAME = 'engine.sock'
 const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103
 
 /** Where the socket of a data folder is reached; `close` when it is no longer used. */
-export interface SocketPlace {
+interface SocketPlace {
   readonly path: string
   close(): void
 }

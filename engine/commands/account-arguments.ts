@@ -37,7 +37,7 @@ export const ACCOUNT_COMMAND = {
 type Given = Arguments<keyof typeof ACCOUNT_COMMAND.options>
 
 /** What was asked for. */
-export interface AccountRequest {
+interface AccountRequest {
   readonly command: string
   readonly request: AdminRequest
 }

@@ -70,7 +70,7 @@ async function withFolder(dataDir: string, action: (ask: Ask) => Promise<void>):
   }
 }
 
-/** Without an engine nobody owns the webhooks: those of a deleted account go with it, in its turn. */
+/** Without an engine no owner of webhooks runs: those of a deleted account go with it, in its turn. */
 function forgetWebhooks(storage: Storage, account: AccountId, reason: GoneReason): void {
   if (reason !== 'deleted') return
   for (const webhook of [...storage.webhooks.all()]) {

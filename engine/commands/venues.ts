@@ -1,6 +1,8 @@
 // `npm run venues`: both simulated venues alone, on fixed ports, until a signal. Settings are those
-// of engine/config.ts (SIM_MARKETS, SIM_RATE, SIM_SEED, SIM_FAULTS, SIM_PORT, DATA_DIR, LOG_LEVEL).
-// The private key of Kalshi key id `sim` is written to sim-kalshi.pem in DATA_DIR, and kept there.
+// of engine/config.ts (SIM_MARKETS, SIM_V2_SHARE, SIM_RATE, SIM_SEED, SIM_FAULTS, SIM_PORT, DATA_DIR,
+// LOG_LEVEL).
+// The private key of Kalshi key id `sim` is written to sim-kalshi.pem in DATA_DIR, and kept there; an Ed25519 key in
+// its place (`openssl genpkey -algorithm ed25519 -out data/sim-kalshi.pem`) is used as well.
 
 import { join } from 'node:path'
 import { systemClock } from '../clock.ts'
@@ -21,7 +23,7 @@ const COMMAND = {
   options: {},
   examples: [''],
   notes: [
-    'Settings are variables: SIM_MARKETS, SIM_RATE, SIM_SEED, SIM_FAULTS, SIM_PORT, DATA_DIR, LOG_LEVEL.',
+    'Settings are variables: SIM_MARKETS, SIM_V2_SHARE, SIM_RATE, SIM_SEED, SIM_FAULTS, SIM_PORT, DATA_DIR, LOG_LEVEL.',
     'Exit codes: 0 after a signal, 1 after a failure, 2 for a bad request or setting.',
   ],
 } as const
@@ -47,13 +49,14 @@ async function main(): Promise<void> {
   const { urls } = simulator
   const lines = [
     `simulated venues: seed ${config.sim.seed}, ${config.sim.marketsPerVenue} markets a venue, ` +
+      `protocol v2 share ${config.sim.v2Share}, ` +
       `${config.sim.messagesPerSecond} messages/s, faults ${config.sim.faults.join(', ') || 'off'}`,
     `  Gamma        ${urls.gamma}   (truth: ${urls.gamma}/sim/state)`,
     `  CLOB         ${urls.clob}   market stream ${urls.marketWs}`,
     `  Data         ${urls.data}`,
     `  RTDS         ${urls.rtdsWs}`,
     `  Kalshi       ${urls.kalshiRest}   stream ${urls.kalshiWs}`,
-    `  Kalshi key   id ${simulator.kalshiKeyId}, private key in ${key.file}`,
+    `  Kalshi key   id ${simulator.kalshiKeyId}, private key in ${key.file} (${key.kind}; a PEM file of yours there, RSA or Ed25519, is kept)`,
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
   await new Promise<void>((resolve) => {

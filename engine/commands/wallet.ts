@@ -35,7 +35,7 @@ function show(answer: unknown): void {
     return
   }
   const { at, venue_positions: positions, differences, table } = comparison
-  process.stdout.write(`the venue told ${positions} positions at ${at}; ${differences} differ\n`)
+  process.stdout.write(`the venue listed ${positions} positions at ${at}; ${differences} differ\n`)
   const rows: readonly unknown[] = Array.isArray(table) ? table : []
   const lines = rows.filter(isRecord).map((row) => {
     const figures = [row.ours, row.theirs].map((figure) => String(figure).padStart(18)).join('')
@@ -50,12 +50,12 @@ function show(answer: unknown): void {
 function showLacking(difference: Readonly<Record<string, unknown>>): void {
   const { at, lacks, had_more, told_otherwise, table } = difference
   process.stdout.write(
-    `the venue told its whole history at ${at}: it lacks ${lacks} kept events, had ${had_more} more, told ${told_otherwise} otherwise\n`,
+    `the venue's whole history, read at ${at}, lacks ${lacks} kept events, has ${had_more} more and ${told_otherwise} different ones\n`,
   )
   showEvents('lacks', table)
 }
 
-/** Settled events that the venue lacks, and those behind the ledger that it does not tell, or not yet. */
+/** Settled events that the venue lacks, and those behind the ledger that it does not list, or not yet. */
 function showEvents(word: 'lacks' | 'untold', table: unknown): void {
   const rows: readonly unknown[] = Array.isArray(table) ? table : []
   for (const row of rows.filter(isRecord)) {

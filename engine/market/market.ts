@@ -4,6 +4,7 @@
 
 import type { MarketId, NativeEventId, NativeMarketId, OutcomeId, VenueKey } from '../ids.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../units.ts'
+import type { MarketFees } from './fees.ts'
 
 /** A small dense integer that storage gives each market once, for compact keys; from 1. */
 export type MarketNumber = number
@@ -65,6 +66,8 @@ export interface MarketListing {
   readonly openInterest: SizeMicros | null
   /** Payout of the first outcome once resolved. */
   readonly settlementPrice: PriceMicros | null
+  /** What trading it costs, as far as the answers that listed it say. */
+  readonly fees: MarketFees
   readonly native: JsonRecord
 }
 

@@ -1,6 +1,6 @@
 // One market's order book, quoted for its first outcome: apply a snapshot or a change, best levels,
 // depth, checksum. Not for: where changes come from or what watches them (actors/market/market.ts).
-// Upholds BOOK1 to BOOK8; test/support/twins/naive-book.ts is its obviously right twin.
+// Upholds BOOK1 to BOOK8; test/support/twins/naive/book.ts is its obviously right twin.
 //
 //   one side:   [ -5 40  -3 10  -2 7 ]     key and size of each level in one array, since most of a change is
 //                                          waiting for memory; ascending, the best level last, so that the
@@ -24,7 +24,7 @@ const WIDTH = 2
  * 'applied'; 'unchanged': the level had that size already; 'negative': a difference took more than was
  * there, so a change was missed; 'full': more than bookLevelsMax levels, the change is left out.
  */
-export type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
+type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
 
 /** Levels looked through from the best, before steps that double and halves: most changes are near it. */
 const NEAR_LEVELS = 8

@@ -10,7 +10,7 @@ import { type PriceMicros, priceMicros, type TimeMs, timeMs } from '../units.ts'
 const CAPACITY_FIRST = 8
 
 /** A price and when it was observed. */
-export interface PricePoint {
+interface PricePoint {
   readonly timeMs: TimeMs
   readonly price: PriceMicros
 }

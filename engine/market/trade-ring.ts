@@ -39,6 +39,11 @@ export class TradeRing<Row extends Trade> {
     if (position >= 0) this.#rows[position] = row
   }
 
+  /** Whether any of them is such a one. */
+  has(isSuch: (row: Row) => boolean): boolean {
+    return this.#rows.some(isSuch)
+  }
+
   /** Newest first. */
   newest(): Row[] {
     return this.#rows.toReversed()

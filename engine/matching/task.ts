@@ -1,4 +1,4 @@
-// What crosses the thread of the matcher, both ways. Not for: who asks, and when (actors/matches/matcher.ts).
+// What crosses the thread of the matcher, both ways. Not for: when a task is given (actors/matches/matcher.ts).
 
 import type { MatchMarket } from '../subject.ts'
 import type { ScoredPair } from './search/pair-graph.ts'
@@ -9,7 +9,7 @@ import type { ScoredPair } from './search/pair-graph.ts'
  */
 export type MatchTask = { readonly seq: number } & (ChangeTask | FindTask | LearnTask)
 
-/** Files markets, takes others away with their pairs, and hears what people said of pairs. */
+/** Files markets, removes others with their pairs, and takes an operator's verdicts on pairs. */
 export interface ChangeTask {
   readonly kind: 'change'
   readonly put: readonly { readonly number: number; readonly market: MatchMarket }[]
@@ -24,7 +24,7 @@ export interface FindTask {
 }
 
 /** Learns anew how telling words are; pairs are judged by it from then on. */
-export interface LearnTask {
+interface LearnTask {
   readonly kind: 'learn'
 }
 

@@ -1,7 +1,7 @@
-// Passwords: hashed and checked with argon2id in one thread that is kept, behind a bounded queue. Who
-// has waited too long is refused when its turn comes, so that no hash is made for somebody who has gone,
+// Passwords: hashed and checked with argon2id in one thread that is kept, behind a bounded queue. A
+// request that has waited too long is refused when its turn comes, so that no hash is made for a client that has gone,
 // and the thread is never ended in the middle of one.
-// Not for: who has which password (actors/accounts/accounts.ts). Upholds PASS1 to PASS4.
+// Not for: which account has which password (actors/accounts/accounts.ts). Upholds PASS1 to PASS4.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../clock.ts'
@@ -51,7 +51,7 @@ function openThread(): HashThread {
   return openPool<PasswordTask, PasswordResult>({
     worker: new URL('./worker.ts', import.meta.url),
     threads: 1,
-    // Started with the engine: who logs in first after a restart does not wait for it.
+    // Started with the engine: the first login after a restart does not wait for it.
     isKept: true,
     queueMax: passwordQueueMax,
     timeoutMs: HANG_MS,

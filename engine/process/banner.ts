@@ -1,7 +1,7 @@
 // The few lines that a first start prints: where it listens, what it follows, and two commands that
 // work as pasted. The only place that prints a key, and it prints to stdout, never through the log.
 
-export interface BannerFacts {
+interface BannerFacts {
   readonly host: string
   readonly port: number
   readonly source: string

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { systemClock } from '../clock.ts'
 
 /** One option of a command. */
-export interface OptionSpec {
+interface OptionSpec {
   /** What stands behind the option, such as `FILE`; null for a switch. */
   readonly takes: string | null
   readonly means: string
@@ -37,7 +37,7 @@ export interface CommandSpec<Name extends string = string> {
 export class UsageError extends Error {}
 
 /** The bounds of a number; `above` is excluded, `max` included. */
-export interface NumberRange {
+interface NumberRange {
   readonly above: number
   readonly max: number
   readonly isWhole?: boolean
@@ -177,13 +177,13 @@ function table(rows: readonly (readonly [string, string])[]): readonly string[] 
 }
 
 /** Where a progress line goes: standard error, or a test's stand-in. */
-export interface ProgressStream {
+interface ProgressStream {
   readonly isTTY?: boolean
   write(text: string): unknown
 }
 
 /** One line that long work keeps rewriting. */
-export interface Progress {
+interface Progress {
   /** Shows a text in place of the last one; at most ten times a second unless the work enters a new phase. */
   show(text: string, isNewPhase?: boolean): void
   /** Takes the line away. */

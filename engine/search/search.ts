@@ -1,6 +1,5 @@
-// Where the index of words is: in a thread of its own, or in place for tests. Tasks are carried out
-// in the order in which they are given.
-// Not for: what is searched and who may wait how long (actors/catalog/search.ts). Upholds SEARCH5.
+// The port to the index of words: in a thread of its own, or in place for tests. Tasks are carried out in the order in
+// which they are given. Not for: what is searched, or how long a search may wait (actors/catalog/search.ts). Upholds SEARCH5.
 
 import { openPool } from '../pool.ts'
 import { Searcher } from './searcher.ts'

@@ -7,7 +7,7 @@ import { questionWords, wordsOf } from './words.ts'
 
 export class Searcher {
   #index = new WordIndex()
-  /** Of the last change that was carried out whole; none is numbered so before the first. */
+  /** The number of the last change that was carried out whole; before the first one a number that no change has. */
   #seq = 0
 
   run(task: SearchTask): SearchResult {

@@ -1,8 +1,8 @@
 // What crosses the thread of the search, both ways.
 
 /**
- * A change of the index, or a question. Changes are numbered from 1, the first one begins an empty
- * index; a question names the last change. A thread that lost a change says so: it is a new one.
+ * A change of the index, or a question. Changes are numbered from 1, and the first one begins an empty index; a question
+ * names the last change. A thread that lacks a change answers `lost`: it has taken another thread's place.
  */
 export type SearchTask = SearchChange | SearchQuestion
 
@@ -10,7 +10,7 @@ export interface SearchChange {
   readonly kind: 'change'
   readonly seq: number
   readonly texts: SearchTexts
-  /** Numbers that are no longer to be found; none of them is among the texts. */
+  /** Numbers whose texts are removed; none of them is among the new texts. */
   readonly removed: readonly number[]
 }
 
@@ -23,7 +23,7 @@ export interface SearchTexts {
   readonly questions: readonly string[]
   /** Titles of their events; empty for none. */
   readonly events: readonly string[]
-  /** Whatever else they are found by: labels of outcomes, tags, category. */
+  /** Their other words: labels of outcomes, tags, category. */
   readonly words: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export interface SearchQuestion {
   readonly isRanked: boolean
 }
 
-/** To a question what was found, best first if ranked; to a change `changed`. */
+/** The answer to a question is the numbers found, best first if ranked; to a change `changed`. */
 export type SearchResult = Uint32Array | 'changed' | 'lost'
 
 export function isSearchResult(value: unknown): value is SearchResult {

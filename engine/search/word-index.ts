@@ -1,6 +1,5 @@
 // An inverted index of short texts: word → places of the texts that have it. A question costs one
-// look at each entry of the words that answer it, the same for any words, since questions of common
-// words are the ones that hurt. Measured over 100,000 markets with "will the ... win the 2026 ...":
+// look at each entry of the words that answer it: the slowest questions are those of common words. Measured over 100,000 markets with "will the ... win the 2026 ...":
 // MiniSearch 7.2.0 takes 0.2 to 1.5 s (it makes an object for each entry), its radix tree alone 30 ms
 // for short beginnings, FlexSearch 0.8.212 up to 33 ms on an idle machine; this one a few ms.
 // Not for: what a word is (words.ts), threads (worker.ts). Bounded by the texts it is given.
@@ -51,7 +50,7 @@ export class WordIndex {
   #sorted: Term[] = []
   #unsorted: Term[] = []
   readonly #places = new Map<number, number>()
-  /** By place: whose text it is, 0 when removed; and how many distinct words it has. */
+  /** By place: the number of the text, 0 when removed; and how many distinct words it has. */
   #numbers = new Uint32Array(1_024)
   #lengths = new Uint8Array(1_024)
   #placeCount = 0
@@ -83,7 +82,7 @@ export class WordIndex {
     }
   }
 
-  /** The number is found no more; unknown ones are ignored. */
+  /** Removes a number's text; an unknown number is ignored. */
   remove(number: number): void {
     const place = this.#places.get(number)
     if (place === undefined) return
@@ -103,7 +102,7 @@ export class WordIndex {
     // The rarest word first: texts that lack it are not touched again.
     asked.sort((one, other) => one.entryCount - other.entryCount)
     if ((asked[0]?.entryCount ?? 0) === 0) return new Uint32Array(0)
-    // By place: how many of the words so far the text has. One that lacks a word stays behind.
+    // By place: how many of the words so far the text has, counted only while it has all of them.
     const foundCounts = new Uint8Array(this.#placeCount)
     const scores = isRanked ? new Float64Array(this.#placeCount) : null
     for (const [index, { word, from, to, entryCount }] of asked.entries()) {
@@ -231,7 +230,7 @@ export class WordIndex {
     this.#lengths = lengths
   }
 
-  /** Gives the places of removed texts away; entries stay ascending. Some 20 ms for 100,000 texts. */
+  /** Frees the places of removed texts; entries stay ascending. Some 20 ms for 100,000 texts. */
   #compact(): void {
     const places = new Int32Array(this.#placeCount).fill(-1)
     let count = 0
@@ -254,7 +253,7 @@ export class WordIndex {
   }
 }
 
-/** Moves texts that have the first `index` words on, if they have this one. */
+/** Counts this word for the texts that have the first `index` words. */
 function count(entries: readonly number[], foundCounts: Uint8Array, index: number): void {
   for (let position = 0; position < entries.length; position += 1) {
     const place = (entries[position] ?? 0) >>> FIELD_BITS

@@ -2,9 +2,9 @@
 // without accents and in lower case, so that "Bogotá" is found as "bogota" and "$100K" as "100k".
 // Not for: which markets have a word (word-index.ts). Upholds SEARCH1, SEARCH2.
 
-/** A question beyond these is not looked at; no regular expression here runs over more. */
+/** Characters of a question that are read; no regular expression here runs over more. */
 const CHARACTERS_MAX = 200
-/** Below 256, since who counts the words that were found does so in a byte. */
+/** Below 256: the index counts a text's found words in a byte. */
 const WORDS_MAX = 16
 /** From this length on the beginning of a word stands for it; "a" means "a" and not half the index. */
 export const PREFIX_CHARACTERS_MIN = 2

@@ -7,15 +7,15 @@ import { Searcher } from './searcher.ts'
 import type { SearchTask } from './task.ts'
 
 /**
- * Somebody waits for a search, and it needs 3 ms at most. While two other processes kept both cores
- * busy, the median of the worst searches took 42 to 60 ms at a nice of 10 and 12 ms at 2.
+ * A client waits for a search, and a search needs 3 ms at most. While two other processes kept both cores busy, the
+ * median of the worst searches took 42 to 60 ms at a nice of 10 and 12 ms at 2.
  */
 const NICE = 2
 stepBack(NICE)
 
 const searcher = new Searcher()
 
-/** A SearchResult; what was found changes hands without a copy. */
+/** Returns a SearchResult; the found numbers are transferred to the main thread, not copied. */
 export default function work(task: SearchTask): unknown {
   const result = searcher.run(task)
   return result instanceof Uint32Array ? handedOver(result) : result

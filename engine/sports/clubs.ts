@@ -58,7 +58,7 @@ for (const row of ALIASES.split(',')) {
   for (const name of names.split('|')) clubByAlias.set(name, club)
 }
 
-/** The club that a name means: one text a club, '' where nothing is told. */
+/** The club that a name means: one text a club, '' for an empty name. */
 export function clubOf(name: string): string {
   const words = foldName(name).split(' ')
   // Years of founding and shirt-like numbers: "1. FC Köln", "Parma Calcio 1913", "Stade Brestois 29".

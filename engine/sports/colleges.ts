@@ -1,6 +1,6 @@
 // Names of colleges: one school is written "NC State", "North Carolina St." or "North Carolina State
 // Wolfpack". A school's identity is its name without nickname, after a few aliases. Not for: schools
-// told by the venue (team-table.ts learns those). Upholds SPORT4.
+// of a venue's own list (team-table.ts learns those). Upholds SPORT4.
 
 import { foldName } from './team-names.ts'
 
@@ -103,7 +103,7 @@ const TELLING = new Set(
   ).split(' '),
 )
 
-/** The school that a name or a code means: one text a school, '' where nothing is told. */
+/** The school that a name or a code means: one text a school, '' for an empty name. */
 export function schoolOf(name: string, code: string): string {
   const byCode = NAME_BY_CODE[code.toLowerCase()]
   if (byCode !== undefined) return byCode

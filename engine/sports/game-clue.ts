@@ -7,7 +7,7 @@ import type { League } from './leagues.ts'
 
 /** One side as listed. */
 export interface Side {
-  /** As in the slug or ticker, lower case; '' when it could not be told apart. */
+  /** As in the slug or ticker, lower case; '' when the run of codes could not be cut. */
   readonly code: string
   /** As in the title; '' when there is none. */
   readonly name: string
@@ -24,7 +24,7 @@ export interface GameClue {
   readonly date: string
   /** 2 for the second game of a day where the venue says so; null where it says nothing. */
   readonly number: number | null
-  /** Milliseconds since 1970; null when the listing does not tell. */
+  /** Milliseconds since 1970; null when the listing has none. */
   readonly startMs: number | null
   /** When the game is expected to be over, likewise. */
   readonly endMs: number | null

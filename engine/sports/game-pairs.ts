@@ -87,7 +87,7 @@ class Pairing {
     )
   }
 
-  /** The surest pairs are taken first: comparing names is left for games that no table tells. */
+  /** The surest pairs are taken first: names are compared only for games that no table identifies. */
   *sameDay(): Steps<void> {
     const pairOf = ({ pair }: VenueGame) => [pair]
     const byPair = yield* this.#index(pairOf)

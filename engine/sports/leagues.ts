@@ -1,13 +1,15 @@
-// The leagues whose games are grouped: venue a's word for each, venue b's series, the sport it counts
-// to, and how its teams are told apart. Not for: teams (team-table.ts). Upholds SPORT1.
+// The sports of the interface and the leagues whose games are grouped: venue a's word for each, venue b's series, the sport it counts
+// to, and how its teams are identified. Not for: teams (team-table.ts). Upholds SPORT1.
 
-import { SPORTS, type Sport } from './sport.ts'
+/** The sports of the interface, as they stand in paths. */
+export const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const
+export type Sport = (typeof SPORTS)[number]
 
 /**
- * `pro`: a closed set of teams, known by table. `college` and `club`: told apart by name. `player`:
+ * `pro`: a closed set of teams, known by table. `college` and `club`: identified by name. `player`:
  * two surnames. `golf`: tournaments, not games.
  */
-export type LeagueKind = 'pro' | 'college' | 'club' | 'player' | 'golf'
+type LeagueKind = 'pro' | 'college' | 'club' | 'player' | 'golf'
 
 export interface League {
   /** Venue a's word: the first part of its slugs and of game keys. */

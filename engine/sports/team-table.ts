@@ -1,6 +1,6 @@
 // Which team a code or a name of a venue means, and by which code slugs name it: a table for
 // the closed leagues, names for colleges and clubs, and whatever the venues' own lists add.
-// Not for: players, who are told by their surnames (players.ts). Upholds SPORT3, SPORT4, SPORT11.
+// Not for: players, known by their surnames (players.ts). Upholds SPORT3, SPORT4, SPORT11.
 
 import { ByVenue } from '../by-venue.ts'
 import type { HandleForm, VenueKey } from '../ids.ts'
@@ -69,7 +69,7 @@ export class TeamTable {
     return true
   }
 
-  /** The team's identity within its league; null when neither code nor name tells. */
+  /** The team's identity within its league; null when neither code nor name is known. */
   team(league: League, side: { venue: VenueKey; code: string; name: string }): string | null {
     const code = side.code.toLowerCase()
     if (league.kind === 'pro') return this.proTeam(league, side)
@@ -93,7 +93,7 @@ export class TeamTable {
   }
 
   /**
-   * The identity of a team of a closed league; null when neither code nor name tells. The name decides where it is
+   * The identity of a team of a closed league; null when neither code nor name is known. The name decides where it is
    * one team's; codes decide between the teams of one city.
    */
   proTeam(league: League, side: { readonly code: string; readonly name: string }): string | null {
@@ -147,9 +147,9 @@ export class TeamTable {
     { venue, code, name, place }: TeamListing,
     handles: HandleForm,
   ): void {
-    const told = name !== '' ? name : place
-    if (told === '') return
-    const team = this.#identity(league, told, code)
+    const called = name !== '' ? name : place
+    if (called === '') return
+    const team = this.#identity(league, called, code)
     if (!this.#put(this.#named.of(venue), `${league.name}/${code}`, team)) return
     const key = `${league.name}/${team}`
     if (handles === 'slug' && !this.#codes.has(key)) this.#put(this.#codes, key, code)
@@ -172,7 +172,7 @@ function readLeague(rows: string): ProLeague {
     const names = [
       ...nicknames,
       `${place} ${nickname}`,
-      // Titles beside tickers tell teams of one city by letters: "Los Angeles D", "Chicago WS".
+      // Titles beside tickers name teams of one city by letters: "Los Angeles D", "Chicago WS".
       `${place} ${initials}`,
     ]
     for (const name of names) byName.set(foldName(name), team)

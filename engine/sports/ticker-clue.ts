@@ -45,7 +45,7 @@ export function clueOfTicker(
     league,
     anchor: `${league.name}/${year}${month}${day}${clock ?? ''}${run}${digit}`,
     date,
-    // Elsewhere the digit tells codes apart: MAR and MAR2.
+    // Elsewhere the digit is part of the code: MAR and MAR2.
     number: digit === '' || !league.hasDoubleheaders ? null : Number(digit),
     startMs: clock === undefined ? null : easternMs(date, minuteOf(clock)),
     endMs: event.endMs,

@@ -17,7 +17,7 @@ export interface VenueGame {
   readonly anchors: readonly string[]
   /** What each side is called in its league; a code in place of an identity begins with `?`. */
   readonly teams: readonly string[]
-  /** Both teams in order of text: equal for the same pair, whoever is at home. */
+  /** Both teams in order of text: equal for the same pair, at either team's home. */
   readonly pair: string
   /** 1 unless the pair meets again that day. */
   readonly number: number

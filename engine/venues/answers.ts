@@ -1,12 +1,13 @@
 // Whether an answer of a venue may be believed: a 2xx may be empty, shorter or older than the truth,
 // of another shape, or one of a list whose cursors never end. Such an answer proves nothing, replaces
-// nothing that is kept, is counted and named here, and is asked for again by whoever asked.
+// nothing that is kept, is counted and named here, and the caller asks for it again.
 // Not for: answers that fail (fetch.ts), or single rows that cannot be read (the venues' own counters).
 // Upholds ANSWER1 to ANSWER4.
 
 import { isRecord } from '../json-record.ts'
 import { type Log, LogSampler } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
+import type { DriftNotes } from './drift-notes.ts'
 
 /** What was asked for; a small fixed set. */
 export type AnswerKind =
@@ -19,6 +20,7 @@ export type AnswerKind =
   | 'teams'
   | 'books'
   | 'open_interest'
+  | 'wallet'
 
 /**
  * Why an answer is not believed. 'empty', 'shorter': it lacks what must be there. 'older': a copy from
@@ -27,7 +29,9 @@ export type AnswerKind =
  */
 export type DoubtReason = 'empty' | 'shorter' | 'older' | 'shape' | 'cursor' | 'endless'
 
-/** An answer that is not believed; whoever asked asks again later. */
+const FORM: ReadonlySet<DoubtReason> = new Set(['shape', 'cursor', 'endless'])
+
+/** An answer that is not believed; the caller asks again later. */
 export class AnswerDoubt extends Error {
   readonly kind: AnswerKind
   readonly reason: DoubtReason
@@ -45,12 +49,19 @@ export class Doubts {
   readonly #metrics: Metrics
   readonly #log: Log
   readonly #venue: string
+  readonly #drift: DriftNotes | null
   readonly #sampler = new LogSampler()
 
-  constructor(parts: { readonly metrics: Metrics; readonly log: Log; readonly venue: string }) {
+  constructor(parts: {
+    readonly metrics: Metrics
+    readonly log: Log
+    readonly venue: string
+    readonly drift?: DriftNotes
+  }) {
     this.#metrics = parts.metrics
     this.#log = parts.log
     this.#venue = parts.venue
+    this.#drift = parts.drift ?? null
   }
 
   note({ kind, reason, message }: AnswerDoubt, times = 1): void {
@@ -59,6 +70,8 @@ export class Doubts {
     this.#metrics.count('venue_answers_doubted_total', help, labels).inc(times)
     const { isWritten, count } = this.#sampler.admit(`${kind} ${reason}`)
     if (isWritten) this.#log.warn({ kind, reason, count, detail: message }, 'answer not believed')
+    // What an answer lacks may come with the next; its form does not change by itself.
+    if (FORM.has(reason)) this.#drift?.note('answer', `${kind} ${reason}`, message)
   }
 }
 

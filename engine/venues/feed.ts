@@ -6,12 +6,14 @@
 
 import { type RawData, WebSocket } from 'ws'
 import type { Clock, StopTimer } from '../clock.ts'
+import type { FeedEvent } from '../events.ts'
 import type { VenueKey } from '../ids.ts'
 import { readCharsPerTurnMax } from '../limits.ts'
 import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import type { Random } from '../random.ts'
 import { type TimeMs, timeMs } from '../units.ts'
+import type { DriftNotes } from './drift-notes.ts'
 
 /** One message as it came off the wire; stamped here and nowhere else. */
 export interface RawFrame {
@@ -23,6 +25,14 @@ export interface RawFrame {
 
 /** Sees every frame before it is read, for recording; must not keep the process busy. */
 export type FrameTap = (frame: RawFrame, venue: VenueKey, stream: string) => void
+
+/** What happened to a connection, by our clock: the venue gives no time of it. */
+export function feedEvent(
+  nowMs: TimeMs,
+  about: Omit<FeedEvent, 'venueTimeMs' | 'receivedAtMs'>,
+): FeedEvent {
+  return { ...about, venueTimeMs: nowMs, receivedAtMs: nowMs }
+}
 
 export interface SocketOptions {
   readonly venue: VenueKey
@@ -47,6 +57,8 @@ export interface SocketOptions {
   /** No sign at all for this long: the peer is dead, reconnect. */
   readonly deadAfterMs: number
   readonly tap?: FrameTap
+  /** Where a refused handshake is named. */
+  readonly drift?: DriftNotes
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
@@ -133,8 +145,8 @@ export class SocketFeed {
   }
 
   /**
-   * Reads nothing more (true; what has been read already still comes), or reads on. Nobody is judged by the
-   * silence of a pause.
+   * Reads nothing more (true; what has been read already still comes), or reads on. The
+   * silence of a pause does not count as the venue's.
    */
   pause(isPaused: boolean): void {
     if (isPaused === this.#isPaused) return
@@ -313,6 +325,10 @@ export class SocketFeed {
     counted.inc()
     if (wasOpen) log.warn({ stream, connection, reason, lifeMs: Math.round(lifeMs) }, 'socket lost')
     else log.warn({ stream, reason, unreachableHost: hostOf(socket) }, 'no connection')
+    const refused = /server response: ([1-4]\d\d)/.exec(reason)?.[1]
+    if (refused !== undefined && refused !== '429') {
+      this.#options.drift?.note('ws.upgrade', `${stream} ${refused}`, hostOf(socket))
+    }
     if (wasOpen) this.#guard(() => onDown(reason))
     this.#retryLater()
   }

@@ -3,7 +3,7 @@
 
 import type { Clock, StopTimer } from '../clock.ts'
 
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
   readonly tokensPerSecond: number
   /** Tokens that a rested bucket holds. */
   readonly burst: number

@@ -18,7 +18,7 @@ export class Recorder {
   #droppedCount = 0
   #isStopped = false
 
-  /** Makes or empties `file`; trouble with it is told by `stop`. */
+  /** Makes or empties `file`; `stop` rejects when the file could not be written. */
   constructor(options: { file: string; clock: Clock }) {
     this.#stream = createWriteStream(options.file, { encoding: 'utf8' })
     this.#stream.on('error', (error) => {

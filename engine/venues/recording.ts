@@ -8,6 +8,13 @@
 
 import { VENUE_KEYS, type VenueKey } from '../ids.ts'
 import { isRecord } from '../json-record.ts'
+import {
+  FEE_KINDS,
+  FEES_UNKNOWN,
+  type FeeModel,
+  type MarketFees,
+  sharedFees,
+} from '../market/fees.ts'
 import type { EventListing, MarketListing, OutcomeListing } from '../market/market.ts'
 import { type TimeMs, timeMs } from '../units.ts'
 import type { RawFrame } from './feed.ts'
@@ -58,7 +65,9 @@ export function parseLine(line: string): RecordedLine {
   if (venue === undefined) return unreadable('no such venue')
   if (value.kind === 'catalog') {
     const { page } = value
-    return isPage(page) ? { kind: 'catalog', venue, page } : unreadable('catalogue page')
+    return isPage(page)
+      ? { kind: 'catalog', venue, page: withFees(page) }
+      : unreadable('catalogue page')
   }
   const receivedAtMs = timeOf(value.t)
   const { stream, connection, text } = value
@@ -73,6 +82,15 @@ function unreadable(reason: string): RecordedLine {
 
 function timeOf(value: unknown): TimeMs | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? timeMs(value) : null
+}
+
+/** A listing of a recording made before listings had fees, or with others than these: they are unknown. */
+function withFees({ markets, events }: CatalogPage): CatalogPage {
+  const known = markets.map((market) => {
+    const fees: unknown = market.fees
+    return { ...market, fees: isFees(fees) ? sharedFees(fees) : FEES_UNKNOWN }
+  })
+  return { markets: known, events }
 }
 
 function isPage(value: unknown): value is CatalogPage {
@@ -95,6 +113,37 @@ function isMarket(value: unknown): value is MarketListing {
     isListOf(value.outcomes, isOutcome) &&
     isListOf(value.tags, isText) &&
     isRecord(value.native)
+  )
+}
+
+function isFees(value: unknown): value is MarketFees {
+  if (!isRecord(value)) return false
+  return (
+    isFeeModel(value.now) &&
+    (value.next === null || isFeeModel(value.next)) &&
+    hasNumbersOrNull(value, ['waivedUntilMs'])
+  )
+}
+
+function isFeeModel(value: unknown): value is FeeModel {
+  if (!isRecord(value)) return false
+  const { kind, taker, maker, rounding } = value
+  const isCurve = (one: unknown) =>
+    one === null ||
+    (isRecord(one) && hasNumbers(one, ['rateMicros', 'exponent', 'multiplierMicros']))
+  const isRounding =
+    rounding === null ||
+    (isRecord(rounding) &&
+      hasNumbers(rounding, ['fillStepMicros']) &&
+      hasNumbersOrNull(rounding, ['orderStepMicros']) &&
+      (rounding.direction === 'up' || rounding.direction === 'unknown'))
+  return (
+    FEE_KINDS.some((one) => one === kind) &&
+    isCurve(taker) &&
+    isCurve(maker) &&
+    isRounding &&
+    hasNumbersOrNull(value, ['rebateMicros', 'sinceMs']) &&
+    hasTextsOrNull(value, ['source'])
   )
 }
 
@@ -124,6 +173,10 @@ function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): valu
 
 function hasTexts(fields: Fields, names: readonly string[]): boolean {
   return names.every((name) => typeof fields[name] === 'string')
+}
+
+function hasNumbers(fields: Fields, names: readonly string[]): boolean {
+  return names.every((name) => Number.isSafeInteger(fields[name]))
 }
 
 function hasTextsOrNull(fields: Fields, names: readonly string[]): boolean {

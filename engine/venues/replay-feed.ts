@@ -9,6 +9,8 @@ import { pause } from '../clock.ts'
 import type { NativeMarketId, VenueKey } from '../ids.ts'
 import type { EventListing, MarketListing } from '../market/market.ts'
 import type { TimeMs } from '../units.ts'
+import { Drift } from './drift.ts'
+import { feedEvent } from './feed.ts'
 import { parseLine, type RecordedLine } from './recording.ts'
 import { openPlayer, type Player } from './replay-players.ts'
 import type {
@@ -43,12 +45,14 @@ export function openReplay(
   options: ReplayOptions = {},
 ): readonly Venue[] {
   if (!existsSync(file)) throw new Error(`there is no recording at ${file}`)
-  return VENUES.map(({ key }) => {
-    const player = openPlayer(key, parts)
+  return VENUES.map((venue) => {
+    const { key } = venue
+    const drift = new Drift({ ...parts, venue })
+    const player = openPlayer(key, parts, drift)
     const feed = new ReplayFeed(parts, { key, file, player, speed: options.speed ?? 1 })
     // A recording remembers nothing from before it, and lists no teams.
-    const none = { history: { prices: async () => [] }, teams: async () => [], wallets: null }
-    return { key, feed, catalog: new ReplayCatalog(key, file, feed), ...none }
+    const none = { pastPrices: { read: async () => [] }, teams: async () => [], wallets: null }
+    return { key, feed, drift, catalog: new ReplayCatalog(key, file, feed), ...none }
   })
 }
 
@@ -143,7 +147,7 @@ class ReplayFeed implements VenueFeed {
   /** There is no connection, and nothing waits. */
   reconnect(): void {}
 
-  /** Nobody is there to ask; the recording holds the snapshots that were asked for at its time. */
+  /** A replay cannot ask; the recording holds the snapshots that were asked for at its time. */
   resync(): void {}
 
   /** Nothing before the recording and nothing missed in it can be had: all of the range is lost. */
@@ -158,6 +162,7 @@ class ReplayFeed implements VenueFeed {
       lastDataAtMs: this.#lastDataAtMs,
       lastSignAtMs: this.#lastDataAtMs,
       bookDelayMs: 0,
+      tradesSource: null,
     }
   }
 
@@ -180,7 +185,7 @@ class ReplayFeed implements VenueFeed {
     const { key, file, player, speed } = this.#tape
     const { clock, log } = this.#parts
     const { signal } = this.#stopping
-    // Whoever watches after the crawl does so in its own turn; the tape begins after it.
+    // The reader of the crawl watches its markets in this turn; the tape begins after it.
     await nextTurn()
     let beganAtMs = 0
     let firstMs: TimeMs | null = null
@@ -220,17 +225,9 @@ class ReplayFeed implements VenueFeed {
   #tell(kind: 'feedUp' | 'feedDown', reason: string): void {
     const nowMs = this.#parts.clock.nowMs()
     for (const stream of ['books', 'trades'] as const) {
-      this.#parts.emit({
-        kind,
-        venue: this.#tape.key,
-        venueTimeMs: nowMs,
-        receivedAtMs: nowMs,
-        stream,
-        connection: stream === 'trades' ? 0 : 1,
-        outcomes: [],
-        reason,
-        sinceMs: null,
-      })
+      const connection = stream === 'trades' ? 0 : 1
+      const about = { kind, stream, connection, outcomes: [], reason, sinceMs: null }
+      this.#parts.emit(feedEvent(nowMs, { venue: this.#tape.key, ...about }))
     }
   }
 }

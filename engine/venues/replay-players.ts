@@ -4,17 +4,18 @@
 import type { FeedEvent, VenueEvent } from '../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../ids.ts'
 import type { TimeMs } from '../units.ts'
+import type { DriftTally } from './drift.ts'
 import type { RawFrame } from './feed.ts'
 import { parseOrderbookRow, parseTradeRow, rowsOf } from './kalshi/catalog/rows.ts'
 import { KALSHI } from './kalshi/facts.ts'
 import { mapMessage, mapTrade } from './kalshi/map.ts'
-import { KalshiStream, Tally } from './kalshi/stream.ts'
+import { KalshiStream } from './kalshi/stream.ts'
 import { type MarketTrack, Tracks } from './polymarket/book/tracks.ts'
 import { POLYMARKET } from './polymarket/facts.ts'
-import { Intake } from './polymarket/intake.ts'
 import { PolymarketMap } from './polymarket/map.ts'
 import { parseActivity, parseFrame } from './polymarket/parse.ts'
 import { readTrade, TradeLedger } from './polymarket/trades/trades.ts'
+import { Tally } from './tally.ts'
 import type { VenueParts, WatchedMarket } from './venue.ts'
 
 /** Turns recorded frames of one venue into its events. */
@@ -25,9 +26,9 @@ export interface Player {
 }
 
 /** Throws an Error for a venue that no recording has. */
-export function openPlayer(venue: VenueKey, parts: VenueParts): Player {
-  if (venue === POLYMARKET.key) return new PolymarketPlayer(parts)
-  if (venue === KALSHI.key) return new KalshiPlayer(parts)
+export function openPlayer(venue: VenueKey, parts: VenueParts, drift: DriftTally): Player {
+  if (venue === POLYMARKET.key) return new PolymarketPlayer(parts, drift)
+  if (venue === KALSHI.key) return new KalshiPlayer(parts, drift)
   throw new Error(`no recording has venue ${venue}`)
 }
 
@@ -38,9 +39,9 @@ class KalshiPlayer implements Player {
   /** One per recorded connection: each numbers its subscriptions for itself. */
   readonly #streams = new Map<string, KalshiStream>()
 
-  constructor(parts: VenueParts) {
+  constructor(parts: VenueParts, drift: DriftTally) {
     this.#parts = parts
-    this.#tally = new Tally(parts.metrics, parts.log)
+    this.#tally = new Tally({ ...parts, venue: 'b', drift })
   }
 
   watch(markets: readonly WatchedMarket[]): void {
@@ -109,7 +110,7 @@ class KalshiPlayer implements Player {
   }
 
   #takeTrades({ text, receivedAtMs }: RawFrame): void {
-    // Newest first on the wire; told in the order in which they happened.
+    // Newest first on the wire; emitted in the order in which they happened.
     for (const row of [...rowsOf(jsonOf(text), 'trades')].reverse()) {
       const message = parseTradeRow(row)
       const trade = message.kind === 'trade' ? mapTrade(message, receivedAtMs, 'stream') : message
@@ -120,21 +121,22 @@ class KalshiPlayer implements Player {
 }
 
 class PolymarketPlayer implements Player {
-  readonly #intake: Intake
+  readonly #tally: Tally
   readonly #tracks = new Tracks()
   readonly #map: PolymarketMap
   readonly #ledger: TradeLedger
 
-  constructor(parts: VenueParts) {
+  constructor(parts: VenueParts, drift: DriftTally) {
     const { emit, log, metrics } = parts
-    this.#intake = new Intake({ log, metrics })
+    this.#tally = new Tally({ venue: 'a', log, metrics, drift })
     this.#map = new PolymarketMap({
       tracks: this.#tracks,
       emit,
       onRejected: (reason, track: MarketTrack | null) =>
-        this.#intake.reject(reason, track?.nativeId ?? ''),
-      // Without a venue there is nobody to ask for a fresh book.
+        this.#tally.rejected(reason, track?.nativeId ?? ''),
+      // A replay has no venue that could send a fresh book.
       onBook: () => {},
+      onLastTrade: () => {},
       onTick: () => {},
     })
     this.#ledger = new TradeLedger({ emit, onSuspicion: () => {} })
@@ -158,23 +160,23 @@ class PolymarketPlayer implements Player {
     if (parsed.kind !== 'messages') return
     for (const message of parsed.messages) {
       if (message.kind === 'rejected') {
-        this.#intake.reject(message.reason, frame.text)
+        this.#tally.rejected(message.reason, frame.text)
         continue
       }
       const fate = this.#map.map(message, frame.receivedAtMs)
-      if (fate === 'mapped') this.#intake.message(message.kind)
-      else if (fate !== 'rejected') this.#intake.ignore(fate)
+      if (fate === 'mapped') this.#tally.mapped(message.kind)
+      else if (fate !== 'rejected') this.#tally.ignored(fate)
     }
   }
 
   #takeActivity(frame: RawFrame): void {
     const parsed = parseActivity(frame.text)
-    if (parsed.kind === 'rejected') return this.#intake.reject(parsed.reason, frame.text)
+    if (parsed.kind === 'rejected') return this.#tally.rejected(parsed.reason, frame.text)
     if (parsed.kind !== 'activity') return
     const { kind, row: wire } = parsed.message
     const row = readTrade(wire)
-    if (typeof row === 'string') return this.#intake.reject(row, frame.text)
-    this.#intake.message(kind)
+    if (typeof row === 'string') return this.#tally.rejected(row, frame.text)
+    this.#tally.mapped(kind)
     if (kind === 'matched') this.#ledger.addMatched(row, frame.receivedAtMs)
     else this.#ledger.addParticipant(row, frame.receivedAtMs)
   }

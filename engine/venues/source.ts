@@ -8,13 +8,13 @@ import { spawnSimulator } from './simulator/spawn.ts'
 import type { VenueAddresses } from './venues.ts'
 
 /** The venues' addresses, and how to end what stands behind them. */
-export interface VenueSource {
+interface VenueSource {
   readonly addresses: VenueAddresses
   readonly stop: () => Promise<void>
 }
 
 /**
- * Brings up the simulator when the configuration says so; `onLost` is told when it ends unasked.
+ * Brings up the simulator when the configuration says so; `onLost` is called when it ends unasked.
  * Rejects when it does not come up. Replays have no addresses: the caller handles them before.
  */
 export async function openSource(
@@ -35,6 +35,7 @@ export async function openSource(
   const simulator = await spawnSimulator({
     seed: sim.seed,
     marketsPerVenue: sim.marketsPerVenue,
+    v2Share: sim.v2Share,
     messagesPerSecond: sim.messagesPerSecond,
     faults: sim.faults,
     logLevel,

@@ -13,11 +13,14 @@ import type { TeamListing } from '../team-listing.ts'
 import type { PriceMicros, TimeMs } from '../units.ts'
 import type { VenueWallets } from '../wallet.ts'
 import type { DoubtReason } from './answers.ts'
+import type { Drift } from './drift.ts'
 
 /** A part of the catalogue. Rows that could not be read were counted and logged, and are absent. */
 export interface CatalogPage {
   readonly markets: readonly ReadListing[]
   readonly events: readonly ReadEvent[]
+  /** Markets that were asked for by name, and that the venue has but we do not list: asking again brings nothing. */
+  readonly refused?: readonly NativeMarketId[]
 }
 
 /** A venue's list of markets. All calls reject with an Error on network trouble, after retries. */
@@ -47,6 +50,13 @@ export interface WatchedMarket {
   readonly closeAtMs: TimeMs | null
 }
 
+/**
+ * Where a venue's trades come from now. 'activity': a stream that names the wallets. 'last_trade_price': that stream has
+ * ended, and trades come from the messages beside the books: of watched markets, without a wallet until a later
+ * reading completes them.
+ */
+export type TradesSource = 'activity' | 'last_trade_price'
+
 /** A feed's figures for /health, status messages and metrics. */
 export interface FeedHealth {
   readonly connectionsOpen: number
@@ -60,6 +70,8 @@ export interface FeedHealth {
    * one round where they are asked for in turn.
    */
   readonly bookDelayMs: number
+  /** Null: the venue has one source. */
+  readonly tradesSource: TradesSource | null
 }
 
 /** What is read of a venue's streams. */
@@ -77,24 +89,26 @@ export interface VenueFeed {
   resync(outcomes: readonly OutcomeId[]): void
   /**
    * From now on only this is read: the rest waits in the kernel and at the venue. Silence and missing
-   * heartbeats of that time are held against nobody; a connection that the venue closes meanwhile is told
-   * as lost since then. Repeats are ignored.
+   * heartbeats of that time do not count against the venue; a connection that it closes meanwhile is
+   * lost since then. Repeats are ignored.
    */
   read(what: Readable): void
   /** Drops what waits unread of books by new connections, which begin with snapshots; trades go on. */
   reconnect(reason: string): void
   /**
    * Fetches the trades of [fromMs, toMs] over REST and emits them with the given source, oldest
-   * first per market; of one market, or of the whole venue when `market` is null.
-   * Rejects when the venue does not answer after retries.
+   * first per market. Rejects when the venue does not answer after retries.
    */
-  fetchTrades(range: {
-    market: NativeMarketId | null
-    fromMs: TimeMs
-    toMs: TimeMs
-    source: 'backfill' | 'history'
-  }): Promise<TradesRead>
+  fetchTrades(range: TradesRange): Promise<TradesRead>
   health(): FeedHealth
+}
+
+/** Which trades are read over REST: of one market, or of the whole venue when `market` is null. */
+export interface TradesRange {
+  readonly market: NativeMarketId | null
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  readonly source: 'backfill' | 'history'
 }
 
 /** What is known of a range of trades that was read over REST. */
@@ -121,13 +135,13 @@ export interface PastMarket {
 }
 
 /** What the venue remembers of a market's price. */
-export interface VenueHistory {
+export interface VenuePastPrices {
   /**
    * Prices of the first outcome in [fromMs, toMs], at most 15 days, ascending; empty when the venue
-   * has none. The last price before `fromMs` comes first where the venue tells it. Rejects when the
+   * has none. The last price before `fromMs` comes first where the venue gives it. Rejects when the
    * venue does not answer after retries.
    */
-  prices(
+  read(
     market: PastMarket,
     range: { fromMs: TimeMs; toMs: TimeMs },
     signal: AbortSignal,
@@ -150,9 +164,11 @@ export interface Venue {
   readonly key: VenueKey
   readonly catalog: VenueCatalog
   readonly feed: VenueFeed
-  readonly history: VenueHistory
+  readonly pastPrices: VenuePastPrices
   /** Every team that the venue lists; rejects when it does not answer after retries. */
   readonly teams: (signal: AbortSignal) => Promise<readonly TeamListing[]>
   /** Null: the venue does not say who trades. */
   readonly wallets: VenueWallets | null
+  /** What the venue sends that the code does not know. */
+  readonly drift: Drift
 }

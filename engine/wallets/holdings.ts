@@ -245,13 +245,17 @@ export class Holdings {
     this.#realize(row, second, usd - cost)
   }
 
-  /** Sells everything that is held, written-off contracts too, for `usd` in all. */
-  redeem(row: number, { usd, second }: { usd: number; second: number }): void {
+  /** Turns in contracts for `usd` in all: of what was written off, or where `size` is more, everything that is held. */
+  redeem(row: number, { size, usd, second }: Move): void {
     const { position } = this
     const balance = position.balance.at(row)
-    if (balance === 0) return
-    const cost = position.cost.at(row)
+    if (balance === 0 || size === 0) return
     const isLost = position.amount.at(row) === 0
+    if (!isLost && size < balance) {
+      this.sell(row, { size, usd, second })
+      return
+    }
+    const cost = position.cost.at(row)
     for (const column of [position.balance, position.amount, position.cost]) column.put(row, 0)
     position.lostCost.put(row, 0)
     position.lostSecond.put(row, 0)
@@ -295,7 +299,7 @@ export class Holdings {
     return outcome === 1 ? MICROS - payout : 0
   }
 
-  /** Its losers are to be written off before the next look: what the market tells last counts first. */
+  /** Its losers are to be written off before the next look: events of the market that come until then count first. */
   writeOffLater(market: number): void {
     this.#toWriteOff.add(market)
   }

@@ -1,7 +1,7 @@
 // Our figures of a wallet beside the venue's own: where they differ, by how much, and in what. The venue's meanings
 // are taken into account: a loser that was not redeemed has realised nothing there, and averages are cut to four
 // decimals, so that what follows from them is known to a ten-thousandth of a dollar a contract.
-// Not for: deciding who is right, or what is done about it (actors/). Upholds RECON1 to RECON3.
+// Not for: which of the two is right, or what is done about it (actors/). Upholds RECON1 to RECON3.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { finish, type Steps } from '../steps.ts'
@@ -12,7 +12,7 @@ import type { TallyPosition } from './figures.ts'
  * `missing`: the venue knows a position that we never saw; `unknown`: we hold what the venue does not list. In both
  * the figures are sizes, or what was realised where the position is closed.
  */
-export type DifferenceKind = 'size' | 'bought' | 'realized' | 'missing' | 'unknown'
+type DifferenceKind = 'size' | 'bought' | 'realized' | 'missing' | 'unknown'
 
 /** Micro-contracts, of `realized` and closed positions micro-dollars. */
 export interface Difference {

@@ -1,14 +1,15 @@
 // The running tally of one wallet, brought forward event by event: weighted average cost per token, kept as
 // (amount, cost) in integer micros. A sale of q removes floor(cost × q / amount), the last one all of it; a split
-// buys every outcome at an even part of a dollar, a merge sells them so; a redemption sells everything held at the
+// buys every outcome at an even part of a dollar, a merge sells them so; a redemption sells what it turns in at the
 // payout; a loser of a resolved market is realised at 0 at its resolution or at the market's last other event,
 // whichever is later, and stays in `balance` until it is redeemed. Fees and income never touch PnL.
 // The figures are a function of the events in order and of what is known of markets, not of when that came to be
-// known; where it came too late to tell, the answer is `rebuild`.
+// known; where that came too late, the answer is `rebuild`.
 // Not for: how rows change (holdings.ts), whose wallet it is or what it is worth now (actors/).
-// Upholds WALLET1 to WALLET11.
+// Upholds WALLET1 to WALLET11, WALLET14.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
+import { legacyEnding, migratedMarket, outcomeOfPosition } from '../position-ids.ts'
 import { MICROS, type TimeMs, timeMs, usdMicros } from '../units.ts'
 import type { FindWalletMarket, WalletEvent, WalletMarket } from '../wallet.ts'
 import { IntegerColumn } from './columns.ts'
@@ -23,6 +24,7 @@ import type {
 import { Holdings, LACKED_GROUP, LACKED_PAYOUT, LACKED_TOKENS, REDEEMED } from './holdings.ts'
 import { openTally, packTally } from './packed-tally.ts'
 import { partsOf, shareOf } from './ratio.ts'
+import { redeemedRows } from './redeemed.ts'
 import * as standing from './standing.ts'
 
 /**
@@ -30,7 +32,7 @@ import * as standing from './standing.ts'
  * otherwise. It is said when an event is older than the last one of its market, and when a market that was wanted
  * and not known has become known, or a redeemed one pays otherwise.
  */
-export type Applied = 'applied' | 'rebuild'
+type Applied = 'applied' | 'rebuild'
 
 const SECOND_MS = 1_000
 /** Places in the column of sums; times of fills in milliseconds, meaningless before the first. */
@@ -107,6 +109,8 @@ export class WalletTally {
       case 'income':
         this.#sums.add(SUM.income, event.usd)
         return 'applied'
+      case 'migration':
+        return this.#migrate(event, second, find)
     }
   }
 
@@ -245,26 +249,34 @@ export class WalletTally {
     if (hasPlaces && this.#held.market.payout.at(market) > 0) {
       // What was lost before it was redeemed was realised then.
       if (this.#held.market.resolvedSecond.at(market) <= second) this.#held.writeOff(market)
-      for (const row of rows) {
+      for (const { row, size } of redeemedRows(this.#held, rows, event)) {
         const part = this.#held.payoutOf(row) ?? 0
         if (position.outcome.at(row) === 0) this.#held.markUnknown(row)
-        const usd = shareOf(position.amount.at(row), { part, whole: MICROS })
-        this.#held.redeem(row, { usd, second })
+        const usd = shareOf(size, { part, whole: MICROS })
+        this.#held.redeem(row, { size, usd, second })
       }
-    } else this.#redeemGuessing(rows, { market, usd: event.usd, second })
+    } else this.#redeemGuessing(rows, { event, market, second })
     return isStale ? 'rebuild' : 'applied'
   }
 
   /**
-   * For a payout that is not known: where the dollars are those of one outcome whole, that one was the winner; else
-   * they go to the outcomes in proportion of what is held, no more than a dollar each, and costs are unknown.
+   * For a payout that is not known: the dollars are those of the token that is named. Without a token, where the dollars
+   * are those of one outcome whole, that one was the winner; else they go to the outcomes in proportion of what is held,
+   * no more than a dollar each, and costs are unknown.
    */
   #redeemGuessing(
     rows: readonly number[],
-    { market, usd, second }: { market: number; usd: number; second: number },
+    { event, market, second }: { event: WalletEvent; market: number; second: number },
   ): void {
     const { position } = this.#held
+    const { usd } = event
     this.#held.mark(market, LACKED_PAYOUT)
+    if (event.token !== null) {
+      for (const { row, size } of redeemedRows(this.#held, rows, event)) {
+        this.#held.redeem(row, { size, usd: Math.min(usd, size), second })
+      }
+      return
+    }
     const held = rows.filter((row) => position.amount.at(row) > 0)
     const winner = held.find((row) => position.amount.at(row) === usd)
     const total = held.reduce((sum, row) => sum + position.amount.at(row), 0)
@@ -278,8 +290,40 @@ export class WalletTally {
       else if (winner !== undefined) paid = row === winner ? usd : 0
       else this.#held.markUnknown(row)
       left -= paid
-      this.#held.redeem(row, { usd: paid, second })
+      this.#held.redeem(row, { size: part, usd: paid, second })
     }
+  }
+
+  /**
+   * As many contracts of the new token as of the old one, which leaves with its part of the cost; nothing is realised. Of
+   * an old token that is not found, or not known to be held, the new one's cost is unknown.
+   */
+  #migrate(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
+    const { market: id, size, token } = event
+    const entered = this.#enter(id, second, find)
+    if (token === null) return entered.isStale ? 'rebuild' : 'applied'
+    const oldId = this.#migratedFrom(id)
+    const old = oldId === null ? null : this.#enter(oldId, second, find)
+    const from = old === null ? undefined : this.#outcome(old, outcomeOfPosition(token), second)
+    const to = this.#row(token, entered, second)
+    const isKnown = from !== undefined && this.#held.position.amount.at(from) >= size
+    const usd = from === undefined ? 0 : this.#held.carryAway(from, { size, second })
+    this.#held.buy(to, { size, usd, second })
+    if (!isKnown) this.#held.markUnknown(to)
+    return entered.isStale || old?.isStale === true ? 'rebuild' : 'applied'
+  }
+
+  /** The market held whose tokens became those of `id`, by its id. Reads all markets: migrations are few. */
+  #migratedFrom(id: NativeMarketId): NativeMarketId | null {
+    const ending = legacyEnding(id)
+    if (ending === null) return null
+    const { markets } = this.#held
+    for (let row = 0; row < markets.count; row += 1) {
+      const one = this.#held.marketId(row)
+      const isOld = one !== id && one.endsWith(ending)
+      if (isOld && this.#held.positionsOf(row).length > 0) return one
+    }
+    return null
   }
 
   /**
@@ -338,18 +382,26 @@ export class WalletTally {
     find: FindWalletMarket,
     { isRedemption } = { isRedemption: false },
   ): Entered {
+    const count = this.#held.markets.count
     const market = this.#held.marketRow(id)
     const { lastSecond, touchedSecond, payout } = this.#held.market
     const facts = find(id)
-    const isOld = second < touchedSecond.at(market)
+    const isLate = market === count && this.#isMigratedBy(id, second)
+    const isOld = isLate || second < touchedSecond.at(market)
     const isStale = (facts !== null && this.#learn(market, facts)) || isOld
-    if (!isOld) touchedSecond.put(market, second)
+    if (second >= touchedSecond.at(market)) touchedSecond.put(market, second)
     if (!isRedemption && second > lastSecond.at(market)) lastSecond.put(market, second)
     if (payout.at(market) > 0) {
       this.#held.takeBack(market)
       this.#held.writeOffLater(market)
     }
     return { market, facts, isStale }
+  }
+
+  /** Whether tokens of a market that is new here may have migrated after `second`. */
+  #isMigratedBy(id: NativeMarketId, second: number): boolean {
+    const into = this.#held.markets.numberOf(migratedMarket(id))
+    return into >= 0 && this.#held.market.touchedSecond.at(into) > second
   }
 
   /** True when a market's figures rest on a guess, or on another payout, that what is known now contradicts. */
@@ -389,7 +441,7 @@ export class WalletTally {
   }
 
   /** The row of one outcome; undefined where it is not known. */
-  #outcome(entered: Entered, index: 0 | 1, second: number): number | undefined {
+  #outcome(entered: Entered, index: number, second: number): number | undefined {
     const token = entered.facts?.tokens[index]
     if (token !== undefined) return this.#row(token, entered, second)
     this.#held.mark(entered.market, LACKED_TOKENS)

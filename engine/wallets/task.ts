@@ -1,4 +1,4 @@
-// What crosses the thread of wallets, both ways, and how a task is done. Not for: who asks, and when (actors/).
+// What crosses the thread of wallets, both ways, and how a task is done. Not for: when a task is given (actors/).
 // Upholds WPOOL1, WPOOL2.
 
 import type { NativeMarketId } from '../ids.ts'

@@ -9,7 +9,7 @@ import { RETRY_AFTER_MAX_MS } from './schedule.ts'
 
 /** How far a call has come: to the name and the address, to TLS, to the request. */
 export type CallPhase = 'connecting' | 'securing' | 'sent'
-export type Failure = Extract<PostOutcome, { readonly kind: 'failed' }>
+type Failure = Extract<PostOutcome, { readonly kind: 'failed' }>
 
 const DETAIL_CHARACTERS_MAX = 200
 /** IMF-fixdate, the one form of RFC 9110 section 5.6.7 that may be sent. */

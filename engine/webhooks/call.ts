@@ -1,5 +1,5 @@
 // The life of one post: connect, check where it led, send, read the status, let the rest go. It ends
-// once, within its time, and whatever a socket says afterwards is heard and ignored.
+// once, within its time, and what a socket reports afterwards is ignored.
 // Not for: what may be called (target-url.ts, guarded-lookup.ts). Upholds CALL2, CALL4, CALL5, CALL7.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
@@ -21,7 +21,7 @@ const BODY_MS = 1_000
 const ANSWER_BYTES_MAX = 65_536
 const HEADER_BYTES_MAX = 16_384
 
-export interface CallParts {
+interface CallParts {
   readonly agents: ReceiverAgents
   readonly clock: Clock
   readonly allowsPrivate: boolean

@@ -14,7 +14,7 @@ type Unstamped<U> = U extends unknown ? Omit<U, 'offset' | 'seq'> : never
 export type EventUpdate = Unstamped<Exclude<Update, StatusUpdate | GapUpdate>>
 
 /** A test that the owner of a webhook asked for. */
-export interface TestAsked {
+interface TestAsked {
   readonly kind: 'test'
   readonly webhook: WebhookId
   readonly timeMs: TimeMs

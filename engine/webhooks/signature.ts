@@ -10,7 +10,7 @@ const SECRET_BYTES = 32
 const SECRET_BYTES_MIN = 24
 const SECRET_BYTES_MAX = 64
 
-export interface SignatureHeaders {
+interface SignatureHeaders {
   readonly 'webhook-id': string
   readonly 'webhook-timestamp': string
   readonly 'webhook-signature': string

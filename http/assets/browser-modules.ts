@@ -3,6 +3,7 @@
 // Not for: which modules there are (client-files.ts, dashboard-files.ts). Upholds SHIP2, DASH9.
 
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
@@ -15,7 +16,7 @@ export interface BrowserModule {
 }
 
 /** How modules of one kind are addressed. */
-export interface LinkRules {
+interface LinkRules {
   /** What they are called together in errors. */
   readonly what: string
   /** What an importer writes for a module. */
@@ -27,6 +28,9 @@ export interface LinkRules {
 const STATIC = /^((?:import|export)\b(?!\s*\()[^"'`;]*?)(["'])([^"'\n]+)\2/gm
 const DYNAMIC = /(\bimport\(\s*)(["'])([^"'\n]+)\2(?=\s*\))/g
 
+/** What was made, by the hash of all that it was made of: several routes ask for the client, and each start is a process. */
+const withoutTypes = new Map<string, ReadonlyMap<string, string>>()
+
 /**
  * The `.ts` files of a folder, by path in it, without types: what is imported only as a type is gone, the rest stays
  * as written. All in one go: asked for one by one they would take ten times as long.
@@ -36,6 +40,12 @@ export function readWithoutTypes(
   paths: readonly string[],
 ): ReadonlyMap<string, string> {
   const root = fileURLToPath(folder)
+  const content = createHash('sha256').update(root)
+  for (const path of paths)
+    content.update(`\n${path}\n`).update(readFileSync(posix.join(root, path)))
+  const key = content.digest('hex')
+  const known = withoutTypes.get(key)
+  if (known !== undefined) return known
   const { outputFiles } = buildSync({
     entryPoints: paths.map((path) => posix.join(root, path)),
     bundle: false,
@@ -48,9 +58,11 @@ export function readWithoutTypes(
     // As the compiler does.
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
   })
-  return new Map(
+  const texts = new Map(
     outputFiles.map(({ path, text }) => [path.slice(root.length).replace(/\.js$/, '.ts'), text]),
   )
+  withoutTypes.set(key, texts)
+  return texts
 }
 
 /** The hash under which a text is asked for. */
@@ -62,8 +74,8 @@ export const loadedWith = ({ text }: BrowserModule): readonly string[] =>
   [...text.matchAll(STATIC)].map(([, , , address]) => address ?? '')
 
 /**
- * Every module by path, its imports rewritten: those that are imported first, since their hashes are part of who
- * imports them. Relative imports are resolved from the importer's path, others are paths themselves. Throws for
+ * Every module by path, its imports rewritten: those that are imported first, since their hashes are part of the
+ * importers. Relative imports are resolved from the importer's path, others are paths themselves. Throws for
  * what is not there, and for modules that import each other.
  */
 export function linkModules(

@@ -1,7 +1,7 @@
 // The package's client as a browser loads it: every file of http/client/ with its types stripped, made
 // once at start, so that a page of ours can `import` it without a bundler. Names are those of the
 // sources; what a file imports it asks for by name and a hash of its content, so that caches may keep
-// all but the door, and no page mixes the files of two versions.
+// all but `connect.js`, and no page mixes the files of two versions.
 // Not for: the routes (routes/client-files.ts), or the package on npm (`npm run build:client`).
 // Upholds SHIP1, SHIP2.
 

@@ -15,13 +15,13 @@ import {
 import type { ClientFile } from './client-files.ts'
 
 /** A file of the dashboard. */
-export interface DashboardFile {
+interface DashboardFile {
   readonly text: string
   readonly contentType: string
 }
 
 /** The page and its files by name; nothing else can be asked for. */
-export interface DashboardFiles {
+interface DashboardFiles {
   readonly html: string
   readonly files: ReadonlyMap<string, DashboardFile>
 }

@@ -38,7 +38,7 @@ export interface BookView {
   readonly midPrice: number | null
 }
 
-export type Applied = 'applied' | 'malformed' | 'checksum'
+type Applied = 'applied' | 'malformed' | 'checksum'
 
 /** A book from its first snapshot on. */
 export class Book {

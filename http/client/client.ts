@@ -36,7 +36,7 @@ const PROBE_BEATS = 4
 const COMPARE_HEARTBEATS = 6
 
 /** What a client is made of; see connect.ts for what users give. */
-export interface ClientParts {
+interface ClientParts {
   /** With its key. */
   readonly url: string
   readonly WebSocket: SocketConstructor

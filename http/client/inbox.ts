@@ -1,4 +1,4 @@
-// Data messages on their way to the user: counted, checked, and handed on only when they are news.
+// Data messages on their way to the user: counted, checked, and handed on only when they are new.
 // What is missing is reported, or fetched by a resume. Not for: commands and replies (roster.ts), the life
 // of the connection (client.ts). Upholds CLIENT4, CLIENT7, CLIENT8.
 
@@ -123,7 +123,7 @@ export class Inbox {
     }
   }
 
-  /** Options have changed, or states come again: the same seq is news once more. */
+  /** Options have changed, or states come again: the same seq is handed on once more. */
   expect(channel: Channel, keys: readonly Key[]): void {
     if (!isState(channel)) return
     for (const { target } of keys) {
@@ -152,9 +152,9 @@ export class Inbox {
       return false
     }
     // What showed as a hole in a market's seq has been reported already.
-    const untold = lost - line.lostTold
-    const known = { cause: 'replay_short', state_follows: false, lost: untold } as const
-    if (untold > 0) this.#tell(gapEvent(line.channel, known))
+    const unreported = lost - line.lostTold
+    const known = { cause: 'replay_short', state_follows: false, lost: unreported } as const
+    if (unreported > 0) this.#tell(gapEvent(line.channel, known))
     return true
   }
 
@@ -217,8 +217,8 @@ export class Inbox {
 
   #tell(gap: GapEvent): void {
     const { channel } = gap
-    const untold = channel === null ? gap : this.#parts.lines[channel].untold(gap)
-    if (untold !== null) this.#parts.emit(untold)
+    const unreported = channel === null ? gap : this.#parts.lines[channel].unreported(gap)
+    if (unreported !== null) this.#parts.emit(unreported)
   }
 }
 

@@ -73,9 +73,9 @@ export class Line {
 
   /**
    * What of a loss is not reported yet: null when all of it was, during this resume or one that was cut
-   * off. Later ends are news: a resume that begins again after a while may have lost more.
+   * off. A later end is reported again: a resume that begins again after a while may have lost more.
    */
-  untold(gap: GapEvent): GapEvent | null {
+  unreported(gap: GapEvent): GapEvent | null {
     // A loss that a state makes good is reported by that state's owner, once.
     if (gap.state_follows) return gap
     if (this.resuming === 0 && this.#told.size === 0) return gap

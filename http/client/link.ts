@@ -109,7 +109,7 @@ export class Link {
     this.#parts.onEnd({ code, reason, status: this.#status })
   }
 
-  /** Nothing of this socket is heard any more; its peer may be dead, so nothing waits for it. */
+  /** Nothing of this socket is read any more; its peer may be dead, so nothing waits for it. */
   #drop(): void {
     this.#isOver = true
     this.#stopLook()

@@ -52,7 +52,7 @@ export interface Key {
 }
 
 /** Keys that travel in one command. */
-export interface Parcel {
+interface Parcel {
   readonly channel: Channel
   readonly keys: readonly Key[]
   readonly since: Position | null

@@ -1,9 +1,9 @@
 // Requests to the REST interface: one function, which adds the tab's token, and one error, which says in words what
-// went wrong. Not for: who is logged in (session.ts). Upholds DASH3, DASH4.
+// went wrong. Not for: the token itself (session.ts). Upholds DASH3, DASH4.
 
 import { serverBase } from './browser.ts'
 
-/** A request that was refused, or that nobody answered (`status` 0). */
+/** A request that the server refused, or did not answer (`status` 0). */
 export class ApiError extends Error {
   readonly status: number
   /** By the name of the field, for forms: what would have been accepted. */
@@ -37,7 +37,7 @@ export interface AnswerFacts {
 
 type QueryValue = string | number | boolean | readonly string[] | null | undefined
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Values that are null or undefined are left out; a list is repeated. */
   readonly query?: Readonly<Record<string, QueryValue>>

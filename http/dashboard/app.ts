@@ -1,5 +1,5 @@
-// The frame around every page: its name, where one can go, how the connection is, and who is logged in; then the page
-// that the address names. Whoever is not logged in sees what this is and the forms of the account.
+// The frame around every page: its name, where one can go, how the connection is, and the way to log out; then the page
+// that the address names. A viewer who is not logged in sees the page that logs in and signs up.
 // Not for: what is on a page (pages/). Upholds DASH6, DASH7.
 
 import type { FunctionComponent } from 'preact'
@@ -7,11 +7,10 @@ import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hoo
 import { setTitle } from './browser.ts'
 import { html } from './html.ts'
 import { loadedPages, loadPage } from './page-loader.ts'
-import type { PageProps } from './pages/page-props.ts'
-import { WelcomePage } from './pages/welcome.ts'
+import { LogInOrSignUpPage } from './pages/log-in-or-sign-up.ts'
+import { ConnectionLine } from './parts/connection-line.ts'
 import { Empty, Failure, Waiting } from './parts/states.ts'
-import { ConnectionLine } from './parts/venues/connection-line.ts'
-import { hrefOf, type PageName, type Place, place } from './route.ts'
+import { hrefOf, type PageName, type PageProps, type Place, place } from './route.ts'
 import { logOut, session } from './session.ts'
 import { useSignal } from './signal.ts'
 
@@ -44,7 +43,7 @@ export function App() {
     }
     isFirst.current = false
   }, [where.page, where.subject, isIn])
-  // The status of the service is for everybody.
+  // The status of the service needs no session.
   const isOpen = isIn || where.page === 'status'
   return html`
     <a class="skip" href="#main" onClick=${skipTo(main)}>Skip to the page</a>
@@ -62,7 +61,7 @@ export function App() {
     </header>
     ${isIn ? html`<${ConnectionLine} />` : null}</div>
     <main ref=${main} tabindex="-1" id="main" data-page=${isOpen ? where.page : 'welcome'}>
-      ${isOpen ? shown(where) : html`<${WelcomePage} ending=${who.kind === 'out' ? who.ending : 'never'} />`}
+      ${isOpen ? shown(where) : html`<${LogInOrSignUpPage} ending=${who.kind === 'out' ? who.ending : 'never'} />`}
     </main>
     <footer>
       <a href="docs">API</a> <a href="asyncapi.json">Stream</a>

@@ -1,5 +1,5 @@
 // Numbers and times as the page writes them: in the viewer's own language and time zone, aligned, and never guessed:
-// what is not known is a dash. Upholds DASH8.
+// what is not known is a dash; and days of the calendar as texts. Upholds DASH8, DASH61.
 
 const DASH = '–'
 
@@ -99,10 +99,31 @@ export function timeText(atMs: number, style: TimeStyle): string {
   return format.format(atMs)
 }
 
-/** In UTC, to the millisecond, for who hovers. */
+/** In UTC, to the millisecond, shown while the pointer is over a time. */
 export const utcText = (atMs: number): string =>
   `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')} UTC`
 
 /** The first and last characters of what is long and meaningless: `0x1234…abcd`. */
 export const shortId = (id: string): string =>
   id.length <= 14 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`
+
+/** The day of a moment in the viewer's zone, as `2026-11-22`. */
+export function localDay(atMs: number): string {
+  const at = new Date(atMs)
+  const two = (count: number) => String(count).padStart(2, '0')
+  return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+}
+
+/** Whether a text is a day that the calendar has. */
+export function isDay(text: string): boolean {
+  const startMs = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(startMs) && new Date(startMs).toISOString().slice(0, 10) === text
+}
+
+const DAY_MS = 86_400_000
+
+/** The day so many days later; the same text back when it names no day. */
+export function dayAfter(day: string, days: number): string {
+  const startMs = Date.parse(`${day}T00:00:00Z`)
+  return Number.isNaN(startMs) ? day : new Date(startMs + days * DAY_MS).toISOString().slice(0, 10)
+}

@@ -1,5 +1,5 @@
-// The page's markup as tagged templates: `html` makes the nodes of Preact, so that every text in them is a text and
-// never markup, whoever wrote it.
+// The page's markup as tagged templates: `html` makes the nodes of Preact, so that every text in them, a venue's too, is
+// a text and never markup.
 
 import htm from 'htm'
 import { h, type VNode } from 'preact'

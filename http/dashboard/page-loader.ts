@@ -4,8 +4,7 @@
 
 import type { FunctionComponent } from 'preact'
 import { after } from './browser.ts'
-import type { PageProps } from './pages/page-props.ts'
-import { PAGES, type PageName } from './route.ts'
+import { PAGES, type PageName, type PageProps } from './route.ts'
 import { Signal } from './signal.ts'
 
 type Page = FunctionComponent<PageProps>

@@ -11,15 +11,12 @@ import type {
   HealthSchema,
   KeySchema,
   KeysSchema,
-  LevelSchema,
   MarketSchema,
   MarketsSchema,
   MeSchema,
   OrderbookSchema,
-  PriceSchema,
   SessionSchema,
   SportsSchema,
-  TradeSchema,
   TradesSchema,
   WalletPositionSchema,
   WalletTradeSchema,
@@ -39,10 +36,7 @@ export type Market = Static<typeof MarketSchema>
 export type MarketPage = Static<typeof MarketsSchema>
 export type MarketStatus = Market['status']
 export type Games = Static<typeof SportsSchema>
-export type Price = Static<typeof PriceSchema>
-export type Level = Static<typeof LevelSchema>
 export type Orderbook = Static<typeof OrderbookSchema>
-export type Trade = Static<typeof TradeSchema>
 export type TradePage = Static<typeof TradesSchema>
 export type Candle = Static<typeof CandleSchema>
 export type CandlePage = Static<typeof CandlesSchema>

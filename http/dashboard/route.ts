@@ -25,6 +25,11 @@ export interface Place {
   readonly query: URLSearchParams
 }
 
+/** What every page is given. */
+export interface PageProps {
+  readonly place: Place
+}
+
 export const place = new Signal<Place>(placeOf(''))
 
 /** Follows the tab's address from now on. */

@@ -1,5 +1,5 @@
-// Who is logged in, in this tab: the token is kept where no other tab sees it and is gone when the tab is closed.
-// Not for: the forms (pages/account.ts). Upholds DASH3.
+// The tab's session: its token is kept where no other tab sees it and is gone when the tab is closed.
+// Not for: the forms (pages/log-in-or-sign-up.ts, pages/account.ts). Upholds DASH3.
 
 import { ApiError, request, useToken } from './api.ts'
 import { recall, remember } from './browser.ts'
@@ -9,10 +9,10 @@ import { endStream, setStreamToken } from './stream.ts'
 
 const NAME = 'twinbook.token'
 
-/** Why nobody is logged in. */
+/** Why the tab has no session. */
 export type Ending = 'never' | 'left' | 'expired' | 'deleted'
 
-export type SessionState =
+type SessionState =
   | { readonly kind: 'out'; readonly ending: Ending }
   | { readonly kind: 'in'; readonly token: string }
 
@@ -33,7 +33,7 @@ export const logIn = (email: string, password: string): Promise<void> =>
 export const signUp = (email: string, password: string): Promise<void> =>
   enter('/v1/auth/signup', email, password)
 
-/** Who it is, with the account's limits. */
+/** The account of the session, with its limits. */
 export const whoAmI = (signal?: AbortSignal): Promise<Me> =>
   request<Me>('/v1/auth/me', signal === undefined ? {} : { signal })
 

@@ -1,7 +1,7 @@
 // The tab's one connection to the stream: made when the first part of the page follows something, shared by all of
-// them, and told about at the top of the page whenever it is not live. What comes is handed to those who follow its
-// channel and market, in the turn in which it comes; drawing is theirs to bundle (signal.ts).
-// Not for: keeping books, coming back, gaps: the package's own client does all that. Upholds DASH5, DASH6.
+// them; the top of the page says so whenever it is not live. A message is handed to the parts that follow its channel
+// and market, in the turn in which it comes; they bundle their drawing (signal.ts). Not for: keeping books, coming
+// back, gaps: the package's own client does all that. Upholds DASH5, DASH6.
 
 import { connect, type StreamClient, type SubscribeRequest } from '../client/connect.ts'
 import type {
@@ -38,8 +38,8 @@ export const feeds = new Signal<ReadonlyMap<string, FeedState>>(new Map())
 /** Messages with something of a market that came since the tab was opened. */
 export const received = { count: 0 }
 
-/** What somebody follows. */
-export interface Follower {
+/** A part of the page that follows markets. */
+interface Follower {
   readonly onMessage: (message: DataMessage) => void
   /** Something is missing in the channel: what is shown may be behind until the state follows. */
   readonly onGap?: (gap: GapEvent) => void
@@ -57,7 +57,7 @@ let credential: string | null = null
 let failedCount = 0
 const followings = new Set<Following>()
 
-/** The token with which the connection is made when somebody follows something. */
+/** The token with which the connection is made once a part of the page follows markets. */
 export function setStreamToken(token: string): void {
   if (token === credential) return
   endStream()
@@ -76,7 +76,7 @@ export function endStream(): void {
 }
 
 /**
- * Follows a channel of markets, or of everything with `all`; returns how to stop. Two who follow one market in one
+ * Follows a channel of markets, or of everything with `all`; returns how to stop. Two followers of one market in one
  * channel share one set of options: the later counts.
  */
 export function follow(asked: SubscribeRequest, follower: Follower): () => void {
@@ -92,7 +92,7 @@ export function follow(asked: SubscribeRequest, follower: Follower): () => void 
   }
 }
 
-/** The client, for its books; null while nobody is logged in. */
+/** The client, for its books; null while the tab has no session. */
 export const streamClient = (): StreamClient | null => client
 
 function opened(): StreamClient | null {
@@ -127,7 +127,7 @@ function tellState({ state, reason, retry_ms: retryMs }: StateEvent): void {
   if (state === 'live') failedCount = 0
   if (state === 'waiting') {
     failedCount += 1
-    // Nobody says any more how the venues are; the server does when it is there again.
+    // The states of the feeds are not known until the server is there again and sends them.
     feeds.set(new Map())
   }
   streamState.set({

@@ -10,7 +10,7 @@ import { shapeName } from './names.ts'
 import type { Components, JsonObject } from './schemas-of.ts'
 
 /** One documented status of a route. */
-export interface DocumentedAnswer {
+interface DocumentedAnswer {
   readonly status: number
   /** When it is given. */
   readonly condition: string

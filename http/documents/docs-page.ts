@@ -15,7 +15,7 @@ export interface PageFile {
 }
 
 /** The page and its files by name; nothing else can be asked for. */
-export interface Page {
+interface Page {
   readonly html: PageFile
   readonly files: ReadonlyMap<string, PageFile>
 }

@@ -11,7 +11,7 @@ import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 import { HEADERS, responses, sentence } from './answers.ts'
 import { groupMeaning, groupName, operationId, PARAMETER_MEANINGS, shapeName } from './names.ts'
 import { Components, type Json, type JsonObject } from './schemas-of.ts'
-import { webhookOperations } from './webhooks.ts'
+import { webhookOperations } from './webhook-posts.ts'
 
 /** What the document needs besides the routes. */
 export interface SpecificationFacts {

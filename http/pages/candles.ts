@@ -27,7 +27,7 @@ const READ_BARS = 64
 const SLICE_MS = 1.5
 
 /** Which candles are wanted: those that open in [fromMs, lastMs], both multiples of `lengthMs`. */
-export interface CandleRange {
+interface CandleRange {
   readonly lengthMs: number
   readonly fromMs: number
   readonly lastMs: number

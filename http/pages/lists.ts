@@ -1,12 +1,12 @@
 // What all pinned lists share: cursor or offset, the binding of a cursor to its filters, and ranges
-// of creation times. Not for: histories (history.ts) or which rows pass (actors/).
+// of creation times. Not for: rows by time (time-range.ts) or which rows pass (actors/).
 // Upholds PAGE1, MARKETS9.
 
 import { EngineError } from '../../engine/errors.ts'
 import { roundUsd, type TimeMs, timeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
 import type { ListCursors, ListPosition } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
-import { seconds } from './history.ts'
+import { seconds } from './time-range.ts'
 
 /** For the specification document. */
 export const pageRefusals = {

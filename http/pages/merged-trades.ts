@@ -1,4 +1,4 @@
-// The trades of several markets of one venue as one history. The place of a row is its millisecond,
+// The trades of several markets of one venue as one sequence. The place of a row is its millisecond,
 // then its market's number, then its ordinal there: a total order that nothing stored later changes,
 // so that pages lose and repeat nothing. An event may have thousands of markets: each is opened once a
 // request, in slices of time like everything here, and the next row is chosen by a heap.
@@ -8,8 +8,8 @@
 import type { MarketView, SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import type { HistoryRange } from './history.ts'
 import type { Place, Slice } from './scan.ts'
+import type { TimeRange } from './time-range.ts'
 
 /** More ordinals than a market has trades in one millisecond. */
 const ORDINALS = 1_000_000
@@ -37,16 +37,12 @@ export function mergedPlace({ view, trade }: MarketTrade): Place {
 /** The trades of the markets in a range, read once through. */
 export class MergedTrades {
   readonly #views: readonly MarketView[]
-  readonly #range: HistoryRange
+  readonly #range: TimeRange
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #heap: SourceHeap
   #openedCount = 0
 
-  constructor(
-    views: readonly MarketView[],
-    range: HistoryRange,
-    clock: Pick<Clock, 'monotonicMs'>,
-  ) {
+  constructor(views: readonly MarketView[], range: TimeRange, clock: Pick<Clock, 'monotonicMs'>) {
     this.#views = views
     this.#range = range
     this.#clock = clock
@@ -153,13 +149,13 @@ class Source {
   readonly view: MarketView
   /** Of the next row; null behind the last. */
   headMs: TimeMs | null
-  readonly #range: HistoryRange
+  readonly #range: TimeRange
   #after: SliceQuery['after'] = null
   #chunk: readonly Trade[] | null = null
   #chunkRows = 0
   #position = 0
 
-  constructor(view: MarketView, range: HistoryRange) {
+  constructor(view: MarketView, range: TimeRange) {
     this.view = view
     this.#range = range
     const [head] = view.trades({ ...range, after: ownPlace(view, range), limit: 1 })
@@ -206,8 +202,8 @@ class Source {
   }
 }
 
-/** The place in one market's own history that a place among all markets means. */
-function ownPlace(view: MarketView, { after, order, toMs }: HistoryRange): SliceQuery['after'] {
+/** The place among one market's own trades that a place among all markets means. */
+function ownPlace(view: MarketView, { after, order, toMs }: TimeRange): SliceQuery['after'] {
   // Behind a place a market reads its table; without one it would fill its ring, for a row or two.
   if (after === null) return order === 'asc' ? null : { timeMs: timeMs(toMs + 1), ordinal: null }
   if (after.ordinal === null) return after

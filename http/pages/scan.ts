@@ -1,17 +1,17 @@
-// One page of a history, read in slices of rows and of time with a turn of the loop after each, so that
+// One page of rows in a range of time, read in slices of rows and of time with a turn of the loop after each, so that
 // a rare filter over a long past never holds the loop; and only so many such scans at once, in the
 // order of asking, since twenty that share the time all come too late.
-// Not for: ranges and what histories look like (history.ts). Upholds PAGE6, PAGE7, PAGE9, PAGE10.
+// Not for: the range asked for (time-range.ts). Upholds PAGE6, PAGE7, PAGE9, PAGE10.
 
 import { Slots } from '../../actors/slots.ts'
 import type { SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
-import { historyScanMsMax, requestDeadlineMs } from '../../engine/limits.ts'
+import { requestDeadlineMs, scanMsMax } from '../../engine/limits.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
-import { historyCursor } from '../request/cursor.ts'
+import { timeCursor } from '../request/cursor.ts'
 import { nextTurn } from '../request/sync-times.ts'
-import type { HistoryRange } from './history.ts'
+import type { TimeRange } from './time-range.ts'
 
 /** A quarter of what a handler may take in one piece. */
 const SLICE_MS = 2.5
@@ -35,7 +35,7 @@ const densePages = new Slots({ runningMax: 2, waitingMax: 64 })
 /** Of so many rows read at least one passed: such a page ends soon. */
 const DENSE_ROWS = 8
 
-/** Where a row stands in its history. */
+/** Where a row stands among those of its range. */
 export interface Place {
   readonly timeMs: TimeMs
   readonly ordinal: number
@@ -50,7 +50,7 @@ export interface Slice<Row> {
 
 /** How rows are read. */
 export interface Reading<Row> {
-  readonly range: HistoryRange
+  readonly range: TimeRange
   readonly limit: number
   /**
    * Rows behind `after`: fewer than `limit` only at the end. A reader that knows where it stands
@@ -70,7 +70,7 @@ export interface Reading<Row> {
 }
 
 /** One page, with the cursor to the next; null on the last. */
-export interface HistoryPage<Row> {
+export interface TimePage<Row> {
   readonly rows: readonly Row[]
   readonly cursor: string | null
 }
@@ -80,9 +80,7 @@ export interface HistoryPage<Row> {
  * each. Rejects with UNAVAILABLE when the filters admit so little that the scan takes too long, and
  * when too many such scans run already.
  */
-export function readHistory<Row>(
-  reading: Reading<Row>,
-): HistoryPage<Row> | Promise<HistoryPage<Row>> {
+export function readTimePage<Row>(reading: Reading<Row>): TimePage<Row> | Promise<TimePage<Row>> {
   const scan = new Scan(reading)
   return scan.step() ? scan.page() : scan.rest()
 }
@@ -92,7 +90,7 @@ class Scan<Row> {
   readonly #reading: Reading<Row>
   readonly #askedAtMs: number
   readonly #rows: Row[] = []
-  #after: HistoryRange['after']
+  #after: TimeRange['after']
   #isPaced = false
   #readCount = 0
 
@@ -144,7 +142,7 @@ class Scan<Row> {
   }
 
   /** What the first step left. */
-  async rest(): Promise<HistoryPage<Row>> {
+  async rest(): Promise<TimePage<Row>> {
     const isDense = this.#rows.length > 0 && this.#rows.length * DENSE_ROWS >= this.#readCount
     if (this.#reading.accepts !== null) await this.#runInTurn(isDense ? densePages : scans)
     else if (this.#isPaced) await this.#runInTurn(mergedPages)
@@ -181,11 +179,11 @@ class Scan<Row> {
 
   async #run(): Promise<void> {
     const { clock, signal } = this.#reading
-    const endsAtMs = Math.min(clock.monotonicMs() + historyScanMsMax, this.#lastMs)
+    const endsAtMs = Math.min(clock.monotonicMs() + scanMsMax, this.#lastMs)
     do {
       if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
       await nextTurn(clock)
-      // Nobody reads the answer.
+      // The client has gone: the answer would not be read.
       if (signal?.aborted === true) throw busy()
     } while (!this.step())
   }
@@ -210,13 +208,13 @@ class Scan<Row> {
     return unavailable(`${what}: none does before ${far}=${toSeconds(atMs)}; go on from there`)
   }
 
-  page(): HistoryPage<Row> {
+  page(): TimePage<Row> {
     const { limit, place } = this.#reading
     const next = this.#rows[limit]
     const rows = next === undefined ? this.#rows : this.#rows.slice(0, limit)
     const last = rows[rows.length - 1]
     const isLast = next === undefined || last === undefined
-    return { rows, cursor: isLast ? null : historyCursor(place(last), place(next)) }
+    return { rows, cursor: isLast ? null : timeCursor(place(last), place(next)) }
   }
 }
 

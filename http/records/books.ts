@@ -17,7 +17,7 @@ export interface BookCut {
 }
 
 /** How a book is asked for. */
-export interface BookAsked {
+interface BookAsked {
   /** 0, or 1 for the second outcome: sides change places, prices become complements. */
   readonly outcomeIndex: number
   /** Levels a side at most; undefined: all. */

@@ -8,7 +8,7 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 const SHARE_MAX = 1 / 64
 
 /** Something kept; `bytes` is what it weighs, about. */
-export interface Weighed {
+interface Weighed {
   readonly bytes: number
 }
 

@@ -2,11 +2,12 @@
 // listing can change, without which a page of 200 markets reads 200 descriptions from disk, and the
 // whole record, given again until the market or its twin changes. When full, those written longest
 // ago go, and are written anew. Not for: books, trades, prices (render.ts).
-// Upholds MARKETS2, MARKETS4, MARKETS10, MARKETS12, HOT1, HOT2.
+// Upholds FEE7, MARKETS2, MARKETS4, MARKETS10, MARKETS12, HOT1, HOT2.
 
 import type { MarketView, MatchesView } from '../../actors/views.ts'
 import { MICROS, priceCents, toNumber, toSeconds } from '../../engine/units.ts'
 import { etagOf } from '../request/etag.ts'
+import { feesRecord } from './fees.ts'
 import { KeptByMarket, weightOf } from './kept-by-market.ts'
 import { outcomePrice } from './render.ts'
 
@@ -67,7 +68,9 @@ export class MarketRecords {
     const kept = this.#kept.get(number)
     const twin = this.#matches.twinOf(view.ref)
     const isCurrent =
-      kept?.listing.summary === view.summary && nowMs - kept.listing.readAtMs < KEPT_MS
+      kept?.listing.summary === view.summary &&
+      nowMs - kept.listing.readAtMs < KEPT_MS &&
+      !hasPassed(view.summary.fees.next?.sinceMs, kept.listing.readAtMs, nowMs)
     if (
       isCurrent &&
       kept.version === view.version &&
@@ -84,6 +87,11 @@ export class MarketRecords {
     this.#kept.put(number, written)
     return written
   }
+}
+
+/** Whether a moment lies between two others, the later one included. */
+function hasPassed(atMs: number | null | undefined, fromMs: number, toMs: number): boolean {
+  return atMs !== null && atMs !== undefined && atMs > fromMs && atMs <= toMs
 }
 
 function recordText(view: MarketView, listing: Listing, twin: MarketView | null): string {
@@ -129,6 +137,7 @@ function readListing(view: MarketView, nowMs: number): Listing {
     category: summary.category,
     event_slug: summary.eventSlug,
     image: summary.image,
+    fees: feesRecord(summary.fees, nowMs),
   })
   return {
     summary,

@@ -60,6 +60,7 @@ export const VenueBTradeSchema = Type.Object({
   yes_price_dollars: Type.String({ description: 'exact' }),
   no_price_dollars: Type.String({ description: 'exact' }),
   count_fp: Type.String({ description: 'exact' }),
+  is_block_trade: Type.Boolean({ description: 'agreed beside the book' }),
 })
 
 type Native = ReturnType<MarketView['details']>['native']
@@ -129,6 +130,7 @@ export function venueBTrade(view: MarketView, trade: Trade) {
     yes_price_dollars: dollars(price),
     no_price_dollars: dollars(other),
     count_fp: toDecimal(size, 2),
+    is_block_trade: trade.isBlock,
   }
 }
 

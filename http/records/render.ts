@@ -106,7 +106,7 @@ export function tradeText(trade: Trade, market: MarketTexts): string {
     market.labels[trade.outcomeIndex] ?? 'null'
   },"size_usd":${unitText(trade.usd)},"timestamp_ms":${trade.timeMs},"native_trade_id":${id},"maker":${quoted(
     trade.maker,
-  )},"taker":${quoted(trade.taker)},"tx_hash":${quoted(trade.txHash)}}`
+  )},"taker":${quoted(trade.taker)},"tx_hash":${quoted(trade.txHash)},"is_block_trade":${trade.isBlock}}`
 }
 
 /** A whale row as JSON text. */

@@ -20,7 +20,7 @@ export interface Identity {
   readonly isTokenHolder: boolean
 }
 
-const NOBODY: Identity = { caller: null, isTokenHolder: false }
+const ANONYMOUS: Identity = { caller: null, isTokenHolder: false }
 
 /** The identity; `prefersToken`: look at the token even when the key is good. */
 export function identify(
@@ -33,15 +33,15 @@ export function identify(
   const bearer = bearerToken(credentials.authorization)
   if (bearer === null || isKeyLike(bearer)) {
     const caller = byKey ?? (bearer === null ? null : accounts.callerOfKey(bearer))
-    return caller === null ? NOBODY : { caller, isTokenHolder: false }
+    return caller === null ? ANONYMOUS : { caller, isTokenHolder: false }
   }
   const byToken = accounts.callerOfToken(bearer)
   if (byToken !== null) return { caller: byToken, isTokenHolder: true }
-  return byKey === null ? NOBODY : { caller: byKey, isTokenHolder: false }
+  return byKey === null ? ANONYMOUS : { caller: byKey, isTokenHolder: false }
 }
 
 /** The token of an `Authorization: Bearer` header; null when it has another form. */
-export function bearerToken(authorization: string): string | null {
+function bearerToken(authorization: string): string | null {
   const parts = /^bearer +([\x21-\x7e]+)$/i.exec(authorization)
   return parts?.[1] ?? null
 }

@@ -1,6 +1,6 @@
 // Cursors of pages. A list's cursor is opaque, names a pinned ranking, and is bound to its filters by
 // a keyed hash, so that a foreign or edited one is noticed. The key lives as long as this process,
-// as the pins do. A history's cursor is the millisecond of the last row, with the row's ordinal where
+// as the pins do. A cursor in a range of time is the millisecond of the last row, with the row's ordinal where
 // a page cuts through several rows of one millisecond. Upholds PAGE1 to PAGE3.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -43,8 +43,8 @@ export class ListCursors {
   }
 }
 
-/** A place between the rows of a history; a null ordinal: the whole millisecond has been read. */
-export interface HistoryPosition {
+/** A place between rows in order of time; a null ordinal: the whole millisecond has been read. */
+interface TimePosition {
   readonly timeMs: TimeMs
   readonly ordinal: number | null
 }
@@ -55,12 +55,12 @@ interface Row {
 }
 
 /** The cursor behind `last`; `next` is the first row of the following page. */
-export function historyCursor(last: Row, next: Row): string {
+export function timeCursor(last: Row, next: Row): string {
   return last.timeMs === next.timeMs ? `${last.timeMs}.${last.ordinal}` : String(last.timeMs)
 }
 
-/** Null for text that is no cursor of a history. */
-export function parseHistoryCursor(text: string): HistoryPosition | null {
+/** Null for text that is no such cursor. */
+export function parseTimeCursor(text: string): TimePosition | null {
   const parts = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text)
   if (parts === null) return null
   const ordinal = parts[2] === undefined ? null : Number(parts[2])

@@ -35,7 +35,7 @@ import { SyncTimes } from './sync-times.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
 /** What the wrapper needs of the house. */
-export interface HandlerParts {
+interface HandlerParts {
   readonly router: Router
   readonly accounts: AccountsView
   readonly clock: Clock

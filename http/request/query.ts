@@ -31,7 +31,7 @@ export function parseQuery(text: string | undefined): RawQuery | null {
 }
 
 /** One percent-decoded part; null when malformed. */
-export function decode(text: string): string | null {
+function decode(text: string): string | null {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   return decodePath(spaced)
 }

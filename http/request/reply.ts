@@ -32,7 +32,7 @@ export interface Answer {
 }
 
 /** What the wrapper adds to an answer. */
-export interface Frame {
+interface Frame {
   readonly quota: Quota
   readonly nowSeconds: number
   /** The `Access-Control-Allow-Origin` value; null: none. */

@@ -17,7 +17,7 @@ export type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH'
 
 /**
  * `public`: no credential. `caller`: key or token. `token`: login token only. `upgrade`: key or token for the
- * upgrade, which comes to another door (http/ws/session/upgrade.ts); what comes to the route is none, and needs nothing.
+ * upgrade, which the handshake answers (http/ws/session/upgrade.ts); a plain GET needs nothing.
  */
 export type Access = 'public' | 'caller' | 'token' | 'upgrade'
 
@@ -27,7 +27,7 @@ export type Access = 'public' | 'caller' | 'token' | 'upgrade'
  * spend; otherwise as `data`. `signIn`: whatever it carries, nothing but the address's attempts to sign
  * up and in, which the owner of accounts takes.
  */
-export type Budget = 'data' | 'management' | 'signIn'
+type Budget = 'data' | 'management' | 'signIn'
 
 /** What every handler may read of its request. */
 export interface RequestFacts {

@@ -233,7 +233,7 @@ function passwordProblems(field: string, password: string): readonly Problem[] {
 }
 
 function known(caller: Caller | null): Caller {
-  if (caller === null) throw new Error('the wrapper lets nobody in without a caller')
+  if (caller === null) throw new Error('the wrapper admits no request without a caller')
   return caller
 }
 

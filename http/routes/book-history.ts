@@ -3,15 +3,15 @@
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
+import { readTimePage, type TimePage } from '../pages/scan.ts'
 import {
   cursorText,
   DATA_START,
-  type HistoryAsked,
-  historyParameters,
-  historyRange,
+  type TimeRangeAsked,
+  timeParameters,
+  timeRangeOf,
   withDataStart,
-} from '../pages/history.ts'
-import { type HistoryPage, readHistory } from '../pages/scan.ts'
+} from '../pages/time-range.ts'
 import { marketTexts, snapshotText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
 import { writtenInSlices } from '../request/in-slices.ts'
@@ -25,15 +25,15 @@ const SLICE_ROWS = 48
 type Snapshot = ReturnType<MarketView['snapshots']>[number]
 
 const Query = Type.Object({
-  start_time: historyParameters.start_time,
-  end_time: historyParameters.end_time,
+  start_time: timeParameters.start_time,
+  end_time: timeParameters.end_time,
   limit: parameters.limit(500, 100),
-  cursor: historyParameters.cursor,
-  order: historyParameters.order,
+  cursor: timeParameters.cursor,
+  order: timeParameters.order,
   depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
 })
 
-interface BookHistoryQuery extends HistoryAsked {
+interface BookHistoryQuery extends TimeRangeAsked {
   readonly limit: number
   readonly depth?: number
 }
@@ -67,9 +67,9 @@ async function history(
   view: MarketView,
   query: BookHistoryQuery,
 ): Promise<Answer> {
-  const page: HistoryPage<Snapshot> = await readHistory<Snapshot>({
+  const page: TimePage<Snapshot> = await readTimePage<Snapshot>({
     // One snapshot a millisecond: their ordinals are all 0.
-    range: historyRange(query, 0),
+    range: timeRangeOf(query, 0),
     limit: query.limit,
     read: (slice) => view.snapshots(slice),
     place: ({ timeMs }) => ({ timeMs, ordinal: 0 }),

@@ -17,11 +17,11 @@ import { type CandlePage, filledCandles, tradedCandles } from '../pages/candles.
 import {
   cursorText,
   DATA_START,
-  type HistoryAsked,
-  historyParameters,
-  historyRange,
+  type TimeRangeAsked,
+  timeParameters,
+  timeRangeOf,
   withDataStart,
-} from '../pages/history.ts'
+} from '../pages/time-range.ts'
 import { candleText } from '../records/render.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { writtenInSlices } from '../request/in-slices.ts'
@@ -53,15 +53,15 @@ const Query = Type.Object({
     ['1m', '5m', '15m', '1h', '4h', '1d', '1', '5', '15', '60', '240', '1440'] as const,
     { default: '1h', synonyms: INTERVALS },
   ),
-  start_time: historyParameters.start_time,
-  end_time: historyParameters.end_time,
+  start_time: timeParameters.start_time,
+  end_time: timeParameters.end_time,
   limit: parameters.limit(1000, 300),
-  cursor: historyParameters.cursor,
+  cursor: timeParameters.cursor,
   outcome: parameters.text(),
   gap_fill: parameters.flag(false),
 })
 
-interface CandlesQuery extends Omit<HistoryAsked, 'order'> {
+interface CandlesQuery extends Omit<TimeRangeAsked, 'order'> {
   readonly interval: keyof typeof INTERVALS
   readonly limit: number
   readonly outcome?: string
@@ -103,7 +103,7 @@ async function candles(
   const interval = INTERVALS[query.interval]
   const lengthMs = CANDLE_MS[interval]
   const outcomeIndex = outcomeIndexOf(view, query.outcome)
-  const { fromMs, toMs, after } = historyRange({ ...query, order: 'desc' })
+  const { fromMs, toMs, after } = timeRangeOf({ ...query, order: 'desc' })
   if (after !== null && after.ordinal !== null) {
     throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
   }

@@ -6,8 +6,8 @@ import type { EventFilter, EventPage, EventView, MarketView } from '../../actors
 import { EngineError } from '../../engine/errors.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
 import { toNumber } from '../../engine/units.ts'
-import { cursorText } from '../pages/history.ts'
 import { answerPage, pageRefusals, volumeMin } from '../pages/lists.ts'
+import { cursorText } from '../pages/time-range.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
@@ -20,7 +20,7 @@ const LISTED_MARKETS_MAX = 10
 const MARKETS_MAX = 500
 
 /** What the routes of events need. */
-export interface EventRouteParts extends RouteParts {
+interface EventRouteParts extends RouteParts {
   readonly records: MarketRecords
 }
 

@@ -5,8 +5,8 @@ import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketFilter, MarketOrder, MarketPage } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
-import { cursorText } from '../pages/history.ts'
 import { answerPage, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
+import { cursorText } from '../pages/time-range.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
@@ -22,7 +22,7 @@ import {
 } from '../schemas.ts'
 
 /** What the routes of markets need. */
-export interface MarketRouteParts {
+interface MarketRouteParts {
   readonly engine: EngineView
   readonly clock: Clock
   readonly records: MarketRecords

@@ -13,10 +13,10 @@ import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { HandleForm, VenueKey } from '../../engine/ids.ts'
 import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
-import { SPORTS, type Sport } from '../../engine/sports/sport.ts'
+import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
-import { cursorText } from '../pages/history.ts'
 import { answerPage, pageRefusals } from '../pages/lists.ts'
+import { cursorText } from '../pages/time-range.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import { CONFIDENCES, matchSchemas, matchText, RELATIONS } from '../records/matches.ts'
@@ -25,7 +25,7 @@ import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
 
-export interface MatchRouteParts {
+interface MatchRouteParts {
   readonly clock: Clock
   readonly engine: Pick<EngineView, 'sports'> & { readonly matches: MatchListView }
   readonly records: Pick<MarketRecords, 'text'>

@@ -7,15 +7,6 @@ import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import {
-  cursorText,
-  DATA_START,
-  type HistoryAsked,
-  type HistoryRange,
-  historyParameters,
-  historyRange,
-  withDataStart,
-} from '../pages/history.ts'
 import { volumeMin } from '../pages/lists.ts'
 import {
   type MarketTrade,
@@ -23,7 +14,16 @@ import {
   MergedTrades,
   mergedPlace,
 } from '../pages/merged-trades.ts'
-import { type HistoryPage, type Place, type Reading, readHistory } from '../pages/scan.ts'
+import { type Place, type Reading, readTimePage, type TimePage } from '../pages/scan.ts'
+import {
+  cursorText,
+  DATA_START,
+  type TimeRange,
+  type TimeRangeAsked,
+  timeParameters,
+  timeRangeOf,
+  withDataStart,
+} from '../pages/time-range.ts'
 import { VenueATradeSchema, venueATrade } from '../records/native-venue-a.ts'
 import { VenueBTradeSchema, venueBTrade } from '../records/native-venue-b.ts'
 import { listOf } from '../request/find-market.ts'
@@ -62,11 +62,11 @@ function venueATrades(parts: RouteParts): Route {
       wallet: parameters.address(),
       side: Type.Optional(choice(['buy', 'sell'] as const)),
       min_usd: parameters.volume(),
-      start_time: historyParameters.start_time,
-      end_time: historyParameters.end_time,
-      order: historyParameters.order,
+      start_time: timeParameters.start_time,
+      end_time: timeParameters.end_time,
+      order: timeParameters.order,
       limit: parameters.limit(500, 100),
-      cursor: historyParameters.cursor,
+      cursor: timeParameters.cursor,
     }),
     ({ query, signal }) => {
       const { market_slug: slug, condition_id: condition, token_id: token } = query
@@ -116,12 +116,12 @@ function venueBTrades(parts: RouteParts): Route {
       ticker: parameters.text(),
       event_ticker: parameters.text(),
       taker_side: Type.Optional(choice(['yes', 'no'] as const)),
-      start_time: historyParameters.start_time,
-      end_time: historyParameters.end_time,
+      start_time: timeParameters.start_time,
+      end_time: timeParameters.end_time,
       min_count: parameters.volume(),
-      order: historyParameters.order,
+      order: timeParameters.order,
       limit: parameters.limit(500, 100),
-      cursor: historyParameters.cursor,
+      cursor: timeParameters.cursor,
     }),
     ({ query, signal }) => {
       const { ticker, event_ticker: event, taker_side: side, min_count: count } = query
@@ -158,7 +158,7 @@ function basics(
   }
 }
 
-/** A venue's row: a trade, its market, and its place in the history that is read. */
+/** A venue's row: a trade, its market, and its place among the rows that are read. */
 interface PlacedTrade extends MarketTrade {
   readonly place: Place
 }
@@ -166,7 +166,7 @@ interface PlacedTrade extends MarketTrade {
 /** What is asked of a venue's trades. */
 interface Asked {
   readonly signal: () => AbortSignal
-  readonly query: HistoryAsked & { readonly limit: number }
+  readonly query: TimeRangeAsked & { readonly limit: number }
   /** Null: the whole venue. */
   readonly markets: readonly MarketView[] | null
   readonly accepts: ((row: MarketTrade) => boolean) | null
@@ -178,8 +178,8 @@ async function trades(
   venue: VenueKey,
   { query, signal, markets, accepts, record }: Asked,
 ): Promise<Answer> {
-  const range = markets === null ? historyRange(query) : historyRange(query, MERGED_ORDINAL_MAX)
-  const page: HistoryPage<PlacedTrade> = await readHistory<PlacedTrade>({
+  const range = markets === null ? timeRangeOf(query) : timeRangeOf(query, MERGED_ORDINAL_MAX)
+  const page: TimePage<PlacedTrade> = await readTimePage<PlacedTrade>({
     range,
     limit: query.limit,
     read: markets === null ? ofVenue(catalog, venue) : ofMarkets(markets, range, clock),
@@ -202,7 +202,7 @@ async function trades(
 /** The markets are opened once for all slices. */
 function ofMarkets(
   markets: readonly MarketView[],
-  range: HistoryRange,
+  range: TimeRange,
   clock: Clock,
 ): Reading<PlacedTrade>['read'] {
   const merged = new MergedTrades(markets, range, clock)

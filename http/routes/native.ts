@@ -5,7 +5,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { MarketFilter, MarketPage, MarketPhase, MarketView } from '../../actors/views.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import { cursorText } from '../pages/history.ts'
 import {
   answerPage,
   createdRange,
@@ -13,6 +12,7 @@ import {
   pageRefusals,
   volumeMin,
 } from '../pages/lists.ts'
+import { cursorText } from '../pages/time-range.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
 import { VenueAMarketSchema, venueAMarket } from '../records/native-venue-a.ts'
 import { VenueBMarketSchema, venueBMarket } from '../records/native-venue-b.ts'

@@ -6,7 +6,7 @@ import type { CatalogView, EngineView, GamesView, MarketView } from '../../actor
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
-import { SPORTS, type Sport } from '../../engine/sports/sport.ts'
+import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
 import { foldName } from '../../engine/sports/team-names.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
 import type { MarketRecords } from '../records/markets.ts'
@@ -14,7 +14,7 @@ import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { choice, parameters, SportsSchema } from '../schemas.ts'
 
-export interface SportsRouteParts {
+interface SportsRouteParts {
   readonly engine: Pick<EngineView, 'catalog' | 'sports'>
   readonly records: Pick<MarketRecords, 'text'>
   readonly clock: Clock

@@ -2,11 +2,13 @@
 // and what its database holds. Upholds STATUS1 to STATUS3, DELAY9.
 
 import { Type } from '@sinclair/typebox'
-import type { EngineView } from '../../actors/views.ts'
+import type { EngineView, VenueView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
+import { toSeconds } from '../../engine/units.ts'
+import type { TradesSource } from '../../engine/venues/venue.ts'
 import { json, plainText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { byPlatform, HealthSchema, nullable } from '../schemas.ts'
@@ -146,7 +148,7 @@ function statsRecord(engine: EngineView, nowMs: number) {
 }
 
 /** The health record: degraded when any part is not as it should be. */
-export function healthRecord(engine: EngineView) {
+function healthRecord(engine: EngineView) {
   const exchanges: Record<string, boolean> = {}
   for (const { platform, state } of engine.venues()) exchanges[platform] = state === 'live'
   const database = engine.isStorageHealthy()
@@ -160,5 +162,25 @@ export function healthRecord(engine: EngineView) {
     exchanges,
     delay_ms: engine.delayMs(),
     uptime_s: Math.floor(engine.uptimeSeconds()),
+    trades_source: sourcesOf(engine),
+    drift: Object.fromEntries(engine.venues().map((view) => [view.platform, driftRecords(view)])),
   }
+}
+
+/** Where trades come from, of venues that have two sources. */
+function sourcesOf(engine: EngineView) {
+  const sources: Record<string, TradesSource> = {}
+  for (const { platform, tradesSource } of engine.venues()) {
+    if (tradesSource !== null) sources[platform] = tradesSource
+  }
+  return sources
+}
+
+/** The findings of a venue. Their texts are the venue's: cut, and without control characters. */
+function driftRecords({ drift }: VenueView) {
+  return drift.map(({ kind, name, weight, firstMs, lastMs, count, sample }) => ({
+    ...{ kind, name, weight, count, sample },
+    first: toSeconds(firstMs),
+    last: toSeconds(lastMs),
+  }))
 }

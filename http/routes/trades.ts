@@ -4,15 +4,15 @@
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
+import { readTimePage, type TimePage } from '../pages/scan.ts'
 import {
   cursorText,
   DATA_START,
-  type HistoryAsked,
-  historyParameters,
-  historyRange,
+  type TimeRangeAsked,
+  timeParameters,
+  timeRangeOf,
   withDataStart,
-} from '../pages/history.ts'
-import { type HistoryPage, readHistory } from '../pages/scan.ts'
+} from '../pages/time-range.ts'
 import { marketTexts, tradeText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
@@ -25,15 +25,15 @@ type StoredTrade = ReturnType<MarketView['trades']>[number]
 
 const Query = Type.Object({
   limit: parameters.limit(500, 100),
-  cursor: historyParameters.cursor,
+  cursor: timeParameters.cursor,
   slug: parameters.text(),
-  start_time: historyParameters.start_time,
-  end_time: historyParameters.end_time,
+  start_time: timeParameters.start_time,
+  end_time: timeParameters.end_time,
   side: Type.Optional(choice(['buy', 'sell'] as const)),
-  order: historyParameters.order,
+  order: timeParameters.order,
 })
 
-interface TradesQuery extends HistoryAsked {
+interface TradesQuery extends TimeRangeAsked {
   readonly limit: number
   readonly side?: 'buy' | 'sell'
   readonly signal: () => AbortSignal
@@ -87,14 +87,14 @@ function trades(
 ): Answer | Promise<Answer> {
   const { side, limit } = query
   const texts = marketTexts(view)
-  const answer = ({ rows, cursor }: HistoryPage<StoredTrade>): Answer => {
+  const answer = ({ rows, cursor }: TimePage<StoredTrade>): Answer => {
     const list = rows.map((row) => tradeText(row, texts)).join(',')
     const body = `{"market_id":${texts.id},"trades":[${list}],${cursorText(cursor)}}`
     const records = { oldestMs: view.oldestTradeMs(), sinceMs: catalog.recordsSinceMs }
     return withDataStart(jsonText(body), query.start_time, records)
   }
-  const page = readHistory<StoredTrade>({
-    range: historyRange(query),
+  const page = readTimePage<StoredTrade>({
+    range: timeRangeOf(query),
     limit,
     read: (slice) => view.trades(slice),
     place: (row) => row,

@@ -11,7 +11,7 @@ import {
   type WalletAddress,
   walletAddress,
 } from '../../engine/ids.ts'
-import { historyParameters } from '../pages/history.ts'
+import { timeParameters } from '../pages/time-range.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { type Answer, failure, json } from '../request/reply.ts'
 import { type Route, type RouteDocument, route, type ValidRequest } from '../request/route.ts'
@@ -54,7 +54,7 @@ const DATA_COMPLETE = {
 }
 const ADDRESS = Type.Object({ address: parameters.address() })
 
-const { cursor, start_time, end_time, order } = historyParameters
+const { cursor, start_time, end_time, order } = timeParameters
 const market_id = parameters.text()
 
 const TradesQuery = Type.Object({

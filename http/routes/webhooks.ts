@@ -14,7 +14,6 @@ import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
 import { type Answer, json, nothing } from '../request/reply.ts'
 import { bodyRoute, type Method, type Route, type RouteDocument, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
-import { webhookDocuments } from '../webhooks/documents.ts'
 import {
   deliveryCursor,
   deliveryNumber,
@@ -22,6 +21,7 @@ import {
   webhookRecord,
 } from '../webhooks/records.ts'
 import { changeOf, requestOf, webhookBodies } from '../webhooks/requests.ts'
+import { webhookDocuments } from '../webhooks/route-documents.ts'
 import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 
 const NoQuery = Type.Object({})
@@ -178,6 +178,6 @@ function unknownWebhook(): EngineError {
 }
 
 function accountOf(caller: Caller | null): AccountId {
-  if (caller === null) throw new Error('the wrapper lets nobody in without a caller')
+  if (caller === null) throw new Error('the wrapper admits no request without a caller')
   return caller.accountId
 }

@@ -8,14 +8,14 @@ import type { MarketId } from '../../engine/ids.ts'
 import { whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
 import { MICROS } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
+import { readTimePage } from '../pages/scan.ts'
 import {
   cursorText,
   DATA_START,
-  historyParameters,
-  historyRange,
+  timeParameters,
+  timeRangeOf,
   withDataStart,
-} from '../pages/history.ts'
-import { readHistory } from '../pages/scan.ts'
+} from '../pages/time-range.ts'
 import { whaleText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
 import { writtenInSlices } from '../request/in-slices.ts'
@@ -43,11 +43,11 @@ const filters = {
     minimum: whaleRowUsdMin / MICROS,
     default: whaleMessageUsdMin / MICROS,
   }),
-  start_time: historyParameters.start_time,
-  end_time: historyParameters.end_time,
-  order: historyParameters.order,
+  start_time: timeParameters.start_time,
+  end_time: timeParameters.end_time,
+  order: timeParameters.order,
   limit: parameters.limit(200, 50),
-  cursor: historyParameters.cursor,
+  cursor: timeParameters.cursor,
 }
 const OfMarketQuery = Type.Object(filters)
 
@@ -145,8 +145,8 @@ async function whales(
     (side === undefined || row.whale.side === side) &&
     (wallet === undefined || row.whale.wallet?.toLowerCase() === wallet) &&
     isOther?.(row) !== true
-  const page = await readHistory<WhaleRowView>({
-    range: historyRange(query),
+  const page = await readTimePage<WhaleRowView>({
+    range: timeRangeOf(query),
     limit,
     read: (slice) =>
       view === null

@@ -11,14 +11,14 @@ import {
   type TSchema,
   Type,
 } from '@sinclair/typebox'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { isRecord } from '../../engine/json-record.ts'
 import { withAliases } from '../request/aliases.ts'
 import { EMPTY_QUERY, type RawQuery } from '../request/query.ts'
 import { BodyProblems, inFieldOrder, soundFields } from './body-problems.ts'
 import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 
-export type Parsed<T> =
+type Parsed<T> =
   | { readonly kind: 'valid'; readonly value: T; readonly unknown: readonly string[] }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
   /** Every part is valid, but an alias contradicts its canonical name. */
@@ -35,7 +35,7 @@ export function compileQuery<P extends TProperties>(
     parameterOf(name, property, !KindGuard.IsOptional(property)),
   )
   const names = new Set(parameters.flatMap((parameter) => parameter.names))
-  const check = ajv.compile<Static<TObject<P>>>(schema)
+  const check = compiled<Static<TObject<P>>>(schema)
   const parse = (raw: RawQuery): Parsed<Static<TObject<P>>> => {
     const value: Record<string, unknown> = {}
     const problems: Problem[] = []
@@ -118,9 +118,19 @@ const ajv = new Ajv({
   coerceTypes: false,
   keywords: ['aliases', 'synonyms', 'isCaseless'],
 })
+/** By the schema's JSON, which is all that ajv reads: most routes ask for what another route asks for. */
+const checks = new Map<string, ValidateFunction>()
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-export type ParsedBody<T> =
+/** Whether a value fits the schema; compiled once for all schemas that say the same. */
+function compiled<T>(schema: TSchema): (value: unknown) => value is T {
+  const text = JSON.stringify(schema)
+  const check = checks.get(text) ?? ajv.compile(schema)
+  checks.set(text, check)
+  return (value): value is T => check(value) === true
+}
+
+type ParsedBody<T> =
   | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
   /** The bytes are not text. */
@@ -137,8 +147,8 @@ export function compileBody<P extends TProperties>(
   refine: (value: Static<TObject<P>>) => readonly Problem[] = () => [],
   refineParts?: (parts: Partial<Static<TObject<P>>>) => readonly Problem[],
 ): (bytes: Uint8Array) => ParsedBody<Static<TObject<P>>> {
-  const checkParts = ajv.compile<Partial<Static<TObject<P>>>>(Type.Partial(schema))
-  const check = ajv.compile<Static<TObject<P>>>(schema)
+  const checkParts = compiled<Partial<Static<TObject<P>>>>(Type.Partial(schema))
+  const check = compiled<Static<TObject<P>>>(schema)
   const found = new BodyProblems(schema, className)
   return (bytes) => {
     const json = parseJson(bytes)

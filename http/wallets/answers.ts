@@ -1,4 +1,4 @@
-// What is answered of one wallet: the owner is asked for it, histories and positions are read in slices, and
+// What is answered of one wallet: the owner is asked for it, events and positions are read in slices, and
 // each answer says whether the wallet is known completely. Not for: paths and parameters
 // (routes/wallets.ts) or how records look (http/wallets/records.ts, wallet-events.ts, http/wallets/positions.ts).
 // Upholds WALLETREST1 to WALLETREST9, WALLETREST14.
@@ -10,9 +10,9 @@ import { type NativeMarketId, nativeMarketId, type WalletAddress } from '../../e
 import { USD_ZERO } from '../../engine/units.ts'
 import type { WalletEventKind } from '../../engine/wallet.ts'
 import type { PnlGranularity } from '../../engine/wallets/figures.ts'
-import { cursorText, type HistoryAsked, historyRange } from '../pages/history.ts'
 import { answerPage } from '../pages/lists.ts'
-import { readHistory } from '../pages/scan.ts'
+import { readTimePage } from '../pages/scan.ts'
+import { cursorText, type TimeRangeAsked, timeRangeOf } from '../pages/time-range.ts'
 import type { ListCursors } from '../request/cursor.ts'
 import { writtenInSlices } from '../request/in-slices.ts'
 import { type Answer, json, jsonText, withHeader } from '../request/reply.ts'
@@ -54,12 +54,12 @@ export interface Asked<Query> {
 }
 
 /** What the pages of positions have in common. */
-export interface PositionLists {
+interface PositionLists {
   readonly cursors: ListCursors
   readonly pins: WalletPins
 }
 
-interface EventsQuery extends HistoryAsked {
+interface EventsQuery extends TimeRangeAsked {
   readonly market_id?: string
   readonly limit: number
 }
@@ -134,7 +134,7 @@ async function events(
   },
 ): Promise<Answer> {
   const { kinds, accepts, listName, record } = rules
-  const range = historyRange(query)
+  const range = timeRangeOf(query)
   const market = marketOf(catalog, query.market_id)
   const begunAtMs = clock.monotonicMs()
   const view = await engine.wallets.open(address, signal)
@@ -142,7 +142,7 @@ async function events(
   if (view === null || market === 'none') {
     return withCompleteness(jsonText(`${begin}],${cursorText(null)}}`), view)
   }
-  const page = await readHistory<WalletEventView>({
+  const page = await readTimePage<WalletEventView>({
     ...{ range, limit: query.limit, sliceRows: SLICE_ROWS, clock, signal, begunAtMs },
     read: (slice) => view.events({ ...slice, kinds: null, market: null }),
     place: (row) => row,
@@ -195,7 +195,7 @@ export async function pnlAnswer(
   { address, query, signal }: Asked<PnlQuery>,
 ): Promise<Answer> {
   const { granularity } = query
-  const { fromMs, toMs } = historyRange({ ...query, order: 'asc' })
+  const { fromMs, toMs } = timeRangeOf({ ...query, order: 'asc' })
   const view = await engine.wallets.open(address, signal)
   const figures =
     view === null

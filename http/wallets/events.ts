@@ -31,9 +31,16 @@ export const ACTIVITY_KINDS = {
   MERGE: 'merge',
   REDEEM: 'redeem',
   CONVERSION: 'conversion',
+  MIGRATION: 'migration',
 } as const satisfies Readonly<Record<string, WalletEventKind>>
 export type ActivityType = keyof typeof ACTIVITY_KINDS
-export const ACTIVITY_TYPES: readonly ActivityType[] = ['SPLIT', 'MERGE', 'REDEEM', 'CONVERSION']
+export const ACTIVITY_TYPES: readonly ActivityType[] = [
+  'SPLIT',
+  'MERGE',
+  'REDEEM',
+  'CONVERSION',
+  'MIGRATION',
+]
 
 /** What the wallet did in the first outcome; in the token itself where the market is not known. */
 export function firstOutcomeSide(row: WalletEventView): 'buy' | 'sell' {
@@ -63,6 +70,8 @@ export function walletTradeRecord(
     maker: role === 'maker' ? proxy : null,
     taker: role === 'taker' ? proxy : null,
     tx_hash: event.txHash === '' ? null : event.txHash,
+    // Wallets are of a venue whose trades all happen on the book.
+    is_block_trade: false,
     token_id: token ?? '',
     condition_id: event.market,
     ...{ question, slug, role },
@@ -96,7 +105,7 @@ function sideOf({ kind }: WalletEvent, index: number): 'buy' | 'sell' {
 }
 
 /** A market as the owner of wallets shows it; both null: it is no longer known. */
-export interface ShownMarket {
+interface ShownMarket {
   readonly view: MarketView | null
   readonly facts: WalletMarket | null
 }
@@ -113,7 +122,7 @@ export function namesOf(market: ShownMarket): {
 const UNNAMED = { question: null, slug: null, eventSlug: null }
 
 /** The place of a token among the market's outcomes; −1: not known. */
-export function outcomeIndex(market: ShownMarket, token: OutcomeId | null): number {
+function outcomeIndex(market: ShownMarket, token: OutcomeId | null): number {
   if (token === null) return -1
   if (market.view === null) return market.facts?.tokens.indexOf(token) ?? -1
   return market.view.summary.outcomes.findIndex(({ id }) => id === token)

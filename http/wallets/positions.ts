@@ -63,7 +63,7 @@ export interface PositionsAsked {
 }
 
 /** A position, and whether the wallet holds the market's other outcome too. */
-export interface PositionRow {
+interface PositionRow {
   readonly position: PositionView
   readonly isMergeable: boolean
 }

@@ -146,7 +146,7 @@ export function profileRecord(address: string, view: WalletView) {
 }
 
 /** What the record of profits is made from. */
-export interface PnlFigures {
+interface PnlFigures {
   readonly figures: RangeFigures
   readonly series: readonly PnlPoint[]
   readonly unrealized: UsdMicros

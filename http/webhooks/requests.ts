@@ -24,7 +24,7 @@ type FiltersBody = NonNullable<CreateBody['filters']>
 type AnyBody = Partial<CreateBody>
 
 /** What the rules depend on. */
-export interface RequestFactors {
+interface RequestFactors {
   readonly names: VenueTable
   /** Where events may be posted. */
   readonly policy: CallPolicy

@@ -1,4 +1,4 @@
-// Watches the publisher and gives each update to the channels that hear it. Sends heartbeats, sweeps the
+// Watches the publisher and gives each update to the channels whose `hears` has its kind. Sends heartbeats, sweeps the
 // sockets' buffers, and gives sessions their turns. Not for: what a channel sends (channels/), how it
 // reaches listeners (fan-out/fan-out.ts), what a command does (session/tasks.ts). Upholds HUB1 to HUB8,
 // FAN1.
@@ -326,7 +326,7 @@ export class Hub implements Watcher, Desk {
   }
 }
 
-/** Who hears each kind of update. */
+/** The channels that hear each kind of update. */
 function hearingOf(
   channels: readonly Channel[],
   open: ReadonlyMap<ChannelName, OpenChannel>,

@@ -75,14 +75,14 @@ const reply = <P extends TProperties>(type: string, rest: P) =>
   Type.Object({ type: Type.Literal(type), id: commandId(), ...rest, ...written })
 
 /** A target of a command that means nothing here. */
-export const RejectedSchema = Type.Object({
+const RejectedSchema = Type.Object({
   market_id: Type.Optional(text()),
   event_slug: Type.Optional(text()),
   code: Type.Literal('UNKNOWN_MARKET'),
 })
 
 /** Up to where a client has everything in a channel. */
-export const PositionSchema = Type.Object({
+const PositionSchema = Type.Object({
   epoch: Type.String({ maxLength: 64 }),
   offset: whole(),
 })

@@ -7,7 +7,7 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 
 /** How a pair was judged, as score.ts gives it. */
-export interface StoredJudgement {
+interface StoredJudgement {
   readonly score: number
   readonly relation: string
   readonly inverted: boolean | null

@@ -124,6 +124,8 @@ export interface TradeTable {
   put(market: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade
   /** Fills in a maker that became known later; does nothing when the trade is gone. */
   setMaker(market: MarketNumber, nativeId: string, maker: string | null): void
+  /** Fills in a taker that became known later; does nothing when the trade is gone. */
+  setTaker(market: MarketNumber, nativeId: string, taker: string): void
   get(market: MarketNumber, nativeId: string): StoredTrade | null
   /** Trades of [fromMs, toMs], newest first or oldest first, at most `limit` rows. */
   range(query: SliceQuery & { readonly market: MarketNumber }): readonly StoredTrade[]

@@ -31,7 +31,7 @@ export interface StoredWallet extends WalletProfile {
   /** Kept events that the venue's last answer lacks. */
   readonly lacking: number
   /** When the last settled event was in the venue's answer; 0: it has none; null: the ledger's last one. */
-  readonly toldToMs: TimeMs | null
+  readonly listedToMs: TimeMs | null
   /** As last shown, for rankings. */
   readonly totals: WalletTotals
   /** The last 31 days, ascending. */

@@ -22,7 +22,7 @@ const NAME = /^accounts-\d{8}T\d{6}Z$/
 /** A copy that is not complete yet, or never became so. */
 const PARTIAL = /^accounts-\d{8}T\d{6}Z\.part$/
 
-export interface AccountsBackupOptions {
+interface AccountsBackupOptions {
   readonly environment: Pick<Environment, 'rowCounts' | 'handedOver' | 'putCount' | 'copyTo'>
   readonly dataDir: string
   readonly databaseId: string

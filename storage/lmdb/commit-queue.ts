@@ -36,7 +36,7 @@ export interface CommitQueueOptions {
   readonly onFailure: (failure: { state: CommitState; isNews: boolean; cause: string }) => void
 }
 
-export interface CommitFailure {
+interface CommitFailure {
   readonly cause: string
   /** There was no room for it; nothing is wrong with the disk otherwise. */
   readonly isDiskFull: boolean

@@ -27,7 +27,7 @@ export type Root = Pick<
   'openDB' | 'batch' | 'readerCheck' | 'resetReadTxn' | 'close' | 'backup'
 >
 
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   readonly name: EnvironmentName
   /** The environment's own folder. */
   readonly path: string

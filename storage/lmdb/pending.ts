@@ -14,7 +14,7 @@ interface WaitingRow {
 }
 
 /** `text` is the key as one character a byte: comparing texts compares bytes. */
-export interface PendingRow {
+interface PendingRow {
   readonly text: string
   readonly key: Buffer
   value: Buffer | null

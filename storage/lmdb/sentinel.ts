@@ -29,7 +29,7 @@ export interface Sentinel {
 }
 
 /** DATA_DIR/database.json. `isComplete` is false while a first start is still making the files. */
-export interface SideFile {
+interface SideFile {
   readonly databaseId: string
   readonly isComplete: boolean
 }

@@ -16,7 +16,7 @@ import type { TableLayout } from '../tables.ts'
 import { PendingCursor, PendingRows } from './pending.ts'
 
 /** What a table reports to its environment, and asks of it. */
-export interface TableEnvironment {
+interface TableEnvironment {
   /** A row waits that was not waiting before. */
   readonly onPut: () => void
   readonly onDamage: (reason: string) => void

@@ -9,14 +9,18 @@ import {
   outcomeId,
   VENUE_KEYS,
 } from '../../engine/ids.ts'
+import { FEES_UNKNOWN, type MarketFees } from '../../engine/market/fees.ts'
 import { MARKET_STATUSES, type OutcomeListing } from '../../engine/market/market.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../contract/storage.ts'
 import type { Schemas } from '../lmdb/table.ts'
+import { feeFields, readFees } from './fees.ts'
 import type { FieldReader } from './records.ts'
 
-/** The schema version that these writers write. */
+/** The schema version that these writers write, of events and of what stays on disk alone. */
 export const LISTING_SCHEMA = 1
+/** Of a market's summary; its second has the fees. */
+export const MARKET_SCHEMA = 2
 
 export function marketFields(market: MarketSummary): readonly unknown[] {
   const outcomes: string[] = []
@@ -46,11 +50,21 @@ export function marketFields(market: MarketSummary): readonly unknown[] {
     market.volumeTotal,
     market.openInterest,
     market.settlementPrice,
+    ...feeFields(market.fees),
   ]
 }
 
 export const marketSchemas: Schemas<MarketSummary> = {
-  1: (fields) => ({
+  1: (fields) => readMarket(fields, () => FEES_UNKNOWN),
+  2: (fields) => readMarket(fields, readFees),
+}
+
+/** The fees are the last of the fields. */
+function readMarket(
+  fields: FieldReader,
+  feesIn: (fields: FieldReader) => MarketFees,
+): MarketSummary {
+  return {
     venue: fields.choice(VENUE_KEYS),
     nativeId: nativeMarketId(fields.text()),
     slug: fields.text(),
@@ -75,7 +89,8 @@ export const marketSchemas: Schemas<MarketSummary> = {
     volumeTotal: fields.orNull(usdMicros),
     openInterest: fields.orNull(sizeMicros),
     settlementPrice: fields.orNull(priceMicros),
-  }),
+    fees: feesIn(fields),
+  }
 }
 
 export function eventFields(event: EventSummary): readonly unknown[] {

@@ -9,7 +9,7 @@ import { VarintReader, writeSigned, writeVarint } from './varints.ts'
 const PAIR_BYTES_MAX = 7
 
 /** Prices at ascending seconds, as many of the one as of the other. */
-export interface PriceSeries {
+interface PriceSeries {
   readonly seconds: readonly number[]
   readonly prices: readonly PriceMicros[]
 }

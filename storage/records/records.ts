@@ -168,6 +168,10 @@ export class FieldReader {
     })
   }
 
+  numbersOrNull(): readonly number[] | null {
+    return this.#peekNull() ? null : this.numbers()
+  }
+
   bytes(): Uint8Array {
     const value = this.#take()
     if (!(value instanceof Uint8Array)) throw new FieldError('expected bytes')

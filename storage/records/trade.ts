@@ -1,6 +1,6 @@
 // The record of one trade: its fields by schema version; time and ordinal stand in its key.
 // Schema 2 (format 2) also names its row in the index by venue, so that it can be removed without
-// a search. Not for: the indexes themselves (trades.ts, venue-trades.ts).
+// a search; schema 3 (format 6) has the same fields and says that the trade is a block trade. Not for: the indexes themselves (trades.ts, venue-trades.ts).
 
 import type { TradeSide } from '../../engine/events.ts'
 import { VENUE_KEYS } from '../../engine/ids.ts'
@@ -24,7 +24,7 @@ export const SIDES: readonly TradeSide[] = ['buy', 'sell']
 const writer = new MsgpackWriter()
 
 /**
- * The body of a trade's record, by schema 2 where its place is known, else by 1. Written field by field, the
+ * The body of a trade's record, by schema 2 (a block trade's by 3) where its place is known, else by 1. Written field by field, the
  * bytes that the library writes of such a list. Good until the next call.
  */
 export function tradeBody(trade: StoredTrade, place: VenuePlace | null): Uint8Array {
@@ -51,28 +51,31 @@ export function tradeBody(trade: StoredTrade, place: VenuePlace | null): Uint8Ar
 }
 
 /** The schema version of such a body. */
-export function tradeSchema(place: VenuePlace | null): number {
-  return place === null ? 1 : 2
+export function tradeSchema({ isBlock }: StoredTrade, place: VenuePlace | null): number {
+  if (place === null) return 1
+  return isBlock ? 3 : 2
 }
 
 /** The decoders for the trade under this key. */
 export function tradeSchemas(key: Buffer): Schemas<StoredTrade> {
-  const read = (fields: FieldReader) => readTrade(key, fields)
-  return { 1: read, 2: read }
+  const read = (fields: FieldReader) => readTrade(key, fields, false)
+  return { 1: read, 2: read, 3: (fields) => readTrade(key, fields, true) }
 }
 
 /** The decoders for the trade under this key with its place among the venue's. */
 export function placedTradeSchemas(key: Buffer): Schemas<PlacedTrade> {
+  const placed = (isBlock: boolean) => (fields: FieldReader) => ({
+    trade: readTrade(key, fields, isBlock),
+    place: { venue: fields.choice(VENUE_KEYS), ordinal: fields.number() },
+  })
   return {
-    1: (fields) => ({ trade: readTrade(key, fields), place: null }),
-    2: (fields) => ({
-      trade: readTrade(key, fields),
-      place: { venue: fields.choice(VENUE_KEYS), ordinal: fields.number() },
-    }),
+    1: (fields) => ({ trade: readTrade(key, fields, false), place: null }),
+    2: placed(false),
+    3: placed(true),
   }
 }
 
-function readTrade(key: Buffer, fields: FieldReader): StoredTrade {
+function readTrade(key: Buffer, fields: FieldReader, isBlock: boolean): StoredTrade {
   return {
     nativeId: fields.text(),
     timeMs: timeMs(readInteger(key, 4)),
@@ -85,6 +88,7 @@ function readTrade(key: Buffer, fields: FieldReader): StoredTrade {
     maker: fields.textOrNull(),
     taker: fields.textOrNull(),
     txHash: fields.textOrNull(),
+    isBlock,
     receivedAtMs: timeMs(fields.number()),
     run: fields.numberOrNull(),
     offset: fields.numberOrNull(),
@@ -93,12 +97,12 @@ function readTrade(key: Buffer, fields: FieldReader): StoredTrade {
 }
 
 /**
- * A trade with its ordinal and maker. Field by field, since a spread of so many fields gives every
+ * A trade with its ordinal and maker, and its taker where that became known later. Field by field, since a spread of so many fields gives every
  * object a hidden class of its own in this Node, some 450 bytes a trade.
  */
 export function storedTrade(
   trade: Omit<StoredTrade, 'ordinal'>,
-  set: { readonly ordinal: number; readonly maker: string | null },
+  set: { readonly ordinal: number; readonly maker: string | null; readonly taker?: string },
 ): StoredTrade {
   return {
     nativeId: trade.nativeId,
@@ -110,8 +114,9 @@ export function storedTrade(
     outcomeIndex: trade.outcomeIndex,
     usd: trade.usd,
     maker: set.maker,
-    taker: trade.taker,
+    taker: set.taker ?? trade.taker,
     txHash: trade.txHash,
+    isBlock: trade.isBlock,
     receivedAtMs: trade.receivedAtMs,
     run: trade.run,
     offset: trade.offset,

@@ -22,7 +22,7 @@ export const WALLET_SCHEMA = 2
 export const WALLET_MARKET_SCHEMA = 1
 
 /** Bytes of an address, and so of a wallet's key. */
-export const addressBytes = 20
+const addressBytes = 20
 
 /** The 20 bytes of an address. */
 export function addressKey(address: WalletAddress): Buffer {
@@ -44,10 +44,11 @@ export function walletMarketKey(id: NativeMarketId): Buffer {
 
 export function walletFields(wallet: StoredWallet): readonly unknown[] {
   const { proxy, eoa, handle, pseudonym, image, settledToMs, isComplete, readAtMs } = wallet
-  const { askedAtMs, events, tallyEvents, blocks, side, lacking, toldToMs, totals, hours } = wallet
+  const { askedAtMs, events, tallyEvents, blocks, side, lacking, listedToMs, totals, hours } =
+    wallet
   const who = [proxy, eoa, handle, pseudonym, image]
   const reach = [settledToMs, isComplete, readAtMs, askedAtMs, events, tallyEvents, blocks]
-  const kept = [side, lacking, toldToMs]
+  const kept = [side, lacking, listedToMs]
   return [...who, ...reach, ...kept, ...totalsFields(totals), packHours(hours)]
 }
 
@@ -62,14 +63,14 @@ export const walletSchemas: Schemas<StoredWallet> = {
   2: (fields) => ({ ...readHead(fields, readSides), hours: unpackHours(fields.bytes()) }),
 }
 
-type Sides = Pick<WalletHead, 'side' | 'lacking' | 'toldToMs'>
+type Sides = Pick<WalletHead, 'side' | 'lacking' | 'listedToMs'>
 
 /** Before schema 2 there was one side, and what the venue's next answer lacked was dropped. */
-const withoutSides = (): Sides => ({ side: 0, lacking: 0, toldToMs: null })
+const withoutSides = (): Sides => ({ side: 0, lacking: 0, listedToMs: null })
 
 function readSides(fields: FieldReader): Sides {
   const side = fields.number() === 0 ? 0 : 1
-  return { side, lacking: fields.number(), toldToMs: fields.orNull(timeMs) }
+  return { side, lacking: fields.number(), listedToMs: fields.orNull(timeMs) }
 }
 
 function readHead(fields: FieldReader, sides: (fields: FieldReader) => Sides): WalletHead {

@@ -10,7 +10,9 @@ import type { FieldReader } from './records.ts'
 import { SIDES } from './trade.ts'
 
 const U32_MAX = 2 ** 32 - 1
+/** Of a whale, and of one that is a block trade (format 6): the same fields. */
 const SCHEMA = 1
+const BLOCK_SCHEMA = 2
 
 /** Bytes of a whale's key. */
 export const whaleKeyBytes = 12
@@ -38,24 +40,26 @@ export function whaleRecord(
   const { receivedAtMs, run, offset, seq } = whale
   const whose = [market.number, market.venue, market.nativeId]
   const traded = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
-  const told = [outcome, question, slug, eventSlug, category, wallet, fills]
-  return { schema: SCHEMA, fields: [...whose, ...traded, ...told, receivedAtMs, run, offset, seq] }
+  const described = [outcome, question, slug, eventSlug, category, wallet, fills]
+  return {
+    schema: whale.isBlock ? BLOCK_SCHEMA : SCHEMA,
+    fields: [...whose, ...traded, ...described, receivedAtMs, run, offset, seq],
+  }
 }
 
 /** The decoders for the whale under this key. */
 export function whaleSchemas(key: Buffer): Schemas<WhaleRow> {
-  return {
-    1: (fields) => ({
-      market: fields.number(),
-      venue: fields.choice(VENUE_KEYS),
-      nativeMarket: nativeMarketId(fields.text()),
-      whale: readWhale(key, fields),
-    }),
-  }
+  const read = (isBlock: boolean) => (fields: FieldReader) => ({
+    market: fields.number(),
+    venue: fields.choice(VENUE_KEYS),
+    nativeMarket: nativeMarketId(fields.text()),
+    whale: readWhale(key, fields, isBlock),
+  })
+  return { [SCHEMA]: read(false), [BLOCK_SCHEMA]: read(true) }
 }
 
 /** Field by field, as trades are read: see storedTrade. */
-function readWhale(key: Buffer, fields: FieldReader): StoredWhale {
+function readWhale(key: Buffer, fields: FieldReader, isBlock: boolean): StoredWhale {
   return {
     nativeId: fields.text(),
     timeMs: timeMs(readInteger(key, 0)),
@@ -68,6 +72,7 @@ function readWhale(key: Buffer, fields: FieldReader): StoredWhale {
     maker: fields.textOrNull(),
     taker: fields.textOrNull(),
     txHash: fields.textOrNull(),
+    isBlock,
     outcome: fields.textOrNull(),
     question: fields.text(),
     slug: fields.text(),

@@ -54,11 +54,17 @@ async function startWithToy(storage = openMemoryStorage()) {
     return promise
   }
   const ask = async (path: string, body?: object): Promise<unknown> => {
-    const asked = fetch(`http://127.0.0.1:${engine.port}${path}`, {
-      headers: { 'x-api-key': key, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-    })
-    const answer = await settled(asked)
+    const request = () =>
+      fetch(`http://127.0.0.1:${engine.port}${path}`, {
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      })
+    let answer = await settled(request())
+    // A search is refused for a moment while its thread starts beside other work.
+    for (let again = 0; again < 20 && answer.status === 503; again += 1) {
+      await answer.text()
+      answer = await settled(request())
+    }
     const text = await answer.text()
     assert.ok(answer.ok, `${path}: ${answer.status} ${text}`)
     return JSON.parse(text)

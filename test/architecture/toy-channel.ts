@@ -64,9 +64,9 @@ class FlowChannel implements OpenChannel {
     const { fanOut } = parts
     this.#windows = new Conflation<Flow>({
       windowMs: 1_000,
-      isHeard: (market) => fanOut.hasListeners(PACED, market),
+      hasListeners: (market) => fanOut.hasListeners(PACED, market),
       merge: (_older, newer) => newer,
-      tell: (market, news) => this.#send(PACED, market, news),
+      send: (market, news) => this.#send(PACED, market, news),
     })
   }
 

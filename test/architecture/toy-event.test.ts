@@ -15,13 +15,13 @@ import type { JsonObject } from '../../http/documents/schemas-of.ts'
 import { createServer, type Server } from '../../http/server.ts'
 import { EventBodies } from '../../http/webhooks/bodies.ts'
 import { EVENTS } from '../../http/webhooks/event-types.ts'
+import { FakeCaller } from '../support/fakes/caller.ts'
 import { CrashingOutbox } from '../support/fakes/crashing-outbox.ts'
-import { FakeCaller } from '../support/fakes/fake-caller.ts'
-import { FakeEngine, type FakeMarket } from '../support/fakes/fake-engine.ts'
+import { FakeEngine, type FakeMarket } from '../support/fakes/engine.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 import { PUBLIC_ONLY } from '../support/rigs/face.ts'
 import { objectOf } from '../support/twins/asyncapi-judge.ts'
-import { MemoryWebhooks } from '../support/twins/memory-webhooks.ts'
+import { MemoryWebhooks } from '../support/twins/memory/webhooks.ts'
 import { NAMES, NOON } from '../support/worlds/builders.ts'
 import { settle } from '../support/worlds/webhook-world.ts'
 import { marketClosed } from './toy-event.ts'
@@ -29,7 +29,7 @@ import { marketClosed } from './toy-event.ts'
 const TYPES = [...EVENTS, marketClosed]
 const URL = 'https://example.com/hook'
 
-/** A face over the real owner of webhooks, which know these types; posts reach nobody. */
+/** A face over the real owner of webhooks, which know these types; posts reach no receiver. */
 async function open(types: typeof TYPES) {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)
@@ -136,7 +136,7 @@ describe('a toy event type', () => {
   })
 })
 
-test('[EVENTTYPE2] without it in the table nobody can ask for it', async () => {
+test('[EVENTTYPE2] without its row in the table it cannot be asked for', async () => {
   const { server, webhooks } = await open([...EVENTS])
   const refused = await request(server, '/v1/webhooks', { url: URL, event_types: ['closed'] })
   assert.equal(refused.status, 422)

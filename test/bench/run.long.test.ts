@@ -88,7 +88,7 @@ describe('the command', () => {
   })
 })
 
-/** A port of this machine on which nobody listens. */
+/** A port of this machine without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -10,7 +10,7 @@ import { priceMicros, sizeMicros, type TimeMs, timeMs } from '../../engine/units
 import { DAMAGES, HONEST, UnreliableWire } from '../support/fakes/unreliable-wire.ts'
 import { type Fates, KalshiPath, PolymarketPath } from '../support/rigs/book-paths.ts'
 import { isCrossed } from '../support/rigs/capture-replay.ts'
-import { NaiveBook } from '../support/twins/naive-book.ts'
+import { NaiveBook } from '../support/twins/naive/book.ts'
 import { bookFrame, todaysChange } from '../support/twins/todays-shape.ts'
 import { KalshiBooks } from '../support/worlds/kalshi-books.ts'
 import {

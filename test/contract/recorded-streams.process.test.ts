@@ -14,7 +14,7 @@ import {
   totals,
 } from '../support/rigs/capture-replay.ts'
 import { EXPLANATIONS } from '../support/twins/book-differences.ts'
-import { NaiveBook } from '../support/twins/naive-book.ts'
+import { NaiveBook } from '../support/twins/naive/book.ts'
 import { todaysChange } from '../support/twins/todays-shape.ts'
 import { KalshiBooks } from '../support/worlds/kalshi-books.ts'
 import {

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { priceMicros, timeMs } from '../../engine/units.ts'
+import { DAY_MS, HOUR_MS, priceMicros, timeMs } from '../../engine/units.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import {
   account,
@@ -18,15 +18,15 @@ import {
   trade,
   traded,
 } from '../support/worlds/stored.ts'
-import { historyContract } from './storage-histories.ts'
-import { lossContract } from './storage-losses.ts'
-import { matchContract } from './storage-matches.ts'
-import { removalContract } from './storage-removal.ts'
-import { tradeContract } from './storage-trades.ts'
-import { venueTradeContract } from './storage-venue-trades.ts'
-import { walletContract } from './storage-wallets.ts'
-import { webhookContract } from './storage-webhooks.ts'
-import { whaleContract } from './storage-whales.ts'
+import { historyContract } from './storage/histories.ts'
+import { lossContract } from './storage/losses.ts'
+import { matchContract } from './storage/matches.ts'
+import { removalContract } from './storage/removal.ts'
+import { tradeContract } from './storage/trades.ts'
+import { venueTradeContract } from './storage/venue-trades.ts'
+import { walletContract } from './storage/wallets.ts'
+import { webhookContract } from './storage/webhooks.ts'
+import { whaleContract } from './storage/whales.ts'
 
 /** One implementation in one way of running it. */
 export interface StorageUnderTest {
@@ -239,7 +239,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE31] an account is disabled and removed; its keys are left to whoever removes it', async () => {
+  test('[STORE31] an account is disabled and removed; its keys are left to the caller', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))
     await storage.accounts.putAccount(account('two', { isDisabled: true }))
@@ -256,8 +256,6 @@ function accountContract({ open, settle }: StorageUnderTest): void {
 }
 
 function retentionContract({ open, settle }: StorageUnderTest): void {
-  const HOUR_MS = 3_600_000
-  const DAY_MS = 24 * HOUR_MS
   const unlimited = Number.MAX_SAFE_INTEGER
 
   test('[STORE9] retention removes old trades and ticks in slices, never accounts', async () => {

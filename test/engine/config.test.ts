@@ -4,12 +4,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigError, loadConfig, VARIABLES } from '../../engine/config.ts'
 import { FAULT_NAMES } from '../../engine/fault-names.ts'
+import { V2_SHARE } from '../../engine/venues/simulator/calendar.ts'
 import { FAULT_CHANCES } from '../../engine/venues/simulator/faults.ts'
 
 test('[CONFIG1] an empty environment is complete: the simulator on loopback', () => {
   const config = loadConfig({})
   assert.deepEqual([config.host, config.port, config.venues.kind], ['127.0.0.1', 8080, 'sim'])
   assert.equal(config.hasDemoKey, true)
+  assert.equal(config.sim.v2Share, V2_SHARE)
   assert.equal(loadConfig({ NODE_ENV: 'production' }).hasDemoKey, false)
 })
 
@@ -18,6 +20,7 @@ test('[CONFIG2] every bad value is named at once, with what it accepts, and no s
     PORT: '70000',
     VENUES: 'moon',
     SIM_MARKETS: '1e3',
+    SIM_V2_SHARE: '1.5',
     SIM_RATE: '0',
     SIM_FAULTS: 'silence,earthquake',
     VENUE_A_NAME: 'Poly',

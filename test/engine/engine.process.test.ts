@@ -2,14 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Clock } from '../../engine/clock.ts'
 import { createEngine } from '../../engine/engine.ts'
 import type { MarketListing } from '../../engine/market/market.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { timeMs } from '../../engine/units.ts'
+import { DAY_MS, timeMs } from '../../engine/units.ts'
 import type { Venue } from '../../engine/venues/venue.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
+import { quietVenue } from '../support/fakes/quiet-venue.ts'
 import { openMemoryStorage } from '../support/twins/memory.ts'
 import { eventListing, listing, NOON } from '../support/worlds/builders.ts'
 
@@ -27,39 +29,12 @@ const SETTINGS = {
   secretsKey: 'y'.repeat(32),
   webhookPolicy: { allowsHttp: false, allowsPrivate: false },
 }
-const DAY_MS = 86_400_000
 
 /** A venue that lists the same markets at every crawl, and streams nothing. */
-function venueOf(key: 'a' | 'b', markets: readonly MarketListing[]): Venue {
+function venueOf(key: 'a' | 'b', clock: Clock, markets: readonly MarketListing[]): Venue {
   const page = { markets, events: markets.map(({ nativeId }) => eventListing(nativeId)) }
-  return {
-    key,
-    catalog: {
-      crawl: async (onPage) => onPage(page),
-      refresh: async () => undefined,
-      fetchMarkets: async () => ({ markets: [], events: [] }),
-    },
-    feed: {
-      start: () => undefined,
-      stop: async () => undefined,
-      watch: () => undefined,
-      unwatch: () => undefined,
-      resync: () => undefined,
-      read: () => undefined,
-      reconnect: () => undefined,
-      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
-      health: () => ({
-        connectionsOpen: 1,
-        connectionsWanted: 1,
-        lastDataAtMs: null,
-        lastSignAtMs: null,
-        bookDelayMs: 0,
-      }),
-    },
-    history: { prices: async () => [] },
-    teams: async () => [],
-    wallets: null,
-  }
+  const quiet = quietVenue(key, clock)
+  return { ...quiet, catalog: { ...quiet.catalog, crawl: async (onPage) => onPage(page) } }
 }
 
 test('[ENGINE1] old markets are forgotten from the start on, all of them, and stay forgotten', async () => {
@@ -76,7 +51,7 @@ test('[ENGINE1] old markets are forgotten from the start on, all of them, and st
     random: seededRandom('engine'),
     log: silentLog,
     metrics: new Metrics(),
-    venues: () => [venueOf('a', rows), venueOf('b', [])],
+    venues: () => [venueOf('a', clock, rows), venueOf('b', clock, [])],
     epoch: 'test',
     version: '0',
   })

@@ -162,6 +162,19 @@ describe('HttpClient', () => {
     assert.ok(waitedMs >= 30_000 && waitedMs < 31_000, `waited ${waitedMs}`)
   })
 
+  it('[FETCH12] a host whose 429 has no Retry-After is left alone for longer each time, by every call', async () => {
+    const { client, clock, requests } = await open([status(429), status(429), ok], {
+      busyWaitMs: 2_000,
+    })
+    const first = client.getJson('/a')
+    while (requests.length === 0) await nextTurn()
+    for (let turns = 0; turns < 50; turns += 1) await nextTurn()
+    const second = client.getJson('/b')
+    await settle(clock, Promise.all([first, second]))
+    assert.ok((requests[1]?.atMs ?? 0) >= 2_000)
+    assert.ok((requests.at(-1)?.atMs ?? 0) >= 6_000)
+  })
+
   it('[FETCH5] an answer that does not come in time is a timeout', async () => {
     const { client, clock } = await open([never], { timeoutMs: 800, retries: 0 })
     const error = await failure(clock, client.getJson('/x'))
@@ -241,5 +254,57 @@ describe('HttpClient', () => {
     const { client, clock } = await open([status(500), ok], { limiter })
     await settle(clock, client.getJson('/x', {}, { cost: 3 }))
     assert.deepEqual(costs, [3, 3])
+  })
+
+  it('[FETCH11] an answer that no caller expects is given to the watch with the venue’s own words', async () => {
+    const seen: string[] = []
+    const watch = {
+      odd: (path: string, what: string, sample: string) =>
+        void seen.push(`${path} ${what}: ${sample}`),
+    }
+    const say =
+      (code: number, body: string, headers: Record<string, string> = {}): Answer =>
+      (_request, response) => {
+        response.writeHead(code, headers)
+        response.end(body)
+      }
+    const asked = async (answer: Answer, expected: number[] = []) => {
+      const { client, clock } = await open([answer], { watch, retries: 0 })
+      return settle(clock, client.getJson('/x', {}, { expected })).catch((error) => error.message)
+    }
+    const parameter = '{"error":"no offset here","parameter":"offset"}'
+    assert.equal(await asked(say(400, parameter)), 'status 400: no offset here')
+    assert.equal(await asked(say(410, '')), 'status 410')
+    await asked(say(404, '<html>gone</html>'))
+    await asked(say(301, '', { location: 'https://elsewhere.example' }))
+    await asked(say(429, ''))
+    await asked(say(200, '<html>'))
+    await asked(say(200, ''))
+    await asked(say(200, '{}', { sunset: 'Sat, 24 Oct 2026 00:00:00 GMT' }))
+    // What is expected, asked for patience, or a failure of the moment is none of its business.
+    await asked(say(404, ''), [404])
+    await asked(say(429, '', { 'retry-after': '1' }))
+    await asked(say(503, ''))
+    await asked(say(200, '{}'))
+    assert.deepEqual(seen, [
+      `/base/x status 400 offset: ${parameter}`,
+      '/base/x status 410: ',
+      '/base/x status 404 html: <html>gone</html>',
+      '/base/x status 301: https://elsewhere.example',
+      '/base/x status 429 without retry-after: ',
+      '/base/x html: <html>',
+      '/base/x empty: ',
+      '/base/x sunset: Sat, 24 Oct 2026 00:00:00 GMT',
+    ])
+  })
+
+  it('[FETCH11] a refusal whose body never comes is told a second after its head', async () => {
+    const headOnly: Answer = (_request, response) => {
+      response.writeHead(400, { 'content-length': '10' })
+      response.flushHeaders()
+    }
+    const { client, clock } = await open([headOnly], { retries: 0 })
+    const error = await failure(clock, client.getJson('/x'))
+    assert.deepEqual([error.kind, error.status], ['status', 400])
   })
 })

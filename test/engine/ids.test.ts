@@ -20,6 +20,15 @@ test('[ID1] an id is the configured name, an underscore and the native id, and s
   assert.equal(names.split('venue_a_0x1'), null)
 })
 
+test('[ID4] a condition id of 62 or 64 digits, in capitals or not, is one market’s id in every request', () => {
+  const names = venueTable()
+  const digits = `01${'ab'.repeat(30)}`
+  for (const text of [digits, `${digits}00`, digits.toUpperCase(), `${digits.toUpperCase()}00`]) {
+    assert.equal(names.split(`venue_a_0x${text}`)?.native, `0x${digits}00`)
+  }
+  assert.equal(names.split(`venue_b_0x${digits}`)?.native, `0x${digits}`)
+})
+
 test('[ID2] a platform name is a venue or nothing', () => {
   const names = venueTable({ a: 'venue_a', b: 'venue_b' })
   assert.deepEqual(

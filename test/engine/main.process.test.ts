@@ -1,15 +1,14 @@
 // The process itself: what it says and how it ends when a start goes wrong or is called off.
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
+import { testFolder } from '../support/rigs/data-folder.ts'
 import { startProcess } from '../support/rigs/processes.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-main-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('main')
 
 function start(name: string, settings: Readonly<Record<string, string>>) {
   const dataDir = join(folder, name)

@@ -15,7 +15,7 @@ import { type Random, seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
 import { bookUpdate } from '../../http/ws/channels/orderbook.ts'
 import { MsgpackEncoder } from '../../http/ws/encode/msgpack.ts'
-import { FakeEngine } from '../support/fakes/fake-engine.ts'
+import { FakeEngine } from '../support/fakes/engine.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 const library = new Packr({ useRecords: false, variableMapSize: true, useFloat32: 0 })

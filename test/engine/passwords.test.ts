@@ -22,7 +22,7 @@ test('[PASS1] a password is hashed with argon2id in a thread and recognised agai
   }
 })
 
-test('[PASS3] who has waited too long is refused when the turn comes, and what is under way is finished', async () => {
+test('[PASS3] a hash that waited too long is refused at its turn, and a hash under way is finished', async () => {
   const clock = new ManualClock()
   const begun: string[] = []
   const ends: (() => void)[] = []
@@ -54,7 +54,7 @@ test('[PASS3] who has waited too long is refused when the turn comes, and what i
   assert.deepEqual(begun, ['slow', 'in time'])
 })
 
-test('[PASS4] the hash that nobody has is one to argon2, costs what any costs, and no password is it', async () => {
+test('[PASS4] the hash that no account has is a valid argon2 hash, costs what any costs, and no password matches it', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const shape = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/

@@ -39,7 +39,7 @@ test('[PUB1] offsets count a channel over all markets, seqs one market in it, bo
   }
 })
 
-test('[PUB2] watchers hear in the order in which they came, at once', () => {
+test('[PUB2] watchers are called in the order in which they registered, at once', () => {
   const publisher = open()
   const heard: string[] = []
   for (const name of ['first', 'second'])

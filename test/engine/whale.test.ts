@@ -33,6 +33,8 @@ test('[WHALE1] transaction, taker, token and side make a group; without hash or 
   ]
   for (const other of others) assert.notEqual(whaleKey(one), whaleKey({ ...one, ...other }))
   assert.equal(whaleKey({ ...one, txHash: null }), null)
+  const part = { ...one, nativeId: '0xt-part-0' }
+  assert.equal(whaleKey({ ...part, taker: null }), whaleKey({ ...part, nativeId: '0xt-part-1' }))
   assert.equal(whaleKey({ ...one, taker: null }), null)
 })
 

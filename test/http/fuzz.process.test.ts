@@ -37,7 +37,7 @@ describe('fuzzing', () => {
         const answer = await connection.exchange(request.bytes, request.isBroken).catch((error) => {
           throw new Error(`#${index} ${request.method} ${request.target.slice(0, 300)}: ${error}`)
         })
-        // After what is no HTTP, what the library thinks of the connection is anybody's guess.
+        // After what is no HTTP, what the library does with the connection is not known.
         if (request.isBroken) connection.close()
         const status = answer === null ? 'closed' : String(answer.status)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)

@@ -8,7 +8,7 @@ import { systemClock } from '../../engine/clock.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { createServer } from '../../http/server.ts'
 import { refusedUpgrade, StreamClient } from '../support/clients/stream-client.ts'
-import { FakeEngine } from '../support/fakes/fake-engine.ts'
+import { FakeEngine } from '../support/fakes/engine.ts'
 import { type Face, openFace, PUBLIC_ONLY } from '../support/rigs/face.ts'
 
 let face: Face

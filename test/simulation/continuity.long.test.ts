@@ -87,7 +87,7 @@ async function followAll(say: (line: string) => void, faults: 'on' | 'off'): Pro
   }
 }
 
-/** Asks until everybody has everything, or the time is up: the engine first has to stand still. */
+/** Asks until every client has everything, or the time is up: the engine first has to stand still. */
 async function settled(
   crowd: Crowd,
   { engine, witness }: WatchedEngine,

@@ -89,7 +89,7 @@ async function killAgainAndAgain(
   }
 }
 
-/** Asks until everybody has everything, or the time is up. */
+/** Asks until every client has everything, or the time is up. */
 async function settled(crowd: Crowd, places: Places, say: (line: string) => void) {
   const startedMs = performance.now()
   for (;;) {

@@ -1,5 +1,5 @@
 // More trades missed than one command brings, over kills of the server: they lie in the database under
-// the epoch of the run that told them last. The table is filled between two runs, so that nobody waits
+// the epoch of the run that told them last. The table is filled between two runs, so that no test waits
 // for 25,000 trades; everything else is the real engine, killed once more in the middle of the replay.
 
 import assert from 'node:assert/strict'
@@ -31,7 +31,7 @@ async function until(isTrue: () => boolean | Promise<boolean>, what: string): Pr
   }
 }
 
-/** What the user heard before the kill. */
+/** What the user received before the kill. */
 interface Heard {
   readonly position: { readonly epoch: string; readonly offset: number }
   /** By market. */
@@ -41,7 +41,7 @@ interface Heard {
 }
 
 /**
- * Trades that the killed run told after those, and nobody heard; their seqs follow. Their time is not
+ * Trades that the killed run published after those, without a listener; their seqs follow. Their time is not
  * later, so that the engine asks the venues for the trades of its absence as it always does.
  */
 async function tellUnheard(dataDir: string, heard: Heard): Promise<TrueTrade[]> {
@@ -57,7 +57,7 @@ async function tellUnheard(dataDir: string, heard: Heard): Promise<TrueTrade[]> 
       return [number, { id, seq: heardSeqs.get(id) ?? 0 }]
     }),
   )
-  // Told and written, but not heard any more.
+  // Published and written, but not received any more.
   for (const row of storage.trades.rangeByOffset({ ...ahead, run: run.number })) {
     const place = seqs.get(row.market)
     if (place !== undefined) place.seq = Math.max(place.seq, row.trade.seq ?? 0)

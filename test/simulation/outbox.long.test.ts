@@ -43,7 +43,7 @@ test('[OUTBOXCRASH1] over kills no event is lost at any webhook, its bytes stay,
       assert.equal(await engine.end('SIGKILL'), null)
       ;({ engine, places } = await rig.startEngine(TRIAL_ENV))
       await witness.counts(places)
-      // Trades that were missed more than a quarter of an hour ago are news to nobody. On a slow machine an engine that
+      // Trades that were missed more than a quarter of an hour ago are not delivered. On a slow machine an engine that
       // lives for a second at a time would fall behind by as much over many kills.
       if (round % ROUNDS_UNTIL_WHOLE === ROUNDS_UNTIL_WHOLE - 1) {
         await rig.flow('pause')

@@ -4,15 +4,14 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { WebSocket } from 'ws'
+import { testFolder } from '../support/rigs/data-folder.ts'
 import { startProcess } from '../support/rigs/processes.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-secrets-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('secrets')
 
 const ALLOWED = ['local-key', 'secrets']
 

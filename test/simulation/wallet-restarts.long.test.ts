@@ -9,7 +9,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { SimWalletLedger } from '../../engine/venues/simulator/model.ts'
 import { ask, differences, servedSheet } from '../support/clients/served-wallet.ts'
-import { writeKalshiKey } from '../support/fakes/sim-key.ts'
 import { type Places, Rig } from '../support/rigs/rig.ts'
 import {
   chosen,
@@ -65,17 +64,7 @@ class Restarted {
   }
 
   async start(): Promise<void> {
-    const { urls, kalshiPrivateKeyPem } = this.world.simulator
-    this.engine = await this.rig.startEngine({
-      POLYMARKET_GAMMA_URL: this.#urls.gamma,
-      POLYMARKET_CLOB_URL: urls.clob,
-      POLYMARKET_DATA_URL: this.#urls.data,
-      POLYMARKET_MARKET_WS_URL: urls.marketWs,
-      POLYMARKET_RTDS_WS_URL: urls.rtdsWs,
-      KALSHI_REST_URL: urls.kalshiRest,
-      KALSHI_WS_URL: urls.kalshiWs,
-      KALSHI_PRIVATE_KEY_FILE: writeKalshiKey(this.rig.dataDir, kalshiPrivateKeyPem),
-    })
+    this.engine = await this.rig.startEngineBeside(this.world.simulator, this.#urls)
   }
 
   /** Its sheet, once there is one. */

@@ -5,18 +5,9 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { SimWalletLedger } from '../../engine/venues/simulator/model.ts'
-import { fillsOf } from '../support/clients/served-wallet.ts'
-import { writeKalshiKey } from '../support/fakes/sim-key.ts'
-import {
-  addressOf,
-  firstWrong,
-  inParallel,
-  type KnownService,
-  KnownWallets,
-} from '../support/rigs/known-wallets.ts'
-import { type Places, Rig, read } from '../support/rigs/rig.ts'
-import { chosen, DEEDS, type KnownWorld, startKnownWorld } from '../support/twins/wallet-truth.ts'
+import { judgeKnownWallets, type KnownService } from '../support/rigs/known-wallets.ts'
+import { type Places, Rig } from '../support/rigs/rig.ts'
+import { DEEDS, type KnownWorld, startKnownWorld } from '../support/twins/wallet-truth.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
@@ -46,21 +37,11 @@ class Watched implements KnownService {
   }
 
   async start(): Promise<void> {
-    const { urls, kalshiPrivateKeyPem } = this.world.simulator
-    this.engine = await this.rig.startEngine({
-      POLYMARKET_GAMMA_URL: urls.gamma,
-      POLYMARKET_CLOB_URL: urls.clob,
-      POLYMARKET_DATA_URL: urls.data,
-      POLYMARKET_MARKET_WS_URL: urls.marketWs,
-      POLYMARKET_RTDS_WS_URL: urls.rtdsWs,
-      KALSHI_REST_URL: urls.kalshiRest,
-      KALSHI_WS_URL: urls.kalshiWs,
-      KALSHI_PRIVATE_KEY_FILE: writeKalshiKey(this.rig.dataDir, kalshiPrivateKeyPem),
-    })
+    this.engine = await this.rig.startEngineBeside(this.world.simulator)
   }
 
-  async flow(action: 'pause' | 'resume'): Promise<void> {
-    await read(`${this.world.simulator.urls.gamma}/sim/state?action=${action}`)
+  async kill(): Promise<void> {
+    await this.engine?.engine.end('SIGKILL')
   }
 
   async close(): Promise<void> {
@@ -79,66 +60,14 @@ test('wallets of a world whose ledgers are known', async (t) => {
     time: 'machine',
   })
   const watched = new Watched(world, t)
-  const wallets = new KnownWallets(watched)
-  const ids = new Map<SimWalletLedger, readonly string[]>()
   try {
-    await watched.start()
-    const early = chosen(world.simulator.wallets.all(), EARLY)
-    await wallets.open(early)
-    watched.say(`${early.length} wallets are followed`)
-    await world.pause(FLOW_SECONDS * 1_000)
-    await watched.flow('pause')
-    await t.test(
-      '[WALLETSIM1] fills of followed wallets are shown as the stream tells them',
-      async () => {
-        await inParallel(early, async (ledger) => {
-          const found = await wallets.fillIds(ledger)
-          assert.ok(found !== null, `${ledger.wallet.address} has its fills and no others`)
-          ids.set(ledger, found)
-        })
-      },
-    )
-    await t.test(
-      '[WALLETSIM2] every figure and row of a followed wallet is what its ledger gives',
-      async () => {
-        wallets.sayWhatWas(early)
-        assert.deepEqual(firstWrong(await wallets.compare(early)), [])
-      },
-    )
-    await watched.flow('resume')
-    await world.pause(FLOW_SECONDS * 200)
-    await watched.engine?.engine.end('SIGKILL')
-    // What happens meanwhile was told to nobody.
-    await world.pause(FLOW_SECONDS * 200)
-    await watched.start()
-    await world.pause(FLOW_SECONDS * 200)
-    await watched.flow('pause')
-    const others = world.simulator.wallets.all().filter((ledger) => !early.includes(ledger))
-    const all = [...early, ...chosen(others, WALLETS - early.length)]
-    await t.test(
-      '[WALLETSIM3] so is it after a kill, and of wallets that are asked for late',
-      async () => {
-        const deeds = wallets.sayWhatWas(all)
-        assert.deepEqual(firstWrong(await wallets.compare(all)), [])
-        for (const deed of isLong ? DEEDS : DEEDS.slice(0, 5)) {
-          assert.ok((deeds.get(deed) ?? 0) > 0, `there are ${deed}`)
-        }
-        assert.ok(!isLong || world.resolvedCount() > 0, 'markets were resolved')
-      },
-    )
-    await t.test(
-      '[WALLETSIM4] what was shown stays: the id of a fill for ever, and all figures when asked again',
-      async () => {
-        for (const [ledger, before] of ids) {
-          const fills = (await fillsOf(watched.places, addressOf(ledger))) ?? []
-          const after = new Set(fills.map(({ id }) => id))
-          const lost = before.filter((id) => !after.has(id))
-          assert.deepEqual(lost, [])
-        }
-        // Behind the readings the venue is asked for names and for its own count.
-        assert.deepEqual(firstWrong(await wallets.compare(all)), [])
-      },
-    )
+    await judgeKnownWallets(t, {
+      ...{ service: watched, early: EARLY, late: WALLETS - EARLY, flowMs: FLOW_SECONDS * 1_000 },
+      deeds: isLong ? DEEDS : DEEDS.slice(0, 5),
+      start: () => watched.start(),
+      end: () => watched.kill(),
+    })
+    assert.ok(!isLong || world.resolvedCount() > 0, 'markets were resolved')
     assert.equal(await watched.engine?.engine.end('SIGTERM'), 0)
   } finally {
     await watched.close()

@@ -5,26 +5,20 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { systemClock } from '../../engine/clock.ts'
 import { type Bar, barOf, joined } from '../../engine/market/candle.ts'
-import { silentLog } from '../../engine/process/log.ts'
-import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { openData, testFolder } from '../support/rigs/data-folder.ts'
 import { account, key, NOON_MS } from '../support/worlds/stored.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 100 : 5
 const MARKETS = 5
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-crash-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('crash')
 
 interface Told {
   readonly kind: string
@@ -45,7 +39,7 @@ test('[STORE15] kill -9 loses nothing acknowledged and tears nothing', async (t)
       if (kind === 'key') keys.add(id)
       if (kind === 'removed') removed.add(id)
     }
-    const storage = await open(dataDir)
+    const storage = await openData(dataDir)
     try {
       assertAcknowledged(storage, { accounts, keys, removed })
       trades = assertWhole(storage)
@@ -60,18 +54,13 @@ test('[STORE15] kill -9 loses nothing acknowledged and tears nothing', async (t)
 
 test('[STORE15] close keeps every put, also those of the last turn', async () => {
   const dataDir = join(folder, 'closed')
-  const storage = await open(dataDir)
+  const storage = await openData(dataDir)
   storage.marks.put('last', 7)
   await storage.close()
-  const again = await open(dataDir)
+  const again = await openData(dataDir)
   assert.equal(again.marks.get('last'), 7)
   await again.close()
 })
-
-function open(dataDir: string): Promise<Storage> {
-  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
-  return openLmdbStorage({ dataDir, ...parts })
-}
 
 /** Runs a writer until it has told `messages` things, kills it, and gives all that it told. */
 async function runAndKill(

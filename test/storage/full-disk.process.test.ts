@@ -2,19 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { systemClock } from '../../engine/clock.ts'
-import { silentLog } from '../../engine/process/log.ts'
-import { Metrics } from '../../engine/process/metrics.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { openData, testFolder } from '../support/rigs/data-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-full-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('full')
 
 test('[STORE4] a commit that fails on disk is refused once, leaks nothing, and reopens', async () => {
   const dataDir = join(folder, 'data')
@@ -27,8 +22,7 @@ test('[STORE4] a commit that fails on disk is refused once, leaks nothing, and r
   assert.equal(report.isHealthy, false)
   assert.equal(report.isReadable, true)
   assert.match(report.closing, /INTERNAL|TIMED_OUT/)
-  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
-  const storage = await openLmdbStorage({ dataDir, ...parts })
+  const storage = await openData(dataDir)
   assert.ok(report.committed > 0)
   assert.equal(storage.trades.count(), report.committed)
   assert.equal(storage.trades.has(1, `t${report.committed - 1}`), true)
@@ -39,9 +33,8 @@ test('[STORE4] a commit that fails on disk is refused once, leaks nothing, and r
 test('[STORE4] a start on a folder that cannot be written says so in one sentence that names DATA_DIR', async () => {
   const file = join(folder, 'a-file')
   writeFileSync(file, '')
-  const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
   for (const dataDir of [join(file, 'data'), '/dev/null/data']) {
-    await assert.rejects(openLmdbStorage({ dataDir, ...parts }), (error: Error) => {
+    await assert.rejects(openData(dataDir), (error: Error) => {
       return /^cannot start: DATA_DIR=\S+ cannot be written \(ENOTDIR.*\); give it room/.test(
         error.message,
       )

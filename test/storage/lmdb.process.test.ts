@@ -5,7 +5,6 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   rmSync,
@@ -14,21 +13,17 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
-import { systemClock } from '../../engine/clock.ts'
+import { test } from 'node:test'
 import { EngineError } from '../../engine/errors.ts'
-import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { timeMs } from '../../engine/units.ts'
-import type { Storage } from '../../storage/contract/storage.ts'
 import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
 import { checkSentinel, putFormatVersion } from '../../storage/lmdb/sentinel.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
 import { barKey, groupKey, tradeKey } from '../../storage/records/keys.ts'
 import { decodePacked } from '../../storage/records/records.ts'
 import { TABLES } from '../../storage/tables.ts'
+import { openData, testFolder } from '../support/rigs/data-folder.ts'
 import {
   account,
   bar,
@@ -39,12 +34,7 @@ import {
   traded,
 } from '../support/worlds/stored.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-lmdb-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-
-function open(dataDir: string, metrics = new Metrics()): Promise<Storage> {
-  return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics })
-}
+const folder = testFolder('lmdb')
 
 let folders = 0
 
@@ -52,7 +42,7 @@ let folders = 0
 async function filled(): Promise<string> {
   folders += 1
   const dataDir = join(folder, `filled-${folders}`)
-  const storage = await open(dataDir)
+  const storage = await openData(dataDir)
   await storage.accounts.putAccount(account('one'))
   for (let count = 0; count < 1_000; count += 1) {
     storage.trades.put(traded(1), trade(`t${count}`, { run: 1, offset: count, seq: count }))
@@ -74,7 +64,7 @@ async function filled(): Promise<string> {
 }
 
 async function refuses(dataDir: string, words: RegExp): Promise<void> {
-  await assert.rejects(open(dataDir), (error: unknown) => {
+  await assert.rejects(openData(dataDir), (error: unknown) => {
     assert.ok(error instanceof Error)
     assert.match(error.message, words)
     assert.match(error.message, /refusing to start|in use/)
@@ -85,8 +75,8 @@ async function refuses(dataDir: string, words: RegExp): Promise<void> {
 
 test('[STORE12] one engine a data folder; the lock goes with close', async () => {
   const dataDir = await filled()
-  const storage = await open(dataDir)
-  await assert.rejects(open(dataDir), (error: unknown) => {
+  const storage = await openData(dataDir)
+  await assert.rejects(openData(dataDir), (error: unknown) => {
     assert.ok(error instanceof EngineError)
     assert.equal(error.code, 'UNAVAILABLE')
     return error.detail.includes(`process ${process.pid}`)
@@ -95,7 +85,7 @@ test('[STORE12] one engine a data folder; the lock goes with close', async () =>
   await storage.close()
   await storage.close()
   assert.equal(existsSync(join(dataDir, 'lock')), false)
-  await (await open(dataDir)).close()
+  await (await openData(dataDir)).close()
 })
 
 test('[STORE13] an emptied, missing or foreign environment is refused', async () => {
@@ -121,7 +111,7 @@ test('[STORE13] an emptied, missing or foreign environment is refused', async ()
   writeFileSync(join(dataDir, 'database.json'), '{}')
   await refuses(dataDir, /database.json is damaged/)
   copyFileSync(join(kept, 'database.json'), join(dataDir, 'database.json'))
-  const storage = await open(dataDir)
+  const storage = await openData(dataDir)
   assert.equal(storage.trades.count(), 1_000)
   await storage.close()
 })
@@ -163,7 +153,7 @@ test('[STORE13] the market folder may be given up by hand, the accounts stay', a
   rmSync(join(dataDir, 'market'), { recursive: true })
   const sidePath = join(dataDir, 'database.json')
   writeFileSync(sidePath, readFileSync(sidePath, 'utf8').replace('true', 'false'))
-  const storage = await open(dataDir)
+  const storage = await openData(dataDir)
   assert.equal(storage.trades.count(), 0)
   assert.equal([...storage.accounts.accounts()].length, 1)
   await storage.close()
@@ -181,7 +171,7 @@ test('[STORE11] a damaged record is counted and not served; its neighbours are',
   await table.put(key, value)
   await root.close()
   const metrics = new Metrics()
-  const storage = await open(dataDir, metrics)
+  const storage = await openData(dataDir, metrics)
   const query = { market: 1, fromMs: timeMs(0), toMs: timeMs(NOON_MS), after: null } as const
   const rows = storage.trades.range({ ...query, order: 'asc', limit: 600 })
   assert.deepEqual([rows.length, rows.at(-1)?.ordinal], [600, 600])
@@ -215,7 +205,7 @@ test('[STORE11] a damaged bar, and a snapshot cut short, are counted and not ser
   await snapshots.put(groupKey(1, NOON_MS), kept.subarray(0, -1))
   await root.close()
   const metrics = new Metrics()
-  const storage = await open(dataDir, metrics)
+  const storage = await openData(dataDir, metrics)
   assert.equal(storage.bars.get(1, 'hour', timeMs(NOON_MS)), null)
   assert.notEqual(storage.bars.get(1, 'minute', timeMs(NOON_MS)), null)
   const query = { market: 1, fromMs: timeMs(0), toMs: timeMs(NOON_MS), after: null } as const
@@ -231,13 +221,13 @@ test('[STORE11] a damaged bar, and a snapshot cut short, are counted and not ser
 test('[STORE7] 40,000 markets load, each once', async () => {
   const dataDir = join(folder, 'large')
   const count = 40_000
-  let storage = await open(dataDir)
+  let storage = await openData(dataDir)
   for (let number = 1; number <= count; number += 1) {
     storage.markets.put(marketListing(`0x${String(number).padStart(64, '0')}`))
     if (number % 5_000 === 0) await storage.committed()
   }
   await storage.close()
-  storage = await open(dataDir)
+  storage = await openData(dataDir)
   let loaded = 0
   for (const { number } of storage.markets.all()) loaded += number > 0 ? 1 : 0
   assert.equal(loaded, count)
@@ -247,11 +237,11 @@ test('[STORE7] 40,000 markets load, each once', async () => {
 test('[STORE17] a restart gives no number of a removed market again, nor shows what it had', async () => {
   folders += 1
   const dataDir = join(folder, `removed-${folders}`)
-  let storage = await open(dataDir)
+  let storage = await openData(dataDir)
   for (const id of ['one', 'two', 'three']) storage.markets.put(marketListing(id))
   storage.markets.remove(3)
   await storage.close()
-  storage = await open(dataDir)
+  storage = await openData(dataDir)
   assert.deepEqual(
     [...storage.markets.all()].map(({ number }) => number),
     [1, 2],
@@ -260,7 +250,7 @@ test('[STORE17] a restart gives no number of a removed market again, nor shows w
   assert.equal(storage.markets.put(marketListing('three')), 4)
   for (const number of [1, 2, 4]) storage.markets.remove(number)
   await storage.close()
-  storage = await open(dataDir)
+  storage = await openData(dataDir)
   assert.equal(storage.markets.count(), 0)
   assert.equal(storage.markets.number('a', marketListing('one').nativeId), null)
   assert.equal(storage.markets.put(marketListing('one')), 5)

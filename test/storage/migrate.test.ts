@@ -2,19 +2,17 @@
 // steps that releases needed (format-2.test.ts).
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import type { RootDatabase } from 'lmdb'
 import { silentLog } from '../../engine/process/log.ts'
 import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
 import { checkSentinel, type Sentinel } from '../../storage/lmdb/sentinel.ts'
 import { type MigrationStep, migrate } from '../../storage/migrate.ts'
 import { FORMAT_VERSION } from '../../storage/tables.ts'
+import { testFolder } from '../support/rigs/data-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-migrate-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('migrate')
 
 const KEY = Buffer.from('key')
 const NEXT = FORMAT_VERSION + 1

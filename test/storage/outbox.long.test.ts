@@ -1,26 +1,22 @@
 // The outbox on a disk that fails it: kill -9 in the middle of writing, damaged rows, no room. Six
 // rounds of killing, or a hundred with TEST_LONG=1. Not for: what it does otherwise
-// (test/contract/storage-webhooks.ts).
+// (test/contract/storage/webhooks.ts).
 
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { systemClock } from '../../engine/clock.ts'
-import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import { webhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
 import { groupKey, numberKey } from '../../storage/records/keys.ts'
 import { TABLES, type TableLayout } from '../../storage/tables.ts'
+import { openData, testFolder } from '../support/rigs/data-folder.ts'
 import { NOON_MS } from '../support/worlds/stored.ts'
 import { newDelivery } from '../support/worlds/stored-webhooks.ts'
 
@@ -29,12 +25,7 @@ const EVERY = { before: null, limit: 1_000_000 } as const
 const STATUSES = ['pending', 'delivered', 'exhausted', 'dropped'] as const
 const [ONE, PRUNED] = [webhookNumber(1), webhookNumber(3)]
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-outbox-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-
-function open(dataDir: string, metrics = new Metrics()): Promise<Storage> {
-  return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics })
-}
+const folder = testFolder('outbox')
 
 test('[OUTBOX9] kill -9 keeps a trade and its deliveries together, and counts that fit the rows', async (t) => {
   const dataDir = join(folder, 'killed')
@@ -45,7 +36,7 @@ test('[OUTBOX9] kill -9 keeps a trade and its deliveries together, and counts th
   for (let round = 0; round < ROUNDS; round += 1) {
     const told = await runAndKill(dataDir, { round, messages: 2 + random.below(25) })
     for (const { kind, id } of told) (kind === 'webhook' ? webhooks : trades).add(id)
-    const storage = await open(dataDir)
+    const storage = await openData(dataDir)
     try {
       deliveries = assertWhole(storage, { trades, webhooks })
     } finally {
@@ -102,7 +93,7 @@ function assertWhole(
 function assertBox({ outbox }: Storage, number: ReturnType<typeof webhookNumber>): number {
   const listed = outbox.list({ webhook: number, status: null, ...EVERY })
   const { counts } = outbox.state(number)
-  // One that was being cleared when the kill came has rows that belong to nobody any more.
+  // One that was being cleared when the kill came has rows that belong to no webhook any more.
   if (listed.length === 0 || number === 4) return listed.length
   const { created, ...byStatus } = counts
   assert.equal(created, listed[0]?.number, 'every number that was given is counted')
@@ -148,7 +139,7 @@ async function damage(dataDir: string, layout: TableLayout, key: Buffer): Promis
 
 async function filled(name: string): Promise<string> {
   const dataDir = join(folder, name)
-  const storage = await open(dataDir)
+  const storage = await openData(dataDir)
   for (let count = 1; count <= 6; count += 1) {
     const made = storage.outbox.create(ONE, newDelivery(`evt_${count}`))
     const finished = { status: 'delivered', dueAtMs: null, attempts: 1 } as const
@@ -163,7 +154,7 @@ test('[OUTBOX10] a damaged delivery is given up and counted as dropped; the othe
   await damage(dataDir, TABLES.deliveries, groupKey(ONE, 3))
   await damage(dataDir, TABLES.deliveries, groupKey(ONE, 4))
   const metrics = new Metrics()
-  const storage = await open(dataDir, metrics)
+  const storage = await openData(dataDir, metrics)
   const numbers = () =>
     storage.outbox.list({ webhook: ONE, status: null, ...EVERY }).map(({ number }) => number)
   assert.deepEqual(numbers(), [6, 5, 2, 1])
@@ -173,7 +164,7 @@ test('[OUTBOX10] a damaged delivery is given up and counted as dropped; the othe
       .map(({ number }) => number)
   assert.deepEqual(due(), [1, 3, 5])
   assert.equal(storage.outbox.get(ONE, 3), null)
-  assert.deepEqual(due(), [1, 5], 'nobody comes back for it')
+  assert.deepEqual(due(), [1, 5], 'a due time without a row goes when it is read')
   assert.equal(storage.outbox.get(ONE, 4), null)
   const counts = { created: 6, delivered: 3, exhausted: 0, dropped: 1, pending: 2 }
   assert.deepEqual(storage.outbox.state(ONE).counts, counts)
@@ -188,12 +179,12 @@ test('[OUTBOX10] a damaged delivery is given up and counted as dropped; the othe
 test('[OUTBOX10] damaged totals are counted anew from the rows, and no number is given twice', async () => {
   const dataDir = await filled('totals')
   await damage(dataDir, TABLES.outboxTotals, numberKey(ONE))
-  const storage = await open(dataDir)
+  const storage = await openData(dataDir)
   const counts = { created: 6, delivered: 3, exhausted: 0, dropped: 0, pending: 3 }
   assert.deepEqual(storage.outbox.state(ONE).counts, counts)
   assert.equal(storage.outbox.create(ONE, newDelivery('evt_7'))?.number, 7)
   await storage.close()
-  const again = await open(dataDir)
+  const again = await openData(dataDir)
   assert.equal(again.outbox.state(ONE).counts.pending, 4)
   await again.close()
 })

@@ -1,14 +1,13 @@
 // The two files with secrets in them.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { loadSecrets, readLocalKey, writeLocalKey } from '../../storage/secrets.ts'
+import { testFolder } from '../support/rigs/data-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-secrets-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('secrets')
 
 test('[STORE16] secrets are made once, differ, and are readable by the owner alone', () => {
   const dataDir = join(folder, 'first')

@@ -3,7 +3,7 @@
 
 import { lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import { type FixtureFinding, judgeFixtureEvents, judgeFixtures } from '../veto/fixtures.ts'
+import { type GameFinding, judgeGameEvents, judgeGames } from '../veto/games.ts'
 import { ruleVetoes, withSources } from '../veto/rules.ts'
 import {
   answerVetoes,
@@ -75,7 +75,7 @@ export interface Comparison {
   readonly when: WhenComparison
   /** What agrees, in words. */
   readonly agreements: readonly string[]
-  readonly game: FixtureFinding | null
+  readonly game: GameFinding | null
 }
 
 /** Compares a proposition of venue a with one of venue b of the same grain. */
@@ -111,7 +111,7 @@ export function compare(a: Proposition, b: Proposition, corpus: Corpus): Compari
   return { vetoes: withSources(vetoes, a, b), features, when, agreements, game }
 }
 
-function gameFeatures(game: FixtureFinding | null): readonly number[] {
+function gameFeatures(game: GameFinding | null): readonly number[] {
   if (game === null) return [0, 0]
   return [game.isFull ? 1 : 0, game.comparison.game >= 0.45 ? 1 : 0]
 }
@@ -195,9 +195,9 @@ function childWords({ children }: Proposition): readonly (readonly string[])[] {
   return children.slice(0, 6).map(({ words }) => words)
 }
 
-function gameOf(a: Proposition, b: Proposition): FixtureFinding | null {
-  if (a.fixture === null || b.fixture === null) return null
-  return a.grain === 'event' ? judgeFixtureEvents(a, b) : judgeFixtures(a.fixture, b.fixture)
+function gameOf(a: Proposition, b: Proposition): GameFinding | null {
+  if (a.game === null || b.game === null) return null
+  return a.grain === 'event' ? judgeGameEvents(a, b) : judgeGames(a.game, b.game)
 }
 
 function vetoesOf(
@@ -206,7 +206,7 @@ function vetoesOf(
   when: WhenComparison,
   words: TextComparison,
 ): Veto[] {
-  const isGameAlone = (a.fixture === null) !== (b.fixture === null)
+  const isGameAlone = (a.game === null) !== (b.game === null)
   const vetoes: Veto[] = isGameAlone ? [veto('other_kind', 'a game against none')] : []
   vetoes.push(...kindVetoes(a, b), ...assetVetoes(a, b), ...markVetoes(a, b), ...dateVetoes(when))
   if (a.grain === 'market' || (a.children.length <= 1 && b.children.length <= 1))
@@ -229,13 +229,13 @@ function settledVetoes(a: Proposition, b: Proposition, found: readonly Veto[]): 
 const TELLING_CHARACTERS = 4
 
 /** True for texts without words: empty, markup, symbols. */
-function isSilent({ words, fixture, asset, answer }: Proposition): boolean {
-  if (fixture !== null || asset !== null) return false
+function isSilent({ words, game, asset, answer }: Proposition): boolean {
+  if (game !== null || asset !== null) return false
   return words.join('').length + answer.join('').length < TELLING_CHARACTERS
 }
 
 /** The same teams meet more than once. */
-function gameOrTeams({ vetoes }: FixtureFinding): 'same game' | 'same teams' {
+function gameOrTeams({ vetoes }: GameFinding): 'same game' | 'same teams' {
   const isOther = vetoes.some(({ reason }) => reason === 'other_date' || reason === 'other_game')
   return isOther ? 'same teams' : 'same game'
 }
@@ -243,7 +243,7 @@ function gameOrTeams({ vetoes }: FixtureFinding): 'same game' | 'same teams' {
 function agreementsOf(
   a: Proposition,
   b: Proposition,
-  game: FixtureFinding | null,
+  game: GameFinding | null,
   when: WhenComparison,
   isSameRange: boolean,
 ): readonly string[] {

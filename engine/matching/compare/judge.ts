@@ -1,5 +1,5 @@
-// The interface between the search for pairs and their judgement: a text is read once, then pairs of
-// readings are scored. The judge of the service stands here; tests put another in its place.
+// The interface between the search for pairs and their judgement: a text is read once, then pairs of readings are scored;
+// and the judge of the service, in place of which tests put another.
 // Not for: how a pair is judged (score.ts).
 // Upholds CORPUS8.
 
@@ -20,7 +20,7 @@ export interface Judge<Reading> {
 }
 
 /** The most subjects whose words are learned; the weights hardly change with more. */
-export const LEARNED_MAX = 8_000
+const LEARNED_MAX = 8_000
 
 /** A judge whose word weights are learned from these subjects; of more than LEARNED_MAX an even sample. */
 export function openJudge(subjects: {

@@ -28,14 +28,14 @@ export function compareWhens(a: Proposition, b: Proposition): WhenComparison {
 }
 
 /**
- * Venue b says the very day, and venue a, which closes within days of what it asks about, closes so many days
- * from it; 0 where one of the two is not so.
+ * How many days venue a's closing time lies from the day that venue b names; 0 where b names no day, or a names a date
+ * itself or no closing time.
  */
-function missedBy({ whens }: Proposition, toldA: readonly When[], toldB: readonly When[]): number {
+function missedBy({ whens }: Proposition, saidA: readonly When[], saidB: readonly When[]): number {
   const closes = whens.filter(({ source }) => source === 'close')
-  if (toldA.length > 0 || toldB.length === 0 || closes.length === 0) return 0
-  if (toldB.some(({ role, grain }) => role !== 'on' || grain !== 'day')) return 0
-  const gaps = closes.flatMap((close) => toldB.map((told) => gapOf(close, told)))
+  if (saidA.length > 0 || saidB.length === 0 || closes.length === 0) return 0
+  if (saidB.some(({ role, grain }) => role !== 'on' || grain !== 'day')) return 0
+  const gaps = closes.flatMap((close) => saidB.map((dated) => gapOf(close, dated)))
   return Math.min(...gaps)
 }
 
@@ -56,20 +56,20 @@ function isInside(at: When, period: When): boolean {
   return period.grain !== 'day' && at.last >= period.first && at.last <= period.last
 }
 
-function withClose({ whens }: Proposition, told: readonly When[]): readonly When[] {
-  return [...told, ...whens.filter((when) => !told.includes(when))]
+function withClose({ whens }: Proposition, dated: readonly When[]): readonly When[] {
+  return [...dated, ...whens.filter((when) => !dated.includes(when))]
 }
 
 /** What is said of the date: days before months before years; closing times left out. */
 function said({ whens }: Proposition): readonly When[] {
   // A ticker's bare year is the year of its season or of its settlement: it only hints.
-  const told = whens.filter(
+  const dated = whens.filter(
     ({ source, grain }) => source !== 'close' && (source !== 'handle' || grain !== 'year'),
   )
-  const fine = told.filter(({ grain }) => grain === 'day' || grain === 'week')
+  const fine = dated.filter(({ grain }) => grain === 'day' || grain === 'week')
   if (fine.length > 0) return fine
-  const middle = told.filter(({ grain }) => grain !== 'year')
-  return middle.length > 0 ? middle : told
+  const middle = dated.filter(({ grain }) => grain !== 'year')
+  return middle.length > 0 ? middle : dated
 }
 
 function compareSaid(a: readonly When[], b: readonly When[]): WhenComparison {

@@ -20,7 +20,7 @@ export const NAME_WEIGHT = 0.5
 /** Weight of a soft word (lexicon.ts) as a share of its own. */
 const SOFT_SHARE = 0.25
 
-/** How far `known` explains `words`; `names` are those that count as names. */
+/** How much of `words` is in `known`; `names` are those that count as names. */
 export function explain(
   words: readonly string[],
   known: WordIndex,

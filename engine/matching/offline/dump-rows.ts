@@ -4,7 +4,7 @@ import { type Row, rowsOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket, SubjectReader } from '../../subject.ts'
 
-/** Adds what a row tells; false when it tells nothing. */
+/** Adds what a row says; false when it says nothing. */
 export function addDumpRow(
   reader: SubjectReader,
   row: unknown,

@@ -13,7 +13,7 @@ import { understandEvent, understandMarket } from '../understand/understand.ts'
 import type { LabelledPair } from './labelled-pair.ts'
 
 /** A labelled pair, understood and compared. */
-export interface Judged {
+interface Judged {
   readonly pair: LabelledPair
   readonly comparison: Comparison
   /** Cosine of the TF-IDF vectors of everything said, 0 to 1: the baseline. */
@@ -94,7 +94,7 @@ export function foldOf(pair: LabelledPair, folds: number): string {
   return String(hash32('fold', pair.group) % folds)
 }
 
-export interface Counts {
+interface Counts {
   readonly n: number
   readonly same: number
   readonly accepted: number
@@ -136,7 +136,7 @@ export function recallAtPrecision(
 /** Lower ends of the bands in which scores are held against what became of them. */
 export const BANDS: readonly number[] = [0, 20, 40, 60, 80, 90, 95, 99]
 
-export interface Band {
+interface Band {
   /** Scores from here on, up to the next band; 0 to 100. */
   readonly from: number
   readonly n: number

@@ -14,7 +14,7 @@ interface Labelled {
   readonly label: string
   /** In which way a pair is related; '' where not said. */
   readonly relation: string
-  /** Who or what gave the label. */
+  /** The person or program that gave the label. */
   readonly origin: string
   readonly topic: string
   /** The second venue's event: pairs of one event are never parted between training and judging. */
@@ -23,13 +23,13 @@ interface Labelled {
   readonly series: string
 }
 
-export interface LabelledMarkets extends Labelled {
+interface LabelledMarkets extends Labelled {
   readonly grain: 'market'
   readonly a: MatchMarket
   readonly b: MatchMarket
 }
 
-export interface LabelledEvents extends Labelled {
+interface LabelledEvents extends Labelled {
   readonly grain: 'event'
   readonly a: MatchEvent
   readonly b: MatchEvent

@@ -7,8 +7,8 @@ import type { Steps } from '../../steps.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { Judge, PairScore } from '../compare/judge.ts'
 import { assign } from '../search/assignment.ts'
-import { judgePartners } from '../search/judge-partners.ts'
 import { MarketIndex } from '../search/market-index.ts'
+import { judgePartners } from '../search/pair-finder.ts'
 import { KEPT_SCORE_MIN, PairGraph, type ScoredPair } from '../search/pair-graph.ts'
 
 /** One venue's side: events that are given with their markets have those among `markets` too. */

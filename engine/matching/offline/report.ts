@@ -92,9 +92,9 @@ export function mistakes(scored: readonly Scored[]): readonly Scored[] {
 }
 
 function describe({ pair, result }: Scored): readonly string[] {
-  const told = pair.relation === '' ? pair.label : `${pair.label}, ${pair.relation}`
+  const label = pair.relation === '' ? pair.label : `${pair.label}, ${pair.relation}`
   return [
-    `  ${String(result.score).padStart(5)} ${pair.grain}, labelled ${told}: ${result.explanation}`,
+    `  ${String(result.score).padStart(5)} ${pair.grain}, labelled ${label}: ${result.explanation}`,
     `        a ${pair.a.title} | ${pair.a.handle}`,
     `        b ${pair.b.title} | ${pair.b.subtitle} | ${pair.b.handle}`,
   ]

@@ -39,13 +39,13 @@ export function seriesReport(rows: readonly unknown[], venues: Protocols): reado
     }
   }
   lines.push(
-    `rejected: ${counts.recognised} of ${counts.rejected} recognised, ${counts.silent} notes tell of one venue only`,
+    `rejected: ${counts.recognised} of ${counts.rejected} recognised, ${counts.silent} notes describe one venue only`,
     `approved: ${counts.differing} of ${counts.approved} differ in a class, as their caveats say`,
   )
   return lines
 }
 
-/** A note that tells of one venue only says in what it departs from the plain reading. */
+/** A note about one venue only says in what it departs from the plain reading. */
 function termDifferences(a: string, b: string): readonly RuleDifference[] {
   return lonelyTerms(a, b).map(({ name, says, isOfA }) => {
     return { name, a: isOfA ? says : 'plainly', b: isOfA ? 'plainly' : says }
@@ -75,7 +75,7 @@ export function halvesOf(
   return { a: halves.a.trim(), b: halves.b.trim() }
 }
 
-/** "One's … is broader than the other's …" tells of each in turn. */
+/** "One's … is broader than the other's …" describes each in turn. */
 function piecesOf(sentence: string, turn: RegExp): readonly string[] {
   const cut = turn.exec(sentence)
   return cut === null ? [sentence] : [sentence.slice(0, cut.index), sentence.slice(cut.index)]

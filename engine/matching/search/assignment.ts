@@ -49,7 +49,7 @@ function groupsOf<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[][] 
 }
 
 /** The heaviest edge first, as long as both its ends are free; ties by row, then column. */
-export function greedy<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
+function greedy<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   const rows = new Set<number>()
   const columns = new Set<number>()
   const sorted = [...edges].sort(

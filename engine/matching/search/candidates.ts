@@ -12,7 +12,7 @@ const VISITED_MAX = 6_000
 /** The most candidates found that are then ranked by all their keys. */
 const RANKED_MAX = 96
 const BUCKETS = 256
-/** Candidates that share less than this part of what the best one shares are left out. */
+/** Candidates that share less than this part of the best one's are left out. */
 const SHARE_OF_BEST_MIN = 0.5
 /** Candidates of one question. */
 export const CANDIDATES_MAX = 16
@@ -180,7 +180,7 @@ function nearest(found: readonly number[], sums: Float64Array, limit: number): r
   return [...nearest, ...even.slice(0, limit - nearest.length)]
 }
 
-/** Three of four by everything shared, the rest by what is shared beside days; none that shares far less. */
+/** Three of four places go by everything shared, the others by what is shared beside days; far worse ones are left out. */
 function chosen(rated: readonly Rated[], limit: number): readonly number[] {
   const found = bestBy(rated, 'all', Math.ceil(limit * 0.75))
   const taken = new Set(found)

@@ -1,4 +1,4 @@
-// What a market or an event is looked up by: hashes of its telling words, numbers, days and the codes of its
+// The keys under which a market or an event is looked up: hashes of its telling words, numbers, days and the codes of its
 // sides, alone and combined (a word on a day, a number at an hour), so that the rare ones find the partner.
 // Not for: judging a pair (score.ts): two subjects may share keys and still ask different things.
 // Upholds CANDIDATE1, CANDIDATE2.
@@ -21,7 +21,7 @@ export interface BlockingKeys {
   readonly asked: Uint32Array
 }
 
-/** Of one subject; further ones are not used, so that an enormous text stays cheap. */
+/** Keys of one subject; further ones are not used, so that an enormous text stays cheap. */
 const WORDS_MAX = 28
 const NUMBERS_MAX = 6
 const DAYS_MAX = 3
@@ -29,13 +29,13 @@ const CODES_MAX = 4
 const HOURS_MAX = 3
 /** Child titles that add to an event's words. */
 const CHILDREN_READ_MAX = 12
-/** The hour of New York at which a price that names none is taken, as far as one is. */
+/** The hour of New York at which a price is taken where the question names none. */
 const HOUR_UNSAID = 12
 /** Letters of a word that count on a day: the venues shorten names freely ("Brest", "Brestois"). */
 const STEM_CHARACTERS = 4
 const ONE_DAY = [0, 1, -1]
 
-/** What combines into keys. */
+/** The features that combine into keys. */
 interface Features {
   readonly words: Set<string>
   readonly numbers: Set<string>
@@ -160,7 +160,7 @@ function addNumber(value: number, features: Features): void {
   if (cents % 100 === 99) features.numbers.add(String(Number(((cents + 1) / 100).toPrecision(6))))
 }
 
-/** A slug's or ticker's day, codes and, for want of better, words. */
+/** A slug's or ticker's day and codes, else its words. */
 function readHandle(handle: string, features: Features): void {
   if (handle === '') return
   if (handle === handle.toUpperCase()) readTicker(handle, features)
@@ -259,7 +259,7 @@ function combined(features: Features, times: Times): BlockingKeys {
   return { filed: Uint32Array.from(filed).sort(), asked: Uint32Array.from(asked).sort() }
 }
 
-/** What the texts leave open, the venue's own times may tell. */
+/** Adds the days of the venue's own times, for texts that name no day. */
 function addDaysOfTimes({ startMs, closeMs }: Times, features: Features): void {
   for (const atMs of [startMs, closeMs]) {
     if (atMs === null || !Number.isFinite(atMs) || Math.abs(atMs) > 8e15) continue

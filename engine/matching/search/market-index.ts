@@ -12,12 +12,12 @@ import { keysOfEvent, keysOfMarket } from './keys.ts'
 
 /** Events that are judged for one event. */
 const EVENTS_JUDGED_MAX = 24
-/** Of those, whose markets are compared; and what such an event must at least score. */
+/** So many of these have their markets compared, from this score on. */
 const EVENTS_JOINED_MAX = 3
 const EVENT_SCORE_MIN = 40
 /** An event with more markets leaves its partners to their keys. */
 const EVENT_MARKETS_MAX = 24
-/** From here on an event is taken for the other one, and its markets' keys find fewer strangers. */
+/** From this score on two events count as one: only a few markets of other events stay partners. */
 const EVENT_SCORE_SURE = 80
 const STRANGERS_MAX = 8
 
@@ -32,17 +32,17 @@ interface FiledEvent<Reading> {
   readonly number: number
   readonly venue: VenueKey
   readonly key: string
-  /** As its venue tells of it; null: only its markets are known. */
-  told: MatchEvent | null
+  /** As its venue lists it; null: only its markets are known. */
+  listing: MatchEvent | null
   readonly markets: Set<number>
   reading: Reading | null
-  /** Whom it was found to go with, as of a generation of the index. */
+  /** The events that it was found to go with, as of a generation of the index. */
   joined: readonly EventPair[]
   joinedAt: number
 }
 
 /** Two events that may be one, in the order of the table of venues. */
-export interface EventPair {
+interface EventPair {
   readonly a: MatchEvent
   readonly b: MatchEvent
   readonly judged: ReturnType<Judge<unknown>['scoreEvents']>
@@ -59,7 +59,7 @@ export class MarketIndex<Reading> {
   readonly #eventKeys = new ByVenue(() => new Candidates())
   readonly #unfiled = new Set<FiledEvent<Reading>>()
   #eventCount = 0
-  /** Counts the changes of events: what was found before a change may not be so after it. */
+  /** Counts the changes of events: event partners found before a change are looked for again after it. */
   #generation = 0
 
   constructor(judge: Judge<Reading>, looked: readonly VenueKey[] | null = null) {
@@ -79,7 +79,7 @@ export class MarketIndex<Reading> {
     for (const { market } of this.#markets.values()) yield market
   }
 
-  /** From now on another judge reads and scores. */
+  /** Replaces the judge that reads and scores. */
   rejudge(judge: Judge<Reading>): void {
     this.#judge = judge
     for (const filed of this.#markets.values()) filed.reading = null
@@ -99,10 +99,10 @@ export class MarketIndex<Reading> {
     this.#change(event)
   }
 
-  /** Tells of an event itself; its markets are put one by one, and may come before or after. */
-  putEvent(told: MatchEvent): void {
-    const event = this.#eventOf(told.venue, told.key)
-    event.told = told
+  /** Takes an event's own listing; its markets are put one by one, and may come before or after. */
+  putEvent(listing: MatchEvent): void {
+    const event = this.#eventOf(listing.venue, listing.key)
+    event.listing = listing
     this.#change(event)
   }
 
@@ -147,7 +147,7 @@ export class MarketIndex<Reading> {
     return this.#looked === null || this.#looked.has(venue)
   }
 
-  /** What the judge made of a market; null for an unknown one. */
+  /** The judge's reading of a market; null for an unknown one. */
   readingOf(number: number): Reading | null {
     const filed = this.#markets.get(number)
     if (filed === undefined) return null
@@ -173,7 +173,7 @@ export class MarketIndex<Reading> {
     if (known !== undefined) return known
     this.#eventCount += 1
     const event: FiledEvent<Reading> = {
-      ...{ number: this.#eventCount, venue, key, told: null, markets: new Set<number>() },
+      ...{ number: this.#eventCount, venue, key, listing: null, markets: new Set<number>() },
       ...{ reading: null, joined: [], joinedAt: -1 },
     }
     this.#events.of(venue).set(key, event)
@@ -184,7 +184,7 @@ export class MarketIndex<Reading> {
   #change(event: FiledEvent<Reading>): void {
     event.reading = null
     this.#generation += 1
-    if (event.markets.size > 0 || event.told !== null) {
+    if (event.markets.size > 0 || event.listing !== null) {
       this.#unfiled.add(event)
       return
     }
@@ -194,7 +194,7 @@ export class MarketIndex<Reading> {
     this.#eventKeys.of(event.venue).remove(event.number)
   }
 
-  /** Events are filed when somebody looks for one: all their markets are there by then. */
+  /** Events are filed at the first look-up: all their markets are there by then. */
   #file(): void {
     for (const event of this.#unfiled) {
       if (!this.#isLooked(event.venue)) continue
@@ -238,13 +238,13 @@ export class MarketIndex<Reading> {
     return event.reading
   }
 
-  #subjectOf({ told, markets, venue, key }: FiledEvent<Reading>): MatchEvent {
+  #subjectOf({ listing, markets, venue, key }: FiledEvent<Reading>): MatchEvent {
     const children: MatchMarket[] = []
     for (const number of markets) {
       const market = this.#markets.get(number)?.market
       if (market !== undefined) children.push(market)
     }
-    if (told !== null) return children.length === 0 ? told : { ...told, markets: children }
+    if (listing !== null) return children.length === 0 ? listing : { ...listing, markets: children }
     return eventOfMarkets(venue, key, children)
   }
 }

@@ -1,11 +1,11 @@
 // Carries out tasks of the matcher upon one index and one choice of pairs, wherever it runs: in the thread
-// (worker.ts) or, for tests, in place (thread.ts). A person's word stands above every score: a rejected pair is none,
-// a confirmed one is chosen; other pairs of its markets stand until they are looked for again. Not for: whole dumps
-// (match-corpus.ts). Upholds MATCHER1 to MATCHER3, MATCHER13.
+// (worker.ts) or, for tests, in place (thread.ts). An operator's verdict stands above every score: a rejected pair is no
+// pair, a confirmed one is chosen; other pairs of its markets stand until they are looked for again. Not for: whole dumps
+// (match-corpus.ts). Upholds MATCHER1 to MATCHER3, MATCHER13, MATCHER15.
 
+import { isBefore } from '../../ids.ts'
 import type { MatchMarket } from '../../subject.ts'
-import { confirmed } from '../compare/confirmation.ts'
-import { type Judge, openJudge } from '../compare/judge.ts'
+import { type Judge, openJudge, type PairScore } from '../compare/judge.ts'
 import type {
   ChangeTask,
   FindTask,
@@ -14,11 +14,12 @@ import type {
   MatchTask,
   PairWord,
 } from '../task.ts'
-import { judgePartners } from './judge-partners.ts'
+import { VETOES } from '../veto/vetoes.ts'
 import { MarketIndex } from './market-index.ts'
-import { PairGraph, partnerIn, type ScoredPair } from './pair-graph.ts'
+import { KEPT_SCORE_MIN, PairGraph, partnerIn, type ScoredPair } from './pair-graph.ts'
 
 const NOTHING: MatchChanges = { begun: [], ended: [] }
+const CONFIRMED = 'confirmed by hand'
 
 type Open<Reading> = (markets: readonly MatchMarket[]) => Judge<Reading>
 
@@ -27,7 +28,7 @@ export class PairFinder<Reading> {
   #judge: Judge<Reading>
   #index: MarketIndex<Reading>
   #graph = new PairGraph()
-  /** People's words by `a b`, and whom each market has words with. */
+  /** An operator's verdicts, by `a b`. */
   readonly #words = new Map<string, PairWord>()
   #seq = 0
 
@@ -60,8 +61,8 @@ export class PairFinder<Reading> {
       if (word.word === null) this.#words.delete(keyOf(word))
       else this.#words.set(keyOf(word), word)
     }
-    // A market that is filed anew has its pairs until they are found again, or not: a doubt of a moment
-    // would end them for whoever follows.
+    // A market that is filed anew keeps its pairs until its partners are looked for again: ending them at once
+    // would end them for the stream's subscribers.
     const kept = new Set(put.map(({ number }) => number))
     const lost = removed.filter((number) => !kept.has(number))
     return lost.length === 0 ? NOTHING : this.#graph.change(lost, [])
@@ -73,7 +74,7 @@ export class PairFinder<Reading> {
     for (const number of numbers) {
       if (this.#index.market(number) === null) continue
       asked.push(number)
-      // The markets that found this one count too: finding is not the same both ways.
+      // The markets that found this one count too: a market may find another that does not find it.
       const known = this.#graph.pairsOf(number).map((pair) => partnerIn(pair, number))
       const found: ScoredPair[] = []
       judgePartners(this.#index, this.#judge, number, found, known)
@@ -108,4 +109,57 @@ export function openPairFinder(): PairFinder<unknown> {
     openJudge({ markets, events: [] }),
   )
   return finder
+}
+
+/**
+ * Judges a market with its likely partners, in a whole corpus as after a single change; adds the pairs worth keeping,
+ * returns how many were judged.
+ */
+export function judgePartners<Reading>(
+  index: MarketIndex<Reading>,
+  judge: Judge<Reading>,
+  number: number,
+  into: ScoredPair[],
+  known: Iterable<number> = [],
+): number {
+  const ours = index.market(number)?.venue
+  const reading = index.readingOf(number)
+  if (reading === null || ours === undefined) return 0
+  const partners = new Set(index.partnersOf(number))
+  for (const other of known) partners.add(other)
+  for (const other of partners) {
+    const theirs = index.readingOf(other)
+    const venue = index.market(other)?.venue
+    if (theirs === null || venue === undefined) continue
+    const isFirst = isBefore(ours, venue)
+    const judged = isFirst
+      ? judge.scoreMarkets(reading, theirs)
+      : judge.scoreMarkets(theirs, reading)
+    if (judged.score < KEPT_SCORE_MIN) continue
+    into.push(isFirst ? { a: number, b: other, judged } : { a: other, b: number, judged })
+  }
+  return partners.size
+}
+
+/**
+ * The judgement of a pair that an operator confirmed, from the one that was read: score 100, whatever conflicts the texts
+ * have. The orientation stays as it was read, since prices of Yes against prices of No would be wrong: only a pair read
+ * as opposite stays inverted, with that veto's cap.
+ */
+export function confirmed({ vetoes, inverted }: PairScore): PairScore {
+  const isInverted = vetoes.includes('opposite_side')
+  return {
+    score: isInverted ? VETOES.opposite_side.cap : 100,
+    relation: 'identical',
+    inverted: isInverted,
+    outcomeMap: isInverted ? [1, 0] : [0, 1],
+    vetoes: isInverted ? ['opposite_side'] : [],
+    reasons: [CONFIRMED],
+    explanation: `The same question: ${CONFIRMED}${saySides(isInverted ? true : inverted)}.`,
+  }
+}
+
+function saySides(inverted: boolean | null): string {
+  if (inverted === null) return ', with sides that could not be read and count as equal'
+  return inverted ? `, but with ${VETOES.opposite_side.says}` : ''
 }

@@ -1,6 +1,6 @@
 // Which markets are thought to go together: every scored pair worth keeping, and the one-to-one choice among them.
-// A change touches only the markets that hang together with it; a confirmed pair is always of the choice. Not for:
-// finding pairs (market-index.ts), nor what people said (pair-finder.ts). Bounded by PAIRS_OF_ONE_MAX a market.
+// A change touches only the markets that pairs connect to it; a confirmed pair is always chosen. Not for:
+// finding pairs (market-index.ts), nor an operator's verdicts (pair-finder.ts). Bounded by PAIRS_OF_ONE_MAX a market.
 // Upholds CORPUS1 to CORPUS4, CORPUS10.
 
 import type { PairScore } from '../compare/judge.ts'
@@ -10,11 +10,11 @@ import { assign, type Edge } from './assignment.ts'
 export const KEPT_SCORE_MIN = 30
 /** Pairs of one market; the best stay. */
 const PAIRS_OF_ONE_MAX = 8
-/** Markets that are assigned anew together; what hangs together beyond is chosen apart. */
+/** Connected markets that are assigned together; further ones are assigned apart. */
 const COMPONENT_MAX = 20_000
 /** A pair so many times as heavy as every other of its two markets is taken without weighing the others. */
 const PLAIN_RATIO = 2
-/** More than all that a confirmed pair's two markets, or any of those they hang together with, could weigh. */
+/** Heavier than all other pairs of a confirmed pair's two markets and of those connected to them. */
 const CONFIRMED_WEIGHT = 1e6
 
 /** Two markets of two venues under their owner's numbers, in the order of the table of venues. */
@@ -22,12 +22,12 @@ export interface ScoredPair {
   readonly a: number
   readonly b: number
   readonly judged: PairScore
-  /** A person said so: it is chosen whatever else its two markets could have. */
+  /** An operator confirmed it: it is chosen before every other pair of its two markets. */
   readonly isConfirmed?: true
 }
 
 /** What a change did to the choice. */
-export interface PairChanges {
+interface PairChanges {
   /** New, or judged anew in another way. */
   readonly begun: readonly ScoredPair[]
   readonly ended: readonly { readonly a: number; readonly b: number }[]
@@ -53,11 +53,7 @@ export class PairGraph {
     for (const [market, pair] of this.#chosen) if (pair.a === market) yield pair
   }
 
-  get chosenCount(): number {
-    return this.#chosen.size / 2
-  }
-
-  /** Takes away all that was thought of these markets, then adds the pairs, and chooses anew around them. */
+  /** Removes the pairs of these markets, adds the new ones, and chooses anew around them. */
   change(removed: Iterable<number>, pairs: readonly ScoredPair[]): PairChanges {
     const touched = new Set<number>()
     for (const market of removed) this.#drop(market, touched)
@@ -85,7 +81,7 @@ export class PairGraph {
     known.sort(byWeight)
   }
 
-  /** The worst pair of a market that has too many goes at both its ends. */
+  /** Removes the worst pair of a market that has too many, at both its ends. */
   #trim(market: number): void {
     const known = this.#pairs.get(market) ?? []
     if (known.length <= PAIRS_OF_ONE_MAX) return
@@ -113,7 +109,7 @@ export class PairGraph {
     const begun: ScoredPair[] = []
     const ended: { a: number; b: number }[] = []
     const seen = new Set<number>()
-    // Whether a pair is plain hangs on its two markets, and whether another counts on that.
+    // Which pairs are plain depends on their two markets, and which of the others count depends on that.
     this.#spread(this.#spread(touched))
     // First markets first, so that a component is always walked from the same side.
     const firsts = [...touched].filter((market) => this.pairsOf(market)[0]?.a === market)
@@ -131,7 +127,7 @@ export class PairGraph {
     return touched
   }
 
-  /** The pair to which both its markets plainly belong, if it is this market's best; null when it must be weighed. */
+  /** This market's best pair, if it is plainly the best of both its markets; null when it must be weighed. */
   #plainOf(market: number): ScoredPair | null {
     const [best, second] = this.pairsOf(market)
     if (best === undefined || !isFarAbove(best, second)) return null
@@ -146,7 +142,7 @@ export class PairGraph {
     return this.pairsOf(market).filter((pair) => this.#plainOf(partnerIn(pair, market)) === null)
   }
 
-  /** Markets that hang together with one, by pairs of today and by what was chosen before. */
+  /** Markets connected to one, by the pairs of now and by those chosen before. */
   #component(market: number, seen: Set<number>): readonly number[] {
     const found: number[] = []
     const open = [market]
@@ -218,7 +214,7 @@ function oneEach(pairs: readonly ScoredPair[]): ReadonlyMap<number, ScoredPair> 
   return kept
 }
 
-/** Two doubtful pairs are no better than a sure one, and no score is better than a person's word. */
+/** Two doubtful pairs weigh no more than a sure one, and no score as much as an operator's verdict. */
 function weightOf({ judged, isConfirmed }: ScoredPair): number {
   return isConfirmed === true ? CONFIRMED_WEIGHT : (judged.score / 100) ** 4
 }

@@ -1,15 +1,15 @@
-// Sports and leagues told by venue a's slug word, venue b's series and words of titles: enough to say that two
+// Sports and leagues read from venue a's slug word, venue b's series and words of titles: enough to say that two
 // games are of different sports, or leagues with one and the same city's teams. Not for: keys of games (sports/).
 // Upholds PROP5.
 
 import { arenaOf, type League, leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
 
 export interface Arena {
-  /** `baseball`, `soccer`, `cs2` …; null when nothing tells. */
+  /** `baseball`, `soccer`, `cs2` …; null: unknown. */
   readonly sport: string | null
-  /** Within the sport, such as `mlb`; null when nothing tells. */
+  /** Within the sport, such as `mlb`; null: unknown. */
   readonly league: string | null
-  /** Whose teams have a table or a rule of names; null elsewhere. */
+  /** A league with a table or a rule of names for its teams; null elsewhere. */
   readonly table: League | null
   /** By how many days the venues may date one game apart. */
   readonly nearDays: 0 | 1

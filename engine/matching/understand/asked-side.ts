@@ -1,11 +1,11 @@
 // Which side of a game Yes means, and the line: from outcome labels, a market's short title, the end of its
-// slug or ticker, and the words of its question. Null where nothing tells: no side is guessed.
+// slug or ticker, and the words of its question. Null where none of them says it: no side is guessed.
 // Upholds PROP10, PROP11.
 
 import type { HandleForm } from '../../ids.ts'
 import type { Arena } from './arenas.ts'
 import type { Bet } from './bets.ts'
-import { type Asked, plainName } from './fixture.ts'
+import { type Asked, plainName } from './game.ts'
 import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
 
 export interface AskedFacts {
@@ -88,7 +88,7 @@ function sideOf(facts: AskedFacts): Asked | null {
     /^(?:.*: )?will (.+?) (?:win|beat|defeat|advance)\b|^(.+?) leading at half ?time/.exec(title)
   if (winner !== null) return sideNamed(facts, plainName(winner[1] ?? winner[2] ?? ''))
   const end = tail.split(' ').at(-1) ?? ''
-  // "…-game1" is a map, and no side whose name begins so.
+  // "…-game1" is a map, and no side with a name that begins so.
   if (end !== '' && /^\S+$/.test(tail) && !/^(?:game|map|set|gm|g|more)\d*$/.test(tail)) {
     const side = sideOfCode(facts, end)
     if (side !== null) return side

@@ -1,10 +1,10 @@
 // What is bet on a game: winner, draw, spread, total, both teams to score, a map, a half, a player's points …
-// from a slug's tail, a series' scope and the words of a title. What fits none keeps its words, so that two
-// unknown bets are one only in the same words. Upholds PROP9, PROP10, PROP18.
+// from a slug's tail, a series' scope and the words of a title. A bet of no known kind keeps its words: two
+// such bets are one only in the same words. Upholds PROP9, PROP10, PROP18.
 
 import { meanings } from './words.ts'
 
-/** A bet's kind; sides and lines stand beside it in the fixture. */
+/** A bet's kind; sides and lines stand beside it in the game. */
 export interface Bet {
   /** `winner`, `spread`, `total`, `btts`, `score`, `map`, `prop:points`, `other:…` */
   readonly kind: string
@@ -45,7 +45,7 @@ const COUNTED: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** In order: the first that fits is the kind. */
-// A draw is one of the winner's outcomes: the fixture's side says it.
+// A draw is one of the winner's outcomes: the game's side says it.
 const KINDS: readonly (readonly [RegExp, string])[] = [
   [/\bcombo\b/, 'combo'],
   [/\bexact\b|\bcorrect score\b|\bseries score\b|\bwinning score\b|\bscore$/, 'score'],
@@ -119,7 +119,7 @@ export function betOf(title: string, tail: string, scope: string, number: string
   return { kind, period, counted }
 }
 
-/** A series that ends so asks who wins, whatever else its titles say. */
+/** A series that ends so asks for the winner, also where its titles say more. */
 const WINNER_SCOPE = /(?:game|match|fight|bout|map|winner|[12]h|f5)$/
 
 /** "Receptions", "Largest Lead" behind the sides is what is bet on; "Game 2" and "Final" are not. */

@@ -47,7 +47,7 @@ for (const row of ROWS.split(',')) {
   for (const name of row.slice(space + 1).split('/')) byName.set(name.toLowerCase(), identity)
 }
 
-/** Codes that slugs use for another country than everybody else. */
+/** Codes that slugs use for another country than FIFA, IOC and ISO do. */
 const SLUG_CODES: Readonly<Record<string, string>> = { kor: 'cuw', kr: 'kor' }
 
 /** A country's identity by any of its codes, in lower case, as slugs or tickers write it; null: no country's. */

@@ -6,9 +6,9 @@
 /** Days since 1970-01-01. */
 export type Day = number
 
-export type DateGrain = 'day' | 'week' | 'month' | 'quarter' | 'year'
+type DateGrain = 'day' | 'week' | 'month' | 'quarter' | 'year'
 /** `on`: that day; `by`: until its end; `in`: some time within. */
-export type DateRole = 'on' | 'by' | 'in'
+type DateRole = 'on' | 'by' | 'in'
 
 /** One date in a text; a deadline has no first day that counts. */
 export interface DateMention {
@@ -33,7 +33,7 @@ const DATE = new RegExp(
   `(?:\\b(by|before|prior to|until|till|through|thru|on|in|during|end of|for|week of|after|from|since)(?: (?:the )?(?:end of |week of |chart dated |week ending ))?\\s*)?(?:\\b(20\\d\\d)-(\\d\\d)-(\\d\\d)\\b|\\b(${NAME})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?:\\s*(?:-|to|through)\\s*(?:(${NAME})\\.? )?(\\d{1,2})(?:st|nd|rd|th)?\\b(?! ?(?:am|pm|:)))?(?:,? (20\\d\\d)\\b)?|\\b(${NAME})\\.?,? (20\\d\\d)\\b|\\bq([1-4])(?:,? (20\\d\\d))?\\b|\\b(20\\d\\d)\\b(?!-)|(?<=\\b(?:by|before|until|through|in|during|end of|for|this|last|next) )(${NAME})\\b)`,
   'g',
 )
-/** Without any of these no date is said. */
+/** A text without any of these has no date. */
 const DATED = /20\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bq[1-4]\b/
 const ROLE_CHARACTERS_MAX = 40
 const HOUR = /\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b/
@@ -154,7 +154,7 @@ function yearAt(year: number): Span {
   return { grain: 'year', first, last: Date.UTC(year + 1, 0, 1) / DAY_MS - 1 }
 }
 
-/** "Before" ends the day before the date begins; "by" ends with it; a period is what it is. */
+/** "Before" ends the day before the date begins; "by" ends with it; a period keeps its days. */
 function roleOf(word: string | undefined, whole: string, span: Span): Span & { role: DateRole } {
   if (word === 'before' || word === 'prior to') {
     // "Before the end of June" is by its end.
@@ -168,7 +168,7 @@ function roleOf(word: string | undefined, whole: string, span: Span): Span & { r
     word === 'through' ||
     word === 'thru'
   ) {
-    // "By June" in a venue's mouth is by its end, as "by June 30".
+    // The venues mean the end of June by "by June", as by "by June 30".
     return { ...span, grain: 'day', first: span.last, role: 'by' }
   }
   if (whole.startsWith('end of') || whole.includes(' end of ')) {

@@ -1,6 +1,6 @@
 // Words that mean one thing: synonyms, abbreviations and venues' own names for leagues, offices, assets and
-// measures, one identity each. General English and public names only. Not for: teams and people, who are
-// told apart by sides.ts and names.ts. Upholds MATCHTEXT2.
+// measures, one identity each. General English and public names only. Not for: teams and
+// people (sides.ts). Upholds MATCHTEXT2.
 
 import { countryNames } from './countries.ts'
 import { stateNames } from './states.ts'
@@ -51,7 +51,7 @@ const PHRASES =
   'hurricane=hurricane|hurricanes,earthquake=earthquake|earthquakes,spacex=space x|spacex,timepoy=time person of the year|person of the year,' +
   'handshake=shake hands|shakes hands|handshake,federaltakeover=takeover|federal takeover'
 
-/** Words that say nothing of what is asked. */
+/** Stop words: a question asks the same without them. */
 const STOP =
   'a an the of to in on at by for will be is are was were do does did this that with from and or as it its his her their they who which what how when where if than then there any vs v s i ' +
   'has have had get gets receive receives take takes during into per about between over under above below more less least market ' +
@@ -83,12 +83,12 @@ for (const phrase of phrases.keys()) {
   lengths.set(first, Math.max(lengths.get(first) ?? 0, words.length))
 }
 
-/** The identity of a folded phrase; null: none of ours. */
+/** The identity of a folded phrase; null: the lexicon lacks it. */
 export function meaningOf(phrase: string): string | null {
   return phrases.get(phrase) ?? null
 }
 
-/** Of how many words at most a phrase that begins with this word is; 0: none begins so. */
+/** The most words of a phrase that begins with this word; 0: no phrase does. */
 export function phraseLength(first: string): number {
   return lengths.get(first) ?? 0
 }

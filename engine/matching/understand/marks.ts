@@ -25,10 +25,10 @@ const ORDINALS: Readonly<Record<string, string>> = {
   worst: 'least',
 }
 const NTH = 'first|second|third|fourth|fifth|\\d+(?:st|nd|rd|th)'
-/** Without any of these no class below is met. */
+/** A text without any of these has none of the marks below. */
 const ORDINAL =
   /\d|#|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut)\b/
-/** Class → pattern over the folded text, whose first group that is set is the value, and what must be there first. */
+/** Class → pattern over the folded text, its first group that is set being the value, and a cheap text that must be there. */
 const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ['season', /\b(?:season|s)\s?(\d{1,2})\b/g, /season|s\d/],
   ['episode', /\b(?:episode|ep)\.? (\d{1,3})\b/g, /ep/],
@@ -118,7 +118,7 @@ export function marksOf(folded: string, meanings: readonly string[]): Marks {
   return marks
 }
 
-/** To win is not to finish among the first ten; the first place is to win. */
+/** A win is no place among the first ten; the first place is a win. */
 function placingOf(marks: Marks, meanings: readonly string[]): string | null {
   const [top] = marks.get('topN') ?? []
   if (top !== undefined) return `top ${top}`

@@ -1,5 +1,5 @@
 // What a question on a price asks beside its level: which asset, at which hour of New York, up or down over how
-// many minutes. A coin without a name of ours is known by its code, which titles, rules and series agree on.
+// many minutes. A coin that the lexicon lacks is known by its code, which titles, rules and series share.
 // Not for: levels and ranges (quantity.ts), days (dates.ts). Upholds PROP14, PROP15.
 
 import type { HandleForm } from '../../ids.ts'
@@ -26,7 +26,7 @@ const DOWNWARDS = /\bprice down\b|^down$/
 const NOON = 12
 const LASTING = /\b(\d{1,3})[ -]?(?:minutes?|mins?)\b/
 
-/** The texts that tell, folded but for the rules, and the title as sent. */
+/** The texts that are read, folded but for the rules, and the title as sent. */
 export interface PriceTexts {
   readonly handles: HandleForm
   readonly titleAsSent: string
@@ -40,14 +40,14 @@ export interface PriceTexts {
   readonly tickerHour: number | null
 }
 
-/** A coin's identity by the code beside a question; null: none is told. */
+/** A coin's identity by the code beside a question; null: no code. */
 export function coinOfCode(title: string, rules: string): string | null {
   const match = CODE_IN_TITLE.exec(title) ?? CODE_IN_RULES.exec(rules)
   const code = (match?.[1] ?? match?.[2])?.toLowerCase()
   return code === undefined ? null : (CODES[code] ?? meaningOf(code) ?? code)
 }
 
-/** The asset whose price is asked: named, and nothing else is asked of it; else the coin of the code. */
+/** The asset of a question on a price: the one it names, else the coin of the code; null for two names or another question. */
 export function assetOf(marks: Marks, texts: PriceTexts): string | null {
   const [asset, other] = marks.get('asset') ?? []
   if (other !== undefined) return null
@@ -76,12 +76,12 @@ export function minutesOf({ title, context }: PriceTexts): number | null {
   return said === null ? null : Number(said[1])
 }
 
-/** Said, else in the ticker; coins' questions beside a slug at the hour of their rules, noon where those say none. */
+/** The hour of the texts, else of the ticker; else, for a coin beside a slug, the hour of its rules, or noon. */
 export function hourFor(asset: string, minutes: number | null, texts: PriceTexts): number | null {
   const said = hourOf(texts.title) ?? hourOf(texts.context)
   if (said !== null) return said
   if (texts.handles === 'ticker') {
-    // A ticker tells when the window ends, titles when it begins.
+    // A ticker has the end of the window, titles its beginning.
     return texts.tickerHour === null ? null : texts.tickerHour - (minutes ?? 0) / 60
   }
   const isCoin = CRYPTO.has(asset) || coinOfCode('', texts.rules) !== null

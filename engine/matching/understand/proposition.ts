@@ -1,10 +1,10 @@
-// What a market or an event asks, in parts that can be held against each other: game, asset, range, date and
+// What a market or an event asks, in parts that can be compared: game, asset, range, date and
 // hour, marks, the words of the question and of the answer. Not for: comparing (compare.ts).
 // Upholds PROP1 to PROP18.
 
 import type { VenueKey } from '../../ids.ts'
 import type { Day } from './dates.ts'
-import type { Fixture } from './fixture.ts'
+import type { Game } from './game.ts'
 import type { Marks } from './marks.ts'
 import type { Quantity } from './quantity.ts'
 
@@ -23,14 +23,14 @@ export interface When {
 /** How it is asked: which of several, how many, or whether. */
 export type QuestionForm = 'open' | 'count' | 'closed'
 
-export type PropositionKind = 'fixture' | 'price' | 'quantity' | 'speech' | 'text'
+export type PropositionKind = 'game' | 'price' | 'quantity' | 'speech' | 'text'
 
 export interface Proposition {
   readonly venue: VenueKey
   readonly key: string
   readonly grain: 'market' | 'event'
   readonly kind: PropositionKind
-  readonly fixture: Fixture | null
+  readonly game: Game | null
   /** Identity of the priced asset, such as `bitcoin`; null when no price is asked. */
   readonly asset: string | null
   /** The bound need only be touched once, at any time. */
@@ -47,11 +47,11 @@ export interface Proposition {
   readonly form: QuestionForm
   /** First word of the question, folded: "will", "who", "next". */
   readonly opening: string
-  /** Yes stands for that it does not happen, or for down. */
+  /** Yes means that it does not happen, or down. */
   readonly isNegated: boolean
-  /** Says "today" or "his next video": which is meant depends on when it was asked. */
+  /** The question says "today" or "his next video": its meaning depends on when it was asked. */
   readonly isRelative: boolean
-  /** "… first?": which of several comes before the others. */
+  /** The question asks which of several comes first. */
   readonly isOfFirst: boolean
   readonly marks: Marks
   /** Meanings of the question's words, without dates and range. */

@@ -28,7 +28,7 @@ const GENERIC = new Set(
   ),
 )
 
-/** What makes another school of the same place. */
+/** Words that make a name another school of the same place. */
 const SCHOOL_KINDS = new Set(
   'state st tech am a&m southern northern eastern western central christian international atlantic poly baptist methodist oh fl valley'.split(
     ' ',

@@ -13,9 +13,8 @@ import {
   dayOf,
   type TickerDate,
 } from './dates.ts'
-import { type FixtureFacts, fixtureOfSlug, fixtureOfTicker } from './fixtures.ts'
+import { type GameFacts, gameOfSlug, gameOfTicker } from './games.ts'
 import { type Marks, marksOf } from './marks.ts'
-import { isNegative } from './polarity.ts'
 import {
   asksDirection,
   assetOf,
@@ -28,9 +27,9 @@ import type { Proposition, PropositionKind, QuestionForm, When, WhenSource } fro
 import { type Quantity, quantityOf, quantityOfStrike, quantityOfTicker } from './quantity.ts'
 import { fold, meanings, stem, TITLE_CHARACTERS_MAX } from './words.ts'
 
-/** Markets of an event that are read: a grid of more says no more. */
+/** Markets of an event that are read: the first ones of a grid show what it asks. */
 const CHILDREN_MAX = 40
-/** A title below this length leaves out what its slug says. Characters. */
+/** A title shorter than this omits words that its slug has. Characters. */
 const SHORT_TITLE = 24
 /** Characters of rules that are kept. */
 const RULES_CHARACTERS_MAX = 2_000
@@ -44,7 +43,7 @@ const RELATIVE =
 
 /** What a market asks. */
 export function understandMarket(market: MatchMarket): Proposition {
-  const facts: FixtureFacts = {
+  const facts: GameFacts = {
     ...market,
     strikeFloor: market.strike?.floor ?? null,
     samples: [],
@@ -58,7 +57,7 @@ export function understandEvent(
   read: (market: MatchMarket) => Proposition = understandMarket,
 ): Proposition {
   const markets = event.markets.slice(0, CHILDREN_MAX)
-  const facts: FixtureFacts = {
+  const facts: GameFacts = {
     ...event,
     startMs: event.startMs ?? markets[0]?.startMs ?? null,
     eventKey: null,
@@ -92,12 +91,12 @@ interface Listed {
 
 function understand(
   listed: Listed,
-  facts: FixtureFacts,
+  facts: GameFacts,
   markets: readonly MatchMarket[],
   read: (market: MatchMarket) => Proposition,
 ): Proposition {
   const grain = facts.samples === undefined || 'markets' in listed ? 'event' : 'market'
-  const fixture = listed.handles === 'slug' ? fixtureOfSlug(facts) : fixtureOfTicker(facts)
+  const game = listed.handles === 'slug' ? gameOfSlug(facts) : gameOfTicker(facts)
   const anchor = anchorOf(listed)
   const title = readText(listed.title, anchor)
   const answer = grain === 'market' ? readText(answerText(listed), anchor) : EMPTY_TEXT
@@ -108,7 +107,7 @@ function understand(
   const asset = isSpeech ? null : assetOf(marks, price)
   const isUpDown = asksDirection(price)
   const minutes = isUpDown ? minutesOf(price) : null
-  // Which asset, which window, which way: a question on the direction says nothing else.
+  // A question on the direction of a price names an asset and a window, and no range.
   const isDirection = isUpDown && asset !== null
   const words = isDirection ? [asset, 'updown'] : withoutOrdinals(title.words, marks)
   const quantity = isDirection ? null : quantityFor(listed, title, answer, grain)
@@ -116,8 +115,8 @@ function understand(
     venue: listed.venue,
     key: listed.key,
     grain,
-    kind: kindOf(fixture !== null, asset, quantity, title),
-    fixture,
+    kind: kindOf(game !== null, asset, quantity, title),
+    game,
     asset,
     isTouch: quantity?.touch !== '' && quantity !== null ? true : TOUCH.test(title.folded),
     isUpDown,
@@ -130,7 +129,7 @@ function understand(
     isNegated: isUpDown
       ? isDownwards(price)
       : isNegative(title.folded, isSpeech ? '' : answer.folded, context.folded),
-    // In a speech, what is next is next when the question was asked.
+    // In a question on a speech every "next" depends on when it was asked.
     isRelative: RELATIVE.test(title.folded) || (isSpeech && /\bnext\b/.test(title.folded)),
     isOfFirst: /\b(?:first|1st)\s*\??$/.test(title.folded),
     marks,
@@ -187,7 +186,7 @@ function answerText({ subtitle, title }: Listed): string {
   return /^(?:yes|no)?$/i.test(short) || short === title ? '' : short
 }
 
-function contextText(listed: Listed, facts: FixtureFacts, grain: 'market' | 'event'): string {
+function contextText(listed: Listed, facts: GameFacts, grain: 'market' | 'event'): string {
   const said = grain === 'event' ? listed.subtitle : `${facts.eventTitle} ${facts.eventSubtitle}`
   // A slug repeats the title; it helps where the title is short.
   const isShort = listed.handles === 'slug' && listed.title.length < SHORT_TITLE
@@ -279,7 +278,7 @@ function priceTextsOf(
   }
 }
 
-/** Said in the answer, then in the question, then in the venue's fields, then in the ticker. */
+/** The range of the answer, else of the question, else of the venue's fields, else of the ticker. */
 function quantityFor(
   listed: Listed,
   title: ReadText,
@@ -320,12 +319,12 @@ function bareQuantity({ rest }: ReadText): Quantity | null {
 }
 
 function kindOf(
-  isFixture: boolean,
+  isGame: boolean,
   asset: string | null,
   quantity: Quantity | null,
   title: ReadText,
 ): PropositionKind {
-  if (isFixture) return 'fixture'
+  if (isGame) return 'game'
   if (asset !== null) return 'price'
   if (title.words.includes('sayx')) return 'speech'
   return quantity === null ? 'text' : 'quantity'
@@ -355,17 +354,37 @@ const OPENERS = new Set(
   ),
 )
 
-/** Words with a capital; words that only open questions are none. */
+/** Words with a capital, without those that only open questions. */
 function namesOf(title: string): ReadonlySet<string> {
   const names = new Set<string>()
   for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME)) {
     const word = fold(match[0])
     if (!OPENERS.has(word)) names.add(stem(word))
   }
-  // "Philadelphia" and "New York City" as the words that they become.
+  // "Philadelphia" and "New York City" count by their meanings.
   for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME_RUN)) {
     const folded = fold(match[0])
     if (!OPENERS.has(folded)) for (const word of meanings(folded)) names.add(word)
   }
   return names
+}
+
+const NEGATED_VERB =
+  /\b(?:will|would|does|do|did|is|are|has|have|can)\b[^?|:]*?\bnot\b(?! (?:only|before|until|later)\b)|n't\b|\b(?:fails? to|stays? dry)\b/
+/** "No one", "no change" and "no. 1" are answers of their own, and no denials. */
+const NEGATED_ANSWER = /^not?\b(?!\.| (?:one|body|change|other|longer|more|\d))\s*(\S*)/
+const QUOTED = /"[^"]*"/g
+
+/**
+ * Whether Yes means that something does not happen: "will X not resign", "stay dry", "No rain", "Not before May 1".
+ * Takes the title and the short answer of a market, folded; `around` is the rest of its texts. Not for ranges, whose
+ * complement follows from their ends (quantity.ts).
+ */
+export function isNegative(title: string, answer: string, around: string): boolean {
+  if (NEGATED_VERB.test(title.replace(QUOTED, ' '))) return true
+  const match = NEGATED_ANSWER.exec(answer)
+  if (match === null) return false
+  // A work or a party may be called "No …": the denied word must be the question's.
+  const [whole, denied = ''] = match
+  return whole.startsWith('not') || (denied.length > 2 && ` ${title} ${around} `.includes(denied))
 }

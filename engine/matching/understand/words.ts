@@ -1,5 +1,5 @@
-// Texts as words: folded, phrases replaced by their meaning, stemmed, stop words dropped. Any text of any
-// length and script is taken; what is beyond the bound is not read. Not for: dates and numbers, which are
+// Texts as words: folded, phrases replaced by their meaning, stemmed, stop words dropped. A text of any
+// length and script is taken; its characters beyond the bound are not read. Not for: dates and numbers, which are
 // read first and cut out (dates.ts, quantity.ts). Upholds MATCHTEXT1, MATCHTEXT2.
 
 import { isStopWord, meaningOf, phraseLength } from './lexicon.ts'
@@ -100,7 +100,7 @@ function phraseAt(words: readonly string[], at: number, found: string[]): number
   return 0
 }
 
-/** Crude on purpose: the same for both venues is all that counts. */
+/** A crude stem is enough, since both venues' words are stemmed alike. */
 export function stem(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`

@@ -1,5 +1,6 @@
 // What this venue is to everything outside its folder (engine/venue-table.ts explains each fact).
 
+import { nativeMarketId } from '../../ids.ts'
 import type { VenueFacts } from '../../venue-table.ts'
 import { KALSHI_SUBJECTS } from './subjects.ts'
 
@@ -10,6 +11,7 @@ export const KALSHI: VenueFacts = {
   name: 'venue_b',
   handles: 'ticker',
   idFields: { market: 'ticker', event: 'event_ticker' },
+  idOf: nativeMarketId,
   exampleMarket: 'KXNFLGAME-25NOV02DENHOU-DEN',
   subjects: KALSHI_SUBJECTS,
   hasWallets: false,

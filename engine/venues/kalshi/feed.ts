@@ -9,26 +9,31 @@ import { type TimeMs, timeMs } from '../../units.ts'
 import type {
   FeedHealth,
   Readable,
+  TradesRange,
   TradesRead,
   VenueFeed,
   VenueParts,
   WatchedMarket,
 } from '../venue.ts'
-import { BookSocket, type SocketAccess } from './book/socket.ts'
+import { BookSocket } from './book/socket.ts'
+import type { KalshiFees } from './catalog/fees.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
 import { tickerOf } from './map.ts'
-import type { LifecycleMessage } from './messages.ts'
+import type { FeeMessage, LifecycleMessage } from './messages.ts'
+import { parsePriceGrid } from './price-grid.ts'
+import type { SocketAccess } from './socket.ts'
 import { TradeSocket } from './trades/socket.ts'
 import type { TradeReader } from './trades/trades.ts'
 
 /** Markets on one connection; the venue allows half a million, but one loss should not cost all. */
 const SOCKET_MARKETS_MAX = 5_000
 
-export interface FeedParts extends VenueParts {
+interface FeedParts extends VenueParts {
   readonly access: SocketAccess
   readonly http: HttpClient
   readonly trades: TradeReader
   readonly timers: StatusTimers
+  readonly fees: KalshiFees
   readonly tradingEndOf: (market: WatchedMarket) => TimeMs | null
   /** For tests: fewer markets a connection. */
   readonly socketMarketsMax?: number
@@ -52,6 +57,7 @@ export class KalshiFeed implements VenueFeed {
     this.#tradeSocket = new TradeSocket(streamParts, parts.access, {
       onTrade: (ticker, receivedAtMs) => this.#socketOf.get(ticker)?.noteTrade(receivedAtMs),
       onLifecycle: (message) => this.#noteLifecycle(message),
+      onFee: (message) => this.#noteFee(message),
       fetchNewestTradeMs: () => trades.fetchNewestMs(),
     })
   }
@@ -81,48 +87,30 @@ export class KalshiFeed implements VenueFeed {
   }
 
   unwatch(ids: readonly NativeMarketId[]): void {
-    const bySocket = new Map<BookSocket, string[]>()
+    const bySocket = this.#bySocket(ids)
     for (const id of ids) {
       this.#parts.timers.remove(id)
-      const socket = this.#socketOf.get(id)
-      if (socket === undefined) continue
       this.#socketOf.delete(id)
-      const list = bySocket.get(socket)
-      if (list === undefined) bySocket.set(socket, [id])
-      else list.push(id)
     }
     for (const [socket, tickers] of bySocket) socket.remove(tickers)
   }
 
   resync(outcomes: readonly OutcomeId[]): void {
-    const bySocket = new Map<BookSocket, string[]>()
-    for (const outcome of outcomes) {
-      const ticker = tickerOf(outcome)
-      const socket = this.#socketOf.get(ticker)
-      if (socket === undefined) continue
-      const list = bySocket.get(socket)
-      if (list === undefined) bySocket.set(socket, [ticker])
-      else list.push(ticker)
-    }
+    const bySocket = this.#bySocket(outcomes.map(tickerOf))
     for (const [socket, tickers] of bySocket) socket.resync(tickers)
   }
 
   read(what: Readable): void {
     this.#arePaused = what === 'nothing'
-    this.#tradeSocket.pause(what !== 'all')
-    for (const socket of this.#bookSockets) socket.pause(this.#arePaused)
+    this.#tradeSocket.socket.pause(what !== 'all')
+    for (const { socket } of this.#bookSockets) socket.pause(this.#arePaused)
   }
 
   reconnect(reason: string): void {
-    for (const socket of this.#bookSockets) socket.reconnect(reason)
+    for (const { socket } of this.#bookSockets) socket.reconnect(reason)
   }
 
-  async fetchTrades(range: {
-    market: NativeMarketId | null
-    fromMs: TimeMs
-    toMs: TimeMs
-    source: 'backfill' | 'history'
-  }): Promise<TradesRead> {
+  async fetchTrades(range: TradesRange): Promise<TradesRead> {
     const { market, ...rest } = range
     const { signal } = this.#stopping
     const { trades, ...read } = await this.#parts.trades.fetchRange(
@@ -134,14 +122,28 @@ export class KalshiFeed implements VenueFeed {
   }
 
   health(): FeedHealth {
-    const sockets = [this.#tradeSocket, ...this.#bookSockets]
+    const sockets = [this.#tradeSocket, ...this.#bookSockets].map(({ socket }) => socket)
     return {
       connectionsOpen: sockets.filter((socket) => socket.isOpen).length,
       connectionsWanted: sockets.length,
       lastDataAtMs: latest(sockets.map((socket) => socket.lastDataAtMs)),
       lastSignAtMs: latest(sockets.map((socket) => socket.lastSignAtMs)),
       bookDelayMs: 0,
+      tradesSource: null,
     }
+  }
+
+  /** The tickers with a connection, by it. */
+  #bySocket(tickers: readonly string[]): ReadonlyMap<BookSocket, readonly string[]> {
+    const bySocket = new Map<BookSocket, string[]>()
+    for (const ticker of tickers) {
+      const socket = this.#socketOf.get(ticker)
+      if (socket === undefined) continue
+      const list = bySocket.get(socket)
+      if (list === undefined) bySocket.set(socket, [ticker])
+      else list.push(ticker)
+    }
+    return bySocket
   }
 
   /** Puts a market on the last connection with room, or on a new one. */
@@ -167,12 +169,13 @@ export class KalshiFeed implements VenueFeed {
         for (const ticker of tickers) this.#place(ticker)
       },
       // Watched again (when it opens, say), it is tried again.
+      onOffGrid: (ticker) => this.#parts.timers.seeSoon(ticker),
       onGivenUp: (tickers) => {
         for (const ticker of tickers) this.#socketOf.delete(ticker)
       },
     })
     this.#bookSockets.push(socket)
-    socket.pause(this.#arePaused)
+    socket.socket.pause(this.#arePaused)
     return socket
   }
 
@@ -185,7 +188,14 @@ export class KalshiFeed implements VenueFeed {
     }
   }
 
+  #noteFee({ event, terms }: FeeMessage): void {
+    this.#parts.fees.note(event, terms)
+    this.#parts.timers.seeEventSoon(event)
+  }
+
   #noteLifecycle(message: LifecycleMessage): void {
+    const grid = parsePriceGrid({ price_ranges: message.priceRanges })
+    if (grid !== null) this.#parts.access.terms.changeGrid(message.ticker, grid)
     if (message.change !== 'close_date_updated' || message.closeAtMs === null) return
     this.#parts.timers.correct(message.ticker, { closeAtMs: timeMs(message.closeAtMs) })
   }

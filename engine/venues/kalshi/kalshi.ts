@@ -2,22 +2,30 @@
 // Not for: which hosts and keys (engine/config.ts decides).
 
 import { HttpClient } from '../../fetch.ts'
-import type { TimeMs } from '../../units.ts'
+import { Drift } from '../drift.ts'
 import type { FrameTap } from '../feed.ts'
 import { TokenBucket } from '../rate-limit.ts'
+import { Tally } from '../tally.ts'
 import type { Venue, VenueParts, WatchedMarket } from '../venue.ts'
-import type { SocketAccess } from './book/socket.ts'
 import { KalshiCatalog } from './catalog/catalog.ts'
-import { KalshiHistory } from './catalog/price-history.ts'
+import { KalshiFees } from './catalog/fees.ts'
+import { Halts } from './catalog/halts.ts'
+import { KalshiPastPrices } from './catalog/past-prices.ts'
+import { parseOrderbookRow, rowsOf } from './catalog/rows.ts'
+import { Shards } from './catalog/shards.ts'
 import { StatusTimers } from './catalog/status-timers.ts'
 import { readTeams } from './catalog/teams.ts'
+import { Combos } from './combos.ts'
+import { kalshiProbes } from './drift.ts'
+import { KALSHI } from './facts.ts'
 import { KalshiFeed } from './feed.ts'
+import { MarketTerms } from './market-terms.ts'
+import type { OrderbookSnapshot } from './messages.ts'
 import { PollingFeed } from './polling.ts'
 import { KalshiSigner } from './signing.ts'
-import { Tally } from './stream.ts'
 import { TradeReader } from './trades/trades.ts'
 
-export interface KalshiOptions {
+interface KalshiOptions {
   /** Including /trade-api/v2. */
   readonly restUrl: string
   /** Including /trade-api/ws/v2. */
@@ -28,14 +36,17 @@ export interface KalshiOptions {
   readonly tap?: FrameTap
 }
 
-/** The basic tier allows 20 requests a second and holds two seconds of them; we leave head-room. */
-const REQUESTS_PER_SECOND = 16
-const REQUESTS_BURST = 24
+/** Two thirds of what a key of the basic tier may ask (README.md, Limits): the rest is its owner's. */
+const KEYED_RATE = { tokensPerSecond: 16, burst: 24 }
+/** Without a key no limit is documented: as much as went through without a refusal. */
+const KEYLESS_RATE = { tokensPerSecond: 8, burst: 24 }
+/** A 429 has no Retry-After: every request waits so long at first, then twice as long each time. */
+const BUSY_WAIT_MS = 500
 const TIMEOUT_MS = 15_000
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const RETRIES = 4
 
-/** Throws an Error only when the key cannot be read: a wrong configuration, told at the start. */
+/** Throws an Error only when the key cannot be read: a wrong configuration, which stops the start. */
 export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
   const { clock, random, metrics } = parts
   const log = parts.log.child({ part: 'kalshi' })
@@ -44,6 +55,7 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
     keyId === null || privateKeyPem === null
       ? null
       : new KalshiSigner({ keyId, privateKeyPem, clock })
+  const drift = new Drift({ venue: KALSHI, clock, log, metrics })
   const http = new HttpClient({
     ...{ clock, random, log, metrics },
     ...(signer === null
@@ -51,39 +63,43 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
       : { headers: (method: string, path: string) => signer.headers(method, path) }),
     baseUrl: options.restUrl,
     name: 'kalshi',
-    limiter: new TokenBucket({
-      tokensPerSecond: REQUESTS_PER_SECOND,
-      burst: REQUESTS_BURST,
-      clock,
-    }),
+    watch: drift,
+    limiter: new TokenBucket({ ...(signer === null ? KEYLESS_RATE : KEYED_RATE), clock }),
+    busyWaitMs: BUSY_WAIT_MS,
     timeoutMs: TIMEOUT_MS,
     bodyBytesMax: BODY_BYTES_MAX,
     retries: RETRIES,
   })
-  const tally = new Tally(metrics, log)
-  const trades = new TradeReader({ http, tally, tap, nowMs: () => clock.nowMs() })
+  drift.probes.add(kalshiProbes({ http, drift }))
+  const tally = new Tally({ venue: 'b', log, metrics, drift })
+  const combos = new Combos()
+  const trades = new TradeReader({ http, tally, tap, combos, nowMs: () => clock.nowMs() })
   const timers = new StatusTimers({ clock, emit: parts.emit })
-  const ends = new TradingEnds()
+  const terms = new MarketTerms()
+  const halts = new Halts({ clock, terms, timers, emit: parts.emit })
+  const shards = new Shards({ http, clock, tally, onChange: (...change) => halts.note(...change) })
+  const fees = new KalshiFees({ http, clock, tally })
   const catalog = new KalshiCatalog({
-    ...{ http, clock, tally },
-    onMarket: (listing, tradingEndsAtMs) => {
+    ...{ http, clock, tally, fees, combos, shards },
+    onMarket: (listing, rowTerms) => {
       const { nativeId, status, openAtMs } = listing
-      ends.note(nativeId, status === 'resolved' ? null : tradingEndsAtMs)
-      timers.correct(nativeId, { status, openAtMs, closeAtMs: tradingEndsAtMs })
+      terms.note(nativeId, status === 'resolved' ? null : rowTerms)
+      timers.correct(nativeId, { status, openAtMs, closeAtMs: rowTerms.tradingEndsAtMs })
     },
   })
-  const tradingEndOf = (market: WatchedMarket) => ends.of(market)
-  const shared = { ...parts, log, http, trades, timers, tradingEndOf }
+  const tradingEndOf = (market: WatchedMarket) => terms.tradingEndOf(market)
+  const shared = { ...parts, log, http, trades, timers, fees, tradingEndOf }
+  const known = { combos, terms, fetchBook: (ticker: string) => fetchBook(http, ticker) }
   const feed =
     signer === null
       ? new PollingFeed({ ...shared, tally, tap })
-      : new KalshiFeed({ ...shared, access: accessOf(signer, options, tally) })
-  const history = new KalshiHistory({ http, clock, tally })
+      : new KalshiFeed({ ...shared, access: { ...accessOf(signer, options, tally), ...known } })
+  const pastPrices = new KalshiPastPrices({ http, clock, tally })
   const teams = (signal: AbortSignal) => readTeams({ http, tally }, signal)
-  return { key: 'b', catalog, feed, history, teams, wallets: null }
+  return { key: 'b', catalog, feed, pastPrices, teams, wallets: null, drift }
 }
 
-function accessOf(signer: KalshiSigner, options: KalshiOptions, tally: Tally): SocketAccess {
+function accessOf(signer: KalshiSigner, options: KalshiOptions, tally: Tally) {
   const path = new URL(options.wsUrl).pathname
   return {
     url: () => options.wsUrl,
@@ -93,21 +109,13 @@ function accessOf(signer: KalshiSigner, options: KalshiOptions, tally: Tally): S
   }
 }
 
-/**
- * When trading really ends. A listing of a game says when the game ends, which is what users ask
- * for, but a timer that closed the market then would be wrong in every overtime. Bounded by the
- * catalogue: resolved markets are forgotten.
- */
-class TradingEnds {
-  readonly #endsAtMs = new Map<string, TimeMs>()
-
-  note(ticker: string, atMs: TimeMs | null): void {
-    if (atMs === null) this.#endsAtMs.delete(ticker)
-    else this.#endsAtMs.set(ticker, atMs)
-  }
-
-  /** Null when the catalogue was not read yet: no timer is better than a wrong one. */
-  of(market: WatchedMarket): TimeMs | null {
-    return this.#endsAtMs.get(market.nativeId) ?? null
+/** The book of a market now; null when it is not to be had. */
+async function fetchBook(http: HttpClient, ticker: string): Promise<OrderbookSnapshot | null> {
+  try {
+    const answer = await http.getJson('/markets/orderbooks', { tickers: [ticker] })
+    const book = parseOrderbookRow(rowsOf(answer, 'orderbooks')[0])
+    return book.kind === 'rejected' ? null : book
+  } catch {
+    return null
   }
 }

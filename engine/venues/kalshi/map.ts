@@ -18,6 +18,7 @@ import {
   type TimeMs,
   timeMs,
 } from '../../units.ts'
+import { isNamedCombo } from './combos.ts'
 import type {
   DataMessage,
   LevelText,
@@ -27,6 +28,7 @@ import type {
   TickerMessage,
   TradeMessage,
 } from './messages.ts'
+import { parsePriceGrid } from './price-grid.ts'
 
 /** Why a message became no event: 'ignored' is expected, 'rejected' is not. */
 export interface Refusal {
@@ -45,6 +47,7 @@ const BOOK_NUMBERS: Refusal = { kind: 'rejected', reason: 'book_numbers' }
 const DELTA_NUMBERS: Refusal = { kind: 'rejected', reason: 'delta_numbers' }
 const TRADE_NUMBERS: Refusal = { kind: 'rejected', reason: 'trade_numbers' }
 const TICKER_NUMBERS: Refusal = { kind: 'rejected', reason: 'ticker_numbers' }
+export const DELTA_OFF_GRID: Refusal = { kind: 'rejected', reason: 'delta_off_grid' }
 const NO_CHANGE: Refusal = { kind: 'ignored', reason: 'no_change' }
 const NEVER_TRADED: Refusal = { kind: 'ignored', reason: 'never_traded' }
 
@@ -58,17 +61,23 @@ export function tickerOf(outcome: string): string {
   return outcome.endsWith(':no') ? outcome.slice(0, -3) : outcome
 }
 
-/** Multivariate combinations: millions of them, listed nowhere, of no use for comparing venues. */
-export function isCombo(ticker: string): boolean {
-  return ticker.startsWith('KXMVE')
-}
+/** Whether an order of a market may be placed at a price, quoted for Yes. */
+type MayRest = (ticker: string, price: PriceMicros) => boolean
 
-/** Emits what the message means; null when it did, a refusal to be counted otherwise. */
-export function mapMessage(message: DataMessage, receivedAtMs: TimeMs, emit: Emit): Refusal | null {
-  if (isCombo(message.ticker)) return COMBO
+/**
+ * Emits what the message means; null when it did, a refusal to be counted otherwise. An order that is placed where
+ * `mayRest` allows none is refused; those that rest there since earlier ranges come in snapshots, and may go.
+ */
+export function mapMessage(
+  message: DataMessage,
+  receivedAtMs: TimeMs,
+  emit: Emit,
+  mayRest?: MayRest,
+): Refusal | null {
+  if (isNamedCombo(message.ticker)) return COMBO
   switch (message.kind) {
     case 'orderbookDelta':
-      return mapDelta(message, receivedAtMs, emit)
+      return mapDelta(message, receivedAtMs, emit, mayRest)
     case 'orderbookSnapshot':
       return mapSnapshot(message, receivedAtMs, emit)
     case 'trade': {
@@ -85,7 +94,7 @@ export function mapMessage(message: DataMessage, receivedAtMs: TimeMs, emit: Emi
   }
 }
 
-/** A fill in the token traded: whoever takes No buys `<ticker>:no` at the price of No. */
+/** A fill in the token traded: a taker of No buys `<ticker>:no` at the price of No. */
 export function mapTrade(
   message: TradeMessage,
   receivedAtMs: TimeMs,
@@ -111,6 +120,7 @@ export function mapTrade(
     maker: null,
     taker: null,
     txHash: null,
+    isBlock: message.isBlock,
     source,
   }
 }
@@ -144,12 +154,18 @@ function mapLevels(texts: readonly LevelText[], side: BookSide): Level[] | null 
   return levels
 }
 
-function mapDelta(message: OrderbookDelta, receivedAtMs: TimeMs, emit: Emit): Refusal | null {
+function mapDelta(
+  message: OrderbookDelta,
+  receivedAtMs: TimeMs,
+  emit: Emit,
+  mayRest: MayRest | undefined,
+): Refusal | null {
   const side = message.side === 'yes' ? 'bid' : 'ask'
   const price = quotedPrice(message.price, side)
   const size = parseSizeDelta(message.delta)
   if (price === null || size === null || Math.abs(size) > SIZE_MAX) return DELTA_NUMBERS
   if (size === 0) return NO_CHANGE
+  if (size > 0 && mayRest?.(message.ticker, price) === false) return DELTA_OFF_GRID
   emit({
     kind: 'bookChange',
     venue: VENUE,
@@ -198,12 +214,23 @@ function mapLifecycle(message: LifecycleMessage, receivedAtMs: TimeMs, emit: Emi
     case 'settled':
       tellStatus('resolved', settlementOf(message.settlementValue, message.result))
       return tellSeen()
+    case 'price_level_structure_updated':
+      tellTick(message, receivedAtMs, emit)
+      return tellSeen()
     case 'created':
     case 'metadata_updated':
     case 'close_date_updated':
-    case 'price_level_structure_updated':
       return tellSeen()
   }
+}
+
+/** The finest step of other ranges. Orders rest where they are, so the book stays as it is. */
+function tellTick({ ticker, priceRanges }: LifecycleMessage, atMs: TimeMs, emit: Emit): void {
+  const grid = parsePriceGrid({ price_ranges: priceRanges })
+  if (grid === null) return
+  const stamps = { venue: VENUE, venueTimeMs: atMs, receivedAtMs: atMs } as const
+  const outcome = outcomeId(ticker)
+  emit({ kind: 'tickSize', ...stamps, outcome, tickMicros: grid.finest, keepsBook: true })
 }
 
 /** What one Yes pays: the venue's figure, else 1 or 0 by its result; null when it says neither. */

@@ -42,6 +42,8 @@ export interface TradeMessage extends Sequenced {
   readonly count: string
   readonly taker: 'yes' | 'no'
   readonly timeMs: number
+  /** Matched off the book. */
+  readonly isBlock: boolean
 }
 
 /** Prices and volumes of a market; sent without seq. */
@@ -64,7 +66,7 @@ export const LIFECYCLE_CHANGES = [
   'price_level_structure_updated',
   'metadata_updated',
 ] as const
-export type LifecycleChange = (typeof LIFECYCLE_CHANGES)[number]
+type LifecycleChange = (typeof LIFECYCLE_CHANGES)[number]
 
 /** A market was created or changed state. */
 export interface LifecycleMessage extends Sequenced {
@@ -78,17 +80,37 @@ export interface LifecycleMessage extends Sequenced {
   readonly result: string | null
   /** Payout of Yes in dollars. */
   readonly settlementValue: string | null
+  /** As they came; of a change of the price ranges. */
+  readonly priceRanges: unknown
 }
 
-/** Anything with a sequence number that we do not read: events, fees, kinds yet unknown. */
+/** A type of fees and its multiplier as a row or message has them; null: it states none. */
+export interface FeeTerms {
+  readonly type: unknown
+  readonly multiplier: unknown
+}
+
+/** Other fees of an event, on the subscription of the lifecycle; null: its series' own hold. */
+export interface FeeMessage {
+  readonly kind: 'fee'
+  readonly sid: number | null
+  readonly seq: number | null
+  readonly event: string
+  readonly terms: FeeTerms
+}
+
+/** Anything with a sequence number that we do not read: events, kinds yet unknown. */
 export interface UnreadMessage {
   readonly kind: 'unread'
   readonly name: string
+  /** A change of a market's state that has no name here; null: the kind of message has none. */
+  readonly change: string | null
+  readonly ticker: string | null
   readonly sid: number | null
   readonly seq: number | null
 }
 
-export interface SubscribedReply {
+interface SubscribedReply {
   readonly kind: 'subscribed'
   readonly commandId: number
   readonly channel: string
@@ -96,14 +118,14 @@ export interface SubscribedReply {
 }
 
 /** Done. `sid`, `seq` are absent for commands that concern no one subscription. */
-export interface OkReply {
+interface OkReply {
   readonly kind: 'ok'
   readonly commandId: number
   readonly sid: number | null
   readonly seq: number | null
 }
 
-export interface UnsubscribedReply {
+interface UnsubscribedReply {
   readonly kind: 'unsubscribed'
   readonly commandId: number
   readonly sid: number | null
@@ -128,4 +150,4 @@ export type DataMessage =
   | TickerMessage
   | LifecycleMessage
 export type Reply = SubscribedReply | OkReply | UnsubscribedReply | ErrorReply
-export type KalshiMessage = DataMessage | Reply | UnreadMessage
+export type KalshiMessage = DataMessage | Reply | FeeMessage | UnreadMessage

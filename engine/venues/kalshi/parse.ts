@@ -2,9 +2,10 @@
 // hand because every delta passes here; nothing throws, whatever arrives.
 // A row of REST has its own readers in rows.ts. Upholds KPARSE1 to KPARSE4.
 
-import { isRecord } from '../../json-record.ts'
+import { isRecord, wordOf } from '../../json-record.ts'
 import {
   type ErrorReply,
+  type FeeMessage,
   type KalshiMessage,
   type LevelText,
   LIFECYCLE_CHANGES,
@@ -34,6 +35,8 @@ type Fields = { readonly [name: string]: unknown }
 
 /** The grid of 0.0001 has 9,999 prices; more levels than that are no book. */
 const LEVELS_MAX = 10_000
+/** Of a word of the venue's that has no meaning here. */
+const WORD_CHARACTERS_MAX = 60
 const TIME_MAX_MS = 4_102_444_800_000
 const NO_LEVELS: readonly LevelText[] = []
 const NO_FIELDS: Fields = {}
@@ -71,6 +74,8 @@ function parseMessage(value: Fields, body: Fields): KalshiMessage | Rejected {
       return parseTicker(value, body)
     case 'market_lifecycle_v2':
       return parseLifecycle(value, body)
+    case 'event_fee_update':
+      return parseFee(value, body)
     case 'subscribed':
       return parseSubscribed(value, body)
     case 'ok':
@@ -130,8 +135,11 @@ function secondsOf(seconds: unknown): number | null {
   return typeof seconds === 'number' ? timeOf(seconds * 1_000) : null
 }
 
-function unread(name: string, frame: Fields): KalshiMessage {
-  return { kind: 'unread', name, sid: wholeOf(frame.sid), seq: wholeOf(frame.seq) }
+function unread(name: string, frame: Fields, lifecycle: Fields = NO_FIELDS): KalshiMessage {
+  const place = { sid: wholeOf(frame.sid), seq: wholeOf(frame.seq) }
+  const { event_type: change, market_ticker: ticker } = lifecycle
+  const word = change === undefined ? null : wordOf(change).slice(0, WORD_CHARACTERS_MAX)
+  return { kind: 'unread', name, change: word, ticker: idOf(ticker), ...place }
 }
 
 function parseDelta(frame: Fields, body: Fields): OrderbookDelta | Rejected {
@@ -180,7 +188,7 @@ function parseTrade(frame: Fields, body: Fields): TradeMessage | Rejected {
   if (yesPrice === null || count === null || (taker !== 'yes' && taker !== 'no')) {
     return rejected('trade_fields')
   }
-  // A trade without a time has no place in a history; the hole it leaves is back-filled over REST.
+  // A trade without a time has no place among the others; the hole it leaves is back-filled over REST.
   const timeMs = timeOf(body.ts_ms) ?? secondsOf(body.ts)
   if (timeMs === null) return rejected('trade_time')
   return {
@@ -194,6 +202,7 @@ function parseTrade(frame: Fields, body: Fields): TradeMessage | Rejected {
     count,
     taker,
     timeMs,
+    isBlock: body.is_block_trade === true,
   }
 }
 
@@ -209,7 +218,7 @@ function parseLifecycle(frame: Fields, body: Fields): LifecycleMessage | KalshiM
   const ticker = idOf(body.market_ticker)
   if (ticker === null) return rejected('lifecycle_ticker')
   const change = LIFECYCLE_CHANGES.find((name) => name === body.event_type)
-  if (change === undefined) return unread('market_lifecycle_v2', frame)
+  if (change === undefined) return unread('market_lifecycle_v2', frame, body)
   return {
     kind: 'lifecycle',
     sid: wholeOf(frame.sid) ?? 0,
@@ -221,7 +230,16 @@ function parseLifecycle(frame: Fields, body: Fields): LifecycleMessage | KalshiM
     timeMs: secondsOf(body.settled_ts) ?? secondsOf(body.determination_ts),
     result: idOf(body.result),
     settlementValue: decimalOf(body.settlement_value),
+    priceRanges: body.price_ranges ?? null,
   }
+}
+
+function parseFee(frame: Fields, body: Fields): FeeMessage | Rejected {
+  const event = idOf(body.event_ticker)
+  if (event === null) return rejected('fee_event')
+  const { fee_type_override: type = null, fee_multiplier_override: multiplier = null } = body
+  const terms = { type, multiplier }
+  return { kind: 'fee', sid: wholeOf(frame.sid), seq: wholeOf(frame.seq), event, terms }
 }
 
 function parseSubscribed(frame: Fields, body: Fields): KalshiMessage | Rejected {

@@ -9,10 +9,12 @@ import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import { AnswerDoubt, listIn } from '../answers.ts'
-import type { FrameTap } from '../feed.ts'
+import { type FrameTap, feedEvent } from '../feed.ts'
+import type { Tally } from '../tally.ts'
 import type {
   FeedHealth,
   Readable,
+  TradesRange,
   TradesRead,
   VenueFeed,
   VenueParts,
@@ -21,12 +23,11 @@ import type {
 import { parseOrderbookRow } from './catalog/rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
 import { mapMessage, tickerOf } from './map.ts'
-import type { Tally } from './stream.ts'
 import type { TradeReader } from './trades/trades.ts'
 
 const TRADES_EVERY_MS = 2_000
-/** About six batches a second: the bucket has sixteen, and the catalogue needs its share. */
-const BOOKS_EVERY_MS = 160
+/** Five batches a second: the bucket without a key has eight, and the catalogue needs its share. */
+const BOOKS_EVERY_MS = 200
 /** Few markets need fewer requests: no round is shorter than this. */
 const ROUND_MS_MIN = 500
 const BATCH_TICKERS_MAX = 100
@@ -42,7 +43,7 @@ const STREAM_AGE_MAX_MS = 10_000
 const IDS_MAX = 20_000
 const FAILURES_UNTIL_DOWN = 3
 
-export interface PollingParts extends VenueParts {
+interface PollingParts extends VenueParts {
   readonly http: HttpClient
   readonly trades: TradeReader
   readonly timers: StatusTimers
@@ -155,12 +156,7 @@ export class PollingFeed implements VenueFeed {
   /** Nothing waits unread between two polls. */
   reconnect(): void {}
 
-  async fetchTrades(range: {
-    market: NativeMarketId | null
-    fromMs: TimeMs
-    toMs: TimeMs
-    source: 'backfill' | 'history'
-  }): Promise<TradesRead> {
+  async fetchTrades(range: TradesRange): Promise<TradesRead> {
     const { market, ...rest } = range
     const { trades, ...read } = await this.#parts.trades.fetchRange({ ...rest, ticker: market })
     for (const trade of trades) this.#parts.emit(trade)
@@ -177,6 +173,7 @@ export class PollingFeed implements VenueFeed {
       lastDataAtMs: this.#lastDataAtMs,
       lastSignAtMs: this.#lastDataAtMs,
       bookDelayMs: this.#roundMs(),
+      tradesSource: null,
     }
   }
 
@@ -355,17 +352,16 @@ export class PollingFeed implements VenueFeed {
     reason: string,
     sinceMs: TimeMs | null,
   ): void {
-    const nowMs = this.#parts.clock.nowMs()
-    this.#parts.emit({
-      kind,
-      venue: 'b',
-      venueTimeMs: nowMs,
-      receivedAtMs: nowMs,
-      stream,
-      connection: stream === 'trades' ? 0 : 1,
-      outcomes: stream === 'trades' ? [] : this.#ring.map(outcomeId),
-      reason,
-      sinceMs,
-    })
+    this.#parts.emit(
+      feedEvent(this.#parts.clock.nowMs(), {
+        kind,
+        venue: 'b',
+        stream,
+        connection: stream === 'trades' ? 0 : 1,
+        outcomes: stream === 'trades' ? [] : this.#ring.map(outcomeId),
+        reason,
+        sinceMs,
+      }),
+    )
   }
 }

@@ -1,5 +1,6 @@
-// Kalshi's request signature: RSA-PSS, SHA-256, salt of 32 bytes, over timestamp + METHOD + path.
-// The path includes /trade-api/…, without host and query. Upholds KSIGN1, KSIGN2.
+// Kalshi's request signature over timestamp + METHOD + path: Ed25519, or RSA-PSS with SHA-256 and a salt of
+// 32 bytes, by the kind of the key. The path includes /trade-api/…, without host and query.
+// Upholds KSIGN1 to KSIGN3.
 
 import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
@@ -12,7 +13,7 @@ export class KalshiSigner {
   readonly #key: KeyObject
   readonly #clock: Clock
 
-  /** Throws an Error when `privateKeyPem` is no RSA private key: that is a wrong configuration. */
+  /** Throws an Error when `privateKeyPem` is no RSA or Ed25519 private key: that is a wrong configuration. */
   constructor(options: { keyId: string; privateKeyPem: string; clock: Clock }) {
     this.#keyId = options.keyId
     this.#clock = options.clock
@@ -20,25 +21,31 @@ export class KalshiSigner {
       this.#key = createPrivateKey(options.privateKeyPem)
     } catch {
       // The parser's own message may quote the file; a key must reach no log.
-      throw new Error('the Kalshi private key cannot be read: a PEM file of an RSA key is needed')
+      throw new Error(
+        'the Kalshi private key cannot be read: a PEM file of an RSA or Ed25519 key is needed',
+      )
     }
-    if (this.#key.asymmetricKeyType !== 'rsa') {
-      throw new Error('the Kalshi private key is not an RSA key')
+    const { asymmetricKeyType: kind } = this.#key
+    if (kind !== 'rsa' && kind !== 'ed25519') {
+      throw new Error(`the Kalshi private key is of kind ${kind}: RSA or Ed25519 is needed`)
     }
   }
 
   /** Headers for one request now; a signature is good for a few seconds. */
   headers(method: string, path: string): Record<string, string> {
     const timestamp = String(this.#clock.nowMs())
-    const signature = sign('sha256', Buffer.from(timestamp + method + path), {
-      key: this.#key,
-      padding: constants.RSA_PKCS1_PSS_PADDING,
-      saltLength: SALT_BYTES,
-    })
+    const signature = this.#sign(Buffer.from(timestamp + method + path))
     return {
       'KALSHI-ACCESS-KEY': this.#keyId,
       'KALSHI-ACCESS-TIMESTAMP': timestamp,
       'KALSHI-ACCESS-SIGNATURE': signature.toString('base64'),
     }
+  }
+
+  #sign(text: Buffer): Buffer {
+    // Ed25519 hashes by itself: a named hash would be refused.
+    if (this.#key.asymmetricKeyType === 'ed25519') return sign(null, text, this.#key)
+    const padding = constants.RSA_PKCS1_PSS_PADDING
+    return sign('sha256', text, { key: this.#key, padding, saltLength: SALT_BYTES })
   }
 }

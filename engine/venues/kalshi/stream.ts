@@ -3,73 +3,25 @@
 // Every frame ends in exactly one counter. Upholds KSTREAM1 to KSTREAM3.
 
 import type { VenueEvent } from '../../events.ts'
-import { type Log, LogSampler } from '../../process/log.ts'
-import type { Count, Metrics } from '../../process/metrics.ts'
+import { nativeMarketId } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
-import { Doubts } from '../answers.ts'
 import type { RawFrame } from '../feed.ts'
+import type { Tally } from '../tally.ts'
 import { SequenceCheck, type SequenceVerdict } from './book/sequence.ts'
-import { mapMessage, type Refusal } from './map.ts'
-import type { DataMessage, KalshiMessage, Reply } from './messages.ts'
-import { type Place, parseFrame, type Rejected } from './parse.ts'
+import type { Combos } from './combos.ts'
+import { DELTA_OFF_GRID, mapMessage } from './map.ts'
+import type { MarketTerms } from './market-terms.ts'
+import type {
+  DataMessage,
+  ErrorReply,
+  FeeMessage,
+  KalshiMessage,
+  Reply,
+  UnreadMessage,
+} from './messages.ts'
+import { type Place, parseFrame } from './parse.ts'
 
-/** Counts what was read, ignored and rejected, and lets a sample of it into the log. */
-export class Tally {
-  /** Answers over REST that are not believed. */
-  readonly doubts: Doubts
-  readonly #metrics: Metrics
-  readonly #log: Log
-  readonly #sampler = new LogSampler()
-  readonly #counts = new Map<string, Count>()
-
-  constructor(metrics: Metrics, log: Log) {
-    this.#metrics = metrics
-    this.#log = log
-    this.doubts = new Doubts({ metrics, log, venue: 'b' })
-  }
-
-  /** A message of this kind became an event. */
-  mapped(kind: string): void {
-    this.#count('venue_messages_total', 'Messages that became events', 'kind', kind).inc()
-  }
-
-  /** Something arrived that we do not need. */
-  ignored(reason: string): void {
-    this.#count('venue_ignored_total', 'Messages of no use to us', 'reason', reason).inc()
-  }
-
-  /** Something arrived that we cannot trust; `sample` shows what, cut short. */
-  rejected(reason: string, sample: string): void {
-    this.#count('venue_rejected_total', 'Messages that cannot be trusted', 'reason', reason).inc()
-    const { isWritten, count } = this.#sampler.admit(reason)
-    if (isWritten) this.#log.warn({ reason, count, sample: sample.slice(0, 200) }, 'rejected')
-  }
-
-  /** Counts a refusal of map.ts. */
-  refused(refusal: Refusal | Rejected, sample: string): void {
-    if (refusal.kind === 'ignored') this.ignored(refusal.reason)
-    else this.rejected(refusal.reason, sample)
-  }
-
-  /** Something went wrong that is no message: a poll, a page, a command. */
-  trouble(reason: string, details: Record<string, unknown> = {}): void {
-    this.#count('venue_troubles_total', 'Failures that were handled', 'reason', reason).inc()
-    const { isWritten, count } = this.#sampler.admit(reason)
-    if (isWritten) this.#log.warn({ reason, count, ...details }, 'venue trouble')
-  }
-
-  #count(name: string, help: string, label: 'kind' | 'reason', value: string): Count {
-    const key = name + value
-    let count = this.#counts.get(key)
-    if (count === undefined) {
-      count = this.#metrics.count(name, help, { venue: 'b', [label]: value })
-      this.#counts.set(key, count)
-    }
-    return count
-  }
-}
-
-export interface StreamHooks {
+interface StreamHooks {
   readonly emit: (event: VenueEvent) => void
   /** A reply to a command; its sequence number has been noted. */
   readonly onReply: (reply: Reply) => void
@@ -79,8 +31,31 @@ export interface StreamHooks {
   readonly onLost: (sid: number, ticker: string | null, lastInOrderAtMs: TimeMs | null) => void
   /** Asked before a message is mapped; false drops it, counted. */
   readonly accepts?: (message: DataMessage) => boolean
+  /** Combinations that their names do not show. */
+  readonly combos?: Combos
+  /** Which prices an order may be placed at; without it any. */
+  readonly terms?: Pick<MarketTerms, 'mayRest'>
+  /** The message as it is to be understood. */
+  readonly reading?: (message: DataMessage) => DataMessage
+  /** An order stands at a price outside of its market's ranges. */
+  readonly onOffGrid?: (ticker: string) => void
+  /** An event has other fees from now on. */
+  readonly onFee?: (message: FeeMessage) => void
   /** After a message became events. */
   readonly onMapped?: (message: DataMessage) => void
+}
+
+/** Kinds of messages without use here. */
+const EXPECTED_UNREAD: ReadonlySet<string> = new Set(['event_lifecycle'])
+/** The documented codes of refusals; 6, 16 and 17 were retired. */
+const ERROR_CODES: ReadonlySet<number> = new Set([
+  ...[1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+  ...[18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28],
+])
+
+/** A code for a counter: those that are not documented count as one. */
+export function codeName(code: number): string {
+  return ERROR_CODES.has(code) ? String(code) : 'other'
 }
 
 /** The frames of one connection. */
@@ -90,9 +65,14 @@ export class KalshiStream {
   readonly #sequence = new SequenceCheck()
   readonly #lastInOrderAtMs = new Map<number, TimeMs>()
 
+  /** Made once: every delta passes it. */
+  readonly #mayRest: MarketTerms['mayRest']
+
   constructor(hooks: StreamHooks, tally: Tally) {
     this.#hooks = hooks
     this.#tally = tally
+    const { terms } = hooks
+    this.#mayRest = (ticker, price) => terms === undefined || terms.mayRest(ticker, price)
   }
 
   /** The connection was replaced: its subscriptions are numbered anew. */
@@ -127,25 +107,50 @@ export class KalshiStream {
       case 'unsubscribed':
       case 'error':
         this.#tally.ignored('reply')
+        if (message.kind === 'error') this.#noteError(message)
         this.#hooks.onReply(message)
+        return
+      case 'fee':
+        this.#tally.mapped('fee')
+        this.#hooks.onFee?.(message)
         return
       case 'unread':
         this.#tally.ignored('unread')
+        this.#noteUnread(message, frame)
         return
       default:
         this.#map(message, frame)
     }
   }
 
-  #map(message: DataMessage, frame: RawFrame): void {
-    const { accepts, emit, onMapped } = this.#hooks
-    if (accepts !== undefined && !accepts(message)) {
+  /** What is said of a market in words that are not known here may concern its listing: it is read again. */
+  #noteUnread({ name, change, ticker }: UnreadMessage, frame: RawFrame): void {
+    const { drift } = this.#tally
+    if (change !== null) drift.note('ws.lifecycle', change, frame.text)
+    else if (!EXPECTED_UNREAD.has(name)) drift.note('ws.type', name, frame.text)
+    if (change === null || ticker === null || this.#hooks.combos?.has(ticker) === true) return
+    const { receivedAtMs } = frame
+    const stamps = { venue: 'b', venueTimeMs: receivedAtMs, receivedAtMs } as const
+    this.#hooks.emit({ kind: 'marketSeen', ...stamps, market: nativeMarketId(ticker) })
+  }
+
+  #noteError({ code, text }: ErrorReply): void {
+    if (!ERROR_CODES.has(code)) this.#tally.drift.note('ws.error', String(code), text)
+  }
+
+  #map(given: DataMessage, frame: RawFrame): void {
+    const { accepts, emit, onMapped, combos, terms, reading } = this.#hooks
+    if (combos?.has(given.ticker) === true) return this.#tally.ignored('combo')
+    if (accepts !== undefined && !accepts(given)) {
       this.#tally.ignored('unwatched')
       return
     }
-    const refusal = mapMessage(message, frame.receivedAtMs, emit)
+    const message = reading === undefined ? given : reading(given)
+    const mayRest = terms === undefined ? undefined : this.#mayRest
+    const refusal = mapMessage(message, frame.receivedAtMs, emit, mayRest)
     if (refusal !== null) {
       this.#tally.refused(refusal, frame.text)
+      if (refusal === DELTA_OFF_GRID) this.#noteOffGrid(message.ticker, frame)
       if (refusal.kind === 'rejected') {
         const { sid, ticker } = message
         this.#hooks.onLost(sid, ticker, this.#lastInOrderAtMs.get(sid) ?? null)
@@ -156,6 +161,11 @@ export class KalshiStream {
     onMapped?.(message)
   }
 
+  #noteOffGrid(ticker: string, { text }: RawFrame): void {
+    this.#tally.drift.note('book.off_grid', ticker.split('-', 1)[0], text, 'notice')
+    this.#hooks.onOffGrid?.(ticker)
+  }
+
   /** Notes the sequence number; false for a message that must not be applied any more. */
   #isTimely(message: KalshiMessage, receivedAtMs: TimeMs): boolean {
     if (message.kind === 'ticker' || message.kind === 'subscribed') return true
@@ -163,7 +173,7 @@ export class KalshiStream {
     if (message.kind === 'unsubscribed') return true
     const { sid, seq } = message
     if (sid === null || seq === null || sid === 0 || seq === 0) return true
-    // Only a book is harmed by the old: trades are told apart by their ids, replies are good news.
+    // A late message harms a book alone: trades are known by their ids, and a late reply still holds.
     return this.#note(sid, seq, receivedAtMs) !== 'late' || !isOfBook(message)
   }
 

@@ -1,6 +1,7 @@
 // What this venue is to everything outside its folder (engine/venue-table.ts explains each fact).
 
 import type { VenueFacts } from '../../venue-table.ts'
+import { conditionId } from './condition-id.ts'
 import { GAMMA_SUBJECTS } from './subjects.ts'
 
 /** The key is the letter in every stored record of this venue. */
@@ -10,6 +11,7 @@ export const POLYMARKET: VenueFacts = {
   name: 'venue_a',
   handles: 'slug',
   idFields: { market: 'condition_id', event: null },
+  idOf: conditionId,
   exampleMarket: null,
   subjects: GAMMA_SUBJECTS,
   hasWallets: true,

@@ -8,10 +8,12 @@ import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId, WalletAddress } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
-import type { FrameTap } from '../feed.ts'
+import { type FrameTap, feedEvent } from '../feed.ts'
+import type { Tally } from '../tally.ts'
 import type {
   FeedHealth,
   Readable,
+  TradesRange,
   TradesRead,
   VenueFeed,
   VenueParts,
@@ -21,15 +23,15 @@ import { BookAudit } from './book/audit.ts'
 import { type BookConnection, BookConnections } from './book/connections.ts'
 import { apartMs, ResyncQueue, SNAPSHOT_WAIT_MS } from './book/resync.ts'
 import { type MarketTrack, Tracks } from './book/tracks.ts'
-import { Intake } from './intake.ts'
+import type { DataApi } from './data-api.ts'
 import { PolymarketMap } from './map.ts'
-import type { BackFillRange } from './trades/back-fill.ts'
 import { TradeFeed } from './trades/feed.ts'
 
-export interface PolymarketFeedParts {
+interface PolymarketFeedParts {
   readonly venue: VenueParts
+  readonly tally: Tally
   readonly clob: HttpClient
-  readonly data: HttpClient
+  readonly data: DataApi
   readonly marketWs: string
   readonly rtdsWs: string
   readonly options: PolymarketFeedOptions
@@ -62,7 +64,7 @@ const CLOSE_GRACE_MS = 2_000
 /** The feed of venue a. */
 export class PolymarketFeed implements VenueFeed {
   readonly #parts: PolymarketFeedParts
-  readonly #intake: Intake
+  readonly #tally: Tally
   readonly #tracks = new Tracks()
   readonly #map: PolymarketMap
   readonly #connections: BookConnections
@@ -76,20 +78,20 @@ export class PolymarketFeed implements VenueFeed {
 
   constructor(parts: PolymarketFeedParts) {
     this.#parts = parts
-    const { venue, options } = parts
+    const { venue, options, tally } = parts
     const { clock } = venue
     const tap = options.tap ?? null
-    const intake = new Intake(venue)
-    this.#intake = intake
+    this.#tally = tally
     const emit = (event: VenueEvent) => this.#emit(event)
     this.#map = new PolymarketMap({
       tracks: this.#tracks,
       emit,
       onRejected: (reason, track) => {
-        intake.reject(reason, track?.nativeId ?? '')
+        tally.rejected(reason, track?.nativeId ?? '')
         if (track !== null) this.#lost([track], reason)
       },
       onBook: (track, isInOrder) => this.#gotBook(track, isInOrder),
+      onLastTrade: (trade, receivedAtMs) => this.#trades.lastTrade(trade, receivedAtMs),
       onTick: (track) => {
         track.snapshotDueAtMs = clock.monotonicMs() + TICK_BOOK_WAIT_MS
       },
@@ -98,7 +100,7 @@ export class PolymarketFeed implements VenueFeed {
       venue,
       url: parts.marketWs,
       tap,
-      intake,
+      tally,
       tracks: this.#tracks,
       map: this.#map,
       emit,
@@ -115,7 +117,7 @@ export class PolymarketFeed implements VenueFeed {
       data: parts.data,
       url: parts.rtdsWs,
       tap,
-      intake,
+      tally,
       emit,
       silentAfterMs: options.tradesSilentAfterMs ?? TRADES_SILENT_AFTER_MS,
       signal: this.#aborter.signal,
@@ -147,7 +149,7 @@ export class PolymarketFeed implements VenueFeed {
     for (const market of markets) {
       const track = this.#tracks.add(market)
       if (track === null) continue
-      track.isCloseTold = track.closeAtMs === null || track.closeAtMs <= nowMs
+      track.isCloseEmitted = track.closeAtMs === null || track.closeAtMs <= nowMs
       added.push(track)
     }
     if (added.length > 0) this.#connections.add(added)
@@ -173,14 +175,14 @@ export class PolymarketFeed implements VenueFeed {
 
   read(what: Readable): void {
     this.#connections.pause(what === 'nothing')
-    this.#trades.socket.pause(what !== 'all')
+    this.#trades.pause(what !== 'all')
   }
 
   reconnect(reason: string): void {
     this.#connections.reconnect(reason)
   }
 
-  fetchTrades(range: BackFillRange): Promise<TradesRead> {
+  fetchTrades(range: TradesRange): Promise<TradesRead> {
     return this.#trades.fetch(range)
   }
 
@@ -199,17 +201,24 @@ export class PolymarketFeed implements VenueFeed {
       lastDataAtMs = latest(lastDataAtMs, socket.lastDataAtMs)
       lastSignAtMs = latest(lastSignAtMs, socket.lastSignAtMs)
     }
+    const { source, socket } = this.#trades
+    // The socket of an ended stream is no loss.
+    const isWanted = source === 'activity' || socket.isOpen
     return {
-      connectionsOpen: this.#connections.openCount + (this.#trades.socket.isOpen ? 1 : 0),
-      connectionsWanted: this.#connections.wantedCount + 1,
+      connectionsOpen: this.#connections.openCount + (socket.isOpen ? 1 : 0),
+      connectionsWanted: this.#connections.wantedCount + (isWanted ? 1 : 0),
       lastDataAtMs,
       lastSignAtMs,
       bookDelayMs: 0,
+      tradesSource: source,
     }
   }
 
   #emit(event: VenueEvent): void {
-    if (!this.#isStopped) this.#parts.venue.emit(event)
+    if (this.#isStopped) return
+    this.#parts.venue.emit(event)
+    const isBack = event.kind === 'feedUp' && event.stream === 'books'
+    if (isBack && event.sinceMs !== null) this.#trades.marketChannelUp(event.sinceMs)
   }
 
   #gotBook(track: MarketTrack, isInOrder: boolean): void {
@@ -219,7 +228,7 @@ export class PolymarketFeed implements VenueFeed {
     this.#resyncs.settle(track)
   }
 
-  /** Messages of these books were lost: their owners are told, and snapshots asked for. */
+  /** Messages of these books were lost: a gap is emitted, and snapshots are asked for. */
   #lost(tracks: readonly MarketTrack[], reason: string): void {
     const { clock } = this.#parts.venue
     const monotonicMs = clock.monotonicMs()
@@ -232,19 +241,18 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   #tellGap(connection: number, tracks: readonly MarketTrack[], reason: string): void {
-    const nowMs = this.#parts.venue.clock.nowMs()
     const outcomes = tracks.map((track) => track.first)
-    this.#emit({
-      kind: 'feedGap',
-      venue: 'a',
-      venueTimeMs: nowMs,
-      receivedAtMs: nowMs,
-      stream: 'books',
-      connection,
-      outcomes,
-      reason,
-      sinceMs: null,
-    })
+    this.#emit(
+      feedEvent(this.#parts.venue.clock.nowMs(), {
+        kind: 'feedGap',
+        venue: 'a',
+        stream: 'books',
+        connection,
+        outcomes,
+        reason,
+        sinceMs: null,
+      }),
+    )
   }
 
   /** The venue sends a snapshot for tokens subscribed anew; when it keeps silent, REST has one. */
@@ -261,7 +269,7 @@ export class PolymarketFeed implements VenueFeed {
       const nowMs = this.#parts.venue.clock.nowMs()
       for (const book of books.values()) this.#map.mapBook(book, nowMs, false)
     } catch (error) {
-      if (!signal.aborted) this.#intake.trouble('books_not_read', String(error))
+      if (!signal.aborted) this.#tally.trouble('books_not_read', { detail: String(error) })
     }
   }
 
@@ -275,8 +283,8 @@ export class PolymarketFeed implements VenueFeed {
         if (this.#connections.isUp(track)) this.#resyncs.request(track)
         if (track.unansweredCount >= UNANSWERED_BEFORE_DEAF) this.#connections.replaceIfDeaf(track)
       }
-      if (!track.isCloseTold && (track.closeAtMs ?? 0) + CLOSE_GRACE_MS <= nowMs) {
-        track.isCloseTold = true
+      if (!track.isCloseEmitted && (track.closeAtMs ?? 0) + CLOSE_GRACE_MS <= nowMs) {
+        track.isCloseEmitted = true
         const market = track.nativeId
         const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
         this.#emit({ kind: 'marketSeen', venue: 'a', ...times, market })
@@ -290,10 +298,11 @@ export class PolymarketFeed implements VenueFeed {
     const signal = this.#aborter.signal
     try {
       const behind = await this.#audit.behind(this.#audit.choose(), signal)
-      for (const track of behind) this.#intake.trouble('book_behind_rest', track.nativeId)
+      for (const track of behind)
+        this.#tally.trouble('book_behind_rest', { detail: track.nativeId })
       this.#lost(behind, 'the book differs from REST')
     } catch (error) {
-      if (!signal.aborted) this.#intake.trouble('audit_failed', String(error))
+      if (!signal.aborted) this.#tally.trouble('audit_failed', { detail: String(error) })
     } finally {
       this.#isAuditing = false
     }
@@ -311,7 +320,7 @@ export class PolymarketFeed implements VenueFeed {
       this.#tellGap(connection.number, [...connection.tracks], 'silent while REST moves')
       connection.socket.reconnect('silent while REST moves')
     } catch (error) {
-      if (!signal.aborted) this.#intake.trouble('silence_check_failed', String(error))
+      if (!signal.aborted) this.#tally.trouble('silence_check_failed', { detail: String(error) })
     } finally {
       connection.isSilenceChecked = false
     }

@@ -1,19 +1,21 @@
 // Market-channel messages to VenueEvents: the last file in which the market channel's words exist.
-// Both tokens of a market are folded into one book, quoted for its first token, so that everyone
-// behind sees one book per market. Trades are trades.ts. Upholds POLYMAP1 to POLYMAP10.
+// Both tokens of a market are folded into one book, quoted for its first token, so that actors
+// see one book per market. Trades are trades.ts. Upholds POLYMAP1 to POLYMAP10.
 
 import type { LevelChange, TopOfBook, VenueEvent } from '../../events.ts'
-import { nativeMarketId, outcomeId } from '../../ids.ts'
+import { outcomeId } from '../../ids.ts'
 import {
   complement,
   PRICE_ONE,
   type PriceMicros,
   parsePrice,
   priceMicros,
+  roundSize,
   type TimeMs,
 } from '../../units.ts'
 import { hasLevel, readChange, readLevels, readTime, readTop } from './book/quotes.ts'
 import type { MarketTrack, Tracks } from './book/tracks.ts'
+import { conditionId } from './condition-id.ts'
 import type {
   BookMessage,
   LastTradeMessage,
@@ -25,23 +27,26 @@ import type {
   ResolvedMessage,
   TickSizeMessage,
 } from './messages.ts'
+import type { LastTrade } from './trades/last-trades.ts'
 
 /** Why a well-formed message could not become an event; a fixed set. */
-export type MapReason = 'price' | 'size' | 'timestamp' | 'tick_size'
+type MapReason = 'price' | 'size' | 'timestamp' | 'tick_size'
 
-export interface MapParts {
+interface MapParts {
   readonly tracks: Tracks
   readonly emit: (event: VenueEvent) => void
   /** A message was refused; with a track, that market's book has lost something. */
   readonly onRejected: (reason: MapReason, track: MarketTrack | null, atMs: TimeMs) => void
   /** A usable snapshot is about to go out; `isInOrder` when it came on the stream. */
   readonly onBook: (track: MarketTrack, isInOrder: boolean) => void
+  /** A last price that tells its trade whole, but for the wallet. */
+  readonly onLastTrade: (trade: LastTrade, receivedAtMs: TimeMs) => void
   /** The tick moved: a snapshot must follow. */
   readonly onTick: (track: MarketTrack) => void
 }
 
 /** What became of a message, for the counters. */
-export type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'ignored' | 'rejected'
+type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'ignored' | 'rejected'
 
 /** Folds and converts; keeps only what the tracks hold. */
 export class PolymarketMap {
@@ -190,7 +195,7 @@ export class PolymarketMap {
     return 'mapped'
   }
 
-  /** Moves only the price; folded to the first token where the market is known. */
+  /** Moves the price, folded to the first token where the market is known; the trade goes to who judges it. */
   #mapLastTrade(body: LastTradeMessage, receivedAtMs: TimeMs): Mapped {
     const venueTimeMs = readTime(body.timestamp)
     if (venueTimeMs === null) return this.#reject('timestamp', null, receivedAtMs)
@@ -206,6 +211,8 @@ export class PolymarketMap {
       outcome: track?.first ?? outcomeId(body.asset_id),
       price: isSecond ? complement(said) : said,
     })
+    const trade = lastTradeOf(body, { price: said, timeMs: venueTimeMs, track })
+    if (trade !== null) this.#parts.onLastTrade(trade, receivedAtMs)
     return 'mapped'
   }
 
@@ -234,6 +241,7 @@ export class PolymarketMap {
       receivedAtMs,
       outcome,
       tickMicros,
+      keepsBook: false,
     })
     this.#parts.onTick(track)
     return 'mapped'
@@ -241,7 +249,7 @@ export class PolymarketMap {
 
   #mapNewMarket(body: NewMarketMessage, receivedAtMs: TimeMs): Mapped {
     const venueTimeMs = readTime(body.timestamp) ?? receivedAtMs
-    const market = nativeMarketId(body.market)
+    const market = conditionId(body.market)
     this.#parts.emit({ kind: 'marketSeen', venue: 'a', venueTimeMs, receivedAtMs, market })
     return 'mapped'
   }
@@ -249,7 +257,7 @@ export class PolymarketMap {
   #mapResolved(body: ResolvedMessage, receivedAtMs: TimeMs): Mapped {
     const { tracks, emit } = this.#parts
     const times = { venueTimeMs: readTime(body.timestamp) ?? receivedAtMs, receivedAtMs }
-    const market = nativeMarketId(body.market)
+    const market = conditionId(body.market)
     const settlementPrice = settlementOf(body, tracks.byToken(body.assets_ids[0] ?? ''))
     const status = 'resolved'
     emit({ kind: 'marketStatus', venue: 'a', ...times, market, status, settlementPrice })
@@ -262,6 +270,22 @@ export class PolymarketMap {
     this.#parts.onRejected(reason, track, atMs)
     return 'rejected'
   }
+}
+
+/** The trade of a last price, in the token of the message; null where it does not tell it whole. */
+function lastTradeOf(
+  { asset_id: asset, market, size, side, transaction_hash: hash }: LastTradeMessage,
+  known: { price: PriceMicros; timeMs: TimeMs; track: MarketTrack | undefined },
+): LastTrade | null {
+  const { price, timeMs, track } = known
+  const contracts = typeof size === 'string' ? roundSize(Number(size)) : null
+  const id = track?.nativeId ?? (typeof market === 'string' ? conditionId(market) : null)
+  const isSide = side === 'BUY' || side === 'SELL'
+  if (contracts === null || contracts === 0 || id === null || !isSide) return null
+  if (typeof hash !== 'string' || hash === '') return null
+  const taken = side === 'BUY' ? 'buy' : 'sell'
+  const txHash = hash.toLowerCase()
+  return { market: id, asset, txHash, side: taken, price, size: contracts, timeMs }
 }
 
 /** Two announcements of one tick change are at most this far apart. */
@@ -285,7 +309,7 @@ function runOf(
 }
 
 /**
- * Counts the book and says whether the other token has already told this one: the first token's own
+ * Counts the book and says whether the other token already brought this one: the first token's own
  * book is a twin only if something came between.
  */
 function isTwin(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {

@@ -19,6 +19,8 @@ export interface BookMessage {
   readonly bids: readonly WireLevel[]
   readonly asks: readonly WireLevel[]
   readonly hash?: unknown
+  /** Absent on books of protocol v1. */
+  readonly version?: unknown
 }
 
 export interface PriceChangeEntry {
@@ -50,6 +52,11 @@ export interface LastTradeMessage {
   readonly asset_id: string
   readonly price: string
   readonly timestamp: string
+  /** The rest makes a trade of it, where it is there. */
+  readonly market?: unknown
+  readonly size?: unknown
+  readonly side?: unknown
+  readonly transaction_hash?: unknown
 }
 
 export interface TickSizeMessage {
@@ -66,7 +73,7 @@ export interface NewMarketMessage {
 export interface ResolvedMessage {
   readonly market: string
   readonly assets_ids: readonly string[]
-  /** Absent or '' when nobody won: a void market. */
+  /** Absent or '' when no outcome won: a void market. */
   readonly winning_asset_id?: string | null
   readonly timestamp: string
 }
@@ -187,4 +194,24 @@ export function isTrade(value: unknown): value is Json & WireTrade {
     isFigure(value.price) &&
     isFigure(value.timestamp)
   )
+}
+
+/**
+ * A row of `/v2/trades` in the words of the stream; 'combo_trade': of several markets together, which is a trade of
+ * none of them. Absent texts are "" there, an absent index 999.
+ */
+export function readDataTrade(value: unknown): WireTrade | 'combo_trade' | 'bad_trade' {
+  if (!isRecord(value)) return 'bad_trade'
+  if (value.slug === '' && value.outcome === '') return 'combo_trade'
+  const row = {
+    proxyWallet: value.proxy_wallet,
+    asset: value.token_id,
+    conditionId: value.condition_id,
+    side: value.side,
+    size: value.size,
+    price: value.price,
+    timestamp: value.timestamp,
+    transactionHash: value.transaction_hash,
+  }
+  return isTrade(row) ? row : 'bad_trade'
 }

@@ -2,7 +2,7 @@
 // Numbers stay strings. What a message means for our books and trades is map.ts and trades.ts.
 // Upholds POLYPARSE1 to POLYPARSE5.
 
-import { isRecord } from '../../json-record.ts'
+import { isRecord, wordOf } from '../../json-record.ts'
 import {
   type ActivityMessage,
   isBook,
@@ -18,7 +18,7 @@ import {
 } from './messages.ts'
 
 /** Why a message was refused; a fixed set, so that it can label a counter. */
-export type ParseReason =
+type ParseReason =
   | 'not_json'
   | 'html'
   | 'not_object'
@@ -32,9 +32,13 @@ export type ParseReason =
   | 'bad_market_resolved'
   | 'bad_activity'
 
-export interface ParseRejection {
+interface ParseRejection {
   readonly kind: 'rejected'
   readonly reason: ParseReason
+  /** What it would have been read as; absent where that cannot be said. */
+  readonly of?: string
+  /** The type that is not known, in the venue's word. */
+  readonly unknownType?: string
   /** Tokens whose book messages were lost with it, as far as they can be read. */
   readonly tokens: readonly string[]
 }
@@ -42,7 +46,11 @@ export interface ParseRejection {
 /** A page that something on the way sent in place of the venue. */
 const MARKUP = /^\s*</
 
-export type ParsedFrame =
+/** The activity stream's words for a command that it does not take. */
+const REFUSAL =
+  /"(?:message|error|body)"\s*:\s*"[^"]*(?:invalid|not allowed|denied|forbidden|unknown|unsupported|not found)/i
+
+type ParsedFrame =
   /** A heartbeat's answer. */
   | { readonly kind: 'sign' }
   /** Plain words of the server: `NO NEW ASSETS`, `INVALID OPERATION`. */
@@ -94,22 +102,25 @@ function parseMessage(value: unknown): MarketMessage | ParseRejection {
         ? { kind: 'book', body: value }
         : reject('no_event_type', tokensOf(value))
     default:
-      return reject('unknown_event_type', [])
+      return { ...reject('unknown_event_type', []), unknownType: wordOf(value.event_type) }
   }
 }
 
-export type ParsedActivity =
+type ParsedActivity =
   /** Heartbeats, empty frames and acknowledgements: whatever carries no payload. */
   | { readonly kind: 'sign' }
   | { readonly kind: 'activity'; readonly message: ActivityMessage }
-  /** Another topic or type than the two we read. */
-  | { readonly kind: 'other' }
+  /** Another topic or type than the two we read, by name. */
+  | { readonly kind: 'other'; readonly name: string }
+  /** The server does not take what it was asked. */
+  | { readonly kind: 'refused' }
   | ParseRejection
 
 /** Reads one frame of the activity stream (RTDS). */
 export function parseActivity(text: string): ParsedActivity {
   if (!text.includes('payload')) {
-    return MARKUP.test(text) ? reject('html', []) : { kind: 'sign' }
+    if (MARKUP.test(text)) return reject('html', [])
+    return REFUSAL.test(text) ? { kind: 'refused' } : { kind: 'sign' }
   }
   let value: unknown
   try {
@@ -118,15 +129,19 @@ export function parseActivity(text: string): ParsedActivity {
     return reject('not_json', [])
   }
   if (!isRecord(value)) return reject('not_object', [])
-  if (value.topic !== 'activity') return { kind: 'other' }
-  if (value.type !== 'orders_matched' && value.type !== 'trades') return { kind: 'other' }
+  const isRead = value.type === 'orders_matched' || value.type === 'trades'
+  if (value.topic !== 'activity' || !isRead) {
+    return { kind: 'other', name: `${wordOf(value.topic)} ${wordOf(value.type)}` }
+  }
   const row = value.payload
   if (!isTrade(row)) return reject('bad_activity', [])
   const kind = value.type === 'trades' ? 'participant' : 'matched'
   return { kind: 'activity', message: { kind, row } }
 }
 
-function parseWords(text: string): ParsedFrame {
+function parseWords(frame: string): ParsedFrame {
+  // The venue ends some frames with a line feed.
+  const text = frame.trim()
   if (text === 'PONG' || text === 'pong' || text === '') return { kind: 'sign' }
   if (MARKUP.test(text)) return { kind: 'messages', messages: [reject('html', [])] }
   if (/^[A-Za-z][A-Za-z0-9 _.,:'-]{0,199}$/.test(text)) return { kind: 'notice', text }
@@ -134,7 +149,18 @@ function parseWords(text: string): ParsedFrame {
 }
 
 function reject(reason: ParseReason, tokens: readonly string[]): ParseRejection {
-  return { kind: 'rejected', reason, tokens }
+  const of = KINDS[reason]
+  return { kind: 'rejected', reason, tokens, ...(of === undefined ? {} : { of }) }
+}
+
+/** What a message would have been read as. */
+const KINDS: Readonly<Partial<Record<ParseReason, string>>> = {
+  bad_book: 'book',
+  bad_price_change: 'priceChange',
+  bad_last_trade_price: 'lastTrade',
+  bad_tick_size_change: 'tickSize',
+  bad_new_market: 'newMarket',
+  bad_market_resolved: 'resolved',
 }
 
 function tokensOf(value: Json): readonly string[] {

@@ -2,17 +2,20 @@
 // the Data API and two kinds of sockets, each host behind a token bucket below the venue's own limits
 // (README.md, Limits). Upholds WALLETREAD14.
 
-import { HttpClient, type RequestLimiter } from '../../fetch.ts'
+import { type AnswerWatch, HttpClient, type RequestLimiter } from '../../fetch.ts'
+import { Drift } from '../drift.ts'
 import { TokenBucket } from '../rate-limit.ts'
+import { Tally } from '../tally.ts'
 import type { Venue, VenueParts } from '../venue.ts'
 import { PolymarketCatalog } from './catalog/catalog.ts'
 import { OpenInterest } from './catalog/open-interest.ts'
-import { PolymarketHistory } from './catalog/price-history.ts'
+import { PolymarketPastPrices } from './catalog/past-prices.ts'
 import { readTeams } from './catalog/teams.ts'
+import { DataApi } from './data-api.ts'
+import { polymarketProbes } from './drift.ts'
+import { POLYMARKET } from './facts.ts'
 import { PolymarketFeed, type PolymarketFeedOptions } from './feed.ts'
-import { Intake } from './intake.ts'
 import { readWalletHistory } from './wallets/history.ts'
-import type { JsonHost } from './wallets/pages.ts'
 import { readPositions } from './wallets/positions.ts'
 import { readProfile } from './wallets/profile.ts'
 
@@ -26,19 +29,19 @@ export interface PolymarketHosts {
 
 const MIB = 1024 * 1024
 /**
- * Requests a second: two thirds of what the venue allows for /events (50), /books (50) and
- * /trades (20), since the venue delays before it refuses.
+ * Requests a second: two thirds of what the venue allows for /events (50), /books (50) and /v2/trades (30), since the
+ * venue delays before it refuses. All clients of the Data API together stay below two thirds of its 80.
  */
 const LIMITS = {
   gamma: { tokensPerSecond: 30, burst: 30, bodyBytesMax: 64 * MIB, timeoutMs: 20_000 },
   clob: { tokensPerSecond: 30, burst: 30, bodyBytesMax: 32 * MIB, timeoutMs: 10_000 },
-  data: { tokensPerSecond: 13, burst: 20, bodyBytesMax: 32 * MIB, timeoutMs: 15_000 },
+  data: { tokensPerSecond: 20, burst: 20, bodyBytesMax: 32 * MIB, timeoutMs: 15_000 },
 } as const
-/** Wallets' share of the requests for /trades: the rest is the stream's, however many wallets wait. */
+/** Wallets' share of the requests for /v2/trades: the rest is the stream's, however many wallets wait. */
 const WALLET_TRADES = { tokensPerSecond: 10, burst: 16 } as const
-/** What else is asked of a wallet the stream never asks: /activity was seen to be delayed above 40 a second. */
-const ACTIVITY = { tokensPerSecond: 26, burst: 40 } as const
-/** A third of what /positions and /closed-positions allow (15), so that a comparison keeps nobody waiting. */
+/** What else is asked of a wallet the stream never asks: two thirds of what /v2/activity allows (20). */
+const ACTIVITY = { tokensPerSecond: 13, burst: 20 } as const
+/** A quarter of what /v2/positions allows (20), so that a comparison delays no other request. */
 const POSITIONS = { tokensPerSecond: 5, burst: 5 } as const
 const RETRIES = 4
 
@@ -49,29 +52,32 @@ export function openPolymarket(
   options: PolymarketFeedOptions = {},
 ): Venue {
   const { clock, log, metrics } = parts
-  const clients = openClients(parts, hosts)
+  const drift = new Drift({ venue: POLYMARKET, clock, log, metrics })
+  const clients = openClients(parts, hosts, drift)
+  const tally = new Tally({ venue: 'a', log, metrics, drift })
+  const dataApi = new DataApi({ client: clients.data, drift })
   const feed = new PolymarketFeed({
     venue: parts,
+    tally,
     clob: clients.clob,
-    data: clients.data,
+    data: dataApi,
     marketWs: hosts.marketWs,
     rtdsWs: hosts.rtdsWs,
     options,
   })
   const { gamma, clob } = clients
-  const intake = new Intake({ log, metrics })
-  const catalog = new PolymarketCatalog({ clock, gamma, intake })
-  const ofWallets: JsonHost = {
-    getJson: (path, query, call) => {
-      const client = path === '/trades' ? clients.walletTrades : clients.wallets
-      return client.getJson(path, query, call)
-    },
+  drift.probes.add(polymarketProbes({ gamma, data: clients.data, drift, log }))
+  const catalog = new PolymarketCatalog({ clock, gamma, tally })
+  const getJson: HttpClient['getJson'] = (path, query, call) => {
+    const client = path === '/v2/trades' ? clients.walletTrades : clients.wallets
+    return client.getJson(path, query, call)
   }
-  const walletParts = { clock, gamma, data: ofWallets, intake }
-  const comparing = { data: clients.walletPositions, intake }
-  const interest = new OpenInterest({ clock, data: clients.data, intake, emit: parts.emit })
+  const walletParts = { clock, gamma, data: new DataApi({ client: { getJson }, drift }), tally }
+  const comparing = { data: new DataApi({ client: clients.walletPositions, drift }), tally }
+  const interest = new OpenInterest({ clock, data: dataApi, tally, emit: parts.emit })
   return {
     key: 'a',
+    drift,
     wallets: {
       profile: (address, signal) => readProfile(walletParts, address, signal),
       history: (asked, onEvents, signal) => readWalletHistory(walletParts, asked, onEvents, signal),
@@ -81,8 +87,8 @@ export function openPolymarket(
       unfollow: (address) => feed.unfollow(address),
     },
     catalog,
-    history: new PolymarketHistory({ clob, intake }),
-    teams: (signal) => readTeams({ gamma, intake }, signal),
+    pastPrices: new PolymarketPastPrices({ clob, tally }),
+    teams: (signal) => readTeams({ gamma, tally }, signal),
     feed: {
       start: () => {
         feed.start()
@@ -111,7 +117,7 @@ export function openPolymarket(
 }
 
 /** One client a host, and more for wallets, whose requests pass buckets of their own. */
-function openClients(parts: VenueParts, hosts: PolymarketHosts) {
+function openClients(parts: VenueParts, hosts: PolymarketHosts, watch: AnswerWatch) {
   const { clock, random, log, metrics } = parts
   const client = (host: keyof typeof LIMITS, limiter: RequestLimiter, name: string = host) => {
     const { bodyBytesMax, timeoutMs } = LIMITS[host]
@@ -119,6 +125,7 @@ function openClients(parts: VenueParts, hosts: PolymarketHosts) {
       baseUrl: hosts[host],
       name,
       limiter,
+      watch,
       bodyBytesMax,
       timeoutMs,
       retries: RETRIES,

@@ -13,6 +13,7 @@ import {
 } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket, SubjectReader } from '../../subject.ts'
+import { conditionId } from './condition-id.ts'
 
 /** A market; its event is taken from the row where it is not given. */
 function marketOf(row: Row, event: Row | null): MatchMarket {
@@ -21,7 +22,7 @@ function marketOf(row: Row, event: Row | null): MatchMarket {
   return {
     ...{ venue: 'a', handles: 'slug' },
     key:
-      textOf(row, 'conditionId', 'platform_id', 'gamma_id', 'id') ||
+      conditionId(textOf(row, 'conditionId', 'platform_id', 'gamma_id', 'id')) ||
       slug ||
       textOf(row, 'question'),
     title: textOf(row, 'question', 'title'),

@@ -1,6 +1,6 @@
 // The calendar of the invented world: which events exist at any time, a pure function of the seed,
 // the number of markets and the wall clock, so that a second start goes on with the same world.
-// Not for: motion (world.ts) nor wire forms (the servers). Upholds SIMCAL1, SIMCAL7 and SIMCAL8.
+// Not for: motion (world.ts) nor wire forms (the servers). Upholds SIMCAL1, SIMCAL7, SIMCAL8 and SIMCAL9.
 
 import { MINUTE_MS, type TimeMs } from '../../units.ts'
 import { SIM_VENUES, type SimTeam, type SimVenue } from './model.ts'
@@ -20,6 +20,9 @@ export type { PlannedEvent, PlannedMarket } from './questions/planning.ts'
 /** createdBetween looks this far ahead at once, so that most calls are a binary search. */
 const HORIZON_MS = 10 * MINUTE_MS
 
+/** The default share of protocol v2 among venue a's markets. */
+export const V2_SHARE = 0.5
+
 interface Announcement {
   readonly createdMs: number
   readonly slot: Slot
@@ -36,14 +39,18 @@ export class Calendar {
   #indexedFromMs = 0
   #indexedToMs = 0
 
-  /** `marketsPerVenue` from 20 to 100,000; each venue has exactly as many at any moment. */
-  constructor(options: { seed: number; marketsPerVenue: number }) {
+  /**
+   * `marketsPerVenue` from 20 to 100,000; each venue has exactly as many at any moment. `v2Share` of venue a's are of
+   * protocol v2; it changes their ids and nothing else.
+   */
+  constructor(options: { seed: number; marketsPerVenue: number; v2Share?: number }) {
     this.#slots = planSlots(options)
     const last = this.#slots[this.#slots.length - 1]
     this.#numbering = {
       seed: options.seed,
       slotCount: this.#slots.length,
       marketCounts: { a: last?.marketsEnd.a ?? 0, b: last?.marketsEnd.b ?? 0 },
+      v2Share: options.v2Share ?? V2_SHARE,
     }
   }
 

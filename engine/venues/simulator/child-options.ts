@@ -11,6 +11,7 @@ const Text = Type.String({ minLength: 1 })
 const childOptions = Type.Object({
   seed: Type.Integer({ minimum: 0 }),
   marketsPerVenue: Type.Integer({ minimum: 1 }),
+  v2Share: Type.Number({ minimum: 0, maximum: 1 }),
   messagesPerSecond: Type.Number({ exclusiveMinimum: 0 }),
   faults: Type.Array(Type.String()),
   basePort: Type.Integer({ minimum: 0, maximum: 65_500 }),
@@ -36,7 +37,7 @@ const readyMessage = Type.Object({
 })
 
 export type ReadyMessage = Static<typeof readyMessage>
-export type ChildOptions = Omit<Static<typeof childOptions>, 'faults'> & { faults: SimFault[] }
+type ChildOptions = Omit<Static<typeof childOptions>, 'faults'> & { faults: SimFault[] }
 
 /** Reads the child's argument; throws when it is not what spawn.ts writes, which is our bug. */
 export function parseChildOptions(text: string | undefined): ChildOptions {

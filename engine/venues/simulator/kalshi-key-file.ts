@@ -1,5 +1,6 @@
 // The key pair of Kalshi key id `sim` as a file, for clients of `npm run venues`: made once, kept,
-// readable by its owner alone. It opens nothing but the simulator. Upholds SIMRUN5.
+// readable by its owner alone. It opens nothing but the simulator. A file that is there already is used whatever its
+// kind, so that a client's Ed25519 key can be tried. Upholds SIMRUN5.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,8 +8,12 @@ import { join } from 'node:path'
 
 const FILE_NAME = 'sim-kalshi.pem'
 
-/** Reads the key of `dataDir`, or makes one. Throws when the file is there and is no private key. */
-export function keepKalshiKey(dataDir: string): { file: string; publicKeyPem: string } {
+/** Reads the key of `dataDir`, or makes an RSA key. Throws when the file is there and is no private key. */
+export function keepKalshiKey(dataDir: string): {
+  file: string
+  kind: string
+  publicKeyPem: string
+} {
   const file = join(dataDir, FILE_NAME)
   if (!existsSync(file)) {
     mkdirSync(dataDir, { recursive: true })
@@ -17,5 +22,6 @@ export function keepKalshiKey(dataDir: string): { file: string; publicKeyPem: st
   }
   const privateKey = createPrivateKey(readFileSync(file))
   const publicKey = createPublicKey(privateKey)
-  return { file, publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString() }
+  const kind = publicKey.asymmetricKeyType ?? 'unknown'
+  return { file, kind, publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString() }
 }

@@ -13,6 +13,7 @@ import { KalshiKeys, unauthorized } from './kalshi/auth.ts'
 import { addCandleRoutes } from './kalshi/candle-routes.ts'
 import { methodNotAllowed, notFound, tooManyRequests } from './kalshi/errors.ts'
 import { addExchangeRoutes } from './kalshi/exchange.ts'
+import { addFeeRoutes } from './kalshi/fee-routes.ts'
 import { KalshiRest } from './kalshi/rest.ts'
 import { KalshiStream } from './kalshi/stream.ts'
 import { KalshiConnection } from './kalshi/ws.ts'
@@ -36,7 +37,7 @@ const PONG_LIMIT_MS = 30_000
 /** A subscribe command may name every market of a large world. */
 const COMMAND_BYTES_MAX = 16 * 1024 * 1024
 
-export interface KalshiServerOptions {
+interface KalshiServerOptions {
   readonly world: World
   readonly faults: Faults
   readonly clock: Clock
@@ -64,6 +65,7 @@ export async function startKalshiServer(
   new KalshiRest({ world, stream }).add(rest, REST_PREFIX)
   addCandleRoutes(rest, REST_PREFIX, world)
   addExchangeRoutes(rest, REST_PREFIX, () => world.nowMs())
+  addFeeRoutes(rest, REST_PREFIX, world)
 
   const connections = new Set<KalshiConnection>()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: COMMAND_BYTES_MAX })
@@ -87,6 +89,7 @@ export async function startKalshiServer(
   })
   const stopTicks = clock.every(1_000, () => {
     for (const connection of connections) connection.tick()
+    stream.tick()
   })
   const stop = async (): Promise<void> => {
     stopHeartbeat()

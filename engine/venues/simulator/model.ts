@@ -84,12 +84,19 @@ export interface SimListing {
   readonly index: number
   /** Integer id (Gamma's `id`), unique per venue and run. */
   readonly number: number
-  /** Condition id (0x + 64 hex) at venue a, ticker at venue b. */
+  /**
+   * Condition id (0x + 64 hex) at venue a, ticker at venue b. One of protocol v2 has 31 bytes and is kept padded with
+   * 00, as all of venue a's hosts but Gamma show it.
+   */
   readonly nativeId: string
+  /** Of venue a's protocol v2: tokens are position ids. Never at venue b. */
+  readonly isV2: boolean
+  /** What the market's chances are drawn from: the same under both protocols. */
+  readonly chanceKey: string
   /** UUID, Kalshi's `market_id`. */
   readonly uuid: string
   readonly slug: string
-  /** The two token ids (77–78 decimal digits) at venue a; `<ticker>:yes`, `<ticker>:no` at b. */
+  /** The two token ids, or position ids, in decimal at venue a; `<ticker>:yes`, `<ticker>:no` at b. */
   readonly tokens: readonly [string, string]
   /** ["Yes","No"], or the two teams at venue a. */
   readonly outcomes: readonly [string, string]
@@ -169,6 +176,7 @@ export type SimWalletEventKind =
   | 'CONVERSION'
   | 'REWARD'
   | 'MAKER_REBATE'
+  | 'MIGRATION'
 
 /** One thing a wallet did: the plain truth, from which everything else about it can be computed. */
 export interface SimWalletEvent {
@@ -179,11 +187,13 @@ export interface SimWalletEvent {
   readonly market: SimMarket | null
   /** Of a TRADE: the fill and the wallet's place in it (0 the taker, then the makers); null otherwise. */
   readonly fill: { readonly trade: SimTrade; readonly participant: number } | null
-  /** Contracts bought, sold, split, merged or converted; of all else the same as `usd`. */
+  /** The outcome of a fill, or of what was redeemed or migrated; null for all else. */
+  readonly outcomeIndex: 0 | 1 | null
+  /** Contracts bought, sold, split, merged, converted, migrated or, where its row names the token, redeemed; of all else the same as `usd`. */
   readonly size: SizeMicros
   /** Dollars paid (a buy, a split) or received (all else), the fee left out; ≥ 0. */
   readonly usd: UsdMicros
-  /** Paid beside `usd`; only by takers who buy. */
+  /** Paid beside `usd`, by takers alone: on top of a purchase, out of the proceeds of a sale. */
   readonly fee: UsdMicros
 }
 
@@ -233,7 +243,7 @@ export interface SimWallets {
   wallet(address: string): SimWalletLedger | null
   /** In the order of their first trades. */
   all(): readonly SimWalletLedger[]
-  /** Everybody who ever had something of the market. */
+  /** Every holding that the market ever had. */
   holders(market: SimMarket): readonly SimHolding[]
 }
 
@@ -269,7 +279,7 @@ export interface SimBook {
   sizeAt(side: BookSide, price: PriceMicros): SizeMicros
 }
 
-/** One thing that happened in the world, told synchronously, in order. */
+/** One thing that happened in the world, emitted synchronously, in order. */
 export type WorldChange =
   /** Orders placed or cancelled; sizes are the levels' new totals. */
   | {
@@ -325,5 +335,5 @@ export interface World {
   step(): void
 }
 
-/** What the servers may be told to get wrong; see faults.ts. */
+/** What the servers can get wrong; see faults.ts. */
 export type SimFault = FaultName

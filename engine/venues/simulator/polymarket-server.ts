@@ -9,10 +9,13 @@ import type { Faults } from './faults.ts'
 import type { SimWallets, World } from './model.ts'
 import { addClobRoutes } from './polymarket/clob.ts'
 import { addDataRoutes } from './polymarket/data-api.ts'
+import { DataV2, unknownPath } from './polymarket/envelope.ts'
 import { addGammaRoutes } from './polymarket/gamma.ts'
 import { addLeaderboard } from './polymarket/leaderboard.ts'
+import { addMarketFigures } from './polymarket/market-figures.ts'
 import { MarketChannel } from './polymarket/market-ws.ts'
 import { Rtds } from './polymarket/rtds.ts'
+import { addTrades } from './polymarket/trades-v2.ts'
 import { addWalletRoutes } from './polymarket/wallet-routes.ts'
 import { addWalletRoutesV2 } from './polymarket/wallet-v2.ts'
 import {
@@ -25,14 +28,14 @@ import {
 } from './rest.ts'
 import { WalletLedgers } from './world/wallet-ledgers.ts'
 
-export interface PolymarketPorts {
+interface PolymarketPorts {
   readonly gamma: number
   readonly clob: number
   readonly data: number
   readonly rtds: number
 }
 
-export interface PolymarketServerOptions {
+interface PolymarketServerOptions {
   readonly world: World
   /** What wallets did; without it, ledgers of the server's own, from its start on. */
   readonly wallets?: SimWallets
@@ -47,6 +50,8 @@ export interface PolymarketServerOptions {
   readonly state: (query: URLSearchParams) => unknown
   /** Whether requests beyond the venue's own rates are refused with 429; default true. */
   readonly isRateLimited?: boolean
+  /** Seconds after which the activity stream ends; null or absent: never. */
+  readonly activityEndsS?: number | null
 }
 
 export interface PolymarketServer {
@@ -70,16 +75,20 @@ export async function startPolymarketServer(
   const data = listener(DATA_LIMITS)
   const rtds = listener([])
   const market = new MarketChannel({ world, faults, clock, log })
-  const activity = new Rtds({ world, faults, clock, log })
+  const activityEndsS = options.activityEndsS ?? null
+  const activity = new Rtds({ world, faults, clock, log }, activityEndsS)
   const { wallets, stopLedgers } = walletsOf(options)
   addGammaRoutes(gamma, { world, wallets, clock, state: options.state })
   addClobRoutes(clob, { world, clock })
   addDataRoutes(data, { world, wallets })
   addWalletRoutes(data, { world, wallets })
-  addWalletRoutesV2(data, { world, wallets })
+  const dataV2 = new DataV2(data, { faults, nowMs: () => world.nowMs() })
+  addTrades(dataV2, { world, wallets })
+  addMarketFigures(dataV2, { world, wallets })
+  addWalletRoutesV2(dataV2, { world, wallets })
   addLeaderboard(data, { world, wallets })
-  clob.upgrade('/ws/market', market.accept)
-  rtds.upgrade('*', activity.accept)
+  clob.upgrade('/ws/market', market.sockets.accept)
+  rtds.upgrade('*', activity.sockets.accept)
   const stop = async () => {
     market.stop()
     activity.stop()
@@ -94,8 +103,8 @@ export async function startPolymarketServer(
       rtds: await rtds.listen(host, options.ports.rtds),
     }
     const connectionCounts = () => ({
-      market: market.connectionCount,
-      rtds: activity.connectionCount,
+      market: market.sockets.count,
+      rtds: activity.sockets.count,
     })
     return { ports, connectionCounts, stop }
   } catch (error) {
@@ -139,12 +148,13 @@ const CLOB_LIMITS: readonly RateLimit[] = [
   { paths: ['/tick-size'], requests: 200 },
 ]
 const DATA_LIMITS: readonly RateLimit[] = [
-  { paths: [], requests: 1_000 },
+  { paths: [], requests: 800 },
+  { paths: ['/v2/trades'], requests: 300 },
   { paths: ['/trades', '/v1/trades'], requests: 200 },
   { paths: ['/positions', '/v1/positions'], requests: 150 },
   { paths: ['/closed-positions', '/v1/closed-positions'], requests: 150 },
   { paths: ['/v2/positions'], requests: 200 },
-  { paths: ['/v2/activity'], requests: 400 },
+  { paths: ['/v2/activity'], requests: 200 },
 ]
 
 function hooksWith(limits: readonly RateLimit[], clock: Clock): RestHooks {
@@ -165,10 +175,16 @@ function hooksWith(limits: readonly RateLimit[], clock: Clock): RestHooks {
       return null
     },
     rateLimited,
-    notFound: () => json({ error: 'not found' }, 404),
-    methodNotAllowed: () => plainText('Method Not Allowed', 405),
+    notFound: ({ path }) => {
+      return isV2(path) ? unknownPath(404, path) : json({ error: 'not found' }, 404)
+    },
+    methodNotAllowed: ({ path }) => {
+      return isV2(path) ? unknownPath(405, path) : plainText('Method Not Allowed', 405)
+    },
   }
 }
+
+const isV2 = (path: string): boolean => path.startsWith('/v2/')
 
 // A whole first segment: `/book` does not cover `/books`.
 function covers(paths: readonly string[], request: RestRequest): boolean {

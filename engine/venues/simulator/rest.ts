@@ -36,7 +36,7 @@ export interface RestAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type RestHandler = (request: RestRequest) => RestAnswer
+type RestHandler = (request: RestRequest) => RestAnswer
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
 /** What a venue says in the cases that no route answers; each has a plain default. */
@@ -49,7 +49,7 @@ export interface RestHooks {
   readonly rateLimited?: () => RestAnswer
 }
 
-export interface RestOptions {
+interface RestOptions {
   readonly faults: Faults
   readonly log: Log
   readonly hooks?: RestHooks

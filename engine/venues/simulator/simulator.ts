@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../process/log.ts'
 import { type Random, seededRandom } from '../../random.ts'
-import { Calendar } from './calendar.ts'
+import { Calendar, V2_SHARE } from './calendar.ts'
 import { Faults } from './faults.ts'
 import { startKalshiServer } from './kalshi-server.ts'
 import type { SimFault, SimWallets, World } from './model.ts'
@@ -25,6 +25,8 @@ export interface SimulatorOptions {
   readonly seed: number
   /** 20 to 100,000. */
   readonly marketsPerVenue: number
+  /** Part of venue a's markets that is of its protocol v2, 0 to 1; one half unless said. */
+  readonly v2Share?: number
   /** Stream messages of both venues together, 1 to 20,000. */
   readonly messagesPerSecond: number
   readonly faults: readonly SimFault[]
@@ -39,14 +41,14 @@ export interface SimulatorOptions {
   /** The public key of key id `sim`; null makes a pair. */
   readonly kalshiPublicKeyPem: string | null
   readonly host?: string
-  /** Where the world is kept, in a folder of its own for each seed and size; null: a restart forgets it. */
+  /** Where the world is kept, in a folder of its own for each seed, size and share; null: a restart forgets it. */
   readonly worldFolder?: string | null
   /** Whether a new world has a past of some days: trades, and wallets that won, lost and redeemed. Default: none. */
   readonly hasPast?: boolean
 }
 
 /** Where everything listens; what the connectors' settings take as they are. */
-export interface SimulatorUrls {
+interface SimulatorUrls {
   readonly gamma: string
   readonly clob: string
   readonly data: string
@@ -131,7 +133,8 @@ interface OpenWorld {
 /** The world of before where there is one, else a new one; a record that cannot be read is let go, and said so. */
 function openWorld(options: SimulatorOptions, streams: (name: string) => Random): OpenWorld {
   const { seed, marketsPerVenue, messagesPerSecond, clock, log } = options
-  const plan = options.plan ?? new Calendar({ seed, marketsPerVenue })
+  const { v2Share = V2_SHARE } = options
+  const plan = options.plan ?? new Calendar({ seed, marketsPerVenue, v2Share })
   const open = (record: WorldRecord | null): OpenWorld => {
     const earlier = record?.earlier ?? null
     const faults = new Faults(options.faults, streams('world faults'))
@@ -145,7 +148,7 @@ function openWorld(options: SimulatorOptions, streams: (name: string) => Random)
     return { world, wallets, record }
   }
   if (options.worldFolder === undefined || options.worldFolder === null) return open(null)
-  const folder = join(options.worldFolder, `${seed}-${marketsPerVenue}`)
+  const folder = join(options.worldFolder, `${seed}-${marketsPerVenue}-${v2Share}`)
   const record = new WorldRecord({ folder, log })
   try {
     return open(record)

@@ -13,6 +13,8 @@ const KILL_AFTER_MS = 3_000
 export interface SpawnOptions {
   readonly seed: number
   readonly marketsPerVenue: number
+  /** Part of venue a's markets that is of protocol v2. */
+  readonly v2Share: number
   readonly messagesPerSecond: number
   /** Names of faults; the child refuses unknown ones. */
   readonly faults: readonly string[]
@@ -28,7 +30,7 @@ export interface SpawnOptions {
   readonly onLost?: (reason: string) => void
 }
 
-export type SpawnedSimulator = Omit<ReadyMessage, 'kind'> & {
+type SpawnedSimulator = Omit<ReadyMessage, 'kind'> & {
   /** The child's process id. */
   readonly pid: number
   /** Ends the child within three seconds; safe to call twice. */

@@ -19,6 +19,7 @@ import {
   type SimWallets,
 } from './model.ts'
 import { participation, shownPrice } from './world/fill-money.ts'
+import { isNamed } from './world/wallet-events.ts'
 import type { SimulatedWorld } from './world.ts'
 
 const ROWS_MAX = 10_000
@@ -191,7 +192,7 @@ function walletEventRow(event: SimWalletEvent): unknown {
   const { fill, market } = event
   const of =
     fill === null
-      ? {}
+      ? redeemedToken(event)
       : {
           token: fill.trade.market.listing.tokens[fill.trade.outcomeIndex],
           side: participation(fill.trade, fill.participant).isBuy ? 'buy' : 'sell',
@@ -208,4 +209,10 @@ function walletEventRow(event: SimWalletEvent): unknown {
     usd_micros: event.usd,
     fee_micros: event.fee,
   }
+}
+
+function redeemedToken(event: SimWalletEvent): { readonly token?: string } {
+  const { market, outcomeIndex } = event
+  if (market === null || outcomeIndex === null || !isNamed(event)) return {}
+  return { token: market.listing.tokens[outcomeIndex] }
 }

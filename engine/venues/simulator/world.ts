@@ -1,10 +1,12 @@
 // The invented world in motion: which markets exist and in what state, which of them something
-// happens to, and how often. Everything is told to listeners synchronously, in order; the clock and
+// happens to, and how often. Listeners get every change synchronously, in order; the clock and
 // the random stream come from outside, so that a seed, a start and a clock replay a run.
 // Not for: words (calendar.ts), prices (fair-price.ts), orders (order-flow.ts), wire forms (servers).
 // Upholds SIMWORLD5 to SIMWORLD9, SIMWORLD11 and SIMKEEP3.
 
 import type { Clock } from '../../clock.ts'
+import { nativeMarketId } from '../../ids.ts'
+import { legacyEnding } from '../../position-ids.ts'
 import type { Random } from '../../random.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import type { Calendar, PlannedEvent } from './calendar.ts'
@@ -23,7 +25,7 @@ import { BookFaults, WITHDRAWN_MS, type Withdrawal } from './world/book-faults.t
 import { DueList } from './world/due-list.ts'
 import { endTrading, LIFE, nextMomentMs } from './world/lifecycle.ts'
 import { LiveMarket } from './world/live-market.ts'
-import { messageCost } from './world/message-cost.ts'
+import { migratedOf } from './world/migrated-market.ts'
 import { OrderFlow } from './world/order-flow.ts'
 import { inventPast } from './world/past.ts'
 import { RunIds } from './world/run-ids.ts'
@@ -133,7 +135,7 @@ export class SimulatedWorld implements World {
     return this.#clock.nowMs()
   }
 
-  /** Tells trades and results of the days before the start, for listeners that keep a history; before any step. */
+  /** Invents trades and results of the days before the start and emits them to the listeners; before any step. */
   livePast(): void {
     const markets = { a: [...this.#markets.a.values()], b: [...this.#markets.b.values()] }
     inventPast({
@@ -188,10 +190,18 @@ export class SimulatedWorld implements World {
   }
 
   market(venue: SimVenue, nativeId: string): SimMarket | null {
-    return this.#markets[venue].get(nativeId) ?? null
+    return this.#markets[venue].get(nativeId) ?? this.#migrated(venue, nativeId)
   }
 
-  /** The venue's markets whose books somebody has looked at, or something has happened to. */
+  /** A reading of all markets: such ids are seldom asked for. */
+  #migrated(venue: SimVenue, nativeId: string): SimMarket | null {
+    const ending = venue === 'a' ? legacyEnding(nativeMarketId(nativeId)) : null
+    if (ending === null) return null
+    const origin = this.markets('a').find(({ listing }) => listing.nativeId.endsWith(ending))
+    return origin === undefined ? null : migratedOf(origin)
+  }
+
+  /** Markets of the venue with at least one book read or event. */
   *touchedMarkets(venue: SimVenue): IterableIterator<SimMarket> {
     for (const market of this.#markets[venue].values()) if (market.isTouched) yield market
   }
@@ -237,7 +247,7 @@ export class SimulatedWorld implements World {
     return this.#unlisted.get(at.nativeId) ?? null
   }
 
-  /** Takes in a trade of before, without telling anybody. */
+  /** Adds a trade of an earlier run; the listeners do not get it. */
   restoreTrade(market: LiveMarket, trade: SimTrade): void {
     market.addTrade(trade)
     this.#tapes[market.listing.venue].add(trade)
@@ -258,7 +268,7 @@ export class SimulatedWorld implements World {
   }
 
   onChange(listener: (change: WorldChange) => void): () => void {
-    // A new array each time, so that one who leaves while being told disturbs nobody.
+    // A new array each time: a listener that leaves during a change does not shift the others.
     this.#listeners = [...this.#listeners, listener]
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener)
@@ -273,7 +283,7 @@ export class SimulatedWorld implements World {
     return this.#listed[venue]
   }
 
-  /** Takes an event in; `nowMs` is null for those that were there at the start, and are not told. */
+  /** Takes an event in; `nowMs` is null for those of the start, which are not emitted. */
   #admit(planned: PlannedEvent, nowMs: TimeMs | null): void {
     const { venue, nativeId } = planned.event
     if (this.#events[venue].has(nativeId)) return
@@ -319,7 +329,7 @@ export class SimulatedWorld implements World {
     }
     market.status = life.next
     market.updatedMs = nowMs
-    this.#tell({ kind: life.told, market, atMs: nowMs })
+    this.#tell({ kind: life.moment, market, atMs: nowMs })
     if (life.next === 'open') this.#join(market)
     this.#await(market)
   }
@@ -381,4 +391,19 @@ export class SimulatedWorld implements World {
 
 function byCreation(left: PlannedEvent, right: PlannedEvent): number {
   return left.event.createdMs - right.event.createdMs || left.event.number - right.event.number
+}
+
+/**
+ * What a change costs in venue stream messages, for a client subscribed to all: the rate setting counts these.
+ * Both streams of venue a, or the one of venue b, in the venues' own forms: Market channel and Activity stream of
+ * engine/venues/polymarket/README.md, Messages of engine/venues/kalshi/README.md. Lifecycle is not counted.
+ */
+export function messageCost(change: WorldChange): number {
+  const isPolymarket = change.market.listing.venue === 'a'
+  if (change.kind === 'levels') return isPolymarket ? 1 : change.changes.length
+  if (change.kind !== 'trade') return 0
+  // a: last_trade_price, the books of both tokens, orders_matched, a `trades` row a participant.
+  if (isPolymarket) return 1 + 2 + 1 + 1 + change.trade.makers.length
+  // b: the trade and a delta for each level.
+  return 1 + change.changes.length
 }

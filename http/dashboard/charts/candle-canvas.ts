@@ -1,5 +1,5 @@
 // The drawing of candles and their volume on a canvas, with times in the viewer's zone and UTC where one points.
-// Not for: which candles there are (http/dashboard/parts/market/bars.ts) or where they come from (candles.ts). Upholds DASH42.
+// Not for: which candles there are (http/dashboard/charts/bars.ts) or where they come from (candles.ts). Upholds DASH42.
 
 import {
   type AutoscaleInfo,
@@ -13,7 +13,7 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts'
 import { priceText, timeText, utcText } from '../format.ts'
-import type { Bar, Placed } from '../parts/market/bars.ts'
+import type { Bar, Placed } from './bars.ts'
 import { type ChartColors, chartColors, onSchemeChange } from './chart-colors.ts'
 
 /** The part of the height that volume has. */

@@ -1,20 +1,14 @@
-// Candles of a market's trades, with a choice of intervals: a page of the history, then the present bar as it grows.
+// Candles of a market's trades, with a choice of intervals: a page of past ones, then the present bar as it grows.
 // Not for: drawing (candle-canvas.ts). Upholds DASH42.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { priceText, roundUsdText } from '../format.ts'
 import { html } from '../html.ts'
-import {
-  type Bar,
-  barOfMessage,
-  INTERVALS,
-  type Interval,
-  MarketBars,
-} from '../parts/market/bars.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import type { CandlePage } from '../records.ts'
 import { follow } from '../stream.ts'
+import { type Bar, barOfMessage, INTERVALS, type Interval, MarketBars } from './bars.ts'
 import { CandleCanvas } from './candle-canvas.ts'
 
 /** Bars of a page. */
@@ -114,7 +108,7 @@ function useDrawnBars(
   return { phase, last }
 }
 
-/** Follows the present bar and reads the history beside it, once more after a hole; returns how to stop. */
+/** Follows the present bar and reads the past ones beside it, once more after a hole; returns how to stop. */
 function followBars(marketId: string, interval: Interval, listener: BarListener): () => void {
   const bars = new MarketBars()
   const ending = new AbortController()
@@ -139,7 +133,7 @@ function followBars(marketId: string, interval: Interval, listener: BarListener)
         const bar = message.type === 'candle' ? barOfMessage(message.data, interval) : null
         if (bar === null) return
         const placed = bars.put(bar)
-        // Before the history is there it is only kept: both are drawn together.
+        // Before the past ones are there it is only kept: both are drawn together.
         if (isRead && placed !== 'known') listener.onBar(bar, placed, bars)
       },
       onGap: read,

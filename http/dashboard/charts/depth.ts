@@ -1,5 +1,5 @@
 // The depth of a book as two stairs: how many contracts could be sold down to a price, and bought up to one. Drawn four
-// times a second at most, and only when the book has changed. Not for: single levels (http/dashboard/parts/market/book-panel.ts).
+// times a second at most, and only when the book has changed. Not for: single levels (http/dashboard/parts/market/book.ts).
 // Upholds DASH41.
 
 import { useEffect, useState } from 'preact/hooks'
@@ -17,7 +17,7 @@ const WIDTH = 1_000
 const HEIGHT = 240
 
 /** What is drawn, in the drawing's own units from its upper left corner. */
-export interface DepthDrawing {
+interface DepthDrawing {
   /** Prices at the left and right edge, in dollars. */
   readonly from: number
   readonly to: number

@@ -1,13 +1,13 @@
-// The account: who it is, what it may ask for, the keys with which programs ask in its name, its password, its end.
-// Not for: the forms of who is not logged in (welcome.ts), webhooks (webhooks.ts).
+// The account: its e-mail, what it may ask for, the keys with which programs ask in its name, its password, its end.
+// Not for: the forms that log in and sign up (log-in-or-sign-up.ts), webhooks (webhooks.ts).
 
 import { html } from '../html.ts'
-import { AccountEnd } from '../parts/account/end.ts'
-import { KeyList } from '../parts/account/key-list.ts'
+import { KeyList } from '../parts/account/api-keys.ts'
+import { ChangePassword } from '../parts/account/change-password.ts'
+import { DeleteAccount } from '../parts/account/delete-account.ts'
 import { AccountLimits } from '../parts/account/limits.ts'
-import { AccountPassword } from '../parts/account/password.ts'
 
 export function AccountPage() {
   return html`<h1>Account</h1><${AccountLimits} /><${KeyList} />
-    <${AccountPassword} /><${AccountEnd} />`
+    <${ChangePassword} /><${DeleteAccount} />`
 }

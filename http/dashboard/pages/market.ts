@@ -8,15 +8,14 @@ import { CandleChart } from '../charts/candles.ts'
 import { DepthChart } from '../charts/depth.ts'
 import { html } from '../html.ts'
 import { useAsked } from '../parts/asked.ts'
-import { BookPanel } from '../parts/market/book-panel.ts'
+import { BookPanel } from '../parts/market/book.ts'
 import { MarketOutcomes, MarketRules, MarketTitle } from '../parts/market/facts.ts'
 import { TradePanel } from '../parts/market/trade-panel.ts'
 import { TwinPanel } from '../parts/market/twin.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import type { Market } from '../records.ts'
-import { hrefOf } from '../route.ts'
+import { hrefOf, type PageProps } from '../route.ts'
 import { follow } from '../stream.ts'
-import type { PageProps } from './page-props.ts'
 
 export function MarketPage({ place }: PageProps) {
   const { subject } = place
@@ -62,7 +61,7 @@ function KnownMarket({
   readonly again: () => void
 }) {
   const { id, question, platforms } = market
-  // Of several tabs each tells which market it shows.
+  // The titles of several tabs tell their markets apart.
   useEffect(() => setTitle(`${question} – Twinbook`), [question])
   useEffect(
     // It closed, was resolved, changed, or found a twin.

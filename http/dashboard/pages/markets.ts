@@ -5,15 +5,21 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { request } from '../api.ts'
 import { after } from '../browser.ts'
 import { html } from '../html.ts'
-import { isNarrowed, MarketFilters } from '../parts/markets/filters.ts'
+import { useVenues } from '../parts/lists/venues.ts'
+import {
+  isNarrowed,
+  MarketFilters,
+  type MarketQuery,
+  queryOf,
+  searchText,
+  TEXT_LENGTH_MIN,
+} from '../parts/markets/filters.ts'
 import { type FinderState, MarketFinder, PAGES_MAX } from '../parts/markets/finder.ts'
-import { type MarketQuery, queryOf, searchText, TEXT_LENGTH_MIN } from '../parts/markets/query.ts'
 import { MarketHead, MarketRows } from '../parts/markets/rows.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
-import { useVenues } from '../parts/views/venues.ts'
 import type { MarketPage } from '../records.ts'
+import type { PageProps } from '../route.ts'
 import { useSignal } from '../signal.ts'
-import type { PageProps } from './page-props.ts'
 
 const ROWS = 50
 

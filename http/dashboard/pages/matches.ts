@@ -4,21 +4,20 @@
 import { request } from '../api.ts'
 import { countText } from '../format.ts'
 import { html } from '../html.ts'
-import { MatchCard } from '../parts/matches/card.ts'
-import { pairsOf } from '../parts/matches/pair.ts'
-import { Empty, Failure, Waiting } from '../parts/states.ts'
 import {
   ChoiceField,
   changeQuery,
   chosen,
   chosenNumber,
   InputField,
-} from '../parts/views/fields.ts'
-import { More, usePages } from '../parts/views/pages.ts'
-import { useQuotes } from '../parts/views/prices.ts'
-import { askVenues } from '../parts/views/venues.ts'
+} from '../parts/lists/filter-fields.ts'
+import { More, usePages } from '../parts/lists/pages.ts'
+import { useQuotes } from '../parts/lists/quotes.ts'
+import { askVenues } from '../parts/lists/venues.ts'
+import { MatchCard, pairsOf } from '../parts/matches/pair.ts'
+import { Empty, Failure, Waiting } from '../parts/states.ts'
 import type { MatchList } from '../records.ts'
-import type { PageProps } from './page-props.ts'
+import type { PageProps } from '../route.ts'
 
 const PAGE_PAIRS = 20
 const CONFIDENCES = ['', 'high', 'medium', 'low'] as const

@@ -3,18 +3,29 @@
 
 import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
-import { countText } from '../format.ts'
+import { countText, dayAfter, isDay, localDay } from '../format.ts'
 import { html } from '../html.ts'
 import { useAsked } from '../parts/asked.ts'
-import { GameCard } from '../parts/games/card.ts'
-import { dayAfter, gamesOf, isDay, localDay, SPORTS } from '../parts/games/day.ts'
+import { ChoiceField, changeQuery, InputField } from '../parts/lists/filter-fields.ts'
+import { useQuotes } from '../parts/lists/quotes.ts'
+import { askVenues } from '../parts/lists/venues.ts'
 import { pairsOf } from '../parts/matches/pair.ts'
-import { Empty, Failure, Waiting } from '../parts/states.ts'
-import { ChoiceField, changeQuery, InputField } from '../parts/views/fields.ts'
-import { useQuotes } from '../parts/views/prices.ts'
-import { askVenues } from '../parts/views/venues.ts'
+import { GameCard, gamesOf } from '../parts/sports/games.ts'
+import { Empty, Unanswered } from '../parts/states.ts'
 import type { Games, SharedGames } from '../records.ts'
-import type { PageProps } from './page-props.ts'
+import type { PageProps } from '../route.ts'
+
+/** Path values of the interface, with what people say. */
+const SPORTS = [
+  ['nfl', 'NFL'],
+  ['nba', 'NBA'],
+  ['mlb', 'MLB'],
+  ['nhl', 'NHL'],
+  ['cfb', 'College football'],
+  ['cbb', 'College basketball'],
+  ['pga', 'Golf (PGA)'],
+  ['tennis', 'Tennis'],
+] as const
 
 export function SportsPage({ place }: PageProps) {
   const word = place.query.get('sport')
@@ -42,8 +53,7 @@ export function SportsPage({ place }: PageProps) {
         <button type="button" class="quiet" onClick=${go(1)}>Day after</button>
       </div>
     </form>
-    ${asked.kind === 'waiting' ? html`<${Waiting} what="games" />` : null}
-    ${asked.kind === 'failed' ? html`<${Failure} error=${asked.error} retry=${asked.again} />` : null}
+    <${Unanswered} asked=${asked} what="games" />
     ${
       asked.kind !== 'answered'
         ? null

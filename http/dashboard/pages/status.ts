@@ -1,21 +1,22 @@
-// How the service is and how this tab is connected to it: feeds, messages, what the database holds. Who is not logged in
-// sees what anybody may. Not for: an account's own limits (pages/account.ts). Upholds DASH69, DASH70, DASH71.
+// How the service is and how this tab is connected to it: feeds, messages, what the database holds. A viewer who is
+// not logged in sees what needs no token. Not for: an account's own limits (pages/account.ts). Upholds DASH69, DASH70,
+// DASH71, DASH75.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { every, monotonicMs } from '../browser.ts'
 import { bytesText, countText, durationText } from '../format.ts'
 import { html } from '../html.ts'
-import { usePolled } from '../parts/polled.ts'
+import { usePolled } from '../parts/asked.ts'
 import { Failure, Waiting } from '../parts/states.ts'
-import { MessageRate, useConnections } from '../parts/venues/connections.ts'
-import { FeedTable, feedRows } from '../parts/venues/table.ts'
+import { DriftTable, driftRows } from '../parts/status/drift-table.ts'
+import { FeedTable, feedRows } from '../parts/status/feed-table.ts'
+import { MessageRate, useConnections } from '../parts/status/stream-counts.ts'
 import { Figures } from '../parts/wallets/profile.ts'
 import type { Health, Stats } from '../records.ts'
 import { session } from '../session.ts'
 import { useSignal } from '../signal.ts'
 import { feeds, follow, received, streamState } from '../stream.ts'
-import type { PageProps } from './page-props.ts'
 
 /** /health is not counted against the account, /v1/stats is. */
 const HEALTH_MS = 5_000
@@ -25,13 +26,13 @@ const RATE_MS = 1_000
 const askHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
 const askStats = (signal: AbortSignal) => request<Stats>('/v1/stats', { signal })
 
-export function StatusPage(_props: PageProps) {
+export function StatusPage() {
   const isIn = useSignal(session).kind === 'in'
   const health = usePolled(askHealth, { periodMs: HEALTH_MS })
   const stats = usePolled(askStats, { periodMs: STATS_MS, isWanted: isIn })
   const connections = useConnections()
   const told = useSignal(feeds)
-  // Every trade of both venues: something is always under way, and the stream tells of the feeds.
+  // Every trade of both venues: something is always under way, and the stream reports the feeds.
   useEffect(
     () =>
       isIn ? follow({ channel: 'trades', all: true }, { onMessage: () => undefined }) : undefined,
@@ -49,6 +50,10 @@ export function StatusPage(_props: PageProps) {
       <section class="card stack" aria-labelledby="feeds">
         <h2 id="feeds">Feeds</h2>
         <${FeedTable} rows=${feedRows(answer, stats.answer, told, health.error === null)} />
+      </section>
+      <section class="card stack" aria-labelledby="drift">
+        <h2 id="drift">Changes at the venues</h2>
+        <${DriftTable} rows=${driftRows(answer)} />
       </section>
       <section class="card stack" aria-labelledby="server">
         <h2 id="server">Server</h2>

@@ -1,5 +1,5 @@
-// A wallet of the first venue: who it is, what it earned, holds and did; without an address, the ranking of those that
-// were asked for. What the venue withheld is said in words. Not for: large trades of anybody (pages/whales.ts).
+// A wallet of the first venue: its profile, what it earned, holds and did; without an address, the ranking of those that
+// were asked for. What the venue withheld is said in words. Not for: large trades of all wallets (pages/whales.ts).
 // Upholds DASH64, DASH65, DASH67.
 
 import { useId, useState } from 'preact/hooks'
@@ -15,8 +15,7 @@ import { WalletRanking } from '../parts/wallets/ranking.ts'
 import { WalletTrades } from '../parts/wallets/trades.ts'
 import { addressIn, NO_ADDRESS, wordsOfRefusal } from '../parts/wallets/words.ts'
 import type { WalletProfile } from '../records.ts'
-import { hrefOf } from '../route.ts'
-import type { PageProps } from './page-props.ts'
+import { hrefOf, type PageProps } from '../route.ts'
 
 export function WalletPage({ place }: PageProps) {
   const { subject } = place

@@ -5,9 +5,9 @@ import { useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { html } from '../html.ts'
-import { KeyOnce } from '../parts/account/key-once.ts'
 import { useAsked } from '../parts/asked.ts'
-import { Empty, Failure, Waiting } from '../parts/states.ts'
+import { SecretOnce } from '../parts/forms/secret-once.ts'
+import { Empty, Failure, Unanswered, Waiting } from '../parts/states.ts'
 import { Time } from '../parts/time.ts'
 import { WebhookControls } from '../parts/webhooks/controls.ts'
 import { WebhookDeliveries } from '../parts/webhooks/deliveries.ts'
@@ -15,8 +15,7 @@ import { type DraftBody, EMPTY_DRAFT } from '../parts/webhooks/draft.ts'
 import { WebhookForm } from '../parts/webhooks/form.ts'
 import { countsText, filterRows, stateOf } from '../parts/webhooks/words.ts'
 import type { CreatedWebhook, Delivery, Webhook, Webhooks } from '../records.ts'
-import { hrefOf } from '../route.ts'
-import type { PageProps } from './page-props.ts'
+import { hrefOf, type PageProps } from '../route.ts'
 
 const COLLECTION = '/v1/webhooks'
 
@@ -42,7 +41,7 @@ function AllWebhooks() {
     ${
       made === null
         ? null
-        : html`<${KeyOnce}
+        : html`<${SecretOnce}
           title="The secret of your new webhook" what="secret" secret=${made.secret} command=${null}
           onDone=${() => setMade(null)}
         >
@@ -52,8 +51,7 @@ function AllWebhooks() {
     }
     <section class="card stack" aria-labelledby="webhooks">
       <h2 id="webhooks">Yours</h2>
-      ${asked.kind === 'waiting' ? html`<${Waiting} what="your webhooks" />` : null}
-      ${asked.kind === 'failed' ? html`<${Failure} error=${asked.error} retry=${asked.again} />` : null}
+      <${Unanswered} asked=${asked} what="your webhooks" />
       ${asked.kind === 'answered' ? html`<${WebhookList} webhooks=${asked.answer.webhooks} />` : null}
     </section>
     <section class="card stack" aria-labelledby="new">

@@ -1,26 +1,23 @@
 // Large trades of both venues, newest first, live, narrowed by dollars, venue and side; each leads to its market and,
-// where the venue tells who it was, to the wallet. Not for: a wallet's own trades (pages/wallet.ts). Upholds DASH62, DASH63.
+// where the venue names it, to the wallet. Not for: a wallet's own trades (pages/wallet.ts). Upholds DASH62, DASH63.
 
 import { nowMs } from '../browser.ts'
-import { countText, priceText, shortId, sizeText, usdText } from '../format.ts'
+import { countText, localDay, priceText, shortId, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
-import { localDay } from '../parts/games/day.ts'
-import { Empty, Failure, Waiting } from '../parts/states.ts'
-import { Time } from '../parts/time.ts'
 import {
   ChoiceField,
   changeQuery,
   chosen,
   chosenNumber,
   InputField,
-} from '../parts/views/fields.ts'
-import { useVenues } from '../parts/views/venues.ts'
-import { useWhales } from '../parts/whales/feed.ts'
-import { WHALE_ROWS_MAX, type WhaleRow } from '../parts/whales/rows.ts'
-import { hrefOf } from '../route.ts'
-import type { PageProps } from './page-props.ts'
+} from '../parts/lists/filter-fields.ts'
+import { useVenues } from '../parts/lists/venues.ts'
+import { Empty, Failure, Waiting } from '../parts/states.ts'
+import { Time } from '../parts/time.ts'
+import { useWhales, WHALE_ROWS_MAX, type WhaleRow } from '../parts/whales/feed.ts'
+import { hrefOf, type PageProps } from '../route.ts'
 
-/** The server keeps trades from 1,000 dollars on, and tells those from 5,000 dollars on the stream. */
+/** The server keeps trades from 1,000 dollars on, and sends those from 5,000 dollars on the stream. */
 const KEPT_USD = 1_000
 const TOLD_USD = 5_000
 const SIDES = ['', 'buy', 'sell'] as const
@@ -39,7 +36,7 @@ export function WhalesPage({ place }: PageProps) {
         bounds=${{ min: KEPT_USD, step: 'any', required: 'required' }}
         choose=${(usd: string) => changeQuery(place, { usd })} />
       <${ChoiceField} label="Venue" value=${platform}
-        choices=${[['', 'both'], ...Object.values(venues ?? {}).map((name) => [name, name])]}
+        choices=${[['', 'both'], ...venues.map((name) => [name, name])]}
         choose=${(venue: string) => changeQuery(place, { venue })} />
       <${ChoiceField} label="Side" value=${side}
         choices=${SIDES.map((word) => [word, word === '' ? 'both' : word])}

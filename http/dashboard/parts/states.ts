@@ -7,10 +7,19 @@ import { after } from '../browser.ts'
 import { durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
+import type { Asked } from './asked.ts'
 
-/** Being asked for; quiet for the eye, told to a screen reader. */
+/** Being asked for; quiet for the eye, read out by a screen reader. */
 export const Waiting = ({ what }: { readonly what: string }) =>
   html`<p class="state waiting" role="status">Loading ${what}…</p>`
+
+/** For a part that asks once: that its answer is waited for, or why there is none. */
+export function Unanswered({ asked, what }: { readonly asked: Asked; readonly what: string }) {
+  if (asked.kind === 'waiting') return html`<${Waiting} what=${what} />`
+  return asked.kind === 'answered'
+    ? null
+    : html`<${Failure} error=${asked.error} retry=${asked.again} />`
+}
 
 /** There is none: says what would make some appear. */
 export const Empty = ({ children }: { readonly children?: Shown }) =>

@@ -1,4 +1,5 @@
-// A moment, in the viewer's zone, with UTC for who hovers; and how long ago one was, which counts on by itself.
+// A moment, in the viewer's zone, with UTC while the pointer is over it; and how long ago one was, which counts on by
+// itself.
 
 import { useEffect, useState } from 'preact/hooks'
 import { every, nowMs } from '../browser.ts'

@@ -5,6 +5,7 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import type { CatalogView } from '../../../actors/views.ts'
+import type { Trade } from '../../../engine/events.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { PriceMicros, TimeMs } from '../../../engine/units.ts'
 import type { VenueTable } from '../../../engine/venue-table.ts'
@@ -12,7 +13,7 @@ import type { EventCause, EventType } from '../../../engine/webhooks/event-type.
 import type { MarketTexts } from '../../records/render.ts'
 
 /** When an event happened, and its `data` as JSON text. */
-export interface Payload {
+interface Payload {
   readonly timeMs: TimeMs
   readonly data: string
 }
@@ -27,7 +28,7 @@ export interface PayloadParts {
 }
 
 /** A filter of a webhook, as bodies name it. */
-export type FilterName =
+type FilterName =
   | 'market_ids'
   | 'platform'
   | 'wallets'
@@ -83,8 +84,37 @@ export const PLAIN_TYPE = {
   shapes: {},
 } as const
 
+/** What the types of trades are like: they have a trader, an amount and a side, and expire. */
+export const TRADE_TYPE = {
+  ...PLAIN_TYPE,
+  filters: [...MARKET_FILTERS, 'wallets', 'min_usd', 'side'],
+  expires: 'unmade',
+} as const
+
+/** What happened when a trade did, or a whale. */
+export function tradeHappening(
+  { market, receivedAtMs }: { readonly market: MarketRef; readonly receivedAtMs: TimeMs },
+  { usd, side, maker, taker, nativeId }: Trade,
+) {
+  return {
+    ...PLAIN_HAPPENING,
+    ...{ market, usd, side, wallets: walletsOf(maker, taker) },
+    originMs: receivedAtMs,
+    idParts: () => [market.id, nativeId],
+  }
+}
+
+/** An example of a record with a market's id, as if it were of the first venue. */
+export const exampleOfFirst =
+  (example: object) =>
+  ({ first }: VenueTable): unknown => ({
+    ...example,
+    market_id: `${first.name}_0x1b2c`,
+    platform: first.name,
+  })
+
 /** Maker and taker as far as known, in lower case. */
-export function walletsOf(maker: string | null, taker: string | null): readonly string[] {
+function walletsOf(maker: string | null, taker: string | null): readonly string[] {
   if (maker === null && taker === null) return NO_WALLETS
   const wallets: string[] = []
   if (maker !== null) wallets.push(maker.toLowerCase())

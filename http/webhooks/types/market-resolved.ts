@@ -6,7 +6,7 @@ import { EXAMPLE_LIFECYCLE, LifecycleSchema } from '../../ws/channels/lifecycle.
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
 
 /** A market as lifecycle messages have it, with its id. */
-export const MarketResolvedSchema = Type.Object({
+const MarketResolvedSchema = Type.Object({
   market_id: Type.String(),
   ...LifecycleSchema.properties,
 })

@@ -7,7 +7,7 @@ import { MarketSchema, nullable, pairFields } from '../../schemas.ts'
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
 
 /** The pair of a match, by venue; null for a market that is gone by now. */
-export const matchCreatedSchema = (names: VenueTable) =>
+const matchCreatedSchema = (names: VenueTable) =>
   Type.Object(pairFields(names, () => nullable(MarketSchema)))
 
 /** New matches. */

@@ -9,7 +9,7 @@ import { StreamPriceSchema } from '../../ws/channels/prices.ts'
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
 
 /** `price`, and the price last posted to the webhook. */
-export const PriceChangedSchema = Type.Object({
+const PriceChangedSchema = Type.Object({
   market_id: Type.String(),
   platform: Type.String(),
   question: Type.String(),
@@ -33,7 +33,7 @@ export const priceChanged: EventDescriptor = {
   comparesPrice: true,
   expires: 'unposted',
   happenings(update) {
-    // Where nothing is known of a market, its price is one half: no news.
+    // Where nothing is known of a market, its price is one half: nothing is posted.
     if (update.kind !== 'price' || update.price.source === 'none') return []
     const { market, price, venueTimeMs, receivedAtMs } = update
     return [

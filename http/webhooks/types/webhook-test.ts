@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import { type EventDescriptor, PLAIN_TYPE } from './event-type.ts'
 
-export const WebhookTestSchema = Type.Object({ webhook_id: Type.String(), message: Type.String() })
+const WebhookTestSchema = Type.Object({ webhook_id: Type.String(), message: Type.String() })
 
 const MESSAGE = 'This is a test: the webhook works.'
 

@@ -70,7 +70,7 @@ export function candleKind(interval: CandleInterval, lengthMs: number): MessageK
   })
 }
 
-export const StreamCandleSchema = Type.Object({
+const StreamCandleSchema = Type.Object({
   interval: choice(INTERVALS),
   ...CandleSchema.properties,
 })
@@ -148,7 +148,8 @@ class Candles implements OpenChannel {
 
   /** A trade was stored, and is in its bars already. */
   onUpdate(update: Update): void {
-    if (update.kind !== 'trade') return
+    // A block trade is in no bar.
+    if (update.kind !== 'trade' || update.trade.isBlock) return
     for (const [lane, interval] of this.#intervals) {
       if (this.#parts.fanOut.isAwake(lane)) interval.noteTrade(update)
     }
@@ -186,9 +187,9 @@ class Interval {
     this.#nextOffset = nextOffset
     this.#windows = new Conflation<BarNews>({
       windowMs: candleEveryMs,
-      isHeard: (market) => parts.fanOut.hasListeners(facts.lane, market),
+      hasListeners: (market) => parts.fanOut.hasListeners(facts.lane, market),
       merge: (older, newer) => ({ ...newer, starts: united(older.starts, newer.starts) }),
-      tell: (market, news) => this.#tell(market, news),
+      send: (market, news) => this.#tell(market, news),
     })
   }
 

@@ -16,7 +16,7 @@ import {
 import { Conflation } from '../fan-out/conflation.ts'
 import { type Lane, laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
-import { resyncReason } from '../resume/book-history.ts'
+import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 import { bookText, EXAMPLE_BOOK, ORDERBOOK, StreamBookSchema, writeBook } from './orderbook.ts'
 
@@ -96,13 +96,13 @@ class DepthChannel implements OpenChannel {
   #openWindows(facts: DepthLane): Conflation<BookNews> {
     return new Conflation<BookNews>({
       windowMs: facts.options.conflate_ms,
-      isHeard: (market) => this.#parts.fanOut.hasListeners(facts.lane, market),
+      hasListeners: (market) => this.#parts.fanOut.hasListeners(facts.lane, market),
       // A state that was out of sync stays so until the message that replaces it.
       merge: (older, newer) =>
         older.reason === null || newer.reason !== null
           ? newer
           : { update: newer.update, reason: older.reason },
-      tell: (market, news) => this.#tell(facts, market, news),
+      send: (market, news) => this.#tell(facts, market, news),
     })
   }
 

@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox'
 import type { LifecycleUpdate } from '../../../engine/events.ts'
-import { lifecycleHistoryCount } from '../../../engine/limits.ts'
+import { ringLifecycleMax } from '../../../engine/limits.ts'
 import { MARKET_STATUSES } from '../../../engine/market/market.ts'
 import { MICROS, toSeconds } from '../../../engine/units.ts'
 import { lifecycleText } from '../../records/render.ts'
@@ -109,7 +109,7 @@ export const lifecycle: Channel = {
   open: (parts) =>
     new LoggedChannel(parts, {
       name: NAME,
-      capacity: lifecycleHistoryCount,
+      capacity: ringLifecycleMax,
       table: null,
       write: (encoder, update, epoch) =>
         update.kind === 'lifecycle' ? lifecycleMessage(encoder, update, epoch) : null,

@@ -1,6 +1,6 @@
 // The channel `orderbook`: a snapshot, then every change of a book, with absolute sizes. And how books
-// are written in both forms, which other channels use. Not for: the history from which a connection
-// resumes (resume/book-history.ts). Upholds HUB3, RESUME4.
+// are written in both forms, which other channels use. Not for: the updates from which a connection
+// resumes (resume/recent-book-updates.ts). Upholds HUB3, RESUME4.
 
 import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'
@@ -20,8 +20,8 @@ import { LevelSchema, nullable } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
 import { laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
-import { BookHistory, resyncReason } from '../resume/book-history.ts'
 import { resumeBooks } from '../resume/book-resume.ts'
+import { RecentBookUpdates, resyncReason } from '../resume/recent-book-updates.ts'
 import type { Resume } from '../session/desk.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 
@@ -102,7 +102,7 @@ export function bookSnapshot(encoder: Encoder, { ref }: Pick<MarketView, 'ref'>,
   return encoder.message(SNAPSHOT, ref, book, book)
 }
 
-export const BookSidesSchema = Type.Object({
+const BookSidesSchema = Type.Object({
   bids: Type.Array(LevelSchema),
   asks: Type.Array(LevelSchema),
 })
@@ -170,21 +170,21 @@ export const orderbook: Channel = {
 
 class Orderbook implements OpenChannel {
   readonly #parts: ChannelParts
-  readonly #history: BookHistory
+  readonly #recent: RecentBookUpdates
   readonly resume: Resume
   seen: number
 
   constructor(parts: ChannelParts) {
     this.#parts = parts
     this.seen = parts.publisher.offset(ORDERBOOK)
-    this.#history = new BookHistory(this.seen)
-    const books = { channel: ORDERBOOK, history: this.#history, write: bookUpdate }
+    this.#recent = new RecentBookUpdates(this.seen)
+    const books = { channel: ORDERBOOK, recent: this.#recent, write: bookUpdate }
     this.resume = (connection, desk, wanted) => resumeBooks(connection, desk, { ...wanted, books })
   }
 
   onUpdate(update: Update): void {
     if (update.kind === 'book') {
-      this.#history.push(update)
+      this.#recent.push(update)
       this.seen = update.offset
       const { fanOut } = this.#parts
       fanOut.send(ORDERBOOK, update.market, 'change', (encoder) => bookUpdate(encoder, update))
@@ -201,7 +201,7 @@ class Orderbook implements OpenChannel {
   }
 
   forget(market: MarketNumber): void {
-    this.#history.forget(market)
+    this.#recent.forget(market)
   }
 
   /** A book was replaced: `resync`, then its snapshot, to every subscriber. */
@@ -209,7 +209,7 @@ class Orderbook implements OpenChannel {
     const { market } = update
     const reason = resyncReason(update.reason)
     const { engine, fanOut } = this.#parts
-    this.#history.replace(update)
+    this.#recent.replace(update)
     fanOut.send(ORDERBOOK, market, 'state', (encoder) => {
       const view = engine.catalog.find(market.id)
       if (view === null) return null

@@ -114,9 +114,9 @@ class Prices implements OpenChannel {
       conflated.map(({ lane, options }) => {
         const windows = new Conflation<PriceUpdate>({
           windowMs: options.conflate_ms,
-          isHeard: (market) => fanOut.hasListeners(lane, market),
+          hasListeners: (market) => fanOut.hasListeners(lane, market),
           merge: (_older, newer) => newer,
-          tell: (market, update) =>
+          send: (market, update) =>
             fanOut.send(lane, market, 'state', (encoder) => priceMessage(encoder, update)),
         })
         return [lane, windows]

@@ -3,7 +3,7 @@
 
 import type { EngineView, TradeLogView } from '../../../actors/views.ts'
 import type { Trade, TradeUpdate } from '../../../engine/events.ts'
-import { replayLookedRows, replayReadRows, tradeHistoryCount } from '../../../engine/limits.ts'
+import { replayLookedRows, replayReadRows, ringTradesMax } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import { MICROS } from '../../../engine/units.ts'
@@ -30,7 +30,7 @@ const TRADE = new MessageKind<Trade>('trade', NAME, {
 })
 
 /** Fields of a trade's record. */
-export const TRADE_FIELDS = 13
+export const TRADE_FIELDS = 14
 
 /** The {@link TRADE_FIELDS} of a trade as MessagePack. */
 export function writeTrade(
@@ -52,6 +52,7 @@ export function writeTrade(
   to.textField('maker', trade.maker)
   to.textField('taker', trade.taker)
   to.textField('tx_hash', trade.txHash)
+  to.booleanField('is_block_trade', trade.isBlock)
 }
 
 /** `trade`; `epoch` of the run that sent it first, when a later run repeats it. */
@@ -74,6 +75,7 @@ export const EXAMPLE_TRADE = {
   maker: null,
   taker: '0xa1b2',
   tx_hash: '0x5f3c',
+  is_block_trade: false,
 }
 
 /** Every trade. */
@@ -96,7 +98,7 @@ export const trades: Channel = {
   open: (parts) =>
     new LoggedChannel(parts, {
       name: NAME,
-      capacity: tradeHistoryCount,
+      capacity: ringTradesMax,
       table: tradeTable(parts.engine),
       write: (encoder, update, epoch) =>
         update.kind === 'trade' ? tradeMessage(encoder, update, epoch) : null,

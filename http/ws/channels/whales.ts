@@ -5,7 +5,7 @@
 import { Type } from '@sinclair/typebox'
 import type { EngineView, WhaleLogView } from '../../../actors/views.ts'
 import type { Whale, WhaleUpdate } from '../../../engine/events.ts'
-import { replayReadRows, whaleHistoryCount } from '../../../engine/limits.ts'
+import { replayReadRows, ringWhalesMax } from '../../../engine/limits.ts'
 import { whaleText } from '../../records/render.ts'
 import { nullable, TradeSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
@@ -93,7 +93,7 @@ export const whales: Channel = {
   open: (parts) =>
     new LoggedChannel(parts, {
       name: NAME,
-      capacity: whaleHistoryCount,
+      capacity: ringWhalesMax,
       table: whaleTable(parts.engine.whaleLog, parts.engine.catalog),
       write: (encoder, update, epoch) =>
         update.kind === 'whale' ? whaleMessage(encoder, update, epoch) : null,

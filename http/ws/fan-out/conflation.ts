@@ -14,58 +14,58 @@ import { conflationTurnCount } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 
 /** What waits for a market. */
-interface Waiting<News> {
+interface Waiting<Change> {
   readonly market: MarketRef
-  news: News
+  change: Change
 }
 
 /** A market's window; they end in the order in which they began. */
-interface Window<News> {
+interface Window<Change> {
   readonly market: MarketRef
   readonly endsAtMs: number
-  news: News | null
+  change: Change | null
 }
 
-/** How conflated news are sent. */
-export interface Teller<News> {
+/** How the changes of a lane are sent. */
+interface Sender<Change> {
   readonly windowMs: number
   /** Whether the lane has listeners for this market. */
-  isHeard(market: MarketRef): boolean
-  /** What is left to send when newer news come while older ones wait. */
-  merge(older: News, newer: News): News
-  tell(market: MarketRef, news: News): void
+  hasListeners(market: MarketRef): boolean
+  /** What is left to send when a newer change comes while an older one waits. */
+  merge(older: Change, newer: Change): Change
+  send(market: MarketRef, change: Change): void
 }
 
 /** One lane's windows; times are monotonic milliseconds. */
-export class Conflation<News> {
-  readonly #teller: Teller<News>
-  readonly #windows = new Map<MarketNumber, Window<News>>()
-  readonly #ready = new Map<MarketNumber, Waiting<News>>()
+export class Conflation<Change> {
+  readonly #sender: Sender<Change>
+  readonly #windows = new Map<MarketNumber, Window<Change>>()
+  readonly #ready = new Map<MarketNumber, Waiting<Change>>()
   /** Sent at once in this turn of the loop. */
   #turnCount = 0
 
-  constructor(teller: Teller<News>) {
-    this.#teller = teller
+  constructor(sender: Sender<Change>) {
+    this.#sender = sender
   }
 
   /** A market changed: sends it now, or keeps it for the end of its window. */
-  note(market: MarketRef, news: News, nowMs: number): void {
+  note(market: MarketRef, change: Change, nowMs: number): void {
     const ready = this.#ready.get(market.number)
     if (ready !== undefined) {
-      ready.news = this.#teller.merge(ready.news, news)
+      ready.change = this.#sender.merge(ready.change, change)
       return
     }
     const window = this.#windows.get(market.number)
     if (window !== undefined && window.endsAtMs > nowMs) {
-      window.news = window.news === null ? news : this.#teller.merge(window.news, news)
+      window.change = window.change === null ? change : this.#sender.merge(window.change, change)
       return
     }
-    const waited = window?.news ?? null
-    const whole = waited === null ? news : this.#teller.merge(waited, news)
+    const waited = window?.change ?? null
+    const whole = waited === null ? change : this.#sender.merge(waited, change)
     this.#windows.delete(market.number)
-    if (!this.#teller.isHeard(market)) return
+    if (!this.#sender.hasListeners(market)) return
     if (this.#turnCount >= conflationTurnCount) {
-      this.#ready.set(market.number, { market, news: whole })
+      this.#ready.set(market.number, { market, change: whole })
       return
     }
     this.#turnCount += 1
@@ -98,14 +98,14 @@ export class Conflation<News> {
       if (window.endsAtMs > nowMs) break
       if (isEnough()) return false
       this.#windows.delete(number)
-      if (window.news !== null) {
-        this.#ready.set(number, { market: window.market, news: window.news })
+      if (window.change !== null) {
+        this.#ready.set(number, { market: window.market, change: window.change })
       }
     }
-    for (const [number, { market, news }] of this.#ready) {
+    for (const [number, { market, change }] of this.#ready) {
       if (isEnough()) return false
       this.#ready.delete(number)
-      if (this.#teller.isHeard(market)) this.#send(market, news, nowMs)
+      if (this.#sender.hasListeners(market)) this.#send(market, change, nowMs)
     }
     return true
   }
@@ -120,9 +120,9 @@ export class Conflation<News> {
     return this.#windows.size + this.#ready.size
   }
 
-  #send(market: MarketRef, news: News, nowMs: number): void {
-    const endsAtMs = nowMs + this.#teller.windowMs
-    this.#windows.set(market.number, { market, endsAtMs, news: null })
-    this.#teller.tell(market, news)
+  #send(market: MarketRef, change: Change, nowMs: number): void {
+    const endsAtMs = nowMs + this.#sender.windowMs
+    this.#windows.set(market.number, { market, endsAtMs, change: null })
+    this.#sender.send(market, change)
   }
 }

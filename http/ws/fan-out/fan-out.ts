@@ -22,13 +22,13 @@ import {
 export type Topics = Pick<TemplatedApp, 'publish' | 'numSubscribers'>
 
 /** Frames of one message; null: there is nothing to send after all. */
-export type Frames = Frame | readonly Frame[] | null
+type Frames = Frame | readonly Frame[] | null
 
 /**
  * Of rows: 'change' only to those that have sent the market's state; 'state' to all, since after it
  * the row need not send the market's state itself.
  */
-export type Weight = 'change' | 'state'
+type Weight = 'change' | 'state'
 
 /** What a topic is for: a market, a venue or everything. */
 type TopicKey = MarketNumber | WideKey

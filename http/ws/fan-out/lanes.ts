@@ -24,7 +24,7 @@ export const FORM_OF = { json: 'j', msgpack: 'b' } as const satisfies Record<str
 export type OptionValue = string | number
 
 /** A choice that a subscription makes; the default is taken when it makes none. */
-export interface Option {
+interface Option {
   readonly allowed: readonly OptionValue[]
   readonly default: OptionValue
   /** Other values that clients may send, with the allowed value that each means. */
@@ -32,7 +32,7 @@ export interface Option {
 }
 
 /** A lane with the options that it stands for, by the names that commands give them. */
-export interface LaneFacts<Options = Readonly<Record<string, OptionValue>>> {
+interface LaneFacts<Options = Readonly<Record<string, OptionValue>>> {
   readonly lane: Lane
   readonly options: Options
 }

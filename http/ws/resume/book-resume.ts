@@ -1,7 +1,7 @@
 // Books since an offset: a market whose book was replaced since gets `resync` and a snapshot, the
 // others the updates they missed, in order, and all are live in the turn in which nothing is missing.
-// Where the history does not reach back every market gets `resync` and a snapshot (fill.ts).
-// Not for: the history itself (book-history.ts). Upholds RESUME4, RESUME7.
+// Where the kept updates do not reach back every market gets `resync` and a snapshot (fill.ts).
+// Not for: keeping updates (recent-book-updates.ts). Upholds RESUME4, RESUME7.
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { BookUpdate } from '../../../engine/events.ts'
@@ -14,7 +14,7 @@ import type { Desk } from '../session/desk.ts'
 import { subscribeSingles, subscribeWide } from '../session/fill.ts'
 import type { Resolved } from '../session/resolve.ts'
 import { contains } from '../session/subscriptions.ts'
-import type { BookHistory, Replacement } from './book-history.ts'
+import type { RecentBookUpdates, Replacement } from './recent-book-updates.ts'
 
 /** The markets of a command that come by its own topics. */
 interface Target {
@@ -24,9 +24,9 @@ interface Target {
 }
 
 /** The channel of books: its name, its newest updates, and how one is written again. */
-export interface Books {
+interface Books {
   readonly channel: ChannelName
-  readonly history: BookHistory
+  readonly recent: RecentBookUpdates
   write(encoder: Encoder, update: BookUpdate): Frame
 }
 
@@ -37,7 +37,7 @@ export function* resumeBooks(
   wanted: { id: CommandId; since: Since; resolved: Resolved; books: Books },
 ): Generator<void, boolean> {
   const { id, since, resolved, books } = wanted
-  const { channel, history } = books
+  const { channel, recent } = books
   const isOurs = since.epoch === desk.publisher.epoch
   const subscriptions = connection.subscriptions.of(channel)
   const isWithin =
@@ -50,7 +50,7 @@ export function* resumeBooks(
     refs: new Map(resolved.kind === 'wide' ? [] : resolved.refs.map((ref) => [ref.number, ref])),
   }
   // What is live already by a wider subscription would be overtaken by it: a new state is simpler.
-  if (isWithin || !isOurs || !history.reachesBack(since.offset)) {
+  if (isWithin || !isOurs || !recent.reachesBack(since.offset)) {
     yield* startAgain(connection, desk, target, isOurs ? 'slow_consumer' : 'restart')
     return true
   }
@@ -63,7 +63,7 @@ export function* resumeBooks(
   listen(connection, target)
   const { epoch } = desk.publisher
   const replayed = resume.count
-  const { newest: offset } = history
+  const { newest: offset } = recent
   connection.reply('resumed', { id, channel, replayed, epoch, offset })
   return false
 }
@@ -134,9 +134,9 @@ class BookResume {
     this.#since = wanted.since
   }
 
-  /** Ends in the turn in which nothing is missing; false: the history lost some on the way. */
+  /** Ends in the turn in which nothing is missing; false: some went from memory on the way. */
   *run(): Generator<void, boolean> {
-    const books = this.#books.history
+    const books = this.#books.recent
     let offset = this.#since
     for (;;) {
       // It ends in the turn in which no replacement is left, so that only updates may be missing.
@@ -159,7 +159,7 @@ class BookResume {
 
   /** Whether the update at an offset is to be sent; a snapshot goes out in its place if need be. */
   #take(market: MarketRef, offset: number): boolean {
-    const replacement = this.#books.history.replacement(market.number)
+    const replacement = this.#books.recent.replacement(market.number)
     if (replacement !== null && this.#isMissing(replacement)) this.#replace(replacement)
     const snapshot = this.#snapshots.get(market.number)
     return snapshot === undefined || offset > snapshot.offset
@@ -167,7 +167,7 @@ class BookResume {
 
   /** Every book replaced since, those without an update behind it too. */
   *#replaced(): Generator<void, void> {
-    const books = this.#books.history
+    const books = this.#books.recent
     const { key, refs } = this.#target
     while (this.#serial < books.serial) {
       const { serial } = books
@@ -198,7 +198,7 @@ class BookResume {
   }
 
   #replace({ market, reason }: Replacement): void {
-    const books = this.#books.history
+    const books = this.#books.recent
     const { engine } = this.#desk
     const view = engine.catalog.find(market.id)
     const serial = books.replacement(market.number)?.serial ?? 0

@@ -3,7 +3,9 @@
 //
 //   run 1  1 ……… 812 │ run 2  1 ……… 97 │ this run  1 …… table …… │ ring …… newest
 //
-// Not for: sending (replay.ts). Upholds RESUME1, RESUME5.
+// The ring holds references, each at its offset modulo the capacity: when it is full the oldest is overwritten, and a
+// connection that needed it reads the table, or gets a gap. Not for: sending (replay.ts), book updates
+// (recent-book-updates.ts). Upholds RESUME1, RESUME5.
 
 import type { RunView } from '../../../actors/views.ts'
 import type { GapUpdate, StatusUpdate, Update } from '../../../engine/events.ts'
@@ -14,10 +16,9 @@ import type { TimeMs } from '../../../engine/units.ts'
 import type { Since } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { ChannelName } from '../fan-out/lanes.ts'
-import { MessageRing } from './message-ring.ts'
 
 /** An update of a market, at its place in a channel. */
-export type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>
+type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>
 
 /** Whether an update is of a market. */
 export function isLogged(update: Update): update is LoggedUpdate {
@@ -55,7 +56,7 @@ export interface LogEntry {
 }
 
 /** Which messages are asked for; with `markets` the others need not be read. */
-export interface LogQuery {
+interface LogQuery {
   readonly offset: number
   readonly markets: ReadonlySet<MarketNumber> | null
 }
@@ -114,7 +115,7 @@ export class MessageLog {
     const index = runs.findIndex((run) => run.epoch === epoch)
     const run = runs[index]
     if (run === undefined) return null
-    // A killed run has sent more than it wrote, though never by more than this. A client that heard
+    // A killed run has sent more than it wrote, though never by more than this. A client that received
     // the rest has missed nothing of it.
     const isAhead = run.endOffset !== null && offset > run.endOffset + outstandingWritesMax
     return isAhead ? null : { runs: runs.slice(index), offset }
@@ -152,5 +153,53 @@ export class MessageLog {
     return runs.flatMap((run, index) =>
       table.losses({ run: run.number, offset: index === 0 ? offset : 0 }),
     )
+  }
+}
+
+/** What stands in a ring: anything that has an offset. */
+interface Placed {
+  readonly offset: number
+}
+
+/** A bounded memory of messages. */
+export class MessageRing<Message extends Placed> {
+  readonly #ring: (Message | undefined)[] = []
+  readonly #capacity: number
+  #newest: number
+  #oldest: number
+
+  /** `offset`: how many messages this run has published already. */
+  constructor(offset: number, capacity: number) {
+    this.#newest = offset
+    this.#oldest = offset + 1
+    this.#capacity = capacity
+  }
+
+  /** The offset of the newest message. */
+  get newest(): number {
+    return this.#newest
+  }
+
+  /** The offset of the oldest message kept; newest + 1 when none is. */
+  get oldest(): number {
+    return this.#oldest
+  }
+
+  push(message: Message): void {
+    const { offset } = message
+    // A hole means that a message was never sent; what lies before it cannot be replayed whole.
+    if (offset !== this.#newest + 1) {
+      this.#ring.fill(undefined)
+      this.#oldest = offset
+    }
+    this.#newest = offset
+    this.#oldest = Math.max(this.#oldest, offset - this.#capacity + 1)
+    this.#ring[offset % this.#capacity] = message
+  }
+
+  /** Null when it is not kept. */
+  get(offset: number): Message | null {
+    if (offset < this.#oldest || offset > this.#newest) return null
+    return this.#ring[offset % this.#capacity] ?? null
   }
 }

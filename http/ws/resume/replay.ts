@@ -102,7 +102,7 @@ function* answerSince(
   const { channel } = log.messages
   yield* tellLosses(connection, desk, { log: log.messages, from, audience })
   // One range for all that has expired: the position stands still until the answer, so that a client
-  // which is cut off in between hears of it the next time.
+  // which is cut off in between gets the range at its next resume.
   let lost: LostRange | null = null
   const replayed = yield* replay(connection, desk, {
     ...{ log, from, audience, countMax: replayTradesMax },
@@ -126,7 +126,7 @@ function* tellLosses(
   }
 }
 
-export type Replayed =
+type Replayed =
   | { readonly kind: 'done'; readonly count: number }
   /** As many as allowed; the rest lies behind this offset of this run. */
   | { readonly kind: 'limited'; readonly epoch: string; readonly offset: number }

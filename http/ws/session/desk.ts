@@ -1,4 +1,4 @@
-// What a session and its tasks may ask of the hub: the house's views, the history, and a turn.
+// What a session and its tasks may ask of the hub: the engine's views, the channels' logs, and a turn.
 // An interface of its own, so that sessions do not know the hub.
 
 import type { EngineView, MarketView } from '../../../actors/views.ts'

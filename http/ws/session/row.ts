@@ -9,7 +9,7 @@ import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { Lane, WideKey } from '../fan-out/lanes.ts'
 import { contains } from './subscriptions.ts'
 
-/** Who a row is sent to. */
+/** The connection that a row is sent to. */
 interface Audience {
   readonly encoder: Encoder
   send(frame: Frame): void

@@ -1,6 +1,7 @@
-// One connection: its commands, one after another; its subscriptions; and what happens when it reads
-// too slowly. A union of states: live, lagging (its topics taken away at a noted offset), catching
-// up, leaving (waiting for room for its close frame). Not for: what a command does (tasks.ts), which channels hear an update (hub.ts). Upholds WS4 to WS10.
+// One connection: its commands, one after another; its subscriptions; and what happens when it reads too slowly. A
+// union of states: live, lagging (its topics taken away at a noted offset), catching up, leaving (waiting for room for
+// its close frame). Not for: what a command does (tasks.ts), which channels hear an update (hub.ts). Upholds WS4 to
+// WS10.
 
 import type { WebSocket } from 'uWebSockets.js'
 import type { Caller, MarketView } from '../../../actors/views.ts'

@@ -11,19 +11,19 @@ export function contains(wide: WideKey, key: WideKey): boolean {
 }
 
 /** A single market and the lane in which it is subscribed to. */
-export interface Single {
+interface Single {
   readonly ref: MarketRef
   readonly lane: Lane
 }
 
 /** A subscription that was taken out. */
-export interface Taken {
+interface Taken {
   readonly lane: Lane
   readonly key: MarketNumber | WideKey
 }
 
 /** One channel's subscriptions. */
-export class ChannelSubscriptions {
+class ChannelSubscriptions {
   /** Whole venues and `*`, with their lanes. */
   readonly wide = new Map<WideKey, Lane>()
   readonly singles = new Map<MarketNumber, Single>()

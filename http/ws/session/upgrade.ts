@@ -41,7 +41,7 @@ interface Holder {
   session: Session | null
 }
 
-export interface UpgradeParts {
+interface UpgradeParts {
   readonly hub: Hub
   readonly accounts: AccountsView
   readonly clock: Clock

@@ -1,5 +1,5 @@
 // Guessers against the throttle, on a clock that moves by hand: how many of their guesses are ever
-// held against a password, and what everybody else notices of it.
+// held against a password, and what other callers notice of it.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Which markets exist, how they are found, listed and pinned, and who gets an event.
+// Which markets exist, how they are found, listed and pinned, and which owner gets an event.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,9 +6,16 @@ import type { Catalog } from '../../../actors/catalog/catalog.ts'
 import { EventRoutes } from '../../../actors/venue/event-routes.ts'
 import type { CatalogWatcher, MarketFilter, MarketPage } from '../../../actors/views.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import {
+  CURVE_ZERO,
+  FEES_UNKNOWN,
+  type FeeModel,
+  type MarketFees,
+  MODEL_UNKNOWN,
+} from '../../../engine/market/fees.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { DAY_MS, priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { venueTable } from '../../../engine/venues/venues.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { eventListing, listing, NAMES, NOON, trade } from '../../support/worlds/builders.ts'
@@ -169,7 +176,7 @@ test('[RANK2] a ranking is shared for five seconds, goes on where its rows are t
   assert.equal(catalog.list({ ...resume, pin: first?.pin ?? 0 }), 'expired')
 })
 
-test('[ROUTE1] an event reaches its market by outcome or id, and what nobody owns is counted', () => {
+test('[ROUTE1] an event reaches its market by outcome or id, and an event without a market is counted', () => {
   const { catalog, metrics, updates } = openCatalog([listing('x')])
   const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
   routes.route(trade('x', 't1'))
@@ -198,7 +205,6 @@ test('[CAT6] events are known by their venue and id', () => {
   assert.equal(catalog.event('b', 'event-x'), null)
 })
 
-const DAY_MS = 86_400_000
 const DAYS = 30
 const daysAgo = (days: number) => timeMs(NOON - days * DAY_MS)
 
@@ -400,7 +406,7 @@ test('[CAT10] however small the slices, every market has its turn, also those th
   assert.deepEqual(left, [...kept])
 })
 
-/** Keeps what it hears as text. */
+/** Keeps each call as text. */
 function listener(): { watcher: CatalogWatcher; heard: string[] } {
   const heard: string[] = []
   const watcher: CatalogWatcher = {
@@ -484,6 +490,27 @@ test('[ANSWER3] a listing whose answer had no event keeps what came from there',
   assert.deepEqual({ question, tags, category }, rich)
 })
 
+test('[FEE8] an answer that says nothing of fees takes no statement back; one that cannot be read does', () => {
+  const { catalog, storage } = openCatalog([listing('x')])
+  const stated = (now: Partial<FeeModel>) => ({
+    now: { ...MODEL_UNKNOWN, source: 'an answer', ...now },
+    next: null,
+    waivedUntilMs: null,
+  })
+  const free = stated({ kind: 'none', taker: CURVE_ZERO, maker: CURVE_ZERO })
+  const unread = stated({})
+  const take = (fees: MarketFees) => catalog.take({ markets: [listing('x', { fees })], events: [] })
+  const kept = () => [...storage.markets.all()].map(({ summary }) => summary.fees)
+  take(free)
+  assert.deepEqual(kept(), [free])
+  take(FEES_UNKNOWN)
+  assert.deepEqual(catalog.find('venue_a_x')?.summary.fees, free)
+  assert.deepEqual(kept(), [free])
+  take(unread)
+  assert.deepEqual(catalog.find('venue_a_x')?.summary.fees, unread)
+  assert.deepEqual(kept(), [unread])
+})
+
 test('[CAT11] a resolved market that is listed as open again keeps its status on disk', () => {
   const { catalog, storage } = openCatalog([listing('x', { status: 'resolved' })])
   catalog.take({ markets: [listing('x', { native: { other: 1 } })], events: [] })
@@ -506,7 +533,7 @@ test('[CAT11] an event’s new details are stored, and its new title is one to f
   assert.deepEqual([...index.texts.values()], ['Why? Otters'])
 })
 
-test('[CAT21] watchers hear of an event whose summary changed, with its markets, and of no other', () => {
+test('[CAT21] watchers are called for an event whose summary changed, with its markets, and for no other', () => {
   const { catalog } = openCatalog([])
   const heard: string[][] = []
   catalog.watch({
@@ -529,7 +556,7 @@ test('[CAT21] watchers hear of an event whose summary changed, with its markets,
   ])
 })
 
-test('[CAT18] watchers hear of every market: kept, new, listed otherwise, and forgotten', () => {
+test('[CAT18] watchers are called for every market: kept, new, listed otherwise, and forgotten', () => {
   const { storage } = openCatalog([listing('kept')])
   const { catalog } = openCatalog([], storage)
   const { watcher, heard } = listener()

@@ -6,7 +6,7 @@ import type { EventPage, ListQuery, MarketPage } from '../../../actors/views.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { usdMicros } from '../../../engine/units.ts'
-import { naiveEvents, naiveList } from '../../support/twins/naive-lists.ts'
+import { naiveEvents, naiveList } from '../../support/twins/naive/lists.ts'
 import { eventListing, listing } from '../../support/worlds/builders.ts'
 import {
   ANY_EVENT,
@@ -15,7 +15,7 @@ import {
   RandomCatalog,
 } from '../../support/worlds/random-catalog.ts'
 
-const SEEDS = 60
+const SEEDS = process.env.TEST_LONG === '1' ? 60 : 12
 const SHARED_MS = 5_000
 const ORDERS = ['volume', 'created_at', 'close_time'] as const
 const FIRST = { pin: null, offset: 0, limit: 1_000 } as const

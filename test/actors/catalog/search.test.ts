@@ -196,7 +196,7 @@ test('[SEARCH10] a thread that fails is not waited for, and tried again after a 
   assert.deepEqual(await found('zebra'), [1])
 })
 
-test('[SEARCH10] closing refuses who waits and who comes, and leaves no timer', async () => {
+test('[SEARCH10] closing refuses waiting and new searches, and leaves no timer', async () => {
   const port = slowPort()
   const { search, clock } = bench(port)
   search.put(1, zebra, null)
@@ -234,7 +234,7 @@ function bench<Port extends SearchPort>(
   return { search, clock, found, port }
 }
 
-/** Answers nothing until told to, then everything at once. */
+/** Answers nothing until `answerAll`, then everything at once. */
 function slowPort(): SearchPort & { answerAll(): void } {
   const inner = searchInPlace()
   let open = (): void => undefined

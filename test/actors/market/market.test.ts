@@ -2,37 +2,34 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MarketActor } from '../../../actors/market/market.ts'
+import type { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketView } from '../../../actors/views.ts'
 import type { BookUpdate, Update } from '../../../engine/events.ts'
 import { outcomeId } from '../../../engine/ids.ts'
 import { marketIdleMsMax, messageAgeMsMax } from '../../../engine/limits.ts'
+import { barStart } from '../../../engine/market/candle.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { partId } from '../../../engine/trade-parts.ts'
+import { HOUR_MS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { NaiveBook } from '../../support/twins/naive-book.ts'
+import { NaiveBook } from '../../support/twins/naive/book.ts'
 import {
   ask,
   bid,
   change,
   level,
-  listing,
-  marketParts,
-  marketRef,
+  type listing,
   NOON,
   recordingPublisher,
   snapshot,
+  storedMarket,
   trade,
 } from '../../support/worlds/builders.ts'
 
 function openMarket(set: Parameters<typeof listing>[1] = {}, storage = openMemoryStorage()) {
   const { publisher, updates } = recordingPublisher()
-  const watching = marketParts({ publisher, storage })
-  const { description: _, native: __, ...summary } = listing('m', set)
-  const number = storage.markets.put(listing('m', set))
-  const open = () => new MarketActor(marketRef('m', number), summary, watching.parts)
-  const actor = open()
-  return { actor, publisher, updates, storage, open, ...watching }
+  const market = storedMarket({ publisher, storage }, set)
+  return { ...market, actor: market.open(), publisher, updates, storage }
 }
 
 const books = (updates: readonly Update[]) =>
@@ -89,12 +86,36 @@ test('[MKT3] a crossed book, a wrong top, or an impossible difference stales the
   }
 })
 
-test('[MKT4] a trade is stored and published once, whoever brings it', () => {
+test('[MKT4] a trade is stored and published once, whether the socket, a back-fill or both bring it', () => {
   const { actor, updates, ignored } = openMarket()
   actor.receive(trade('m', 't1'))
   actor.receive(trade('m', 't1', { source: 'backfill' }))
   assert.equal(updates.filter((update) => update.kind === 'trade').length, 1)
   assert.deepEqual(ignored, ['trade_duplicate'])
+})
+
+test('[MKT24] a block trade is stored and told with its mark, and moves no price and no bar, live or back-filled', () => {
+  const { actor, updates, storage } = openMarket()
+  actor.receive(trade('m', 't1', { price: priceMicros(400_000) }))
+  const toldBefore = updates.filter(({ kind }) => kind === 'price').length
+  const bar = () => storage.bars.get(actor.ref.number, 'hour', barStart(NOON, HOUR_MS))
+  const barBefore = bar()
+  const block = { isBlock: true, price: priceMicros(990_000) }
+  actor.receive(trade('m', 'x1', block))
+  actor.receive(trade('m', 'x2', { ...block, source: 'backfill' }))
+  actor.receive(trade('m', 'x3', { ...block, source: 'history' }))
+  assert.equal(updates.filter(({ kind }) => kind === 'price').length, toldBefore)
+  assert.deepEqual([bar(), bar()?.count], [barBefore, 1])
+  const told = updates.flatMap((update) => (update.kind === 'trade' ? [update.trade] : []))
+  assert.deepEqual(
+    told.map(({ nativeId, isBlock }) => [nativeId, isBlock]),
+    [
+      ['t1', false],
+      ['x1', true],
+      ['x2', true],
+    ],
+  )
+  assert.equal(storage.trades.get(actor.ref.number, 'x3')?.isBlock, true)
 })
 
 test('[MKT5] a buy of No at 0.30 × 100 is a sell at 0.70 of the first outcome that paid 30 dollars', () => {
@@ -138,6 +159,38 @@ test('[MKT6] the one other wallet of a transaction is its maker; of several none
   assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, '0xmaker')
   participant('0xother')
   assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, null)
+})
+
+test('[MKT24] the row that has the wallet completes the parts of its transaction and adds what they lack, also after a restart; a part that comes late is none', () => {
+  const storage = openMemoryStorage()
+  const part = (tx: string, n: number, contracts: number) =>
+    trade('m', partId(tx, n), { txHash: tx, taker: null, size: sizeMicros(contracts * 1e6) })
+  const whole = (tx: string, contracts: number) =>
+    trade('m', `${tx}-id-0`, { txHash: tx, size: sizeMicros(contracts * 1e6) })
+  const query = { fromMs: timeMs(0), toMs: NOON, after: null, order: 'asc', limit: 10 } as const
+  const first = openMarket({}, storage)
+  first.actor.receive(part('0x1', 0, 10))
+  first.actor.receive(part('0x1', 1, 5))
+  first.actor.receive(part('0x2', 0, 10))
+  first.actor.receive(whole('0x1', 15))
+  const second = openMarket({}, storage)
+  second.actor.receive(whole('0x2', 12))
+  second.actor.receive(whole('0x2', 12))
+  second.actor.receive(whole('0x3', 4))
+  const third = openMarket({}, storage)
+  third.actor.receive(part('0x3', 0, 4))
+  third.actor.receive(part('0x1', 2, 5))
+  assert.deepEqual(
+    third.actor.trades(query).map(({ nativeId, size, taker }) => [nativeId, size / 1e6, taker]),
+    [
+      ['0x1-part-0', 10, '0xtaker'],
+      ['0x1-part-1', 5, '0xtaker'],
+      ['0x2-part-0', 10, '0xtaker'],
+      ['0x2-part-1', 2, '0xtaker'],
+      ['0x3-id-0', 4, '0xtaker'],
+    ],
+  )
+  assert.deepEqual(third.ignored, ['trade_of_known_transaction', 'trade_of_known_transaction'])
 })
 
 test('[MKT7] the price is told when it, its source or the best levels change, and only then', () => {
@@ -267,7 +320,8 @@ test('[LIFE2] a listing with another question, close time or outcomes is told on
 })
 
 test('[MKT12] a subscriber that follows snapshots and updates always holds the actor’s book', () => {
-  for (let seed = 0; seed < 500; seed += 1) {
+  const seeds = process.env.TEST_LONG === '1' ? 500 : 100
+  for (let seed = 0; seed < seeds; seed += 1) {
     const random = seededRandom('market', seed)
     const { actor, publisher } = openMarket()
     const subscriber = new NaiveBook()
@@ -324,7 +378,7 @@ test('[MKT13] a resolved market has its settlement price also after a restart', 
   assert.deepEqual([again.price().price, again.price().source], [1_000_000, 'settlement'])
 })
 
-test('[MKT14] the version counts up before anybody is told of what price, book, summary or volumes show', () => {
+test('[MKT14] the version counts up before a change of price, book, summary or volumes is published', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const random = seededRandom('version', seed)
     const { actor, publisher, open } = openMarket()
@@ -408,25 +462,29 @@ test('[MKT17] the first price of a run, and of each replaced book, leaves a tick
   assert.equal(again.price().price, 410_000)
   assert.equal(book(again, 300), 300_000)
   assert.equal(again.priceAt(timeMs(NOON + 299_999))?.timeMs, NOON + 120_000)
-  assert.equal(updates.filter(({ kind }) => kind === 'price').length, toldCount, 'nobody is told')
+  assert.equal(
+    updates.filter(({ kind }) => kind === 'price').length,
+    toldCount,
+    'nothing is published',
+  )
 })
 
-test('[MKT18] the catalogue hears of another summary or volume in the same turn, before anybody else', () => {
+test('[MKT18] the catalogue gets a changed summary or volume in the same turn, before every other watcher', () => {
   const storage = openMemoryStorage()
   const { publisher } = recordingPublisher()
   const heard: string[] = []
   const changed = (market: MarketView) =>
     heard.push(`${market.summary.status} ${market.summary.tickMicros} ${market.volume24h / 1e6}`)
-  const { parts } = marketParts({ publisher, storage, changed })
-  const { description: _, native: __, ...summary } = listing('m')
-  const actor = new MarketActor(marketRef('m', storage.markets.put(listing('m'))), summary, parts)
+  const { open, summary } = storedMarket({ publisher, storage, changed })
+  const actor = open()
   publisher.watch({ name: 'other', onUpdate: ({ kind }) => heard.push(kind) })
   actor.receive(trade('m', 't1'))
   actor.receive(trade('m', 't0', { source: 'history' }))
   actor.receive({ kind: 'summary', summary: { ...summary, volume24h: usdMicros(9_000_000) } })
   const times = { venueTimeMs: NOON, receivedAtMs: NOON }
   const tickMicros = priceMicros(1_000)
-  actor.receive({ kind: 'tickSize', venue: 'a', outcome: outcomeId('m-yes'), tickMicros, ...times })
+  const told = { venue: 'a', outcome: outcomeId('m-yes'), tickMicros, ...times } as const
+  actor.receive({ kind: 'tickSize', keepsBook: false, ...told })
   const market = actor.ref.nativeId
   const status = { status: 'closed', settlementPrice: null, ...times } as const
   actor.receive({ kind: 'marketStatus', venue: 'a', market, ...status })

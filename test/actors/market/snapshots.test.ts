@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MarketActor } from '../../../actors/market/market.ts'
 import { bookSnapshotEveryMs } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, TIME_ZERO, timeMs } from '../../../engine/units.ts'
@@ -12,12 +11,10 @@ import {
   bid,
   change,
   level,
-  listing,
-  marketParts,
-  marketRef,
   NOON,
   recordingPublisher,
   snapshot,
+  storedMarket,
 } from '../../support/worlds/builders.ts'
 
 const at = (seconds: number) => timeMs(NOON + seconds * 1_000)
@@ -27,11 +24,8 @@ const ASK = [level(0.42, 5)]
 function openMarket() {
   const storage = openMemoryStorage()
   const { publisher } = recordingPublisher()
-  const number = storage.markets.put(listing('m'))
-  const { description: _, native: __, ...summary } = listing('m')
   let nowMs = at(0)
-  const { parts } = marketParts({ publisher, storage, nowMs: () => nowMs })
-  const open = () => new MarketActor(marketRef('m', number), summary, parts)
+  const { open } = storedMarket({ publisher, storage, nowMs: () => nowMs })
   const actor = open()
   const rows = () =>
     actor

@@ -5,36 +5,30 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { MarketActor } from '../../../actors/market/market.ts'
+import type { MarketActor } from '../../../actors/market/market.ts'
 import { systemClock } from '../../../engine/clock.ts'
 import { outcomeId } from '../../../engine/ids.ts'
 import { marketIdleMsMax } from '../../../engine/limits.ts'
 import { type Bar, CANDLE_MS, vwapOf } from '../../../engine/market/candle.ts'
-import { silentLog } from '../../../engine/process/log.ts'
-import { Metrics } from '../../../engine/process/metrics.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
-import { priceMicros, sizeMicros, TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
+import {
+  DAY_MS,
+  priceMicros,
+  sizeMicros,
+  TIME_ZERO,
+  type TimeMs,
+  timeMs,
+} from '../../../engine/units.ts'
 import { tradedCandles } from '../../../http/pages/candles.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
-import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { openData } from '../../support/rigs/data-folder.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { naiveCandles } from '../../support/twins/naive-candles.ts'
-import {
-  listing,
-  marketParts,
-  marketRef,
-  NOON,
-  recordingPublisher,
-  trade,
-} from '../../support/worlds/builders.ts'
-
-const DAY_MS = 86_400_000
+import { naiveCandles } from '../../support/twins/naive/candles.ts'
+import { NOON, recordingPublisher, storedMarket, trade } from '../../support/worlds/builders.ts'
 
 function openActor(storage: Storage): MarketActor {
   const { publisher } = recordingPublisher()
-  const number = storage.markets.put(listing('m'))
-  const { description: _, native: __, ...summary } = listing('m')
-  return new MarketActor(marketRef('m', number), summary, marketParts({ publisher, storage }).parts)
+  return storedMarket({ publisher, storage }).open()
 }
 
 /** A trade at a random moment of three days; many share a millisecond with others. */
@@ -89,8 +83,7 @@ test('[CANDLE5] candles at six intervals equal a recomputation, in whatever orde
 
 test('[CANDLE6] bars go to disk in the turn of their trade and are the same after a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-bars-'))
-  const open = () =>
-    openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() })
+  const open = () => openData(dataDir)
   const random = seededRandom('restart', 1)
   let id = 0
   try {
@@ -129,10 +122,8 @@ test('[MKT22] a trade that retention removed and history brings again counts onc
   const storage = openMemoryStorage()
   let nowMs: TimeMs = NOON
   const { publisher } = recordingPublisher()
-  const number = storage.markets.put(listing('m'))
-  const { description: _, native: __, ...summary } = listing('m')
-  const made = marketParts({ publisher, storage, nowMs: () => nowMs, retentionDays: 5 })
-  const actor = new MarketActor(marketRef('m', number), summary, made.parts)
+  const made = storedMarket({ publisher, storage, nowMs: () => nowMs, retentionDays: 5 })
+  const actor = made.open()
   // Whole hours are kept: the edge is noon five days ago.
   const edgeMs = NOON - 5 * DAY_MS
   const history = (id: string, atMs: number) =>

@@ -11,9 +11,9 @@ import { PairFinder } from '../../../engine/matching/search/pair-finder.ts'
 import type { MatchTask } from '../../../engine/matching/task.ts'
 import { matchInPlace, openMatchThread } from '../../../engine/matching/thread.ts'
 import { silentLog } from '../../../engine/process/log.ts'
-import { FakeEngine } from '../../support/fakes/fake-engine.ts'
-import type { FakeMarket } from '../../support/fakes/fake-market.ts'
+import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import type { FakeMarket } from '../../support/fakes/market.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { judgement, subject, wordJudge } from '../../support/twins/word-judge.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
@@ -153,7 +153,7 @@ describe('the matcher', () => {
     await bench.settle()
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'].slice(1))
     bench.change(b2, { status: 'closed' })
-    // Within the turn, before the thread has heard of it.
+    // Within the turn, before the thread has the change.
     assert.deepEqual(bench.pairs, [])
     await bench.settle()
     bench.change(b2, { status: 'open' })
@@ -270,7 +270,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER14] whoever says a word is told what became of it, or that it waits', async () => {
+  test('[MATCHER14] an operator’s verdict is answered with its effect, or with the fact that it waits', async () => {
     const bench = await started()
     const handlers = matchHandlers(
       bench.verdicts,

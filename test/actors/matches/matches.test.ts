@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Matches } from '../../../actors/matches/matches.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { judgement } from '../../support/twins/word-judge.ts'
 

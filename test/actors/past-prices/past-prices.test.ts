@@ -14,22 +14,27 @@ import type { MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { type PriceMicros, priceMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
+import {
+  DAY_MS,
+  MINUTE_MS,
+  type PriceMicros,
+  priceMicros,
+  type TimeMs,
+  timeMs,
+} from '../../../engine/units.ts'
 import { openKalshi } from '../../../engine/venues/kalshi/kalshi.ts'
 import { openPolymarket } from '../../../engine/venues/polymarket/polymarket.ts'
-import type { VenueHistory } from '../../../engine/venues/venue.ts'
+import type { VenuePastPrices } from '../../../engine/venues/venue.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
-import { openLmdbStorage } from '../../../storage/lmdb.ts'
 import { record, records, twoMarkets } from '../../support/clients/kalshi-client.ts'
-import { FakeMarket } from '../../support/fakes/fake-market.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { FakeMarket } from '../../support/fakes/market.ts'
 import { startStubVenue } from '../../support/fakes/stub-venue.ts'
+import { openData } from '../../support/rigs/data-folder.ts'
 import { listing, NAMES, NOON, recordingPublisher } from '../../support/worlds/builders.ts'
 import { pastTables } from '../../support/worlds/past-tables.ts'
 import { marketAt } from '../../support/worlds/stub-world.ts'
 
-const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 const TODAY_MS = Date.UTC(2026, 10, 20)
 const micros = (price: number) => priceMicros(Math.round(price * 1e6))
 const point = (atMs: number, price: number): PricePoint => ({
@@ -49,8 +54,8 @@ interface Asked {
 function remembering(points: readonly PricePoint[]) {
   const asked: Asked[] = []
   const held: { answer: () => Promise<void> } = { answer: async () => {} }
-  const history: VenueHistory = {
-    async prices({ series }, { fromMs, toMs }, signal) {
+  const history: VenuePastPrices = {
+    async read({ series }, { fromMs, toMs }, signal) {
       asked.push({ fromMs, toMs, series })
       await held.answer()
       signal.throwIfAborted()
@@ -62,7 +67,7 @@ function remembering(points: readonly PricePoint[]) {
 
 /** Past prices of one market, created ten days ago, over a venue's history. */
 function openPast(
-  history: VenueHistory | null,
+  history: VenuePastPrices | null,
   set: Partial<MarketListing> & { tables?: Tables; clock?: ManualClock; sinceMs?: number } = {},
 ) {
   const { clock = new ManualClock(NOON), sinceMs, ...rest } = set
@@ -74,7 +79,7 @@ function openPast(
   const past = new PastPrices({
     storage: tables,
     events: { event: () => null },
-    priceHistoryOf: () => history,
+    pastPricesOf: () => history,
     liveSinceMs: () => live.sinceMs,
     clock,
     log: silentLog,
@@ -135,7 +140,7 @@ test('[PAST8] before our first tick the price is what the simulated venue b reme
     { ...parts, metrics: new Metrics(), emit: () => {} },
     { restUrl, wsUrl: 'ws://127.0.0.1:1', keyId: null, privateKeyPem: null },
   )
-  const { at } = openPast(opened.history, {
+  const { at } = openPast(opened.pastPrices, {
     venue: 'b',
     nativeId: nativeMarketId(first.listing.nativeId),
     event: nativeEventId('KXTEST-26'),
@@ -170,8 +175,7 @@ test('[PAST9] a day is fetched once, for every second of it, and outlives a rest
 test('[PAST9] what was fetched is on disk: a new process over the same folder asks for nothing', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-past-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
-  const open = () =>
-    openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() })
+  const open = () => openData(dataDir)
   const told = [point(TODAY_MS - 3 * DAY_MS, 0.25), point(TODAY_MS + 7_000, 0.75)]
   const { history, asked } = remembering(told)
   const times = [TODAY_MS + 1_000, TODAY_MS + 8_000, TODAY_MS + 3_600_000]
@@ -260,7 +264,7 @@ test('[PAST11] of a market that ended long before, its last days are looked at',
   assert.deepEqual(at(NOON - DAY_MS + 5_000), point(TODAY_MS - DAY_MS, 0.99))
 })
 
-test('[PAST12] before there was a market nobody is asked; nothing is later than what was asked', async () => {
+test('[PAST12] for a time before the market began the venue is not asked; no price is later than the time asked for', async () => {
   const { history, asked } = remembering([point(NOON - 1_000, 0.5)])
   const { at } = openPast(history, { openAtMs: timeMs(NOON - 9 * DAY_MS) })
   assert.equal(at(NOON - 10 * DAY_MS - 1), null)
@@ -271,7 +275,7 @@ test('[PAST12] before there was a market nobody is asked; nothing is later than 
   assert.ok(asked.every(({ toMs }) => toMs <= NOON))
 })
 
-test('[PAST13] who asks for the same meanwhile waits for the same answer', async () => {
+test('[PAST13] a second request for the same waits for the same answer', async () => {
   const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
   let open = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -362,7 +366,7 @@ test('[PAST14] both calls of a slow venue have one deadline together', async () 
   assert.equal(clock.timerCount, 0)
 })
 
-test('[PAST14] who waits for what another asked waits no longer than if it had asked itself', async () => {
+test('[PAST14] a request that joins another’s call waits no longer than for a call of its own', async () => {
   const { history, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
   const { at, clock } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(3_500, resolve))
@@ -385,7 +389,7 @@ test('[PAST14] who waits for what another asked waits no longer than if it had a
   )
 })
 
-test('[PAST15] who asks for now each second costs the venue one call a minute', async () => {
+test('[PAST15] requests for the present price each second cost the venue one call a minute', async () => {
   const told = Array.from({ length: 600 }, (_, minute) =>
     point(NOON - 3_600_000 + minute * MINUTE_MS, (minute % 90) / 100),
   )
@@ -419,7 +423,7 @@ test('[PAST16] a market that ended is asked for once a day, not once a minute', 
   const closeAtMs = timeMs(NOON - 5 * DAY_MS)
   const ended = [
     { status: 'closed', closeAtMs, asksMax: 0 },
-    // Nobody says when it ended: its silence of today is looked at again, less and less.
+    // Its end is unknown: its silence of today is looked at again, less and less.
     {
       status: 'resolved',
       settlementPrice: micros(1),
@@ -565,10 +569,10 @@ async function openSimulatedA(t: TestContext, tables = pastTables()) {
     await venue.stop()
   })
   let calls = 0
-  const history: VenueHistory = {
-    prices(...asked) {
+  const history: VenuePastPrices = {
+    read(...asked) {
       calls += 1
-      return opened.history.prices(...asked)
+      return opened.pastPrices.read(...asked)
     },
   }
   const [yes, no] = market.listing.tokens

@@ -48,7 +48,7 @@ test('[CAT16] rows keep their values while others come, go, and leave holes that
   assert.throws(() => columns.add(last))
 })
 
-test('[CAT16] a text has one number in any case while somebody holds it, and sets by what is in them', () => {
+test('[CAT16] a text has one number in any case while a row holds it, and a set one number by what is in it', () => {
   const terms = new Terms()
   const sports = terms.take('Sports')
   assert.equal(terms.take('SPORTS'), sports)

@@ -10,8 +10,9 @@ import { isRecord } from '../../../engine/json-record.ts'
 import type { EventListing, MarketListing } from '../../../engine/market/market.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { easternDate } from '../../../engine/sports/eastern-date.ts'
-import { SPORTS, type Sport } from '../../../engine/sports/sport.ts'
+import { SPORTS, type Sport } from '../../../engine/sports/leagues.ts'
 import { timeMs } from '../../../engine/units.ts'
+import { termsOf } from '../../../engine/venues/kalshi/catalog/fees.ts'
 import { parseEvent, parseMarket } from '../../../engine/venues/kalshi/catalog/listing.ts'
 import { readEvent, readMarket } from '../../../engine/venues/polymarket/catalog/listing.ts'
 import { Calendar } from '../../../engine/venues/simulator/calendar.ts'
@@ -22,7 +23,7 @@ import type { SimEvent } from '../../../engine/venues/simulator/model.ts'
 import { eventRow } from '../../../engine/venues/simulator/polymarket/events.ts'
 import { gammaMarket } from '../../../engine/venues/simulator/polymarket/render.ts'
 import { SimulatedWorld } from '../../../engine/venues/simulator/world.ts'
-import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing, NAMES } from '../../support/worlds/builders.ts'
 import { emptyCatalog } from '../../support/worlds/random-catalog.ts'
@@ -75,9 +76,8 @@ class Bench {
         markets.filter((market) => typeof market === 'object'),
       )
     }
-    const series = new Map([
-      [event.series, { ticker: event.series, category: event.category, tags: event.tags }],
-    ])
+    const { series: ticker, category, tags } = event
+    const series = new Map([[ticker, { ticker, category, tags, fees: termsOf({}) }]])
     const row = parseEvent(renderEvent(event, { updatedMs: nowMs, markets: null }), series)
     assert.ok(row.kind === 'event')
     const markets = event.markets.flatMap((market) => {

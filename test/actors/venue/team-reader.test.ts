@@ -1,4 +1,4 @@
-// The reader of team lists on a hand-moved clock, with a venue that fails when told to.
+// The reader of team lists on a hand-moved clock, with a venue that fails on request.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

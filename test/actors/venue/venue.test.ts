@@ -26,6 +26,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { CatalogPage, TradesRead, Venue, VenueFeed } from '../../../engine/venues/venue.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { quietDrift } from '../../support/fakes/quiet-drift.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import {
   bid,
@@ -98,11 +99,13 @@ function openVenue(
         lastDataAtMs: feed.lastDataAtMs ?? clock.nowMs(),
         lastSignAtMs: null,
         bookDelayMs: feed.bookDelayMs,
+        tradesSource: null,
       }),
     },
-    history: { prices: async () => [] },
+    pastPrices: { read: async () => [] },
     teams: async () => [],
     wallets: null,
+    drift: quietDrift(),
   }
   const market = marketParts({
     ...{ publisher, storage, nowMs: () => clock.nowMs() },

@@ -1,4 +1,4 @@
-// When the owner of wallets asks the venue, who waits for it and for how long, who is followed and who stays in memory,
+// When the owner of wallets asks the venue, which requests wait and for how long, which wallets are followed or in memory,
 // and what the venue's own count says.
 
 import assert from 'node:assert/strict'
@@ -10,13 +10,13 @@ import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
   fillAt,
   hourlyFills as fills,
+  gate,
+  SECOND_MS,
   settled,
   sure,
   tradesOf,
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
-
-const SECOND_MS = 1_000
 
 async function refusal(asked: Promise<unknown>): Promise<string> {
   try {
@@ -26,14 +26,6 @@ async function refusal(asked: Promise<unknown>): Promise<string> {
     return error.code
   }
   return 'answered'
-}
-
-function gate(): { readonly closed: Promise<void>; readonly open: () => void } {
-  let open = (): void => undefined
-  const closed = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { closed, open }
 }
 
 test('[WALLETS11] what is some seconds old is shown as it is, what is older is waited for', async () => {
@@ -75,7 +67,7 @@ test('[WALLETS11] a venue that fails or is silent: what is known, as incomplete;
   world.clock.advance(3_500)
   assert.equal(sure(await late).isComplete, false)
   assert.equal(await lost, 'UNAVAILABLE')
-  // Whoever gave up did not end the reading.
+  // The requests that gave up did not end the reading.
   open()
   await settled()
   assert.equal(sure(await world.open(known)).isComplete, true)
@@ -162,15 +154,11 @@ test('[WALLETS16] the venue’s own count is compared; sizes that differ make a 
     ...{ price: priceMicros(500_000), isClosed: false },
   }
   world.venue.held = [told]
-  await world.open(wallet)
-  await settled()
-  assert.equal(sure(await world.open(wallet)).isComplete, true)
+  assert.equal((await world.openSettled(wallet)).isComplete, true)
   assert.deepEqual((await world.wallets.inspect(wallet))?.comparison?.differences, [])
   world.venue.held = [{ ...told, size: sizeMicros(5_000_000) }]
   world.clock.advance(61 * MINUTE_MS)
-  await world.open(wallet)
-  await settled()
-  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  assert.equal((await world.openSettled(wallet)).isComplete, false)
   const found = await world.wallets.inspect(wallet)
   const [difference] = found?.comparison?.differences ?? []
   assert.deepEqual(
@@ -180,8 +168,6 @@ test('[WALLETS16] the venue’s own count is compared; sizes that differ make a 
   // In a market that moves just now the two cannot agree.
   world.clock.advance(61 * MINUTE_MS)
   world.venue.events.get(wallet)?.push(fillAt(world.clock.nowMs() - 5_000))
-  await world.open(wallet)
-  await settled()
-  assert.equal(sure(await world.open(wallet)).isComplete, true)
+  assert.equal((await world.openSettled(wallet)).isComplete, true)
   await world.wallets.stop()
 })

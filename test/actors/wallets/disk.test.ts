@@ -2,27 +2,16 @@
 // process over the same folder. The judge is the naive twin.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, test } from 'node:test'
-import { systemClock } from '../../../engine/clock.ts'
-import { silentLog } from '../../../engine/process/log.ts'
-import { Metrics } from '../../../engine/process/metrics.ts'
+import { test } from 'node:test'
 import { openWalletThread } from '../../../engine/wallets/thread.ts'
-import type { Storage } from '../../../storage/contract/storage.ts'
-import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { openData, testFolder } from '../../support/rigs/data-folder.ts'
 import { naiveFigures } from '../../support/twins/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 import { settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-wallets-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('wallets')
 
-const open = (): Promise<Storage> =>
-  openLmdbStorage({
-    ...{ dataDir: folder, clock: systemClock, log: silentLog, metrics: new Metrics() },
-  })
+const open = () => openData(folder)
 
 test('[WALLETS7] a large wallet comes from the disk and the thread as from memory', async () => {
   const { events, markets } = randomHistory(77, {

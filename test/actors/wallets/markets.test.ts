@@ -32,7 +32,7 @@ test('[WALLETS18] a market that the catalogue has forgotten, or never had, keeps
   const old = listing('old', { status: 'resolved', settlementPrice: priceMicros(0) })
   world.list(forgotten)
   world.fetchable.set(old.nativeId, old)
-  const events = ['forgotten', 'old', 'nobody’s'].map((name, index) =>
+  const events = ['forgotten', 'old', 'unlisted'].map((name, index) =>
     fillAt(nowMs - (9 - index) * HOUR_MS, { name }),
   )
   const wallet = world.wallet(1, events)
@@ -183,7 +183,7 @@ const costsOf = async (view: WalletView) =>
       .map(({ token, cost }) => [token, cost]),
   )
 
-test('[WALLETS19] a conversion in the last minute waits for its group too, and a group that nobody knows is asked for again after an hour', async () => {
+test('[WALLETS19] a conversion in the last minute waits for its group too, and an unknown group is asked for again after an hour', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - 5_000)])
   world.venue.groups.clear()

@@ -9,7 +9,7 @@ import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { compareEvents, type WalletEvent } from '../../../engine/wallet.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { MemoryWallets } from '../../support/twins/memory-wallets.ts'
+import { MemoryWallets } from '../../support/twins/memory/wallets.ts'
 import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import { fillAt } from '../../support/worlds/wallet-venue.ts'
 
@@ -72,7 +72,7 @@ test('[WALLETS26] a ledger and a history told again become their union, in order
     const merge = new WalletMerge(ledger, merged, new ManualClock())
     for (let from = 0; from < told.length; ) {
       const events = told.slice(from, from + 1 + random.below(600))
-      await merge.take({ events, toldToMs: events.at(-1)?.timeMs ?? null })
+      await merge.take({ events, listedToMs: events.at(-1)?.timeMs ?? null })
       from += events.length
     }
     await merge.finish()
@@ -105,7 +105,7 @@ test('[WALLETS26] an event that is told a little later than it was kept is one, 
     fee: usdMicros(9),
     role: 'maker',
   } as const
-  await merge.take({ events: [told], toldToMs: told.timeMs })
+  await merge.take({ events: [told], listedToMs: told.timeMs })
   await merge.finish()
   assert.deepEqual(merged.events(0, merged.count), [told])
   const { lacking, ...counts } = merge.difference(timeMs(9e15))

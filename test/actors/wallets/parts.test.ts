@@ -5,12 +5,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { walletHandlers } from '../../../actors/wallets/admin.ts'
 import { WalletFollows } from '../../../actors/wallets/follows.ts'
-import { LiveFills, untold } from '../../../actors/wallets/live.ts'
+import { LiveFills, notAmong } from '../../../actors/wallets/live.ts'
 import { FairSlots } from '../../../actors/wallets/readings.ts'
 import { WalletWhales } from '../../../actors/wallets/whales.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
-import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { DAY_MS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { listing, marketRef } from '../../support/worlds/builders.ts'
@@ -18,7 +18,6 @@ import { NOON_MS, trade } from '../../support/worlds/stored.ts'
 import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import { fillAt, settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
-const DAY_MS = 86_400_000
 const NOW = timeMs(NOON_MS)
 
 test('[WALLETS5] live fills are bounded: the oldest goes, by number and by age', () => {
@@ -37,9 +36,9 @@ test('[WALLETS5] live fills are bounded: the oldest goes, by number and by age',
 
 test('[WALLETS5] of equal fills as many are told as there were', () => {
   const [one, other] = [fillAt(NOON_MS), fillAt(NOON_MS, { size: sizeMicros(1) })]
-  assert.deepEqual(untold([one, one, other, one], [one, one]), [other, one])
-  assert.deepEqual(untold([one], [other]), [one])
-  assert.deepEqual(untold([], [other]), [])
+  assert.deepEqual(notAmong([one, one, other, one], [one, one]), [other, one])
+  assert.deepEqual(notAmong([one], [other]), [one])
+  assert.deepEqual(notAmong([], [other]), [])
 })
 
 test('[WALLETS12] of followed wallets the one asked for longest ago goes first', () => {
@@ -77,7 +76,7 @@ test('[WALLETS11] a long reading gives its place to those who wait, and goes on 
   await Promise.all([long, ...others])
   assert.deepEqual(done, ['long 1', 'long 2', 'one', 'two', 'long 3', 'long 4'])
   assert.equal(slots.isFull, false)
-  // Who gives up while waiting takes no place with it.
+  // A call that gives up while waiting leaves its place.
   const giveUp = new AbortController()
   let letGo = (): void => undefined
   const held = new Promise<void>((resolve) => {
@@ -92,7 +91,7 @@ test('[WALLETS11] a long reading gives its place to those who wait, and goes on 
   assert.equal(await slots.run(signal, async () => 'free'), 'free')
 })
 
-test('[WALLETS15] a whale is who made a whale row in thirty days, also before this run', async () => {
+test('[WALLETS15] a wallet is a whale if it made a whale row in thirty days, also before this run', async () => {
   const { whales: table } = openMemoryStorage()
   const market = { number: 1, venue: 'a', nativeId: nativeMarketId('m') } as const
   const row = (id: string, atMs: number, wallet: string | null) => {

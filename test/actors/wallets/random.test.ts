@@ -177,9 +177,9 @@ class Scenario {
 
   async #judge(view: WalletView, when: string): Promise<void> {
     const { venue, clock } = this.world
-    const toldToMs = clock.nowMs() - venue.lateMs
+    const listedToMs = clock.nowMs() - venue.lateMs
     const known = this.#told.flatMap((event) => {
-      if (event.timeMs <= toldToMs) return event
+      if (event.timeMs <= listedToMs) return event
       return this.#streamed.has(event) ? { ...event, fee: usdMicros(0), role: null } : []
     })
     const first = this.#told[0]?.timeMs ?? 0

@@ -5,13 +5,12 @@ import { test } from 'node:test'
 import { WalletRanking } from '../../../actors/wallets/ranking.ts'
 import { WALLET_WINDOWS, type WalletWindow } from '../../../actors/wallets/views.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { usdMicros } from '../../../engine/units.ts'
+import { HOUR_MS, usdMicros } from '../../../engine/units.ts'
 import type { StoredWallet } from '../../../storage/contract/wallets.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { MemoryWallets } from '../../support/twins/memory-wallets.ts'
+import { MemoryWallets } from '../../support/twins/memory/wallets.ts'
 import { addressOf, storedWallet } from '../../support/worlds/stored-wallets.ts'
 
-const HOUR_MS = 3_600_000
 const HOURS: Readonly<Record<WalletWindow, number>> = {
   ...{ one_day: 24, seven_day: 168, thirty_day: 720, all_time: 0 },
 }

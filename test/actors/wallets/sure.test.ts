@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WalletAddress } from '../../../engine/ids.ts'
 import {
+  DAY_MS,
   HOUR_MS,
   MINUTE_MS,
   priceMicros,
@@ -18,14 +19,13 @@ import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
   fillAt,
   hourlyFills as fills,
+  gate,
+  SECOND_MS,
   settled,
   sure,
   tradesOf,
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
-
-const SECOND_MS = 1_000
-const DAY_MS = 24 * HOUR_MS
 
 /** A venue that tells what came by now, of which the stream tells the sale alone. */
 function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
@@ -37,7 +37,7 @@ function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   return sale
 }
 
-test('[WALLETS21] a fill that came after the last reading is waited for with another one, which tells what the stream does not', async () => {
+test('[WALLETS21] a request after a new fill waits for another reading, which brings what the stream lacks', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -57,7 +57,7 @@ test('[WALLETS21] a fill that came after the last reading is waited for with ano
   await world.wallets.stop()
 })
 
-test('[WALLETS21] without such a reading, or while it does not tell the fill, it is shown as incomplete, as of the last reading', async () => {
+test('[WALLETS21] without such a reading, or while it lacks the fill, the wallet is shown as incomplete, as of the last reading', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -80,7 +80,7 @@ test('[WALLETS21] without such a reading, or while it does not tell the fill, it
   }
   world.venue.isDown = true
   const shown = await world.wallets.inspect(wallet)
-  assert.equal(shown?.view.totals.realized, 2_000_000, 'it was read before anybody asked')
+  assert.equal(shown?.view.totals.realized, 2_000_000, 'it was read before any request')
   world.venue.isDown = false
   world.clock.advance(3 * SECOND_MS)
   const late = sure(await world.open(wallet))
@@ -88,7 +88,7 @@ test('[WALLETS21] without such a reading, or while it does not tell the fill, it
   await world.wallets.stop()
 })
 
-test('[WALLETS21] fills of a second are gathered for one reading, and none is begun for a wallet nobody asked for lately', async () => {
+test('[WALLETS21] fills of a second are gathered for one reading, and none is begun for a wallet without a recent request', async () => {
   const world = new WalletWorld()
   const [asked, forgotten] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(forgotten)
@@ -126,9 +126,7 @@ test('[WALLETS11] while readings fail nothing is complete, however young; it is 
   }
   assert.deepEqual(verdicts, [false, false, false])
   world.venue.isDown = false
-  await world.open(wallet)
-  await settled()
-  assert.equal(sure(await world.open(wallet)).isComplete, true)
+  assert.equal((await world.openSettled(wallet)).isComplete, true)
   await world.wallets.stop()
 })
 
@@ -162,9 +160,7 @@ test('[WALLETS22] a ledger that lacks what the venue counts is read anew, once a
   await settled(60)
   assert.equal(world.venue.readFrom.filter((fromMs) => fromMs === 0).length, 2)
   world.clock.advance(6 * MINUTE_MS)
-  await world.open(wallet)
-  await settled(60)
-  const whole = sure(await world.open(wallet))
+  const whole = await world.openSettled(wallet)
   assert.deepEqual([whole.totals.trades, whole.isComplete], [4, true])
   // It never agrees: compared every five minutes, read anew after a day.
   world.venue.held = [held(7)]
@@ -217,7 +213,7 @@ test('[WALLETS23] sizes that differ are believed when they do after another read
   await world.wallets.stop()
 })
 
-test('[WALLETS23] no comparison is begun while somebody waits for a reading', async () => {
+test('[WALLETS23] no comparison is begun while a request waits for a reading', async () => {
   const world = new WalletWorld()
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   let count = 0
@@ -225,8 +221,8 @@ test('[WALLETS23] no comparison is begun while somebody waits for a reading', as
   world.venue.onPositions = () => {
     count += 1
   }
-  let open = (): void => undefined
-  world.venue.gates.set(second, new Promise<void>((resolve) => (open = resolve)))
+  const { closed, open } = gate()
+  world.venue.gates.set(second, closed)
   const waiting = world.open(second)
   await world.open(first)
   await settled()
@@ -259,7 +255,7 @@ test('[WALLETS24] a ranking shows what the wallet last showed, its last minute i
   await world.wallets.stop()
 })
 
-test('[WALLETS25] a wallet that is asked for by its owner after it was asked for itself learns its owner, for good', async () => {
+test('[WALLETS25] a wallet that is asked for by its own address and then by its owner’s learns its owner, for good', async () => {
   for (const isCold of [false, true]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 3))
@@ -271,7 +267,7 @@ test('[WALLETS25] a wallet that is asked for by its owner after it was asked for
     assert.equal(sure(await world.open(eoa)).profile.eoa, eoa)
     assert.equal(sure(await world.open(wallet)).profile.eoa, eoa)
     await world.restart()
-    // Who it is is asked again by its own address, to which the venue tells no owner.
+    // Its profile is asked for again by its own address, for which the venue names no owner.
     const count = world.venue.profileCount
     await world.open(wallet)
     await settled()
@@ -281,14 +277,14 @@ test('[WALLETS25] a wallet that is asked for by its owner after it was asked for
   }
 })
 
-test('[WALLETS25] who a wallet is, told after it left the memory, is not put over its newer row', async () => {
+test('[WALLETS25] a profile that comes after its wallet left the memory does not replace the wallet’s newer row', async () => {
   const world = new WalletWorld({ warmBytesMax: 1 })
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(first)
   await world.open(second)
   world.clock.advance(7 * HOUR_MS)
-  let open = (): void => undefined
-  world.venue.profileGate = new Promise<void>((resolve) => (open = resolve))
+  const { closed, open } = gate()
+  world.venue.profileGate = closed
   await world.open(first)
   await world.open(second)
   world.venue.events.get(first)?.push(fillAt(world.clock.nowMs()))

@@ -16,13 +16,13 @@ import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
   fillAt,
   hourlyFills as fills,
+  SECOND_MS,
   settled,
   sure,
   tradesOf,
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
 
-const SECOND_MS = 1_000
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 100 } as const
 
 test('[WALLETS1] a wallet is read whole on its first request, and by one reading for all who ask at once', async () => {
@@ -56,15 +56,15 @@ test('[WALLETS2] an owner’s address leads to the wallet, and is asked for once
   await world.wallets.stop()
 })
 
-test('[WALLETS2] an address that the venue never saw is nobody, and is asked for again after a minute', async () => {
+test('[WALLETS2] an address that the venue never saw is no wallet, and is asked for again after a minute', async () => {
   const world = new WalletWorld()
-  const nobody = addressOf(7)
-  assert.deepEqual([await world.open(nobody), await world.open(nobody)], [null, null])
+  const unseen = addressOf(7)
+  assert.deepEqual([await world.open(unseen), await world.open(unseen)], [null, null])
   assert.equal(world.venue.profileCount, 1)
   world.wallet(7, fills(world, 2))
-  assert.equal(await world.open(nobody), null)
+  assert.equal(await world.open(unseen), null)
   world.clock.advance(MINUTE_MS)
-  assert.equal(tradesOf(await world.open(nobody)), 2)
+  assert.equal(tradesOf(await world.open(unseen)), 2)
   assert.equal(world.wallets.count, 1)
   await world.wallets.stop()
 })
@@ -102,17 +102,13 @@ test('[WALLETS3] what came before a reading broke off is shown once, and nothing
   world.venue.events.set(wallet, [first, live, ...older, young, ...rest])
   world.venue.failsAfter = 202
   world.venue.pageEvents = 202
-  await world.open(wallet)
-  await settled()
-  assert.equal(tradesOf(await world.open(wallet)), 201)
+  assert.equal((await world.openSettled(wallet)).totals.trades, 201)
   world.stream(wallet, fillAt(nowMs, { name: 'later' }))
   assert.equal(tradesOf(await world.open(wallet)), 202)
   world.venue.events.set(wallet, [first, live, ...older, ...rest])
   world.venue.failsAfter = Number.POSITIVE_INFINITY
   world.clock.advance(2 * SECOND_MS)
-  await world.open(wallet)
-  await settled()
-  assert.equal(tradesOf(await world.open(wallet)), 302)
+  assert.equal((await world.openSettled(wallet)).totals.trades, 302)
   await world.wallets.stop()
 })
 
@@ -144,9 +140,7 @@ test('[WALLETS5] a live fill that the history tells counts once, with what the h
   const late = { ...told, timeMs: timeMs(told.timeMs + 2_000) }
   world.venue.events.get(wallet)?.push(late, late)
   world.clock.advance(31 * SECOND_MS)
-  await world.open(wallet)
-  await settled()
-  const view = sure(await world.open(wallet))
+  const view = await world.openSettled(wallet)
   assert.deepEqual([view.totals.trades, view.totals.fees], [5, 1_554])
   // What no history tells was told by the stream all the same: it stays, and is counted.
   for (const minutes of [2, 10]) {
@@ -174,7 +168,7 @@ test('[WALLETS20] a fill that the stream repeats counts once, until the history,
       ...close.map((set) => ({ ...fill, ...set })),
     ]
     world.venue.events.get(wallet)?.push(...told)
-    // Nobody asks for it; only a settled reading ends the doubt.
+    // No request comes; only a settled reading ends the doubt.
     for (let minute = 1; minute <= 5; minute += 1) {
       world.clock.advance(MINUTE_MS)
       await settled()
@@ -186,7 +180,7 @@ test('[WALLETS20] a fill that the stream repeats counts once, until the history,
   }
 })
 
-test('[WALLETS4] a followed wallet that trades is read now and then though nobody asks for it', async () => {
+test('[WALLETS4] a followed wallet that trades is read now and then without a request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -211,7 +205,7 @@ test('[WALLETS4] a followed wallet that trades is read now and then though nobod
   await world.wallets.stop()
 })
 
-test('[WALLETS6] only what is settled is kept for good: the last minute may be told otherwise, and nothing of it goes', async () => {
+test('[WALLETS6] only what is settled is kept for good: the venue may correct its last minute, and no fill of it is removed', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 20 * SECOND_MS)])
@@ -220,9 +214,7 @@ test('[WALLETS6] only what is settled is kept for good: the last minute may be t
   const told = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 30 * SECOND_MS), fillAt(nowMs - 10_000)]
   world.venue.events.set(wallet, told)
   world.clock.advance(31 * SECOND_MS)
-  await world.open(wallet)
-  await settled()
-  const view = sure(await world.open(wallet))
+  const view = await world.openSettled(wallet)
   assert.deepEqual([view.totals.trades, view.lacking, view.isComplete], [4, 1, false])
   // The others of these minutes wait for the one that is not told, which may come late.
   assert.equal(world.storage.wallets.get(wallet)?.events, 2)
@@ -308,7 +300,7 @@ test('[WALLETS9] a resolution realises losers without any reading, and after a r
   await world.restart()
   assert.equal(sure(await world.open(wallet)).totals.realized, -4_000_000)
   await world.wallets.stop()
-  // And when nobody heard of it.
+  // And when the engine was stopped at the resolution.
   const later = new WalletWorld()
   const quiet = later.list(listing('m'))
   const other = later.wallet(1, [fillAt(nowMs - HOUR_MS)])
@@ -333,7 +325,7 @@ test('[WALLETS8] markets that the catalogue does not know are asked for once, an
     fillAt(nowMs - HOUR_MS, { name: 'gone', outcome: 'no' }),
     fillAt(nowMs - 40 * MINUTE_MS, { name: 'gone' }),
     fillAt(nowMs - 5 * MINUTE_MS, { name: 'gone', ...redeem, usd: usdMicros(10_000_000) }),
-    fillAt(nowMs - 4 * MINUTE_MS, { name: 'nobody’s' }),
+    fillAt(nowMs - 4 * MINUTE_MS, { name: 'unlisted' }),
   ])
   const view = sure(await world.open(wallet))
   assert.equal(view.totals.realized, 6_000_000 - 4_000_000)
@@ -344,7 +336,7 @@ test('[WALLETS8] markets that the catalogue does not know are asked for once, an
     'the loser when it closed, the winner when it was redeemed',
   )
   assert.equal(world.storage.wallets.market(gone.nativeId)?.payout, 1_000_000)
-  assert.deepEqual(world.fetched.toSorted(), ['gone', 'nobody’s'])
+  assert.deepEqual(world.fetched.toSorted(), ['gone', 'unlisted'])
   await world.restart()
   assert.equal(sure(await world.open(wallet)).totals.realized, 2_000_000)
   assert.deepEqual(world.fetched.filter((id) => id === 'gone').length, 1)

@@ -1,4 +1,4 @@
-// Many endpoints at once: those that hang or fail delay nobody else, and a long backlog of one webhook costs
+// Many endpoints at once: those that hang or fail delay no other, and a long backlog of one webhook costs
 // neither the start nor a turn.
 
 import assert from 'node:assert/strict'
@@ -13,10 +13,10 @@ import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import type { StoredDelivery } from '../../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
-import { FakeCaller } from '../../support/fakes/fake-caller.ts'
+import { FakeCaller } from '../../support/fakes/caller.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { MemoryOutbox } from '../../support/twins/memory-outbox.ts'
-import { MemoryWebhooks } from '../../support/twins/memory-webhooks.ts'
+import { MemoryOutbox } from '../../support/twins/memory/outbox.ts'
+import { MemoryWebhooks } from '../../support/twins/memory/webhooks.ts'
 import {
   ALICE,
   CountingBodies,

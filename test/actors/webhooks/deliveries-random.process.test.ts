@@ -1,4 +1,4 @@
-// The dispatcher against its naive twin (test/support/twins/naive-deliveries.ts): random events, outcomes,
+// The dispatcher against its naive twin (test/support/twins/naive/deliveries.ts): random events, outcomes,
 // requests of owners, crashes with and without the last writes, and jumps of the calendar.
 
 import assert from 'node:assert/strict'
@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import type { WebhookView } from '../../../actors/webhooks/views.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import type { PostOutcome, PostRequest } from '../../../engine/webhooks/post.ts'
-import { type Answer, answered } from '../../support/fakes/fake-caller.ts'
-import { NaiveWebhook } from '../../support/twins/naive-deliveries.ts'
+import { type Answer, answered } from '../../support/fakes/caller.ts'
+import { NaiveWebhook } from '../../support/twins/naive/deliveries.ts'
 import { ALICE, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 200 : 15
@@ -173,7 +173,7 @@ class RandomRun {
     }
   }
 
-  /** Everybody is well at last: nothing is left waiting, and nobody keeps rows. */
+  /** All receivers are well at last: nothing is left waiting, and no webhook keeps rows. */
   async finish(): Promise<void> {
     const { world } = this
     this.isWell = true

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PostOutcome } from '../../../engine/webhooks/post.ts'
-import { type Answer, answered, type Post } from '../../support/fakes/fake-caller.ts'
+import { type Answer, answered, type Post } from '../../support/fakes/caller.ts'
 import { ALICE, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
 const HOUR = 3_600_000

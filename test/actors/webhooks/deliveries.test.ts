@@ -1,15 +1,39 @@
-// The dispatcher: commits before posts, the same bytes every time, the schedule and its exceptions,
-// bounds, crashes, precedence, windows, and the end of everything.
+// The dispatcher: commits before posts, the same bytes every time, the schedule and its exceptions, bounds, crashes,
+// precedence, windows, a disk that takes nothing, the real tables, and the end of everything.
 
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { Webhook as Judge } from 'standardwebhooks'
-import { attemptsMax, finishedKeptMax } from '../../../engine/limits.ts'
+import { Webhooks } from '../../../actors/webhooks/webhooks.ts'
+import { attemptsMax, attemptsPerWebhookQuietMax, finishedKeptMax } from '../../../engine/limits.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { systemRandom } from '../../../engine/random.ts'
 import { priceMicros } from '../../../engine/units.ts'
 import { ATTEMPTS_MAX } from '../../../engine/webhooks/schedule.ts'
-import { answered } from '../../support/fakes/fake-caller.ts'
+import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
+import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
+import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { answered, FakeCaller } from '../../support/fakes/caller.ts'
+import { CrashingOutbox } from '../../support/fakes/crashing-outbox.ts'
+import { noonClock } from '../../support/fakes/noon-clock.ts'
+import { until } from '../../support/fakes/receivers.ts'
 import { marketRef } from '../../support/worlds/builders.ts'
-import { ALICE, BOB, request, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
+import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
+import {
+  ALICE,
+  BOB,
+  CountingBodies,
+  oneWebhook,
+  request,
+  settle,
+  tradeUpdate,
+  WebhookWorld,
+} from '../../support/worlds/webhook-world.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -19,8 +43,7 @@ const sum = ({ delivered, exhausted, dropped, pending }: ReturnType<WebhookWorld
   delivered + exhausted + dropped + pending
 
 test('[DELIVER1] nothing is sent before it is committed, and then at once', async () => {
-  const world = new WebhookWorld()
-  await world.create()
+  const { world } = await oneWebhook()
   world.isCommitting = false
   world.trade()
   world.trade()
@@ -32,8 +55,7 @@ test('[DELIVER1] nothing is sent before it is committed, and then at once', asyn
 })
 
 test('[DELIVER1] each turn of events waits for its own commit', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
+  const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
   await settle()
@@ -49,8 +71,7 @@ test('[DELIVER1] each turn of events waits for its own commit', async () => {
 })
 
 test('[DELIVER1] what a crash forgets before its commit was never sent', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
+  const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
   await settle()
@@ -84,9 +105,7 @@ test('[DELIVER3] attempts come at once, then by the schedule within a fifth, eig
   const waits = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY]
   const shares = new Set<number>()
   for (let seed = 0; seed < 10; seed += 1) {
-    const world = new WebhookWorld({ seed })
-    const view = await world.create()
-    world.caller.answer = () => answered(503)
+    const { world, view } = await oneWebhook(() => answered(503), { seed })
     const madeAtMs = world.clock.nowMs()
     world.trade()
     await world.pass(3 * DAY)
@@ -117,8 +136,7 @@ test('[DELIVER4] only a 2xx is a success; Retry-After makes the wait longer, nev
     { answer: answered(429, DAY), fromMs: DAY, toMs: DAY },
   ]
   for (const { answer, fromMs, toMs } of cases) {
-    const world = new WebhookWorld()
-    await world.create()
+    const { world } = await oneWebhook()
     world.caller.answer = () => (world.caller.posts.length === 1 ? answer : answered(200))
     world.trade()
     await world.pass(2 * DAY)
@@ -130,9 +148,7 @@ test('[DELIVER4] only a 2xx is a success; Retry-After makes the wait longer, nev
 })
 
 test('[DELIVER4] 410 disables at once, with its reason, and that delivery is exhausted', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => answered(410)
+  const { world, view } = await oneWebhook(() => answered(410))
   world.trade()
   await settle()
   world.trade()
@@ -181,9 +197,7 @@ function tellPrice(world: WebhookWorld, price: number): void {
 }
 
 test('[DELIVER6] a crash loses nothing: pending deliveries go on where they were', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => answered(500)
+  const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(40_000)
   assert.equal(world.deliveries(view.id)[0]?.attempts, 3)
@@ -201,8 +215,7 @@ test('[DELIVER6] a crash loses nothing: pending deliveries go on where they were
 })
 
 test('[DELIVER6] a success that was not noted is sent again, with the same id and bytes', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
+  const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
   await settle()
@@ -217,9 +230,7 @@ test('[DELIVER6] a success that was not noted is sent again, with the same id an
 })
 
 test('[DELIVER7] a waiting retry holds back no newer event', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => answered(500)
+  const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(20 * MINUTE)
   world.caller.answer = () => answered(200)
@@ -230,9 +241,7 @@ test('[DELIVER7] a waiting retry holds back no newer event', async () => {
 })
 
 test('[DELIVER7] one at once while it fails; new events and due retries take turns', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => answered(500)
+  const { world, view } = await oneWebhook(() => answered(500))
   for (let count = 0; count < 20; count += 1) world.trade()
   await settle()
   assert.equal(world.counts(view.id).pending, 20)
@@ -256,8 +265,7 @@ test('[DELIVER7] one at once while it fails; new events and due retries take tur
 })
 
 test('[DELIVER7] a healthy webhook has at most 16 attempts at once, and four while half of all places are taken', async () => {
-  const world = new WebhookWorld()
-  await world.create()
+  const { world } = await oneWebhook()
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   for (let count = 0; count < 40; count += 1) world.trade()
   let openMax = 0
@@ -286,9 +294,7 @@ test('[DELIVER7] a healthy webhook has at most 16 attempts at once, and four whi
 const ok = { kind: 'answered', status: 200, retryAfterMs: null } as const
 
 test('[DELIVER10] beyond so many pending the oldest are dropped and counted', async () => {
-  const world = new WebhookWorld({ pendingMax: 10 })
-  const view = await world.create()
-  world.caller.answer = () => answered(500)
+  const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < 25; count += 1) {
     world.trade()
     await settle()
@@ -303,8 +309,7 @@ test('[DELIVER10] beyond so many pending the oldest are dropped and counted', as
 })
 
 test('[DELIVER10] one dropped while it was on its way stays dropped, and is counted once', async () => {
-  const world = new WebhookWorld({ pendingMax: 1 })
-  const view = await world.create()
+  const { world, view } = await oneWebhook(undefined, { pendingMax: 1 })
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   world.trade()
   await settle()
@@ -316,9 +321,7 @@ test('[DELIVER10] one dropped while it was on its way stays dropped, and is coun
 })
 
 test('[DELIVER10] deliveries of an inactive webhook are dropped after 72 hours', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => answered(500)
+  const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
   await world.webhooks.change(ALICE, view.id, { isActive: false })
@@ -332,9 +335,7 @@ test('[DELIVER10] deliveries of an inactive webhook are dropped after 72 hours',
 })
 
 test('[DELIVER11] nothing but failures for five days disables, with its reason; one success begins anew', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => answered(500)
+  const { world, view } = await oneWebhook(() => answered(500))
   const failAFor = async (days: number) => {
     for (let hours = 0; hours < days * 24; hours += 12) {
       world.trade()
@@ -365,8 +366,7 @@ test('[DELIVER11] nothing but failures for five days disables, with its reason; 
 })
 
 test('[DELIVER12] a secret that does not open is a failed attempt that says so', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
+  const { world, view } = await oneWebhook()
   const [stored] = world.table.all()
   assert.ok(stored !== undefined)
   await world.table.put({ ...stored, secret: stored.secret.slice(0, -8) })
@@ -383,8 +383,7 @@ test('[DELIVER12] a secret that does not open is a failed attempt that says so',
 })
 
 test('[DELIVER12] a rotated-out secret that does not open holds the present one back from nothing', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
+  const { world, view } = await oneWebhook()
   await world.webhooks.rotateSecret(ALICE, view.id, null)
   const [stored] = world.table.all()
   const [previous] = stored?.previousSecrets ?? []
@@ -400,8 +399,7 @@ test('[DELIVER12] a rotated-out secret that does not open holds the present one 
 })
 
 test('[DELIVER12] a caller that throws is a failed attempt, and the next one comes', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
+  const { world, view } = await oneWebhook()
   const { caller } = world
   const post = caller.post.bind(caller)
   caller.post = () => Promise.reject(new Error('our bug'))
@@ -413,9 +411,7 @@ test('[DELIVER12] a caller that throws is a failed attempt, and the next one com
 })
 
 test('[DELIVER13] stopping aborts what is under way, leaves it pending and leaves no timer', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => 'hang'
+  const { world, view } = await oneWebhook(() => 'hang')
   for (let count = 0; count < 18; count += 1) world.trade()
   await settle()
   const before = world.deliveries(view.id)
@@ -432,8 +428,7 @@ test('[DELIVER13] stopping aborts what is under way, leaves it pending and leave
 })
 
 test('[DELIVER14] finished deliveries are removed beyond the newest thousand, or after a week', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
+  const { world, view } = await oneWebhook()
   for (let count = 0; count < finishedKeptMax + 150; count += 1) {
     world.trade()
     if (count % 50 === 0) await settle()
@@ -446,8 +441,7 @@ test('[DELIVER14] finished deliveries are removed beyond the newest thousand, or
 })
 
 test('[DELIVER16] everything is counted by type and outcome, without names', async () => {
-  const world = new WebhookWorld()
-  await world.create()
+  const { world } = await oneWebhook()
   world.caller.answer = () => answered(world.caller.posts.length === 1 ? 500 : 200)
   world.trade()
   await world.pass(10_000)
@@ -459,4 +453,129 @@ test('[DELIVER16] everything is counted by type and outcome, without names', asy
   assert.match(text, /webhook_deliveries_pending 0/)
   assert.match(text, /webhook_event_to_send_ms_count 1/)
   assert.ok(!text.includes('wh_'))
+})
+
+// Where there is no room: what is committed later is sent then, what was not written is neither counted nor promised.
+
+test('[DELIVER17] what could not be committed is sent once it is, also when no event follows', async () => {
+  const { world } = await oneWebhook()
+  world.isDiskFull = true
+  world.trade()
+  await world.pass(20_000)
+  assert.equal(world.caller.posts.length, 0)
+  world.isDiskFull = false
+  await world.pass(20_000)
+  assert.equal(world.caller.posts.length, 1)
+})
+
+/** Refuses changes while the disk is full. */
+class FullOutbox extends CrashingOutbox {
+  isFull = false
+
+  override create(...given: Parameters<OutboxTable['create']>) {
+    return this.isFull ? null : super.create(...given)
+  }
+
+  override update(...given: Parameters<OutboxTable['update']>) {
+    return this.isFull ? false : super.update(...given)
+  }
+}
+
+test('[DELIVER18] what the outbox did not take is not counted, and no test or retry is promised', async () => {
+  const outbox = new FullOutbox()
+  const { world, view } = await oneWebhook(() => answered(500), { outbox })
+  world.trade()
+  await world.pass(1)
+  outbox.isFull = true
+  await assert.rejects(world.webhooks.test(ALICE, view.id), { code: 'INTERNAL' })
+  await assert.rejects(world.webhooks.retry(ALICE, view.id, 1), { code: 'INTERNAL' })
+  await world.webhooks.change(ALICE, view.id, { isActive: false })
+  await world.pass(73 * 3_600_000)
+  const text = await world.metrics.registry.metrics()
+  assert.match(text, /webhook_deliveries_pending 1\n/)
+  assert.doesNotMatch(text, /outcome="dropped"/)
+  outbox.isFull = false
+  await world.pass(200_000)
+  assert.deepEqual(world.counts(view.id), {
+    ...{ created: 1, delivered: 0, exhausted: 0, dropped: 1, pending: 0 },
+  })
+  await settle()
+})
+
+test('[DELIVER19] beyond the bound of all webhooks each has its share, and a webhook with less than its share loses nothing', async () => {
+  const world = new WebhookWorld({ pendingTotalMax: 100 })
+  const quiet = { ...NO_FILTERS, marketIds: ['venue_a_quiet'] }
+  const greedy = await world.create({ url: 'https://example.com/greedy' })
+  const modest = await world.create({ url: 'https://example.com/modest', filters: quiet })
+  world.caller.answer = () => answered(500)
+  for (let count = 0; count < 20; count += 1) world.trade({ market: 'quiet' })
+  for (let count = 0; count < 90; count += 1) world.trade()
+  assert.equal(world.counts(greedy.id).pending, 110)
+  await world.pass(60_000)
+  for (let count = 0; count < 40; count += 1) world.trade()
+  const { created, pending, dropped } = world.counts(greedy.id)
+  assert.deepEqual([created, pending, dropped], [150, 50, 100])
+  assert.equal(world.counts(modest.id).pending, 20)
+})
+
+test('[DELIVER14] a webhook at its bound keeps no more finished deliveries, however fast they come', async () => {
+  const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
+  for (let count = 0; count < finishedKeptMax + 200; count += 1) world.trade()
+  await settle()
+  const rows = world.deliveries(view.id).length
+  assert.ok(rows < finishedKeptMax + 30, `${rows} rows`)
+  assert.equal(world.counts(view.id).created, finishedKeptMax + 200)
+})
+
+// On the real tables
+
+const TOLD_COUNT = 300
+
+function openOn(storage: Storage, caller: FakeCaller): Webhooks {
+  const webhooks = new Webhooks({
+    ...{ storage, caller, clock: noonClock, random: systemRandom(), log: silentLog },
+    ...{ metrics: new Metrics(), box: new SecretBox('key'), bodies: new CountingBodies() },
+    market: () => null,
+    isAccountActive: () => true,
+  })
+  webhooks.start()
+  return webhooks
+}
+
+test('[DELIVER6] on the real tables, what was told and not delivered is delivered by the next run', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'deliveries-'))
+  const nowMs = noonClock.nowMs()
+  const tell = (webhooks: Webhooks) => {
+    for (let count = 0; count < TOLD_COUNT; count += 1) {
+      const nativeId = `t${count}`
+      webhooks.watcher.onUpdate(tradeUpdate({ market: marketRef('m'), atMs: nowMs, nativeId }))
+    }
+  }
+  try {
+    const options = { dataDir, clock: noonClock, log: silentLog }
+    const openStorage = () => openLmdbStorage({ ...options, metrics: new Metrics() })
+    let storage = await openStorage()
+    const hanging = new FakeCaller(noonClock)
+    hanging.answer = () => 'hang'
+    let webhooks = openOn(storage, hanging)
+    const { webhook } = await webhooks.create(ALICE, request())
+    tell(webhooks)
+    await until(() => hanging.posts.length === attemptsPerWebhookQuietMax, 'all are under way')
+    webhooks.stop()
+    await storage.close()
+    storage = await openStorage()
+    const caller = new FakeCaller(noonClock)
+    webhooks = openOn(storage, caller)
+    tell(webhooks)
+    const counts = () => webhooks.get(ALICE, webhook.id)?.counts
+    await until(() => counts()?.delivered === TOLD_COUNT, 'all are delivered')
+    const ended = { exhausted: 0, dropped: 0, pending: 0 }
+    assert.deepEqual(counts(), { created: TOLD_COUNT, delivered: TOLD_COUNT, ...ended })
+    assert.equal(caller.posts.length, TOLD_COUNT)
+    assert.equal(new Set(caller.posts.map(({ body }) => body)).size, TOLD_COUNT)
+    webhooks.stop()
+    await storage.close()
+  } finally {
+    rmSync(dataDir, { recursive: true })
+  }
 })

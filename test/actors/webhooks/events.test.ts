@@ -1,18 +1,13 @@
-// Updates as events: who is told what, once; ages; prices against the price last told.
+// Updates as events: which webhook gets which, once; ages; prices against the price last delivered.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LifecycleUpdate, PriceUpdate, WhaleUpdate } from '../../../engine/events.ts'
 import { type PriceMicros, priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { answered } from '../../support/fakes/fake-caller.ts'
+import { answered } from '../../support/fakes/caller.ts'
 import { listing, marketRef } from '../../support/worlds/builders.ts'
-import {
-  ALICE,
-  NO_FILTERS,
-  settle,
-  tradeUpdate,
-  WebhookWorld,
-} from '../../support/worlds/webhook-world.ts'
+import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
+import { ALICE, settle, tradeUpdate, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
 const MINUTE = 60_000
 const M = marketRef('Mixed-Case', 1)
@@ -62,7 +57,7 @@ function lifeUpdate(
   }
 }
 
-test('[HOOKEVENT2] a body is written once for all who want it, and not at all for nobody', async () => {
+test('[HOOKEVENT2] a body is written once for all webhooks that want it, and not at all when none does', async () => {
   const world = new WebhookWorld()
   world.trade()
   assert.equal(world.bodies.count, 0)
@@ -102,7 +97,7 @@ test('[HOOKEVENT2] filters ask for facts of trade, market and catalogue, without
   assert.equal(await told({ side: 'sell' }), false)
 })
 
-test('[HOOKEVENT3] the same thing told again, also after a restart, is no second event', async () => {
+test('[HOOKEVENT3] the same fact received again, also after a restart, is no second event', async () => {
   const world = new WebhookWorld()
   const eventTypes = ['trade.created', 'market.resolved'] as const
   const view = await world.create({ eventTypes })
@@ -121,7 +116,7 @@ test('[HOOKEVENT3] the same thing told again, also after a restart, is no second
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('[HOOKEVENT4] trades and whales of 15 minutes ago are not told, and counted', async () => {
+test('[HOOKEVENT4] trades and whales older than 15 minutes are not delivered, and counted', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['trade.created', 'whale.alert'] })
   world.trade({ ageMs: 15 * MINUTE })
@@ -137,7 +132,7 @@ test('[HOOKEVENT4] trades and whales of 15 minutes ago are not told, and counted
   )
 })
 
-test('[HOOKEVENT5] a price is told against the one last told; the first is only kept', async () => {
+test('[HOOKEVENT5] a price is compared with the one last delivered; the first is only kept', async () => {
   const world = new WebhookWorld()
   const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
   const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
@@ -185,7 +180,7 @@ test('[HOOKEVENT5] webhooks with one base share a body; a forgotten market begin
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('[HOOKEVENT6] a market’s end is told once for each settlement', async () => {
+test('[HOOKEVENT6] a market’s end is one event for each settlement', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['market.resolved'] })
   const { watcher } = world.webhooks
@@ -196,7 +191,7 @@ test('[HOOKEVENT6] a market’s end is told once for each settlement', async () 
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('[HOOKEVENT7] a pair is one event, told to whoever wants either market', async () => {
+test('[HOOKEVENT7] a pair is one event, sent to every webhook that wants either market', async () => {
   const world = new WebhookWorld()
   const of = (id: string) =>
     world.create({
@@ -216,7 +211,7 @@ test('[HOOKEVENT7] a pair is one event, told to whoever wants either market', as
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('[HOOKEVENT8] whales are told from 5,000 dollars on, or from what was asked for', async () => {
+test('[HOOKEVENT8] whales are delivered from 5,000 dollars on, or from the webhook’s minimum', async () => {
   const world = new WebhookWorld()
   const usual = await world.create({ eventTypes: ['whale.alert'] })
   const rich = { ...NO_FILTERS, minUsd: usdMicros(10_000_000_000), categories: ['Politics'] }
@@ -228,7 +223,7 @@ test('[HOOKEVENT8] whales are told from 5,000 dollars on, or from what was asked
   assert.equal(world.counts(choosy.id).created, 1)
 })
 
-test('[HOOKEVENT9] a whale too small for the stream, or grown since, is told once to whoever asked for so much', async () => {
+test('[HOOKEVENT9] a whale too small for the stream, or grown since, is sent once to each webhook whose minimum it reaches', async () => {
   const world = new WebhookWorld()
   const of = (usd: number) =>
     world.create({

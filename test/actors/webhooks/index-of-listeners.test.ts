@@ -9,10 +9,11 @@ import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { type EventFacts, wants } from '../../../engine/webhooks/filter.ts'
 import { type Webhook, webhookNumber } from '../../../engine/webhooks/webhook.ts'
 import { EVENT_TYPES, EVENTS } from '../../../http/webhooks/event-types.ts'
-import { ALICE, NO_FILTERS } from '../../support/worlds/webhook-world.ts'
+import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
+import { ALICE } from '../../support/worlds/webhook-world.ts'
 
 const MARKETS = ['m1', 'm2', 'm3', 'm4']
-/** A test is asked for by hand: nobody is looked for. */
+/** A test is asked for by hand: no webhook is searched. */
 const typeOf = (wanted: string) => EVENTS.find(({ name }) => name === wanted) ?? assert.fail(wanted)
 const TOLD = EVENT_TYPES.filter((type) => type !== 'webhook.test')
 const WALLETS = ['0xa', '0xb', '0xc']
@@ -52,7 +53,7 @@ const randomFacts = (random: Random): EventFacts => ({
   category: random.pick(['x', 'y', null]),
 })
 
-test('[HOOKEVENT1] whoever wants an event is found, each once, whatever came and went before', () => {
+test('[HOOKEVENT1] each webhook that wants an event is found once, after any changes of webhooks', () => {
   const random = seededRandom('index')
   for (let round = 0; round < 100; round += 1) {
     const index = new WebhookIndex()

@@ -8,8 +8,15 @@ import { previousSecretsMax, rotationMs } from '../../../actors/webhooks/webhook
 import { EngineError } from '../../../engine/errors.ts'
 import { webhooksPerAccountMax } from '../../../engine/limits.ts'
 import { isSecret, makeSecret } from '../../../engine/webhooks/signature.ts'
-import { answered, type Post } from '../../support/fakes/fake-caller.ts'
-import { ALICE, BOB, request, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
+import { answered, type Post } from '../../support/fakes/caller.ts'
+import {
+  ALICE,
+  BOB,
+  oneWebhook,
+  request,
+  settle,
+  WebhookWorld,
+} from '../../support/worlds/webhook-world.ts'
 
 /** Whether the standard's own library accepts a post with a secret, whatever its age. */
 function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {
@@ -127,8 +134,7 @@ test('[HOOK11] a second rotation in that time takes none of the first one’s da
 })
 
 test('[HOOK5] what could not be stored is taken back, and said with an error of ours', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
+  const { world, view } = await oneWebhook()
   const full = () => Promise.reject(new Error('disk full'))
   const { table } = world
   const { create, put, remove } = table
@@ -147,8 +153,7 @@ test('[HOOK5] what could not be stored is taken back, and said with an error of 
 })
 
 test('[HOOK6] a removed webhook is sent nothing more: attempts are aborted, retries and rows are gone', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
+  const { world, view } = await oneWebhook()
   const number = world.numberOf(view.id)
   world.caller.answer = () => answered(500)
   world.trade()
@@ -169,9 +174,7 @@ test('[HOOK6] a removed webhook is sent nothing more: attempts are aborted, retr
 })
 
 test('[HOOK6] after a crash a removed webhook is sent nothing, and its rows go', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => answered(500)
+  const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
   await world.webhooks.remove(ALICE, view.id)
@@ -206,9 +209,7 @@ test('[HOOK7] a test and a retry by hand go the way of every delivery', async ()
 })
 
 test('[HOOK7] a retry makes a waiting delivery due now, with all its attempts before it', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => answered(500)
+  const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(60_000)
   assert.equal(world.deliveries(view.id)[0]?.attempts, 3)
@@ -222,9 +223,7 @@ test('[HOOK7] a retry makes a waiting delivery due now, with all its attempts be
 })
 
 test('[HOOK7] what is on its way is not sent twice at once', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => 'hang'
+  const { world, view } = await oneWebhook(() => 'hang')
   world.trade()
   await settle()
   assert.equal((await world.webhooks.retry(ALICE, view.id, 1))?.status, 'pending')
@@ -233,8 +232,7 @@ test('[HOOK7] what is on its way is not sent twice at once', async () => {
 })
 
 test('[HOOK7] an inactive webhook is tested and retried all the same', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
+  const { world, view } = await oneWebhook()
   await world.webhooks.change(ALICE, view.id, { isActive: false })
   const tested = await world.webhooks.test(ALICE, view.id)
   await settle()
@@ -244,10 +242,8 @@ test('[HOOK7] an inactive webhook is tested and retried all the same', async () 
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('[HOOK8] an inactive webhook is told nothing new, and what it had waits until it is active', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => answered(500)
+test('[HOOK8] an inactive webhook gets no new event, and what it had waits until it is active', async () => {
+  const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
   await world.webhooks.change(ALICE, view.id, { isActive: false })
@@ -283,9 +279,7 @@ test('[HOOK8] a change holds from the next event on, and after a restart', async
 })
 
 test('[HOOK9] the webhooks of a disabled account are silent, also after a restart, until it is enabled; those of a deleted one go with it', async () => {
-  const world = new WebhookWorld()
-  const view = await world.create()
-  world.caller.answer = () => answered(500)
+  const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
   world.silentAccounts.add(ALICE)

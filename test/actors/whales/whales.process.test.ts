@@ -63,7 +63,7 @@ test('[WHALE3] later fills of the transaction update the row and send no second 
   assert.deepEqual(tellings(world), ['1 a $6000'])
 })
 
-test('[WHALE3] a fill without a transaction stands by itself and waits for nobody', () => {
+test('[WHALE3] a fill without a transaction is a group of its own and is closed at once', () => {
   const world = openWorld()
   world.deliver({ id: 'a', usd: 5_000 })
   world.deliver({ id: 'b', usd: 999 })
@@ -220,7 +220,7 @@ test('[WHALE7] a forgotten market takes its open groups along; a stopped owner l
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('[WHALE7] after a failed turn the open groups are read again, and a future time blinds nobody', () => {
+test('[WHALE7] after a failed turn the open groups are read again, and a trade dated in the future hides no other', () => {
   const world = openWorld({ groupsMax: 2 })
   world.clock.advance(100)
   world.deliver({ id: 'future', tx: '0x0', usd: 6_000, atMs: NOON * 1.5 })
@@ -355,7 +355,7 @@ test('[WHALE5] the same on LMDB, closed and opened again', async () => {
   )
 })
 
-test('[WHALE11] a row of live fills that the stream is not told of is handed on, made or grown', () => {
+test('[WHALE11] a row of live fills that is not published to the stream is given to webhooks when made and when grown', () => {
   const world = openWorld()
   const untold = () => world.untold.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
   world.load({ id: 'h', usd: 2_000 })

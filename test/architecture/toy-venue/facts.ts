@@ -1,5 +1,6 @@
 // What the toy venue is to everything outside its folder.
 
+import { nativeMarketId } from '../../../engine/ids.ts'
 import type { VenueFacts } from '../../../engine/venue-table.ts'
 
 export const TOY: VenueFacts = {
@@ -22,6 +23,7 @@ export const TOY: VenueFacts = {
     }),
     isEvent: () => false,
   },
+  idOf: nativeMarketId,
   exampleMarket: null,
   hasWallets: false,
 }

@@ -2,8 +2,9 @@
 // contracts a side, `trade ID NUMBER PRICE SIZE` a buyer's fill.
 
 import { nativeMarketId, outcomeId, type VenueKey } from '../../../engine/ids.ts'
-import { priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
+import { priceMicros, sizeMicros } from '../../../engine/units.ts'
 import type { Venue, VenueParts } from '../../../engine/venues/venue.ts'
+import { quietVenue } from '../../support/fakes/quiet-venue.ts'
 import { listing } from '../../support/worlds/builders.ts'
 import { TOY } from './facts.ts'
 
@@ -31,9 +32,8 @@ export function openToy(
     }),
   )
   const page = { markets, events: [] }
-  const now = () => parts.clock.nowMs()
   const venue: Venue = {
-    key,
+    ...quietVenue(key, parts.clock),
     catalog: {
       crawl: async (onPage) => onPage(page),
       refresh: async () => undefined,
@@ -42,23 +42,6 @@ export function openToy(
         events: [],
       }),
     },
-    feed: {
-      start: () => undefined,
-      stop: async () => undefined,
-      watch: () => undefined,
-      unwatch: () => undefined,
-      resync: () => undefined,
-      read: () => undefined,
-      reconnect: () => undefined,
-      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
-      health: () => ({
-        ...{ connectionsOpen: 1, connectionsWanted: 1, bookDelayMs: 0 },
-        ...{ lastDataAtMs: now(), lastSignAtMs: now() },
-      }),
-    },
-    history: { prices: async () => [] },
-    teams: async () => [],
-    wallets: null,
   }
   return { venue, say: (line) => take(parts, line) }
 }
@@ -85,7 +68,7 @@ function take({ clock, emit }: VenueParts, line: string): void {
     emit({
       ...{ kind: 'trade', ...from, outcome, market: nativeMarketId(id), nativeId },
       ...{ price: price(paid), size: size(count), side: 'buy', source: 'stream' },
-      ...{ maker: null, taker: null, txHash: null },
+      ...{ maker: null, taker: null, txHash: null, isBlock: false },
     })
   }
 }

@@ -8,16 +8,18 @@ import { refusalText, runPlanned } from '../../../bench/open-loop.ts'
 import type { TargetRequest } from '../../../bench/request.ts'
 import { Received, type StreamMessage } from '../../../bench/target/stream.ts'
 import { loadTarget, TargetError } from '../../../bench/target/target.ts'
-import { type StopTimer, systemClock } from '../../../engine/clock.ts'
+import type { StopTimer } from '../../../engine/clock.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { goOn } from '../../support/fakes/own-time.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 
 const silent = (): void => undefined
 
 describe('planned requests', () => {
-  it('[BENCH8] a time counts from the planned moment: whoever was due while the server stalled is charged for it', async () => {
+  it('[BENCH8] a time counts from the planned moment: a request due while the server stalled includes the stall', async () => {
     const waiting: ServerResponse[] = []
-    // Nobody is answered before the twentieth, planned 95 ms after the first, has come.
+    // No request is answered before the twentieth, planned 95 ms after the first, has come.
     const stalling = await serve((response) => {
       waiting.push(response)
       if (waiting.length === 20) for (const one of waiting) one.end('{}')
@@ -57,11 +59,13 @@ describe('a deployment', () => {
     const markets = Array.from({ length: 4 }, (_, index) => face.engine.add(`market-${index}`))
     for (const market of markets) market.replace([], [])
     let count = 0
-    stop = systemClock.every(2, () => {
+    const clock = new ManualClock()
+    clock.every(20, () => {
       count += 1
       const price = priceMicros(10_000 * (1 + (count % 90)))
       markets[count % 4]?.change({ side: 'bid', price, size: sizeMicros(count * 1_000) })
     })
+    stop = goOn(clock)
   })
   after(async () => {
     stop()

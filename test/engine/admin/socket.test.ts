@@ -2,28 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, linkSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { connectAdmin } from '../../../engine/admin/client.ts'
 import { AdminSocket, openSocketPlace, requestBytesMax } from '../../../engine/admin/socket.ts'
 import { systemClock } from '../../../engine/clock.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { testFolder } from '../../support/rigs/data-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-admin-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('admin')
 
 let count = 0
 let hangingCount = 0
@@ -54,7 +45,7 @@ async function open(dataDir: string, clock = systemClock) {
 
 async function client(dataDir: string) {
   const opened = await connectAdmin(dataDir, systemClock)
-  assert.ok(opened !== null, 'nobody listens')
+  assert.ok(opened !== null, 'no listener')
   return opened
 }
 
@@ -94,14 +85,14 @@ test('[ADMIN1] commands and refusals pass as they are, several on a connection, 
 test('[ADMIN2] the socket is its owner’s alone, what a crash left is taken over, and the end removes it', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
-  assert.equal(await connectAdmin(dataDir, systemClock), null, 'nobody listens yet')
+  assert.equal(await connectAdmin(dataDir, systemClock), null, 'no listener yet')
   // A socket whose process is gone: bound, and its file put back after the end.
   const left = createServer().listen(`${path}.left`)
   await once(left, 'listening')
   linkSync(`${path}.left`, path)
   await new Promise((done) => left.close(done))
   assert.ok(statSync(path).isSocket())
-  assert.equal(await connectAdmin(dataDir, systemClock), null, 'nobody listens any more')
+  assert.equal(await connectAdmin(dataDir, systemClock), null, 'no listener any more')
   const socket = await open(dataDir)
   assert.equal(statSync(path).mode & 0o777, 0o600)
   const asked = await client(dataDir)

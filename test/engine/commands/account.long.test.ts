@@ -4,10 +4,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { accountHandlers } from '../../../actors/accounts/admin.ts'
 import { AccountDirectory } from '../../../actors/accounts/directory.ts'
 import { AdminSocket } from '../../../engine/admin/socket.ts'
@@ -15,9 +14,9 @@ import { systemClock } from '../../../engine/clock.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { testFolder } from '../../support/rigs/data-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-account-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('account')
 
 async function run(dataDir: string, ...words: readonly string[]) {
   const command = [import.meta.resolve('tsx'), 'engine/commands/account.ts', ...words]

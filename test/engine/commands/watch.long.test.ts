@@ -5,7 +5,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 

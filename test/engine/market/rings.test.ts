@@ -49,6 +49,7 @@ function row(atMs: number, ordinal: number): Trade {
     maker: null,
     taker: null,
     txHash: null,
+    isBlock: false,
   }
 }
 

@@ -77,8 +77,16 @@ const FLOORS: Readonly<
   },
 }
 
+const kept = new Map<string, readonly Verdict[]>()
+
 /** The judgements of a file of labelled pairs; lines that are no pair of two listings are left out. */
 function verdictsOf(path: string): readonly Verdict[] {
+  const verdicts = kept.get(path) ?? verdictsOfFile(path)
+  kept.set(path, verdicts)
+  return verdicts
+}
+
+function verdictsOfFile(path: string): readonly Verdict[] {
   const read = rowsOfFile(path).flatMap((row) => {
     const pair = labelledPairOf(row, PAIRED_VENUES)
     return pair === null ? [] : [{ pair, name: isRecord(row) ? `${row.name}` : '' }]

@@ -14,7 +14,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { SocketFeed } from '../../../engine/venues/feed.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-/** A port of this machine at which nobody listens any more. */
+/** A port of this machine whose listener is gone. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -38,7 +38,7 @@ function openLines() {
   return { lines, clock, parts: { ...parts, log: pino(logOptions('info', clock), stream) } }
 }
 
-test('[LOG5] of a host that cannot be reached one line a minute is written, without a stack, whoever asked it', async () => {
+test('[LOG5] of a host that cannot be reached one line a minute is written, without a stack, for all callers together', async () => {
   const { lines, clock, parts } = openLines()
   const port = await closedPort()
   const limits = { timeoutMs: 1_000_000, bodyBytesMax: 100, retries: 0 }

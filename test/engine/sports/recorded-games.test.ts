@@ -1,5 +1,5 @@
 // The grouping over recorded games of both venues. Each side is read from its own row alone; the
-// file's own league and date are looked at by nobody.
+// file's own league and date are not compared.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

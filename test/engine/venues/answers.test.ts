@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
+import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import {
   AnswerDoubt,
@@ -13,6 +14,7 @@ import {
   pagesOf,
   reachesBack,
 } from '../../../engine/venues/answers.ts'
+import { quietDrift } from '../../support/fakes/quiet-drift.ts'
 
 test('[ANSWER1] only a list is a list; null is one without rows', () => {
   assert.deepEqual(listIn({ trades: [1] }, 'trades', 'trades'), [1])
@@ -85,4 +87,20 @@ test('[ANSWER1] doubts are counted by venue, kind and reason, and named in a few
   )
   assert.ok(lines.length < 12, `${lines.length} lines`)
   assert.ok(lines[0]?.includes('KX-1'))
+})
+
+test('[DRIFT6] an answer of another form is a finding, one that lacks something is not: it may come with the next', () => {
+  const drift = quietDrift()
+  const doubts = new Doubts({ metrics: new Metrics(), log: silentLog, venue: 'b', drift })
+  for (const reason of ['empty', 'shorter', 'older', 'shape', 'cursor', 'endless'] as const) {
+    doubts.note(new AnswerDoubt('prices', reason, 'KX-1'))
+  }
+  assert.deepEqual(
+    drift.entries().map(({ kind, name }) => [kind, name]),
+    [
+      ['answer', 'prices shape'],
+      ['answer', 'prices cursor'],
+      ['answer', 'prices endless'],
+    ],
+  )
 })

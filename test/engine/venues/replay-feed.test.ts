@@ -1,10 +1,9 @@
 // What the recorder writes, the replay plays: the same events as the live frames gave.
 
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { VenueEvent } from '../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
@@ -18,9 +17,9 @@ import { parseLine } from '../../../engine/venues/recording.ts'
 import { openReplay, type ReplayOptions } from '../../../engine/venues/replay-feed.ts'
 import type { Venue } from '../../../engine/venues/venue.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { testFolder } from '../../support/rigs/data-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-replay-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('replay')
 
 const snapshot = (seq: number) =>
   JSON.stringify({
@@ -198,8 +197,8 @@ describe('replay', () => {
     const outcomes: [] = []
     const market = { nativeId: nativeMarketId('T-1'), event: null, series: null, outcomes }
     const range = { fromMs: timeMs(1), toMs: timeMs(9) }
-    for (const { history, teams } of venues) {
-      assert.deepEqual(await history.prices(market, range, signal), [])
+    for (const { pastPrices, teams } of venues) {
+      assert.deepEqual(await pastPrices.read(market, range, signal), [])
       assert.deepEqual(await teams(signal), [])
     }
   })

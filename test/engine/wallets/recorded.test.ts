@@ -1,4 +1,4 @@
-// What the venue itself said of wallets: its rows, told to our rules, give its figures.
+// What the venue itself said of wallets: its rows, put through our rules, give its figures.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -151,7 +151,7 @@ describe('what receivers do', () => {
     }
   }
 
-  it('[CALL5] nobody listening is a network failure', async () => {
+  it('[CALL5] a port without a listener is a network failure', async () => {
     const receiver = await Receiver.open()
     const { url } = receiver
     await receiver.close()

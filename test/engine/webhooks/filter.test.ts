@@ -7,19 +7,10 @@ import { priceMicros, usdMicros } from '../../../engine/units.ts'
 import { type EventFacts, wants } from '../../../engine/webhooks/filter.ts'
 import type { WebhookEventType, WebhookFilters } from '../../../engine/webhooks/webhook.ts'
 import { EVENT_TYPES, EVENTS } from '../../../http/webhooks/event-types.ts'
+import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
 
 const typeOf = (wanted: string) => EVENTS.find(({ name }) => name === wanted) ?? assert.fail(wanted)
 
-const noFilters: WebhookFilters = {
-  marketIds: null,
-  venue: null,
-  wallets: null,
-  minUsd: null,
-  minChange: null,
-  side: null,
-  eventSlugs: null,
-  categories: null,
-}
 const allFacts: EventFacts = {
   marketId: 'venue_a_0xabc',
   venue: 'a',
@@ -42,7 +33,7 @@ const noFacts: EventFacts = {
 
 test('[FILTER1] every filter must pass; lists ask for one of theirs', () => {
   const is = (filters: Partial<WebhookFilters>) =>
-    wants({ ...noFilters, ...filters }, typeOf('trade.created'), allFacts)
+    wants({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts)
   assert.ok(is({}))
   assert.ok(is({ marketIds: ['x', 'venue_a_0xabc'] }))
   assert.ok(!is({ marketIds: ['x'] }))
@@ -65,7 +56,7 @@ test('[FILTER1] every filter must pass; lists ask for one of theirs', () => {
 test('[FILTER2] whale.alert has 5,000 dollars and price.changed 5 cents unless said', () => {
   const whale = (micros: number, minUsd: number | null = null) =>
     wants(
-      { ...noFilters, minUsd: minUsd === null ? null : usdMicros(minUsd) },
+      { ...NO_FILTERS, minUsd: minUsd === null ? null : usdMicros(minUsd) },
       typeOf('whale.alert'),
       {
         ...allFacts,
@@ -78,7 +69,7 @@ test('[FILTER2] whale.alert has 5,000 dollars and price.changed 5 cents unless s
   assert.ok(!whale(9_000_000_000, 10_000_000_000))
   const change = (micros: number, minChange: number | null = null) =>
     wants(
-      { ...noFilters, minChange: minChange === null ? null : priceMicros(minChange) },
+      { ...NO_FILTERS, minChange: minChange === null ? null : priceMicros(minChange) },
       typeOf('price.changed'),
       { ...noFacts, change: priceMicros(micros) },
     )
@@ -87,10 +78,10 @@ test('[FILTER2] whale.alert has 5,000 dollars and price.changed 5 cents unless s
   assert.ok(change(10_000, 10_000))
   assert.ok(!change(60_000, 70_000))
   assert.ok(
-    wants(noFilters, typeOf('trade.created'), { ...allFacts, usd: usdMicros(1) }),
+    wants(NO_FILTERS, typeOf('trade.created'), { ...allFacts, usd: usdMicros(1) }),
     'others none',
   )
-  const strict = { ...noFilters, minChange: priceMicros(900_000) }
+  const strict = { ...NO_FILTERS, minChange: priceMicros(900_000) }
   assert.ok(
     wants(strict, typeOf('trade.created'), noFacts),
     'minChange concerns price.changed alone',
@@ -106,16 +97,16 @@ test('[FILTER3] a filter whose fact an event does not have does not fit', () => 
     { categories: ['sports'] },
   ]
   for (const filters of asking) {
-    assert.ok(wants({ ...noFilters, ...filters }, typeOf('trade.created'), allFacts))
-    assert.ok(!wants({ ...noFilters, ...filters }, typeOf('trade.created'), noFacts))
+    assert.ok(wants({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts))
+    assert.ok(!wants({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), noFacts))
   }
-  assert.ok(!wants(noFilters, typeOf('price.changed'), noFacts))
-  assert.ok(!wants(noFilters, typeOf('whale.alert'), noFacts))
-  assert.ok(wants(noFilters, typeOf('match.created'), noFacts))
+  assert.ok(!wants(NO_FILTERS, typeOf('price.changed'), noFacts))
+  assert.ok(!wants(NO_FILTERS, typeOf('whale.alert'), noFacts))
+  assert.ok(wants(NO_FILTERS, typeOf('match.created'), noFacts))
 })
 
 test('[FILTER4] a test event passes whatever the filters say', () => {
-  const strict = { ...noFilters, venue: 'b', marketIds: [], minUsd: usdMicros(1) } as const
+  const strict = { ...NO_FILTERS, venue: 'b', marketIds: [], minUsd: usdMicros(1) } as const
   assert.ok(wants(strict, typeOf('webhook.test'), noFacts))
 })
 

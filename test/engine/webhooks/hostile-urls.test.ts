@@ -223,7 +223,7 @@ describe('hostile URLs', () => {
     }
   })
 
-  it('[CALL1] localhost is loopback without asking anybody, where that is allowed', async () => {
+  it('[CALL1] localhost is loopback without a look-up, where that is allowed', async () => {
     const clock = new ManualClock()
     const caller = openCaller({ policy: trial, clock, metrics: new Metrics(), log: silentLog })
     const { signal } = new AbortController()
@@ -236,7 +236,7 @@ describe('hostile URLs', () => {
   })
 })
 
-/** What a socket is told of a name: its addresses, or why not. */
+/** What a socket learns of a name: its addresses, or why not. */
 function verdict(addressesOf: AddressesOf, isAll = true): Promise<string | readonly string[]> {
   return new Promise((resolve) => {
     guardedLookup(addressesOf, false)('name.example', { all: isAll }, (error, found) => {

@@ -1,5 +1,5 @@
 // What people do with accounts, step by step over HTTP on real accounts: sign-up, log-in, keys, the keys
-// of others, a disabled and a deleted account; and tokens that somebody else made.
+// of others, a disabled and a deleted account; and tokens that another issuer made.
 
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
@@ -57,7 +57,7 @@ const annAccount = () => {
   assert.ok(account !== null)
   return account
 }
-/** What an operator does in between; its step asks who one is. */
+/** What an operator does in between; its step asks for the account. */
 const operator = (act: () => Promise<unknown>, headers: () => Headers) => async () => {
   await act()
   return send('GET', '/v1/auth/me', null, headers())

@@ -22,7 +22,7 @@ before(async () => {
 after(() => face.stop())
 
 let people = 0
-/** Somebody with room for all clients, and a key. */
+/** An account with room for all clients, and a key. */
 async function newcomer() {
   people += 1
   clock.advance(60_000)

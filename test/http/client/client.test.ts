@@ -143,7 +143,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       assert.equal(rig.of('update')[0]?.received_ms, 1_795_000_000_005)
     })
 
-    test('[CLIENT4] a hole is told once, the updates behind it dropped, a snapshot fetched', async () => {
+    test('[CLIENT4] a hole is reported once, the updates behind it dropped, a snapshot fetched', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE, TWO] }).ready
       rig.server.damage = ({ seq, type }) => (type === 'update' && seq === 2 ? 'drop' : 'send')
@@ -164,7 +164,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       assert.equal(rig.client.book(ONE)?.isInSync, true)
     })
 
-    test('[CLIENT4] a wrong checksum is told, and a snapshot fetched', async () => {
+    test('[CLIENT4] a wrong checksum is reported, and a snapshot fetched', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
       for (let turn = 1; turn <= 49; turn += 1) rig.server.change(ONE, 'bids', turn, 1)
@@ -364,7 +364,7 @@ describe('coming back', () => {
     assert.equal(rig.client.book(ONE)?.bids.length, 2)
   })
 
-  test('[CLIENT8] what the server says of a loss is told once, also when it says it twice', async () => {
+  test('[CLIENT8] what the server says of a loss is reported once, also when it says it twice', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null, to_ms: 7 }
@@ -387,7 +387,7 @@ describe('coming back', () => {
     assert.equal(rig.of('gap')[0]?.cause, 'lost')
   })
 
-  test('[CLIENT8] a loss that grows while its resume is cut off is told to its end', async () => {
+  test('[CLIENT8] a loss that grows while its resume is cut off is reported to its end', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null }
@@ -412,7 +412,7 @@ describe('coming back', () => {
     ])
   })
 
-  test('[CLIENT8] books replaced again and again while resumes are cut off are told each time', async () => {
+  test('[CLIENT8] books replaced again and again while resumes are cut off are reported each time', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
     rig.server.cutAll()
@@ -434,7 +434,7 @@ describe('coming back', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
-  test('[CLIENT8] a resync is told as a gap until the snapshot, one however often it is said', async () => {
+  test('[CLIENT8] a resync is reported as a gap until the snapshot, one however often it is said', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', all: true }).ready
     const resync = { type: 'resync', channel: 'orderbook', market_id: ONE, reason: 'slow_consumer' }
@@ -451,7 +451,7 @@ describe('coming back', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
-  test('[CLIENT8] prices missed while away are told with their number, conflated ones are not', async () => {
+  test('[CLIENT8] prices missed while away are reported with their number, conflated ones are not', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'prices', marketIds: [ONE] }).ready
     const options = { conflate_ms: 250 }

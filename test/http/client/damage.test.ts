@@ -124,7 +124,7 @@ function judge(rig: Rig): void {
     // A resume that came short knows how many, and not which.
     const short = own.filter(({ cause }) => cause === 'replay_short')
     const told = short.reduce((sum, { lost }) => sum + (lost ?? 0), 0)
-    assert.ok(missing.length <= told, `${channel}: missing ${missing.join(', ')}, told of ${told}`)
+    assert.ok(missing.length <= told, `${channel}: missing ${missing.join(', ')}, reported ${told}`)
   }
 }
 

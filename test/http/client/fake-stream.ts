@@ -1,4 +1,4 @@
-// A server of the stream that knows the truth and can be told to spoil what it sends: drop, repeat or
+// A server of the stream that knows the truth and spoils what it sends when a test asks for it: drop, repeat or
 // swap messages, cut, answer by a script. It follows http/ws/README.md and shares no code with the
 // real one, so that the client is held against the protocol and not against our server.
 
@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib'
 import { encode } from '@msgpack/msgpack'
 import { WebSocket, WebSocketServer } from 'ws'
 
-export type Fields = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, unknown>>
 
 interface Logged extends Fields {
   readonly epoch: string
@@ -25,10 +25,10 @@ interface Peer {
 }
 
 /** What becomes of a data message on its way to a client. */
-export type Damage = 'send' | 'drop' | 'twice' | 'hold'
+type Damage = 'send' | 'drop' | 'twice' | 'hold'
 
 /** A market's truth. */
-export class FakeBook {
+class FakeBook {
   readonly bids = new Map<number, number>()
   readonly asks = new Map<number, number>()
 
@@ -114,7 +114,7 @@ export class FakeStream {
     for (const { socket } of this.peers) socket.terminate()
   }
 
-  /** A new run: counters begin again, book histories are gone, trades stay. */
+  /** A new run: counters begin again, book updates are gone, trades stay. */
   restart(): void {
     this.cutAll()
     this.epoch = `e${this.#epochs.length + 1}`

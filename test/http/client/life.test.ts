@@ -182,7 +182,7 @@ describe('the user', () => {
     assert.equal(await rig.client.ping(), null)
   })
 
-  test('[CLIENT12] a reader that is too slow is told how much it missed, in its place', async () => {
+  test('[CLIENT12] a reader that is too slow gets the number of events that it missed, in their place', async () => {
     const queue = new EventQueue(3, () => {})
     for (let number = 1; number <= 10; number += 1)
       queue.push({ type: 'fault', reason: `${number}` })

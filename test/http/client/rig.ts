@@ -6,7 +6,7 @@ import { connect, type StreamClient, type StreamEvent } from '../../../http/clie
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { FakeStream } from './fake-stream.ts'
 
-export type EventOf<Type extends StreamEvent['type']> = StreamEvent & { readonly type: Type }
+type EventOf<Type extends StreamEvent['type']> = StreamEvent & { readonly type: Type }
 
 export interface Rig {
   readonly server: FakeStream

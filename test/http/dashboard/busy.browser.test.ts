@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { after, before, test } from '../../support/rigs/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
 import { heapBytes, TaskTrace } from '../../support/twins/tab-measures.ts'
@@ -46,7 +46,7 @@ function change(count: number): void {
   if (count % 20 === 0) market.reprice((45 + random.below(10)) * 10_000)
 }
 
-/** Changes the market until told to stop, by the clock: a late turn makes up for what it missed. */
+/** Changes the market until it is stopped, by the clock: a late turn makes up for what it missed. */
 function startChanges(): { readonly count: () => number; stop(): void } {
   const sinceMs = performance.now()
   let count = 0

@@ -165,7 +165,7 @@ test('[DASH11] the first useful picture stands within a second of asking for the
   assert.ok(isJudged ? medianMs < 1_000 : medianMs > 0, `${medianMs} ms`)
 })
 
-test('[DASH12] the policy is in force: what somebody smuggled in would not run, load, nor become markup', async () => {
+test('[DASH12] the policy is in force: what is smuggled in does not run, load, nor become markup', async () => {
   const tab = await dashboard.open('#/status', {
     expected: [/refused by the policy/, /Content Security Policy|Trusted(?:HTML|Script| Type)/],
   })

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
-import { fakeAddress, randomWallet } from '../../support/fakes/fake-wallets.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
+import { fakeAddress, randomWallet } from '../../support/fakes/wallets.ts'
 import { after, before, test } from '../../support/rigs/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
 import { judgement } from '../../support/twins/word-judge.ts'
@@ -49,7 +49,13 @@ before(async () => {
     {
       ...{ nativeId: 't1', timeMs: NOON, receivedAtMs: timeMs(NOON + 5), side: 'buy' as const },
       ...{ price: priceMicros(500_000), size: sizeMicros(40_000_000_000), outcomeIndex: 0 },
-      ...{ usd: usdMicros(20_000_000_000), maker: null, taker: null, txHash: markup('hash') },
+      ...{
+        usd: usdMicros(20_000_000_000),
+        maker: null,
+        taker: null,
+        txHash: markup('hash'),
+        isBlock: false,
+      },
       ...{ outcome: markup('yes'), question: markup('question'), slug: markup('slug') },
       ...{ eventSlug: null, category: markup('category'), wallet: fakeAddress('a1'), fills: 2 },
       ...{ run: null, offset: null, seq: null },

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Level } from '../../../http/client/book.ts'
 import { depthOf } from '../../../http/dashboard/charts/depth.ts'
-import { bookStateOf, ladderOf } from '../../../http/dashboard/parts/market/book-ladder.ts'
-import { contrary, crossingOf } from '../../../http/dashboard/parts/views/prices.ts'
+import { contrary, crossingOf } from '../../../http/dashboard/parts/lists/quotes.ts'
+import { bookStateOf, ladderOf } from '../../../http/dashboard/parts/market/book.ts'
 
 const level = (price: number, size: number): Level => ({ price, size })
 const BOOK = {

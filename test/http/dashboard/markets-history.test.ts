@@ -1,16 +1,16 @@
-// Trades and candles of a market's page, which come from the history and from the stream in any order: held against
+// Trades and candles of a market's page, which come from the server's answer and from the stream in any order: held against
 // all of them sorted at the end.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
-import { type Bar, barOfMessage, MarketBars } from '../../../http/dashboard/parts/market/bars.ts'
+import { type Bar, barOfMessage, MarketBars } from '../../../http/dashboard/charts/bars.ts'
 import { foldedText } from '../../../http/dashboard/parts/market/facts.ts'
 import {
   TAPE_TRADES_MAX,
   type TapeTrade,
   TradeTape,
-} from '../../../http/dashboard/parts/market/trade-tape.ts'
+} from '../../../http/dashboard/parts/market/trade-panel.ts'
 
 const trade = (number: number): TapeTrade => ({
   id: `t${number}`,

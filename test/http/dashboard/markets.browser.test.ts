@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import type { Orderbook, TradePage } from '../../../http/dashboard/records.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { after, before, test } from '../../support/rigs/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
 import { openFace } from '../../support/rigs/face.ts'
@@ -206,7 +206,7 @@ test('[DASH40] a book whose connection is lost stays, and says that it is the la
   await tab.close()
 })
 
-test('[DASH43] the whole tape is there for who scrolls', async () => {
+test('[DASH43] the whole tape is there for a viewer who scrolls', async () => {
   const market = add('busy')
   for (let number = 0; number < 250; number += 1) market.trade()
   const tab = await dashboard.open(pageOf(market))
@@ -271,7 +271,7 @@ test('[DASH44] a market without a twin says so', async () => {
   await tab.close()
 })
 
-test('[DASH47] a market that nobody lists has a state of its own, with the way back', async () => {
+test('[DASH47] a market that no venue lists has a state of its own, with the way back', async () => {
   const tab = await dashboard.open('#/market/venue_a_%3Cb%3Enothing')
   const { page } = tab
   await page.getByRole('heading', { name: 'No such market' }).waitFor()

@@ -3,17 +3,19 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { safeLink } from '../../../http/dashboard/parts/market/facts.ts'
-import { MarketFinder, PAGES_MAX, PAUSE_MS } from '../../../http/dashboard/parts/markets/finder.ts'
 import {
   hrefOfQuery,
   type MarketQuery,
   queryOf,
   searchText,
-} from '../../../http/dashboard/parts/markets/query.ts'
+} from '../../../http/dashboard/parts/markets/filters.ts'
+import { MarketFinder, PAGES_MAX, PAUSE_MS } from '../../../http/dashboard/parts/markets/finder.ts'
 import type { Market, MarketPage } from '../../../http/dashboard/records.ts'
 import { placeOf } from '../../../http/dashboard/route.ts'
+import { feesRecord } from '../../../http/records/fees.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const EVERYTHING: MarketQuery = { text: '', venue: null, status: null, category: null }
@@ -37,6 +39,7 @@ function market(id: string): Market {
     category: null,
     event_slug: null,
     image: null,
+    fees: feesRecord(FEES_UNKNOWN, 0),
   }
 }
 
@@ -70,7 +73,7 @@ function rig() {
   return { clock, requests, finder, shown }
 }
 
-/** Promises that are settled have told so. */
+/** Resolves once all settled promises have run their handlers. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('[DASH35] typing is searched for once, a pause after the last letter; a filter at once', async () => {

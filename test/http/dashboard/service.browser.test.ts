@@ -76,7 +76,7 @@ test('[DASH14] a killed server is said at the top of the page, its return takes 
   const token = await dashboard.signUp('stays@example.com')
   const tab = await dashboard.open('#/markets', {
     token,
-    expected: [/ERR_CONNECTION_REFUSED|WebSocket connection to/],
+    expected: [/ERR_CONNECTION_(REFUSED|RESET)|WebSocket connection to/],
   })
   const { page } = tab
   const line = page.locator('.connection')
@@ -98,7 +98,7 @@ test('[DASH14] a killed server is said at the top of the page, its return takes 
 
   await dashboard.start()
   await state('live')
-  // What nobody answered is asked again by the page itself.
+  // The page itself asks again for what the server did not answer.
   await page.getByText('No market has “zebra” in it.').waitFor()
   await page.getByRole('button', { name: 'Clear' }).click()
   await page.waitForFunction(
@@ -123,7 +123,7 @@ test('[DASH14] a killed server is said at the top of the page, its return takes 
   }
 })
 
-test('[DASH14] a tab whose account is gone with the data folder is told to log in again', async () => {
+test('[DASH14] a tab whose account is gone with the data folder asks to log in again', async () => {
   const tab = await dashboard.open('#/markets', {
     token: 'not.a.token',
     expected: [/WebSocket connection to/],

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readPage } from '../../../http/documents/docs-page.ts'
-import { RawConnection } from '../../support/clients/raw-http.ts'
+import { assertNotServed } from '../../support/clients/raw-http.ts'
 import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
 
 let face: DescribedFace
@@ -70,8 +70,7 @@ describe('GET /docs', () => {
   })
 
   test('[DOCS3] no other file can be asked for, however its path is written', async () => {
-    const connection = new RawConnection(face.port)
-    for (const target of [
+    const targets = [
       '/docs/',
       '/docs/index.html',
       '/docs/package.json',
@@ -84,11 +83,7 @@ describe('GET /docs', () => {
       '/docs/__proto__',
       '/docs/constructor',
       '/docs//etc/passwd',
-    ]) {
-      const answer = await connection.exchange({ method: 'GET', target })
-      assert.equal(answer?.status, 404, target)
-      assert.doesNotMatch(answer.body, /twinbook|root:/)
-    }
-    connection.close()
+    ]
+    await assertNotServed(face.port, targets, /twinbook|root:/)
   })
 })

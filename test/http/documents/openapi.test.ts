@@ -12,7 +12,7 @@ import { operationId } from '../../../http/documents/names.ts'
 import { openapi, openapiText } from '../../../http/documents/openapi.ts'
 import { Components, type Json, type JsonObject } from '../../../http/documents/schemas-of.ts'
 import { MarketSchema, nullable } from '../../../http/schemas.ts'
-import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import { FakeEngine } from '../../support/fakes/engine.ts'
 import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
@@ -65,7 +65,9 @@ describe('the document', () => {
       type: 'object',
       additionalProperties: { type: 'boolean' },
     })
-    assert.deepEqual(Object.keys(components.all), ['Market', 'Outcome', 'PlatformListing'])
+    const fees = ['FeeCurve', 'FeeModel', 'FeeRounding', 'Fees']
+    const shapes = [...fees, 'Market', 'Outcome', 'PlatformListing']
+    assert.deepEqual(Object.keys(components.all), shapes)
     assert.doesNotMatch(JSON.stringify(face.document), /"aliases"|"\$id"/)
   })
 

@@ -89,6 +89,7 @@ function someMessage(random: Random, market: MarketActor, nowMs: number): Market
     case 6:
       return {
         kind: 'tickSize',
+        keepsBook: false,
         outcome: outcomeId(`${name}-yes`),
         tickMicros: level(0.01, 1).price,
         ...at,

@@ -2,11 +2,59 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CURVE_ZERO, type FeeModel } from '../../../engine/market/fees.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { MarketRecords } from '../../../http/records/markets.ts'
-import { FakeEngine } from '../../support/fakes/fake-engine.ts'
+import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { NOON } from '../../support/worlds/builders.ts'
+
+const UNKNOWN = {
+  model: 'unknown',
+  taker: null,
+  maker: null,
+  rounding: null,
+  rebate_rate: null,
+  source: null,
+  since: null,
+  waived_until: null,
+  next: null,
+}
+
+test('[FEE7] a record shows the fees as of now, what is announced, and what is unknown as null', () => {
+  const clock = new ManualClock(NOON)
+  const engine = new FakeEngine(clock)
+  const now: FeeModel = {
+    kind: 'quadratic',
+    taker: { rateMicros: 70_000, exponent: 1, multiplierMicros: 500_000 },
+    maker: CURVE_ZERO,
+    rounding: { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 },
+    rebateMicros: 200_000,
+    source: 'series',
+    sinceMs: timeMs(NOON - 1_999),
+  }
+  const next: FeeModel = { ...now, kind: 'flat', maker: null, sinceMs: timeMs(NOON + 30_000) }
+  const fees = { now, next, waivedUntilMs: timeMs(NOON + 90_000) }
+  const market = engine.add('Rain', { fees })
+  const records = new MarketRecords(engine.matches)
+  const shown = () => JSON.parse(records.text(market, clock.nowMs())).fees
+  const seconds = NOON / 1000
+  const written = {
+    model: 'quadratic',
+    taker: { rate: 0.07, exponent: 1, multiplier: 0.5 },
+    maker: { rate: 0, exponent: 1, multiplier: 1 },
+    rounding: { direction: 'up', fill_step: 0.0001, order_step: 0.01 },
+    rebate_rate: 0.2,
+    source: 'series',
+    since: seconds - 2,
+  }
+  const announced = { ...written, model: 'flat', maker: null, since: seconds + 30 }
+  assert.deepEqual(shown(), { ...written, waived_until: seconds + 90, next: announced })
+  clock.advance(29_999)
+  assert.equal(shown().model, 'quadratic')
+  clock.advance(1)
+  assert.deepEqual(shown(), { ...announced, waived_until: seconds + 90, next: null })
+})
 
 test('[MARKETS10] a record is whole JSON, whatever its texts contain, and its numbers are the present ones', () => {
   const clock = new ManualClock()
@@ -59,6 +107,7 @@ test('[MARKETS10] a record is whole JSON, whatever its texts contain, and its nu
       category: summary.category,
       event_slug: summary.eventSlug,
       image: summary.image,
+      fees: UNKNOWN,
     })
   }
 })

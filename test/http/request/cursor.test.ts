@@ -1,9 +1,9 @@
-// Cursors of lists and histories: they come back, and nobody else's does.
+// Cursors of lists and of time ranges: each reads back as it was written, and one from elsewhere is refused.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
-import { historyCursor, ListCursors, parseHistoryCursor } from '../../../http/request/cursor.ts'
+import { ListCursors, parseTimeCursor, timeCursor } from '../../../http/request/cursor.ts'
 
 test('[PAGE1] a list cursor comes back as it was, for its own filters only', () => {
   const cursors = new ListCursors()
@@ -29,12 +29,12 @@ test('[PAGE1] an edited cursor is noticed at every character', () => {
   }
 })
 
-test('[PAGE2] a history cursor is the millisecond, with the ordinal where a page cuts through it', () => {
-  assert.equal(historyCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 4, ordinal: 0 }), '5')
-  assert.equal(historyCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 5, ordinal: 1 }), '5.2')
-  assert.deepEqual(parseHistoryCursor('1700000000123'), { timeMs: 1700000000123, ordinal: null })
-  assert.deepEqual(parseHistoryCursor('1700000000123.7'), { timeMs: 1700000000123, ordinal: 7 })
+test('[PAGE2] the cursor of a time range is a millisecond, with the ordinal where a page cuts through it', () => {
+  assert.equal(timeCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 4, ordinal: 0 }), '5')
+  assert.equal(timeCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 5, ordinal: 1 }), '5.2')
+  assert.deepEqual(parseTimeCursor('1700000000123'), { timeMs: 1700000000123, ordinal: null })
+  assert.deepEqual(parseTimeCursor('1700000000123.7'), { timeMs: 1700000000123, ordinal: 7 })
   for (const text of ['', 'x', '1.', '.1', '-1', '1.2.3', '1e3', ' 1', '9'.repeat(16)]) {
-    assert.equal(parseHistoryCursor(text), null, text)
+    assert.equal(parseTimeCursor(text), null, text)
   }
 })

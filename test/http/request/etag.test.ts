@@ -1,4 +1,4 @@
-// Conditional requests and caching: what a client has it need not be sent again, and nobody keeps what
+// Conditional requests and caching: what a client has it need not be sent again, and no cache keeps what
 // moves. If-None-Match is judged by a plain reading of RFC 9110, 13.1.2.
 
 import assert from 'node:assert/strict'
@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { usdMicros } from '../../../engine/units.ts'
 import { etagOf, knows } from '../../../http/request/etag.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
@@ -59,7 +59,7 @@ describe('If-None-Match', () => {
     assert.equal(knows(opaque.slice(1, -1), known), false, 'without quotes it is no name')
   })
 
-  test('[ETAG2] who has an answer is told so, with its headers and without its body', async () => {
+  test('[ETAG2] a client that has an answer gets 304, with its headers and without its body', async () => {
     for (const path of [...CATALOGUE, ...FILES]) {
       const first = await face.get(path)
       assert.equal(first.status, 200, path)

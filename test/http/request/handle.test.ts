@@ -1,6 +1,5 @@
 // The wrapper of every HTTP handler, on a real socket with routes that misbehave in every way.
 
-import type { us_listen_socket } from 'uWebSockets.js'
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
@@ -15,8 +14,9 @@ import { headerValue, json, jsonBytes } from '../../../http/request/reply.ts'
 import { bodyRoute, type Route, route } from '../../../http/request/route.ts'
 import { Router } from '../../../http/request/router.ts'
 import { UnsentAnswers } from '../../../http/request/unsent.ts'
-import { FakeAccounts } from '../../support/fakes/fake-engine.ts'
+import { FakeAccounts } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openHandledApp } from '../../support/rigs/handled-app.ts'
 
 const clock = new ManualClock()
 const accounts = new FakeAccounts(clock)
@@ -100,15 +100,10 @@ let port = 0
 let closeAll: () => void = () => {}
 
 before(async () => {
-  const uws = await import('uWebSockets.js')
-  const app = uws.App().any('/*', requests.handle)
-  const socket = await new Promise<us_listen_socket | false>((resolve) => {
-    app.listen('127.0.0.1', 0, resolve)
-  })
-  assert.ok(socket !== false)
-  port = uws.us_socket_local_port(socket)
+  const app = await openHandledApp(requests)
+  port = app.port
   origin = `http://127.0.0.1:${port}`
-  closeAll = () => app.close()
+  closeAll = app.close
 })
 after(() => closeAll())
 

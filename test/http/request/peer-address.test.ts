@@ -7,7 +7,7 @@ import { normalized } from '../../../http/request/peer-address.ts'
 import { RawConnection } from '../../support/clients/raw-http.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 
-/** How many requests were counted before against whom this one counts; each text is a line of the header. */
+/** How many requests had counted against the address that this one counts against; each text is a line of the header. */
 async function countedBefore(face: Face, ...lines: readonly string[]): Promise<number> {
   const connection = new RawConnection(face.port)
   const headers = lines.map((line) => ['X-Forwarded-For', line] as const)
@@ -107,7 +107,7 @@ test('[PEER3] an IPv6 network of 64 bits counts as one, however its addresses ar
   }
 })
 
-test('[PEER3] an address has one form whoever writes it', () => {
+test('[PEER3] an address has one form, however it is written', () => {
   const forms: Readonly<Record<string, string | null>> = {
     '192.0.2.1': '192.0.2.1',
     '192.0.2.1:80': '192.0.2.1',
@@ -138,7 +138,7 @@ test('[PEER3] an address has one form whoever writes it', () => {
   for (const [text, form] of Object.entries(forms)) assert.equal(normalized(text), form, text)
 })
 
-test('[PEER2] without one nobody can choose the address that they count against', async () => {
+test('[PEER2] without a trusted proxy a client cannot choose the address that it counts against', async () => {
   const face = await openFace()
   try {
     assert.equal(await countedBefore(face, '203.0.113.7'), 0)

@@ -1,6 +1,6 @@
 // Requests as bytes, and what becomes of them: those that two readers could read differently are refused and end their
 // connection, so that nothing behind them is ever run (request smuggling). What the library refuses by itself stands
-// here too, because nobody else says it. The connection's state after an answer is found out by one more request.
+// here too, because no other document says it. The connection's state after an answer is found out by one more request.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -44,7 +44,7 @@ const TABLE: readonly (readonly [name: string, bytes: string, fate: Fate])[] = [
   ['a body of known length', `${LOGIN}Content-Length: 7\r\n\r\n${BODY}`, { read: [422] }],
   ['blanks around the length', `${LOGIN}Content-Length:  7 \r\n\r\n${BODY}`, { read: [422] }],
   [
-    'a body nobody reads',
+    'a body that no handler reads',
     `${HEALTH}Content-Length: ${RIDER.length}\r\n\r\n${RIDER}`,
     { read: [200] },
   ],

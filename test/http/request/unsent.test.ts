@@ -1,7 +1,7 @@
 // What clients do not read: answers that the socket does not take, on one connection and on many, read
 // slowly or never. The clients are bare sockets, and what they read is compared with what was answered.
 
-import type { HttpResponse, us_listen_socket } from 'uWebSockets.js'
+import type { HttpResponse } from 'uWebSockets.js'
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -22,8 +22,9 @@ import { file, json, jsonBytes, jsonText } from '../../../http/request/reply.ts'
 import { type Route, route } from '../../../http/request/route.ts'
 import { Router } from '../../../http/request/router.ts'
 import { type Rest, UnsentAnswers } from '../../../http/request/unsent.ts'
-import { FakeAccounts } from '../../support/fakes/fake-engine.ts'
+import { FakeAccounts } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openHandledApp } from '../../support/rigs/handled-app.ts'
 
 /** More than the kernel takes of a connection on loopback. */
 const LONG_BYTES = 24 * 2 ** 20
@@ -78,18 +79,13 @@ let port = 0
 let closeAll: () => void = () => {}
 
 before(async () => {
-  const uws = await import('uWebSockets.js')
-  const app = uws.App().any('/*', requests.handle)
-  const socket = await new Promise<us_listen_socket | false>((resolve) => {
-    app.listen('127.0.0.1', 0, resolve)
-  })
-  assert.ok(socket !== false)
-  port = uws.us_socket_local_port(socket)
-  closeAll = () => app.close()
+  const app = await openHandledApp(requests)
+  port = app.port
+  closeAll = app.close
 })
 after(() => closeAll())
 
-/** A client that has sent this and reads nothing until it is told to. */
+/** A client that has sent this and reads nothing until it is resumed. */
 async function asker(text: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
@@ -224,7 +220,7 @@ describe('answers that are not read', () => {
     assert.equal(refused.status, 429)
     assert.ok(Number(refused.headers.get('retry-after')) >= 1)
     assert.match(await refused.text(), /bytes of files a minute/)
-    // What has no body is kept by the library, whether anybody reads it or not.
+    // What has no body is kept by the library, whether the client reads it or not.
     for (const method of ['HEAD', 'OPTIONS']) {
       const socket = await asker(ask('/small', method))
       assert.equal((await readAll(socket)).length, 0, 'the connection ends')

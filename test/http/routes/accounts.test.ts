@@ -100,7 +100,7 @@ describe('accounts', () => {
     check(DetailSchema, await face.get(path, { method: 'DELETE', headers: bearer('ann') }), 404)
   })
 
-  test('[ACCOUNTS1] /v1/auth/me says who asks, by key or token', async () => {
+  test('[ACCOUNTS1] /v1/auth/me names the account that asks, by key or token', async () => {
     for (const headers of [{ 'x-api-key': 'ann-key' }, bearer('ann')]) {
       const got = await face.get('/v1/auth/me', { headers })
       assert.equal(got.status, 200)

@@ -7,7 +7,7 @@ import { Value } from '@sinclair/typebox/value'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { BookHistorySchema } from '../../../http/schemas.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { level, NOON } from '../../support/worlds/builders.ts'
 

@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { linked, readClientFiles } from '../../../http/assets/client-files.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { bid, level } from '../../support/worlds/builders.ts'
 

@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { readClientFiles } from '../../../http/assets/client-files.ts'
 import { readDashboard } from '../../../http/assets/dashboard-files.ts'
-import { RawConnection } from '../../support/clients/raw-http.ts'
+import { assertNotServed } from '../../support/clients/raw-http.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 
 let face: Face
@@ -110,8 +110,7 @@ test('[DASH10] the policy lets the page load only from its own host, run nothing
 })
 
 test('[DASH10] no other file can be asked for, however its path is written', async () => {
-  const connection = new RawConnection(face.port)
-  for (const target of [
+  const targets = [
     '/dashboard/',
     '/dashboard/main.ts',
     '/dashboard/main.js',
@@ -125,10 +124,6 @@ test('[DASH10] no other file can be asked for, however its path is written', asy
     '/dashboard/constructor',
     '/dashboard//etc/passwd',
     '/dashboard/pages/market.ts',
-  ]) {
-    const answer = await connection.exchange({ method: 'GET', target })
-    assert.equal(answer?.status, 404, target)
-    assert.doesNotMatch(answer.body, /twinbook|root:|import/)
-  }
-  connection.close()
+  ]
+  await assertNotServed(face.port, targets, /twinbook|root:|import/)
 })

@@ -34,7 +34,7 @@ const folder = mkdtempSync(join(tmpdir(), 'native-trades-'))
 describe('trades of an event with many markets', () => {
   const clock = new ManualClock()
   const random = seededRandom('event trades')
-  /** Newest last: what the whole history is, `time market ordinal id`. */
+  /** Newest last, every trade: `time market ordinal id`. */
   const wanted: { atMs: number; market: number; ordinal: number; id: string }[] = []
   let storage: Storage
   let get: (query: string) => Promise<{ ids: string[]; cursor: string | null; status: number }>

@@ -9,7 +9,7 @@ import { priceMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
 import { PricesSchema } from '../../../http/routes/prices.ts'
 import { DetailSchema, PriceSchema, ProblemsSchema } from '../../../http/schemas.ts'
 import { gotFrom } from '../../support/clients/checked-answer.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
@@ -109,7 +109,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
 })
 
 describe('GET /v1/prices', () => {
-  test('[BULK1] each market once, in the order asked for, and the ids that nobody knows', async () => {
+  test('[BULK1] each market once, in the order asked for, and the ids that no market has', async () => {
     for (const query of [
       'market_ids=venue_b_snow,venue_a_None,VENUE_A_RAIN,venue_b_Snow,venue_a_none,%22x%22',
       'ids=venue_b_snow,venue_a_None&ids=venue_a_rain&ids=%22x%22',

@@ -8,6 +8,7 @@ import { statsSchema } from '../../../http/routes/status.ts'
 import { HealthSchema } from '../../../http/schemas.ts'
 import { gotFrom } from '../../support/clients/checked-answer.ts'
 import { RawConnection, requestBytes } from '../../support/clients/raw-http.ts'
+import { quietDrift } from '../../support/fakes/quiet-drift.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 
 let face: Face
@@ -45,13 +46,38 @@ test('[STATUS1] health needs no key, is not counted, and is degraded when any pa
   assert.equal(engine.accounts.usedBy('127.0.0.1'), used)
 })
 
+test('[STATUS5] health lists what a venue sends that the code does not know, by its configured name', async () => {
+  const { engine } = face
+  const [first] = engine.venueViews
+  assert.ok(first !== undefined)
+  const drift = quietDrift()
+  drift.note('gamma.version', 'v3\u0000\u202e', '<script>"\ud800')
+  drift.note('gamma.version', 'v3\u0000\u202e', 'another')
+  drift.note('data.row', 'new', '', 'notice')
+  engine.venueViews[0] = { ...first, drift: drift.entries() }
+  const got = await face.get('/health', { headers: {} })
+  assert.ok(Value.Check(HealthSchema, got.body), got.text)
+  const { firstMs } = drift.entries()[0] ?? { firstMs: 0 }
+  const times = { first: Math.floor(firstMs / 1_000), last: Math.floor(firstMs / 1_000) }
+  const version = { kind: 'gamma.version', name: 'v3 ', weight: 'loss', count: 2 }
+  const row = { kind: 'data.row', name: 'new', weight: 'notice', count: 1 }
+  assert.deepEqual(got.body.drift, {
+    venue_a: [
+      { ...version, ...times, sample: '<script>" ' },
+      { ...row, ...times, sample: '' },
+    ],
+    venue_b: [],
+  })
+  engine.venueViews[0] = first
+})
+
 test('[STATUS2] metrics are the registry’s text, for this machine', async () => {
   const got = await face.get('/metrics', { headers: {} })
   assert.equal(got.status, 200)
   assert.match(got.text, /http_answers_total\{status="200"\} \d+/)
 })
 
-test('[STATUS2] whoever asks through a proxy, trusted or not, is on another machine; other origins may not read them', async () => {
+test('[STATUS2] a client behind a proxy, trusted or not, is on another machine; other origins may not read them', async () => {
   const proxied = await openFace({ trustedProxies: ['127.0.0.1'] })
   try {
     for (const one of [face, proxied]) {

@@ -6,7 +6,7 @@ import { Value } from '@sinclair/typebox/value'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { TradesSchema } from '../../../http/schemas.ts'
-import type { FakeMarket } from '../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
@@ -56,6 +56,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
       maker: null,
       taker: '0xtaker',
       tx_hash: '0xabc',
+      is_block_trade: false,
     })
     assert.equal(body.cursor, null)
     assert.equal(body.has_more, false)

@@ -17,14 +17,14 @@ import {
   fakeAddress,
   randomPosition,
   randomWallet,
-} from '../../support/fakes/fake-wallets.ts'
+} from '../../support/fakes/wallets.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 import { refusing } from '../../support/worlds/route-seeds.ts'
 
 const ANN = fakeAddress('a1')
 const OWNER = fakeAddress('e0')
-const NOBODY = fakeAddress('00')
+const UNSEEN = fakeAddress('00')
 const SECOND = NOON / 1_000
 
 let face: Face
@@ -157,7 +157,7 @@ test('[WALLETREST2] an address that is none is 422 and says what is one, an id o
   assert.equal(new EngineError('UNAVAILABLE', '').status, 503)
 })
 
-/** By hand: of a market that is listed, of one that was kept, and of one that nobody knows. */
+/** By hand: of a market that is listed, of one that was kept, and of one that no venue lists. */
 function names(market: string, isListed: boolean, isKept: boolean) {
   if (isListed) {
     return { question: `Will ${market} happen?`, slug: `slug-${market}`, event: `event-${market}` }
@@ -186,7 +186,7 @@ function expectedTrade({ event, id, timeMs: atMs, view }: WalletEventView) {
     ...{ size_usd: number(event.usd), timestamp_ms: atMs, native_trade_id: id },
     maker: event.role === 'maker' ? ANN : null,
     taker: event.role === 'taker' ? ANN : null,
-    tx_hash: event.txHash === '' ? null : event.txHash,
+    ...{ tx_hash: event.txHash === '' ? null : event.txHash, is_block_trade: false },
     ...{ token_id: event.token, condition_id: event.market },
     ...{ question, slug, role: event.role },
   }
@@ -203,8 +203,8 @@ test('[WALLETREST3] trades are what the wallet did in the first outcome; every f
   await gotFrom(face, walletTradesSchema, base)
   const { rows } = await pages(`${base}?limit=500`, 'trades')
   assert.deepEqual(rows, newest(isFill).map(expectedTrade))
-  assert.deepEqual(Object.keys(rows[0] ?? {}).slice(-6), [
-    ...['tx_hash', 'token_id', 'condition_id', 'question', 'slug', 'role'],
+  assert.deepEqual(Object.keys(rows[0] ?? {}).slice(-7), [
+    ...['tx_hash', 'is_block_trade', 'token_id', 'condition_id', 'question', 'slug', 'role'],
   ])
   for (const role of ['taker', 'maker', null]) assert.ok(rows.some((row) => row.role === role))
   const side = (row: WalletEventView) => expectedTrade(row).side
@@ -243,9 +243,9 @@ test('[WALLETREST3] trades are what the wallet did in the first outcome; every f
   }
 })
 
-test('[WALLETREST4] activities are splits, merges, redemptions and conversions, of the types asked for', async () => {
+test('[WALLETREST4] activities are splits, merges, redemptions, conversions and migrations, of the types asked for', async () => {
   const base = `/v1/wallets/${ANN}/activity`
-  const kinds = ['split', 'merge', 'redeem', 'conversion']
+  const kinds = ['split', 'merge', 'redeem', 'conversion', 'migration']
   const { activities } = await gotFrom(face, walletActivitySchema, `${base}?limit=500`)
   const expected = newest(({ event }) => kinds.includes(event.kind)).map((row) => ({
     ...{ id: row.id, type: row.event.kind.toUpperCase() },
@@ -256,7 +256,7 @@ test('[WALLETREST4] activities are splits, merges, redemptions and conversions, 
     tx_hash: row.event.txHash === '' ? null : row.event.txHash,
     timestamp_ms: row.timeMs,
   }))
-  assert.ok(new Set(expected.map(({ type }) => type)).size === 4)
+  assert.ok(new Set(expected.map(({ type }) => type)).size === 5)
   assert.deepEqual(activities, expected)
   for (const [query, isWanted] of [
     ['type=SPLIT', ({ type }) => type === 'SPLIT'],
@@ -339,7 +339,7 @@ test('[WALLETREST6] the ranking gives each wallet once by window and order, and 
   assert.equal((await face.get('/v1/stats')).body.wallets, 4)
 })
 
-/** A wallet with so many positions in one market and two that nobody knows. */
+/** A wallet with so many positions in one market and two of no known market. */
 function holder(pair: string, count: number): FakeWallet {
   const proxy = fakeAddress(pair)
   const random = seededRandom('holder', pair)
@@ -527,7 +527,7 @@ test('[WALLETREST9] a position has every figure exactly, and the summary those o
 test('[WALLETREST10] a wallet never seen has no profile and empty lists; each answer says whether the wallet is known completely', async () => {
   const none = { cursor: null, has_more: false }
   const zero = { realized_pnl: 0, unrealized_pnl: 0, total_pnl: 0 }
-  assert.equal((await face.get(`/v1/wallets/${NOBODY}`)).status, 404)
+  assert.equal((await face.get(`/v1/wallets/${UNSEEN}`)).status, 404)
   const empty = {
     trades: { trades: [], ...none },
     activity: { activities: [], ...none },
@@ -539,19 +539,19 @@ test('[WALLETREST10] a wallet never seen has no profile and empty lists; each an
     },
   }
   for (const [path, rest] of Object.entries(empty)) {
-    const got = await face.get(`/v1/wallets/${NOBODY}/${path}`)
+    const got = await face.get(`/v1/wallets/${UNSEEN}/${path}`)
     assert.equal(got.status, 200)
-    assert.deepEqual(got.body, { address: NOBODY, ...rest })
+    assert.deepEqual(got.body, { address: UNSEEN, ...rest })
     assert.equal(got.headers.get('x-data-complete'), 'true')
   }
   const { as_of_ms, ...pnl } = await gotFrom(
     face,
     pnlSchema,
-    `/v1/wallets/${NOBODY}/pnl?granularity=week`,
+    `/v1/wallets/${UNSEEN}/pnl?granularity=week`,
   )
   assert.ok(as_of_ms > 0)
   assert.deepEqual(pnl, {
-    ...{ address: NOBODY, ...zero, win_count: 0, loss_count: 0, win_rate: null },
+    ...{ address: UNSEEN, ...zero, win_count: 0, loss_count: 0, win_rate: null },
     ...{ total_volume: 0, total_trades: 0, granularity: 'week', pnl_over_time: [] },
     method: 'average_cost',
   })

@@ -185,7 +185,7 @@ describe('webhooks', () => {
 })
 
 describe('bodies of webhooks', () => {
-  test('[HOOKROUTE3] every failure is told at its place, however deep, in the order of the fields', async () => {
+  test('[HOOKROUTE3] every failure is listed at its place, however deep, in the order of the fields', async () => {
     const body = {
       more: { hunter2: 'hunter2' },
       description: 5,

@@ -62,7 +62,14 @@ function addRow(
     ...{ nativeId: row.id, timeMs: timeMs(row.atMs), receivedAtMs: timeMs(row.atMs + 5) },
     ...{ price: priceMicros(500_000), size: sizeMicros(row.usd * 2_000_000), side: row.side },
     ...{ outcomeIndex: 0, usd: usdMicros(row.usd * 1_000_000), maker: null, taker: row.wallet },
-    ...{ txHash: null, outcome: 'Yes', question: 'Will it?', slug: 'will-it', eventSlug: null },
+    ...{
+      txHash: null,
+      isBlock: false,
+      outcome: 'Yes',
+      question: 'Will it?',
+      slug: 'will-it',
+      eventSlug: null,
+    },
     ...{ category: row.category, wallet: row.wallet, fills: 2, run: null, offset: null, seq: null },
   })
 }
@@ -97,7 +104,13 @@ test('[WHALES2] a row has the fields of the stream, and the answer says from how
     ...{ id: last.id, market_id: last.market, platform: last.platform, price: 0.5 },
     ...{ size: last.usd * 2, side: last.side, outcome: 'Yes', size_usd: last.usd },
     ...{ timestamp_ms: last.atMs, native_trade_id: last.id, maker: null, taker: last.wallet },
-    ...{ tx_hash: null, question: 'Will it?', slug: 'will-it', event_slug: null },
+    ...{
+      tx_hash: null,
+      is_block_trade: false,
+      question: 'Will it?',
+      slug: 'will-it',
+      event_slug: null,
+    },
     ...{ category: last.category, wallet: last.wallet, fills: 2 },
   })
   assert.equal(body.min_usd, 1_000)

@@ -1,4 +1,4 @@
-// How a wallet's history is read for its pages: in slices of bounded length whatever is asked for, and in the time that
+// How a wallet's events are read for their pages: in slices of bounded length whatever is asked for, and in the time that
 // the opening of the wallet left. Not for: what the pages hold (routes/wallets.test.ts).
 
 import assert from 'node:assert/strict'
@@ -7,8 +7,8 @@ import type { WalletEventView, WalletView } from '../../../actors/wallets/views.
 import { EngineError } from '../../../engine/errors.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { activityAnswer } from '../../../http/wallets/answers.ts'
-import { FakeWallet, fakeAddress, randomWallet } from '../../support/fakes/fake-wallets.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { FakeWallet, fakeAddress, randomWallet } from '../../support/fakes/wallets.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 

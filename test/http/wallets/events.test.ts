@@ -34,7 +34,7 @@ test('[WALLETREST13] a market that the catalogue has forgotten is named as it wa
   ]
   assert.deepEqual(told(['yes', OLD]), [...named, 'Up', 0.4, 'buy'])
   assert.deepEqual(told(['no', OLD]), [...named, 'Down', 0.6, 'sell'])
-  // Where nobody knows, the token is as good as the first.
+  // Where the token's outcome is not known, it counts as the first.
   assert.deepEqual(told(['no', null]), [...unnamed, null, 0.4, 'buy'])
   const blank = { ...OLD, tokens: [], labels: [], question: null, slug: null, eventSlug: null }
   assert.deepEqual(told(['no', blank]), [...unnamed, null, 0.4, 'buy'])

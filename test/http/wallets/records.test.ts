@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs, toNumber, USD_ZERO, usdMicros } from '../../../engine/units.ts'
 import { PNL_POINTS_MAX, pnlRecord, ratio } from '../../../http/wallets/records.ts'
-import { fakeAddress } from '../../support/fakes/fake-wallets.ts'
+import { fakeAddress } from '../../support/fakes/wallets.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 test('[WALLETREST11] quotients are rounded to six decimals, halves up, however large; nothing is divided by nothing', () => {

@@ -1,4 +1,4 @@
-// What webhooks are told, against what the stream and REST say of the same updates, and against the
+// What is posted to webhooks, against what the stream and REST say of the same updates, and against the
 // specification document's own schemas.
 
 import assert from 'node:assert/strict'
@@ -22,7 +22,7 @@ import { priceMessage } from '../../../http/ws/channels/prices.ts'
 import { tradeMessage } from '../../../http/ws/channels/trades.ts'
 import { whaleMessage } from '../../../http/ws/channels/whales.ts'
 import { JsonEncoder } from '../../../http/ws/encode/json.ts'
-import { FakeEngine, type FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { PUBLIC_ONLY } from '../../support/rigs/face.ts'
 import { level, NAMES, NOON } from '../../support/worlds/builders.ts'
@@ -35,7 +35,7 @@ interface Told {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A world with two markets, and everything that was told in it. */
+/** A world with two markets, and everything that was published in it. */
 function world(names: VenueTable = NAMES, set: Parameters<FakeEngine['add']>[1] = {}) {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock, names)
@@ -62,6 +62,7 @@ function whaleOf(market: FakeMarket, set: Partial<WhaleUpdate['whale']> = {}): W
   const whale = {
     ...{ nativeId, timeMs: at, ordinal, price, size, side, usd, outcomeIndex: 1 },
     ...{ maker: null, taker: ADDRESS, txHash: '0xabc', wallet: ADDRESS, fills: 3 },
+    ...{ isBlock: false },
     ...{ outcome: 'No', question: 'Will “it”?', slug: 'it', eventSlug: null, category: 'Sports' },
     ...set,
   }
@@ -137,7 +138,7 @@ describe('bodies', () => {
     assert.equal(data.settlement_price, 1)
   })
 
-  test('[HOOKBODY2] a price is told with the one before, the change between them, and its market', () => {
+  test('[HOOKBODY2] a price is posted with the one before, the change between them, and its market', () => {
     const { bodies, one, updates, json } = world()
     one.reprice(415_000)
     const update = newest(updates, 'price')
@@ -159,7 +160,7 @@ describe('bodies', () => {
     })
   })
 
-  test('[HOOKBODY3] a match is told with both markets, under the names of their venues, whichever of them told it', () => {
+  test('[HOOKBODY3] a match is posted with both markets, under the names of their venues, whichever of them published it', () => {
     const names = venueTable({ a: 'polymarket', b: 'kalshi' })
     const { bodies, one, other, engine } = world(names)
     engine.matches.put(one, other)

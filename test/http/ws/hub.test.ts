@@ -1,10 +1,10 @@
-// Who gets an update, how often it is encoded, and what the heartbeat says.
+// Which subscribers get an update, how often it is encoded, and what the heartbeat says.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
-import { bookChecksum, type FakeMarket } from '../../support/fakes/fake-engine.ts'
+import { bookChecksum, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
@@ -35,8 +35,8 @@ async function settle(client: StreamClient): Promise<readonly Message[]> {
 const dataOf = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type)
 
-describe('who gets an update', () => {
-  test('[HUB1] nothing is encoded while nobody listens, and once however many do', async () => {
+describe('subscribers of an update', () => {
+  test('[HUB1] nothing is encoded without subscribers, and once however many there are', async () => {
     const before = encodedCount()
     one.change(bid(0.41, 1))
     one.trade()

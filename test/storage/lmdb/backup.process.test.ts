@@ -6,44 +6,35 @@ import {
   copyFileSync,
   cpSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { systemClock } from '../../../engine/clock.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { timeMs } from '../../../engine/units.ts'
+import { HOUR_MS, timeMs } from '../../../engine/units.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { AccountsBackup } from '../../../storage/lmdb/backup.ts'
-import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { openData, testFolder } from '../../support/rigs/data-folder.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { account, key, NOON_MS, trade, traded } from '../../support/worlds/stored.ts'
 import { newDelivery, webhook } from '../../support/worlds/stored-webhooks.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-backup-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('backup')
 
-const HOUR_MS = 3_600_000
 const NAME = 'accounts-20261120T120000Z'
 const NOON = timeMs(NOON_MS)
-
-function open(dataDir: string, metrics = new Metrics()): Promise<Storage> {
-  return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics })
-}
 
 function counted(metrics: Metrics, result: 'made' | 'failed'): number {
   return metrics.counts('storage_backups').get(JSON.stringify({ result }))?.value ?? 0
 }
 
-/** Adds and removes keys until it is told to stop. */
+/** Adds and removes keys until `isOver`. */
 async function stir(storage: Storage, isOver: () => boolean): Promise<void> {
   for (let count = 0; !isOver(); count += 1) {
     await Promise.all([
@@ -58,7 +49,7 @@ async function stir(storage: Storage, isOver: () => boolean): Promise<void> {
 test('[BACKUP1] a backup made during writes is a data folder with all that was acknowledged before', async () => {
   const dataDir = join(folder, 'stirred')
   const metrics = new Metrics()
-  const storage = await open(dataDir, metrics)
+  const storage = await openData(dataDir, metrics)
   const before: string[] = []
   for (let count = 0; count < 300; count += 1) before.push(`early${count}`)
   await Promise.all(before.map((id) => storage.accounts.putAccount(account(id))))
@@ -76,19 +67,19 @@ test('[BACKUP1] a backup made during writes is a data folder with all that was a
   await storage.close()
   const restored = join(folder, 'restored')
   cpSync(made, restored, { recursive: true })
-  const again = await open(restored)
+  const again = await openData(restored)
   const ids = new Set<string>([...again.accounts.accounts()].map(({ id }) => id))
   for (const id of before) assert.ok(ids.has(account(id).id), id)
   assert.deepEqual([...again.webhooks.all()], [hook])
   assert.equal(again.trades.count(), 0, 'markets are fetched again')
   await again.accounts.putAccount(account('new'))
   await again.close()
-  await (await open(restored)).close()
+  await (await openData(restored)).close()
 })
 
 test('[BACKUP2] put back under the same markets, older accounts give no webhook deliveries of another', async () => {
   const dataDir = join(folder, 'put back')
-  let storage = await open(dataDir)
+  let storage = await openData(dataDir)
   const kept = await storage.webhooks.create(webhook('kept'))
   await storage.backupAccounts(NOON)
   const lost = await storage.webhooks.create(webhook('lost'))
@@ -98,7 +89,7 @@ test('[BACKUP2] put back under the same markets, older accounts give no webhook 
   rmSync(join(dataDir, 'accounts'), { recursive: true })
   const backup = join(dataDir, 'backups', NAME, 'accounts')
   cpSync(backup, join(dataDir, 'accounts'), { recursive: true })
-  storage = await open(dataDir)
+  storage = await openData(dataDir)
   assert.deepEqual([...storage.webhooks.all()], [kept])
   assert.equal(storage.trades.count(), 1)
   assert.equal(storage.outbox.state(kept.number).counts.pending, 1)
@@ -111,7 +102,7 @@ test('[BACKUP2] put back under the same markets, older accounts give no webhook 
 
 test('[BACKUP3] the newest 24 stay, with the one just made; what a crash left half made goes', async () => {
   const dataDir = join(folder, 'many')
-  const storage = await open(dataDir)
+  const storage = await openData(dataDir)
   const backups = join(dataDir, 'backups')
   const nameAt = (hours: number) =>
     `accounts-${new Date(NOON_MS + hours * HOUR_MS).toISOString().replace(/[-:]|\.\d+/g, '')}`
@@ -130,10 +121,10 @@ test('[BACKUP3] the newest 24 stay, with the one just made; what a crash left ha
   await storage.close()
 })
 
-test('[BACKUP4] a backup that fails is counted, leaves nothing, and harms nobody', async () => {
+test('[BACKUP4] a backup that fails is counted, leaves no file, and the storage goes on serving', async () => {
   const dataDir = join(folder, 'failing')
   const metrics = new Metrics()
-  const storage = await open(dataDir, metrics)
+  const storage = await openData(dataDir, metrics)
   await storage.accounts.putAccount(account('one'))
   const backups = join(dataDir, 'backups')
   writeFileSync(backups, 'a file where the folder should be')
@@ -153,7 +144,7 @@ test('[BACKUP4] a backup that fails is counted, leaves nothing, and harms nobody
 
 test('[BACKUP5] a copy that is cut short, or lacks rows, is no backup', async () => {
   const dataDir = join(folder, 'source')
-  const storage = await open(dataDir)
+  const storage = await openData(dataDir)
   for (let count = 0; count < 200; count += 1)
     await storage.accounts.putAccount(account(`a${count}`))
   await storage.close()

@@ -3,14 +3,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { lockHolder, takeLock } from '../../../storage/lmdb/lock.ts'
+import { testFolder } from '../../support/rigs/data-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'twinbook-lock-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder('lock')
 
 const path = join(folder, 'lock')
 

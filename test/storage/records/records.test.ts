@@ -20,8 +20,8 @@ const key = tradeKey(5, NOON_MS, 7)
 const place = { venue: 'b', ordinal: 12 } as const
 const value = tradeValue(place)
 
-function tradeValue(placed: VenuePlace | null): Buffer {
-  const record = { key, schema: tradeSchema(placed), body: tradeBody(stored, placed) }
+function tradeValue(placed: VenuePlace | null, row = stored): Buffer {
+  const record = { key, schema: tradeSchema(row, placed), body: tradeBody(row, placed) }
   return encodePacked(TABLES.trades, record)
 }
 
@@ -30,6 +30,15 @@ test('[STORE11] a trade survives its record, with time and ordinal from the key'
   assert.deepEqual(decodeRecord(TABLES.trades, row, tradeSchemas(key)), stored)
   const placed = decodeRecord(TABLES.trades, row, placedTradeSchemas(key))
   assert.deepEqual(placed, { trade: stored, place })
+})
+
+test('[STORE11] a block trade survives its record, and stands in a schema of its own', () => {
+  const block = { ...stored, isBlock: true }
+  const row = { key, value: tradeValue(place, block) }
+  assert.deepEqual([value[0], row.value[0]], [2, 3])
+  assert.deepEqual(decodeRecord(TABLES.trades, row, tradeSchemas(key)), block)
+  const placed = decodeRecord(TABLES.trades, row, placedTradeSchemas(key))
+  assert.deepEqual(placed, { trade: block, place })
 })
 
 test('[STORE11] a trade of format 1 is read, and names no place among its venue', () => {

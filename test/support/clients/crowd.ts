@@ -5,7 +5,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { TrueTrade } from '../twins/client-ledger.ts'
 
-/** Who is in it. */
+/** Its clients. */
 export interface CrowdOptions {
   readonly seed: string
   readonly host: string

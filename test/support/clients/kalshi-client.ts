@@ -1,7 +1,7 @@
 // Clients of the simulated venue b for tests: signed headers, REST answers, a stream client that
 // keeps what it was sent, and the venue itself on a free port. Not for the world (kalshi-world.ts).
 
-import { constants, generateKeyPairSync, sign } from 'node:crypto'
+import { constants, sign } from 'node:crypto'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { WebSocket } from 'ws'
@@ -12,11 +12,11 @@ import { Faults } from '../../../engine/venues/simulator/faults.ts'
 import { startKalshiServer } from '../../../engine/venues/simulator/kalshi-server.ts'
 import type { SimFault, SimGame, World } from '../../../engine/venues/simulator/model.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
+import { privateKey, publicKey } from '../fakes/rsa-pair.ts'
 import { StubWorld } from '../worlds/kalshi-world.ts'
 
-const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 export const KEY_ID = 'test-key'
-const PUBLIC_PEM = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+const PUBLIC_PEM = publicKey.export({ type: 'spki', format: 'pem' }).toString()
 
 /** The three headers of a request signed with the test key; any field can be made wrong. */
 export function signedHeaders(fields: {
@@ -29,7 +29,7 @@ export function signedHeaders(fields: {
   const timestamp = fields.timestamp ?? '1790010000000'
   const text = Buffer.from(`${timestamp}${fields.method ?? 'GET'}${fields.path}`)
   const signature = sign('sha256', text, {
-    key: pair.privateKey,
+    key: privateKey,
     padding: constants.RSA_PKCS1_PSS_PADDING,
     saltLength: fields.salt ?? 32,
   })
@@ -40,7 +40,7 @@ export function signedHeaders(fields: {
   }
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -141,7 +141,7 @@ export async function gameDay(t: TestContext, faults?: Faults) {
 }
 
 /** No fault ever strikes. */
-export const noFaults = (): Faults => new Faults([], seededRandom('none'))
+const noFaults = (): Faults => new Faults([], seededRandom('none'))
 
 /** Every opportunity of these faults strikes while `isOn`. */
 export class ScriptedFaults extends Faults {
@@ -161,7 +161,7 @@ export class ScriptedFaults extends Faults {
 export type Message = Record<string, unknown>
 
 /** A client of the stream that keeps what it was sent. */
-export class StreamClient {
+class StreamClient {
   readonly socket: WebSocket
   readonly #inbox: Message[] = []
   #wake: (() => void) | null = null

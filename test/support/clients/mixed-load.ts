@@ -16,8 +16,8 @@ const SIGN_UPS_A_LIFE = 6
 const HOOKS_MAX = 8
 const KEYS_MAX = 8
 
-/** Whether something is there: null when its end was asked for and nobody knows. */
-export type Presence = boolean | null
+/** Whether something is there: null when its end was asked for and never answered. */
+type Presence = boolean | null
 
 export interface KeyEntry {
   readonly id: string
@@ -27,7 +27,7 @@ export interface KeyEntry {
 }
 
 /** What a webhook shows of what its owner said. */
-export interface HookFace {
+interface HookFace {
   readonly description: string | null
   readonly active: boolean
 }
@@ -36,7 +36,7 @@ export interface HookEntry {
   readonly id: string
   isThere: Presence
   isTouched: boolean
-  /** One of these; more than one after a change that nobody answered. */
+  /** One of these; more than one after a change without an answer. */
   faces: readonly HookFace[]
   /** One of these signs, likewise. */
   secrets: readonly string[]

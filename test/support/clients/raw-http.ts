@@ -2,6 +2,7 @@
 // answers are kept as they came. One request at a time on a connection, which is opened again when
 // the peer ends it. A request without an answer within its deadline is an error.
 
+import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
@@ -17,7 +18,7 @@ export interface RawAnswer {
 }
 
 /** What a request may be made of; `target` is written as it is. */
-export interface RawRequest {
+interface RawRequest {
   readonly method: string
   readonly target: string
   readonly headers?: readonly (readonly [name: string, value: string])[]
@@ -137,4 +138,19 @@ function decoded(body: Buffer, coding: string | undefined): string {
   if (coding === 'gzip') return gunzipSync(body).toString('utf8')
   if (coding === 'br') return brotliDecompressSync(body).toString('utf8')
   throw new Error(`an answer is coded in ${coding}`)
+}
+
+/** Every target is answered 404, with nothing of a file in the answer. */
+export async function assertNotServed(
+  port: number,
+  targets: readonly string[],
+  leak: RegExp,
+): Promise<void> {
+  const connection = new RawConnection(port)
+  for (const target of targets) {
+    const answer = await connection.exchange({ method: 'GET', target })
+    assert.equal(answer?.status, 404, target)
+    assert.doesNotMatch(answer.body, leak)
+  }
+  connection.close()
 }

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { frame, OPCODES } from './raw-stream.ts'
 
 /** How a reader reads after its commands are out. */
-export type Manner = 'quick' | 'pausing' | 'trickling' | 'byHand' | 'dead'
+type Manner = 'quick' | 'pausing' | 'trickling' | 'byHand' | 'dead'
 
 const TRICKLE_BYTES = 1_024
 const TRICKLE_EVERY_MS = 1_000
@@ -86,7 +86,7 @@ export class RawReader {
     else this.#socket.pause()
     if (manner === 'pausing') setTimeout(() => this.#socket.resume(), pauseMs).unref()
     if (manner !== 'trickling' && manner !== 'byHand') return
-    // Without a listener for data `read` takes what it is told to; the rest stays in the kernel.
+    // Without a listener for data `read` takes as much as it asks for; the rest stays in the kernel.
     this.#socket.removeAllListeners('data')
     if (manner === 'byHand') return
     this.#timer = setInterval(() => this.takeUpTo(TRICKLE_BYTES), TRICKLE_EVERY_MS)

@@ -30,12 +30,12 @@ export function frame(
 }
 
 /** A frame as it came. */
-export interface Received {
+interface Received {
   readonly opcode: number
   readonly payload: Buffer
 }
 
-/** A connection that speaks only what it is told to. */
+/** A connection that sends only what the test says. */
 export class RawStream {
   readonly #socket: Socket
   readonly #frames: Received[] = []

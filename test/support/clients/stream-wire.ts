@@ -6,7 +6,10 @@
 import assert from 'node:assert/strict'
 
 /** Decoded: whole numbers come as BigInt, floats as numbers. */
-export type Wire = null | boolean | string | bigint | number | Wire[] | { [key: string]: Wire }
+type Wire = null | boolean | string | bigint | number | Wire[] | { [key: string]: Wire }
+
+/** Made once: a decoder costs more than the text it decodes. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 export function decodeWire(bytes: Uint8Array): Wire {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -18,7 +21,7 @@ export function decodeWire(bytes: Uint8Array): Wire {
   }
   const text = (length: number): string => {
     const from = take(length)
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(from, from + length))
+    return UTF8.decode(bytes.subarray(from, from + length))
   }
   const list = (count: number): Wire[] => Array.from({ length: count }, () => value())
   const map = (count: number): { [key: string]: Wire } => {

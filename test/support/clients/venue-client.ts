@@ -3,7 +3,7 @@
 
 import { WebSocket } from 'ws'
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly text: string
   readonly headers: Headers

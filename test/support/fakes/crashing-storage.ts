@@ -35,7 +35,7 @@ export class CrashingStorage {
       this.#writes.push({ atMs: this.#nowMs(), isAwaited, write })
     const { trades, whales, runs, marks, outbox, webhooks } = storage
     return Object.assign(storage, {
-      trades: noting(trades, ['put', 'setMaker'], (name, args) =>
+      trades: noting(trades, ['put', 'setMaker', 'setTaker'], (name, args) =>
         note((later) => Reflect.apply(Reflect.get(later.trades, name), later.trades, args)),
       ),
       whales: noting(whales, ['put', 'replace'], (name, args) =>

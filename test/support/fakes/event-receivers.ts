@@ -18,7 +18,7 @@ interface Received {
 }
 
 /** A delivery as it came, and whether the reference library finds a secret's signature on it. */
-export interface HeardDelivery {
+interface HeardDelivery {
   readonly body: string
   readonly isSignedBy: (secret: string) => boolean
 }
@@ -29,7 +29,7 @@ export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 /** One listening receiver; `close` it at the end. */
 export class EventReceiver {
   readonly manner: Manner
-  /** One of these must have signed each delivery; empty: nobody looks. */
+  /** One of these must have signed each delivery; empty: signatures are not checked. */
   readonly secrets: string[]
   readonly events = new Map<string, Received>()
   /** Sentences about deliveries that were not as they should be. */
@@ -71,7 +71,7 @@ export class EventReceiver {
     return requests
   }
 
-  /** Told of every delivery before it is answered. */
+  /** Called with every delivery before it is answered. */
   onDelivery(listener: (delivery: HeardDelivery) => void): void {
     this.#listeners.push(listener)
   }

@@ -2,7 +2,6 @@
 // against it under a manual clock. Not for: its own ideas (engine/venues/simulator/ has those).
 
 import assert from 'node:assert/strict'
-import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -16,12 +15,12 @@ import { formatTime, timeMs } from '../../../engine/units.ts'
 import { openKalshi } from '../../../engine/venues/kalshi/kalshi.ts'
 import type { Venue, WatchedMarket } from '../../../engine/venues/venue.ts'
 import { ManualClock } from './manual-clock.ts'
+import { privateKey } from './rsa-pair.ts'
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 /** One socket of the stub: numbers its sids from `firstSid`, and each sid's messages from 1. */
-export class Peer {
+class Peer {
   readonly socket: WebSocket
   readonly sids = new Map<string, number>()
   readonly commands: string[] = []

@@ -1,5 +1,5 @@
-// What stands in the databases of a data folder after a crash, read from a copy of it before anybody
-// starts the service again: whether the outbox adds up row by row, which deliveries it knows, and which
+// What stands in the databases of a data folder after a crash, read from a copy of it before the
+// service is started again: whether the outbox adds up row by row, which deliveries it knows, and which
 // trades. Not for: a service that runs (outbox-witness.ts, ledger-judge.ts).
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'

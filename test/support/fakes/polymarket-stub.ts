@@ -12,7 +12,10 @@ export interface StubRequest {
   readonly body: unknown
 }
 
-/** What REST answers; a number is a status with an HTML body. */
+/**
+ * What REST answers; a number is a status with an HTML body, a list under `/v2` the one page of the Data API's
+ * envelope.
+ */
 export type StubRest = (request: StubRequest) => unknown
 
 export interface StubSocket {
@@ -45,7 +48,7 @@ export class PolymarketStub {
         this.requests.push(seen)
         const answer = this.rest(seen)
         if (typeof answer === 'number') response.writeHead(answer).end('<html>no</html>')
-        else response.writeHead(200).end(JSON.stringify(answer))
+        else response.writeHead(200).end(JSON.stringify(enveloped(url.pathname, answer)))
         this.poke()
       })
     })
@@ -96,4 +99,10 @@ export class PolymarketStub {
     this.#waiting = this.#waiting.filter((waiting) => !met.includes(waiting))
     for (const { resolve } of met) resolve()
   }
+}
+
+function enveloped(path: string, answer: unknown): unknown {
+  if (!path.startsWith('/v2/') || !Array.isArray(answer)) return answer
+  const pagination = { limit: answer.length, offset: 0, has_more: false, next_cursor: null }
+  return { data: answer, pagination }
 }

@@ -120,7 +120,7 @@ int close(int fd) {
   return close_file(fd);
 }
 
-/* The journal hears of a write before the file does: what is not flushed may be there or not. */
+/* The journal has a write before the file does: what is not flushed may be there or not. */
 static uint64_t begin_write(int fd, int journal, const struct iovec *parts, int count, off64_t at) {
   if (!is_synchronous[fd]) {
     note(journal, WRITE, 0, (uint64_t)at, parts, count);

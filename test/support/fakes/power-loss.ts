@@ -44,7 +44,7 @@ interface Write {
 }
 
 /** What a loss left, by database. */
-export interface Loss {
+interface Loss {
   /** Writes that were on their way. */
   readonly unflushedWrites: number
   /** Of these sectors, so many are there nevertheless. */

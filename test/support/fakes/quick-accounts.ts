@@ -1,5 +1,5 @@
 // Real accounts over a storage in memory, on a manual clock, with a stand-in for password hashing that
-// takes no time and counts its work. Not for: the face alone (fake-accounts.ts has names one can guess).
+// takes no time and counts its work. Not for: the face alone (accounts.ts has names one can guess).
 
 import { createHash } from 'node:crypto'
 import { Accounts } from '../../../actors/accounts/accounts.ts'
@@ -10,7 +10,7 @@ import { ManualClock } from './manual-clock.ts'
 export const QUICK_SECRET = 'a secret of at least thirty-two bytes'
 
 /** Hashes at once; counts what it is asked, since equal work is what hides unknown e-mails. */
-export class QuickPasswords implements PasswordPool {
+class QuickPasswords implements PasswordPool {
   readonly nobodys = 'of nobody'
   hashed = 0
   verified = 0

@@ -32,7 +32,7 @@ const THROTTLED_BYTES_PER_SECOND = 65_536
 /** Bytes under way in a direction above which the sender is no longer read. */
 const UNDER_WAY_BYTES_MAX = 262_144
 
-export interface RoughOptions {
+interface RoughOptions {
   readonly targetPort: number
   readonly seed: string
   /** A connection that ends early does so within this time. */
@@ -163,7 +163,7 @@ class Pair {
     for (const socket of this.#sockets) socket.resetAndDestroy()
   }
 
-  /** The other end hears of it, unless the connection is half-open. */
+  /** The other end is closed too, unless the connection is half-open. */
   #closed(socket: Socket): void {
     this.spare()
     const other = this.#sockets[0] === socket ? this.#sockets[1] : this.#sockets[0]

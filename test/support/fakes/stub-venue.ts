@@ -40,7 +40,11 @@ export interface StubVenue {
 
 /** Starts the venue with these faults on; none strikes until the chance is set to 0. */
 export async function startStubVenue(
-  options: { faults?: readonly SimFault[]; isRateLimited?: boolean } = {},
+  options: {
+    faults?: readonly SimFault[]
+    isRateLimited?: boolean
+    activityEndsS?: number | null
+  } = {},
 ): Promise<StubVenue> {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
@@ -55,6 +59,7 @@ export async function startStubVenue(
     ports: { gamma: 0, clob: 0, data: 0, rtds: 0 },
     state: (query) => ({ asked: query.get('view') }),
     isRateLimited: options.isRateLimited ?? false,
+    activityEndsS: options.activityEndsS ?? null,
   })
   const { ports } = server
   const open: FrameReader[] = []

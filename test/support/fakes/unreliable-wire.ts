@@ -3,7 +3,7 @@
 
 import type { Random } from '../../../engine/random.ts'
 
-export type Damage = 'drop' | 'duplicate' | 'swap' | 'truncate' | 'flip' | 'retype'
+type Damage = 'drop' | 'duplicate' | 'swap' | 'truncate' | 'flip' | 'retype'
 
 /** Damage that leaves every delivered frame either whole or unreadable. */
 export const HONEST: readonly Damage[] = ['drop', 'duplicate', 'swap', 'truncate']

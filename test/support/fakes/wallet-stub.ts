@@ -15,9 +15,9 @@ import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { WalletEvent, WalletRole } from '../../../engine/wallet.ts'
 
-export type StubRow = Readonly<Record<string, unknown>> & {
+type StubRow = Readonly<Record<string, unknown>> & {
   readonly timestamp: number
-  readonly transactionHash: string
+  readonly transaction_hash: string
 }
 
 export interface StubPast {
@@ -113,18 +113,18 @@ function fill(random: Random, place: Place, role: WalletRole): Told {
   const paid = side === 'buy' ? usd + fee : usd - fee
   const row = {
     ...blank(place, 'TRADE'),
-    conditionId: market,
-    asset: `${market.slice(-3)}1`,
+    condition_id: market,
+    token_id: `${market.slice(-3)}1`,
     side: side.toUpperCase(),
     size: size / 1e6,
     price: usd / size,
-    usdcSize: paid / 1e6,
-    outcomeIndex: 1,
+    usdc_size: paid / 1e6,
+    outcome_index: 1,
   }
   const event: WalletEvent = {
     ...nothing(place, side),
     market: nativeMarketId(market),
-    token: outcomeId(row.asset),
+    token: outcomeId(row.token_id),
     size: sizeMicros(size),
     price: priceMicros(micros),
     usd: usdMicros(usd),
@@ -138,7 +138,7 @@ function marketRow(random: Random, place: Place, kind: 'split' | 'merge' | 'rede
   const size = random.below(1_000_000_000)
   const usd = kind === 'redeem' && random.below(2) === 0 ? 0 : size
   const market = marketName(random)
-  const amounts = { conditionId: market, size: size / 1e6, usdcSize: usd / 1e6 }
+  const amounts = { condition_id: market, size: size / 1e6, usdc_size: usd / 1e6 }
   const rows = [{ ...blank(place, kind.toUpperCase()), ...amounts }]
   const event = {
     ...nothing(place, kind),
@@ -157,9 +157,9 @@ function conversion(random: Random, place: Place): Told {
   const usd = (count - 1) * size
   const rows = markets.map((market, index) => ({
     ...blank(place, 'CONVERSION'),
-    conditionId: market,
+    condition_id: market,
     size: size / 1e6,
-    usdcSize: index === 0 ? usd / 1e6 : 0,
+    usdc_size: index === 0 ? usd / 1e6 : 0,
   }))
   const converted = markets.map(nativeMarketId)
   const event = {
@@ -176,7 +176,7 @@ function conversion(random: Random, place: Place): Told {
 function payment(random: Random, place: Place): Told {
   const usd = 1 + random.below(1_000_000_000)
   const type = random.pick(['REWARD', 'MAKER_REBATE', 'YIELD', 'SOMETHING_NEW', 'DEPOSIT', 'TIP'])
-  const rows = [{ ...blank(place, type), size: usd / 1e6, usdcSize: usd / 1e6 }]
+  const rows = [{ ...blank(place, type), size: usd / 1e6, usdc_size: usd / 1e6 }]
   if (type === 'DEPOSIT' || type === 'TIP') return { event: null, rows, isTaker: false }
   const event = { ...nothing(place, 'income'), size: sizeMicros(usd), usd: usdMicros(usd) }
   return { event, rows, isTaker: false }
@@ -184,17 +184,17 @@ function payment(random: Random, place: Place): Told {
 
 function blank({ second, hash }: Place, type: string) {
   return {
-    proxyWallet: WALLET,
+    proxy_wallet: WALLET,
     timestamp: second,
-    conditionId: '',
+    condition_id: '',
     type,
     size: 0,
-    usdcSize: 0,
-    transactionHash: hash,
+    usdc_size: 0,
+    transaction_hash: hash,
     price: 0,
-    asset: '',
+    token_id: '',
     side: '',
-    outcomeIndex: 999,
+    outcome_index: 999,
   }
 }
 
@@ -229,25 +229,31 @@ export interface StubAsk {
   readonly query: URLSearchParams
 }
 
-/** What to answer in place of the truth; a number is a status with an HTML body, a text is that body with 200. */
-export type StubFault = (ask: StubAsk, truth: unknown) => unknown
+/**
+ * What to answer in place of the rows; a list is put into the envelope of the true page, which is the last argument, a
+ * number is a status with an HTML body, a text is that body with 200, all else is the answer.
+ */
+export type StubFault = (ask: StubAsk, rows: readonly StubRow[], page: StubPage) => unknown
 
-/** The host. In this process it is a JsonHost; `listen` makes it one on loopback. */
+export interface StubPage {
+  readonly data: unknown
+  readonly pagination: Readonly<Record<string, unknown>>
+}
+
+/** The host. In this process it is what a DataApi asks; `listen` makes it one on loopback. */
 export class WalletStub {
   past: StubPast
   asks: StubAsk[] = []
   /** The rows that a page of `limit` rows may have at most. */
   pageRows: (limit: number) => number = (limit) => limit
-  activityOffsetMax = 10_000
-  tradesOffsetEnd = 3_000
-  isStartExclusive = false
   /** Rows newer than this second are not indexed yet. */
   indexedToS = Number.MAX_SAFE_INTEGER
-  /** Called before each answer of a second's rows: transactions change places. */
+  /** Set: transactions of a second stand in an order of the venue's own. */
   shuffle: Random | null = null
-  fault: StubFault = (_, truth) => truth
+  fault: StubFault = (_, rows) => rows
   /** Answers by path beyond those that follow from the past. */
   others: (ask: StubAsk) => unknown = () => 404
+  readonly #places = new Map<string, number>()
 
   constructor(past: StubPast) {
     this.past = past
@@ -255,17 +261,17 @@ export class WalletStub {
 
   answer(ask: StubAsk): unknown {
     this.asks.push(ask)
-    const { path, query } = ask
-    if (path === '/activity') return this.fault(ask, this.#activity(query))
-    if (path === '/trades') return this.fault(ask, this.#trades(query))
-    return this.fault(ask, this.others(ask))
+    if (ask.path !== '/v2/activity' && ask.path !== '/v2/trades') return this.others(ask)
+    const page = this.#page(ask)
+    if (typeof page === 'number') return page
+    const answer = this.fault(ask, page.data, page)
+    return Array.isArray(answer) ? { ...page, data: answer } : answer
   }
 
   getJson(path: string, query: Query = {}): Promise<unknown> {
-    const texts = Object.entries(query).map(([name, value]): [string, string] => [
-      name,
-      String(value),
-    ])
+    const texts = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    )
     const answer = this.answer({ path, query: new URLSearchParams(texts) })
     if (typeof answer === 'number') {
       return Promise.reject(new FetchError('status', `status ${answer}`, { status: answer }))
@@ -290,42 +296,45 @@ export class WalletStub {
     return { url: `http://127.0.0.1:${port}`, stop }
   }
 
-  #activity(query: URLSearchParams): unknown {
-    const offset = Number(query.get('offset') ?? 0)
+  /** A cursor is the place of the last row shown among all rows. */
+  #page({ path, query }: StubAsk): 400 | (StubPage & { readonly data: readonly StubRow[] }) {
     const limit = Number(query.get('limit') ?? 100)
-    if (limit > 500 || offset > this.activityOffsetMax) return 400
-    if (query.get('user') !== WALLET) return []
-    const found = this.#between(query, this.#ordered(this.past.rows))
-    if (query.get('sortDirection') !== 'ASC') found.reverse()
-    return found.slice(offset, offset + this.pageRows(limit))
+    if (limit > 1_000 || query.has('offset')) return 400
+    const all = this.#rowsOf(path, query)
+    const from = Number(query.get('cursor') ?? -1) + 1
+    const found = this.#between(query, all.slice(from))
+    const data = found.slice(0, this.pageRows(limit))
+    const last = data.at(-1)
+    const next = data.length < found.length && last !== undefined ? all.indexOf(last) : null
+    const cursor = next === null ? null : String(next)
+    const pagination = { limit, offset: 0, has_more: cursor !== null, next_cursor: cursor }
+    return { data, pagination }
   }
 
-  #trades(query: URLSearchParams): unknown {
-    const offset = Number(query.get('offset') ?? 0)
-    const limit = Number(query.get('limit') ?? 100)
-    if (limit > 10_000 || offset >= this.tradesOffsetEnd) return 400
-    const isAll = query.get('takerOnly') === 'false'
-    const rows = this.past.rows.filter(
-      (row) => row.type === 'TRADE' && (isAll || this.past.takers.has(row)),
-    )
-    const found = this.#between(query, rows).reverse()
-    return found.slice(offset, offset + this.pageRows(limit))
+  #rowsOf(path: string, query: URLSearchParams): readonly StubRow[] {
+    if (query.get('user') !== WALLET) return []
+    if (path === '/v2/activity') {
+      const rows = this.#ordered(this.past.rows)
+      return query.get('sort_direction') === 'ASC' ? rows : [...rows].reverse()
+    }
+    const isAll = query.get('taker_only') === 'false'
+    return this.past.rows
+      .filter((row) => row.type === 'TRADE' && (isAll || this.past.takers.has(row)))
+      .reverse()
   }
 
   #between(query: URLSearchParams, rows: readonly StubRow[]): StubRow[] {
-    const start = Number(query.get('start') ?? 0) + (this.isStartExclusive ? 1 : 0)
+    const start = Number(query.get('start') ?? 0)
     const end = Math.min(Number(query.get('end') ?? Number.MAX_SAFE_INTEGER), this.indexedToS)
     return rows.filter(({ timestamp }) => timestamp >= start && timestamp <= end)
   }
 
-  /** Transactions of a second in an order of this moment; rows of a transaction stay in theirs. */
   #ordered(rows: readonly StubRow[]): readonly StubRow[] {
     const random = this.shuffle
     if (random === null) return rows
-    const places = new Map<string, number>()
     const placeOf = (row: StubRow) => {
-      const place = places.get(row.transactionHash) ?? random.next()
-      places.set(row.transactionHash, place)
+      const place = this.#places.get(row.transaction_hash) ?? random.next()
+      this.#places.set(row.transaction_hash, place)
       return place
     }
     return [...rows].sort(

@@ -1,4 +1,4 @@
-// What axe-core says of a page: an independent judge of what can be read and used, by whom. Only what it calls serious
+// What axe-core says of a page: an independent judge of what people can read and use. Only what it calls serious
 // or critical counts.
 
 import { readFileSync } from 'node:fs'

@@ -8,10 +8,12 @@ import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import { KalshiStream, Tally } from '../../../engine/venues/kalshi/stream.ts'
+import { KalshiStream } from '../../../engine/venues/kalshi/stream.ts'
 import { type MarketTrack, Tracks } from '../../../engine/venues/polymarket/book/tracks.ts'
 import { PolymarketMap } from '../../../engine/venues/polymarket/map.ts'
 import { parseFrame } from '../../../engine/venues/polymarket/parse.ts'
+import { Tally } from '../../../engine/venues/tally.ts'
+import { quietDrift } from '../fakes/quiet-drift.ts'
 import { FollowedMarket } from '../worlds/followed-market.ts'
 
 /** How many frames ended in which way. */
@@ -51,6 +53,7 @@ export class PolymarketPath {
         if (lost !== null) this.#lose(reason)
       },
       onBook: () => {},
+      onLastTrade: () => {},
       onTick: () => this.market.resyncs.push('tick'),
     })
   }
@@ -122,7 +125,7 @@ export class KalshiPath {
         },
         accepts: (message) => this.markets.has(message.ticker),
       },
-      new Tally(this.#metrics, silentLog),
+      new Tally({ venue: 'b', log: silentLog, metrics: this.#metrics, drift: quietDrift() }),
     )
   }
 

@@ -11,7 +11,7 @@ import {
   explain,
   type Sides,
 } from '../twins/book-differences.ts'
-import { NaiveBook } from '../twins/naive-book.ts'
+import { NaiveBook } from '../twins/naive/book.ts'
 import { type Capture, type CapturedFrame, mirrored } from '../worlds/recordings.ts'
 import { type Fates, PolymarketPath } from './book-paths.ts'
 
@@ -47,7 +47,7 @@ export interface CaptureReplay {
 }
 
 /** A time in which the recording's own book was crossed, from a change to the book that ended it. */
-export interface Crossing {
+interface Crossing {
   readonly messageCount: number
   readonly lastedMs: number
   /** Resyncs that the actor asked for in it, and messages that it left out until a book came. */

@@ -13,7 +13,7 @@ export interface TabOptions {
   readonly width?: number
   readonly height?: number
   readonly scheme?: 'light' | 'dark'
-  /** The token that the tab remembers from before; null or left out: nobody is logged in. */
+  /** The token that the tab remembers from before; null or left out: no user is logged in. */
   readonly token?: string | null
   /** Notes that this test provokes. */
   readonly expected?: readonly RegExp[]

@@ -33,7 +33,7 @@ export async function conform(client: RouteClient, face: DescribedFace): Promise
   await states(client, face)
 }
 
-/** A good request, the following page, and a parameter that nobody knows. */
+/** A good request, the following page, and an unknown parameter. */
 async function succeed(client: RouteClient): Promise<void> {
   const { document, hasBody } = client.route
   const success = document.status ?? 200

@@ -25,7 +25,7 @@ export interface RealDashboard {
   /** Of the local account, whose requests are not limited. */
   readonly key: string
   readonly chromium: Chromium
-  /** A tab at a page; nobody is logged in unless a token is given. */
+  /** A tab at a page; no user is logged in unless a token is given. */
   open(page: string, options?: TabOptions): Promise<Tab>
   /** Makes an account; its token. */
   signUp(email: string): Promise<string>

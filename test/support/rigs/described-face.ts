@@ -10,7 +10,7 @@ import { openapi } from '../../../http/documents/openapi.ts'
 import type { JsonObject } from '../../../http/documents/schemas-of.ts'
 import type { Route } from '../../../http/request/route.ts'
 import { createServer } from '../../../http/server.ts'
-import { FakeEngine, type FakeMarket } from '../fakes/fake-engine.ts'
+import { FakeEngine, type FakeMarket } from '../fakes/engine.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { level, NAMES, NOON } from '../worlds/builders.ts'
 

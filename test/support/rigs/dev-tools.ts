@@ -20,7 +20,7 @@ const OFFLINE = {
   NO_COLOR: '1',
 }
 
-export interface ToolResult {
+interface ToolResult {
   readonly exitCode: number
   /** Both streams. */
   readonly output: string

@@ -9,7 +9,7 @@ import type { CallPolicy } from '../../../engine/webhooks/post.ts'
 import { createServer, type Server } from '../../../http/server.ts'
 import type { Channel } from '../../../http/ws/channels/channel.ts'
 import { CHANNELS } from '../../../http/ws/channels.ts'
-import { FakeEngine } from '../fakes/fake-engine.ts'
+import { FakeEngine } from '../fakes/engine.ts'
 
 /** A running face. `await using` is not in Node 20, so tests call `stop` in `after`. */
 export interface Face {
@@ -43,7 +43,7 @@ export async function openFace(
     corsOrigins?: readonly string[]
     trustedProxies?: readonly string[]
     channels?: readonly Channel[]
-    /** What the engine tells before anybody can listen. */
+    /** What the engine publishes before the face listens. */
     before?: (engine: FakeEngine) => void
   } = {},
 ): Promise<Face> {

@@ -1,6 +1,6 @@
 // Rows of the venues, invented or recorded, through the readers of their venue: what became of each, and
 // what it was read as.
-// Not for: what is expected of which file (test/contract/fixtures.test.ts), or where files are.
+// Not for: what is expected of which file (test/contract/fixtures.process.test.ts), or where files are.
 
 import assert from 'node:assert/strict'
 import type { VenueEvent } from '../../../engine/events.ts'
@@ -16,7 +16,8 @@ import {
 } from '../../../engine/venues/kalshi/catalog/listing.ts'
 import { parseOrderbookRow, parseTradeRow } from '../../../engine/venues/kalshi/catalog/rows.ts'
 import { mapMessage, mapTrade } from '../../../engine/venues/kalshi/map.ts'
-import { KalshiStream, Tally } from '../../../engine/venues/kalshi/stream.ts'
+import { parsePriceGrid } from '../../../engine/venues/kalshi/price-grid.ts'
+import { KalshiStream } from '../../../engine/venues/kalshi/stream.ts'
 import {
   nestedEvent,
   readEvent,
@@ -26,11 +27,13 @@ import { isTrade } from '../../../engine/venues/polymarket/messages.ts'
 import { parseActivity } from '../../../engine/venues/polymarket/parse.ts'
 import { readTrade } from '../../../engine/venues/polymarket/trades/trades.ts'
 import { placeRow, readActivity } from '../../../engine/venues/polymarket/wallets/rows.ts'
+import { Tally } from '../../../engine/venues/tally.ts'
+import { quietDrift } from '../fakes/quiet-drift.ts'
 import { casesOf, INVENTED } from '../worlds/recordings.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
 
 /** What a row, or a part of it, became; `value` is what was read, null where it was refused. */
-export interface Became {
+interface Became {
   readonly fate: string
   readonly value: unknown
 }
@@ -70,7 +73,7 @@ export const polymarketFrames: Reader = each((row) => {
 })
 
 /** Frames of the activity stream. */
-export const polymarketActivity: Reader = each((row) => {
+const polymarketActivity: Reader = each((row) => {
   const parsed = parseActivity(textOf(row))
   if (parsed.kind === 'rejected') return refused(parsed.reason)
   if (parsed.kind !== 'activity') return became(parsed.kind, null)
@@ -104,9 +107,9 @@ export const dataTrades: Reader = each((row) => {
 })
 
 /** Rows of the Data API's `/activity`, of the wallet that the first of them names. */
-export const dataActivity: Reader = (rows) => {
+const dataActivity: Reader = (rows) => {
   const [first] = rows
-  const wallet = isRecord(first) ? String(first.proxyWallet).toLowerCase() : ''
+  const wallet = isRecord(first) ? String(first.proxy_wallet).toLowerCase() : ''
   return rows.flatMap((row) => {
     const placed = placeRow(row, wallet)
     if (placed === null) return became('unplaced', null)
@@ -191,6 +194,17 @@ function bookOf(row: Fields): Became[] {
   return refusal === null ? became('book', events[0]) : refused(refusal.reason)
 }
 
+/** Price ranges, however deep they stand. */
+export const kalshiGrids: Reader = (rows) =>
+  [...fieldsIn(rows)].flatMap((row) => {
+    if (row.price_ranges === undefined) return []
+    const grid = parsePriceGrid(row)
+    return grid === null ? refused('price_ranges') : became(`grid ${grid.finest}`, grid)
+  })
+
+/** A part of one connection's frames: what it lacks before and within are its holes, replies are none. */
+export const kalshiConnection: Reader = (rows) => streamed(rows)
+
 /** Frames of a socket, each alone, or a recording `{frames: [{received_ms, frame}]}`; read as events. */
 export const kalshiFrames: Reader = each((row) => {
   if (!isRecord(row) || !Array.isArray(row.frames)) return streamed([row])
@@ -210,7 +224,7 @@ function streamed(frames: readonly unknown[]): Became[] {
       onGap: frames.length > 1 ? note('gap') : () => {},
       onLost: () => {},
     },
-    new Tally(metrics, silentLog),
+    new Tally({ venue: 'b', log: silentLog, metrics, drift: quietDrift() }),
   )
   for (const frame of frames) {
     stream.take({ connection: 1, receivedAtMs: NOW, text: textOf(frame) })

@@ -1,9 +1,12 @@
 // Wallets of a known world as an engine serves them, held against what follows from the world's ledgers: every position,
 // profit, win, loss and row over REST. Not for: which engine, and what happens to it meanwhile (test/simulation/).
 
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import type { SimWalletLedger } from '../../../engine/venues/simulator/model.ts'
 import { ask, differences, fillsOf, fillText, servedSheet } from '../clients/served-wallet.ts'
 import {
+  chosen,
   countRow,
   DEEDS,
   type Deed,
@@ -14,7 +17,7 @@ import {
   type Sheet,
   truthOfWallet,
 } from '../twins/wallet-truth.ts'
-import type { Places } from './rig.ts'
+import { type Places, read } from './rig.ts'
 
 /** So long in the world's time without a further wallet being right: none will be. */
 const IDLE_MS = 300_000
@@ -30,8 +33,87 @@ export interface KnownService {
   readonly say: (line: string) => void
 }
 
+/** A service that a run can end and start again, and what a run follows. */
+interface KnownRun {
+  readonly service: KnownService
+  /** Starts the engine, anew where it ran before. */
+  start(): Promise<void>
+  /** Ends the engine; what happens in the world until the next start reaches no engine. */
+  end(): Promise<void>
+  /** So many wallets are followed live, and so many more are asked for late. */
+  readonly early: number
+  readonly late: number
+  /** How long the world moves in the first half, in its own time. */
+  readonly flowMs: number
+  /** What the wallets must have done. */
+  readonly deeds: readonly Deed[]
+}
+
+/** Follows wallets, ends the engine in the middle, asks for others late: all are as their ledgers give, and stay so. */
+export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<void> {
+  const { service, flowMs } = run
+  const { world } = service
+  const wallets = new KnownWallets(service)
+  const ids = new Map<SimWalletLedger, readonly string[]>()
+  const flow = (action: 'pause' | 'resume') =>
+    read(`${world.simulator.urls.gamma}/sim/state?action=${action}`)
+  await run.start()
+  const early = chosen(world.simulator.wallets.all(), run.early)
+  await wallets.open(early)
+  service.say(`${early.length} wallets are followed`)
+  await world.pause(flowMs)
+  await flow('pause')
+  await t.test(
+    '[WALLETSIM1] fills of followed wallets are shown as the stream tells them',
+    async () => {
+      await inParallel(early, async (ledger) => {
+        const found = await wallets.fillIds(ledger)
+        assert.ok(found !== null, `${ledger.wallet.address} has its fills and no others`)
+        ids.set(ledger, found)
+      })
+    },
+  )
+  await t.test(
+    '[WALLETSIM2] every figure and row of a followed wallet is what its ledger gives',
+    async () => {
+      wallets.sayWhatWas(early)
+      assert.deepEqual(firstWrong(await wallets.compare(early)), [])
+    },
+  )
+  await flow('resume')
+  await world.pause(flowMs / 5)
+  await run.end()
+  await world.pause(flowMs / 5)
+  await run.start()
+  await world.pause(flowMs / 5)
+  await flow('pause')
+  const others = world.simulator.wallets.all().filter((ledger) => !early.includes(ledger))
+  const all = [...early, ...chosen(others, run.late)]
+  await t.test(
+    '[WALLETSIM3] so is it after the engine ended, and of wallets that are asked for late',
+    async () => {
+      const deeds = wallets.sayWhatWas(all)
+      for (const deed of run.deeds) assert.ok((deeds.get(deed) ?? 0) > 0, `there are ${deed}`)
+      assert.deepEqual(firstWrong(await wallets.compare(all)), [])
+    },
+  )
+  await t.test(
+    '[WALLETSIM4] what was shown stays: the id of a fill for ever, and all figures when asked again',
+    async () => {
+      for (const [ledger, before] of ids) {
+        const fills = (await fillsOf(service.places, addressOf(ledger))) ?? []
+        const after = new Set(fills.map(({ id }) => id))
+        const lost = before.filter((id) => !after.has(id))
+        assert.deepEqual(lost, [])
+      }
+      // Behind the readings the venue is asked for names and for its own count.
+      assert.deepEqual(firstWrong(await wallets.compare(all)), [])
+    },
+  )
+}
+
 /** Asks a service about wallets of its world. */
-export class KnownWallets {
+class KnownWallets {
   readonly #service: KnownService
 
   constructor(service: KnownService) {
@@ -78,7 +160,7 @@ export class KnownWallets {
       await inParallel(left, async (ledger) => {
         const { address } = ledger.wallet
         const due = dueSheet(await truthOfWallet(simulator.urls.gamma, address), find)
-        // The venue tells whose a wallet is only to whoever asks for the owner.
+        // The venue names a wallet's owner only in answers about the owner's address.
         if (!isAskedByOwner(ledger)) due.set('eoa', null)
         const served = await servedSheet(this.#service.places, addressOf(ledger), outcomeOf)
         const differing = typeof served === 'string' ? [served] : differences(served, due)
@@ -119,7 +201,7 @@ export class KnownWallets {
 }
 
 /** Every other one is asked for by its owner's address, and every third in capitals. */
-export function addressOf({ wallet, eoa }: SimWalletLedger): string {
+function addressOf({ wallet, eoa }: SimWalletLedger): string {
   const address = isAskedByOwner({ wallet }) ? eoa : wallet.address
   return Number.parseInt(address.slice(-1), 16) % 3 === 0
     ? `0x${address.slice(2).toUpperCase()}`
@@ -130,7 +212,7 @@ const isAskedByOwner = ({ wallet }: Pick<SimWalletLedger, 'wallet'>): boolean =>
   Number.parseInt(wallet.address.slice(-1), 16) % 2 === 1
 
 /** Acts on each, some at once. */
-export async function inParallel<Item>(
+async function inParallel<Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<void>,
 ): Promise<void> {
@@ -142,7 +224,7 @@ export async function inParallel<Item>(
 }
 
 /** Of every wallet something, so that one cause does not hide another. */
-export const firstWrong = (wrong: ReadonlyMap<string, readonly string[]>): readonly string[] =>
+const firstWrong = (wrong: ReadonlyMap<string, readonly string[]>): readonly string[] =>
   [...wrong]
     .slice(0, 12)
     .flatMap(([address, found]) => found.slice(0, 3).map((text) => `${address}: ${text}`))

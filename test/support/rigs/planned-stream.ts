@@ -8,7 +8,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
 import { createServer } from '../../../http/server.ts'
-import { FakeEngine } from '../fakes/fake-engine.ts'
+import { FakeEngine } from '../fakes/engine.ts'
 import { MARKETS, type Plan, type PlannedQuestion, sharedMs } from './planned-run.ts'
 
 const LEVELS = 40

@@ -2,15 +2,16 @@
 // what it serves with the simulator's own truth (GET /sim/state). Used by the tests under test/simulation/
 // and by benches. Not for: single parts, which have tests of their own.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Simulator } from '../../../engine/venues/simulator/simulator.ts'
 import type { StreamFollower } from '../clients/stream-follower.ts'
 import { freePorts, startProcess, type TestProcess } from './processes.ts'
 
 /** Settings of the simulated venues, as their environment variables take them. */
-export interface WorldOptions {
+interface WorldOptions {
   readonly messagesPerSecond: number
   readonly marketsPerVenue: number
   /** `on`, `off` or a list. */
@@ -85,6 +86,24 @@ export class Rig {
     const [, api = ''] = await engine.line(/listens at (http:\S+)/)
     const key = readFileSync(join(this.dataDir, 'local-key'), 'utf8').trim()
     return { engine, places: { gamma: this.gamma, api, key } }
+  }
+
+  /** An engine against a simulator of the test's own process; some of its urls may be others. */
+  startEngineBeside(
+    { urls, kalshiPrivateKeyPem }: Simulator,
+    others: Partial<Simulator['urls']> = {},
+  ) {
+    const at = { ...urls, ...others }
+    writeFileSync(join(this.#folder, 'sim-kalshi.pem'), kalshiPrivateKeyPem)
+    return this.startEngine({
+      POLYMARKET_GAMMA_URL: at.gamma,
+      POLYMARKET_CLOB_URL: at.clob,
+      POLYMARKET_DATA_URL: at.data,
+      POLYMARKET_MARKET_WS_URL: at.marketWs,
+      POLYMARKET_RTDS_WS_URL: at.rtdsWs,
+      KALSHI_REST_URL: at.kalshiRest,
+      KALSHI_WS_URL: at.kalshiWs,
+    })
   }
 
   /** Stops or restarts the world's flow, so that a comparison is exact. */
@@ -172,29 +191,73 @@ interface TruthTrade {
   readonly at_ms: number
 }
 
+/** Venue a tells the fills of an order as one trade, at their average price. */
+function nameOfOrder(first: TruthTrade, fills: readonly TruthTrade[]): string {
+  const size = fills.reduce((sum, fill) => sum + fill.size_micros, 0)
+  const dollars = fills.reduce((sum, fill) => sum + (fill.price_micros / 1e6) * fill.size_micros, 0)
+  const price = fills.length === 1 ? first.price_micros : Math.round((dollars / size) * 1e6)
+  const { native_id, tx_hash, token, taker, side } = first
+  return `venue_a_${native_id} ${tx_hash}-${token}-${taker}-${side}-${size}-${price}-0`.toLowerCase()
+}
+
 /** When each true trade was, by unified market and native id as both venues' trades spell it. */
 export async function truthOfTrades(places: Places): Promise<Map<string, number>> {
   const truth = new Map<string, number>()
-  const repeats = new Map<string, number>()
+  const orders = new Map<string, TruthTrade[]>()
   for (const venue of ['a', 'b']) {
     for (let from = 0; ; ) {
       const url = `${places.gamma}/sim/state?view=trades&venue=${venue}&from_index=${from}`
       const page = await read<{ trades: TruthTrade[]; next_index: number; total: number }>(url)
       for (const trade of page.trades) {
-        const row = `${trade.tx_hash}-${trade.token}-${trade.taker}-${trade.side.toUpperCase()}-${trade.size_micros}-${trade.price_micros}`
-        const repeat = repeats.get(row) ?? 0
-        repeats.set(row, repeat + 1)
-        const nativeId = venue === 'a' ? `${row}-${repeat}` : trade.id
-        truth.set(`venue_${venue}_${trade.native_id} ${nativeId}`.toLowerCase(), trade.at_ms)
+        if (venue === 'b')
+          truth.set(`venue_b_${trade.native_id} ${trade.id}`.toLowerCase(), trade.at_ms)
+        else orders.set(trade.tx_hash, [...(orders.get(trade.tx_hash) ?? []), trade])
       }
       from = page.next_index
       if (from >= page.total) break
     }
   }
+  for (const fills of orders.values()) {
+    const [first] = fills
+    if (first !== undefined) truth.set(nameOfOrder(first, fills), first.at_ms)
+  }
   return truth
 }
 
-/** Trades before the subscription may be missing: nobody promised what was before the first start. */
+/** Orders that came without their wallet, in parts that are known by their transaction: together they are the order. */
+class PartsOfOrders {
+  readonly #orders = new Map<string, string>()
+  readonly #micros = new Map<string, number>()
+
+  constructor(truth: Iterable<string>) {
+    for (const name of truth) this.#orders.set(name.split('-', 1)[0] ?? '', name)
+  }
+
+  /** The true trade that a part is of; every other name as it is. */
+  orderOf(name: string): string {
+    const [order = ''] = name.split('-part-', 1)
+    return order === name ? name : (this.#orders.get(order) ?? name)
+  }
+
+  /** Whether it is a part; one that comes twice counts twice. */
+  take(name: string, contracts: number): boolean {
+    const order = this.orderOf(name)
+    if (order === name) return false
+    const before = this.#micros.get(order) ?? 0
+    this.#micros.set(order, before + Math.round(contracts * 1e6))
+    return true
+  }
+
+  /** Orders whose parts sum up to them; the others' sums under a name that is no true trade's. */
+  *wholes(): Generator<string> {
+    for (const [order, micros] of this.#micros) {
+      const size = Number(order.split('-').at(-3))
+      yield Math.abs(size - micros) <= 2 ? order : `${order} in parts of ${micros}`
+    }
+  }
+}
+
+/** Trades before the subscription may be missing: nothing is promised of the time before the first start. */
 export async function compareTrades(
   places: Places,
   follower: StreamFollower | null,
@@ -202,25 +265,26 @@ export async function compareTrades(
 ) {
   const truth = await truthOfTrades(places)
   const served = new Map<string, number>()
+  const parts = new PartsOfOrders(truth.keys())
   for (const id of await allMarketIds(places)) {
     let cursor: string | null = null
     do {
       const after: string = cursor === null ? '' : `&cursor=${cursor}`
       const url = `${places.api}/v1/markets/${encodeURIComponent(id)}/trades?limit=500${after}`
-      const page: { trades: { native_trade_id: string }[]; cursor: string | null } = await read(
-        url,
-        places.key,
-      )
+      const page: { trades: { native_trade_id: string; size: number }[]; cursor: string | null } =
+        await read(url, places.key)
       for (const trade of page.trades) {
         const name = `${id} ${trade.native_trade_id}`.toLowerCase()
+        if (parts.take(name, trade.size)) continue
         served.set(name, (served.get(name) ?? 0) + 1)
       }
       cursor = page.cursor
     } while (cursor !== null)
   }
+  for (const name of parts.wholes()) served.set(name, (served.get(name) ?? 0) + 1)
   const due = [...truth].filter(([, atMs]) => atMs >= sinceMs).map(([name]) => name)
   const streamedCounts = [...(follower?.trades ?? [])]
-  const streamed = new Set(streamedCounts.map(([name]) => name.toLowerCase()))
+  const streamed = new Set(streamedCounts.map(([name]) => parts.orderOf(name.toLowerCase())))
   const streamedTwice = streamedCounts.filter(([, count]) => count > 1).map(([name]) => name)
   return {
     truthTrades: truth.size,

@@ -22,7 +22,7 @@ import type { Rig } from './rig.ts'
 export const jwtSecret = 'x'.repeat(32)
 
 /** Everything that the publisher handed out. */
-export class Witness implements Watcher {
+class Witness implements Watcher {
   readonly name = 'witness'
   readonly trades: TrueTrade[] = []
   readonly counts = { book: 0, bookReplaced: 0, price: 0, trade: 0, gap: 0, other: 0 }
@@ -52,8 +52,8 @@ export interface WatchedEngine {
   readonly metrics: Metrics
 }
 
-/** Where an engine of this process keeps its data, whom it asks, and where its time comes from. */
-export interface WatchedPlace {
+/** The data folder, the venues' addresses and the clock of an engine in this process. */
+interface WatchedPlace {
   readonly dataDir: string
   readonly addresses: VenueAddresses
   readonly clock: Clock

@@ -4,14 +4,14 @@
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import type { PriceMicros } from '../../../engine/units.ts'
-import { NaiveBook } from './naive-book.ts'
+import { NaiveBook } from './naive/book.ts'
 
 export interface Sides {
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
 }
 
-export interface LevelDifference {
+interface LevelDifference {
   readonly side: BookSide
   readonly price: PriceMicros
   readonly before: number

@@ -28,7 +28,7 @@ interface State {
  * was applied to that. `open`: it has not come so far, or may be given another book at this seq still
  * (a venue's gap uses no seq up). `unknown`: it was somewhere else (cut off, or too long ago).
  */
-export type Verdict = 'equal' | 'different' | 'open' | 'unknown'
+type Verdict = 'equal' | 'different' | 'open' | 'unknown'
 
 /** States of a market that are kept. */
 const STATES_MAX = 48

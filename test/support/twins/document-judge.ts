@@ -7,7 +7,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json, JsonObject } from '../../../http/documents/schemas-of.ts'
 
 /** What is judged: an answer, and the operation that gave it. */
-export interface Judged {
+interface Judged {
   readonly method: string
   /** As in the document's `paths`. */
   readonly pattern: string
@@ -23,30 +23,23 @@ interface DocumentedResponse {
   readonly validate: ValidateFunction | null
 }
 
+/** By operation (`GET /v1/markets`) and status. */
+type DocumentedResponses = ReadonlyMap<string, ReadonlyMap<number, DocumentedResponse>>
+
+/** By the document's text: test files that share a process judge by one document. */
+const known = new Map<string, DocumentedResponses>()
 /** So that references resolve from within any of them. */
 const BASE = 'document://schemas/'
 const RATE = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 
 /** Judges by one document. Throws when the document's schemas are not valid in themselves. */
 export class DocumentJudge {
-  readonly #responses = new Map<string, Map<number, DocumentedResponse>>()
+  readonly #responses: DocumentedResponses
 
   constructor(document: JsonObject) {
-    const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true })
-    const schemas = objectOf(objectOf(document.components).schemas)
-    for (const [name, schema] of Object.entries(schemas)) {
-      ajv.addSchema(objectOf(open(schema)), `${BASE}open/${name}`)
-      ajv.addSchema(objectOf(closed(schema)), `${BASE}closed/${name}`)
-    }
-    for (const [pattern, path] of Object.entries(objectOf(document.paths))) {
-      for (const [method, operation] of Object.entries(objectOf(path))) {
-        const responses = new Map<number, DocumentedResponse>()
-        for (const [status, response] of Object.entries(objectOf(objectOf(operation).responses))) {
-          responses.set(Number(status), documented(objectOf(response), ajv))
-        }
-        this.#responses.set(`${method.toUpperCase()} ${pattern}`, responses)
-      }
-    }
+    const text = JSON.stringify(document)
+    this.#responses = known.get(text) ?? responsesOf(document)
+    known.set(text, this.#responses)
   }
 
   /** The documented statuses of an operation; throws when it is not documented. */
@@ -67,6 +60,26 @@ export class DocumentJudge {
     if (responses === undefined) throw new Error(`${method} ${pattern} is not in the document`)
     return responses
   }
+}
+
+function responsesOf(document: JsonObject): DocumentedResponses {
+  const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true })
+  const schemas = objectOf(objectOf(document.components).schemas)
+  for (const [name, schema] of Object.entries(schemas)) {
+    ajv.addSchema(objectOf(open(schema)), `${BASE}open/${name}`)
+    ajv.addSchema(objectOf(closed(schema)), `${BASE}closed/${name}`)
+  }
+  const operations = new Map<string, Map<number, DocumentedResponse>>()
+  for (const [pattern, path] of Object.entries(objectOf(document.paths))) {
+    for (const [method, operation] of Object.entries(objectOf(path))) {
+      const responses = new Map<number, DocumentedResponse>()
+      for (const [status, response] of Object.entries(objectOf(objectOf(operation).responses))) {
+        responses.set(Number(status), documented(objectOf(response), ajv))
+      }
+      operations.set(`${method.toUpperCase()} ${pattern}`, responses)
+    }
+  }
+  return operations
 }
 
 function documented(response: JsonObject, ajv: Ajv2020): DocumentedResponse {

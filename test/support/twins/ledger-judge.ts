@@ -20,7 +20,7 @@ import {
 } from '../clients/rest-caller.ts'
 import type { EventReceiver } from '../fakes/event-receivers.ts'
 import { type Places, read } from '../rigs/rig.ts'
-import { naiveCandles } from './naive-candles.ts'
+import { naiveCandles } from './naive/candles.ts'
 
 interface HookRow {
   readonly id: string
@@ -94,7 +94,7 @@ async function judgeHooks(api: string, person: Person, say: (what: string) => vo
   }
 }
 
-/** What must be there is, what must not is not, and what nobody knows is known now. */
+/** What must be there is, what must not is not, and what was unknown is known now. */
 function settle(
   entry: KeyEntry | HookEntry,
   listed: { has(id: string): boolean },
@@ -139,6 +139,7 @@ interface TradeRow {
   readonly price: number
   readonly size: number
   readonly size_usd: number
+  readonly is_block_trade: boolean
 }
 
 /** Every trade of a market that is stored, newest first. */
@@ -219,7 +220,8 @@ function shown({ timestamp_ms: startMs, open, high, low, close, volume, ...rest 
 }
 
 function expectedCandles(trades: readonly TradeRow[], lengthMs: number): readonly string[] {
-  const rows = trades.toReversed().map((trade, ordinal) => ({
+  const inBook = trades.filter((trade) => !trade.is_block_trade)
+  const rows = inBook.toReversed().map((trade, ordinal) => ({
     ...{ timeMs: trade.timestamp_ms, ordinal, price: price(trade.price) },
     ...{ size: micros(trade.size), usd: micros(trade.size_usd) },
   }))

@@ -1,7 +1,7 @@
 // The contract of storage.ts in Maps and arrays, with nothing shared with LMDB's side: for tests,
 // for running without a disk, and as the naive twin that test/contract/storage.ts judges
-// LmdbStorage by. Trades and histories have files of their own (memory-trades.ts,
-// memory-histories.ts). Nothing survives close().
+// LmdbStorage by. Trades and histories have files of their own (memory/trades.ts,
+// memory/histories.ts). Nothing survives close().
 // Bounded by retention alone, so not for long runs.
 
 import type {
@@ -42,13 +42,13 @@ import {
   MemoryCoverage,
   MemoryPastPrices,
   MemorySnapshots,
-} from './memory-histories.ts'
-import { MemoryMatches, MemoryVerdicts } from './memory-matches.ts'
-import { MemoryOutbox } from './memory-outbox.ts'
-import { MemoryTrades } from './memory-trades.ts'
-import { MemoryWallets } from './memory-wallets.ts'
-import { MemoryWebhooks } from './memory-webhooks.ts'
-import { MemoryWhales } from './memory-whales.ts'
+} from './memory/histories.ts'
+import { MemoryMatches, MemoryVerdicts } from './memory/matches.ts'
+import { MemoryOutbox } from './memory/outbox.ts'
+import { MemoryTrades } from './memory/trades.ts'
+import { MemoryWallets } from './memory/wallets.ts'
+import { MemoryWebhooks } from './memory/webhooks.ts'
+import { MemoryWhales } from './memory/whales.ts'
 
 /** A guess at what a row would take on disk, for the size bound. */
 const TRADE_BYTES = 500

@@ -4,7 +4,7 @@
 import type { CDPSession } from 'playwright-core'
 
 /** A task of the main thread: one callback, message, timer or picture, with all that it led to. */
-export interface TabTask {
+interface TabTask {
   /** Milliseconds that the thread ran for it. */
   readonly threadMs: number
   /** Milliseconds by the clock, waiting for a processor included. */

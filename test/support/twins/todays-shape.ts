@@ -4,7 +4,7 @@
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import { type CapturedFrame, mirrored, otherSide } from '../worlds/recordings.ts'
-import type { NaiveBook } from './naive-book.ts'
+import type { NaiveBook } from './naive/book.ts'
 
 type Tokens = readonly [first: string, second: string]
 

@@ -2,13 +2,12 @@
 // assertion compares them.
 
 import { nativeMarketId } from '../../../engine/ids.ts'
-import { timeMs } from '../../../engine/units.ts'
+import { HOUR_MS, timeMs } from '../../../engine/units.ts'
 import type { FindWalletMarket, WalletEvent } from '../../../engine/wallet.ts'
 import type { PnlGranularity } from '../../../engine/wallets/figures.ts'
 import type { WalletTally } from '../../../engine/wallets/tally.ts'
-import { NaiveWallet } from './naive-wallet.ts'
+import { NaiveWallet } from './naive/wallet.ts'
 
-const HOUR_MS = 3_600_000
 const GRANULARITIES: readonly PnlGranularity[] = ['day', 'week', 'month', 'all']
 
 /** Inclusive, in milliseconds. */

@@ -1,5 +1,5 @@
 // A simulated world whose ledgers are known, with a past and with markets that close soon, and what follows from a
-// ledger by the written rules alone (naive-wallet.ts), in the words of our REST answers. The venues run in the test's
+// ledger by the written rules alone (naive/wallet.ts), in the words of our REST answers. The venues run in the test's
 // own process, so that their past takes seconds: their clock is wound from then to now, and goes on from there with the
 // machine's, or by steps of its own. Not for: asking the engine, and what must be equal (known-wallets.ts).
 
@@ -23,11 +23,12 @@ import type { FindWalletMarket, WalletEvent, WalletEventKind } from '../../../en
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { goOn } from '../fakes/own-time.ts'
 import { read } from '../rigs/rig.ts'
-import { NaiveWallet } from './naive-wallet.ts'
+import { NaiveWallet } from './naive/wallet.ts'
 
 const OWN_NOW_MS = Date.UTC(2026, 10, 20, 12)
 
-export interface KnownWorldOptions {
+interface KnownWorldOptions {
+  readonly seed?: number
   readonly markets: number
   readonly messagesPerSecond: number
   readonly pastMinutes: number
@@ -55,8 +56,7 @@ export interface KnownWorld {
 }
 
 export async function startKnownWorld(options: KnownWorldOptions): Promise<KnownWorld> {
-  const seed = 11
-  const { pastMinutes, markets, messagesPerSecond, closingSeconds } = options
+  const { seed = 11, pastMinutes, markets, messagesPerSecond, closingSeconds } = options
   const nowMs = options.time === 'own' ? OWN_NOW_MS : systemClock.nowMs()
   const clock = new ManualClock(nowMs - pastMinutes * 60_000)
   const calendar = new Calendar({ seed, marketsPerVenue: markets })
@@ -180,7 +180,7 @@ interface TruthPage {
 }
 
 /** A wallet's ledger as the world has it. */
-export interface WalletTruth extends Omit<TruthPage, 'rows' | 'next_index'> {
+interface WalletTruth extends Omit<TruthPage, 'rows' | 'next_index'> {
   /** In the order of the rules. */
   readonly events_in_order: readonly WalletEvent[]
 }
@@ -192,6 +192,7 @@ const KINDS: Readonly<Record<string, WalletEventKind>> = {
   CONVERSION: 'conversion',
   REWARD: 'income',
   MAKER_REBATE: 'income',
+  MIGRATION: 'migration',
 }
 
 /** What wallets may have done or had happen to them; a comparison without one of these shows little. */
@@ -206,6 +207,7 @@ export const DEEDS = [
   'voids redeemed',
   'losers kept',
   'incomes',
+  'migrations',
 ] as const
 export type Deed = (typeof DEEDS)[number]
 
@@ -217,6 +219,7 @@ export function deedsOf({ events, holdings }: SimWalletLedger): Map<Deed, number
     else if (kind === 'SPLIT') note('splits')
     else if (kind === 'MERGE') note('merges')
     else if (kind === 'CONVERSION') note('conversions')
+    else if (kind === 'MIGRATION') note('migrations')
     else if (kind !== 'REDEEM') note('incomes')
     else if (market?.listing.payout === PRICE_HALF) note('voids redeemed')
     else note(usd > 0 ? 'winners redeemed' : 'losers redeemed')
@@ -352,11 +355,11 @@ export function dueSheet(truth: WalletTruth, find: FindWalletMarket): Sheet {
   return sheet
 }
 
-/** The rows of its fills as the stream can tell them: it does not say who was maker. */
+/** The rows of its fills as the stream can tell them: it does not name the maker. */
 export function dueFills(truth: WalletTruth, find: FindWalletMarket): Sheet {
   const sheet: Sheet = new Map()
   for (const event of truth.events_in_order) {
-    if (event.token !== null) countRow(sheet, rowText(event, find, 'untold'))
+    if (isFill(event)) countRow(sheet, rowText(event, find, 'untold'))
   }
   return sheet
 }
@@ -365,6 +368,8 @@ export function dueFills(truth: WalletTruth, find: FindWalletMarket): Sheet {
 export function countRow(sheet: Sheet, text: string | null): void {
   if (text !== null) sheet.set(text, Number(sheet.get(text) ?? 0) + 1)
 }
+
+const isFill = ({ kind }: WalletEvent): boolean => kind === 'buy' || kind === 'sell'
 
 /** A row of trades or activity; null for income, which has none. */
 function rowText(
@@ -375,7 +380,7 @@ function rowText(
   const { kind, market, token, size, usd, txHash, price } = event
   const end = `${size} ${usd} ${txHash} ${event.timeMs / 1_000}`
   if (kind === 'income') return null
-  if (token === null) return `${kind} ${market} ${end}`
+  if (token === null || !isFill(event)) return `${kind} ${market} ${end}`
   const isFirst = find(market)?.tokens[0] === token
   const side = (kind === 'buy') === isFirst ? 'buy' : 'sell'
   return `fill ${token} ${side} ${isFirst ? price : MICROS - price} ${role} ${end}`

@@ -1,5 +1,5 @@
 // A judge that a reader can check by eye: two subjects are as alike as their titles and answers share words. For
-// tests of whoever looks for pairs, whatever the real judge thinks.
+// tests of what looks for pairs, whatever the real judge thinks.
 
 import type { Judge, PairScore } from '../../../engine/matching/compare/judge.ts'
 import type { MatchMarket } from '../../../engine/subject.ts'

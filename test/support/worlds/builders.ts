@@ -1,5 +1,6 @@
 // Makes test data, with defaults, so that what a test sets is what matters.
 
+import { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketParts } from '../../../actors/market/parts.ts'
 import type {
   BookChangeEvent,
@@ -10,12 +11,14 @@ import type {
   Update,
 } from '../../../engine/events.ts'
 import { nativeEventId, nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import type { EventListing, MarketListing, MarketRef } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { Publisher } from '../../../engine/publisher.ts'
 import { priceMicros, sizeMicros, timeMs, USD_ZERO, usdMicros } from '../../../engine/units.ts'
 import { venueTable } from '../../../engine/venues/venues.ts'
+import { marketSummary } from './stored.ts'
 
 export const NAMES = venueTable({ a: 'venue_a', b: 'venue_b' })
 export const NOON = timeMs(Date.UTC(2026, 10, 20, 12))
@@ -65,6 +68,7 @@ export function listing(name: string, set: Partial<MarketListing> = {}): MarketL
     volumeTotal: usdMicros(5_000_000),
     openInterest: null,
     settlementPrice: null,
+    fees: FEES_UNKNOWN,
     native: { conditionId: name },
     ...set,
   }
@@ -146,6 +150,7 @@ export function trade(name: string, id: string, set: Partial<TradeEvent> = {}): 
     maker: null,
     taker: '0xtaker',
     txHash: `0x${id}`,
+    isBlock: false,
     source: 'stream',
     ...set,
   }
@@ -178,4 +183,17 @@ export function marketParts(
     ...set,
   }
   return { parts, resyncs, ignored, losses }
+}
+
+/** Market `m`, stored as its listing says, and a way to open its actor, anew as well. */
+export function storedMarket(
+  set: Pick<MarketParts, 'publisher' | 'storage'> & Partial<MarketParts>,
+  changes: Parameters<typeof listing>[1] = {},
+) {
+  const watching = marketParts(set)
+  const listed = listing('m', changes)
+  const summary = marketSummary(listed)
+  const ref = marketRef('m', set.storage.markets.put(listed))
+  const open = () => new MarketActor(ref, summary, watching.parts)
+  return { ...watching, summary, open }
 }

@@ -1,6 +1,8 @@
 // The fields of a row of Polymarket's Data API, sorted, as its recorded answers have them: both `/trades` and
 // `/activity` begin with these. Not for: what is in them (test/contract/).
 
+import type { WireTrade } from '../../../engine/venues/polymarket/messages.ts'
+
 export const TRADE_ROW_KEYS: readonly string[] = [
   'asset',
   'bio',
@@ -22,3 +24,28 @@ export const TRADE_ROW_KEYS: readonly string[] = [
   'title',
   'transactionHash',
 ]
+
+/** A row of `/v2/trades` from the stream's of the same trade. */
+export function dataRow(row: WireTrade): Readonly<Record<string, unknown>> {
+  return {
+    proxy_wallet: row.proxyWallet,
+    side: row.side,
+    token_id: row.asset,
+    condition_id: row.conditionId,
+    size: Number(row.size),
+    price: Number(row.price),
+    timestamp: Number(row.timestamp),
+    title: 'Will it?',
+    slug: 'will-it',
+    icon: '',
+    event_slug: '',
+    outcome: 'Yes',
+    outcome_index: 999,
+    name: '',
+    pseudonym: 'Calm-Owl',
+    bio: '',
+    profile_image: '',
+    profile_image_optimized: '',
+    transaction_hash: row.transactionHash,
+  }
+}

@@ -9,8 +9,9 @@ import type { MarketMessage } from '../../../actors/market/parts.ts'
 import type { Level, Update } from '../../../engine/events.ts'
 import { nativeMarketId, outcomeId, type VenueKey } from '../../../engine/ids.ts'
 import { openMemoryStorage } from '../twins/memory.ts'
-import { NaiveBook } from '../twins/naive-book.ts'
+import { NaiveBook } from '../twins/naive/book.ts'
 import { listing, marketParts, marketRef, recordingPublisher } from './builders.ts'
+import { marketSummary } from './stored.ts'
 
 const CHECKSUM_LEVELS = 10
 
@@ -44,9 +45,8 @@ export class FollowedMarket {
         { label: 'No', id: outcomeId(outcomes[1]) },
       ],
     })
-    const { description: _, native: __, ...summary } = market
-    const number = storage.markets.put(market)
-    this.actor = new MarketActor({ ...marketRef(name, number), venue }, summary, watching.parts)
+    const ref = { ...marketRef(name, storage.markets.put(market)), venue }
+    this.actor = new MarketActor(ref, marketSummary(market), watching.parts)
   }
 
   /** Gives the actor a message, then holds everything that must always be true against it. */

@@ -7,12 +7,11 @@ import type { AddressInfo } from 'node:net'
 export type Memory = 'whole' | 'forgets' | 'empty'
 
 /** Paths of the Data API that tell of one wallet as lists. */
-const LISTS: ReadonlySet<string> = new Set([
-  '/activity',
-  '/trades',
-  '/positions',
-  '/closed-positions',
-])
+const LISTS: ReadonlySet<string> = new Set(['/v2/activity', '/v2/trades', '/v2/positions'])
+const NOTHING = {
+  data: [],
+  pagination: { limit: 100, offset: 0, has_more: false, next_cursor: null },
+}
 
 export class ForgetfulVenue {
   memory: Memory = 'whole'
@@ -56,9 +55,10 @@ export class ForgetfulVenue {
   #remembered(url: URL): { readonly status: number; readonly body: unknown } | null {
     if (url.pathname === '/public-profile') return { status: 404, body: { error: 'not found' } }
     if (!url.searchParams.has('user')) return null
-    if (url.pathname === '/traded') return { status: 200, body: { traded: 0 } }
+    if (url.pathname === '/v2/user-stats') return { status: 200, body: { data: null } }
     if (!LISTS.has(url.pathname)) return null
-    if (this.memory === 'empty' || url.pathname !== '/activity') return { status: 200, body: [] }
+    const isHistory = url.pathname === '/v2/activity'
+    if (this.memory === 'empty' || !isHistory) return { status: 200, body: NOTHING }
     const start = Math.max(Number(url.searchParams.get('start') ?? 0), this.knowsFromS)
     url.searchParams.set('start', String(start))
     return null

@@ -1,11 +1,11 @@
 // A world of venue b moved by hand, with plain defaults: what a test sets is what matters to it.
 // Not for the moving world (world.ts) or for clients (kalshi-client.ts).
 
-import type { BookSide, Level, LevelChange, TradeSide } from '../../../engine/events.ts'
+import type { BookSide, LevelChange, TradeSide } from '../../../engine/events.ts'
 import {
+  DAY_MS,
   type PriceMicros,
   priceMicros,
-  SIZE_ZERO,
   type SizeMicros,
   sizeMicros,
   type TimeMs,
@@ -18,48 +18,18 @@ import type {
   SimMarket,
   SimStatus,
   SimTrade,
-  SimVenue,
   World,
-  WorldChange,
 } from '../../../engine/venues/simulator/model.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
+import { HandMovedBook, HandMovedWorld } from './hand-moved.ts'
 
-const DAY_MS = 86_400_000
 export const cents = (value: number): PriceMicros => priceMicros(Math.round(value * 10_000))
 export const contracts = (value: number): SizeMicros => sizeMicros(Math.round(value * 100) * 10_000)
 
-/** A book kept as two maps. */
-class StubBook {
-  readonly sides = {
-    bid: new Map<PriceMicros, SizeMicros>(),
-    ask: new Map<PriceMicros, SizeMicros>(),
-  }
-
-  get bids(): readonly Level[] {
-    return [...this.sides.bid]
-      .map(([price, size]) => ({ price, size }))
-      .sort((left, right) => right.price - left.price)
-  }
-  get asks(): readonly Level[] {
-    return [...this.sides.ask]
-      .map(([price, size]) => ({ price, size }))
-      .sort((left, right) => left.price - right.price)
-  }
-  get bestBid(): PriceMicros | null {
-    return this.bids[0]?.price ?? null
-  }
-  get bestAsk(): PriceMicros | null {
-    return this.asks[0]?.price ?? null
-  }
-  sizeAt(side: BookSide, price: PriceMicros): SizeMicros {
-    return this.sides[side].get(price) ?? SIZE_ZERO
-  }
-}
-
-export class StubMarket implements SimMarket {
+class StubMarket implements SimMarket {
   readonly listing: SimListing
   readonly event: SimEvent
-  readonly book = new StubBook()
+  readonly book = new HandMovedBook()
   readonly trades: SimTrade[] = []
   status: SimStatus = 'open'
   tickMicros = cents(1)
@@ -83,49 +53,18 @@ export class StubMarket implements SimMarket {
   }
 }
 
-/** A world that does only what a test tells it to. */
-export class StubWorld implements World {
-  readonly seed = 1
-  readonly startedMs: TimeMs
-  readonly #clock: ManualClock
-  readonly #events: SimEvent[] = []
-  readonly #markets: StubMarket[] = []
-  readonly #trades: SimTrade[] = []
-  readonly #listeners = new Set<(change: WorldChange) => void>()
-
+/** A world that does only what a test says. */
+export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   constructor(clock: ManualClock) {
-    this.#clock = clock
-    this.startedMs = clock.nowMs()
+    super(clock, 'b')
   }
 
-  tradesFromMs(): TimeMs {
-    return this.startedMs
-  }
-
-  nowMs(): TimeMs {
-    return this.#clock.nowMs()
-  }
-  events(venue: SimVenue): readonly SimEvent[] {
-    return venue === 'b' ? this.#events : []
-  }
-  markets(venue: SimVenue): readonly SimMarket[] {
-    return venue === 'b' ? this.#markets : []
-  }
-  market(_venue: SimVenue, nativeId: string): StubMarket | null {
-    return this.#markets.find((market) => market.listing.nativeId === nativeId) ?? null
-  }
   marketOfToken(): null {
     return null
   }
-  event(_venue: SimVenue, nativeId: string): SimEvent | null {
-    return this.#events.find((event) => event.nativeId === nativeId) ?? null
-  }
-  trades(): readonly SimTrade[] {
-    return this.#trades
-  }
   teams(): ReturnType<World['teams']> {
     const teams = new Map<string, ReturnType<World['teams']>[number]>()
-    for (const { game } of this.#events) {
+    for (const { game } of this.eventList) {
       if (game === null) continue
       for (const team of [game.away, game.home]) {
         teams.set(`${game.league}/${team.kalshiCode}`, { league: game.league, team })
@@ -133,23 +72,12 @@ export class StubWorld implements World {
     }
     return [...teams.values()]
   }
-  onChange(listener: (change: WorldChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-  step(): void {}
-
-  /** How many listen. */
-  get listenerCount(): number {
-    return this.#listeners.size
-  }
-
   /** Adds an event. */
   addEvent(nativeId: string, fields: Partial<SimEvent> = {}): SimEvent {
     const nowMs = this.nowMs()
     const event: SimEvent = {
       venue: 'b',
-      number: this.#events.length,
+      number: this.eventList.length,
       nativeId,
       series: nativeId.split('-')[0] ?? nativeId,
       seriesTitle: 'Test series',
@@ -166,7 +94,7 @@ export class StubWorld implements World {
       markets: [],
       ...fields,
     }
-    this.#events.push(event)
+    this.eventList.push(event)
     return event
   }
 
@@ -174,13 +102,13 @@ export class StubWorld implements World {
   addMarket(event: SimEvent, suffix: string, fields: Partial<SimListing> = {}): StubMarket {
     const market = new StubMarket(
       {
-        ...listingOf(`${event.nativeId}-${suffix}`, this.#markets.length, this.nowMs()),
+        ...listingOf(`${event.nativeId}-${suffix}`, this.marketList.length, this.nowMs()),
         ...fields,
       },
       event,
     )
     event.markets.push(market)
-    this.#markets.push(market)
+    this.marketList.push(market)
     return market
   }
 
@@ -197,7 +125,7 @@ export class StubWorld implements World {
     levels: readonly (readonly [BookSide, number, number])[] = [],
   ): SimTrade {
     const wallet = { address: '0x1', name: '', pseudonym: '' }
-    const number = String(this.#trades.length).padStart(12, '0')
+    const number = String(this.tradeList.length).padStart(12, '0')
     const trade: SimTrade = {
       id: `00000000-0000-4000-8000-${number}`,
       txHash: '0x2',
@@ -212,7 +140,7 @@ export class StubWorld implements World {
     }
     market.trades.push(trade)
     market.lastTrade = trade
-    this.#trades.push(trade)
+    this.tradeList.push(trade)
     const { changes, previousSizes } = apply(market, levels)
     this.tell({ kind: 'trade', market, trade, changes, previousSizes, atMs: trade.atMs })
     return trade
@@ -226,26 +154,18 @@ export class StubWorld implements World {
     if (kind !== 'created') market.status = kind === 'opened' ? 'open' : kind
     this.tell({ kind, market, atMs: this.nowMs() })
   }
-
-  tell(change: WorldChange): void {
-    for (const listener of this.#listeners) listener(change)
-  }
 }
 
 function apply(
   market: StubMarket,
   levels: readonly (readonly [BookSide, number, number])[],
 ): { changes: LevelChange[]; previousSizes: SizeMicros[] } {
-  const changes: LevelChange[] = []
-  const previousSizes: SizeMicros[] = []
-  for (const [side, priceCents, count] of levels) {
-    const price = cents(priceCents)
-    const size = contracts(count)
-    previousSizes.push(market.book.sizeAt(side, price))
-    changes.push({ side, price, size })
-    if (size === 0) market.book.sides[side].delete(price)
-    else market.book.sides[side].set(price, size)
-  }
+  const changes = levels.map(([side, at, count]) => ({
+    side,
+    price: cents(at),
+    size: contracts(count),
+  }))
+  const previousSizes = changes.map((change) => market.book.apply(change))
   return { changes, previousSizes }
 }
 
@@ -256,6 +176,8 @@ function listingOf(nativeId: string, index: number, nowMs: TimeMs): SimListing {
     index,
     number: index,
     nativeId,
+    isV2: false,
+    chanceKey: nativeId,
     uuid: `00000000-0000-4000-9000-${String(index).padStart(12, '0')}`,
     slug: nativeId.toLowerCase(),
     tokens: [`${nativeId}:yes`, `${nativeId}:no`],

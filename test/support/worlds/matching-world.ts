@@ -25,7 +25,7 @@ export interface MatchingWorld {
   readonly planted: ReadonlyMap<string, { readonly other: string; readonly kind: SimPairKind }>
   /**
    * Either venue's id → which recurring question it asks. A trap with another date lets venue b ask what venue a
-   * asks a cycle later: such a pair is one question that nobody planted, and other questions are none.
+   * asks a cycle later: such a pair is one question though not planted, and other questions are none.
    */
   readonly recurring: ReadonlyMap<string, string>
 }

@@ -1,11 +1,11 @@
-// The tables of past days and of coverage as two Maps, obviously right: for tests of who uses them.
+// The tables of past days and of coverage as two Maps, obviously right: for tests of their users.
 // Not for: tests of storage (test/contract/storage.ts).
 
 import type { VenueKey } from '../../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { CoverageTable, PastDay, PastPriceTable } from '../../../storage/contract/storage.ts'
 
-export interface PastTables {
+interface PastTables {
   readonly pastPrices: PastPriceTable
   readonly coverage: CoverageTable
   /** Every interval of a venue, in the order in which they began. */

@@ -10,7 +10,7 @@ import type { EventListing, MarketListing, MarketNumber } from '../../../engine/
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import type { Random } from '../../../engine/random.ts'
-import { sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { DAY_MS, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { MarketSummary } from '../../../storage/contract/storage.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { openMemoryStorage } from '../twins/memory.ts'
@@ -24,7 +24,6 @@ import {
   trade,
 } from './builders.ts'
 
-const DAY_MS = 86_400_000
 const RETENTION_DAYS = 30
 const TITLES = ['Élection in Bogotá', 'Bog standard', 'elections of 2026', 'Rain or shine', 'a b']
 const TAGS = ['Sports', 'sports', 'NFL', 'Crypto', 'x|y']

@@ -45,7 +45,7 @@ export function testOnBoth(name: string, sources: Sources, judge: Judge): void {
 }
 
 /** Says loudly that data is absent and skips the test; false when it is there. */
-export function isAbsent(t: TestContext, path: string): boolean {
+function isAbsent(t: TestContext, path: string): boolean {
   if (existsSync(path)) return false
   t.diagnostic(`RECORDED DATA ABSENT: ${path} (set SHARED_DATA)`)
   t.skip(`RECORDED DATA ABSENT: ${path} (set SHARED_DATA)`)
@@ -53,7 +53,7 @@ export function isAbsent(t: TestContext, path: string): boolean {
 }
 
 /** The text of a file, unpacked where it is packed. */
-export function textOfFile(path: string): string {
+function textOfFile(path: string): string {
   const bytes = readFileSync(path)
   return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
 }
@@ -72,7 +72,7 @@ export function rowsOfFile(path: string): readonly unknown[] {
 }
 
 /** An invented row, what must become of it, and what it must be read as (in part, at least). */
-export interface Case {
+interface Case {
   readonly name: string
   readonly row: unknown
   readonly becomes: readonly string[]
@@ -186,7 +186,7 @@ export function mirrored<T extends Level>(level: T): T {
 export const otherSide = (side: BookSide): BookSide => (side === 'bid' ? 'ask' : 'bid')
 
 /** A frame of the invented stream in today's shape, what becomes of its messages, the book after it. */
-export interface PolymarketStep {
+interface PolymarketStep {
   readonly name: string
   readonly text: string
   readonly receivedAtMs: TimeMs
@@ -232,7 +232,7 @@ export function polymarketSteps(path: string): {
 }
 
 /** One message of a Kalshi stream. */
-export interface KalshiFrame {
+interface KalshiFrame {
   readonly receivedAtMs: TimeMs
   readonly text: string
   readonly frame: KalshiBody
@@ -288,13 +288,13 @@ function kalshiRows(path: string): readonly KalshiRow[] {
 }
 
 /** A book as it is written beside an invented frame: `[price, size]`, quoted for the first outcome. */
-export interface WrittenBook {
+interface WrittenBook {
   readonly bids: readonly (readonly [price: string, size: string])[]
   readonly asks: readonly (readonly [price: string, size: string])[]
 }
 
 /** The levels of a written book. */
-export function writtenBook({ bids, asks }: WrittenBook): { bids: Level[]; asks: Level[] } {
+function writtenBook({ bids, asks }: WrittenBook): { bids: Level[]; asks: Level[] } {
   const levels = (side: WrittenBook['bids']) =>
     side.map(([price, size]) => levelOf({ price, size }))
   return { bids: levels(bids), asks: levels(asks) }

@@ -10,8 +10,8 @@ import { readDashboard } from '../../../http/assets/dashboard-files.ts'
 import { readPage } from '../../../http/documents/docs-page.ts'
 import type { Route } from '../../../http/request/route.ts'
 import { EVENT_TYPES } from '../../../http/webhooks/event-types.ts'
-import type { FakeEngine } from '../fakes/fake-engine.ts'
-import { fakeAddress, randomWallet } from '../fakes/fake-wallets.ts'
+import type { FakeEngine } from '../fakes/engine.ts'
+import { fakeAddress, randomWallet } from '../fakes/wallets.ts'
 import { ACCOUNT } from '../rigs/described-face.ts'
 
 /** Whose credential a request carries. */
@@ -31,7 +31,7 @@ export interface Ask {
   readonly body?: Buffer | string
 }
 
-export interface Seed {
+interface Seed {
   /** Valid path parameters; made anew for each request. */
   readonly path?: (engine: FakeEngine) => Promise<Readonly<Record<string, string>>>
   /** Valid values of query parameters, where the samples by name do not do. */
@@ -144,7 +144,7 @@ const wallet: Seed = {
 }
 
 /** By method and pattern. */
-export const SEEDS: Readonly<Record<string, Seed>> = {
+const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /metrics': { reachFrom: { 404: '192.0.2.1' } },
   'GET /docs/{asset}': {
     path: async () => ({ asset: [...readPage().files.keys()].at(-1) ?? '' }),

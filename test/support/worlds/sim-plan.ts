@@ -1,13 +1,12 @@
 // Invented listings for tests of the world's motion, with plain defaults: what a test sets is what
 // matters to it. Not for tests of the calendar's words, which use the real one.
 
-import { PRICE_ONE, type TimeMs, timeMs } from '../../../engine/units.ts'
+import { DAY_MS, PRICE_ONE, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { PlannedEvent, PlannedMarket } from '../../../engine/venues/simulator/calendar.ts'
 import type { SimListing, SimVenue } from '../../../engine/venues/simulator/model.ts'
 import type { Plan } from '../../../engine/venues/simulator/world.ts'
 
 export const NOON = timeMs(Date.UTC(2026, 10, 20, 12))
-const DAY_MS = 86_400_000
 
 export interface MarketSketch {
   readonly venue?: SimVenue
@@ -89,6 +88,8 @@ function listingOf(venue: SimVenue, index: number, nativeId: string): SimListing
     index,
     number: 1_000 + index,
     nativeId,
+    isV2: false,
+    chanceKey: nativeId,
     uuid: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
     slug: `test-${index}`,
     tokens:

@@ -1,12 +1,22 @@
-// What the stream's tests do to their markets and clients: random changes of every kind, and waiting
-// until a client has everything that was sent to it.
+// What the stream's tests do with their markets and clients: markets of both venues, random changes of every kind, and
+// waiting until a client has everything that was sent to it.
 
+import { nativeEventId } from '../../../engine/ids.ts'
 import type { Random } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
 import type { Message, StreamClient } from '../clients/stream-client.ts'
-import type { FakeMarket } from '../fakes/fake-engine.ts'
+import type { FakeEngine, FakeMarket } from '../fakes/engine.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
 import { level } from './builders.ts'
+
+/** Markets `m0`, `m1`, … of either venue by turns, in events `e0`, `e1`, … by turns. */
+export function addMarkets(engine: FakeEngine, count: number, eventCount: number): FakeMarket[] {
+  return Array.from({ length: count }, (_, index) => {
+    const event = nativeEventId(`e${index % eventCount}`)
+    const venue = index % 2 === 0 ? 'a' : 'b'
+    return engine.add(`m${index}`, { venue, event, eventSlug: event })
+  })
+}
 
 /** The client's messages once its commands and all that was due to it have come. */
 export async function settled(

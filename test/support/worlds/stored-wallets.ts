@@ -29,7 +29,7 @@ export function storedWallet(
     events: 3,
     tallyEvents: 2,
     blocks: 1,
-    ...{ side: 0, lacking: 0, toldToMs: null },
+    ...{ side: 0, lacking: 0, listedToMs: null },
     totals: {
       realized: usdMicros(-5_000_000),
       volume: usdMicros(70_000_000),

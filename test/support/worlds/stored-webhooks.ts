@@ -52,7 +52,7 @@ export function webhook(id: string, changes: Partial<Webhook> = {}): Omit<Webhoo
   }
 }
 
-export type NewDelivery = Parameters<OutboxTable['create']>[1]
+type NewDelivery = Parameters<OutboxTable['create']>[1]
 
 export function newDelivery(eventId: string, changes: Partial<NewDelivery> = {}): NewDelivery {
   return {

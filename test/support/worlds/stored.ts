@@ -9,6 +9,7 @@ import {
   type VenueKey,
 } from '../../../engine/ids.ts'
 import { type Bar, type BarSize, barOf } from '../../../engine/market/candle.ts'
+import { CURVE_ZERO, type MarketFees } from '../../../engine/market/fees.ts'
 import type { EventListing, MarketListing, MarketNumber } from '../../../engine/market/market.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type {
@@ -24,6 +25,29 @@ import type {
 
 /** A moment on which tests agree: 20 November 2026, noon UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 20, 12)
+
+/** Fees with every field. */
+const SOME_FEES: MarketFees = {
+  now: {
+    kind: 'quadratic',
+    taker: { rateMicros: 70_000, exponent: 1, multiplierMicros: 500_000 },
+    maker: CURVE_ZERO,
+    rounding: { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 },
+    rebateMicros: 200_000,
+    source: 'an answer',
+    sinceMs: timeMs(NOON_MS - 1_000),
+  },
+  next: {
+    kind: 'flat',
+    taker: null,
+    maker: null,
+    rounding: { fillStepMicros: 10, direction: 'unknown', orderStepMicros: null },
+    rebateMicros: null,
+    source: null,
+    sinceMs: timeMs(NOON_MS + 1_000),
+  },
+  waivedUntilMs: timeMs(NOON_MS + 2_000),
+}
 
 export function marketListing(id: string, changes: Partial<MarketListing> = {}): MarketListing {
   return {
@@ -55,6 +79,7 @@ export function marketListing(id: string, changes: Partial<MarketListing> = {}):
     volumeTotal: null,
     openInterest: sizeMicros(0),
     settlementPrice: null,
+    fees: SOME_FEES,
     native: { condition: id, nested: { list: [1, 0.5, null, 'x', true] }, text: 'é😀' },
     ...changes,
   }
@@ -113,6 +138,7 @@ export function trade(
     maker: null,
     taker: '0x00000000000000000000000000000000000000aa',
     txHash: null,
+    isBlock: false,
     receivedAtMs: timeMs(NOON_MS + 5),
     run: null,
     offset: null,

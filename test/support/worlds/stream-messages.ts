@@ -20,7 +20,7 @@ import { presentPrice, priceMessage } from '../../../http/ws/channels/prices.ts'
 import { tradeMessage } from '../../../http/ws/channels/trades.ts'
 import { whaleMessage } from '../../../http/ws/channels/whales.ts'
 import type { Encoder, Frame } from '../../../http/ws/encode/encoder.ts'
-import type { FakeMarket } from '../fakes/fake-market.ts'
+import type { FakeMarket } from '../fakes/market.ts'
 
 const WHOLE = [
   0,
@@ -86,6 +86,7 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     maker: maybe(text()),
     taker: maybe(text()),
     txHash: maybe(text()),
+    isBlock: random.below(4) === 0,
   })
   const quote = (): MarketPrice => ({
     price: price(),

@@ -2,8 +2,9 @@
 // venues' servers. Not for tests of how a world moves (world.ts has its own).
 
 import { createHash } from 'node:crypto'
-import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
+import type { BookSide } from '../../../engine/events.ts'
 import {
+  DAY_MS,
   PRICE_ONE,
   type PriceMicros,
   priceMicros,
@@ -15,119 +16,39 @@ import {
   USD_ZERO,
 } from '../../../engine/units.ts'
 import type {
-  SimBook,
   SimEvent,
   SimListing,
   SimMarket,
   SimStatus,
   SimTeam,
   SimTrade,
-  SimVenue,
   World,
-  WorldChange,
 } from '../../../engine/venues/simulator/model.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
-
-const DAY_MS = 86_400_000
+import { HandMovedBook, HandMovedWorld } from './hand-moved.ts'
 
 /** Dollars and contracts in, micros out: `price(0.41)`. */
 export const price = (dollars: number): PriceMicros => priceMicros(Math.round(dollars * 1e6))
 export const size = (contracts: number): SizeMicros => sizeMicros(Math.round(contracts * 1e6))
 
-/** A book in two maps, sorted when looked at. */
-export class StubBook implements SimBook {
-  readonly #sides = {
-    bid: new Map<PriceMicros, SizeMicros>(),
-    ask: new Map<PriceMicros, SizeMicros>(),
-  }
-
-  get bids(): readonly Level[] {
-    return this.#levels('bid').sort((one, other) => other.price - one.price)
-  }
-
-  get asks(): readonly Level[] {
-    return this.#levels('ask').sort((one, other) => one.price - other.price)
-  }
-
-  get bestBid(): PriceMicros | null {
-    return this.bids[0]?.price ?? null
-  }
-
-  get bestAsk(): PriceMicros | null {
-    return this.asks[0]?.price ?? null
-  }
-
-  sizeAt(side: BookSide, at: PriceMicros): SizeMicros {
-    return this.#sides[side].get(at) ?? SIZE_ZERO
-  }
-
-  apply(change: LevelChange): SizeMicros {
-    const previous = this.sizeAt(change.side, change.price)
-    if (change.size === 0) this.#sides[change.side].delete(change.price)
-    else this.#sides[change.side].set(change.price, change.size)
-    return previous
-  }
-
-  #levels(side: BookSide): Level[] {
-    return [...this.#sides[side]].map(([at, amount]) => ({ price: at, size: amount }))
-  }
-}
-
 export interface StubMarket extends SimMarket {
-  readonly book: StubBook
+  readonly book: HandMovedBook
   readonly trades: SimTrade[]
   updatedMs: TimeMs
 }
 
 /** The world; nothing in it moves by itself. */
-export class StubWorld implements World {
-  readonly seed = 1
-  readonly startedMs: TimeMs
-  readonly #clock: ManualClock
-  readonly #markets: StubMarket[] = []
-  readonly #events: SimEvent[] = []
-  readonly #trades: SimTrade[] = []
-  readonly #listeners = new Set<(change: WorldChange) => void>()
-
+export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   constructor(clock: ManualClock) {
-    this.#clock = clock
-    this.startedMs = clock.nowMs()
-  }
-
-  nowMs(): TimeMs {
-    return this.#clock.nowMs()
-  }
-
-  events(venue: SimVenue): readonly SimEvent[] {
-    return venue === 'a' ? this.#events : []
-  }
-
-  markets(venue: SimVenue): readonly StubMarket[] {
-    return venue === 'a' ? this.#markets : []
-  }
-
-  market(venue: SimVenue, nativeId: string): StubMarket | null {
-    return this.markets(venue).find((each) => each.listing.nativeId === nativeId) ?? null
+    super(clock, 'a')
   }
 
   marketOfToken(token: string): { market: StubMarket; outcomeIndex: 0 | 1 } | null {
-    for (const market of this.#markets) {
+    for (const market of this.marketList) {
       if (market.listing.tokens[0] === token) return { market, outcomeIndex: 0 }
       if (market.listing.tokens[1] === token) return { market, outcomeIndex: 1 }
     }
     return null
-  }
-
-  event(venue: SimVenue, nativeId: string): SimEvent | null {
-    return this.events(venue).find((each) => each.nativeId === nativeId) ?? null
-  }
-
-  tradesFromMs(): TimeMs {
-    return this.startedMs
-  }
-
-  trades(venue: SimVenue): readonly SimTrade[] {
-    return venue === 'a' ? this.#trades : []
   }
 
   teams(): readonly { readonly league: string; readonly team: SimTeam }[] {
@@ -137,26 +58,15 @@ export class StubWorld implements World {
     ]
   }
 
-  onChange(listener: (change: WorldChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  get listenerCount(): number {
-    return this.#listeners.size
-  }
-
-  step(): void {}
-
   /** An event with `count` open markets, each with a small two-sided book. */
   addEvent(
     count: number,
     fields: Partial<SimEvent> = {},
     listing: Partial<SimListing> = {},
   ): SimEvent {
-    const number = 500 + this.#events.length
+    const number = 500 + this.eventList.length
     const event: SimEvent = { ...eventOf(number, this.startedMs), ...fields, markets: [] }
-    this.#events.push(event)
+    this.eventList.push(event)
     for (let position = 0; position < count; position += 1) this.#addMarket(event, listing)
     return event
   }
@@ -170,13 +80,13 @@ export class StubWorld implements World {
     }))
     const previousSizes = changes.map((change) => market.book.apply(change))
     market.updatedMs = this.nowMs()
-    this.#tell({ kind: 'levels', market, changes, previousSizes, atMs: this.nowMs() })
+    this.tell({ kind: 'levels', market, changes, previousSizes, atMs: this.nowMs() })
   }
 
   /** A taker's fill against the best level of a market's book. */
   trade(market: StubMarket, fields: Partial<SimTrade> & { contracts?: number } = {}): SimTrade {
     const { contracts = 5, ...rest } = fields
-    const number = this.#trades.length
+    const number = this.tradeList.length
     const best = market.book.asks[0]
     const trade: SimTrade = {
       id: `trade ${number}`,
@@ -195,21 +105,21 @@ export class StubWorld implements World {
       ...rest,
     }
     market.trades.push(trade)
-    this.#trades.push(trade)
+    this.tradeList.push(trade)
     market.lastTrade = trade
     market.updatedMs = this.nowMs()
     const left = sizeMicros((best?.size ?? 0) - trade.size)
     const changes =
       best === undefined ? [] : [{ side: 'ask' as const, price: best.price, size: left }]
     const previousSizes = changes.map((change) => market.book.apply(change))
-    this.#tell({ kind: 'trade', market, trade, changes, previousSizes, atMs: this.nowMs() })
+    this.tell({ kind: 'trade', market, trade, changes, previousSizes, atMs: this.nowMs() })
     return trade
   }
 
   changeTick(market: StubMarket, newTick: number): void {
     const oldTick = market.tickMicros
     market.tickMicros = price(newTick)
-    this.#tell({ kind: 'tick', market, oldTick, newTick: market.tickMicros, atMs: this.nowMs() })
+    this.tell({ kind: 'tick', market, oldTick, newTick: market.tickMicros, atMs: this.nowMs() })
   }
 
   setStatus(
@@ -218,12 +128,12 @@ export class StubWorld implements World {
     kind: 'opened' | 'closed' | 'determined' | 'resolved',
   ): void {
     market.status = status
-    this.#tell({ kind, market, atMs: this.nowMs() })
+    this.tell({ kind, market, atMs: this.nowMs() })
   }
 
   #addMarket(event: SimEvent, fields: Partial<SimListing>): void {
-    const index = this.#markets.length
-    const book = new StubBook()
+    const index = this.marketList.length
+    const book = new HandMovedBook()
     const at = this.startedMs
     const market: StubMarket = {
       listing: { ...listingOf(index, at), ...fields },
@@ -245,11 +155,7 @@ export class StubWorld implements World {
       book.apply({ side, price: price(each), size: size(amount) })
     }
     event.markets.push(market)
-    this.#markets.push(market)
-  }
-
-  #tell(change: WorldChange): void {
-    for (const listener of this.#listeners) listener(change)
+    this.marketList.push(market)
   }
 }
 
@@ -308,6 +214,8 @@ function listingOf(index: number, at: TimeMs): SimListing {
     index,
     number: 9_000 + index,
     nativeId: `0x${createHash('sha256').update(`condition ${index}`).digest('hex')}`,
+    isV2: false,
+    chanceKey: `condition ${index}`,
     uuid: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
     slug: `market-${index}`,
     tokens: [

@@ -1,8 +1,14 @@
-// Random histories of a wallet, by seed: markets alone and in groups, fills, splits, merges, redemptions,
+// Random histories of a wallet, by seed: markets alone and in groups, fills, splits, merges, redemptions, migrations,
 // conversions, income; sizes from a micro to millions of contracts; payouts of 1, 0 and parts; events after a
 // resolution. `isComplete`: nothing is ever given away that was not held, and all of every market is known.
 
-import { nativeMarketId, type OutcomeId, outcomeId } from '../../../engine/ids.ts'
+import {
+  type NativeMarketId,
+  nativeMarketId,
+  type OutcomeId,
+  outcomeId,
+} from '../../../engine/ids.ts'
+import { migratedMarket } from '../../../engine/position-ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
@@ -16,7 +22,7 @@ export interface WalletHistory {
 
 const START_MS = Date.UTC(2026, 2, 29, 21)
 
-export interface HistoryShape {
+interface HistoryShape {
   readonly isComplete: boolean
   readonly eventCount: number
   readonly groupCount: number
@@ -31,7 +37,7 @@ export function randomHistory(seed: number, shape?: HistoryShape): WalletHistory
   }
   const endMs = START_MS + eventCount * 8_000_000
   const markets = Array.from({ length: groupCount }, (_, group) =>
-    groupOf(random, { name: `0x${seed.toString(16)}a${group}`, endMs, isComplete }),
+    groupOf(random, { name: `${seed.toString(16)}a${group}`, endMs, isComplete }),
   ).flat()
   const writer = new Writer(random, { markets, isComplete })
   let atMs = START_MS
@@ -43,19 +49,23 @@ export function randomHistory(seed: number, shape?: HistoryShape): WalletHistory
   return { events: writer.events, markets, isComplete }
 }
 
-/** One market alone, or two to five of which one group is made. */
+/** One market alone, with the one that its tokens migrate to or without, or two to five of which one group is made. */
 function groupOf(
   random: Random,
   { name, endMs, isComplete }: { name: string; endMs: number; isComplete: boolean },
 ): WalletMarket[] {
   const count = random.below(2) === 0 ? 1 : 2 + random.below(4)
-  const ids = Array.from({ length: count }, (_, index) => nativeMarketId(`${name}b${index}`))
+  const ids = Array.from({ length: count }, (_, index) =>
+    nativeMarketId(`0x${`${name}b${index}`.padStart(64, '7')}`),
+  )
+  const isGroup = count > 1
+  for (const id of isGroup ? [] : [...ids]) if (random.below(2) === 0) ids.push(migratedMarket(id))
   const isGroupKnown = isComplete || random.below(4) > 0
-  return ids.map((nativeId, index) => {
+  return ids.map((nativeId) => {
     const isResolved = random.below(3) > 0
     const payouts = [0, MICROS, MICROS / 2, 0, MICROS, random.below(MICROS + 1)]
     const isUnknown = !isComplete && random.below(6) === 0
-    const tokens = [1, 2].map((side) => outcomeId(`${BigInt(nativeId) * 1_000n}${index}${side}`))
+    const tokens = tokensOf(nativeId)
     return {
       ...{ nativeId, question: `Will ${nativeId} be?`, slug: nativeId, eventSlug: name },
       labels: ['Yes', 'No'],
@@ -64,9 +74,15 @@ function groupOf(
       resolvedAtMs: isResolved
         ? timeMs(START_MS + Math.floor(random.next() * (endMs - START_MS)) + random.below(1_000))
         : null,
-      group: count > 1 && isGroupKnown ? ids : null,
+      group: isGroup && isGroupKnown ? ids : null,
     }
   })
+}
+
+/** Those of protocol v2 are the market's id with the outcome in its last byte. */
+function tokensOf(id: NativeMarketId): OutcomeId[] {
+  const first = id.startsWith('0x01') ? BigInt(id) : BigInt(id) * 256n
+  return [0n, 1n].map((side) => outcomeId(`${first + side}`))
 }
 
 class Writer {
@@ -98,6 +114,7 @@ class Writer {
       'merge',
       'redeem',
       'conversion',
+      'migration',
     ] as const
     const kind = this.#random.below(30) === 0 ? 'income' : this.#random.pick(kinds)
     if (kind === 'buy' || kind === 'sell') this.#fill(kind, { market, atMs })
@@ -105,12 +122,13 @@ class Writer {
     else if (kind === 'merge') this.#merge(market, atMs)
     else if (kind === 'redeem') this.#redeem(market, atMs)
     else if (kind === 'conversion') this.#convert(market, atMs)
+    else if (kind === 'migration') this.#migrate(market, atMs)
     else this.#push(atMs, { kind, size: sizeMicros(17), usd: usdMicros(17) })
   }
 
   #fill(kind: 'buy' | 'sell', { market, atMs }: { market: WalletMarket; atMs: number }): void {
     const side = this.#random.below(2)
-    const token = market.tokens[side] ?? outcomeId(`9${BigInt(market.nativeId)}${side}`)
+    const token = market.tokens[side] ?? tokensOf(market.nativeId)[side] ?? outcomeId('')
     const size = kind === 'buy' ? this.#size() : this.#part(this.#balance(token))
     if (size === 0) return
     const price = this.#random.below(MICROS + 1)
@@ -151,6 +169,12 @@ class Writer {
     const { payout, resolvedAtMs, nativeId, tokens } = market
     const isResolved = payout !== null && resolvedAtMs !== null && resolvedAtMs <= atMs
     if (!isResolved && this.#isComplete) return
+    const [first, second] = tokens
+    const way = this.#random.below(4)
+    if (first !== undefined && second !== undefined && way > 0) {
+      this.#redeemOne(market, { token: way === 3 ? second : first, isNamed: way > 1 }, atMs)
+      return
+    }
     const balances = tokens.map((token) => this.#balance(token))
     for (const token of tokens) this.#held.set(token, 0)
     const usd = balances.reduce((sum, balance, index) => {
@@ -164,6 +188,43 @@ class Writer {
       size: sizeMicros(told),
       usd: usdMicros(told),
     })
+  }
+
+  /** One outcome, all of it or a part; the row names its token, or says the dollars twice. */
+  #redeemOne(
+    { payout, nativeId, tokens }: WalletMarket,
+    { token, isNamed }: { token: OutcomeId; isNamed: boolean },
+    atMs: number,
+  ): void {
+    const held = this.#balance(token)
+    const size = isNamed ? this.#part(held) : held
+    if (size === 0) return
+    const pays = token === tokens[0] ? (payout ?? 0) : MICROS - (payout ?? 0)
+    const usd = Number((BigInt(size) * BigInt(pays)) / 1_000_000n)
+    // Of what pays nothing all goes.
+    this.#move(token, usd > 0 ? -size : -held)
+    this.#push(atMs, {
+      kind: 'redeem',
+      market: nativeId,
+      token: isNamed ? token : null,
+      size: sizeMicros(isNamed ? size : usd),
+      usd: usdMicros(usd),
+    })
+  }
+
+  /** From a market alone to the one that its id leads to. */
+  #migrate(market: WalletMarket, atMs: number): void {
+    const to = this.#markets.find(({ nativeId }) => nativeId === migratedMarket(market.nativeId))
+    const side = this.#random.below(2)
+    const token = to?.tokens[side]
+    if (to === undefined || token === undefined) return
+    const from = market.tokens[side]
+    const size = this.#part(from === undefined ? 0 : this.#balance(from))
+    if (size === 0) return
+    if (from !== undefined) this.#move(from, -size)
+    this.#move(token, size)
+    const what = { kind: 'migration', market: to.nativeId, token } as const
+    this.#push(atMs, { ...what, size: sizeMicros(size), usd: usdMicros(0) })
   }
 
   #convert({ group }: WalletMarket, atMs: number): void {

@@ -1,5 +1,5 @@
 // Wallets of an invented venue, and their owner over them: a test writes what wallets did and moves the clock, the
-// venue tells it as late as it is told to, and fails on request. Everything is in memory.
+// venue tells it as late as `lateMs` says, and fails on request. Everything is in memory.
 
 import type { WalletView } from '../../../actors/wallets/views.ts'
 import { Wallets, type WalletsParts } from '../../../actors/wallets/wallets.ts'
@@ -32,16 +32,17 @@ import type {
 } from '../../../engine/wallet.ts'
 import { walletsInPlace } from '../../../engine/wallets/thread.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
-import { FakeMarket } from '../fakes/fake-market.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
+import { FakeMarket } from '../fakes/market.ts'
 import { openMemoryStorage } from '../twins/memory.ts'
 import { NAMES, recordingPublisher } from './builders.ts'
 import { addressOf } from './stored-wallets.ts'
 
+export const SECOND_MS = 1_000
 /** As the venue says: what is older than a minute is told for good. */
 const SETTLED_MS = 60_000
 
-export class InventedWallets implements VenueWallets {
+class InventedWallets implements VenueWallets {
   readonly #clock: ManualClock
   readonly profiles = new Map<WalletAddress, WalletProfile>()
   /** What each wallet did, in order. */
@@ -104,7 +105,7 @@ export class InventedWallets implements VenueWallets {
     const lastMs = asked.lastMs ?? null
     if (lastMs !== null && !all.some((event) => event.timeMs === lastMs)) {
       const settledToMs = timeMs(asked.fromMs)
-      return { settledToMs, isComplete: true, isTailWhole: false, isLastTold: false }
+      return { settledToMs, isComplete: true, isTailWhole: false, isLastListed: false }
     }
     const told = all.filter((event) => event.timeMs >= asked.fromMs)
     let count = 0
@@ -119,7 +120,7 @@ export class InventedWallets implements VenueWallets {
       settledToMs,
       isComplete: !this.withholds,
       isTailWhole: !this.isUnsure,
-      isLastTold: true,
+      isLastListed: true,
     }
   }
 
@@ -240,6 +241,13 @@ export class WalletWorld {
     return this.wallets.open(address, signal)
   }
 
+  /** A wallet as it is once all that a request sets off, readings and comparisons, has ended. */
+  async openSettled(address: WalletAddress): Promise<WalletView> {
+    await this.open(address)
+    await settled(60)
+    return sure(await this.open(address))
+  }
+
   /** The stream tells a fill. */
   stream(wallet: WalletAddress, fill: WalletEvent): void {
     const atMs = this.clock.nowMs()
@@ -273,11 +281,20 @@ export function hourlyFills(world: WalletWorld, count: number): WalletEvent[] {
 
 /** The view of a wallet that there is. */
 export function sure(view: WalletView | null): WalletView {
-  if (view === null) throw new TypeError('nobody')
+  if (view === null) throw new TypeError('no such wallet')
   return view
 }
 
 export const tradesOf = (view: WalletView | null): number => sure(view).totals.trades
+
+/** A promise that a test resolves. */
+export function gate(): { readonly closed: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined
+  const closed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { closed, open }
+}
 
 /** Lets everything happen that needs no time; some turns of the loop. */
 export async function settled(turns = 20): Promise<void> {

@@ -1,5 +1,5 @@
 // Webhooks of some accounts, on tables that can crash, with a manual clock and a caller that reaches
-// nobody. Time passes from one due delivery to the next, so that outcomes are noted at their moment.
+// no receiver. Time passes from one due delivery to the next, so that outcomes are noted at their moment.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WebhookRequest, WebhookView } from '../../../actors/webhooks/views.ts'
@@ -13,28 +13,18 @@ import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { EventCause, WebhookBodies } from '../../../engine/webhooks/event-type.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
-import type { Delivery, WebhookFilters, WebhookNumber } from '../../../engine/webhooks/webhook.ts'
+import type { Delivery, WebhookNumber } from '../../../engine/webhooks/webhook.ts'
 import { EVENTS } from '../../../http/webhooks/event-types.ts'
 import type { MarketSummary } from '../../../storage/contract/storage.ts'
+import { FakeCaller } from '../fakes/caller.ts'
 import { CrashingOutbox } from '../fakes/crashing-outbox.ts'
-import { FakeCaller } from '../fakes/fake-caller.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
-import { MemoryWebhooks } from '../twins/memory-webhooks.ts'
+import { MemoryWebhooks } from '../twins/memory/webhooks.ts'
 import { marketRef } from './builders.ts'
+import { NO_FILTERS } from './stored-webhooks.ts'
 
 export const ALICE = accountId('acc_alice')
 export const BOB = accountId('acc_bob')
-export const NO_FILTERS: WebhookFilters = {
-  marketIds: null,
-  venue: null,
-  wallets: null,
-  minUsd: null,
-  minChange: null,
-  side: null,
-  eventSlugs: null,
-  categories: null,
-}
-
 export const request = (set: Partial<WebhookRequest> = {}): WebhookRequest => ({
   url: 'https://example.com/hook',
   eventTypes: ['trade.created'],
@@ -178,7 +168,7 @@ export class WebhookWorld {
     return this.caller.openCount > 0 ? Math.min(dueMs - nowMs, 1_000) : dueMs - nowMs
   }
 
-  /** A webhook of Alice's, unless it is told of another account. */
+  /** A webhook of Alice's, unless another account is given. */
   async create(
     set: Partial<WebhookRequest> = {},
     account: AccountId = ALICE,
@@ -218,6 +208,17 @@ export class WebhookWorld {
   }
 }
 
+/** A world with one webhook of Alice's, whose receiver answers so. */
+export async function oneWebhook(
+  answer?: FakeCaller['answer'],
+  set: ConstructorParameters<typeof WebhookWorld>[0] = {},
+): Promise<{ readonly world: WebhookWorld; readonly view: WebhookView }> {
+  const world = new WebhookWorld(set)
+  const view = await world.create()
+  if (answer !== undefined) world.caller.answer = answer
+  return { world, view }
+}
+
 /** What was promised and is ready is done. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) await nextTurn()
@@ -239,7 +240,7 @@ export function tradeUpdate({
       price: priceMicros(400_000),
       size: sizeMicros(50_000_000),
       usd: usdMicros(20_000_000),
-      ...{ maker: null, taker: '0xTaker', txHash: null },
+      ...{ maker: null, taker: '0xTaker', txHash: null, isBlock: false },
       ...set,
     },
   }

@@ -40,7 +40,7 @@ export class WhaleWorld {
   readonly whales: Whales
   readonly metrics = new Metrics()
   readonly told: WhaleUpdate[] = []
-  /** Rows that the stream was not told of, as they were stored. */
+  /** Rows that were not published to the stream, as they were stored. */
   readonly untold: StoredWhale[] = []
   readonly run: number
   readonly forgotten = new Set<number>()
@@ -133,6 +133,7 @@ function tradeOf(
     maker: fill.maker ?? null,
     taker: fill.taker ?? (fill.tx === undefined ? null : 'taker'),
     txHash: fill.tx ?? null,
+    isBlock: false,
   }
 }
 

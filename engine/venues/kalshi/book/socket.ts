@@ -3,24 +3,15 @@
 // Upholds KFEED1 to KFEED3, KFEED12.
 
 import type { StopTimer } from '../../../clock.ts'
-import type { VenueEvent } from '../../../events.ts'
 import { outcomeId } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
-import { type FrameTap, SocketFeed } from '../../feed.ts'
+import { feedEvent, type SocketFeed } from '../../feed.ts'
 import type { VenueParts } from '../../venue.ts'
-import { KalshiStream, type Tally } from '../stream.ts'
+import { kalshiSocket, type SocketAccess } from '../socket.ts'
+import { KalshiStream } from '../stream.ts'
+import { Legs } from './legs.ts'
 import { Subscriptions } from './subscriptions.ts'
 
-/** What a socket of this venue needs besides its parts. */
-export interface SocketAccess {
-  readonly url: () => string
-  readonly headers: () => Record<string, string>
-  readonly tap: FrameTap | undefined
-  readonly tally: Tally
-}
-
-/** The venue pings every 10 s: two and a half periods without any sign is death. */
-export const DEAD_AFTER_MS = 25_000
 const SILENT_AFTER_MS = 30_000
 const FLUSH_EVERY_MS = 100
 /** A trade changes its book; so much later the change should have been seen. */
@@ -29,8 +20,9 @@ const TRADE_WITHOUT_CHANGE_MS = 5_000
 export class BookSocket {
   readonly #parts: VenueParts
   readonly #connection: number
-  readonly #socket: SocketFeed
+  readonly socket: SocketFeed
   readonly #stream: KalshiStream
+  readonly #legs: Legs
   readonly #subscriptions: Subscriptions
   readonly #stopTimers: StopTimer[] = []
   #downSinceMs: TimeMs | null = null
@@ -46,23 +38,35 @@ export class BookSocket {
       connection: number
       onOverflow: (tickers: readonly string[]) => void
       onGivenUp: (tickers: readonly string[]) => void
+      onOffGrid: (ticker: string) => void
     },
   ) {
-    const { clock, random, log, metrics, emit } = parts
+    const { clock, emit } = parts
     this.#parts = parts
     this.#connection = options.connection
     this.#subscriptions = new Subscriptions({
-      send: (text) => this.#socket.send(text),
+      send: (text) => this.socket.send(text),
       nowMs: () => clock.monotonicMs(),
       trouble: (reason, details) => access.tally.trouble(reason, details),
+      drift: access.tally.drift,
       onSuspect: (tickers, reason) => this.#tell('feedGap', tickers, reason, this.#gapSinceMs),
       onOverflow: options.onOverflow,
       onGivenUp: options.onGivenUp,
       forgetSid: (sid) => this.#stream.forget(sid),
     })
+    this.#legs = new Legs({
+      nowMs: () => clock.monotonicMs(),
+      drift: access.tally.drift,
+      fetchBook: access.fetchBook,
+      onFlip: () => this.socket.reconnect('prices on the other leg'),
+    })
     this.#stream = new KalshiStream(
       {
         emit,
+        combos: access.combos,
+        terms: access.terms,
+        reading: (message) => this.#legs.read(message),
+        onOffGrid: options.onOffGrid,
         onReply: (reply) => this.#subscriptions.reply(reply),
         onGap: (sid, lastInOrderAtMs) => {
           this.#gapSinceMs = lastInOrderAtMs
@@ -74,24 +78,18 @@ export class BookSocket {
         },
         accepts: (message) => this.#subscriptions.has(message.ticker),
         onMapped: (message) => {
-          if (message.kind === 'orderbookSnapshot') this.#subscriptions.noteSnapshot(message.ticker)
+          if (message.kind !== 'orderbookSnapshot') return
+          this.#subscriptions.noteSnapshot(message.ticker)
+          this.#legs.noteSnapshot(message)
         },
       },
       access.tally,
     )
-    this.#socket = new SocketFeed({
-      ...{ clock, random, log, metrics, url: access.url, headers: access.headers },
-      ...(access.tap === undefined ? {} : { tap: access.tap }),
-      venue: 'b',
+    this.socket = kalshiSocket(parts, access, this.#stream, {
       stream: 'books',
       connection: options.connection,
       silentAfterMs: SILENT_AFTER_MS,
-      deadAfterMs: DEAD_AFTER_MS,
       onOpen: () => this.#opened(),
-      onFrame: (frame) => {
-        this.#stream.take(frame)
-        return 'data'
-      },
       onDown: (reason) => this.#lost(reason),
       onSilence: () => this.#checkSilence(),
     })
@@ -101,34 +99,14 @@ export class BookSocket {
     return this.#subscriptions.marketCount
   }
 
-  get isOpen(): boolean {
-    return this.#socket.isOpen
-  }
-
-  get lastDataAtMs(): TimeMs | null {
-    return this.#socket.lastDataAtMs
-  }
-
-  get lastSignAtMs(): TimeMs | null {
-    return this.#socket.lastSignAtMs
-  }
-
-  pause(isPaused: boolean): void {
-    this.#socket.pause(isPaused)
-  }
-
-  reconnect(reason: string): void {
-    this.#socket.reconnect(reason)
-  }
-
   start(): void {
-    this.#socket.start()
+    this.socket.start()
     this.#stopTimers.push(this.#parts.clock.every(FLUSH_EVERY_MS, () => this.#flush()))
   }
 
   async stop(): Promise<void> {
     for (const stop of this.#stopTimers) stop()
-    await this.#socket.stop()
+    await this.socket.stop()
   }
 
   add(ticker: string): void {
@@ -151,8 +129,8 @@ export class BookSocket {
 
   #flush(): void {
     this.#flushCount += 1
-    if (this.#flushCount % 10 === 0 && this.#socket.isOpen && !this.#subscriptions.checkReplies()) {
-      this.#socket.reconnect('a command was not answered')
+    if (this.#flushCount % 10 === 0 && this.socket.isOpen && !this.#subscriptions.checkReplies()) {
+      this.socket.reconnect('a command was not answered')
       return
     }
     this.#subscriptions.flush()
@@ -168,7 +146,7 @@ export class BookSocket {
 
   #lost(reason: string): void {
     // A late pong proves that TCP had delivered everything before it.
-    this.#downSinceMs = this.#socket.lastSignAtMs ?? this.#parts.clock.nowMs()
+    this.#downSinceMs = this.socket.lastSignAtMs ?? this.#parts.clock.nowMs()
     const tickers = this.#subscriptions.tickers
     this.#subscriptions.closed()
     this.#tell('feedDown', tickers, reason, this.#downSinceMs)
@@ -179,11 +157,11 @@ export class BookSocket {
    * that shows it never come: a snapshot of one market of each subscription is numbered behind it.
    */
   #checkSilence(): void {
-    const dataAtMs = this.#socket.lastDataAtMs
+    const dataAtMs = this.socket.lastDataAtMs
     const tradeAtMs = this.#lastTradeAtMs
     const isTraded = tradeAtMs !== null
     if (isTraded && (dataAtMs === null || tradeAtMs > dataAtMs + TRADE_WITHOUT_CHANGE_MS)) {
-      this.#socket.reconnect('silent while its markets trade')
+      this.socket.reconnect('silent while its markets trade')
     } else this.#subscriptions.probe()
   }
 
@@ -193,18 +171,16 @@ export class BookSocket {
     reason: string,
     sinceMs: TimeMs | null,
   ): void {
-    const nowMs = this.#parts.clock.nowMs()
-    const event: VenueEvent = {
-      kind,
-      venue: 'b',
-      venueTimeMs: nowMs,
-      receivedAtMs: nowMs,
-      stream: 'books',
-      connection: this.#connection,
-      outcomes: tickers.map(outcomeId),
-      reason,
-      sinceMs,
-    }
-    this.#parts.emit(event)
+    this.#parts.emit(
+      feedEvent(this.#parts.clock.nowMs(), {
+        kind,
+        venue: 'b',
+        stream: 'books',
+        connection: this.#connection,
+        outcomes: tickers.map(outcomeId),
+        reason,
+        sinceMs,
+      }),
+    )
   }
 }

@@ -4,14 +4,16 @@
 // of `subscribed`) is served too, with the larger blast radius that it chose.
 // Not for: the socket itself (engine/venues/kalshi/book/socket.ts). Upholds KSUB1 to KSUB6.
 
+import type { DriftNotes } from '../../drift.ts'
 import type { ErrorReply, Reply } from '../messages.ts'
+import { codeName } from '../stream.ts'
 
 /** Markets of one subscription; a hole makes all of them suspect. */
 const SID_MARKETS_MAX = 250
 /** Tickers in one command. */
 const COMMAND_TICKERS_MAX = 500
 /** A command without an answer for this long: the connection is not well. */
-export const REPLY_TIMEOUT_MS = 15_000
+export const REPLY_TIMEOUT_MS = 10_000
 /** At most one get_snapshot per market in this time; the wish is kept, not lost. */
 const SNAPSHOT_EVERY_MS = 1_000
 /** A snapshot that did not come is asked for again, so many times. */
@@ -32,10 +34,11 @@ interface Asked {
   readonly tries: number
 }
 
-export interface SubscriptionHooks {
+interface SubscriptionHooks {
   /** False when the text could not be sent: the connection is closed or congested. */
   readonly send: (text: string) => boolean
   readonly nowMs: () => number
+  readonly drift: DriftNotes
   readonly trouble: (reason: string, details: Record<string, unknown>) => void
   /** Books of these markets may have missed changes; fresh snapshots are on their way. */
   readonly onSuspect: (tickers: readonly string[], reason: string) => void
@@ -177,7 +180,10 @@ export class Subscriptions {
     for (const [id, { atMs, command }] of this.#pending) {
       if (nowMs - atMs <= REPLY_TIMEOUT_MS) continue
       // get_snapshot is answered by the snapshots themselves, which have their own patience below.
-      if (command.kind !== 'snapshot') return false
+      if (command.kind !== 'snapshot') {
+        this.#hooks.drift.note('ws.unacknowledged', command.kind, JSON.stringify(command), 'notice')
+        return false
+      }
       this.#pending.delete(id)
     }
     for (const [ticker, asked] of this.#asked) {
@@ -307,7 +313,12 @@ export class Subscriptions {
 
   #refused(reply: ErrorReply, command: Command | null): void {
     const { code, text, ticker, sid } = reply
-    this.#hooks.trouble(`command_error_${code}`, { text, ticker, sid, command: command?.kind })
+    this.#hooks.trouble(`command_error_${codeName(code)}`, {
+      text,
+      ticker,
+      sid,
+      command: command?.kind,
+    })
     if (command?.kind === 'delete' || command?.kind === 'unsubscribe') return
     if (code === 10 || code === 25 || code === 7) return this.#lostSid(sid, command)
     if (command === null || command.kind === 'snapshot') return

@@ -4,25 +4,35 @@
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
-import type { NativeMarketId } from '../../../ids.ts'
+import { type NativeMarketId, nativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
+import { FEES_UNKNOWN, type MarketFees } from '../../../market/fees.ts'
 import type { EventListing, MarketListing, ReadListing } from '../../../market/market.ts'
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import { AnswerDoubt, doubtOfList, listIn, pagesOf } from '../../answers.ts'
+import type { Tally } from '../../tally.ts'
 import type { CatalogPage, VenueCatalog } from '../../venue.ts'
+import { type Combos, isComboRow } from '../combos.ts'
+import { noteFeeType } from '../drift.ts'
+import type { RowTerms } from '../market-terms.ts'
 import { idOf, type Rejected } from '../parse.ts'
-import type { Tally } from '../stream.ts'
+import type { KalshiFees } from './fees.ts'
 import { parseEvent, parseMarket, parseSeries, type Series } from './listing.ts'
+import { noteMarketRow } from './row-drift.ts'
 import { cursorOf, rowsOf } from './rows.ts'
+import type { Shards } from './shards.ts'
 
 type OnPage = (page: CatalogPage) => void | Promise<void>
 
-export interface CatalogParts {
+interface CatalogParts {
   readonly http: HttpClient
   readonly clock: Clock
   readonly tally: Tally
-  /** Told of every market read, and when its trading really ends (null: not known). */
-  readonly onMarket: (listing: MarketListing, tradingEndsAtMs: TimeMs | null) => void
+  readonly fees: KalshiFees
+  /** Called with every market read, and what its listing does not say of it. */
+  readonly onMarket: (listing: MarketListing, terms: RowTerms) => void
+  readonly combos: Combos
+  readonly shards: Pick<Shards, 'read' | 'isTrading' | 'noteOf'>
 }
 
 const EVENT_ROWS = 200
@@ -42,17 +52,26 @@ export class KalshiCatalog implements VenueCatalog {
   readonly #clock: Clock
   readonly #tally: Tally
   readonly #onMarket: CatalogParts['onMarket']
+  readonly #combos: Combos
+  readonly #shards: CatalogParts['shards']
   #series: ReadonlyMap<string, Series> = new Map()
   #seriesReadAtMs: number | null = null
+  /** The calendar's time of the same. */
+  #seriesListedAtMs = 0
+  readonly #fees: KalshiFees
 
   constructor(parts: CatalogParts) {
     this.#http = parts.http
     this.#clock = parts.clock
     this.#tally = parts.tally
     this.#onMarket = parts.onMarket
+    this.#combos = parts.combos
+    this.#shards = parts.shards
+    this.#fees = parts.fees
   }
 
   async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
+    await this.#shards.read(signal)
     await this.#readSeries(signal)
     const settledSinceMs = this.#clock.nowMs() - SETTLED_RECENTLY_MS
     // An event with an open and a closed market is in both lists; once is enough.
@@ -77,6 +96,7 @@ export class KalshiCatalog implements VenueCatalog {
    * is no update to the venue, so volumes between crawls are moved on by the trades we see.
    */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
+    await this.#shards.read(signal)
     await this.#readSeries(signal)
     // min_updated_ts is accepted only together with this filter.
     const query = { min_updated_ts: toSeconds(sinceMs), mve_filter: 'exclude', limit: MARKET_ROWS }
@@ -84,10 +104,12 @@ export class KalshiCatalog implements VenueCatalog {
   }
 
   async fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage> {
+    await this.#shards.read(signal)
     await this.#readSeries(signal)
     const markets: ReadListing[] = []
     const events: EventListing[] = []
-    const wanted = ids.filter((id) => !id.startsWith('KXMVE'))
+    const wanted = ids.filter((id) => !this.#combos.has(id))
+    const refused = new Set(ids.filter((id) => this.#combos.has(id)))
     for (let start = 0; start < wanted.length; start += TICKERS_MAX) {
       const tickers = wanted.slice(start, start + TICKERS_MAX).join(',')
       const answer = await this.#http.getJson(
@@ -95,11 +117,16 @@ export class KalshiCatalog implements VenueCatalog {
         { tickers, limit: MARKET_ROWS },
         { signal },
       )
-      const page = await this.#joinedPage(listIn(answer, 'markets', 'market'), signal)
+      const rows = listIn(answer, 'markets', 'market')
+      for (const row of rows) {
+        const combo = this.#combos.note(row)
+        if (combo !== null) refused.add(nativeMarketId(combo))
+      }
+      const page = await this.#joinedPage(rows, signal)
       markets.push(...page.markets)
       events.push(...page.events)
     }
-    return { markets, events }
+    return { markets, events, refused: [...refused] }
   }
 
   async #marketPages(query: Query, onPage: OnPage, signal: AbortSignal): Promise<void> {
@@ -154,25 +181,47 @@ export class KalshiCatalog implements VenueCatalog {
   }
 
   #readMarket(row: unknown, event: EventListing | null, sinceMs: number | null) {
-    const market = parseMarket(row, event)
+    noteMarketRow(row, this.#tally.drift)
+    const market = parseMarket(row, event, this.#feesOf(row, event))
     if (market.kind === 'rejected') {
       this.#reject(market, row)
       return null
     }
-    const { listing, settledAtMs, tradingEndsAtMs } = market
+    const { settledAtMs, tradingEndsAtMs, grid, shard } = market
+    const listing = this.#whereItTrades(market.listing, shard)
     const endedAtMs = settledAtMs ?? tradingEndsAtMs
     const isLongSettled =
       listing.status === 'resolved' && sinceMs !== null && endedAtMs !== null && endedAtMs < sinceMs
     if (isLongSettled) return null
-    this.#onMarket(listing, tradingEndsAtMs)
+    this.#tally.row()
+    this.#onMarket(listing, { tradingEndsAtMs, grid, shard })
     return listing
+  }
+
+  /** Open only where its part of the exchange trades: rows do not say that it is halted. */
+  #whereItTrades(listing: ReadListing, shard: number | null): ReadListing {
+    this.#shards.noteOf(shard, listing.nativeId)
+    if (listing.status !== 'open' || this.#shards.isTrading(shard)) return listing
+    return { ...listing, status: 'closed' }
+  }
+
+  /** Unknown where the event was not listed: it may put other fees in the place of its series'. */
+  #feesOf(row: unknown, event: EventListing | null): MarketFees {
+    const series = event?.series ?? null
+    const known = series === null ? undefined : this.#series.get(series)
+    if (event === null || known === undefined || !isRecord(row)) return FEES_UNKNOWN
+    return this.#fees.of(
+      row,
+      { ticker: event.nativeId, row: event.native },
+      { ticker: known.ticker, terms: known.fees, readAtMs: this.#seriesListedAtMs },
+    )
   }
 
   async #fetchEvents(rows: readonly unknown[], signal: AbortSignal) {
     const missing = new Set<string>()
     for (const row of rows) {
       const ticker = isRecord(row) ? idOf(row.event_ticker) : null
-      if (ticker !== null && !ticker.startsWith('KXMVE')) missing.add(ticker)
+      if (ticker !== null && isRecord(row) && !isComboRow(row)) missing.add(ticker)
     }
     const events = new Map<string, EventListing>()
     const take = (row: unknown) => {
@@ -204,7 +253,7 @@ export class KalshiCatalog implements VenueCatalog {
     for (const ticker of tickers) {
       try {
         const path = `/events/${encodeURIComponent(ticker)}`
-        const answer = await this.#http.getJson(path, {}, { signal })
+        const answer = await this.#http.getJson(path, {}, { signal, expected: [404] })
         if (isRecord(answer)) take(answer.event)
       } catch (error) {
         if (!(error instanceof FetchError && error.status === 404)) throw error
@@ -214,12 +263,15 @@ export class KalshiCatalog implements VenueCatalog {
 
   async #readSeries(signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
+    await this.#fees.read(signal)
     if (this.#seriesReadAtMs !== null && nowMs - this.#seriesReadAtMs < SERIES_AGE_MAX_MS) return
+    const askedAtMs = this.#clock.nowMs()
     const answer = await this.#http.getJson('/series', {}, { signal })
     const rows = listIn(answer, 'series', 'series')
     const read = new Map<string, Series>()
     for (const row of rows) {
       const series = parseSeries(row)
+      if (isRecord(row)) noteFeeType(row.fee_type, row.ticker, this.#tally.drift)
       if ('kind' in series) this.#reject(series, row)
       else read.set(series.ticker, series)
     }
@@ -228,6 +280,7 @@ export class KalshiCatalog implements VenueCatalog {
     const reason = doubtOfList({ got: read.size, lacking: lacking.length, known })
     // A series that is not listed any more still has its events' tags.
     this.#series = new Map([...lacking, ...read])
+    this.#seriesListedAtMs = askedAtMs
     if (reason === null) this.#seriesReadAtMs = nowMs
     else {
       const detail = `${lacking.length} of ${known} series are not in it`
@@ -237,8 +290,19 @@ export class KalshiCatalog implements VenueCatalog {
 
   #reject(refusal: Rejected, row: unknown): void {
     // Combinations and scalar markets are not ours to list: expected, so counted apart.
+    if (refusal.reason === 'combo') this.#combos.note(row)
     if (refusal.reason === 'combo' || refusal.reason === 'not_binary') {
       this.#tally.ignored(refusal.reason)
-    } else this.#tally.rejected(refusal.reason, JSON.stringify(row) ?? '')
+      return
+    }
+    this.#tally.rowRefused(refusal.reason, sampleOf(row))
+    if (refusal.reason === 'market_status' && isRecord(row)) {
+      this.#tally.drift.note('market.status', row.status, row.ticker)
+    }
   }
+}
+
+function sampleOf(row: unknown): string {
+  const id = isRecord(row) ? (row.ticker ?? row.event_ticker) : null
+  return typeof id === 'string' ? `${id} ${JSON.stringify(row)}` : (JSON.stringify(row) ?? '')
 }

@@ -4,6 +4,7 @@
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
+import { FEES_UNKNOWN, type MarketFees } from '../../../market/fees.ts'
 import type {
   EventListing,
   MarketStatus,
@@ -21,26 +22,34 @@ import {
   USD_ZERO,
   type UsdMicros,
 } from '../../../units.ts'
-import { isCombo, noOutcomeOf, settlementOf, sizeOf } from '../map.ts'
+import { isComboRow, isNamedCombo } from '../combos.ts'
+import { noOutcomeOf, settlementOf, sizeOf } from '../map.ts'
+import type { FeeTerms } from '../messages.ts'
 import { decimalOf, idOf, type Rejected, rejected } from '../parse.ts'
+import { type PriceGrid, parsePriceGrid } from '../price-grid.ts'
+import { termsOf } from './fees.ts'
 import { dollarsOfCents } from './rows.ts'
+import { shardOf } from './shards.ts'
 
 /** What a series adds to its events: they carry neither tags nor a trustworthy category. */
 export interface Series {
   readonly ticker: string
   readonly category: string | null
   readonly tags: readonly string[]
+  readonly fees: FeeTerms
 }
 
 /** A market's listing, and when its trading really ends (the listing may say when its game does). */
-export interface MarketRow {
+interface MarketRow {
   readonly kind: 'market'
   readonly listing: ReadListing
   readonly tradingEndsAtMs: TimeMs | null
   readonly settledAtMs: TimeMs | null
+  readonly grid: PriceGrid | null
+  readonly shard: number | null
 }
 
-export interface EventRow {
+interface EventRow {
   readonly kind: 'event'
   readonly listing: EventListing
   readonly subtitle: string
@@ -75,7 +84,12 @@ export function parseSeries(row: unknown): Series | Rejected {
   if (ticker === null) return rejected('series_ticker')
   const categories = textsOf(row.categories)
   const category = categories[0] ?? textOf(row.category)
-  return { ticker, category: category === '' ? null : category, tags: textsOf(row.tags) }
+  return {
+    ticker,
+    category: category === '' ? null : category,
+    tags: textsOf(row.tags),
+    fees: termsOf(row),
+  }
 }
 
 /** One event of `/events`, without its markets. */
@@ -84,7 +98,7 @@ export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): E
   const ticker = idOf(row.event_ticker)
   const title = textOf(row.title)
   if (ticker === null) return rejected('event_ticker')
-  if (isCombo(ticker)) return rejected('combo')
+  if (isNamedCombo(ticker)) return rejected('combo')
   if (title === '') return rejected('event_title')
   const seriesTicker = idOf(row.series_ticker) ?? beforeDash(ticker)
   const known = series.get(seriesTicker)
@@ -107,13 +121,17 @@ export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): E
   return { kind: 'event', listing, subtitle: textOf(row.sub_title) }
 }
 
-/** One market; `event` is null when the venue did not tell it (the listing is then poorer). */
-export function parseMarket(row: unknown, event: EventListing | null): MarketRow | Rejected {
+/** One market; `event` is null when the venue did not tell it (the listing is then poorer). Its row has no fees. */
+export function parseMarket(
+  row: unknown,
+  event: EventListing | null,
+  fees: MarketFees = FEES_UNKNOWN,
+): MarketRow | Rejected {
   if (!isRecord(row)) return rejected('market_not_an_object')
   const ticker = idOf(row.ticker)
   const eventTicker = idOf(row.event_ticker)
   if (ticker === null || eventTicker === null) return rejected('market_ticker')
-  if (isCombo(ticker) || isFilled(row.mve_collection_ticker)) return rejected('combo')
+  if (isComboRow(row)) return rejected('combo')
   if (row.market_type !== undefined && row.market_type !== 'binary') return rejected('not_binary')
   const statusText = textOf(row.status)
   const status = STATUSES[statusText]
@@ -123,6 +141,7 @@ export function parseMarket(row: unknown, event: EventListing | null): MarketRow
   const closeAtMs = timeOf(row.close_time)
   const openAtMs = timeOf(row.open_time)
   const category = event?.category ?? null
+  const grid = parsePriceGrid(row)
   const listing: ReadListing = {
     venue: 'b',
     nativeId: nativeMarketId(ticker),
@@ -143,7 +162,7 @@ export function parseMarket(row: unknown, event: EventListing | null): MarketRow
     closeAtMs: isGame(category)
       ? earlier(timeOf(row.expected_expiration_time), closeAtMs)
       : closeAtMs,
-    tickMicros: tickOf(row),
+    tickMicros: grid?.finest ?? parsePrice(dollarsOfCents(row.tick_size) ?? 'none'),
     lastPrice,
     bestBid: tradedPrice(priceOf(row, 'yes_bid')),
     bestAsk: tradedPrice(priceOf(row, 'yes_ask')),
@@ -151,11 +170,19 @@ export function parseMarket(row: unknown, event: EventListing | null): MarketRow
     volumeTotal: dollarsOf(countOf(row, 'volume'), lastPrice),
     openInterest: countOf(row, 'open_interest'),
     settlementPrice: status === 'resolved' ? payoutOf(row) : null,
+    fees,
     native: row,
     changedAtMs: timeOf(row.updated_time),
   }
   const settledAtMs = timeOf(row.settlement_ts)
-  return { kind: 'market', listing, tradingEndsAtMs: closeAtMs, settledAtMs }
+  return {
+    kind: 'market',
+    listing,
+    tradingEndsAtMs: closeAtMs,
+    settledAtMs,
+    grid,
+    shard: shardOf(row),
+  }
 }
 
 /**
@@ -202,18 +229,6 @@ function categoryOf(series: Series | undefined, event: Fields): string | null {
 
 function payoutOf(row: Fields): PriceMicros | null {
   return settlementOf(decimalOf(row.settlement_value_dollars), idOf(row.result))
-}
-
-/** The finest step of the price grid: it may be finer near 0 and 1. */
-function tickOf(row: Fields): PriceMicros | null {
-  let finest: PriceMicros | null = null
-  const ranges = Array.isArray(row.price_ranges) ? row.price_ranges : []
-  for (const range of ranges) {
-    const step = isRecord(range) ? decimalOf(range.step) : null
-    const price = step === null ? null : parsePrice(step)
-    if (price !== null && price > 0 && (finest === null || price < finest)) finest = price
-  }
-  return finest ?? parsePrice(dollarsOfCents(row.tick_size) ?? 'none')
 }
 
 /** `name_dollars`, or whole cents in `name`. */
@@ -264,8 +279,4 @@ function textOf(value: unknown): string {
 
 function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
-}
-
-function isFilled(value: unknown): boolean {
-  return typeof value === 'string' && value !== ''
 }

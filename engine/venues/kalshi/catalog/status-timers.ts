@@ -1,5 +1,5 @@
 // Kalshi says nothing when a market opens at its open_time or closes at its close_time, so we keep
-// the time ourselves: one list of what is due, one timer for its head. Each change is told at once
+// the time ourselves: one list of what is due, one timer for its head. Each change is emitted at once
 // and confirmed a little later by asking for the listing again. Upholds KTIMER1 to KTIMER6.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
@@ -8,10 +8,10 @@ import { nativeMarketId } from '../../../ids.ts'
 import type { MarketStatus } from '../../../market/market.ts'
 import type { TimeMs } from '../../../units.ts'
 
-/** REST shows a change a moment after it happened; asking earlier would undo what we told. */
+/** REST shows a change a moment after it happened; asking earlier would undo what we emitted. */
 const CONFIRM_AFTER_MS = 3_000
-/** A change older than this when we first hear of the market is only confirmed, not told. */
-const TOLD_LATE_MS_MAX = 60_000
+/** A change older than this when the market is first watched is only confirmed, not emitted. */
+const EMITTED_LATE_MS_MAX = 60_000
 /** The head is looked at again at least so often: the calendar may jump. */
 const SLEEP_MS_MAX = 30_000
 
@@ -77,7 +77,12 @@ export class StatusTimers {
     if (known !== undefined) this.set(ticker, { ...known, ...times })
   }
 
-  /** The venue told a status itself. */
+  /** Null: the market is not timed. */
+  statusOf(ticker: string): MarketStatus | null {
+    return this.#times.get(ticker)?.status ?? null
+  }
+
+  /** The venue sent a status itself. */
   noteStatus(ticker: string, status: MarketStatus): void {
     const times = this.#times.get(ticker)
     if (times !== undefined) times.status = status
@@ -88,6 +93,13 @@ export class StatusTimers {
     if (this.#awaited.has(ticker)) return
     this.#awaited.add(ticker)
     this.#push({ atMs: this.#clock.nowMs() + CONFIRM_AFTER_MS, ticker, action: 'seen' })
+  }
+
+  /** The same for every timed market of an event, whose ticker theirs begin with. */
+  seeEventSoon(event: string): void {
+    for (const ticker of this.#times.keys()) {
+      if (ticker.startsWith(`${event}-`)) this.seeSoon(ticker)
+    }
   }
 
   remove(ticker: string): void {
@@ -111,7 +123,7 @@ export class StatusTimers {
     isToldLate: boolean,
   ): void {
     if (atMs === null) return
-    if (atMs > nowMs || (isToldLate && atMs > nowMs - TOLD_LATE_MS_MAX)) {
+    if (atMs > nowMs || (isToldLate && atMs > nowMs - EMITTED_LATE_MS_MAX)) {
       this.#push({ atMs, ticker, action })
     } else if (isToldLate) this.seeSoon(ticker)
   }

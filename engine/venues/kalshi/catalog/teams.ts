@@ -6,9 +6,9 @@
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { AnswerDoubt, listIn, pagesOf } from '../../answers.ts'
-import { placeOf } from '../../team-place.ts'
+import type { Tally } from '../../tally.ts'
+import { placeOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
-import type { Tally } from '../stream.ts'
 import { cursorOf } from './rows.ts'
 
 const PAGE_ROWS = 2_000
@@ -29,7 +29,7 @@ export async function readTeams(
     return { rows: listIn(answer, 'structured_targets', 'teams'), next: cursorOf(answer) }
   }
   const take = (row: unknown) => {
-    if (isRecord(row) && !SIDES.test(textOf(row.type).toLowerCase())) {
+    if (isRecord(row) && !SIDES.test(trimmedText(row.type).toLowerCase())) {
       return tally.ignored('target_of_no_side')
     }
     const team = readTeam(row)
@@ -52,18 +52,15 @@ function readTeam(row: unknown): TeamListing | null {
   if (!isRecord(row)) return null
   const details = isRecord(row.details) ? row.details : {}
   const first = (...names: readonly string[]) => {
-    for (const name of names) if (textOf(details[name]) !== '') return textOf(details[name])
+    for (const name of names)
+      if (trimmedText(details[name]) !== '') return trimmedText(details[name])
     return ''
   }
-  const name = textOf(row.name) || first('full_name', 'name', 'display_name')
+  const name = trimmedText(row.name) || first('full_name', 'name', 'display_name')
   if (name === '') return null
   const league = first('league', 'competition', 'tour').toLowerCase()
   const nickname = first('nickname', 'alias', 'mascot')
   const code = first('abbreviation', 'abbr', 'short_name', 'code').toLowerCase()
   const place = first('market', 'location', 'city') || placeOf(name, nickname)
   return { venue: 'b', league, code, name, place, nickname }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value.trim() : ''
 }

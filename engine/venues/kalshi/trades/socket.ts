@@ -3,15 +3,14 @@
 // Upholds KFEED4 to KFEED6.
 
 import type { StopTimer } from '../../../clock.ts'
-import type { VenueEvent } from '../../../events.ts'
 import type { TimeMs } from '../../../units.ts'
 import { timeMs } from '../../../units.ts'
-import { SocketFeed } from '../../feed.ts'
+import { feedEvent, type SocketFeed } from '../../feed.ts'
 import type { VenueParts } from '../../venue.ts'
-import { DEAD_AFTER_MS, type SocketAccess } from '../book/socket.ts'
 import { REPLY_TIMEOUT_MS } from '../book/subscriptions.ts'
-import type { DataMessage, LifecycleMessage, Reply } from '../messages.ts'
-import { KalshiStream } from '../stream.ts'
+import type { DataMessage, FeeMessage, LifecycleMessage, Reply } from '../messages.ts'
+import { kalshiSocket, type SocketAccess } from '../socket.ts'
+import { codeName, KalshiStream } from '../stream.ts'
 
 /** So long without a message it is worth asking REST whether anything was traded. */
 const SILENT_AFTER_MS = 20_000
@@ -20,15 +19,16 @@ const OVERLAP_MS = 2_000
 /** A trade younger than this may still be on its way to us. */
 const ON_ITS_WAY_MS = 5_000
 const RETRY_EVERY_MS = 1_000
-/** Unreadable trades are told as a gap at most so often. */
-const LOST_TOLD_EVERY_MS = 60_000
+/** Unreadable trades become a gap at most so often. */
+const LOST_GAP_EVERY_MS = 60_000
 const TRADES_ID = 1
 const LIFECYCLE_ID = 2
 
-export interface TradeSocketHooks {
+interface TradeSocketHooks {
   /** A trade was emitted (for the books' silence check). */
   readonly onTrade: (ticker: string, receivedAtMs: TimeMs) => void
   readonly onLifecycle: (message: LifecycleMessage) => void
+  readonly onFee: (message: FeeMessage) => void
   /** The venue time of the newest trade over REST; null when there is none. Rejects on trouble. */
   readonly fetchNewestTradeMs: () => Promise<TimeMs | null>
 }
@@ -38,7 +38,7 @@ export class TradeSocket {
   readonly #parts: VenueParts
   readonly #hooks: TradeSocketHooks
   readonly #access: SocketAccess
-  readonly #socket: SocketFeed
+  readonly socket: SocketFeed
   readonly #stream: KalshiStream
   readonly #stopTimers: StopTimer[] = []
   /** Sids of the present connection; null until the venue confirmed. */
@@ -48,65 +48,42 @@ export class TradeSocket {
   #downSinceMs: TimeMs | null = null
   #lastTradeTimeMs: TimeMs | null = null
   #lastTradeAtMs: TimeMs | null = null
-  #lastLostToldMs = Number.NEGATIVE_INFINITY
+  #lastLostGapMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: VenueParts, access: SocketAccess, hooks: TradeSocketHooks) {
-    const { clock, random, log, metrics, emit } = parts
     this.#parts = parts
     this.#hooks = hooks
     this.#access = access
     this.#stream = new KalshiStream(
       {
-        emit,
+        emit: parts.emit,
+        combos: access.combos,
         onReply: (reply) => this.#replied(reply),
         onGap: (sid, lastInOrderAtMs) => this.#noteGap(sid, lastInOrderAtMs),
         onLost: (sid, _ticker, lastInOrderAtMs) => this.#noteLost(sid, lastInOrderAtMs),
         onMapped: (message) => this.#noteMapped(message),
+        onFee: (message) => hooks.onFee(message),
       },
       access.tally,
     )
-    this.#socket = new SocketFeed({
-      ...{ clock, random, log, metrics, url: access.url, headers: access.headers },
-      ...(access.tap === undefined ? {} : { tap: access.tap }),
-      venue: 'b',
+    this.socket = kalshiSocket(parts, access, this.#stream, {
       stream: 'trades',
       connection: 0,
       silentAfterMs: SILENT_AFTER_MS,
-      deadAfterMs: DEAD_AFTER_MS,
       onOpen: () => this.#opened(),
-      onFrame: (frame) => {
-        this.#stream.take(frame)
-        return 'data'
-      },
       onDown: (reason) => this.#lost(reason),
       onSilence: () => void this.#checkSilence(),
     })
   }
 
-  get isOpen(): boolean {
-    return this.#socket.isOpen
-  }
-
-  get lastDataAtMs(): TimeMs | null {
-    return this.#socket.lastDataAtMs
-  }
-
-  get lastSignAtMs(): TimeMs | null {
-    return this.#socket.lastSignAtMs
-  }
-
-  pause(isPaused: boolean): void {
-    this.#socket.pause(isPaused)
-  }
-
   start(): void {
-    this.#socket.start()
+    this.socket.start()
     this.#stopTimers.push(this.#parts.clock.every(RETRY_EVERY_MS, () => this.#checkReplies()))
   }
 
   async stop(): Promise<void> {
     for (const stop of this.#stopTimers) stop()
-    await this.#socket.stop()
+    await this.socket.stop()
   }
 
   #opened(): void {
@@ -119,7 +96,7 @@ export class TradeSocket {
   #subscribe(): void {
     this.#askedAtMs = this.#parts.clock.monotonicMs()
     const ask = (id: number, channel: string) =>
-      this.#socket.send(JSON.stringify({ id, cmd: 'subscribe', params: { channels: [channel] } }))
+      this.socket.send(JSON.stringify({ id, cmd: 'subscribe', params: { channels: [channel] } }))
     if (this.#tradesSid === null) ask(TRADES_ID, 'trade')
     if (this.#lifecycleSid === null) ask(LIFECYCLE_ID, 'market_lifecycle_v2')
   }
@@ -127,11 +104,11 @@ export class TradeSocket {
   #replied(reply: Reply): void {
     if (reply.kind === 'error') {
       const { code, text, sid } = reply
-      this.#access.tally.trouble(`command_error_${code}`, { text, sid })
+      this.#access.tally.trouble(`command_error_${codeName(code)}`, { text, sid })
       const isOver = code === 10 || code === 25
       if (isOver && sid !== null && sid === this.#lifecycleSid) this.#lifecycleSid = null
       // Whatever else ended: the trades are what must not be missed, so a new connection decides.
-      else if (isOver) this.#socket.reconnect('subscription lost')
+      else if (isOver) this.socket.reconnect('subscription lost')
       return
     }
     if (reply.kind === 'unsubscribed' || reply.sid === null) return
@@ -145,11 +122,13 @@ export class TradeSocket {
   }
 
   #checkReplies(): void {
-    if (!this.#socket.isOpen) return
+    if (!this.socket.isOpen) return
     if (this.#tradesSid !== null && this.#lifecycleSid !== null) return
     const waitedMs = this.#parts.clock.monotonicMs() - this.#askedAtMs
     if (waitedMs < REPLY_TIMEOUT_MS) return
-    if (this.#tradesSid === null) this.#socket.reconnect('trades were not confirmed')
+    const channel = this.#tradesSid === null ? 'trade' : 'market_lifecycle_v2'
+    this.#access.tally.drift.note('ws.unacknowledged', channel, '', 'notice')
+    if (this.#tradesSid === null) this.socket.reconnect('trades were not confirmed')
     else this.#subscribe()
   }
 
@@ -170,14 +149,14 @@ export class TradeSocket {
   /** REST may have a readable row; if the venue's data itself is broken, asking always is no use. */
   #noteLost(sid: number, lastInOrderAtMs: TimeMs | null): void {
     const nowMs = this.#parts.clock.monotonicMs()
-    if (nowMs - this.#lastLostToldMs < LOST_TOLD_EVERY_MS) return
-    this.#lastLostToldMs = nowMs
+    if (nowMs - this.#lastLostGapMs < LOST_GAP_EVERY_MS) return
+    this.#lastLostGapMs = nowMs
     this.#noteGap(sid, lastInOrderAtMs)
   }
 
   #lost(reason: string): void {
-    const signAtMs = this.#socket.lastSignAtMs ?? this.#parts.clock.nowMs()
-    const lostAtMs = timeMs(Math.min(signAtMs, this.#socket.lateSinceMs ?? signAtMs))
+    const signAtMs = this.socket.lastSignAtMs ?? this.#parts.clock.nowMs()
+    const lostAtMs = timeMs(Math.min(signAtMs, this.socket.lateSinceMs ?? signAtMs))
     // Down again before the first hole was closed: it reaches further back.
     this.#downSinceMs ??= earlier(lostAtMs)
     this.#tell('feedDown', reason, this.#downSinceMs)
@@ -193,30 +172,28 @@ export class TradeSocket {
       this.#access.tally.trouble('silence_check')
       return
     }
-    if (newestMs === null || !this.#socket.isOpen || openSinceMs !== this.#lastTradeTimeMs) return
+    if (newestMs === null || !this.socket.isOpen || openSinceMs !== this.#lastTradeTimeMs) return
     const isOld = newestMs < this.#parts.clock.nowMs() - ON_ITS_WAY_MS
     const isUnseen = this.#lastTradeTimeMs === null || newestMs > this.#lastTradeTimeMs
     if (!isOld || !isUnseen) return
     // The pings went on meanwhile: not the last sign but the last trade says where the hole begins.
     this.#downSinceMs = earlier(this.#lastTradeAtMs ?? newestMs)
-    this.#socket.reconnect('silent while REST shows trades')
+    this.socket.reconnect('silent while REST shows trades')
   }
 
   #tell(kind: 'feedUp' | 'feedDown' | 'feedGap', reason: string, sinceMs: TimeMs | null): void {
-    const nowMs = this.#parts.clock.nowMs()
-    const event: VenueEvent = {
-      kind,
-      venue: 'b',
-      venueTimeMs: nowMs,
-      receivedAtMs: nowMs,
-      stream: 'trades',
-      connection: 0,
-      // The whole venue: no list of a hundred thousand outcomes.
-      outcomes: [],
-      reason,
-      sinceMs,
-    }
-    this.#parts.emit(event)
+    this.#parts.emit(
+      feedEvent(this.#parts.clock.nowMs(), {
+        kind,
+        venue: 'b',
+        stream: 'trades',
+        connection: 0,
+        // The whole venue: no list of a hundred thousand outcomes.
+        outcomes: [],
+        reason,
+        sinceMs,
+      }),
+    )
   }
 }
 

@@ -9,10 +9,11 @@ import { isRecord } from '../../../json-record.ts'
 import { type TimeMs, timeMs, toSeconds } from '../../../units.ts'
 import { AnswerDoubt, type DoubtReason, listIn, pagesOf, reachesBack } from '../../answers.ts'
 import type { FrameTap } from '../../feed.ts'
+import type { Tally } from '../../tally.ts'
 import type { TradesRead } from '../../venue.ts'
 import { cursorOf, parseTradeRow } from '../catalog/rows.ts'
-import { isCombo, mapTrade } from '../map.ts'
-import type { Tally } from '../stream.ts'
+import type { Combos } from '../combos.ts'
+import { mapTrade } from '../map.ts'
 
 const PATH = '/markets/trades'
 const PAGE_ROWS = 1_000
@@ -22,10 +23,10 @@ const LEAD_MS = 5_000
 const WALK_ROWS = 200
 /** Pages of one answer: above it the oldest part of the range is given up and said to be lost. */
 const PAGES_MAX = 200
-/** The venue keeps about three months in the live tables; below this age nobody need ask. */
+/** The venue keeps about three months in the live tables; a younger range is not checked against the cutoff. */
 const SURELY_LIVE_MS = 30 * 86_400_000
 
-export interface TradeRange {
+interface TradeRange {
   readonly ticker: string | null
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
@@ -33,7 +34,7 @@ export interface TradeRange {
 }
 
 /** All trades of a range, oldest first. */
-export interface TradeAnswer extends TradesRead {
+interface TradeAnswer extends TradesRead {
   readonly trades: readonly TradeEvent[]
 }
 
@@ -57,17 +58,20 @@ export class TradeReader {
   readonly #http: HttpClient
   readonly #tally: Tally
   readonly #nowMs: () => TimeMs
+  readonly #combos: Pick<Combos, 'has'>
   readonly #tap: FrameTap | undefined
 
   constructor(parts: {
     http: HttpClient
     tally: Tally
+    combos: Pick<Combos, 'has'>
     nowMs: () => TimeMs
     /** Sees the pages of live trades, so that a recording has what the stream missed. */
     tap?: FrameTap | undefined
   }) {
     this.#http = parts.http
     this.#tally = parts.tally
+    this.#combos = parts.combos
     this.#nowMs = parts.nowMs
     this.#tap = parts.tap
   }
@@ -147,7 +151,7 @@ export class TradeReader {
     let newestMs: TimeMs | null = null
     for (const row of listIn(answer, 'trades', 'trades')) {
       const trade = parseTradeRow(row)
-      if (trade.kind !== 'trade' || isCombo(trade.ticker)) continue
+      if (trade.kind !== 'trade' || this.#combos.has(trade.ticker)) continue
       newestMs = timeMs(Math.max(trade.timeMs, newestMs ?? 0))
     }
     return newestMs
@@ -164,7 +168,7 @@ export class TradeReader {
       }
       walk.oldestMs = Math.min(walk.oldestMs, message.timeMs)
       walk.newestMs = timeMs(Math.max(walk.newestMs ?? message.timeMs, message.timeMs))
-      if (isCombo(message.ticker)) continue
+      if (this.#combos.has(message.ticker)) continue
       if (message.timeMs < range.fromMs || message.timeMs > range.toMs) continue
       const trade = mapTrade(message, receivedAtMs, range.source)
       if (trade.kind === 'trade') trades.set(trade.nativeId, trade)

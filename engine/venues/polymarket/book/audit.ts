@@ -10,7 +10,7 @@ import { type BookMessage, isBook } from '../messages.ts'
 import { readGist } from './quotes.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
-export interface AuditParts {
+interface AuditParts {
   readonly clock: Clock
   readonly clob: HttpClient
   readonly tracks: Tracks
@@ -25,7 +25,7 @@ const SECOND_READING_MS = 3_000
 /** REST saw the book move and the stream has not said so: it may be on its way for this long. */
 const LAST_CHANCE_MS = 1_500
 
-/** Reads books over REST and judges; tells nobody. */
+/** Reads books over REST and judges them; emits nothing. */
 export class BookAudit {
   readonly #parts: AuditParts
   #turn = 0

@@ -5,10 +5,12 @@
 
 import type { VenueEvent } from '../../../events.ts'
 import type { TimeMs } from '../../../units.ts'
-import { type FrameTap, type RawFrame, SocketFeed } from '../../feed.ts'
+import type { DriftNotes } from '../../drift-notes.ts'
+import { type FrameTap, feedEvent, type RawFrame, SocketFeed } from '../../feed.ts'
+import type { Tally } from '../../tally.ts'
 import type { VenueParts } from '../../venue.ts'
-import type { Intake } from '../intake.ts'
 import type { PolymarketMap } from '../map.ts'
+import type { BookMessage } from '../messages.ts'
 import { parseFrame } from '../parse.ts'
 import { noteAsked } from './resync.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
@@ -17,11 +19,11 @@ import type { MarketTrack, Tracks } from './tracks.ts'
 const DEAF_AFTER_MS = 5_000
 const DEAF_APART_MS = 60_000
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly venue: VenueParts
   readonly url: string
   readonly tap: FrameTap | null
-  readonly intake: Intake
+  readonly tally: Tally
   readonly tracks: Tracks
   readonly map: PolymarketMap
   readonly emit: (event: VenueEvent) => void
@@ -158,7 +160,7 @@ export class BookConnections {
 
   /**
    * A socket that answers heartbeats but sends no book it is asked for, nor anything else, is deaf:
-   * another may hear. At most once a minute, since a market without a book never answers.
+   * a new one replaces it. At most once a minute, since a market without a book never answers.
    */
   replaceIfDeaf(track: MarketTrack): void {
     const connection = this.#connections.get(track.connection)
@@ -209,6 +211,7 @@ export class BookConnections {
       silentAfterMs,
       deadAfterMs: DEAD_AFTER_MS,
       ...(tap === null ? {} : { tap }),
+      drift: this.#parts.tally.drift,
       clock,
       random,
       log,
@@ -263,18 +266,17 @@ export class BookConnections {
     connection: BookConnection,
     { reason, sinceMs }: { reason: string; sinceMs: TimeMs | null },
   ): void {
-    const nowMs = this.#parts.venue.clock.nowMs()
-    this.#parts.emit({
-      kind,
-      venue: 'a',
-      venueTimeMs: nowMs,
-      receivedAtMs: nowMs,
-      stream: 'books',
-      connection: connection.number,
-      outcomes: Array.from(connection.tracks, (track) => track.first),
-      reason,
-      sinceMs,
-    })
+    this.#parts.emit(
+      feedEvent(this.#parts.venue.clock.nowMs(), {
+        kind,
+        venue: 'a',
+        stream: 'books',
+        connection: connection.number,
+        outcomes: Array.from(connection.tracks, (track) => track.first),
+        reason,
+        sinceMs,
+      }),
+    )
   }
 
   /** Sends commands for both tokens of each market; a refused command costs the connection. */
@@ -323,21 +325,25 @@ export class BookConnections {
   }
 
   #received(frame: RawFrame): 'data' | 'sign' {
-    const { intake, map, tracks, onLost } = this.#parts
+    const { tally, map, tracks, onLost } = this.#parts
     const parsed = parseFrame(frame.text)
     if (parsed.kind === 'sign') return 'sign'
     if (parsed.kind === 'notice') {
-      intake.ignore('notice')
+      tally.ignored('notice')
       return 'sign'
     }
     for (const message of parsed.messages) {
       if (message.kind !== 'rejected') {
+        if (message.kind === 'book') this.#noteVersion(message.body, tally.drift)
         const fate = map.map(message, frame.receivedAtMs)
-        if (fate === 'mapped') intake.message(message.kind)
-        else if (fate !== 'rejected') intake.ignore(fate)
+        if (fate === 'mapped') tally.mapped(message.kind)
+        else if (fate !== 'rejected') tally.ignored(fate)
         continue
       }
-      intake.reject(message.reason, frame.text)
+      tally.rejected(message.reason, frame.text, message.of ?? null)
+      if (message.unknownType !== undefined) {
+        tally.drift.note('ws.event_type', message.unknownType, frame.text)
+      }
       const lost = new Set<MarketTrack>()
       for (const token of message.tokens) {
         const track = tracks.byToken(token)
@@ -346,5 +352,11 @@ export class BookConnections {
       if (lost.size > 0) onLost([...lost], message.reason)
     }
     return 'data'
+  }
+
+  /** A book has a version since there are two protocols; those of the first have none. */
+  #noteVersion({ version, asset_id: token }: BookMessage, drift: DriftNotes): void {
+    if (version === undefined || version === 'v1' || version === 'v2') return
+    drift.note('ws.book_version', version, token)
   }
 }

@@ -15,7 +15,7 @@ import {
 import type { BookMessage, PriceChangeEntry, WireLevel } from '../messages.ts'
 
 /** A book's levels read, and its best prices; null: a level could not be read. */
-export interface ReadLevels {
+interface ReadLevels {
   readonly levels: Level[]
   readonly best: PriceMicros | null
 }

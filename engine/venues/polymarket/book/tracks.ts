@@ -41,11 +41,11 @@ export class MarketTrack {
   snapshotDueAtMs: number | null = null
   /** Snapshots asked for since the last that could be used. */
   unansweredCount = 0
-  /** Monotonic times before which no further snapshot is asked for, and no gap is told. */
+  /** Monotonic times before which no further snapshot is asked for, and no gap is emitted. */
   resyncAllowedAtMs = 0
   gapAllowedAtMs = 0
-  /** Whether the passing of `closeAtMs` was told, or was past when the watch began. */
-  isCloseTold = false
+  /** Whether the passing of `closeAtMs` was emitted, or was past when the watch began. */
+  isCloseEmitted = false
 
   constructor(market: WatchedMarket, first: OutcomeId, second: OutcomeId) {
     this.nativeId = market.nativeId

@@ -1,6 +1,6 @@
 // Gamma's list of markets: the whole of it, what changed lately, and single markets. Pages follow
 // `next_cursor`, which goes back as `after_cursor` (any other name is silently ignored and gives the
-// first page for ever). Not for: what a row means (listing.ts). Upholds POLYCAT1 to POLYCAT6.
+// first page for ever). Not for: what a row means (listing.ts). Upholds POLYCAT1 to POLYCAT7.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
@@ -9,8 +9,10 @@ import { isRecord } from '../../../json-record.ts'
 import type { ReadEvent, ReadListing } from '../../../market/market.ts'
 import { formatTime, type TimeMs, timeMs } from '../../../units.ts'
 import { AnswerDoubt, listIn, pagesOf } from '../../answers.ts'
+import type { Tally } from '../../tally.ts'
 import type { CatalogPage, VenueCatalog } from '../../venue.ts'
-import type { Intake } from '../intake.ts'
+import { conditionId } from '../condition-id.ts'
+import { judgeMarketRows } from '../drift.ts'
 import type { Json } from '../messages.ts'
 import {
   changedAtMs,
@@ -22,10 +24,10 @@ import {
   readMarket,
 } from './listing.ts'
 
-export interface CatalogParts {
+interface CatalogParts {
   readonly clock: Clock
   readonly gamma: HttpClient
-  readonly intake: Intake
+  readonly tally: Tally
 }
 
 type OnPage = (page: CatalogPage) => void | Promise<void>
@@ -90,7 +92,7 @@ export class PolymarketCatalog implements VenueCatalog {
         const isRefused = error instanceof FetchError && (error.status ?? 500) < 500
         if (!isRefused || this.#isOrderRefused || error.status === 429) throw error
         this.#isOrderRefused = true
-        this.#parts.intake.trouble('order_refused', error.message)
+        this.#parts.tally.trouble('order_refused', { detail: error.message })
         await this.#eventPages(filter, give, signal)
       }
     }
@@ -103,7 +105,12 @@ export class PolymarketCatalog implements VenueCatalog {
       const wanted = ids.slice(from, from + IDS_PER_CALL)
       // Each list leaves the other's rows out.
       for (const closed of [false, true]) {
-        const query = { closed, condition_ids: wanted, limit: 100, include_tag: true }
+        const query = {
+          closed,
+          condition_ids: wanted.flatMap(formsOf),
+          limit: 100,
+          include_tag: true,
+        }
         const rows = await this.#markets(query, signal)
         await this.#addWithEvents(rows, { markets, events }, signal)
         if (markets.size >= from + wanted.length) break
@@ -118,16 +125,16 @@ export class PolymarketCatalog implements VenueCatalog {
     signal: AbortSignal,
   ): Promise<readonly NativeMarketId[] | null> {
     for (const closed of [true, false]) {
-      const query = { closed, condition_ids: [market], limit: 100 }
+      const query = { closed, condition_ids: formsOf(market), limit: 100 }
       const rows = await this.#markets(query, signal)
-      const row = rows.find(({ conditionId }) => conditionId === market)
+      const row = rows.find(({ conditionId: id }) => conditionId(String(id)) === market)
       if (row === undefined) continue
       const slug = nestedEvent(row)?.slug
       const event =
         isInGroup(row) && typeof slug === 'string' ? await this.#event(slug, signal) : null
       const group = event === null ? [] : groupIn(event, row)
       if (group.includes(market)) return group
-      if (event !== null) this.#parts.intake.trouble('group_without_market', market)
+      if (event !== null) this.#parts.tally.trouble('group_without_market', { detail: market })
       return null
     }
     return null
@@ -162,7 +169,7 @@ export class PolymarketCatalog implements VenueCatalog {
   async #event(slug: string, signal: AbortSignal): Promise<Json | null> {
     try {
       const path = `/events/slug/${encodeURIComponent(slug)}`
-      const answer = await this.#parts.gamma.getJson(path, {}, { signal })
+      const answer = await this.#parts.gamma.getJson(path, {}, { signal, expected: [404] })
       return isRecord(answer) ? answer : null
     } catch (error) {
       if (error instanceof FetchError && error.status === 404) return null
@@ -172,7 +179,9 @@ export class PolymarketCatalog implements VenueCatalog {
 
   async #markets(query: Query, signal: AbortSignal): Promise<readonly Json[]> {
     const answer = await this.#parts.gamma.getJson('/markets/keyset', query, { signal })
-    return listIn(answer, 'markets', 'market').filter(isRecord)
+    const rows = listIn(answer, 'markets', 'market')
+    judgeMarketRows(rows, this.#parts.tally.drift)
+    return rows.filter(isRecord)
   }
 
   /** Follows the cursors of /events/keyset until they end or the taker, awaited, says `enough`. */
@@ -197,7 +206,10 @@ export class PolymarketCatalog implements VenueCatalog {
   #readEvents(rows: readonly Json[], oldestMs: TimeMs): CatalogPage {
     const markets: ReadListing[] = []
     const events: ReadEvent[] = []
+    const nestedRows = rows.flatMap((row) => (Array.isArray(row.markets) ? row.markets : []))
+    judgeMarketRows(nestedRows, this.#parts.tally.drift)
     for (const row of rows) {
+      if (!Array.isArray(row.markets)) this.#parts.tally.rowRefused('no_markets', sampleOf(row))
       const nested = Array.isArray(row.markets) ? row.markets : []
       const page = this.#readRows(nested, row, oldestMs)
       markets.push(...page.markets)
@@ -208,23 +220,31 @@ export class PolymarketCatalog implements VenueCatalog {
   }
 
   #readRows(rows: readonly unknown[], parent: Json | null, oldestMs?: TimeMs): CatalogPage {
-    const { intake } = this.#parts
+    const { tally } = this.#parts
     const markets: ReadListing[] = []
     for (const row of rows) {
       const market = readMarket(row, parent)
-      if (typeof market === 'string') intake.reject(market, sampleOf(row))
+      if (typeof market === 'string') tally.rowRefused(market, sampleOf(row))
       else if (market.status === 'resolved' && isLongClosed(row, oldestMs)) {
-        intake.ignore('long_settled')
-      } else markets.push(market)
+        tally.ignored('long_settled')
+      } else {
+        tally.row()
+        markets.push(market)
+      }
     }
     const event = parent === null ? null : readEvent(parent)
-    if (typeof event === 'string') intake.reject(event, sampleOf(parent))
+    if (typeof event === 'string') tally.rejected(event, sampleOf(parent))
     return { markets, events: event === null || typeof event === 'string' ? [] : [event] }
   }
 
   #oldestMs(): TimeMs {
     return timeMs(this.#parts.clock.nowMs() - SETTLED_MS)
   }
+}
+
+/** Gamma may list a market of protocol v2 by 31 bytes, which a v1 id may end like: both forms are asked for. */
+function formsOf(id: NativeMarketId): readonly string[] {
+  return id.endsWith('00') ? [id, id.slice(0, -2)] : [id]
 }
 
 /** Watches whether pages come newest change first, and when all further ones are too old. */

@@ -1,8 +1,8 @@
 // Gamma's rows to listings: what a market and an event of venue a are called, cost and have become.
 // The last file in which Gamma's words exist. A row that is no binary market with tokens is refused
-// with a reason. Not for: which rows to read (catalog.ts). Upholds POLYLIST1 to POLYLIST5, POLYCAT6.
+// with a reason. Not for: which rows to read (catalog.ts). Upholds POLYLIST1 to POLYLIST7, POLYCAT6.
 
-import { type NativeMarketId, nativeEventId, nativeMarketId, outcomeId } from '../../../ids.ts'
+import { type NativeMarketId, nativeEventId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type {
   MarketStatus,
@@ -24,36 +24,42 @@ import {
   USD_ZERO,
   type UsdMicros,
 } from '../../../units.ts'
+import { conditionId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
+import { readFees } from './fees.ts'
 
 /** Why a row is no listing; a fixed set. */
-export type ListingReason =
+type ListingReason =
   | 'row_not_object'
   | 'no_condition_id'
   | 'no_question'
   | 'no_slug'
   | 'no_tokens'
+  | 'unknown_version'
   | 'not_two_outcomes'
   | 'no_event_slug'
+  | 'no_state'
 
 /** A market row; its event is the one given, or the nested one. */
 export function readMarket(row: unknown, parent: Json | null = null): ReadListing | ListingReason {
   if (!isRecord(row)) return 'row_not_object'
   const event = parent ?? nestedEvent(row)
-  const conditionId = textOf(row.conditionId)
-  if (conditionId === null) return 'no_condition_id'
+  const condition = textOf(row.conditionId)
+  if (condition === null) return 'no_condition_id'
   const question = textOf(row.question)
   if (question === null) return 'no_question'
   const slug = textOf(row.slug)
   if (slug === null) return 'no_slug'
   const outcomes = readOutcomes(row)
   if (typeof outcomes === 'string') return outcomes
+  // Of a row that does not say whether it trades nothing is known: what is kept stays.
+  if (typeof row.closed !== 'boolean' || typeof row.active !== 'boolean') return 'no_state'
   const status = statusOf(row)
   const eventSlug = event === null ? null : textOf(event.slug)
   const { events: _events, ...native } = row
   return {
     venue: 'a',
-    nativeId: nativeMarketId(conditionId),
+    nativeId: conditionId(condition),
     slug,
     question,
     description: textOf(row.description),
@@ -77,6 +83,7 @@ export function readMarket(row: unknown, parent: Json | null = null): ReadListin
     volumeTotal: usdOf(row.volumeNum) ?? usdOf(row.volume),
     openInterest: null,
     settlementPrice: status === 'resolved' ? settlementOf(row) : null,
+    fees: readFees(row),
     native,
     changedAtMs: changedAtMs(row),
   }
@@ -130,7 +137,7 @@ export function groupIn(event: Json, of: Json): readonly NativeMarketId[] {
     const id = textOf(row.conditionId)
     const rowGroupId = textOf(row.negRiskMarketID)
     const isOther = groupId !== null && rowGroupId !== null && rowGroupId !== groupId
-    if (id !== null && !isOther) group.push(nativeMarketId(id))
+    if (id !== null && !isOther) group.push(conditionId(id))
   }
   return group
 }
@@ -145,19 +152,53 @@ export function closedAtMs(row: Json): TimeMs | null {
   return timeOf(row.closedTime) ?? timeOf(row.umaEndDate) ?? timeOf(row.endDate)
 }
 
+/** The words for a market's resolution: on rows of protocol v1, then of v2. */
+const UMA_STATUSES: ReadonlySet<unknown> = new Set([
+  '',
+  'proposed',
+  'disputed',
+  'resolved',
+  'settled',
+  'requested',
+])
+const RESOLUTION_STATUSES: ReadonlySet<unknown> = new Set(['inactive', 'active', 'resolved'])
+const VERSIONS: ReadonlySet<unknown> = new Set(['v1', 'v2'])
+
+/** What a row says in words that the code does not know: the field, and the word. */
+export function* unknownWords(row: Json): Iterable<readonly [field: string, word: unknown]> {
+  const { version, umaResolutionStatus, resolutionStatus } = row
+  if (isUnknown(version, VERSIONS)) yield ['version', version]
+  if (isUnknown(umaResolutionStatus, UMA_STATUSES))
+    yield ['umaResolutionStatus', umaResolutionStatus]
+  if (isUnknown(resolutionStatus, RESOLUTION_STATUSES)) yield ['resolutionStatus', resolutionStatus]
+}
+
+const isUnknown = (word: unknown, known: ReadonlySet<unknown>): boolean =>
+  word !== undefined && word !== null && !known.has(word)
+
 function statusOf(row: Json): MarketStatus {
   const uma = row.umaResolutionStatus
-  const isSettled = uma === 'resolved' || uma === 'settled' || row.automaticallyResolved === true
-  const isDisputable = uma === 'proposed' || uma === 'disputed'
+  const word = row.resolutionStatus
+  const isSettled =
+    uma === 'resolved' ||
+    uma === 'settled' ||
+    word === 'resolved' ||
+    row.automaticallyResolved === true
+  // A word of v2 other than 'resolved', one that is not known included, leaves the result open.
+  const isDisputable =
+    uma === 'proposed' || uma === 'disputed' || (isSaid(word) && word !== 'resolved')
   if (row.closed === true) {
     if (isSettled) return 'resolved'
     // Without a word on the resolution, as in old rows, prices of 1 and 0 are a payout; half each may be a last price.
     return !isDisputable && isDecided(row) ? 'resolved' : 'closed'
   }
-  if (isDisputable || uma === 'resolved') return 'closed'
+  const isEnding = uma === 'proposed' || uma === 'disputed' || uma === 'resolved'
+  if (isEnding || word === 'resolved') return 'closed'
   const isTrading = row.active === true && row.archived !== true && row.acceptingOrders !== false
   return isTrading ? 'open' : 'closed'
 }
+
+const isSaid = (word: unknown): boolean => typeof word === 'string' && word !== ''
 
 /** Whether the stated prices are 1 and 0. */
 function isDecided(row: Json): boolean {
@@ -175,7 +216,8 @@ function settlementOf(row: Json): PriceMicros | null {
 
 function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
   const labels = listOf(row.outcomes)
-  const tokens = listOf(row.clobTokenIds)
+  const tokens = tokensOf(row)
+  if (typeof tokens === 'string') return tokens
   if (tokens.length === 0) return 'no_tokens'
   const [first, second] = tokens
   const [yes, no] = labels
@@ -187,6 +229,17 @@ function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
     { label: yes, id: outcomeId(first) },
     { label: no, id: outcomeId(second) },
   ]
+}
+
+/**
+ * The ids under which a market's outcomes are traded. A row of protocol v2 may have those of v1 as well, which nothing
+ * trades any more: its version decides. Rows from before there were versions have none.
+ */
+function tokensOf(row: Json): readonly string[] | ListingReason {
+  const { version } = row
+  if (version === 'v2') return listOf(row.positionIds)
+  if (version === undefined || version === null || version === 'v1') return listOf(row.clobTokenIds)
+  return 'unknown_version'
 }
 
 /** One of Gamma's lists: JSON text inside a string, or a list; only its texts. */

@@ -4,9 +4,9 @@
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { asList } from '../../answers.ts'
-import { placeOf } from '../../team-place.ts'
+import type { Tally } from '../../tally.ts'
+import { placeOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
-import type { Intake } from '../intake.ts'
 
 /** The most that the venue gives at once. */
 const PAGE_ROWS = 100
@@ -15,10 +15,10 @@ const PAGES_MAX = 1_000
 
 /** Every team the venue lists; rows that cannot be read are counted and left out. */
 export async function readTeams(
-  parts: { readonly gamma: HttpClient; readonly intake: Intake },
+  parts: { readonly gamma: HttpClient; readonly tally: Tally },
   signal: AbortSignal,
 ): Promise<readonly TeamListing[]> {
-  const { gamma, intake } = parts
+  const { gamma, tally } = parts
   const teams: TeamListing[] = []
   // Rows move between pages while the list changes, and a server may forget the offset.
   const seen = new Set<string>()
@@ -34,7 +34,7 @@ export async function readTeams(
       if (seen.has(key)) continue
       seen.add(key)
       const team = readTeam(row)
-      if (team === null) intake.reject('bad_team', JSON.stringify(row) ?? '')
+      if (team === null) tally.rejected('bad_team', JSON.stringify(row) ?? '')
       else teams.push(team)
     }
     // A short page need not be the last: the venue may cap pages lower than we ask.
@@ -42,26 +42,22 @@ export async function readTeams(
     if (seen.size === knownCount) break
     offset += rows.length
   }
-  intake.trouble('teams_repeat', String(offset))
+  tally.trouble('teams_repeat', { detail: String(offset) })
   return teams
 }
 
 function readTeam(row: unknown): TeamListing | null {
   if (!isRecord(row)) return null
-  const name = textOf(row.name)
-  const league = textOf(row.league).toLowerCase()
+  const name = trimmedText(row.name)
+  const league = trimmedText(row.league).toLowerCase()
   if (name === '' || league === '') return null
-  const nickname = textOf(row.alias)
+  const nickname = trimmedText(row.alias)
   return {
     venue: 'a',
     league,
-    code: textOf(row.abbreviation).toLowerCase(),
+    code: trimmedText(row.abbreviation).toLowerCase(),
     name,
     place: placeOf(name, nickname),
     nickname,
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value.trim() : ''
 }

@@ -1,29 +1,29 @@
 // The activity stream (RTDS): every fill of the venue and its participants over one unfiltered
-// socket. Fills of markets that nobody watches or knows go out like the rest.
-// Not for: identity (trades.ts), doubts (engine/venues/polymarket/trades/check.ts). Upholds POLYFEED6 to POLYFEED8, WALLETREAD13.
+// socket. Fills of unwatched and unknown markets go out like the rest.
+// Not for: identity (trades.ts), doubts (check.ts), when the stream counts as ended (last-trades.ts). Upholds POLYFEED6 to POLYFEED8, WALLETREAD13.
 
-import { pause, type StopTimer } from '../../../clock.ts'
+import type { StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
-import { type FrameTap, type RawFrame, SocketFeed } from '../../feed.ts'
+import { type FrameTap, feedEvent, type RawFrame, SocketFeed } from '../../feed.ts'
+import type { Tally } from '../../tally.ts'
 import type { VenueParts } from '../../venue.ts'
-import type { Intake } from '../intake.ts'
 import { parseActivity } from '../parse.ts'
 import type { FollowedWallets } from '../wallets/follow.ts'
-import type { TradeHistory } from './history.ts'
+import type { LastTrades } from './last-trades.ts'
 import { readTrade, type TradeLedger } from './trades.ts'
 
 /** The connection number of the activity stream; the books' sockets count from 1. */
 const ACTIVITY_CONNECTION = 0
 
-export interface ActivityParts {
+interface ActivityParts {
   readonly venue: VenueParts
   readonly url: string
   readonly tap: FrameTap | null
-  readonly intake: Intake
+  readonly tally: Tally
   readonly ledger: TradeLedger
   readonly followed: FollowedWallets
-  readonly history: TradeHistory
+  readonly lastTrades: LastTrades
   readonly emit: (event: VenueEvent) => void
   readonly silentAfterMs: number
 }
@@ -36,8 +36,12 @@ const PING_EVERY_MS = 5_000
 const DEAD_AFTER_MS = 30_000
 /** Fills reach the stream, and their seconds round down, this much after they happened. */
 const OVERLAP_MS = 5_000
-/** A silence is judged twice, this far apart: a fill may be on its way. */
-const SECOND_LOOK_MS = 3_000
+/** While the stream counts as ended, it is asked again at most this often. */
+const ASKED_AGAIN_MS = 300_000
+/** What comes is counted for so long, and compared. */
+const COUNTED_MS = 60_000
+/** So many rows of one type in that time without one of the other. */
+const ONE_SIDED_MIN = 20
 /** Gaps that the stream itself reports are at most one in this time; their beginnings are joined. */
 const GAPS_APART_MS = 60_000
 
@@ -45,9 +49,10 @@ const GAPS_APART_MS = 60_000
 export class ActivityFeed {
   readonly #parts: ActivityParts
   readonly #socket: SocketFeed
-  #aborter = new AbortController()
   #lostSinceMs: TimeMs | null = null
-  #isJudging = false
+  #askedAtMs = 0
+  #counts = { matched: 0, participant: 0 }
+  #stopCounting: StopTimer | null = null
   #gapSinceMs: TimeMs | null = null
   #gapAllowedAtMs = 0
   #stopGapTimer: StopTimer | null = null
@@ -63,7 +68,7 @@ export class ActivityFeed {
       onOpen: () => this.#opened(),
       onFrame: (frame) => this.#received(frame),
       onDown: (reason) => this.#down(reason),
-      onSilence: () => void this.#judgeSilence(),
+      onSilence: () => this.#askAgain(),
       pingText: 'PING',
       pingEveryMs: PING_EVERY_MS,
       silentAfterMs: parts.silentAfterMs,
@@ -81,20 +86,21 @@ export class ActivityFeed {
   }
 
   start(): void {
-    this.#aborter = new AbortController()
+    this.#stopCounting ??= this.#parts.venue.clock.every(COUNTED_MS, () => this.#compareCounts())
     this.#socket.start()
   }
 
   stop(): Promise<void> {
-    this.#aborter.abort()
+    this.#stopCounting?.()
+    this.#stopCounting = null
     this.#stopGapTimer?.()
     this.#stopGapTimer = null
     return this.#socket.stop()
   }
 
-  /** Trades since then may be missing: told at once, or joined with the next telling. */
+  /** Trades since then may be missing: emits a gap at once, or extends the next one. */
   doubt(sinceMs: TimeMs, reason: string): void {
-    this.#parts.intake.trouble('trades_in_doubt', reason)
+    this.#parts.tally.trouble('trades_in_doubt', { detail: reason })
     this.#gapSinceMs = this.#gapSinceMs === null ? sinceMs : least(this.#gapSinceMs, sinceMs)
     const waitMs = this.#gapAllowedAtMs - this.#parts.venue.clock.monotonicMs()
     if (waitMs <= 0) this.#tellGap(reason)
@@ -111,47 +117,64 @@ export class ActivityFeed {
     this.#tell('feedGap', reason, sinceMs)
   }
 
+  /** Trades of that time come again over REST, and those to come from another source: no outage any more. */
+  takenOver(reason: string, sinceMs: TimeMs): void {
+    const lostMs = this.#lostSinceMs
+    this.#lostSinceMs = null
+    const fromMs = lostMs === null ? sinceMs : least(lostMs, sinceMs)
+    this.#tell('feedUp', reason, timeMs(fromMs - OVERLAP_MS))
+  }
+
+  get #isEnded(): boolean {
+    return this.#parts.lastTrades.source !== 'activity'
+  }
+
   #opened(): void {
     this.#socket.send(SUBSCRIBE)
     const sinceMs = this.#lostSinceMs
     this.#lostSinceMs = null
-    this.#tell('feedUp', 'connected', sinceMs)
+    if (!this.#isEnded) this.#tell('feedUp', 'connected', sinceMs)
   }
 
   #down(reason: string): void {
     const { lastDataAtMs, lateSinceMs } = this.#socket
     const lastMs = lastDataAtMs ?? this.#parts.venue.clock.nowMs()
     const sinceMs = timeMs(Math.min(lastMs, lateSinceMs ?? lastMs) - OVERLAP_MS)
+    if (this.#isEnded) return
     this.#lostSinceMs = this.#lostSinceMs === null ? sinceMs : least(this.#lostSinceMs, sinceMs)
     this.#tell('feedDown', reason, this.#lostSinceMs)
   }
 
   #tell(kind: 'feedUp' | 'feedDown' | 'feedGap', reason: string, sinceMs: TimeMs | null): void {
-    const nowMs = this.#parts.venue.clock.nowMs()
-    this.#parts.emit({
-      kind,
-      venue: 'a',
-      venueTimeMs: nowMs,
-      receivedAtMs: nowMs,
-      stream: 'trades',
-      connection: ACTIVITY_CONNECTION,
-      outcomes: [],
-      reason,
-      sinceMs,
-    })
+    this.#parts.emit(
+      feedEvent(this.#parts.venue.clock.nowMs(), {
+        kind,
+        venue: 'a',
+        stream: 'trades',
+        connection: ACTIVITY_CONNECTION,
+        outcomes: [],
+        reason,
+        sinceMs,
+      }),
+    )
   }
 
   #received(frame: RawFrame): 'data' | 'sign' {
-    const { intake, ledger, followed, emit } = this.#parts
+    const { tally, ledger, followed, lastTrades, emit } = this.#parts
     const parsed = parseActivity(frame.text)
     switch (parsed.kind) {
       case 'sign':
         return 'sign'
       case 'other':
-        intake.ignore('other_topic')
+        tally.ignored('other_topic')
+        tally.drift.note('rtds.type', parsed.name, frame.text, 'notice')
+        return 'sign'
+      case 'refused':
+        tally.drift.note('rtds', 'subscription refused', frame.text)
+        lastTrades.refused()
         return 'sign'
       case 'rejected':
-        intake.reject(parsed.reason, frame.text)
+        tally.rejected(parsed.reason, frame.text)
         this.doubt(timeMs(frame.receivedAtMs - OVERLAP_MS), parsed.reason)
         return 'data'
       case 'activity': {
@@ -159,12 +182,15 @@ export class ActivityFeed {
         const row = readTrade(wire)
         if (typeof row === 'string') {
           // The Data API would give the same row: a back-fill could not help.
-          intake.reject(row, frame.text)
+          tally.rejected(row, frame.text)
           return 'data'
         }
-        intake.message(kind)
-        if (kind === 'matched') ledger.addMatched(row, frame.receivedAtMs)
-        else {
+        tally.mapped(kind)
+        this.#counts[kind] += 1
+        if (kind === 'matched') {
+          lastTrades.matched(row.txHash)
+          ledger.addMatched(row, frame.receivedAtMs)
+        } else {
           ledger.addParticipant(row, frame.receivedAtMs)
           const fill = followed.fill(row, wire, frame.receivedAtMs)
           if (fill !== null) emit(fill)
@@ -174,25 +200,30 @@ export class ActivityFeed {
     }
   }
 
-  /** A busy venue is never silent for long: does the Data API know trades that we do not? */
-  async #judgeSilence(): Promise<void> {
-    if (this.#isJudging) return
-    this.#isJudging = true
-    const { history, ledger, venue, intake } = this.#parts
-    const signal = this.#aborter.signal
-    const dataAtMs = this.#socket.lastDataAtMs
-    try {
-      const newestMs = await history.newestMs(signal)
-      // Before the first fill of the stream, only what happened after we connected can be missing.
-      const seenMs = Math.max(ledger.newestTradeMs, (dataAtMs ?? 0) - OVERLAP_MS)
-      if (newestMs === null || newestMs <= seenMs) return
-      await pause(venue.clock, SECOND_LOOK_MS, signal)
-      if (signal.aborted || !this.#socket.isOpen || this.#socket.lastDataAtMs !== dataAtMs) return
-      this.#socket.reconnect('silent while the Data API shows trades')
-    } catch (error) {
-      if (!signal.aborted) intake.trouble('silence_check_failed', String(error))
-    } finally {
-      this.#isJudging = false
+  /** Another connection: the stream is silent while trades flow elsewhere. */
+  reconnect(reason: string): void {
+    this.#socket.reconnect(reason)
+  }
+
+  /** The socket lives and says nothing. While the stream counts as ended, a new one may bring it back. */
+  #askAgain(): void {
+    if (!this.#isEnded) return
+    const nowMs = this.#parts.venue.clock.monotonicMs()
+    if (nowMs - this.#askedAtMs < ASKED_AGAIN_MS) return
+    this.#askedAtMs = nowMs
+    this.#socket.reconnect('the ended stream is asked again')
+  }
+
+  /** Each match has rows of its participants: one type without the other is a change of the venue's. */
+  #compareCounts(): void {
+    const { matched, participant } = this.#counts
+    this.#counts = { matched: 0, participant: 0 }
+    const { drift } = this.#parts.tally
+    if (matched >= ONE_SIDED_MIN && participant === 0) {
+      drift.note('rtds', 'trades 0, orders_matched > 0', `${matched} in a minute`)
+    }
+    if (participant >= ONE_SIDED_MIN && matched === 0) {
+      drift.note('rtds', 'orders_matched 0, trades > 0', `${participant} in a minute`)
     }
   }
 }

@@ -1,28 +1,21 @@
 // Trades of a time that the stream did not cover, from the Data API, emitted with the ids that the
-// stream gives. The API indexes late, so what ended just now is read again a little later.
-// Not for: how the range is read (engine/venues/polymarket/trades/history.ts). Upholds POLYFEED9.
+// stream gives. The API lists late and its edge keeps copies for minutes, so what ended just now is read again until an
+// answer is known to be younger, and a range of the whole venue begins where the last proven answer ended.
+// Not for: how the range is read (engine/venues/polymarket/trades/walk.ts). Upholds POLYFEED9.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
-import type { NativeMarketId } from '../../../ids.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
-import type { TradesRead } from '../../venue.ts'
-import type { Intake } from '../intake.ts'
-import type { TradeHistory } from './history.ts'
+import type { Tally } from '../../tally.ts'
+import type { TradesRange, TradesRead } from '../../venue.ts'
 import { numberRows, type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
+import type { TradeWalk } from './walk.ts'
 
-export interface BackFillRange {
-  readonly market: NativeMarketId | null
-  readonly fromMs: TimeMs
-  readonly toMs: TimeMs
-  readonly source: 'backfill' | 'history'
-}
-
-export interface BackFillParts {
+interface BackFillParts {
   readonly clock: Clock
-  readonly history: TradeHistory
+  readonly walk: TradeWalk
   readonly ledger: TradeLedger
-  readonly intake: Intake
+  readonly tally: Tally
   readonly emit: (event: VenueEvent) => void
   /** A later reading failed: trades since then may be missing. */
   readonly onGivenUp: (sinceMs: TimeMs, reason: string) => void
@@ -30,8 +23,12 @@ export interface BackFillParts {
 }
 
 /** What ended within the last `TAIL_RECENT_MS` is read again after these delays. */
-const TAIL_DELAYS_MS: readonly number[] = [5_000, 20_000]
+const TAIL_DELAYS_MS: readonly number[] = [5_000, 20_000, 60_000, 335_000]
 const TAIL_RECENT_MS = 10_000
+/** A tail that is proven so far behind its end needs no further reading. */
+const SETTLED_MS = 10_000
+/** A range that follows one whose answers were copies begins so much earlier at most. */
+const EARLIER_MS_MAX = 900_000
 /** How much of the range's end is read again. */
 const TAIL_MS = 15_000
 /** Later readings under way; beyond it a single market's are left out, the whole venue's never. */
@@ -41,33 +38,49 @@ const TAILS_MAX = 32
 export class BackFill {
   readonly #parts: BackFillParts
   #tailCount = 0
+  /** Up to here the whole venue's trades were listed by an answer that is known to be younger; null: none yet. */
+  #provenToMs: TimeMs | null = null
 
   constructor(parts: BackFillParts) {
     this.#parts = parts
   }
 
   /** Emits the range's trades, oldest first; rejects with FetchError. */
-  async fetch(range: BackFillRange): Promise<TradesRead> {
-    const { clock, history, signal } = this.#parts
+  async fetch(range: TradesRange): Promise<TradesRead> {
+    const { clock, walk, signal } = this.#parts
     const isRecent = range.toMs >= clock.nowMs() - TAIL_RECENT_MS
     const emit = (rows: readonly TradeRow[]) => this.#emit(rows, range.source)
-    const result = await history.read(range, emit, signal)
+    const whole = range.market === null ? this.#fromProven(range) : range
+    const { provenToMs, ...result } = await walk.read(whole, emit, signal)
+    if (range.market === null) {
+      const provenMs = timeMs(Math.min(provenToMs, range.toMs))
+      this.#provenToMs = timeMs(Math.max(this.#provenToMs ?? provenMs, provenMs))
+    }
     if (range.source === 'backfill' && isRecent) this.#readTails(range)
-    return result
+    const completeFromMs = timeMs(Math.max(result.completeFromMs, range.fromMs))
+    return { ...result, completeFromMs }
+  }
+
+  /** What an older copy lacked is behind its proven end: the next range takes it along. */
+  #fromProven(range: TradesRange): TradesRange {
+    if (this.#provenToMs === null || range.source === 'history') return range
+    const earliestMs = range.fromMs - EARLIER_MS_MAX
+    const fromMs = timeMs(Math.min(range.fromMs, Math.max(this.#provenToMs, earliestMs)))
+    return { ...range, fromMs }
   }
 
   #emit(rows: readonly TradeRow[], source: TradeEvent['source']): void {
     const { clock, ledger, emit } = this.#parts
     const receivedAtMs = clock.nowMs()
-    for (const numbered of numberRows(rows)) {
+    for (const numbered of numberRows(ledger.known(rows))) {
       emit(tradeEvent(numbered, source, receivedAtMs))
       if (source === 'backfill') ledger.noteFetched(numbered, receivedAtMs)
     }
   }
 
-  #readTails(range: BackFillRange): void {
+  #readTails(range: TradesRange): void {
     if (range.market !== null && this.#tailCount >= TAILS_MAX) {
-      this.#parts.intake.trouble('tail_left_out', range.market)
+      this.#parts.tally.trouble('tail_left_out', { detail: range.market })
       return
     }
     const fromMs = timeMs(Math.max(range.fromMs, range.toMs - TAIL_MS))
@@ -77,14 +90,15 @@ export class BackFill {
     })
   }
 
-  async #readTail(range: BackFillRange): Promise<void> {
-    const { clock, history, ledger, signal, onGivenUp } = this.#parts
+  async #readTail(range: TradesRange): Promise<void> {
+    const { clock, walk, ledger, signal, onGivenUp } = this.#parts
     const reconcile = (rows: readonly TradeRow[]) => void ledger.reconcile(rows, clock.nowMs())
     try {
-      for (const delayMs of TAIL_DELAYS_MS) {
+      for (const [attempt, delayMs] of TAIL_DELAYS_MS.entries()) {
         await pause(clock, delayMs, signal)
         if (signal.aborted) return
-        await history.read(range, reconcile, signal)
+        const { provenToMs } = await walk.read({ ...range, attempt }, reconcile, signal)
+        if (provenToMs >= range.toMs + SETTLED_MS) return
       }
     } catch (error) {
       if (!signal.aborted) onGivenUp(range.fromMs, `later reading failed: ${error}`)

@@ -1,19 +1,22 @@
 // Asks the Data API what really happened where the stream is doubtful: a row that came twice may be
 // a repeated message or a second equal fill, and a participant without its fill means that the fill
-// was lost. One query answers for a market and some seconds. Upholds POLYTRADE4, POLYTRADE5.
+// was lost. One query answers for a market and some seconds. An answer that lacks a row may be an edge's copy from
+// before it: the row is asked for again until an answer is known to be younger. Upholds POLYTRADE4, POLYTRADE5.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
-import type { TradeHistory } from './history.ts'
 import type { Suspicion, TradeLedger, TradeRow } from './trades.ts'
+import type { TradeWalk } from './walk.ts'
 
-export interface CheckParts {
+interface CheckParts {
   readonly clock: Clock
-  readonly history: TradeHistory
+  readonly walk: TradeWalk
   /** Called when an answer could not be had: the venue's trades since then are in doubt. */
   readonly onGivenUp: (sinceMs: TimeMs, reason: string) => void
-  readonly onChecked: (fate: 'check_found' | 'check_repeat' | 'check_retried') => void
+  readonly onChecked: (
+    fate: 'check_found' | 'check_repeat' | 'check_retried' | 'check_dust',
+  ) => void
 }
 
 interface Check {
@@ -25,15 +28,23 @@ interface Check {
   readonly transactions: Set<string>
   attempts: number
   dueAtMs: number
+  readonly bornAtMs: number
 }
 
-/** When a check is made, and made again while its rows are not indexed yet. */
-const DELAYS_MS: readonly number[] = [1_500, 4_000, 10_000, 20_000, 40_000]
+/** When a check is made, and made again while its rows are not listed yet; the last one again and again. */
+const DELAYS_MS: readonly number[] = [1_500, 4_000, 10_000, 20_000, 40_000, 120_000]
+/** A check that no answer settled for so long is given up. */
+const AGE_MS_MAX = 900_000
+/** Below it the venue lists no trade: an answer could not be had. */
+const DUST = 10_000
+/** Rows of a page: a market has few trades in a few seconds. */
+const PAGE_ROWS = 200
 const SWEEP_MS = 500
 /** Queries at once; the bucket of the Data API's client paces them too. */
 const RUNNING_MAX = 4
-/** Markets waiting for a check; full: the venue's trades are in doubt and are back-filled whole. */
+/** Markets waiting for a check, and rows of all, about 4 MB; full: the venue's trades are in doubt, and are back-filled. */
 const CHECKS_MAX = 1_024
+const ROWS_MAX = 16_384
 /** A participant's fill comes before it or within this time. */
 const ORPHAN_MS = 3_000
 /** The Data API's second may differ a little from the stream's. */
@@ -69,6 +80,10 @@ export class TradeCheck {
 
   add(suspicion: Suspicion): void {
     const { row } = suspicion
+    if (row.size < DUST) return this.#parts.onChecked('check_dust')
+    if (this.#rowCount() >= ROWS_MAX) {
+      return this.#parts.onGivenUp(row.timeMs, 'too many trades in doubt')
+    }
     let check = this.#checks.get(row.market)
     if (check === undefined) {
       if (this.#checks.size >= CHECKS_MAX) {
@@ -83,6 +98,7 @@ export class TradeCheck {
         transactions: new Set(),
         attempts: 0,
         dueAtMs: this.#parts.clock.monotonicMs() + (DELAYS_MS[0] ?? 0),
+        bornAtMs: this.#parts.clock.monotonicMs(),
       }
       this.#checks.set(row.market, check)
     }
@@ -106,38 +122,48 @@ export class TradeCheck {
     }
   }
 
+  #rowCount(): number {
+    let count = 0
+    for (const { keys, transactions } of this.#checks.values())
+      count += keys.size + transactions.size
+    return count
+  }
+
   async #run(check: Check): Promise<void> {
     const signal = this.#aborter.signal
     const rows: TradeRow[] = []
+    let provenToMs = 0
     try {
       const range = {
         market: check.market,
         fromMs: timeMs(check.fromMs - BEFORE_MS),
         toMs: timeMs(check.toMs + AFTER_MS),
+        ...{ attempt: check.attempts, rowsMax: PAGE_ROWS },
       }
-      await this.#parts.history.read(range, (page) => void rows.push(...page), signal)
+      const walked = await this.#parts.walk.read(range, (page) => void rows.push(...page), signal)
+      provenToMs = walked.provenToMs
     } catch {
       if (!signal.aborted) this.#again(check, 'the Data API does not answer')
       return
     }
     if (signal.aborted) return
     const added = this.#ledger.reconcile(rows, this.#parts.clock.nowMs())
-    for (const row of rows) {
+    for (const row of this.#ledger.known(rows)) {
       check.keys.delete(row.key)
       check.transactions.delete(row.txHash)
     }
     this.#parts.onChecked(added > 0 ? 'check_found' : 'check_repeat')
-    // A row that is never indexed was no trade: a match that did not reach the chain.
-    if (check.keys.size + check.transactions.size > 0) this.#again(check, null)
+    if (check.keys.size + check.transactions.size === 0) return
+    // A row that a younger answer lacks was no trade: a match that did not reach the chain.
+    if (provenToMs < check.toMs + AFTER_MS) this.#again(check, 'no younger answer')
   }
 
-  #again(check: Check, failure: string | null): void {
+  #again(check: Check, failure: string): void {
     check.attempts += 1
-    const delayMs = DELAYS_MS[check.attempts]
-    if (delayMs === undefined) {
-      if (failure !== null) this.#parts.onGivenUp(timeMs(check.fromMs), failure)
-      return
+    if (this.#parts.clock.monotonicMs() - check.bornAtMs > AGE_MS_MAX) {
+      return this.#parts.onGivenUp(timeMs(check.fromMs), failure)
     }
+    const delayMs = DELAYS_MS[check.attempts] ?? DELAYS_MS.at(-1) ?? 0
     this.#parts.onChecked('check_retried')
     check.dueAtMs = this.#parts.clock.monotonicMs() + delayMs
     const newer = this.#checks.get(check.market)

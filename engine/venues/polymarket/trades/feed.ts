@@ -1,26 +1,27 @@
-// Venue a's trades, put together: the activity stream, the ledger that gives them identity, the check
-// of doubtful rows and the back-fill. Not for: books (feed.ts). Upholds POLYFEED6 to POLYFEED9.
+// Venue a's trades, put together: the activity stream, `last_trade_price` when it has ended, the ledger that gives them
+// identity, the check of doubtful rows and the back-fill. Not for: books (feed.ts). Upholds POLYFEED6 to POLYFEED9.
 
 import type { VenueEvent } from '../../../events.ts'
-import type { HttpClient } from '../../../fetch.ts'
 import type { WalletAddress } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { FrameTap, SocketFeed } from '../../feed.ts'
-import type { TradesRead, VenueParts } from '../../venue.ts'
-import type { Intake } from '../intake.ts'
+import type { Tally } from '../../tally.ts'
+import type { TradesRange, TradesRead, TradesSource, VenueParts } from '../../venue.ts'
+import type { DataApi } from '../data-api.ts'
 import { FollowedWallets } from '../wallets/follow.ts'
 import { ActivityFeed } from './activity.ts'
-import { BackFill, type BackFillRange } from './back-fill.ts'
+import { BackFill } from './back-fill.ts'
 import { TradeCheck } from './check.ts'
-import { TradeHistory } from './history.ts'
+import { type LastTrade, LastTrades } from './last-trades.ts'
 import { TradeLedger } from './trades.ts'
+import { TradeWalk } from './walk.ts'
 
-export interface TradeFeedParts {
+interface TradeFeedParts {
   readonly venue: VenueParts
-  readonly data: HttpClient
+  readonly data: Pick<DataApi, 'page'>
   readonly url: string
   readonly tap: FrameTap | null
-  readonly intake: Intake
+  readonly tally: Tally
   readonly emit: (event: VenueEvent) => void
   readonly silentAfterMs: number
   /** Ends every back-fill under way. */
@@ -33,27 +34,43 @@ export class TradeFeed {
   readonly #backFill: BackFill
   readonly #check: TradeCheck
   readonly #followed: FollowedWallets
+  readonly #lastTrades: LastTrades
 
   constructor(parts: TradeFeedParts) {
-    const { venue, intake, emit, signal } = parts
+    const { venue, tally, emit, signal } = parts
     const { clock } = venue
-    const history = new TradeHistory({
+    const walk = new TradeWalk({
       data: parts.data,
-      doubts: intake.doubts,
-      onRejected: (reason) => intake.reject(reason, 'a row of the Data API'),
-      onOverflow: (second) => intake.trouble('trades_beyond_limit', `second ${second}`),
+      clock,
+      doubts: tally.doubts,
+      drift: tally.drift,
+      onRejected: (reason, row) => {
+        if (reason === 'combo_trade') tally.ignored(reason)
+        else tally.rejected(reason, JSON.stringify(row) ?? '')
+      },
+      onCut: (pages) => tally.trouble('trades_beyond_limit', { detail: `${pages} pages` }),
     })
     const ledger = new TradeLedger({
       emit,
       onSuspicion: (suspicion) => this.#check.add(suspicion),
     })
     const onGivenUp = (sinceMs: TimeMs, reason: string) => this.#activity.doubt(sinceMs, reason)
-    const onChecked = (fate: string) => intake.ignore(fate)
-    const followed = new FollowedWallets({ intake, roleOf: (row) => ledger.roleOf(row) })
+    const onChecked = (fate: string) => tally.ignored(fate)
+    const followed = new FollowedWallets({ tally, roleOf: (row) => ledger.roleOf(row) })
     this.#followed = followed
-    this.#activity = new ActivityFeed({ ...parts, ledger, followed, history })
-    this.#check = new TradeCheck({ clock, history, onGivenUp, onChecked }, ledger)
-    this.#backFill = new BackFill({ clock, history, ledger, intake, emit, onGivenUp, signal })
+    this.#lastTrades = new LastTrades({
+      ...{ clock, tally, ledger, emit },
+      silentAfterMs: parts.silentAfterMs,
+      onSilent: (reason) => this.#activity.reconnect(reason),
+      onSource: (source, reason, sinceMs) => {
+        tally.trouble('trades_source', { source, reason })
+        venue.log.warn({ source, reason }, 'trades come from another source')
+        this.#activity.takenOver(reason, sinceMs)
+      },
+    })
+    this.#activity = new ActivityFeed({ ...parts, ledger, followed, lastTrades: this.#lastTrades })
+    this.#check = new TradeCheck({ clock, walk, onGivenUp, onChecked }, ledger)
+    this.#backFill = new BackFill({ clock, walk, ledger, tally, emit, onGivenUp, signal })
   }
 
   get socket(): SocketFeed {
@@ -63,14 +80,37 @@ export class TradeFeed {
   start(): void {
     this.#activity.start()
     this.#check.start()
+    this.#lastTrades.start()
   }
 
   stop(): Promise<void> {
     this.#check.stop()
+    this.#lastTrades.stop()
     return this.#activity.stop()
   }
 
-  fetch(range: BackFillRange): Promise<TradesRead> {
+  get source(): TradesSource {
+    return this.#lastTrades.source
+  }
+
+  /** Of the two sources, the stream alone is paused: the other comes with the books. */
+  pause(isPaused: boolean): void {
+    this.#lastTrades.pause(isPaused)
+    this.#activity.socket.pause(isPaused)
+  }
+
+  /** One `last_trade_price` of the market channel. */
+  lastTrade(trade: LastTrade, receivedAtMs: TimeMs): void {
+    this.#lastTrades.take(trade, receivedAtMs)
+  }
+
+  /** The market channel is back after a loss: what it lacked matters when trades come from it. */
+  marketChannelUp(sinceMs: TimeMs): void {
+    if (this.source === 'activity') return
+    this.#activity.doubt(sinceMs, 'the market channel was down')
+  }
+
+  fetch(range: TradesRange): Promise<TradesRead> {
     return this.#backFill.fetch(range)
   }
 

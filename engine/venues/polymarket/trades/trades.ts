@@ -1,10 +1,10 @@
 // The identity of venue a's trades, which have no id of their own, and their participants.
-// A trade is a row of the stream's `orders_matched` or of the Data API's /trades (takers only); both
+// A trade is a row of the stream's `orders_matched` or of the Data API's /v2/trades (takers only); both
 // give it the same id: `<tx hash>-<asset>-<wallet>-<side>-<size>-<price>-<n>`, size and price in
 // millionths, n counting from 0 the equal rows of its transaction. Upholds POLYTRADE1 to POLYTRADE6.
 
 import type { TradeEvent, TradeSide, VenueEvent } from '../../../events.ts'
-import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'
+import { type NativeMarketId, outcomeId } from '../../../ids.ts'
 import {
   type PriceMicros,
   roundPrice,
@@ -13,7 +13,9 @@ import {
   type TimeMs,
   timeMs,
 } from '../../../units.ts'
+import { conditionId } from '../condition-id.ts'
 import type { WireTrade } from '../messages.ts'
+import { Generations } from './generations.ts'
 
 /** A row in our words. `key` is the id without its count. */
 export interface TradeRow {
@@ -45,7 +47,7 @@ export function readTrade(row: WireTrade): TradeRow | TradeReason {
   const side = row.side === 'BUY' ? 'buy' : 'sell'
   return {
     key: `${txHash}-${row.asset}-${wallet}-${side}-${size}-${price}`,
-    market: nativeMarketId(row.conditionId),
+    market: conditionId(row.conditionId),
     asset: row.asset,
     wallet,
     txHash,
@@ -83,8 +85,9 @@ export function tradeEvent(
     size: row.size,
     side: row.side,
     maker: null,
-    taker: row.wallet,
+    taker: row.wallet === '' ? null : row.wallet,
     txHash: row.txHash,
+    isBlock: false,
     source,
   }
 }
@@ -95,7 +98,7 @@ export interface Suspicion {
   readonly row: TradeRow
 }
 
-export interface LedgerParts {
+interface LedgerParts {
   readonly emit: (event: VenueEvent) => void
   /** A row came again, or a participant without its fill: only the Data API can tell. */
   readonly onSuspicion: (suspicion: Suspicion) => void
@@ -108,6 +111,8 @@ interface KeyCount {
 }
 
 interface Transaction {
+  /** Rows of takers with different keys; more are not looked at. */
+  readonly rows: TradeRow[]
   readonly takers: string[]
   readonly participants: string[]
   /** Rows of wallets that came before the fill whose taker would tell makers from takers. */
@@ -116,7 +121,7 @@ interface Transaction {
 }
 
 /**
- * What the stream has told lately. Memory is two generations of rows and transactions: when the
+ * The trades that the stream sent lately. Memory is two generations of rows and transactions: when the
  * young one is full it becomes the old one and the old one is forgotten. A repeat of a forgotten
  * row is emitted with n = 0, the id it had, and the market's actor leaves it out by that id.
  */
@@ -138,7 +143,8 @@ export class TradeLedger {
   }
 
   /** One `orders_matched`. The first of its key is a trade; a further one may be a repeat. */
-  addMatched(row: TradeRow, receivedAtMs: TimeMs): void {
+  addMatched(given: TradeRow, receivedAtMs: TimeMs): void {
+    const [row = given] = this.known([given])
     if (row.timeMs > this.#newestTradeMs) this.#newestTradeMs = row.timeMs
     const count = this.#count(row.key)
     count.streamed += 1
@@ -167,7 +173,23 @@ export class TradeLedger {
     this.#orphans.set(row.txHash, transaction)
   }
 
-  /** The side of the row's wallet in its transaction; null while the stream has not told the taker. */
+  /**
+   * The rows, each with the key that it has already: hosts compute an average price apart, and what floats make of it
+   * may round to another millionth.
+   */
+  known(rows: readonly TradeRow[]): readonly TradeRow[] {
+    return rows.map((row) => {
+      const near = this.#transactions.get(row.txHash)?.rows.find((other) => isNear(other, row))
+      return near === undefined || near.key === row.key ? row : { ...row, ...sameAs(near) }
+    })
+  }
+
+  /** Whether the taker of a transaction is known, by the stream or by the Data API. */
+  knowsTaker(txHash: string): boolean {
+    return (this.#transactions.get(txHash)?.takers.length ?? 0) > 0
+  }
+
+  /** The side of the row's wallet in its transaction; null while the stream has not named the taker. */
   roleOf(row: TradeRow): 'taker' | 'maker' | null {
     const takers = this.#transactions.get(row.txHash)?.takers ?? []
     if (takers.length === 0) return null
@@ -190,7 +212,7 @@ export class TradeLedger {
    */
   reconcile(rows: readonly TradeRow[], receivedAtMs: TimeMs): number {
     let added = 0
-    for (const numbered of numberRows(rows)) {
+    for (const numbered of numberRows(this.known(rows))) {
       const count = this.#count(numbered.row.key)
       if (numbered.n >= count.emitted) {
         count.emitted = numbered.n + 1
@@ -221,7 +243,13 @@ export class TradeLedger {
   #transaction(txHash: string, atMs: TimeMs): Transaction {
     const known = this.#transactions.get(txHash)
     if (known !== undefined) return known
-    const made: Transaction = { takers: [], participants: [], waiting: [], firstSeenMs: atMs }
+    const made: Transaction = {
+      rows: [],
+      takers: [],
+      participants: [],
+      waiting: [],
+      firstSeenMs: atMs,
+    }
     this.#transactions.set(txHash, made)
     return made
   }
@@ -230,6 +258,10 @@ export class TradeLedger {
   #settle(row: TradeRow, receivedAtMs: TimeMs): void {
     const transaction = this.#transaction(row.txHash, receivedAtMs)
     if (!transaction.takers.includes(row.wallet)) transaction.takers.push(row.wallet)
+    const { rows } = transaction
+    if (rows.length < ROWS_PER_TRANSACTION_MAX && !rows.some(({ key }) => key === row.key)) {
+      rows.push(row)
+    }
     if (transaction.waiting.length === 0) return
     this.#orphans.delete(row.txHash)
     const waiting = transaction.waiting
@@ -259,32 +291,18 @@ const TRANSACTIONS_PER_GENERATION = 8_192
 /** A fill with more makers than this names the rest no more. */
 const WAITING_PER_TRANSACTION_MAX = 64
 const ORPHANS_MAX = 4_096
+const ROWS_PER_TRANSACTION_MAX = 4
+/** Millionths by which two hosts' figures of one trade may differ. */
+const NEAR = 2
 const TIME_LOW_S = 1_577_836_800
 const TIME_HIGH_S = 4_102_444_800
 
-/** A map that forgets by halves; a value that is read again lives on. */
-class Generations<Value> {
-  readonly #countMax: number
-  #young = new Map<string, Value>()
-  #old = new Map<string, Value>()
+function isNear(one: TradeRow, other: TradeRow): boolean {
+  const isSame = one.asset === other.asset && one.wallet === other.wallet && one.side === other.side
+  const isClose = Math.abs(one.size - other.size) <= NEAR
+  return isSame && isClose && Math.abs(one.price - other.price) <= NEAR
+}
 
-  constructor(countMax: number) {
-    this.#countMax = countMax
-  }
-
-  get(key: string): Value | undefined {
-    const young = this.#young.get(key)
-    if (young !== undefined) return young
-    const old = this.#old.get(key)
-    if (old !== undefined) this.set(key, old)
-    return old
-  }
-
-  set(key: string, value: Value): void {
-    if (this.#young.size >= this.#countMax) {
-      this.#old = this.#young
-      this.#young = new Map()
-    }
-    this.#young.set(key, value)
-  }
+function sameAs({ key, price, size }: TradeRow) {
+  return { key, price, size }
 }

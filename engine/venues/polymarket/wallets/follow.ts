@@ -1,22 +1,22 @@
-// The wallets whose fills the stream is watched for. A row of anybody else costs one look-up.
+// The wallets whose fills the stream is watched for. A row of another wallet costs one look-up.
 // Not for: their past (engine/venues/polymarket/wallets/history.ts). Upholds WALLETREAD13.
 
 import type { WalletFillEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { WalletRole } from '../../../wallet.ts'
-import type { Intake } from '../intake.ts'
+import type { Tally } from '../../tally.ts'
 import type { WireTrade } from '../messages.ts'
 import type { TradeRow } from '../trades/trades.ts'
 import { fillOf } from './rows.ts'
 
-export interface FollowedWalletsParts {
-  readonly intake: Intake
+interface FollowedWalletsParts {
+  readonly tally: Tally
   /** What is known now of the side on which a row's wallet was. */
   readonly roleOf: (row: TradeRow) => WalletRole
 }
 
-/** About 15 MB. Full: a further wallet is not followed, which is counted; its history still tells its fills. */
+/** About 15 MB. Full: a further wallet is not followed, which is counted; its history still has its fills. */
 const FOLLOWED_MAX = 100_000
 
 /** The set of followed wallets, and their fills as the stream tells them. */
@@ -30,7 +30,7 @@ export class FollowedWallets {
 
   follow(address: WalletAddress): void {
     if (this.#addresses.size >= FOLLOWED_MAX && !this.#addresses.has(address)) {
-      this.#parts.intake.trouble('wallet_not_followed', address)
+      this.#parts.tally.trouble('wallet_not_followed', { detail: address })
       return
     }
     this.#addresses.set(address, address)
@@ -42,7 +42,7 @@ export class FollowedWallets {
 
   /**
    * A `trades` row of the stream: each participant of a fill has one, the taker too, so that `orders_matched` is
-   * not asked. Null: nobody follows its wallet. Repeats of the stream are repeats here; the Data API settles them.
+   * not asked. Null: its wallet is not followed. Repeats of the stream are repeats here; the Data API settles them.
    */
   fill(row: TradeRow, wire: WireTrade, receivedAtMs: TimeMs): WalletFillEvent | null {
     const wallet = this.#addresses.get(row.wallet)

@@ -1,29 +1,30 @@
-// Everything a wallet did from some second on, oldest first, whole seconds at a time. The venue gives 500
-// rows at once and its offsets end, so that `start` moves to the last second seen and reads that one again;
-// offsets serve within a second that fills a page, and to see that nothing follows. One answer is one
-// moment's truth: equal rows in it are distinct, the same rows in the next answer are the same. What the
+// Everything a wallet did from some second on, oldest first, whole seconds at a time, by the cursors of `/v2/activity`. A
+// second is handed over once a later one was seen. The end is believed when a further walk from the last second on shows
+// just that second as it was; a walk that does not fit its question is begun again where the last one got to. What the
 // venue withholds, repeats or mixes up makes the reading incomplete, never silently shorter.
 // Not for: what a row means (rows.ts), roles (engine/venues/polymarket/wallets/roles.ts).
 // Upholds WALLETREAD5, WALLETREAD7 to WALLETREAD10, WALLETREAD15 and WALLETREAD16.
 
 import { type Clock, pause } from '../../../clock.ts'
+import { FetchError } from '../../../fetch.ts'
 import type { WalletAddress } from '../../../ids.ts'
-import { isRecord } from '../../../json-record.ts'
 import { MINUTE_MS, type TimeMs, timeMs, toSeconds } from '../../../units.ts'
 import type { WalletEvent, WalletReach } from '../../../wallet.ts'
-import type { Intake } from '../intake.ts'
+import { AnswerDoubt, type CursorPage, pagesOf } from '../../answers.ts'
+import type { Tally } from '../../tally.ts'
+import { DATA_ROWS_MAX, type DataApi, type DataAsked } from '../data-api.ts'
 import { type FoundEvent, inOrder } from './order.ts'
-import { type ActivityPage, ActivityPages, type JsonHost, keyOf, listOf } from './pages.ts'
+import { hasDone } from './profile.ts'
 import { readRoles } from './roles.ts'
-import { type PlacedRow, readActivity } from './rows.ts'
+import { type PlacedRow, placeRow, readActivity } from './rows.ts'
 
-export interface WalletHistoryParts {
+interface WalletHistoryParts {
   readonly clock: Clock
-  readonly data: JsonHost
-  readonly intake: Intake
+  readonly data: DataApi
+  readonly tally: Tally
 }
 
-export interface WalletHistoryAsked {
+interface WalletHistoryAsked {
   readonly address: WalletAddress
   /** A whole second. */
   readonly fromMs: TimeMs
@@ -31,24 +32,21 @@ export interface WalletHistoryAsked {
   readonly lastMs?: TimeMs | null
 }
 
-export type OnWalletEvents = (events: readonly WalletEvent[]) => void | Promise<void>
+type OnWalletEvents = (events: readonly WalletEvent[]) => void | Promise<void>
 
-/** The most that the venue gives at once. */
-const PAGE_ROWS = 500
-/** A venue that caps its pages lower does so at a round number. */
-const ROUND_ROWS = 10
-/** The venue refuses offsets above this. */
-const OFFSET_MAX = 10_000
+const PATH = '/v2/activity'
 /**
  * The Data API shows a row some seconds after the chain has it; how late the last ones come is not documented. The
  * stream's check (engine/venues/polymarket/trades/check.ts) waits about as long for a row: younger seconds may still gain some.
  */
 const INDEXED_AFTER_MS = MINUTE_MS
-/** An answer that does not fit its question is asked for again, after a pause, this often in all. */
+/** A walk that does not fit its question is begun again, after a pause, this often in all. */
 const TRIES = 3
 const TRY_AGAIN_MS = 500
-/** Five million rows at full pages; a venue that caps them at one row is given up after 10,000 of its rows. */
+/** Ten million rows at full pages; a venue that caps them at one row is given up after 10,000 of its rows. */
 const PAGES_MAX = 10_000
+/** The venue's edge may answer a list of trades with a copy that is so many seconds old. */
+const TRADES_AGE_S = 300
 
 /** Reads `asked` to the end; see VenueWallets.history. Rejects with FetchError. */
 export function readWalletHistory(
@@ -60,37 +58,30 @@ export function readWalletHistory(
   return new Reading(parts, asked, onEvents, signal).run()
 }
 
-/** Rows of whole seconds, and where to go on. */
-interface Found {
-  readonly rows: readonly PlacedRow[]
-  /** The first second not in `rows`; null: nothing follows. */
-  readonly next: number | null
-  /** Rows of `next` seen already: the next answer must hold them too. */
-  readonly border: readonly PlacedRow[]
-  /** 'withheld': the venue gives out no more of this second. 'unsure': answers disagree; worth asking again. */
-  readonly state: 'whole' | 'withheld' | 'unsure'
-}
-
 class Reading {
   readonly #parts: WalletHistoryParts
   readonly #asked: WalletHistoryAsked
   readonly #onEvents: OnWalletEvents
   readonly #signal: AbortSignal
-  readonly #pages: ActivityPages
   readonly #fromS: number
   readonly #endS: number
-  /** Everything before this second was handed over. */
-  #cursor: number
+  readonly #settledS: number
+  /** Every earlier second was handed over, or is ready to be. */
+  #nextS: number
+  /** Rows of whole seconds; a call for their roles costs a request. */
+  #ready: PlacedRow[] = []
+  /** Rows of the last second before, and what a walk has shown of the next: a later walk must show them too. */
+  #guard: readonly PlacedRow[] = []
   #border: readonly PlacedRow[] = []
-  /** A page as long as this was full: something follows without asking. */
-  #fullRows = PAGE_ROWS
+  #pageCount = 0
+  /** Rows without a second, or of another wallet. */
+  #unreadableCount = 0
   #isComplete = true
   #isTailWhole = true
   /** Of the last event known, until it was seen again: an answer without it proves nothing. */
   #lastS: number | null
-  #isLastTold = true
+  #isLastListed = true
   #hasRows = false
-  readonly #settledS: number
 
   constructor(
     parts: WalletHistoryParts,
@@ -102,252 +93,264 @@ class Reading {
     this.#asked = asked
     this.#onEvents = onEvents
     this.#signal = signal
-    this.#pages = new ActivityPages(parts, { address: asked.address, signal })
     this.#fromS = toSeconds(asked.fromMs)
     const lastMs = asked.lastMs ?? null
     this.#lastS = lastMs === null ? null : toSeconds(lastMs)
     // By the clock at the beginning: pages of a long reading are older than its end.
     this.#settledS = Math.floor((parts.clock.nowMs() - INDEXED_AFTER_MS) / 1_000)
     this.#endS = toSeconds(parts.clock.nowMs())
-    // A second earlier: whether `start` is inclusive is not documented. 0 means no bound to the venue.
-    this.#cursor = Math.max(1, Math.min(this.#fromS, this.#lastS ?? this.#fromS) - 1)
+    // 0 means three years back to the venue.
+    this.#nextS = Math.max(1, Math.min(this.#fromS, this.#lastS ?? this.#fromS))
   }
 
   async run(): Promise<WalletReach> {
     let settledS = this.#settledS
-    while (this.#cursor <= this.#endS) {
-      const found = this.#pages.pageCount < PAGES_MAX ? await this.#find() : null
-      if (found === null) {
-        this.#parts.intake.trouble('wallet_history_stuck', `second ${this.#cursor}`)
-        this.#isTailWhole = false
-        settledS = Math.min(settledS, this.#cursor)
-        break
-      }
-      if (found.state !== 'whole') {
-        this.#parts.intake.trouble(`wallet_second_${found.state}`, `second ${this.#cursor}`)
-        this.#doubt(this.#cursor)
-      }
-      await this.#handOver(found.rows)
-      if (found.next === null) break
-      this.#cursor = found.next
-      this.#border = found.border
+    if (!(await this.#readToEnd())) {
+      this.#parts.tally.trouble('wallet_history_stuck', { second: this.#nextS })
+      this.#isTailWhole = false
+      settledS = Math.min(settledS, this.#nextS)
     }
-    // Where a row without a second belongs nobody knows.
-    if (this.#pages.unreadableCount > 0) this.#isComplete = false
+    await this.#handOver()
+    // The place of a row without a second is not known.
+    if (this.#unreadableCount > 0) this.#isComplete = false
     if (!this.#hasRows && this.#fromS === 0 && (await this.#hasPast())) {
-      this.#parts.intake.trouble('wallet_history_empty', this.#asked.address)
+      this.#parts.tally.trouble('wallet_history_empty', { wallet: this.#asked.address })
       this.#isTailWhole = false
       settledS = 0
     }
     const settledToMs = timeMs(Math.max(0, settledS) * 1_000)
     return {
       ...{ settledToMs, isComplete: this.#isComplete },
-      ...{ isTailWhole: this.#isTailWhole, isLastTold: this.#isLastTold },
+      ...{ isTailWhole: this.#isTailWhole, isLastListed: this.#isLastListed },
     }
   }
 
+  /** Walks until one shows nothing new; false: the walks do not fit, or do not end. */
+  async #readToEnd(): Promise<boolean> {
+    let failed = 0
+    let walked = 0
+    while (this.#pageCount < PAGES_MAX) {
+      const fromS = this.#nextS
+      // Another start is another question to every cache on the way.
+      const guardS = this.#guard[0]?.second ?? this.#nextS
+      const startS = Math.max(1, guardS - (walked % 2) - failed)
+      walked += 1
+      const became = await this.#walk(startS)
+      if (became === 'nothing new' && walked > 1) {
+        this.#ready.push(...this.#border)
+        return true
+      }
+      if (became !== 'unfit') failed = 0
+      else if (this.#nextS > fromS) failed = 1
+      else failed += 1
+      if (failed >= TRIES) return false
+      if (failed > 0) await pause(this.#parts.clock, TRY_AGAIN_MS * failed, this.#signal)
+    }
+    return false
+  }
+
+  /**
+   * From `startS` to the end by cursors; rows before the next second are passed over. 'unfit': the answers do not fit the
+   * question or each other; what was handed over before is good.
+   */
+  async #walk(startS: number): Promise<'more' | 'nothing new' | 'unfit'> {
+    const border = this.#border
+    const due = [...this.#guard, ...border]
+    /** Of the next second on; and all until what is due was shown. */
+    let pending: PlacedRow[] = []
+    const shown: PlacedRow[] = []
+    let isAhead = false
+    try {
+      for await (const rows of this.#pagesFrom(startS)) {
+        if (!isAhead) shown.push(...rows)
+        for (const row of rows) if (row.second >= this.#nextS) pending.push(row)
+        const lastS = pending.at(-1)?.second ?? this.#nextS
+        if (lastS === this.#nextS) continue
+        if (!isAhead && !holds(shown, due)) return this.#unfit('known rows are missing')
+        isAhead = true
+        this.#border = []
+        const whole = pending.filter(({ second }) => second < lastS)
+        const wholeS = whole.at(-1)?.second
+        if (wholeS !== undefined) this.#guard = whole.filter(({ second }) => second === wholeS)
+        pending = pending.filter(({ second }) => second === lastS)
+        this.#nextS = lastS
+        this.#ready.push(...whole)
+        if (this.#ready.length >= DATA_ROWS_MAX) await this.#handOver()
+      }
+    } catch (error) {
+      if (!(error instanceof AnswerDoubt)) throw error
+      this.#parts.tally.doubts.note(error)
+      // What was shown of the next second must be shown again.
+      if (isAhead || holds(shown, due)) this.#border = pending
+      return 'unfit'
+    }
+    if (!isAhead && !holds(shown, due)) return this.#unfit('known rows are missing')
+    this.#border = pending
+    return isAhead || pending.length > border.length ? 'more' : 'nothing new'
+  }
+
+  /** The rows of each page, in order; AnswerDoubt where a page does not fit. */
+  async *#pagesFrom(startS: number): AsyncGenerator<readonly PlacedRow[]> {
+    const query = {
+      user: this.#asked.address,
+      limit: DATA_ROWS_MAX,
+      start: startS,
+      end: this.#endS,
+    }
+    // No `type`: the venue then tells every kind but tips, also those it invents later.
+    const sorted = { ...query, sort_by: 'TIMESTAMP', sort_direction: 'ASC' }
+    const asked: DataAsked = { path: PATH, query: sorted, kind: 'wallet' }
+    let lastS = startS
+    let before = ''
+    let isFirst = true
+    const pages = pagesOf((cursor) => this.#page(asked, cursor), {
+      ...{ kind: 'wallet', name: PATH, pagesMax: PAGES_MAX - this.#pageCount },
+    })
+    for await (const wires of pages) {
+      const rows = this.#placed(wires)
+      const print = rows.map(keyOf).join()
+      for (const { second } of rows) {
+        if (second < lastS) throw this.#doubt('seconds fall')
+        lastS = second
+      }
+      if (print !== '' && print === before) throw this.#doubt('a page came twice')
+      before = print
+      if (isFirst && !this.#provesLast(rows)) throw this.#doubt('the last known event is missing')
+      isFirst = false
+      yield rows
+    }
+  }
+
+  async #page(asked: DataAsked, cursor: string | undefined): Promise<CursorPage> {
+    this.#pageCount += 1
+    try {
+      const page = await this.#parts.data.page(asked, cursor, { signal: this.#signal })
+      if (page.rows.length === 0 && page.next !== null)
+        throw this.#doubt('an empty page before others')
+      return page
+    } catch (error) {
+      // A cursor that the venue no longer takes: the walk begins again where it was.
+      const isRefused = error instanceof FetchError && error.status === 400 && cursor !== undefined
+      if (!isRefused) throw error
+      this.#parts.tally.drift.note('data.pages', `${PATH} cursor refused`, error.message)
+      throw this.#doubt('a cursor was refused')
+    }
+  }
+
+  #placed(wires: readonly unknown[]): readonly PlacedRow[] {
+    const rows: PlacedRow[] = []
+    for (const wire of wires) {
+      const row = placeRow(wire, this.#asked.address)
+      if (row !== null) rows.push(row)
+      else {
+        this.#unreadableCount += 1
+        this.#parts.tally.rejected('bad_wallet_row', JSON.stringify(wire) ?? '')
+      }
+    }
+    return rows
+  }
+
+  #unfit(reason: string): 'unfit' {
+    this.#parts.tally.doubts.note(this.#doubt(reason))
+    return 'unfit'
+  }
+
+  #doubt(detail: string): AnswerDoubt {
+    return new AnswerDoubt('wallet', 'shorter', `${detail}, second ${this.#nextS}`)
+  }
+
+  /** Whether the last event known is told again, by the first page of a walk. */
+  #provesLast(rows: readonly PlacedRow[]): boolean {
+    const isSeen = this.#lastS === null || rows.some(({ second }) => second === this.#lastS)
+    if (isSeen) this.#lastS = null
+    this.#isLastListed = isSeen
+    return isSeen
+  }
+
   /** Something of this second may be missing: for good where it becomes settled, else until it is read again. */
-  #doubt(second: number): void {
+  #miss(second: number): void {
     if (second < this.#settledS) this.#isComplete = false
     else this.#isTailWhole = false
   }
 
-  /** Whether the venue knows of anything that the wallet did: a history of nothing is not believed then. */
-  async #hasPast(): Promise<boolean> {
-    const { data } = this.#parts
-    const options = { signal: this.#signal }
-    const user = this.#asked.address
-    const traded = await data.getJson('/traded', { user }, options)
-    if (isRecord(traded) && Number(traded.traded) > 0) return true
-    const held = await data.getJson('/positions', { user, sizeThreshold: 0, limit: 1 }, options)
-    return listOf(held, '/positions').length > 0
-  }
-
-  /** Null: no answer fits the question. */
-  async #find(): Promise<Found | null> {
-    let found: Found | null = null
-    for (let tried = 0; tried < TRIES; tried += 1) {
-      if (tried > 0) await pause(this.#parts.clock, TRY_AGAIN_MS * tried, this.#signal)
-      // Earlier seconds come along on a second try: against a `start` that is exclusive, and an answer kept for it.
-      found = (await this.#look(Math.max(1, this.#cursor - tried))) ?? found
-      if (found !== null && found.state !== 'unsure') return found
-    }
-    return found
-  }
-
-  async #look(startS: number): Promise<Found | null> {
-    const page = await this.#page(startS, 0, PAGE_ROWS)
-    if (!page.isFit) return null
-    const rows = page.rows.filter(({ second }) => second >= this.#cursor)
-    if (!this.#provesLast(rows)) return null
-    const lastS = rows.at(-1)?.second
-    const found =
-      lastS === undefined
-        ? await this.#nothing(startS, page)
-        : lastS > this.#cursor
-          ? await this.#seconds(startS, page, rows, lastS)
-          : await this.#oneSecond(startS, page)
-    if (found?.state !== 'whole') return found
-    return this.#holdsBorder(found.rows) ? found : null
-  }
-
-  /** Whether the last event known is told again, by the first answer that fits. */
-  #provesLast(rows: readonly PlacedRow[]): boolean {
-    const isSeen = this.#lastS === null || rows.some(({ second }) => second === this.#lastS)
-    if (isSeen) this.#lastS = null
-    this.#isLastTold = isSeen
-    return isSeen
-  }
-
-  /** An empty first page is believed when it comes twice: a venue in trouble may answer so too. */
-  async #nothing(startS: number, page: ActivityPage): Promise<Found | null> {
-    if (page.count > 0) return null
-    const again = await this.#page(Math.max(1, startS - 1), 0, PAGE_ROWS)
-    const isNothing = again.rows.every(({ second }) => second < this.#cursor)
-    if (!isNothing || again.count >= PAGE_ROWS) return null
-    return { rows: [], next: null, border: [], state: 'whole' }
-  }
-
-  /** A page of several seconds: all but its last are whole, that one too when nothing follows. */
-  async #seconds(
-    startS: number,
-    page: ActivityPage,
-    rows: readonly PlacedRow[],
-    lastS: number,
-  ): Promise<Found> {
-    if (page.count < this.#fullRows) {
-      // A short page need not be the last: the venue may cap pages lower than we ask.
-      const after = await this.#following(startS, page.count, page)
-      if (after?.count === 0) return { rows, next: null, border: [], state: 'whole' }
-      this.#fullRows = page.count
-    }
-    return {
-      rows: rows.filter(({ second }) => second < lastS),
-      next: lastS,
-      border: rows.filter(({ second }) => second === lastS),
-      state: 'whole',
-    }
-  }
-
   /**
-   * A second that fills a page and goes on by offsets is read twice, its pages beginning elsewhere: rows that moved
-   * between two pages, or stood on both, do not come out equal.
+   * Whether the venue knows of anything that the wallet did, or gives no answer that can be believed: a history of nothing is
+   * not believed then.
    */
-  async #oneSecond(startS: number, first: ActivityPage): Promise<Found> {
-    const one = await this.#pass(startS, first)
-    if (one.state !== 'whole' || !one.isPaged) return one
-    const half = await this.#page(startS, 0, Math.ceil(first.count / 2))
-    const other = half.isFit ? await this.#pass(startS, half) : null
-    const isSame = other?.state === 'whole' && areEqual(one.rows, other.rows)
-    return isSame ? one : { ...one, state: 'unsure' }
-  }
-
-  /** Reads the second at the cursor from its first page on, to a later second or the end. */
-  async #pass(startS: number, first: ActivityPage): Promise<Found & { isPaged: boolean }> {
-    const rows = first.rows.filter(({ second }) => second === this.#cursor)
-    const prints = new Set([first.print])
-    // Nothing past this second was seen: one may follow at once.
-    const cut = { rows, next: this.#cursor + 1, border: [], isPaged: true }
-    let page = first
-    let offset = first.count
-    for (;;) {
-      const later = page.rows.find(({ second }) => second > this.#cursor)?.second
-      const isPaged = prints.size > 1
-      if (later !== undefined) {
-        const border = page.rows.filter(({ second }) => second === later)
-        return { rows, next: later, border, state: 'whole', isPaged }
-      }
-      if (offset > OFFSET_MAX) return { ...cut, state: 'withheld' }
-      const next = await this.#following(startS, offset, page)
-      if (next === null) return { ...cut, state: 'withheld' }
-      if (next.count === 0) return { rows, next: null, border: [], state: 'whole', isPaged }
-      if (!next.isFit || prints.has(next.print)) return { ...cut, state: 'unsure' }
-      prints.add(next.print)
-      for (const row of next.rows) if (row.second === this.#cursor) rows.push(row)
-      page = next
-      offset += next.count
+  async #hasPast(): Promise<boolean> {
+    try {
+      return await this.#hasDoneOrHeld()
+    } catch (error) {
+      if (error instanceof AnswerDoubt) return true
+      throw error
     }
   }
 
-  /** The page at `offset`, after `page`; null: refused. Nothing after a page that looks full is asked for twice. */
-  async #following(
-    startS: number,
-    offset: number,
-    page: ActivityPage,
-  ): Promise<ActivityPage | null> {
-    const asked = { startS, endS: this.#endS, offset, limit: PAGE_ROWS }
-    const next = await this.#pages.readDeep(asked)
-    const looksFull = page.count >= this.#fullRows || page.count % ROUND_ROWS === 0
-    return next?.count === 0 && looksFull ? await this.#pages.readDeep(asked) : next
+  async #hasDoneOrHeld(): Promise<boolean> {
+    const { data } = this.#parts
+    const user = this.#asked.address
+    if (await hasDone(data, user, this.#signal)) return true
+    const query = { user, filter_amount: 0, limit: 1 }
+    const asked: DataAsked = { path: '/v2/positions', query, kind: 'wallet' }
+    const { rows } = await data.page(asked, undefined, { signal: this.#signal })
+    return rows.length > 0
   }
 
-  #page(startS: number, offset: number, limit: number): Promise<ActivityPage> {
-    return this.#pages.read({ startS, endS: this.#endS, offset, limit })
-  }
-
-  /** What was seen of the cursor's second before must be seen again. */
-  #holdsBorder(rows: readonly PlacedRow[]): boolean {
-    if (this.#border.length === 0) return true
-    const counts = countKeys(rows.filter(({ second }) => second === this.#cursor))
-    for (const [key, count] of countKeys(this.#border)) {
-      if ((counts.get(key) ?? 0) < count) return false
-    }
-    return true
-  }
-
-  async #handOver(rows: readonly PlacedRow[]): Promise<void> {
-    const { intake } = this.#parts
-    const told: FoundEvent[] = []
+  async #handOver(): Promise<void> {
+    const { tally } = this.#parts
+    const rows = this.#ready
+    this.#ready = []
+    const found: FoundEvent[] = []
     if (rows.length > 0) this.#hasRows = true
     for (const row of rows) {
       if (row.second < this.#fromS) continue
       const read = readActivity(row)
-      if (read.kind === 'event') told.push(read)
-      else if (read.kind === 'ignored') intake.ignore(read.reason)
-      else {
-        this.#doubt(row.second)
-        intake.reject(read.reason, JSON.stringify(row.wire))
+      if (read.kind === 'event') found.push(read)
+      else if (read.kind === 'ignored') {
+        tally.ignored(read.reason)
+        if (read.reason === 'wallet_combo')
+          tally.drift.note('activity', 'combo', row.wire, 'notice')
+      } else {
+        this.#miss(row.second)
+        tally.rejected(read.reason, JSON.stringify(row.wire))
+        tally.drift.note('activity.row', read.reason, row.wire)
       }
     }
-    if (told.length === 0) return
-    await this.#onEvents(await this.#withRoles(inOrder(told)))
+    if (found.length === 0) return
+    await this.#onEvents(await this.#withRoles(inOrder(found)))
   }
 
   async #withRoles(found: readonly FoundEvent[]): Promise<readonly WalletEvent[]> {
     const fills = found.flatMap(({ event, key }) => (key === null ? [] : [{ event, key }]))
     const [first, last] = [fills[0], fills.at(-1)]
     if (first === undefined || last === undefined) return found.map(({ event }) => event)
-    const roles = await readRoles(
-      this.#parts,
-      {
-        address: this.#asked.address,
-        startS: toSeconds(first.event.timeMs),
-        endS: toSeconds(last.event.timeMs),
-        keys: fills.map(({ key }) => key),
-      },
-      this.#signal,
-    )
-    let position = 0
-    return found.map(({ event, key }) => {
-      if (key === null) return event
-      position += 1
-      return { ...event, role: roles[position - 1] ?? null }
-    })
+    const lastS = toSeconds(last.event.timeMs)
+    const asked = {
+      address: this.#asked.address,
+      startS: toSeconds(first.event.timeMs),
+      // Of a young range the edge's copy may be older than the fills: another end is another question.
+      endS: lastS > this.#endS - 2 * TRADES_AGE_S ? Math.max(lastS, this.#endS) : lastS,
+      keys: new Set(fills.map(({ key }) => key)),
+    }
+    const roleOf = await readRoles(this.#parts, asked, this.#signal)
+    return found.map(({ event, key }) => (key === null ? event : { ...event, role: roleOf(key) }))
   }
 }
 
-function countKeys(rows: readonly PlacedRow[]): Map<string, number> {
+/** Whether rows have all that are due, equal ones as often. */
+function holds(rows: readonly PlacedRow[], due: readonly PlacedRow[]): boolean {
+  if (due.length === 0) return true
   const counts = new Map<string, number>()
-  for (const row of rows) {
-    const key = keyOf(row)
-    counts.set(key, (counts.get(key) ?? 0) + 1)
-  }
-  return counts
+  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1)
+  return due.every((row) => {
+    const left = (counts.get(keyOf(row)) ?? 0) - 1
+    counts.set(keyOf(row), left)
+    return left >= 0
+  })
 }
 
-function areEqual(one: readonly PlacedRow[], other: readonly PlacedRow[]): boolean {
-  if (one.length !== other.length) return false
-  const counts = countKeys(other)
-  for (const [key, count] of countKeys(one)) if (counts.get(key) !== count) return false
-  return true
+/** What tells a row from others of its wallet; equal for rows that differ in nothing we read. */
+function keyOf({ second, wire }: PlacedRow): string {
+  const { transaction_hash, type, condition_id, token_id, side, size, usdc_size, price } = wire
+  return `${second} ${transaction_hash} ${type} ${condition_id} ${token_id} ${side} ${size} ${usdc_size} ${price};`
 }

@@ -1,5 +1,5 @@
-// Events of whole seconds in the order in which the rules take them: by time, then transaction, then as told;
-// the rows of a conversion, one for each market whose No was given, become one event. Not for: reading rows
+// Events of whole seconds in the order in which the rules take them: by time, then transaction, then row; the rows
+// of a conversion, one for each market whose No was given, become one event. Not for: reading rows
 // (rows.ts) or cutting seconds (engine/venues/polymarket/wallets/history.ts). Upholds WALLETREAD4.
 
 import { usdMicros } from '../../../units.ts'
@@ -11,20 +11,20 @@ export interface FoundEvent {
   readonly key: string | null
 }
 
-/** Takes whole seconds, as told; a second that is cut may cut a conversion. */
-export function inOrder(told: readonly FoundEvent[]): readonly FoundEvent[] {
-  // The hashes of one chain are equally long and lower case: their text order is everybody's order.
-  return joinConversions(told).sort((one, other) => compareEvents(one.event, other.event))
+/** Takes whole seconds in the order of the rows; a second that is cut may cut a conversion. */
+export function inOrder(rows: readonly FoundEvent[]): readonly FoundEvent[] {
+  // The hashes of one chain are equally long and lower case: every reader sorts them alike.
+  return joinConversions(rows).sort((one, other) => compareEvents(one.event, other.event))
 }
 
 /**
  * Rows of one transaction and one amount are one conversion; a market that comes again in it begins another.
  * The joined event stands where its first row stood.
  */
-function joinConversions(told: readonly FoundEvent[]): FoundEvent[] {
+function joinConversions(rows: readonly FoundEvent[]): FoundEvent[] {
   const joined: FoundEvent[] = []
   const places = new Map<string, number[]>()
-  for (const found of told) {
+  for (const found of rows) {
     const { event } = found
     if (event.kind !== 'conversion') {
       joined.push(found)

@@ -1,32 +1,28 @@
 // What the venue itself counts as a wallet's positions, for comparing with ours. Not for: showing, or for sums.
 // Upholds WALLETREAD11.
 
-import { nativeMarketId, outcomeId, type WalletAddress } from '../../../ids.ts'
+import { outcomeId, type WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import { roundPrice, roundSize, roundUsd, SIZE_ZERO } from '../../../units.ts'
 import type { VenuePosition } from '../../../wallet.ts'
-import type { Intake } from '../intake.ts'
-import { type JsonHost, listOf } from './pages.ts'
+import type { Tally } from '../../tally.ts'
+import { conditionId } from '../condition-id.ts'
+import { DATA_ROWS_MAX, type DataApi, type DataAsked } from '../data-api.ts'
 
-export interface WalletPositionsParts {
-  readonly data: JsonHost
-  readonly intake: Intake
+interface WalletPositionsParts {
+  readonly data: DataApi
+  readonly tally: Tally
 }
 
-/** By default the venue leaves out positions below one contract. */
-const OPEN = { path: '/positions', query: { sizeThreshold: 0 }, limit: 500, pagesMax: 21 } as const
-/**
- * The newest 2,000: a comparison needs no more, and the venue gives 50 at once and 15 pages a second. Beyond it is
- * stopped, without a word: what is not among them is not compared.
- */
+/** By default the venue leaves out positions below a tenth of a contract; whether it heeds 0 is not known. */
+const OPEN = { query: { status: 'OPEN', filter_amount: 0 }, pagesMax: 11 } as const
+/** The newest 2,000: a comparison needs no more. Further ones are not compared, and nothing says so. */
 const CLOSED = {
-  path: '/closed-positions',
-  query: { sortBy: 'TIMESTAMP', sortDirection: 'DESC' },
-  limit: 50,
-  pagesMax: 40,
+  query: { status: 'CLOSED', sort_by: 'TIMESTAMP', sort_direction: 'DESC' },
+  pagesMax: 2,
 } as const
 
-/** Open positions, then closed ones. Rejects with FetchError. */
+/** Open positions, then closed ones. Rejects with FetchError or AnswerDoubt. */
 export async function readPositions(
   parts: WalletPositionsParts,
   address: WalletAddress,
@@ -37,41 +33,39 @@ export async function readPositions(
 }
 
 async function readList(
-  { data, intake }: WalletPositionsParts,
+  { data, tally }: WalletPositionsParts,
   list: typeof OPEN | typeof CLOSED,
   address: WalletAddress,
   signal: AbortSignal,
 ): Promise<readonly VenuePosition[]> {
-  // Rows move between pages while the list changes, and a venue may not heed the offset.
+  const query = { user: address, ...list.query, limit: DATA_ROWS_MAX }
+  const asked: DataAsked = { path: '/v2/positions', query, kind: 'wallet' }
+  // A position whose value changes between two pages may stand on both.
   const positions = new Map<string, VenuePosition>()
-  let offset = 0
-  for (let page = 0; page < list.pagesMax; page += 1) {
-    const query = { user: address, ...list.query, limit: list.limit, offset }
-    const rows = listOf(await data.getJson(list.path, query, { signal }), list.path)
-    const knownCount = positions.size
+  let pageCount = 0
+  for await (const rows of data.pages(asked, list.pagesMax + 1, { signal })) {
     for (const row of rows) {
       const position = readPosition(row, list === CLOSED)
-      if (position === null) intake.reject('bad_position', JSON.stringify(row) ?? '')
+      if (position === null) tally.rejected('bad_position', JSON.stringify(row) ?? '')
       else positions.set(position.token, position)
     }
-    // A short page need not be the last: the venue may cap pages lower than we ask.
-    if (rows.length === 0 || positions.size === knownCount) break
-    offset += rows.length
+    pageCount += 1
+    if (pageCount === list.pagesMax) break
   }
   return [...positions.values()]
 }
 
 function readPosition(row: unknown, isClosed: boolean): VenuePosition | null {
-  if (!isRecord(row) || typeof row.asset !== 'string' || row.asset === '') return null
-  if (typeof row.conditionId !== 'string') return null
-  const size = isClosed ? SIZE_ZERO : roundSize(Number(row.size))
-  const bought = roundSize(Number(row.totalBought))
-  const realized = roundUsd(Number(row.realizedPnl))
-  const price = roundPrice(Number(row.curPrice))
+  if (!isRecord(row) || typeof row.token_id !== 'string' || row.token_id === '') return null
+  if (typeof row.condition_id !== 'string') return null
+  const size = isClosed ? SIZE_ZERO : roundSize(Number(row.current_size))
+  const bought = roundSize(Number(row.total_size))
+  const realized = roundUsd(Number(row.realized_pnl))
+  const price = roundPrice(Number(row.current_price))
   if (size === null || bought === null || realized === null || price === null) return null
   return {
-    token: outcomeId(row.asset),
-    market: nativeMarketId(row.conditionId),
+    token: outcomeId(row.token_id),
+    market: conditionId(row.condition_id),
     size,
     bought,
     realized,

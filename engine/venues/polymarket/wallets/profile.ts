@@ -1,48 +1,48 @@
 // Who an address is: Gamma knows the proxy of an owner and the names; the Data API knows who traded without ever
 // having made a profile. Upholds WALLETREAD12.
 
-import { FetchError } from '../../../fetch.ts'
+import { FetchError, type HttpClient } from '../../../fetch.ts'
 import { type WalletAddress, walletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { WalletProfile } from '../../../wallet.ts'
+import type { DataApi } from '../data-api.ts'
 import type { Json } from '../messages.ts'
-import { type JsonHost, listOf } from './pages.ts'
 
-export interface WalletProfileParts {
-  readonly gamma: JsonHost
-  readonly data: JsonHost
+interface WalletProfileParts {
+  readonly gamma: Pick<HttpClient, 'getJson'>
+  readonly data: DataApi
 }
 
-/** Null: no profile, no trade and no activity. Rejects with FetchError. */
+/** Null: no profile, no trade and no activity. Rejects with FetchError or AnswerDoubt. */
 export async function readProfile(
   parts: WalletProfileParts,
   address: WalletAddress,
   signal: AbortSignal,
 ): Promise<WalletProfile | null> {
-  const told = await publicProfile(parts.gamma, address, signal)
-  const proxy = told === null ? null : walletAddress(textOf(told.proxyWallet) ?? '')
-  if (told !== null && proxy !== null) {
-    const base = walletAddress(textOf(told.baseAddress) ?? '')
+  const found = await publicProfile(parts.gamma, address, signal)
+  const proxy = found === null ? null : walletAddress(textOf(found.proxyWallet) ?? '')
+  if (found !== null && proxy !== null) {
+    const base = walletAddress(textOf(found.baseAddress) ?? '')
     const owner = address === proxy ? base : address
     return {
       proxy,
       eoa: owner === proxy ? null : owner,
-      handle: textOf(told.name),
-      pseudonym: textOf(told.pseudonym),
-      image: textOf(told.profileImage),
+      handle: textOf(found.name),
+      pseudonym: textOf(found.pseudonym),
+      image: textOf(found.profileImage),
     }
   }
-  if (!(await hasTraded(parts.data, address, signal))) return null
+  if (!(await hasDone(parts.data, address, signal))) return null
   return { proxy: address, eoa: null, handle: null, pseudonym: null, image: null }
 }
 
 async function publicProfile(
-  gamma: JsonHost,
+  gamma: WalletProfileParts['gamma'],
   address: WalletAddress,
   signal: AbortSignal,
 ): Promise<Json | null> {
   try {
-    const answer = await gamma.getJson('/public-profile', { address }, { signal })
+    const answer = await gamma.getJson('/public-profile', { address }, { signal, expected: [404] })
     return isRecord(answer) ? answer : null
   } catch (error) {
     if (error instanceof FetchError && error.status === 404) return null
@@ -50,16 +50,18 @@ async function publicProfile(
   }
 }
 
-/** `/traded` counts markets traded in; a wallet may also have only split, or been paid. */
-async function hasTraded(
-  data: JsonHost,
+/** The statistics count markets traded in, null for an unknown wallet; one may also have only split, or been paid. */
+export async function hasDone(
+  data: DataApi,
   user: WalletAddress,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const answer = await data.getJson('/traded', { user }, { signal })
-  if (isRecord(answer) && Number(answer.traded) > 0) return true
-  const rows = await data.getJson('/activity', { user, limit: 1 }, { signal })
-  return listOf(rows, '/activity').length > 0
+  const kind = 'wallet'
+  const stats = await data.value({ path: '/v2/user-stats', query: { user }, kind }, { signal })
+  if (isRecord(stats) && Number(stats.trades) > 0) return true
+  const activity = { path: '/v2/activity', query: { user, limit: 1 }, kind } as const
+  const { rows } = await data.page(activity, undefined, { signal })
+  return rows.length > 0
 }
 
 function textOf(value: unknown): string | null {

@@ -1,10 +1,11 @@
-// Rows of a wallet's activity, the Data API's and the stream's, as wallet events (README.md, Wallets).
+// Rows of a wallet's activity, of the Data API v2 and the stream, as wallet events (README.md, Wallets).
 // Not for: which rows belong together or come first (engine/venues/polymarket/wallets/order.ts), nor who was
 // maker (engine/venues/polymarket/wallets/roles.ts).
 // Upholds WALLETREAD1 to WALLETREAD3.
 
-import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'
+import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
+import { marketOfPosition, migratedMarket, positionOf } from '../../../position-ids.ts'
 import {
   MICROS,
   notionalMicros,
@@ -19,11 +20,13 @@ import {
   usdMicros,
 } from '../../../units.ts'
 import type { WalletEvent, WalletEventKind, WalletRole } from '../../../wallet.ts'
+import { conditionId } from '../condition-id.ts'
 import { isTrade, type Json, type WireTrade } from '../messages.ts'
 import { readTrade, type TradeReason, type TradeRow } from '../trades/trades.ts'
+import { roleKey } from './roles.ts'
 
 /** Why a row was refused; a fixed set, so that it can label a counter. */
-export type WalletRowReason = TradeReason | 'bad_wallet_row' | 'bad_wallet_trade'
+type WalletRowReason = TradeReason | 'bad_wallet_row' | 'bad_wallet_trade' | 'bad_migration'
 
 /** A row of the activity whose second is known: all that paging needs. */
 export interface PlacedRow {
@@ -36,11 +39,14 @@ export interface PlacedRow {
 export type ReadRow =
   | { readonly kind: 'event'; readonly event: WalletEvent; readonly key: string | null }
   /** Understood, and of no matter to trading or income. */
-  | { readonly kind: 'ignored'; readonly reason: 'wallet_cash_moved' | 'wallet_no_dollars' }
+  | {
+      readonly kind: 'ignored'
+      readonly reason: 'wallet_cash_moved' | 'wallet_no_dollars' | 'wallet_combo'
+    }
   | { readonly kind: 'rejected'; readonly reason: WalletRowReason }
 
 /** Cash that enters, leaves or changes hands; none of it was earned by trading, nor paid by the venue. */
-const CASH_MOVES: ReadonlySet<string> = new Set(['DEPOSIT', 'WITHDRAWAL', 'MIGRATION', 'TIP'])
+const CASH_MOVES: ReadonlySet<string> = new Set(['DEPOSIT', 'WITHDRAWAL', 'TIP'])
 const MARKET_KINDS: ReadonlyMap<string, WalletEventKind> = new Map([
   ['SPLIT', 'split'],
   ['MERGE', 'merge'],
@@ -52,31 +58,33 @@ const SECOND_HIGH = 4_102_444_800
 
 /** A row with its second; null when it has none, or belongs to another wallet than `address`. */
 export function placeRow(wire: unknown, address: string): PlacedRow | null {
-  if (!isRecord(wire) || typeof wire.proxyWallet !== 'string') return null
-  if (wire.proxyWallet.toLowerCase() !== address) return null
+  if (!isRecord(wire) || typeof wire.proxy_wallet !== 'string') return null
+  if (wire.proxy_wallet.toLowerCase() !== address) return null
   const second = Math.floor(figure(wire.timestamp))
   return second >= SECOND_LOW && second <= SECOND_HIGH ? { second, wire } : null
 }
 
 /**
- * One row of `/activity` as an event. A conversion comes with its one market. Kinds that are new to us are
- * income where they carry dollars.
+ * One row of `/v2/activity` as an event. A conversion comes with its one market. Kinds that are new to us are income
+ * where they carry dollars. A bet on several markets at once (a combo) is of no market that is served.
  */
 export function readActivity({ second, wire }: PlacedRow): ReadRow {
   const type = typeof wire.type === 'string' ? wire.type : ''
   if (type === '') return { kind: 'rejected', reason: 'bad_wallet_row' }
+  if (wire.is_combo === true || isCombo(wire)) return { kind: 'ignored', reason: 'wallet_combo' }
   if (type === 'TRADE') return readFill(wire)
   const at = timeMs(second * 1_000)
   const kind = MARKET_KINDS.get(type)
   if (kind !== undefined) return readMarketRow(wire, kind, at)
+  if (type === 'MIGRATION') return readMigration(wire, at)
   return CASH_MOVES.has(type)
     ? { kind: 'ignored', reason: 'wallet_cash_moved' }
     : readIncome(wire, at)
 }
 
 /**
- * A fill of one wallet. The venue's `usdcSize` is what was paid or received, the fee included: what it differs
- * from price × size is the fee. The stream has no `usdcSize`, hence no fee.
+ * A fill of one wallet. The venue's `usdc_size` is what was paid or received, the fee included: what it differs
+ * from price × size is the fee. The stream has none, hence no fee.
  */
 export function fillOf(row: TradeRow, wire: WireTrade & Paid, role: WalletRole): WalletEvent {
   const { usd, fee } = dollarsOf(row, wire)
@@ -100,12 +108,54 @@ interface Paid {
   readonly usdcSize?: unknown
 }
 
+/** The v2 row in the words of the stream, whose reader has the same checks. */
 function readFill(wire: Json): ReadRow {
-  if (!isTrade(wire)) return { kind: 'rejected', reason: 'bad_wallet_trade' }
-  const row = readTrade(wire)
+  const fill: Json = {
+    proxyWallet: wire.proxy_wallet,
+    asset: wire.token_id,
+    conditionId: marketOf(wire),
+    side: wire.side,
+    size: wire.size,
+    price: wire.price,
+    timestamp: wire.timestamp,
+    transactionHash: wire.transaction_hash,
+    usdcSize: wire.usdc_size,
+  }
+  if (!isTrade(fill)) return { kind: 'rejected', reason: 'bad_wallet_trade' }
+  const row = readTrade(fill)
   if (typeof row === 'string') return { kind: 'rejected', reason: row }
-  return { kind: 'event', event: fillOf(row, wire, null), key: row.key }
+  return { kind: 'event', event: fillOf(row, fill, null), key: roleKey(wire) }
 }
+
+/**
+ * Contracts of a v1 market that became positions of protocol v2. Such rows were not recorded: the new position is taken
+ * from the token, from a market of protocol v2 with the outcome, or from the old market with the outcome.
+ */
+function readMigration(wire: Json, at: TimeMs): ReadRow {
+  const size = roundSize(figure(wire.size))
+  const token = newPosition(wire)
+  const market = token === null ? null : marketOfPosition(token)
+  if (size === null || token === null || market === null) {
+    return { kind: 'rejected', reason: 'bad_migration' }
+  }
+  return {
+    kind: 'event',
+    event: { ...bare(wire, 'migration', at), market, token, size },
+    key: null,
+  }
+}
+
+function newPosition(wire: Json): OutcomeId | null {
+  const token = tokenOf(wire)
+  if (token !== null && marketOfPosition(token) !== null) return token
+  const outcome = wire.outcome_index
+  const market = marketOf(wire)
+  if ((outcome !== 0 && outcome !== 1) || market === '') return null
+  return positionOf(market, outcome) ?? positionOf(migratedMarket(market), outcome)
+}
+
+/** Dollars a contract that a shown price may be beside the true one; fees are far above it. */
+const PRICE_NOISE = 2e-9
 
 function dollarsOf(row: TradeRow, wire: WireTrade & Paid): { usd: UsdMicros; fee: UsdMicros } {
   // A rounded price times a large size would be dollars off: the venue's own float is multiplied.
@@ -113,8 +163,9 @@ function dollarsOf(row: TradeRow, wire: WireTrade & Paid): { usd: UsdMicros; fee
   const usd = roundUsd(product) ?? notionalMicros(row)
   const paid = roundUsd(figure(wire.usdcSize))
   if (paid === null) return { usd, fee: USD_ZERO }
-  // Paid to the micro without a fee, but for the last digits of the price's float.
-  if (Math.abs(paid - product * MICROS) <= 1) return { usd: paid, fee: USD_ZERO }
+  // Paid to the micro without a fee, but for the last digits of the price's float, which is an average of several.
+  const noise = 1 + row.size * PRICE_NOISE
+  if (Math.abs(paid - product * MICROS) <= noise) return { usd: paid, fee: USD_ZERO }
   const fee = row.side === 'buy' ? paid - usd : usd - paid
   return { usd, fee: fee > 0 ? usdMicros(fee) : USD_ZERO }
 }
@@ -122,17 +173,18 @@ function dollarsOf(row: TradeRow, wire: WireTrade & Paid): { usd: UsdMicros; fee
 function readMarketRow(wire: Json, kind: WalletEventKind, at: TimeMs): ReadRow {
   const market = marketOf(wire)
   const size = roundSize(figure(wire.size))
-  const usd = roundUsd(figure(wire.usdcSize))
+  const usd = roundUsd(figure(wire.usdc_size))
   if (market === '' || size === null || usd === null || usd < 0) {
     return { kind: 'rejected', reason: 'bad_wallet_row' }
   }
   const converted = kind === 'conversion' ? [market] : []
-  const event = { ...bare(wire, kind, at), market, size, usd, converted }
+  const token = kind === 'redeem' ? tokenOf(wire) : null
+  const event = { ...bare(wire, kind, at), market, token, size, usd, converted }
   return { kind: 'event', event, key: null }
 }
 
 function readIncome(wire: Json, at: TimeMs): ReadRow {
-  const dollars = figure(wire.usdcSize ?? wire.size)
+  const dollars = figure(wire.usdc_size ?? wire.size)
   const usd = roundUsd(dollars)
   const size = roundSize(dollars)
   if (usd === 0) return { kind: 'ignored', reason: 'wallet_no_dollars' }
@@ -145,7 +197,7 @@ function bare(wire: Json, kind: WalletEventKind, at: TimeMs): WalletEvent {
   return {
     kind,
     timeMs: at,
-    txHash: typeof wire.transactionHash === 'string' ? wire.transactionHash.toLowerCase() : '',
+    txHash: typeof wire.transaction_hash === 'string' ? wire.transaction_hash.toLowerCase() : '',
     market: NO_MARKET,
     token: null,
     size: SIZE_ZERO,
@@ -161,8 +213,21 @@ const NO_MARKET = nativeMarketId('')
 const NO_PRICE = priceMicros(0)
 
 function marketOf(wire: Json): NativeMarketId {
-  return typeof wire.conditionId === 'string' ? nativeMarketId(wire.conditionId) : NO_MARKET
+  const { condition_id: id } = wire
+  return typeof id === 'string' && id !== '' ? conditionId(id) : NO_MARKET
 }
+
+/** Null for '', by which the venue says that there is none. */
+function tokenOf({ token_id: token }: Json): OutcomeId | null {
+  return typeof token === 'string' && token !== '' ? outcomeId(token) : null
+}
+
+/** Positions on several markets at once have a module of their own, the first byte of their ids. */
+function isCombo(wire: Json): boolean {
+  return COMBO.test(marketOf(wire))
+}
+
+const COMBO = /^0x03[0-9a-f]{32}.*0{8}$/
 
 /** A JSON number, or text of one; NaN for all else, which the rounding of units.ts refuses. */
 function figure(value: unknown): number {

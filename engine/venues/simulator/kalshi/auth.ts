@@ -1,4 +1,4 @@
-// Checks the three signature headers of venue b: RSA-PSS with SHA-256 and a salt of 32 bytes over
+// Checks the three signature headers of venue b: Ed25519, or RSA-PSS with SHA-256 and a salt of 32 bytes, over
 // timestamp + METHOD + path, the path with /trade-api/v2 and without its query.
 // Not for: who is allowed what; a known key may read everything. Upholds SIMK1, SIMK2.
 
@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { json, type RestAnswer } from '../rest.ts'
 
 /** anonymous: no header of the three was sent. */
-export type KalshiCaller =
+type KalshiCaller =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'key'; readonly keyId: string }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -58,13 +58,15 @@ function single(header: string | string[] | undefined): string {
 }
 
 function isSigned(text: Buffer, by: { key: KeyObject; signature: string }): boolean {
+  const signature = Buffer.from(by.signature, 'base64')
   const options = {
     key: by.key,
     padding: constants.RSA_PKCS1_PSS_PADDING,
     saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
   }
   try {
-    return verify('sha256', text, options, Buffer.from(by.signature, 'base64'))
+    if (by.key.asymmetricKeyType === 'ed25519') return verify(null, text, by.key, signature)
+    return verify('sha256', text, options, signature)
   } catch {
     // A key of another kind, or a signature that is no base64: not signed.
     return false

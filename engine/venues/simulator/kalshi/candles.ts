@@ -14,13 +14,15 @@ import {
   type TimeMs,
   timeMs,
 } from '../../../units.ts'
-import type { SimMarket, SimTrade } from '../model.ts'
+import type { SimMarket } from '../model.ts'
 import { easternMs, easternTime } from '../questions/eastern.ts'
+import { firstAfter } from '../world/trade-tape.ts'
 import { onTick, yesPrice } from './render.ts'
+import { isBlock } from './terms.ts'
 import { count, dollars } from './text.ts'
 
 export const PERIODS = [1, 60, 1440] as const
-export type PeriodMinutes = (typeof PERIODS)[number]
+type PeriodMinutes = (typeof PERIODS)[number]
 
 export interface CandleRequest {
   /** Unix seconds; candles that end in [startSeconds, endSeconds] are given. */
@@ -52,7 +54,7 @@ export function candlesOf(market: SimMarket, request: CandleRequest): Record<str
   for (const endMs of ends) {
     const fills: Fill[] = []
     for (let trade = market.trades[position]; trade !== undefined && trade.atMs <= endMs; ) {
-      fills.push({ price: yesPrice(trade), size: trade.size })
+      if (!isBlock(trade)) fills.push({ price: yesPrice(trade), size: trade.size })
       position += 1
       trade = market.trades[position]
     }
@@ -209,17 +211,4 @@ function periodBefore(endMs: number, period: PeriodMinutes): number {
   if (period !== 1440) return endMs - period * 60_000
   // Half a day back is always within the day that ends here, whatever the clock change.
   return easternMs({ dayNumber: easternTime(endMs - DAY_MS / 2).dayNumber, minuteOfDay: 0 })
-}
-
-/** The position of the first trade after a time; trades are oldest first. */
-function firstAfter(trades: readonly SimTrade[], atMs: number): number {
-  let low = 0
-  let high = trades.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const trade = trades[middle]
-    if (trade !== undefined && trade.atMs <= atMs) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -4,6 +4,8 @@
 
 import { type SizeMicros, sizeMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimSport, World } from '../model.ts'
+import { seriesFees } from './fees.ts'
+import { shardOf } from './terms.ts'
 import { count, rfc3339 } from './text.ts'
 
 /** The venue's names of competitions (engine/venues/kalshi/README.md, Events and series). */
@@ -19,8 +21,6 @@ const COMPETITIONS: Readonly<Record<SimSport, string>> = {
 }
 
 const DOCUMENTS = 'https://kalshi-public-docs.s3.amazonaws.com'
-/** The big leagues, on which makers pay a fee too. */
-const MAKER_FEE_SERIES = /^KX(NFL|NBA|MLB|NHL|NCAAF|NCAAMB)GAME$/
 
 /** An event object; `markets` only when they are to be nested. */
 export function renderEvent(
@@ -37,11 +37,10 @@ export function renderEvent(
     mutually_exclusive: event.isMutuallyExclusive,
     category: event.category,
     ...(isGame ? { strike_period: '' } : { strike_date: rfc3339(event.endMs), strike_period: '' }),
-    product_metadata: isGame ? competitionOf(event) : {},
+    product_metadata: isGame ? competitionOf(event) : { cadence: frequencyOf(event) },
     settlement_sources: sourcesOf(event),
-    available_on_brokers: true,
     last_updated_ts: rfc3339(details.updatedMs),
-    exchange_index: 0,
+    exchange_index: shardOf(event),
     ...(details.markets === null ? {} : { markets: details.markets }),
   }
 }
@@ -98,7 +97,7 @@ export class SeriesTable {
 export function renderSeries(
   ticker: string,
   events: readonly SimEvent[],
-  options: { hasVolume: boolean; hasMetadata: boolean },
+  options: { hasVolume: boolean; hasMetadata: boolean; nowMs: TimeMs },
 ): Record<string, unknown> {
   const newest = events.at(-1)
   const categories = [...new Set(events.map((event) => event.category))]
@@ -112,8 +111,8 @@ export function renderSeries(
     settlement_sources: newest === undefined ? null : sourcesOf(newest),
     contract_url: `${DOCUMENTS}/regulatory/product-certifications/${ticker}.pdf`,
     contract_terms_url: `${DOCUMENTS}/contract_terms/${ticker}.pdf`,
-    fee_type: MAKER_FEE_SERIES.test(ticker) ? 'quadratic_with_maker_fees' : 'quadratic',
-    fee_multiplier: 1,
+    ...seriesFees(ticker, options.nowMs),
+    exchange_index: newest === undefined ? 0 : shardOf(newest),
     additional_prohibitions: null,
     ...(options.hasMetadata ? { product_metadata: productMetadata(newest) } : {}),
     ...(options.hasVolume ? { volume_fp: count(volumeOf(events)) } : {}),

@@ -3,6 +3,7 @@
 
 import { DAY_MS, type TimeMs, timeMs } from '../../../units.ts'
 import { json, type RestServer } from '../rest.ts'
+import { SHARDS } from './terms.ts'
 import { rfc3339 } from './text.ts'
 
 /** The live window: older rows would be under /historical. */
@@ -20,7 +21,7 @@ export function addExchangeRoutes(rest: RestServer, prefix: string, nowMs: () =>
     json({
       ...status,
       exchange_estimated_resume_time: null,
-      exchange_index_statuses: [{ exchange_index: 0, description: 'Main exchange', ...status }],
+      exchange_index_statuses: SHARDS.map((shard) => ({ ...shard, ...status })),
     }),
   )
   rest.get(`${prefix}/exchange/schedule`, () => json({ schedule: schedule() }))
@@ -44,8 +45,6 @@ const EMPTY: readonly (readonly [string, unknown])[] = [
   ['/historical/trades', { trades: [], cursor: '' }],
   ['/multivariate_event_collections', { multivariate_contracts: [], cursor: '' }],
   ['/incentive_programs', { incentive_programs: [], next_cursor: '' }],
-  ['/series/fee_changes', { series_fee_change_arr: [] }],
-  ['/events/fee_changes', { event_fee_changes: [], cursor: '' }],
 ]
 
 /** Always open, but for maintenance on Thursdays from 3 to 5 in the morning, Eastern time. */

@@ -4,6 +4,7 @@
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimStatus, SimTrade } from '../model.ts'
 import type { QueryReader } from './paging.ts'
+import { isBlock } from './terms.ts'
 
 const STATUSES = ['unopened', 'open', 'paused', 'closed', 'settled'] as const
 type QueryStatus = (typeof STATUSES)[number]
@@ -85,17 +86,17 @@ export function tradeFilter(reader: QueryReader): {
 } {
   const minSeconds = reader.seconds('min_ts') ?? 0
   const maxSeconds = reader.seconds('max_ts') ?? Number.POSITIVE_INFINITY
-  const isBlockWanted = reader.has('is_block_trade') ? reader.flag('is_block_trade') : false
+  const wanted = reader.has('is_block_trade') ? reader.flag('is_block_trade') : null
   return {
-    // The simulated venue prints no block trades.
-    isMatch: (trade) => !isBlockWanted && toSeconds(trade.atMs) <= maxSeconds,
+    isMatch: (trade) =>
+      (wanted === null || isBlock(trade) === wanted) && toSeconds(trade.atMs) <= maxSeconds,
     // Newest first: the first trade before the range ends the walk.
-    isBeyond: (trade) => isBlockWanted || toSeconds(trade.atMs) < minSeconds,
+    isBeyond: (trade) => toSeconds(trade.atMs) < minSeconds,
   }
 }
 
 /** Whether an event is a multivariate one ("combo"). */
-export function isCombo(event: SimEvent): boolean {
+function isCombo(event: SimEvent): boolean {
   return event.nativeId.startsWith('KXMVE')
 }
 

@@ -12,7 +12,9 @@ import {
   toSeconds,
 } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimTrade } from '../model.ts'
-import { resultOf, strikeFields, takerOutcome, tickFields, yesPrice } from './render.ts'
+import { eventFees } from './fees.ts'
+import { resultOf, strikeFields, takerOutcome, yesPrice } from './render.ts'
+import { isBlock, priceFields, shardOf } from './terms.ts'
 import { count, countDifference, dollars, levelsText, rfc3339 } from './text.ts'
 
 /** The kinds of stream messages, answers to commands apart. */
@@ -22,6 +24,7 @@ export type MessageKind =
   | 'trade'
   | 'market_lifecycle_v2'
   | 'event_lifecycle'
+  | 'event_fee_update'
 
 /** The two fields every book and ticker message begins with; made once per market. */
 export function marketFields(market: SimMarket): string {
@@ -79,17 +82,18 @@ export function tickerMessage(market: SimMarket, form: { fields: string; atMs: T
   )}"}`
 }
 
-/** `trade`. */
-export function tradeMessage(trade: SimTrade): string {
+/** `trade`; of another ticker, that of a combination traded with it. */
+export function tradeMessage(trade: SimTrade, combo: string | null = null): string {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)
-  return `{"trade_id":"${trade.id}","market_ticker":${JSON.stringify(
-    trade.market.listing.nativeId,
+  const id = combo === null ? trade.id : `c1${trade.id.slice(2)}`
+  return `{"trade_id":"${id}","market_ticker":${JSON.stringify(
+    combo ?? trade.market.listing.nativeId,
   )},"yes_price_dollars":"${dollars(price)}","no_price_dollars":"${dollars(
     complement(price),
   )}","count_fp":"${count(trade.size)}","taker_side":"${side}","taker_outcome_side":"${side}","taker_book_side":"${
     side === 'yes' ? 'bid' : 'ask'
-  }","is_block_trade":false,"ts":${toSeconds(trade.atMs)},"ts_ms":${trade.atMs}}`
+  }","is_block_trade":${isBlock(trade)},"ts":${toSeconds(trade.atMs)},"ts_ms":${trade.atMs}}`
 }
 
 /** `market_lifecycle_v2` of a market that has just been announced. */
@@ -98,7 +102,7 @@ export function createdMessage(market: SimMarket): string {
   return JSON.stringify({
     market_ticker: listing.nativeId,
     event_type: 'created',
-    exchange_index: 0,
+    exchange_index: shardOf(event),
     open_ts: toSeconds(listing.openMs),
     close_ts: toSeconds(listing.closeMs),
     additional_metadata: {
@@ -113,7 +117,7 @@ export function createdMessage(market: SimMarket): string {
       expected_expiration_ts: toSeconds(listing.determineMs),
       ...strikeFields(market),
     },
-    ...tickFields(market.tickMicros),
+    ...priceFields(market, market.tickMicros),
   })
 }
 
@@ -142,7 +146,7 @@ export function tickMessage(market: SimMarket, tick: PriceMicros): string {
   return JSON.stringify({
     market_ticker: market.listing.nativeId,
     event_type: 'price_level_structure_updated',
-    ...tickFields(tick),
+    ...priceFields(market, tick),
   })
 }
 
@@ -150,10 +154,15 @@ export function tickMessage(market: SimMarket, tick: PriceMicros): string {
 export function eventMessage(event: SimEvent): string {
   return JSON.stringify({
     event_ticker: event.nativeId,
-    exchange_index: 0,
+    exchange_index: shardOf(event),
     title: event.title,
     subtitle: event.subtitle,
     collateral_return_type: event.isMutuallyExclusive ? 'MECNET' : '',
     series_ticker: event.series,
   })
+}
+
+/** `event_fee_update`: the fees that an event has now, instead of its series' own. */
+export function feeMessage(event: SimEvent, atMs: TimeMs): string {
+  return JSON.stringify({ event_ticker: event.nativeId, ...eventFees(event, atMs) })
 }

@@ -84,7 +84,7 @@ export class QueryReader {
   }
 }
 
-export interface PageOptions<Row> {
+interface PageOptions<Row> {
   /** Null: the first page. */
   readonly cursor: string | null
   readonly limit: number
@@ -96,7 +96,7 @@ export interface PageOptions<Row> {
   readonly isBeyond?: (row: Row) => boolean
 }
 
-export interface Page<Row> {
+interface Page<Row> {
   readonly rows: readonly Row[]
   /** Empty when there are no more rows. */
   readonly cursor: string

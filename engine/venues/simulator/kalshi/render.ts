@@ -13,6 +13,7 @@ import {
 } from '../../../units.ts'
 import type { SimMarket, SimStatus, SimTrade } from '../model.ts'
 import { uuidOf } from '../questions/identity.ts'
+import { isBlock, priceFields, shardOf } from './terms.ts'
 import { count, dollars, levelsText, rfc3339 } from './text.ts'
 
 /** Our status in the venue's words for answers (its words for queries differ: filters.ts). */
@@ -54,7 +55,6 @@ export function renderMarket(
     volume_24h_fp: count(market.volume24hContracts),
     open_interest_fp: count(market.openInterest),
     notional_value_dollars: '1.0000',
-    liquidity_dollars: '0.0000',
     ...previousFields(market, timeMs(at.nowMs - DAY_MS)),
     ...settlementFields(market),
     can_close_early: true,
@@ -66,8 +66,27 @@ export function renderMarket(
     rules_primary: listing.rules,
     rules_secondary: listing.rulesSecondary,
     ...strikeFields(market),
-    ...tickFields(market.tickMicros),
-    exchange_index: 0,
+    ...priceFields(market, market.tickMicros),
+    exchange_index: shardOf(event),
+  }
+}
+
+/** A combination of this market with others, under the name of its series. */
+export function renderCombo(
+  ticker: string,
+  market: SimMarket,
+  at: { readonly nowMs: TimeMs; readonly metadataMs: TimeMs },
+): Record<string, unknown> {
+  const { nativeId } = market.listing
+  return {
+    ...renderMarket(market, at),
+    ticker,
+    event_ticker: ticker.slice(0, ticker.lastIndexOf('-')),
+    mve_collection_ticker: `KXMVE${market.event.series}-R`,
+    mve_selected_legs: [
+      { event_ticker: market.event.nativeId, market_ticker: nativeId, side: 'yes' },
+    ],
+    exchange_index: 1,
   }
 }
 
@@ -85,7 +104,7 @@ export function renderTrade(trade: SimTrade): Record<string, unknown> {
     taker_book_side: side === 'yes' ? 'bid' : 'ask',
     taker_side: side,
     created_time: rfc3339(trade.atMs),
-    is_block_trade: false,
+    is_block_trade: isBlock(trade),
   }
 }
 
@@ -128,18 +147,15 @@ export function strikeFields(market: SimMarket): Record<string, unknown> {
   }
 }
 
-/** `price_level_structure` and `price_ranges` of a tick. */
-export function tickFields(tick: PriceMicros): Record<string, unknown> {
-  const structure = tick >= 10_000 ? 'linear_cent' : tick >= 1_000 ? 'deci_cent' : ''
-  return {
-    price_level_structure: structure === '' ? 'banded_centi_cent' : structure,
-    price_ranges: [{ start: '0.0000', end: '1.0000', step: dollars(tick) }],
+/** The price of the last trade in the book; before this run's first one, what the market was worth. */
+function lastPrice(market: SimMarket, nowMs: TimeMs): PriceMicros {
+  const { lastTrade } = market
+  if (lastTrade !== null) {
+    const inBook = isBlock(lastTrade)
+      ? market.trades.findLast((trade) => !isBlock(trade))
+      : lastTrade
+    if (inBook !== undefined) return yesPrice(inBook)
   }
-}
-
-/** The price of the last trade; before this run's first one, what the market was worth. */
-export function lastPrice(market: SimMarket, nowMs: TimeMs): PriceMicros {
-  if (market.lastTrade !== null) return yesPrice(market.lastTrade)
   if (market.volumeTotalContracts === 0) return priceMicros(0)
   return onTick(market, market.fairPrice(nowMs))
 }
@@ -156,17 +172,17 @@ export function targetId(league: string, kalshiCode: string): string {
   return uuidOf(`structured target/${league}/${kalshiCode}`)
 }
 
-/** Best quotes; an empty side reads 0.0000 (bid) or 1.0000 (ask) with size 0.00. */
+/** Best quotes; an empty side reads 0.0000, bid and ask alike, with size 0.00. */
 function quoteFields({ book }: SimMarket): Record<string, string> {
   const bid = book.bestBid
   const ask = book.bestAsk
   return {
     yes_bid_dollars: bid === null ? '0.0000' : dollars(bid),
     yes_bid_size_fp: bid === null ? '0.00' : count(book.sizeAt('bid', bid)),
-    yes_ask_dollars: ask === null ? '1.0000' : dollars(ask),
+    yes_ask_dollars: ask === null ? '0.0000' : dollars(ask),
     yes_ask_size_fp: ask === null ? '0.00' : count(book.sizeAt('ask', ask)),
     no_bid_dollars: ask === null ? '0.0000' : dollars(complement(ask)),
-    no_ask_dollars: bid === null ? '1.0000' : dollars(complement(bid)),
+    no_ask_dollars: bid === null ? '0.0000' : dollars(complement(bid)),
   }
 }
 
@@ -201,7 +217,7 @@ function settlementFields(market: SimMarket): Record<string, string> {
   }
 }
 
-/** `{"football_team": id}`: whom a structured market is about, by its ticker's suffix. */
+/** `{"football_team": id}`: the team or player of a structured market, by its ticker's suffix. */
 function customStrike({ event, listing }: SimMarket): Record<string, string> {
   const suffix = listing.nativeId.slice(event.nativeId.length + 1)
   const game = event.game

@@ -14,9 +14,10 @@ import {
   renderTags,
   SeriesTable,
 } from './events.ts'
+import { eventFees } from './fees.ts'
 import { eventFilter, marketFilter, tradeFilter } from './filters.ts'
 import { pageOf, QueryReader } from './paging.ts'
-import { bookText, renderMarket, renderTrade } from './render.ts'
+import { bookText, renderCombo, renderMarket, renderTrade } from './render.ts'
 import { milestoneFilter, milestonesOf, renderMilestone, targetsOf } from './sports.ts'
 import type { KalshiStream } from './stream.ts'
 
@@ -79,6 +80,7 @@ export class KalshiRest {
     const options = {
       hasVolume: reader.flag('include_volume'),
       hasMetadata: reader.flag('include_product_metadata'),
+      nowMs: this.#world.nowMs(),
     }
     if (reader.problem !== null) return badRequest(reader.problem)
     const series: unknown[] = []
@@ -100,7 +102,13 @@ export class KalshiRest {
     const ticker = params.ticker ?? ''
     const events = this.#series.all().get(ticker)
     if (events === undefined) return notFound()
-    return json({ series: renderSeries(ticker, events, { hasVolume, hasMetadata: true }) })
+    return json({
+      series: renderSeries(ticker, events, {
+        hasVolume,
+        hasMetadata: true,
+        nowMs: this.#world.nowMs(),
+      }),
+    })
   }
 
   #listEvents({ query }: RestRequest): RestAnswer {
@@ -148,7 +156,18 @@ export class KalshiRest {
     if (page === null) return badRequest(BAD_CURSOR)
     const nowMs = this.#world.nowMs()
     const markets = page.rows.map((market) => this.#market(market, nowMs))
+    if (cursor === null) markets.push(...this.#combos(reader, nowMs))
     return json({ markets, cursor: page.cursor })
+  }
+
+  /** Combinations that are asked for by name. */
+  #combos(reader: QueryReader, nowMs: TimeMs): Record<string, unknown>[] {
+    if (reader.text('mve_filter') === 'exclude') return []
+    return [...(reader.commaSeparated('tickers') ?? [])].flatMap((ticker) => {
+      const market = this.#stream.comboMarket(ticker)
+      if (market === null) return []
+      return [renderCombo(ticker, market, { nowMs, metadataMs: this.#stream.metadataMs(market) })]
+    })
   }
 
   #listTrades({ query }: RestRequest): RestAnswer {
@@ -237,7 +256,7 @@ export class KalshiRest {
     const markets = form.isNested
       ? event.markets.map((market) => this.#market(market, form.nowMs))
       : null
-    return renderEvent(event, { updatedMs, markets })
+    return { ...renderEvent(event, { updatedMs, markets }), ...eventFees(event, form.nowMs) }
   }
 
   #market(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {

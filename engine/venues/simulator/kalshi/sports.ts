@@ -22,7 +22,7 @@ const MILESTONE_TYPES: Readonly<Record<SimSport, string>> = {
 }
 
 /** A game with every event that is about it. */
-export interface Milestone {
+interface Milestone {
   readonly id: string
   readonly game: SimGame
   readonly events: readonly SimEvent[]
@@ -92,7 +92,7 @@ export function milestoneFilter(reader: QueryReader): (milestone: Milestone) => 
 }
 
 /** A structured target object, with what it can be filtered by. */
-export interface Target {
+interface Target {
   readonly id: string
   readonly type: string
   readonly league: string

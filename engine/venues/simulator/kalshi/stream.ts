@@ -1,15 +1,17 @@
-// Who hears what on venue b's stream: turns each change of the world into messages for the
-// subscriptions that cover it. Nothing is rendered that nobody hears (SIMK12); a message's body is
+// Venue b's stream: turns each change of the world into messages for the subscriptions that cover
+// it. A message without a subscription is not rendered (SIMK12); a message's body is
 // rendered once for all its receivers. Not for: sockets, commands and faults (ws.ts).
 
 import type { Clock } from '../../../clock.ts'
 import { type PriceMicros, SIZE_ZERO, type SizeMicros, type TimeMs } from '../../../units.ts'
-import type { SimMarket, World, WorldChange } from '../model.ts'
+import type { SimMarket, SimTrade, World, WorldChange } from '../model.ts'
+import { eventsWithOtherFees } from './fees.ts'
 import {
   createdMessage,
   deltaMessage,
   determinedMessage,
   eventMessage,
+  feeMessage,
   type MessageKind,
   marketFields,
   settledMessage,
@@ -18,9 +20,12 @@ import {
   tradeMessage,
 } from './messages.ts'
 import type { KalshiSubscription } from './subscription.ts'
+import { comboOf } from './terms.ts'
 
 /** How long `GET /markets/{t}` still answers 404 after a `created` message. */
 const HIDDEN_MS = 300
+/** Combinations of which a row is answered. */
+const COMBOS_MAX = 10_000
 
 /** The subscriptions of every connection, by what they cover. */
 export class KalshiStream {
@@ -30,13 +35,30 @@ export class KalshiStream {
   readonly #everywhere = new Map<string, Set<KalshiSubscription>>()
   readonly #toldAtMs = new WeakMap<SimMarket, number>()
   readonly #tickChangedMs = new WeakMap<SimMarket, TimeMs>()
+  /** The newest combinations that traded. */
+  readonly #combos = new Map<string, SimMarket>()
   readonly #stop: () => void
+  readonly #world: World
+  /** Up to when changes of fees were told. */
+  #feesAtMs: TimeMs
 
   constructor(parts: { world: World; clock: Clock }) {
     this.#clock = parts.clock
+    this.#world = parts.world
+    this.#feesAtMs = parts.world.nowMs()
     this.#stop = parts.world.onChange((change) => {
       if (change.market.listing.venue === 'b') this.#tell(change)
     })
+  }
+
+  /** To be called once a second: tells which events have other fees since the last time. */
+  tick(): void {
+    const byMs = this.#world.nowMs()
+    const span = { afterMs: this.#feesAtMs, byMs }
+    this.#feesAtMs = byMs
+    for (const event of eventsWithOtherFees(this.#world.events('b'), span)) {
+      this.#tellLifecycle(() => feeMessage(event, byMs), 'event_fee_update')
+    }
   }
 
   stop(): void {
@@ -98,7 +120,7 @@ export class KalshiStream {
     return watch
   }
 
-  /** Drops what is kept of a market that nobody watches by name. */
+  /** Drops what is kept of a market without a subscription by name. */
   #forget(ticker: string): void {
     const watch = this.#watches.get(ticker)
     if (watch === undefined) return
@@ -178,9 +200,27 @@ export class KalshiStream {
     const watchers = this.#watches.get(change.market.listing.nativeId)?.trades
     const everywhere = this.#everywhere.get('trade')
     if (isEmpty(watchers) && isEmpty(everywhere)) return
+    this.#tellCombo(change.trade)
     const body = tradeMessage(change.trade)
     for (const subscription of watchers ?? []) subscription.deliver('trade', body)
     for (const subscription of everywhere ?? []) subscription.deliver('trade', body)
+  }
+
+  /** A combination that trades with a market, to those who hear of all trades. */
+  #tellCombo(trade: SimTrade): void {
+    const combo = comboOf(trade)
+    const everywhere = this.#everywhere.get('trade')
+    if (combo === null || everywhere === undefined) return
+    this.#combos.set(combo, trade.market)
+    const oldest = this.#combos.keys().next().value
+    if (this.#combos.size > COMBOS_MAX && oldest !== undefined) this.#combos.delete(oldest)
+    const body = tradeMessage(trade, combo)
+    for (const subscription of everywhere) subscription.deliver('trade', body)
+  }
+
+  /** The market with which a combination traded; null: there is no such combination. */
+  comboMarket(ticker: string): SimMarket | null {
+    return this.#combos.get(ticker) ?? null
   }
 
   /** A ticker goes out with each trade, and when a best price or its size moved. */
@@ -215,7 +255,7 @@ export class KalshiStream {
 
 type BookChange = Extract<WorldChange, { kind: 'levels' | 'trade' }>
 
-/** What is known of one market that somebody watches. */
+/** What is kept of a market with a subscription by name. */
 class Watch {
   readonly fields: string
   readonly books = new Set<KalshiSubscription>()

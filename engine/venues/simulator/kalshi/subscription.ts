@@ -4,7 +4,7 @@
 import type { MessageKind } from './messages.ts'
 import type { KalshiOutbox } from './outbox.ts'
 
-export interface KalshiSubscriptionOptions {
+interface KalshiSubscriptionOptions {
   readonly outbox: KalshiOutbox
   readonly channel: string
   readonly sid: number

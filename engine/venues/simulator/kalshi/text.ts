@@ -42,7 +42,7 @@ export function countDifference(sizes: { from: SizeMicros; to: SizeMicros }): st
 }
 
 /** Whether a level shows at all: below half a hundredth it would read "0.00". */
-export function isShown(size: SizeMicros): boolean {
+function isShown(size: SizeMicros): boolean {
   return hundredths(size) > 0
 }
 

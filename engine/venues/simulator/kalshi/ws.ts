@@ -32,7 +32,7 @@ const SILENT_CHANNELS: ReadonlySet<string> = new Set([
   'pyth_value',
 ])
 
-export interface KalshiConnectionParts {
+interface KalshiConnectionParts {
   readonly world: World
   readonly stream: KalshiStream
   readonly faults: Faults

@@ -1,10 +1,17 @@
 // Venue a's CLOB REST, the public part (engine/venues/polymarket/README.md, CLOB): books, prices, ticks,
 // market lists.
-// Not for: price history (history.ts), the market channel (market-ws.ts).
+// Not for: past prices (past-prices.ts), the market channel (market-ws.ts).
 // Upholds SIMPM11 to SIMPM13.
 
 import type { Clock } from '../../../clock.ts'
-import { complement, midPrice, type PriceMicros, priceMicros, toNumber } from '../../../units.ts'
+import {
+  complement,
+  formatTime,
+  midPrice,
+  type PriceMicros,
+  priceMicros,
+  toNumber,
+} from '../../../units.ts'
 import type { SimMarket, World } from '../model.ts'
 import {
   json,
@@ -14,11 +21,11 @@ import {
   type RestRequest,
   type RestServer,
 } from '../rest.ts'
-import { TAKER_FEE_RATE } from '../world/fill-money.ts'
-import { feeBps, isActive, isOver } from './facts.ts'
+import { feeScheduleOf } from '../world/fees.ts'
+import { feeBps, isActive, isOver, ORDER_SIZE_MIN } from './facts.ts'
 import { bookText, priceText } from './frames.ts'
-import { pricesHistory } from './history.ts'
-import { clobMarket, simplifiedMarket } from './render.ts'
+import { pastPrices } from './past-prices.ts'
+import { clobMarket, REWARDS_SIZE_MIN, REWARDS_SPREAD_MAX, simplifiedMarket } from './render.ts'
 
 /** Adds the CLOB's routes to a listener. */
 export function addClobRoutes(server: RestServer, parts: { world: World; clock: Clock }): void {
@@ -26,7 +33,7 @@ export function addClobRoutes(server: RestServer, parts: { world: World; clock: 
   server.get('/', () => plainText('OK'))
   server.get('/ok', () => json('OK'))
   server.get('/time', () => json(Math.floor(clock.nowMs() / 1000)))
-  server.get('/prices-history', (request) => pricesHistory(world, clock, request.query))
+  server.get('/prices-history', (request) => pastPrices(world, clock, request.query))
   addTokenRoutes(server, world)
   addBatchRoutes(server, world)
   const lists = [
@@ -265,12 +272,24 @@ function listMarkets(
   })
 }
 
+/** A market of `/clob-markets`, in the venue's short words. */
 function shortMarket(market: SimMarket): Record<string, unknown> {
-  const { listing } = market
+  const { listing, event } = market
+  const schedule = feeScheduleOf(market)
+  const baseFee = feeBps(market)
   return {
+    r: { mi: REWARDS_SIZE_MIN, ma: REWARDS_SPREAD_MAX },
     t: listing.tokens.map((t, outcome) => ({ t, o: listing.outcomes[outcome] ?? '' })),
-    fd: feeBps(market) > 0 ? { r: TAKER_FEE_RATE, e: 1 } : null,
+    c: listing.nativeId,
+    mos: ORDER_SIZE_MIN,
     mts: toNumber(market.tickMicros),
-    nr: market.event.isMutuallyExclusive,
+    mbf: baseFee,
+    tbf: baseFee,
+    ao: market.status === 'open',
+    aot: formatTime(listing.openMs),
+    ...(event.isMutuallyExclusive ? { nr: true } : {}),
+    ...(event.game === null ? {} : { gst: formatTime(event.game.startMs) }),
+    fd: schedule === null ? null : { r: schedule.rate, e: schedule.exponent, to: true },
+    v: listing.isV2 ? 'v2' : 'v1',
   }
 }

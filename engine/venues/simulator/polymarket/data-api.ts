@@ -71,7 +71,7 @@ interface Participation {
   readonly participant: number
 }
 
-/** The taker of each trade wanted, or everybody in it. */
+/** The taker of each trade wanted, or all its participants. */
 function* participations(world: World, wanted: TradesQuery): Generator<Participation> {
   for (const trade of newestFirst(world, wanted)) {
     const count = wanted.isTakerOnly ? 1 : participantCount(trade)

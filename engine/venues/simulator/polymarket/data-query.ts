@@ -51,6 +51,12 @@ export function amount(query: URLSearchParams, key: string, fallback: number): n
   return value
 }
 
+/** A whole number above 0; null when absent or 0. Throws QueryError otherwise. */
+export function positive(query: URLSearchParams, key: string): number | null {
+  const value = bounded(query, key, { fallback: 0, max: Number.MAX_SAFE_INTEGER })
+  return value === 0 ? null : value
+}
+
 /** One of the words, in any case; `fallback` when absent. Throws QueryError otherwise. */
 export function word<const Word extends string, Fallback extends Word | null>(
   query: URLSearchParams,

@@ -15,13 +15,13 @@ import {
   toNumber,
 } from '../../../units.ts'
 import type { SimEvent, SimMarket } from '../model.ts'
-import { hasTakerFee } from '../world/fill-money.ts'
+import { feeScheduleOf } from '../world/fees.ts'
 
 /** Smallest order in contracts, at every market. */
 export const ORDER_SIZE_MIN = 5
 
-/** The fee of crypto markets, makers and takers alike, in basis points. */
-export const CRYPTO_FEE_BPS = 1000
+/** What the fields of an older formula say wherever there is a fee, in basis points; it means nothing. */
+export const LEGACY_FEE_BPS = 1000
 
 /** Trading has ended, with or without a result: Gamma's `closed`. */
 export function isOver(market: SimMarket): boolean {
@@ -36,6 +36,11 @@ export function isActive(market: SimMarket): boolean {
 /** Gamma's `endDate`, which is not the close of trading: a game's start, else the planned close. */
 export function endMs(market: SimMarket): TimeMs {
   return market.event.game?.startMs ?? market.listing.closeMs
+}
+
+/** A condition id as Gamma writes it: of a market of protocol v2 its 31 bytes, which all other hosts pad with 00. */
+export function gammaId({ listing }: SimMarket): string {
+  return listing.isV2 ? listing.nativeId.slice(0, -2) : listing.nativeId
 }
 
 /** The outcome that won, once final; null before and for a void market. */
@@ -60,7 +65,7 @@ export function lastFirstPrice(market: SimMarket): PriceMicros | null {
 
 /** Fee in basis points, of makers and takers alike; only crypto markets have one. */
 export function feeBps(market: SimMarket): number {
-  return hasTakerFee(market) ? CRYPTO_FEE_BPS : 0
+  return (feeScheduleOf(market)?.rate ?? 0) > 0 ? LEGACY_FEE_BPS : 0
 }
 
 /** What resting orders are worth, in dollars: bids at their price, asks at the price of the other side. */

@@ -10,6 +10,7 @@ import {
   competitiveness,
   endMs,
   gameId,
+  gammaId,
   hexId,
   isActive,
   isOver,
@@ -19,7 +20,7 @@ import {
 import type { RowOrder } from './pages.ts'
 
 /** A parameter that the venue refuses with 422. */
-export interface FilterError {
+interface FilterError {
   readonly kind: 'filterError'
   readonly reason: string
 }
@@ -42,7 +43,7 @@ export function marketFilter(request: {
   const tests = new Tests<SimMarket>(query)
   tests.oneOf('id', (market) => String(market.listing.number))
   tests.oneOf('slug', (market) => market.listing.slug)
-  tests.oneOf('condition_ids', (market) => market.listing.nativeId)
+  tests.oneOf('condition_ids', gammaId)
   tests.oneOf('question_ids', (market) => hexId('question', market.listing.nativeId))
   tests.oneOf('sports_market_types', (market) => market.listing.sportsMarketType ?? '')
   tests.oneOf('game_id', (market) =>

@@ -14,6 +14,7 @@ import {
   toDecimal,
 } from '../../../units.ts'
 import type { SimMarket, SimTrade } from '../model.ts'
+import { feeScheduleOf } from '../world/fees.ts'
 import { tagSlug } from './events.ts'
 import { feeBps, ORDER_SIZE_MIN, winnerIndex } from './facts.ts'
 
@@ -23,7 +24,7 @@ export function priceText(price: PriceMicros): string {
 }
 
 /** A size as the shortest decimal; exact below a billion contracts. */
-export function sizeText(size: SizeMicros): string {
+function sizeText(size: SizeMicros): string {
   return String(size / MICROS)
 }
 
@@ -42,7 +43,8 @@ export function bookText(market: SimMarket, outcomeIndex: 0 | 1): string {
   const tail =
     `","bids":[${bids}],"asks":[${asks}],"min_order_size":"${ORDER_SIZE_MIN}",` +
     `"tick_size":"${priceText(market.tickMicros)}","neg_risk":${market.event.isMutuallyExclusive},` +
-    `"last_trade_price":"${lastTrade === null ? '' : priceText(lastTrade.price)}"}`
+    `"last_trade_price":"${lastTrade === null ? '' : priceText(lastTrade.price)}"` +
+    `${listing.isV2 ? ',"version":"v2"' : ''}}`
   return `${head}${sha1(head + tail)}${tail}`
 }
 
@@ -182,9 +184,20 @@ export function newMarketFrame(market: SimMarket, atMs: TimeMs): string {
     order_price_min_tick_size: priceText(market.tickMicros),
     group_item_title: listing.shortTitle,
     taker_base_fee: String(feeBps(market)),
-    fees_enabled: feeBps(market) > 0,
-    fee_schedule: null,
+    fees_enabled: feeScheduleOf(market) !== null,
+    fee_schedule: feeTexts(market),
   })
+}
+
+/** The figures of a schedule as this message has them: texts. */
+function feeTexts(market: SimMarket): Record<string, unknown> | null {
+  const schedule = feeScheduleOf(market)
+  if (schedule === null) return null
+  const { rate, exponent, rebateRate } = schedule
+  return {
+    ...{ exponent: String(exponent), rate: String(rate) },
+    ...{ taker_only: true, rebate_rate: String(rebateRate) },
+  }
 }
 
 /** The `market_resolved` message; a void market names no winner. */

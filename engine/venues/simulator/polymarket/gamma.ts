@@ -1,18 +1,20 @@
 // Venue a's Gamma API (engine/venues/polymarket/README.md, Gamma): markets and events in lists, by id and by
 // slug, tags, sports, teams, search, profiles, status; also the simulator's own /sim/state. Not for: what a
-// list's parameters mean (filters.ts) and paging (pages.ts). Upholds SIMPM6 to SIMPM10.
+// list's parameters mean (filters.ts), paging (pages.ts) and what a wallet did (wallet-routes.ts).
+// Upholds SIMPM6 to SIMPM10 and SIMWALLET14.
 
 import type { Clock } from '../../../clock.ts'
+import { formatTime } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimWallets, World } from '../model.ts'
 import { json, plainText, type RestAnswer, type RestRequest, type RestServer } from '../rest.ts'
+import { originOf } from '../world/migrated-market.ts'
 import { tagId, tagRow, tagSlug } from './events.ts'
 import { eventFilter, eventOrder, isFilterError, marketFilter, marketOrder } from './filters.ts'
 import { keysetPage, offsetPage, RowsByNumber } from './pages.ts'
-import { publicProfile } from './profile.ts'
 import { gammaEvent, gammaMarket } from './render.ts'
 import { search, sports, sportsMarketTypes, teams } from './search.ts'
 
-export interface GammaParts {
+interface GammaParts {
   readonly world: World
   readonly wallets: SimWallets
   readonly clock: Clock
@@ -42,6 +44,15 @@ const EVENT_ROWS_MAX = 100
 const EVENT_KEYSET_ROWS_MAX = 500
 const ROWS_DEFAULT = 20
 
+/** The listed markets, and those to which tokens migrate where they are asked for by their ids. */
+function rowsOf(world: World, listed: RowsByNumber<SimMarket>, query: URLSearchParams) {
+  const asked = query.getAll('condition_ids').map((id) => world.market('a', id))
+  const migrated = asked.flatMap((market) => (market !== null && originOf(market) ? [market] : []))
+  if (migrated.length === 0) return listed
+  const all = () => [...world.markets('a'), ...migrated]
+  return new RowsByNumber<SimMarket>(all, (market) => market.listing.number)
+}
+
 function addListRoutes(server: RestServer, parts: GammaParts): void {
   const { world, clock } = parts
   const markets = new RowsByNumber<SimMarket>(
@@ -70,7 +81,7 @@ function addListRoutes(server: RestServer, parts: GammaParts): void {
     if (isFilterError(order)) return refusal(order.reason)
     const render = renderMarket({ ...request, query })
     const limits = { limitDefault: ROWS_DEFAULT, limitMax: MARKET_ROWS_MAX }
-    const page = { rows: markets, filter, order, query, ...limits }
+    const page = { rows: rowsOf(world, markets, query), filter, order, query, ...limits }
     return isKeyset
       ? keysetPage({ ...page, key: 'markets', render })
       : offsetPage({ ...page, render })
@@ -163,4 +174,30 @@ function notFound(): RestAnswer {
 
 function refusal(reason: string): RestAnswer {
   return json({ type: 'validation error', error: reason }, 422)
+}
+
+/**
+ * `/public-profile` of an address, the wallet's own or its owner's: both are answered with the wallet's profile. 400 for
+ * what is no address, 404 for one that never traded.
+ */
+function publicProfile(wallets: SimWallets, query: URLSearchParams): RestAnswer {
+  const address = query.get('address') ?? ''
+  if (!/^0x[0-9a-f]{40}$/i.test(address)) {
+    return json({ type: 'validation error', error: 'invalid address' }, 400)
+  }
+  const ledger = wallets.wallet(address)
+  if (ledger === null) return json({ type: 'not found error', error: 'profile not found' }, 404)
+  const { wallet, firstMs, eoa } = ledger
+  return json({
+    createdAt: formatTime(firstMs),
+    proxyWallet: wallet.address,
+    profileImage: '',
+    displayUsernamePublic: wallet.name !== '',
+    bio: '',
+    pseudonym: wallet.pseudonym,
+    name: wallet.name,
+    users: [{ id: String(Number.parseInt(eoa.slice(2, 9), 16)), creator: false, mod: false }],
+    xUsername: '',
+    verifiedBadge: false,
+  })
 }

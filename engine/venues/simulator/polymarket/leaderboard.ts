@@ -118,7 +118,7 @@ function sumUp(ledger: SimWalletLedger, fromMs: number, topic: SimTopic | null):
     const worth = (size / MICROS) * price
     const { isBuy } = participation(fill.trade, fill.participant)
     vol += usd
-    pnl += isBuy ? worth - usd - fee : usd - worth
+    pnl += isBuy ? worth - usd - fee : usd - fee - worth
   }
   return { ledger, vol: vol / MICROS, pnl: pnl / MICROS }
 }

@@ -3,21 +3,11 @@
 // all its readers; without readers nothing is rendered. Not for: the frames' text (frames.ts).
 // Upholds SIMPM20 to SIMPM30.
 
-import type { Clock } from '../../../clock.ts'
-import type { Log } from '../../../process/log.ts'
 import type { PriceMicros } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import type { SimMarket, World, WorldChange } from '../model.ts'
-import type { UpgradeHandler } from '../rest.ts'
 import { bookFrame, MarketFrames, marketResolvedFrame, newMarketFrame } from './frames.ts'
-import { type Conversation, type SimSocket, SocketGroup } from './socket.ts'
-
-export interface MarketChannelOptions {
-  readonly world: World
-  readonly faults: Faults
-  readonly clock: Clock
-  readonly log: Log
-}
+import { type ChannelOptions, type Conversation, type SimSocket, SocketGroup } from './socket.ts'
 
 /** The channel with all its connections; listens to the world until stopped. */
 export class MarketChannel {
@@ -27,33 +17,23 @@ export class MarketChannel {
   readonly #readers = new Set<Reader>()
   // Markets whose new_market went out at their creation, so that their opening does not repeat it.
   readonly #announced = new WeakSet<SimMarket>()
-  readonly #sockets: SocketGroup
+  readonly sockets: SocketGroup
   readonly #stopListening: () => void
 
-  constructor(options: MarketChannelOptions) {
+  constructor(options: ChannelOptions) {
     this.#world = options.world
     this.#faults = options.faults
-    this.#sockets = new SocketGroup({
-      clock: options.clock,
-      faults: options.faults,
-      log: options.log,
+    this.sockets = new SocketGroup({
+      ...options,
       pingPeriodSeconds: 0,
       open: (socket) => this.#open(socket),
     })
     this.#stopListening = options.world.onChange((change) => this.#tell(change))
   }
 
-  get connectionCount(): number {
-    return this.#sockets.count
-  }
-
-  readonly accept: UpgradeHandler = (request, raw, head) => {
-    this.#sockets.accept(request, raw, head)
-  }
-
   stop(): void {
     this.#stopListening()
-    this.#sockets.stop()
+    this.sockets.stop()
   }
 
   #open(socket: SimSocket): Conversation {
@@ -255,7 +235,7 @@ interface Reader {
   isCustom: boolean
 }
 
-/** A market somebody reads; the number is a bit for each of its two tokens. */
+/** A market with readers; the number is a bit for each of its two tokens. */
 interface Room {
   readonly market: SimMarket
   frames: MarketFrames

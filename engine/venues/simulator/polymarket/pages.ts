@@ -10,7 +10,7 @@ export interface RowOrder<Row> {
   readonly isAscending: boolean
 }
 
-export interface PageRequest<Row> {
+interface PageRequest<Row> {
   readonly rows: RowsByNumber<Row>
   readonly filter: (row: Row) => boolean
   readonly order: RowOrder<Row> | null

@@ -14,19 +14,20 @@ import {
   toDecimal,
   toNumber,
 } from '../../../units.ts'
-import type { SimEvent, SimMarket } from '../model.ts'
-import { TAKER_FEE_RATE } from '../world/fill-money.ts'
+import type { SimEvent, SimMarket, SimStatus } from '../model.ts'
+import { feeScheduleOf } from '../world/fees.ts'
 import { eventRow, tagRow } from './events.ts'
 import {
-  CRYPTO_FEE_BPS,
   competitiveness,
   endMs,
   feeBps,
   gameId,
+  gammaId,
   hexId,
   imageUrl,
   isActive,
   isOver,
+  LEGACY_FEE_BPS,
   lastFirstPrice,
   liquidityUsd,
   ORDER_SIZE_MIN,
@@ -37,7 +38,7 @@ import {
 } from './facts.ts'
 
 /** What a Gamma market row carries besides itself. */
-export interface MarketParts {
+interface MarketParts {
   readonly nowMs: TimeMs
   /** The parent event, without its markets. */
   readonly hasEvent: boolean
@@ -51,7 +52,8 @@ export function gammaMarket(market: SimMarket, parts: MarketParts): Record<strin
   return {
     id: String(listing.number),
     question: listing.question,
-    conditionId: listing.nativeId,
+    version: listing.isV2 ? 'v2' : 'v1',
+    conditionId: gammaId(market),
     slug: listing.slug,
     resolutionSource: '',
     endDate: formatTime(endMs(market)),
@@ -75,10 +77,7 @@ export function gammaMarket(market: SimMarket, parts: MarketParts): Record<strin
     orderMinSize: ORDER_SIZE_MIN,
     endDateIso: formatTime(endMs(market)).slice(0, 10),
     startDateIso: formatTime(listing.openMs).slice(0, 10),
-    clobTokenIds: listText(listing.tokens),
-    umaBond: '500',
-    umaReward: '5',
-    customLiveness: 0,
+    ...idFields(market),
     negRiskRequestID: event.isMutuallyExclusive ? hexId('request', listing.nativeId) : '',
     ...marketFlags(market),
     ...marketVolumes(market, parts.nowMs),
@@ -151,8 +150,9 @@ export function simplifiedMarket(market: SimMarket): Record<string, unknown> {
   return { condition_id, rewards, tokens, active, closed, archived, accepting_orders }
 }
 
-const REWARDS_SIZE_MIN = 50
-const REWARDS_SPREAD_MAX = 4.5
+/** What a resting order needs for the venue's rewards: contracts, and cents from the middle. */
+export const REWARDS_SIZE_MIN = 50
+export const REWARDS_SPREAD_MAX = 4.5
 const GAME_DELAY_SECONDS = 3
 const SUBMITTER = `0x${'51b0'.repeat(10)}`
 const RESOLVER = `0x${'07ac1e50'.repeat(5)}`
@@ -160,6 +160,13 @@ const RESOLVER = `0x${'07ac1e50'.repeat(5)}`
 // Gamma writes these lists with a space after the comma, as text inside a string.
 function listText(items: readonly string[]): string {
   return `[${items.map((item) => JSON.stringify(item)).join(', ')}]`
+}
+
+/** What is traded: of protocol v1 tokens as text, of v2 position ids as a list. */
+function idFields({ listing }: SimMarket): Record<string, unknown> {
+  if (listing.isV2) return { clobTokenIds: null, positionIds: listing.tokens }
+  const uma = { umaBond: '500', umaReward: '5', customLiveness: 0 }
+  return { clobTokenIds: listText(listing.tokens), ...uma }
 }
 
 function marketFlags(market: SimMarket): Record<string, unknown> {
@@ -249,21 +256,30 @@ function priceMoves(market: SimMarket, nowMs: TimeMs): Record<string, number> {
 }
 
 function feeFields(market: SimMarket): Record<string, unknown> {
-  if (feeBps(market) === 0) return { feesEnabled: false, feeType: null }
+  const schedule = feeScheduleOf(market)
+  if (schedule === null) return { feesEnabled: false, feeType: null }
+  const { type, rate, exponent, rebateRate } = schedule
   return {
     feesEnabled: true,
-    feeType: 'crypto_fees_v2',
-    feeSchedule: { rate: TAKER_FEE_RATE, exponent: 1, takerOnly: true, rebateRate: 0.2 },
-    makerBaseFee: CRYPTO_FEE_BPS,
-    takerBaseFee: CRYPTO_FEE_BPS,
-    makerRebatesFeeShareBps: 10_000,
-    eventStartTime: formatTime(market.listing.openMs),
+    feeType: type,
+    feeSchedule: { exponent, rate, takerOnly: true, rebateRate },
+    ...(rate === 0
+      ? {}
+      : {
+          makerBaseFee: LEGACY_FEE_BPS,
+          takerBaseFee: LEGACY_FEE_BPS,
+          makerRebatesFeeShareBps: 10_000,
+        }),
+    ...(market.event.topic === 'crypto'
+      ? { eventStartTime: formatTime(market.listing.openMs) }
+      : {}),
   }
 }
 
 function lifeFields(market: SimMarket): Record<string, unknown> {
   const { listing, status } = market
   const closed = isOver(market) ? { closedTime: spacedTime(listing.closeMs) } : {}
+  if (listing.isV2) return { ...closed, resolutionStatus: resolutionStatus(status) }
   if (status === 'determined') {
     return { ...closed, umaResolutionStatus: 'proposed', umaResolutionStatuses: '["proposed"]' }
   }
@@ -275,6 +291,12 @@ function lifeFields(market: SimMarket): Record<string, unknown> {
     umaEndDate: formatTime(listing.resolveMs),
     automaticallyResolved: true,
   }
+}
+
+/** Protocol v2's word for it, which tells a proposed result from none no more. */
+function resolutionStatus(status: SimStatus): 'inactive' | 'active' | 'resolved' {
+  if (status === 'unopened') return 'inactive'
+  return status === 'resolved' ? 'resolved' : 'active'
 }
 
 function gameFields(market: SimMarket): Record<string, unknown> {

@@ -1,59 +1,52 @@
 // Venue a's real-time data stream, topic `activity` (engine/venues/polymarket/README.md, Activity stream): a
-// `trades` row for every wallet of a trade and one `orders_matched` for its taker. One filter per topic and
-// connection, replaced by the next subscribe. Not for: other topics, which are accepted and stay silent.
-// Upholds SIMPM31 to SIMPM35.
+// `trades` row for every wallet of a fill and one `orders_matched` a transaction for its taker. One filter per topic and
+// connection, replaced by the next subscribe. The stream may end, as the venue's may. Not for: other topics, which are
+// accepted and stay silent. Upholds SIMPM31 to SIMPM35, SIMPM43.
 
 import type { Clock } from '../../../clock.ts'
-import type { Log } from '../../../process/log.ts'
 import type { Faults } from '../faults.ts'
-import type { SimTrade, World } from '../model.ts'
-import type { UpgradeHandler } from '../rest.ts'
-import { type Conversation, type SimSocket, SocketGroup } from './socket.ts'
-import { participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
+import type { SimTrade } from '../model.ts'
+import { type ChannelOptions, type Conversation, type SimSocket, SocketGroup } from './socket.ts'
+import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
+import { isSameMatch } from './trades-v2.ts'
 
 const PING_PERIOD_SECONDS = 5
-
-export interface RtdsOptions {
-  readonly world: World
-  readonly faults: Faults
-  readonly clock: Clock
-  readonly log: Log
-}
+const SILENCE_DRAWN_MS = 1_000
+const SILENT_MS = 120_000
 
 /** The stream with all its connections; listens to the world until stopped. */
 export class Rtds {
   readonly #clock: Clock
   readonly #faults: Faults
   readonly #listeners = new Set<Listener>()
-  readonly #sockets: SocketGroup
+  readonly sockets: SocketGroup
   readonly #stopListening: () => void
+  readonly #stopTimer: () => void
+  readonly #endsAtMs: number
+  #silentToMs = Number.NEGATIVE_INFINITY
+  #match: SimTrade[] = []
 
-  constructor(options: RtdsOptions) {
+  /** `activityEndsS`: seconds after which no activity is told any more while sockets stay open; null: never. */
+  constructor(options: ChannelOptions, activityEndsS: number | null) {
     this.#clock = options.clock
     this.#faults = options.faults
-    this.#sockets = new SocketGroup({
-      clock: options.clock,
-      faults: options.faults,
-      log: options.log,
+    const lastsMs = activityEndsS === null ? Number.POSITIVE_INFINITY : activityEndsS * 1_000
+    this.#endsAtMs = options.clock.monotonicMs() + lastsMs
+    this.#stopTimer = options.clock.every(SILENCE_DRAWN_MS, () => this.#drawSilence())
+    this.sockets = new SocketGroup({
+      ...options,
       pingPeriodSeconds: PING_PERIOD_SECONDS,
       open: (socket) => this.#open(socket),
     })
     this.#stopListening = options.world.onChange((change) => {
-      if (change.kind === 'trade' && change.market.listing.venue === 'a') this.#tell(change.trade)
+      if (change.kind === 'trade' && change.market.listing.venue === 'a') this.#take(change.trade)
     })
-  }
-
-  get connectionCount(): number {
-    return this.#sockets.count
-  }
-
-  readonly accept: UpgradeHandler = (request, raw, head) => {
-    this.#sockets.accept(request, raw, head)
   }
 
   stop(): void {
     this.#stopListening()
-    this.#sockets.stop()
+    this.#stopTimer()
+    this.sockets.stop()
   }
 
   #open(socket: SimSocket): Conversation {
@@ -83,15 +76,38 @@ export class Rtds {
     }
   }
 
-  #tell(trade: SimTrade): void {
+  /** Gathers the fills of a transaction, which happen in one turn. */
+  #take(trade: SimTrade): void {
+    if (this.#match.length > 0 && !isSameMatch(this.#match[0], trade)) this.#tellMatch()
     if (this.#listeners.size === 0) return
-    const second = Math.floor(trade.atMs / 1000)
-    const count = participantCount(trade)
-    for (let participant = 0; participant < count; participant += 1) {
-      const row = tradeRow(trade, participant)
-      if (participant === 0) this.#tellRow({ type: 'orders_matched', row, second })
-      this.#tellRow({ type: 'trades', row, second })
+    this.#match.push(trade)
+    if (this.#match.length === 1) queueMicrotask(() => this.#tellMatch())
+  }
+
+  #tellMatch(): void {
+    const match = this.#match
+    const [first] = match
+    this.#match = []
+    if (first === undefined || this.#isSilent()) return
+    const second = Math.floor(first.atMs / 1000)
+    this.#tellRow({ type: 'orders_matched', row: matchRow(match), second })
+    for (const trade of match) {
+      const count = participantCount(trade)
+      for (let participant = 0; participant < count; participant += 1) {
+        this.#tellRow({ type: 'trades', row: tradeRow(trade, participant), second })
+      }
     }
+  }
+
+  /** For good after the set time, for a while under `rtds_silent`. */
+  #isSilent(): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    return nowMs >= this.#endsAtMs || nowMs < this.#silentToMs
+  }
+
+  #drawSilence(): void {
+    if (this.#isSilent() || !this.#faults.strikes('rtds_silent')) return
+    this.#silentToMs = this.#clock.monotonicMs() + SILENT_MS
   }
 
   #tellRow(event: { type: string; row: TradeRow; second: number }): void {
@@ -138,7 +154,7 @@ interface Listener {
   held: { readonly frame: string; readonly second: number } | null
 }
 
-/** What a connection hears of a topic: its types, and the one filter that stands for all of them. */
+/** A connection's subscription to a topic: its types, and the one filter for all of them. */
 interface Topic {
   readonly types: Set<string>
   filter: Filter | null

@@ -3,15 +3,16 @@
 // (market-ws.ts, rtds.ts). Upholds SIMPM29, SIMPM33 and SIMPM36.
 
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'
 import type { Faults } from '../faults.ts'
+import type { World } from '../model.ts'
+import type { UpgradeHandler } from '../rest.ts'
 
 /** How long a struck connection says nothing. */
-export const SILENCE_MS = 20_000
+const SILENCE_MS = 20_000
 /** A reader this far behind is cut off: what it has not read would otherwise fill the memory. */
 export const BUFFERED_BYTES_MAX = 64 * 1_048_576
 
@@ -26,10 +27,15 @@ export interface Conversation {
   closed(): void
 }
 
-export interface SocketGroupOptions {
-  readonly clock: Clock
+/** What a channel is made of. */
+export interface ChannelOptions {
+  readonly world: World
   readonly faults: Faults
+  readonly clock: Clock
   readonly log: Log
+}
+
+interface SocketGroupOptions extends Omit<ChannelOptions, 'world'> {
   readonly open: (socket: SimSocket) => Conversation
   /** Period of protocol ping frames in whole seconds; 0 for none. Missing pongs are never punished. */
   readonly pingPeriodSeconds: number
@@ -57,7 +63,7 @@ export class SocketGroup {
   }
 
   /** For RestServer.upgrade. */
-  accept(request: IncomingMessage, raw: Duplex, head: Buffer): void {
+  readonly accept: UpgradeHandler = (request, raw, head) => {
     this.#server.handleUpgrade(request, raw, head, (ws) => this.#join(ws, raw))
   }
 

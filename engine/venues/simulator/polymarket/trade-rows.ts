@@ -2,7 +2,7 @@
 // (engine/venues/polymarket/README.md, Activity stream). Not for: who asks and in what order.
 // Upholds SIMPM16, SIMPM31 and SIMPM35.
 
-import { sizeMicros, toNumber } from '../../../units.ts'
+import { MICROS, sizeMicros, toNumber } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
 import { participation, shownPrice } from '../world/fill-money.ts'
 import { imageUrl } from './facts.ts'
@@ -61,4 +61,22 @@ export function tradeRow(trade: SimTrade, participant: number): TradeRow {
     profileImage: '',
     transactionHash: trade.txHash,
   }
+}
+
+/**
+ * The taker's row of a whole transaction, at the average price of its fills, with what floats make of it. Of one fill
+ * it is the taker's row of that fill.
+ */
+export function matchRow(fills: readonly SimTrade[]): TradeRow {
+  const [first] = fills
+  if (first === undefined) throw new RangeError('a transaction has a fill')
+  const row = tradeRow(first, 0)
+  if (fills.length === 1) return row
+  let size = 0
+  let dollars = 0
+  for (const fill of fills) {
+    size += fill.size
+    dollars += (fill.price / MICROS) * fill.size
+  }
+  return { ...row, size: toNumber(sizeMicros(size)), price: dollars / size }
 }

@@ -53,7 +53,7 @@ export function addWalletRoutes(
 }
 
 /** All that any version of the venue knows; asking for others is refused. */
-export const ACTIVITY_TYPES = [
+const ACTIVITY_TYPES = [
   'TRADE',
   'SPLIT',
   'MERGE',

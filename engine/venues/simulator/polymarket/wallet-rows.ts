@@ -6,6 +6,7 @@
 import { formatTime, MICROS, sizeMicros, toNumber, toSeconds } from '../../../units.ts'
 import type { SimHolding, SimMarket, SimWalletEvent, SimWalletLedger } from '../model.ts'
 import { participation } from '../world/fill-money.ts'
+import { isNamed } from '../world/wallet-events.ts'
 import { endMs, imageUrl, outcomePrices } from './facts.ts'
 import { tradeRow } from './trade-rows.ts'
 
@@ -26,7 +27,8 @@ export function activityRow(ledger: SimWalletLedger, event: SimWalletEvent) {
     const row = tradeRow(fill.trade, fill.participant)
     return { ...row, type: kind, usdcSize, profileImageOptimized: '' }
   }
-  const { market } = event
+  const { market, outcomeIndex } = event
+  const named = outcomeIndex === null || !isNamed(event) ? null : outcomeIndex
   return {
     proxyWallet: ledger.wallet.address,
     timestamp: toSeconds(event.atMs),
@@ -36,14 +38,14 @@ export function activityRow(ledger: SimWalletLedger, event: SimWalletEvent) {
     usdcSize,
     transactionHash: event.txHash,
     price: 0,
-    asset: '',
+    asset: named === null ? '' : (market?.listing.tokens[named] ?? ''),
     side: '',
-    outcomeIndex: NO_OUTCOME,
+    outcomeIndex: named ?? NO_OUTCOME,
     title: market?.listing.question ?? '',
     slug: market?.listing.slug ?? '',
     icon: market === null ? '' : imageUrl(market.event.nativeId),
     eventSlug: market?.event.nativeId ?? '',
-    outcome: '',
+    outcome: named === null ? '' : (market?.listing.outcomes[named] ?? ''),
     name: ledger.wallet.name,
     pseudonym: ledger.wallet.pseudonym,
     bio: '',
@@ -52,9 +54,10 @@ export function activityRow(ledger: SimWalletLedger, event: SimWalletEvent) {
   }
 }
 
-/** `usdcSize` in micros: what a buyer paid, the fee included; what everybody else got. */
+/** `usdcSize` in micros: what a buyer paid, the fee on top; else what the wallet got, the fee taken out. */
 export function usdcMicros(event: SimWalletEvent) {
-  return sizeMicros(event.usd + event.fee)
+  const isSale = sideOf(event) === 'SELL'
+  return sizeMicros(event.usd + (isSale ? -event.fee : event.fee))
 }
 
 /** BUY or SELL of a trade row; null for every other. */

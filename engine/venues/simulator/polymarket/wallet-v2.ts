@@ -1,14 +1,12 @@
-// Venue a's Data API v2 about wallets (engine/venues/polymarket/README.md, Data API v2): `/v2/activity` and
-// `/v2/positions`, snake_case, in pages by cursor; errors with a code and a trace id. Not for: the other
-// paths of v2, which are 404.
+// Venue a's Data API v2 about wallets (engine/venues/polymarket/README.md, Data API v2): `/v2/activity`, `/v2/positions`,
+// `/v2/value` and `/v2/user-stats`. Not for: the other paths of v2, or pages, cursors and errors (envelope.ts).
 // Upholds SIMWALLET13.
 
-import { hash32 } from '../../../random.ts'
-import { MICROS, toSeconds } from '../../../units.ts'
+import { MICROS, type TimeMs, toSeconds } from '../../../units.ts'
 import type { SimWallets, World } from '../model.ts'
-import { json, type RestAnswer, type RestServer } from '../rest.ts'
-import { hexWord } from '../world/mix.ts'
-import { amount, bounded, csv, flag, QueryError, user, word } from './data-query.ts'
+import { csv, flag, QueryError, user, word } from './data-query.ts'
+import { type AskedPage, type DataV2, type Page, snakeRow } from './envelope.ts'
+import { CONTRACTS, marketsAsked } from './trades-v2.ts'
 import { eventFilter, proxyLedger } from './wallet-routes.ts'
 import {
   activityRow,
@@ -21,8 +19,6 @@ import {
   rounded,
 } from './wallet-rows.ts'
 
-const LIMIT_DEFAULT = 100
-const LIMIT_MAX = 1_000
 /** Contracts below which an open position is not shown. */
 const DUST = 0.1
 const DIRECTIONS = ['ASC', 'DESC'] as const
@@ -32,74 +28,73 @@ interface Parts {
   readonly wallets: SimWallets
 }
 
-interface Page {
-  readonly rows: readonly unknown[]
-  readonly limit: number
-  /** Where the next page begins; null on the last. */
-  readonly next: string | null
+/** Seconds that the venue's edge keeps an answer. */
+const ACTIVITY_AGE_S = 15
+const POSITIONS_AGE_S = 5
+
+/** What is no amount counts as none given. */
+function leastOf(query: URLSearchParams): number {
+  const text = query.get('filter_amount') ?? ''
+  const least = text === '' ? Number.NaN : Number(text)
+  return least >= 0 ? least : DUST
 }
 
-/** Adds both routes to a listener. */
-export function addWalletRoutesV2(server: RestServer, parts: Parts): void {
-  let requestCount = 0
-  const answer =
-    (page: (query: URLSearchParams) => Page) => (request: { query: URLSearchParams }) => {
-      requestCount += 1
-      const traceId = hexWord(hash32('trace', requestCount)) + hexWord(requestCount)
-      return pageAnswer(() => page(snakeQuery(request.query)), traceId)
-    }
-  server.get(
-    '/v2/activity',
-    answer((query) => activity(parts.wallets, query)),
-  )
-  server.get(
-    '/v2/positions',
-    answer((query) => positions(parts, query)),
-  )
+/** Throws QueryError for no address, and for the venue's own contracts. */
+function walletAsked(query: URLSearchParams): string {
+  const address = user(query)
+  if (CONTRACTS.has(address)) throw new QueryError('invalid user: a contract of the protocol')
+  return address
 }
 
-function pageAnswer(page: () => Page, traceId: string): RestAnswer {
-  const headers = { 'x-trace-id': traceId }
-  try {
-    const { rows, limit, next } = page()
-    const pagination = { limit, offset: 0, has_more: next !== null, next_cursor: next }
-    return { ...json({ data: rows, pagination }), headers }
-  } catch (error) {
-    if (!(error instanceof QueryError)) throw error
-    const parameter = /(?:invalid |param ')(\w+)/.exec(error.message)?.[1]
-    const named = parameter === undefined ? {} : { parameter }
-    const body = { error: error.message, code: 'invalid_request', retryable: false, ...named }
-    return { ...json({ ...body, trace_id: traceId }, 400), headers }
+/** Adds the paths. */
+export function addWalletRoutesV2(data: DataV2, parts: Parts): void {
+  const ofActivity = (asked: AskedPage) => activity(parts.wallets, asked)
+  data.pages('activity', '/v2/activity', ofActivity, { maxAgeS: ACTIVITY_AGE_S })
+  const ofPositions = (asked: AskedPage) => positions(parts, asked)
+  data.pages('positions', '/v2/positions', ofPositions, { maxAgeS: POSITIONS_AGE_S })
+  data.value('/v2/value', (query) => value(parts, query), { maxAgeS: null })
+  data.value('/v2/user-stats', (query) => userStats(parts.wallets, query), { maxAgeS: null })
+}
+
+/** `{proxy_wallet, value}`: what open positions are worth, those of some markets alone where they are named. */
+function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
+  const address = walletAsked(query)
+  const markets = marketsAsked(world, query)
+  let total = 0
+  for (const at of positionsOf(proxyLedger(wallets, address))) {
+    if (markets === null || markets.includes(at.holding.market))
+      total += positionFigures(at).current
+  }
+  return { proxy_wallet: address, value: rounded(total, 4) }
+}
+
+/** Null for a wallet that was never seen; `trades` counts markets. */
+function userStats(wallets: SimWallets, query: URLSearchParams): unknown {
+  const ledger = proxyLedger(wallets, walletAsked(query))
+  if (ledger === null) return null
+  const markets = new Set(ledger.events.flatMap(({ fill }) => fill?.trade.market ?? []))
+  const realized = [...positionsOf(ledger)].map((at) => positionFigures(at).realized)
+  return {
+    proxy_wallet: ledger.wallet.address,
+    trades: markets.size,
+    biggest_win: rounded(Math.max(0, ...realized), 6),
+    views: 0,
+    join_date: toSeconds(ledger.firstMs),
+    all_time_pnl: null,
   }
 }
 
-/** Both spellings are understood: `sortBy` is read as `sort_by`. */
-function snakeQuery(query: URLSearchParams): URLSearchParams {
-  const read = new URLSearchParams()
-  for (const [key, value] of query) read.append(snake(key), value)
-  if (read.has('offset')) throw new QueryError('invalid offset')
-  return read
-}
-
-function limitOf(query: URLSearchParams): number {
-  const limit = bounded(query, 'limit', { fallback: LIMIT_DEFAULT, max: LIMIT_MAX })
-  if (limit === 0) throw new QueryError('invalid limit')
-  return limit
-}
-
 // The cursor is the number of the last row in the wallet's life, which no later row moves.
-function activity(wallets: SimWallets, query: URLSearchParams): Page {
-  const ledger = proxyLedger(wallets, user(query))
-  const limit = limitOf(query)
+function activity(wallets: SimWallets, { query, limit, at: after, asOfMs }: AskedPage): Page {
+  const ledger = proxyLedger(wallets, walletAsked(query))
   word(query, 'sort_by', ['TIMESTAMP'], 'TIMESTAMP')
   const isAscending = word(query, 'sort_direction', DIRECTIONS, 'DESC') === 'ASC'
-  const after = cursorOf(query, /^a:(\d+)$/)
-  const afterNumber = after === null ? null : Number(after[1])
+  const afterNumber = after === null ? null : Number(after.sq)
   const isWanted = eventFilter(withMarkets(query))
   const forgotten = ledger?.forgottenEventCount ?? 0
   const found = (ledger?.events ?? [])
     .map((event, index) => ({ event, number: forgotten + index }))
-    .filter(({ event }) => isWanted(event))
+    .filter(({ event }) => event.atMs <= asOfMs && isWanted(event))
   if (!isAscending) found.reverse()
   const rest =
     afterNumber === null
@@ -109,8 +104,7 @@ function activity(wallets: SimWallets, query: URLSearchParams): Page {
   const last = rows.at(-1)
   return {
     rows: ledger === null ? [] : rows.map(({ event }) => snakeRow(activityRow(ledger, event))),
-    limit,
-    next: last !== undefined && rest.length > limit ? cursorText(`a:${last.number}`) : null,
+    next: last !== undefined && rest.length > limit ? { sq: last.number } : null,
   }
 }
 
@@ -127,16 +121,15 @@ const ORDERS: Readonly<Record<string, (at: Position) => number>> = {
 }
 
 // The cursor is the sort value and token of the last row: a value that moves meanwhile may move its row.
-function positions({ world, wallets }: Parts, query: URLSearchParams): Page {
+function positions({ world, wallets }: Parts, { query, limit, at: after }: AskedPage): Page {
   const conditions = csv(query, 'condition')
-  const ledgers = query.has('user') || conditions.length === 0 ? [user(query)] : null
-  const limit = limitOf(query)
+  const ledgers = query.has('user') || conditions.length === 0 ? [walletAsked(query)] : null
   const status = word(query, 'status', STATUSES, 'OPEN')
   const order = ORDERS[word(query, 'sort_by', Object.keys(ORDERS), 'CURRENT_VALUE')]
   const sign = word(query, 'sort_direction', DIRECTIONS, 'DESC') === 'ASC' ? 1 : -1
-  const sizeMin = amount(query, 'size_threshold', DUST)
+  const isCash = word(query, 'filter_type', ['CASH', 'TOKENS'], 'TOKENS') === 'CASH'
+  const least = leastOf(query)
   const isRisky = flag(query, 'negative_risk')
-  const after = cursorOf(query, /^p:([^:]+):([^:]+)$/)
   const all: Position[] = []
   for (const address of ledgers ?? []) all.push(...positionsOf(proxyLedger(wallets, address)))
   if (ledgers === null) for (const id of conditions) all.push(...heldIn({ world, wallets }, id))
@@ -145,21 +138,21 @@ function positions({ world, wallets }: Parts, query: URLSearchParams): Page {
       if (isRisky !== null && market.event.isMutuallyExclusive !== isRisky) return false
       return conditions.length === 0 || conditions.includes(market.listing.nativeId)
     })
-    .filter((at) => hasStatus(at, status, sizeMin))
+    .filter((at) => hasStatus(at, status, isCash ? DUST : least))
+    .filter((at) => !isCash || positionFigures(at).current >= least)
     .map((at) => ({ at, value: order?.(at) ?? 0, key: keyOf(at) }))
     .sort((one, other) => sign * (one.value - other.value) || (one.key < other.key ? -1 : 1))
   const rest = keyed.filter(({ value, key }) => {
     if (after === null) return true
-    const ahead = sign * (value - Number(after[1]))
-    return ahead > 0 || (ahead === 0 && key > (after[2] ?? ''))
+    const ahead = sign * (value - Number(after.v))
+    return ahead > 0 || (ahead === 0 && key > String(after.k))
   })
   const rows = rest.slice(0, limit)
   const last = rows.at(-1)
   const hasMore = last !== undefined && rest.length > limit
   return {
     rows: rows.map(({ at }) => positionRowV2(at)),
-    limit,
-    next: hasMore ? cursorText(`p:${last.value}:${last.key}`) : null,
+    next: hasMore ? { v: last.value, k: last.key } : null,
   }
 }
 
@@ -230,10 +223,17 @@ function positionRowV2(at: Position): Record<string, unknown> {
     opposite_token_id: v1.opposite_token_id,
     end_date: endDate(market),
     last_event_at: toSeconds(position.lastMs),
+    first_entry_at: toSeconds(firstMs(at)),
     name: ledger.wallet.name,
     profile_image: '',
     verified: false,
   }
+}
+
+/** Of the events that are kept. */
+function firstMs({ holding }: Position): TimeMs {
+  const first = holding.ledger.events.find(({ market }) => market === holding.market)
+  return first?.atMs ?? holding.ledger.firstMs
 }
 
 /** v1's `market` and `eventId` under v2's names. */
@@ -247,27 +247,4 @@ function withMarkets(query: URLSearchParams): URLSearchParams {
     if (ids.length > 0) read.set(v1, ids.join(','))
   }
   return read
-}
-
-/** v1's keys as v2 spells them; what was an asset is a token id. */
-function snakeRow(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(row).map(([key, value]) => [snake(key), value]))
-}
-
-function snake(key: string): string {
-  if (key === 'asset') return 'token_id'
-  if (key === 'oppositeAsset') return 'opposite_token_id'
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
-
-function cursorText(text: string): string {
-  return Buffer.from(text).toString('base64url')
-}
-
-function cursorOf(query: URLSearchParams, form: RegExp): RegExpExecArray | null {
-  const text = query.get('cursor') ?? ''
-  if (text === '') return null
-  const match = form.exec(Buffer.from(text, 'base64url').toString())
-  if (match === null) throw new QueryError('invalid cursor')
-  return match
 }

@@ -166,7 +166,7 @@ export function roundTo(value: number, unit: number): number {
   return Number((Math.round(value / unit) * unit).toFixed(decimals))
 }
 
-/** A rare void: one half for everybody. */
+/** Whether the market is one of the rare void ones, which pay one half to both sides. */
 export function isVoid(view: View, share: number): boolean {
   return chanceOf(view.seed, view.resultKey, 'void') < share
 }

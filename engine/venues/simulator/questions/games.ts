@@ -1,4 +1,4 @@
-// Games of every league, each day of the year: who plays whom, how it ends, and which lines are
+// Games of every league, each day of the year: which teams meet, how it ends, and which lines are
 // asked. Not for: wording (game-style.ts) nor golf (families.ts). Upholds SIMCAL2, SIMCAL4 and SIMCAL5.
 
 import { hash32, seededRandom } from '../../../random.ts'

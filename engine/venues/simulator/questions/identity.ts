@@ -1,15 +1,22 @@
 // The ids of the invented world: every one a hash of the seed and the instance's key, so that a
 // second start names the same market by the same id. Not for: tickers and slugs (the style files).
-// Upholds SIMCAL1 and SIMCAL3.
+// Upholds SIMCAL1, SIMCAL3 and SIMCAL9.
 
 import { hash } from 'node:crypto'
 
 /** What a market of venue a is called by machines. */
 export interface ChainIds {
-  /** 0x and 64 hex digits. */
+  /** 0x and 64 hex digits; the last two are 00 under protocol v2, whose ids have 31 bytes. */
   readonly conditionId: string
-  /** Two integers of 77 or 78 decimal digits. */
+  /** Two integers of 77 or 78 decimal digits; of 75 or 76 under protocol v2. */
   readonly tokens: readonly [string, string]
+}
+
+/** Where a condition of protocol v2 stands: one of a group of which one wins, or alone. */
+interface V2Place {
+  /** What the base of its ids is hashed from: the group's key, or its own. */
+  readonly baseKey: string
+  readonly group: { readonly size: number; readonly index: number } | null
 }
 
 /** Condition id of a key: 0x and 64 hex digits. */
@@ -22,6 +29,20 @@ export function chainIds(key: string): ChainIds {
     conditionId: conditionIdOf(key),
     tokens: [tokenId(hex.slice(0, 64)), tokenId(hex.slice(64))],
   }
+}
+
+/**
+ * Condition id and position ids under protocol v2 (engine/venues/polymarket/README.md, Protocol v2): the module,
+ * 16 bytes of a hash, the group's size, 8 reserved bytes, the chain, the index in the group, and the outcome, which a
+ * condition id leaves out.
+ */
+export function positionIds({ baseKey, group }: V2Place): ChainIds {
+  const digits = (value: number, count: number) => value.toString(16).padStart(count, '0')
+  const [module, size, index] = group === null ? [1, 0, 0] : [2, group.size, group.index]
+  const hashed = hash('sha256', `v2|${baseKey}`).slice(0, 32)
+  const condition = `0x${digits(module, 2)}${hashed}${digits(size, 4)}${digits(0, 20)}${digits(index, 4)}`
+  const position = (outcome: string) => BigInt(condition + outcome).toString()
+  return { conditionId: `${condition}00`, tokens: [position('00'), position('01')] }
 }
 
 /** A UUID (version 4 in form) of a key. */

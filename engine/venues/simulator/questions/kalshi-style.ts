@@ -2,61 +2,39 @@
 // rules in two parts. Not for: Kalshi's JSON (kalshi-server.ts) nor games (game-style.ts).
 // Upholds SIMCAL6.
 
-import type { Answer, Asked, EventDraft, MarketDraft } from './question.ts'
+import {
+  type Answer,
+  type Asked,
+  answerOf,
+  type EventDraft,
+  eventOf,
+  type MarketDraft,
+} from './question.ts'
 
 /** A question set as venue b lists it. */
 export function kalshiEvent(asked: Asked): EventDraft {
   const { words } = asked
   const nativeId = `${words.series}-${words.stamp}`
   return {
+    ...eventOf(asked),
     nativeId,
-    series: words.series,
-    seriesTitle: words.seriesTitle,
     title: words.title,
-    subtitle: words.subtitle,
     description: '',
-    category: words.category,
-    tags: words.tags,
-    isMutuallyExclusive: asked.form === 'range' || asked.form === 'choice',
-    game: null,
     markets: asked.answers.map((answer) => kalshiMarket(asked, answer, nativeId)),
   }
 }
 
-/** Text as the letters and digits of a ticker. */
-export function tickerOf(text: string): string {
-  return text
-    .normalize('NFKD')
-    .toUpperCase()
-    .replace(/[^A-Z0-9]/g, '')
-}
-
 function kalshiMarket(asked: Asked, answer: Answer, eventTicker: string): MarketDraft {
-  const { words } = asked
   const strike = strikeOf(asked, answer)
-  const phrase = strike.phrase
-  const isNegated = answer.isInverted && words.negatedQuestion !== undefined
-  const question =
-    (isNegated ? words.negatedQuestion?.(phrase) : undefined) ?? words.question(phrase)
-  const clause = (isNegated ? words.negatedClause?.(phrase) : undefined) ?? words.clause(phrase)
+  const { clause, market } = answerOf(asked, answer, strike.phrase)
   return {
+    ...market,
     slug: strike.code === '' ? eventTicker : `${eventTicker}-${strike.code}`,
-    outcomes: ['Yes', 'No'],
-    question,
     shortTitle: strike.label,
     noShortTitle: strike.label,
     rules: `If ${clause}, then the market resolves to Yes.`,
-    rulesSecondary: words.remarks,
+    rulesSecondary: asked.words.remarks,
     strike: strike.strike,
-    sportsMarketType: null,
-    line: null,
-    payout: answer.payout,
-    questionKey: answer.key,
-    isPairable: true,
-    chance: answer.chance,
-    isInverted: answer.isInverted,
-    moverKey: asked.form === 'above' ? '' : answer.key,
-    weight: answer.weight,
   }
 }
 

@@ -45,7 +45,7 @@ export interface Kind {
 }
 
 /** One question that is asked again and again. */
-export interface Posed {
+interface Posed {
   readonly key: string
   readonly schedule: Schedule
   readonly otherDateMs?: number

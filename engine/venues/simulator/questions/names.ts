@@ -1,7 +1,7 @@
 // Invented names without end: people, places, coins, works. Each list is a pure function of the
 // ordinal; no two ordinals give the same name. Not for: teams and known players. Upholds SIMCAL3.
 
-/** A person nobody is. */
+/** An invented person. */
 export interface Person {
   readonly first: string
   readonly last: string

@@ -1,5 +1,5 @@
 // One cycle of a slot as planned events: words from the styles, ids, times, pairs. A pure function.
-// Not for: which cycles exist (calendar.ts). Upholds SIMCAL1, SIMCAL3, SIMCAL5 and SIMCAL7.
+// Not for: which cycles exist (calendar.ts). Upholds SIMCAL1, SIMCAL3, SIMCAL5, SIMCAL7 and SIMCAL9.
 
 import { timeMs } from '../../../units.ts'
 import {
@@ -9,7 +9,7 @@ import {
   type SimPairKind,
   type SimVenue,
 } from '../model.ts'
-import { chainIds, conditionIdOf, uuidOf } from './identity.ts'
+import { type ChainIds, chainIds, conditionIdOf, positionIds, uuidOf } from './identity.ts'
 import { chanceOf } from './path.ts'
 import type { EventDraft, MarketDraft, View } from './question.ts'
 import { closeOf, type SlotTimes, timesOf } from './slot-times.ts'
@@ -44,6 +44,8 @@ export interface Numbering {
   readonly seed: number
   readonly slotCount: number
   readonly marketCounts: Readonly<Record<SimVenue, number>>
+  /** Which part of venue a's markets is of protocol v2, 0 to 1. */
+  readonly v2Share: number
 }
 
 /** No variant drafts more events a cycle at one venue. */
@@ -84,8 +86,9 @@ export function planCycle(
     for (const draft of drafts[venue]) {
       for (const market of draft.markets) {
         if (!market.isPairable) continue
-        const key = marketKey(numbering.seed, slot, cycle, market)
-        found.set(market.questionKey, venue === 'a' ? conditionIdOf(key) : market.slug)
+        const id =
+          venue === 'a' ? idsOf({ numbering, slot, cycle }, draft, market).conditionId : null
+        found.set(market.questionKey, id ?? market.slug)
       }
     }
     return found
@@ -104,11 +107,15 @@ export function slotOfNumber(
   }
 }
 
-interface Placed {
+/** One cycle of a slot. */
+interface Cycle {
   readonly numbering: Numbering
   readonly slot: Slot
-  readonly venue: SimVenue
   readonly cycle: number
+}
+
+interface Placed extends Cycle {
+  readonly venue: SimVenue
   /** The other venue's native ids by question, if the slot is paired. */
   readonly others: ReadonlyMap<string, string> | null
 }
@@ -120,7 +127,7 @@ function planEvents(placed: Placed, drafts: readonly EventDraft[], into: Planned
   let position = 0
   drafts.forEach((draft, eventIndex) => {
     const markets = draft.markets.map((market, index) =>
-      planMarket(placed, market, times, position + index),
+      planMarket(placed, { draft, market }, times, position + index),
     )
     position += markets.length
     const { markets: _, ...words } = draft
@@ -140,14 +147,14 @@ function planEvents(placed: Placed, drafts: readonly EventDraft[], into: Planned
 
 function planMarket(
   placed: Placed,
-  market: MarketDraft,
+  { draft, market }: { readonly draft: EventDraft; readonly market: MarketDraft },
   times: SlotTimes,
   position: number,
 ): PlannedMarket {
   const { numbering, slot, venue, cycle, others } = placed
   const { copies, counts } = slot.variant
   const key = marketKey(numbering.seed, slot, cycle, market)
-  const chain = venue === 'a' ? chainIds(key) : null
+  const chain = venue === 'a' ? idsOf(placed, draft, market) : null
   const nativeId = chain?.conditionId ?? market.slug
   const other = market.isPairable ? (others?.get(market.questionKey) ?? null) : null
   const cycleKey = `${slot.variant.key}:${cycle}`
@@ -161,6 +168,8 @@ function planMarket(
         slot.marketsStart[venue] +
         position,
       nativeId,
+      isV2: chain?.isV2 ?? false,
+      chanceKey: venue === 'a' ? conditionIdOf(key) : nativeId,
       uuid: uuidOf(key),
       slug: venue === 'a' ? market.slug : market.slug.toLowerCase(),
       tokens: chain?.tokens ?? [`${nativeId}:yes`, `${nativeId}:no`],
@@ -203,6 +212,21 @@ function viewOf(seed: number, slot: Slot, venue: SimVenue, cycle: number): View 
 /** What a market's ids are hashed from; slugs and tickers differ within a cycle and by venue. */
 function marketKey(seed: number, slot: Slot, cycle: number, market: MarketDraft): string {
   return `${seed}|${slot.variant.key}|${cycle}|${market.slug}`
+}
+
+/** The ids of one of venue a's markets, and of which protocol they are. */
+function idsOf(
+  { numbering, slot, cycle }: Cycle,
+  draft: EventDraft,
+  market: MarketDraft,
+): ChainIds & { readonly isV2: boolean } {
+  const key = marketKey(numbering.seed, slot, cycle, market)
+  if (chanceOf('protocol', key) >= numbering.v2Share) return { ...chainIds(key), isV2: false }
+  if (!draft.isMutuallyExclusive)
+    return { ...positionIds({ baseKey: key, group: null }), isV2: true }
+  const group = { size: draft.markets.length, index: draft.markets.indexOf(market) }
+  const baseKey = `${numbering.seed}|${slot.variant.key}|${cycle}|${draft.nativeId}`
+  return { ...positionIds({ baseKey, group }), isV2: true }
 }
 
 /** Pareto-like: the mean is about 1, a hundredth of the markets has about a third of it all. */

@@ -1,7 +1,14 @@
 // Venue a's style: natural questions, slugs, groupItemTitles and "This market will resolve to …".
 // Not for: Gamma's JSON (polymarket-server.ts) nor games (game-style.ts). Upholds SIMCAL6.
 
-import type { Answer, Asked, EventDraft, MarketDraft } from './question.ts'
+import {
+  type Answer,
+  type Asked,
+  answerOf,
+  type EventDraft,
+  eventOf,
+  type MarketDraft,
+} from './question.ts'
 
 /** A question set as venue a lists it. */
 export function polymarketEvent(asked: Asked): EventDraft {
@@ -9,16 +16,10 @@ export function polymarketEvent(asked: Asked): EventDraft {
   const markets = asked.answers.map((answer) => polymarketMarket(asked, answer))
   const only = asked.form === 'single' ? markets[0] : undefined
   return {
+    ...eventOf(asked),
     nativeId: only?.slug ?? slugOf(words.title),
-    series: words.series,
-    seriesTitle: words.seriesTitle,
     title: only?.question ?? words.title,
-    subtitle: words.subtitle,
     description: markets[0]?.rules ?? words.remarks,
-    category: words.category,
-    tags: words.tags,
-    isMutuallyExclusive: asked.form === 'range' || asked.form === 'choice',
-    game: null,
     markets,
   }
 }
@@ -40,33 +41,17 @@ export function slugOf(text: string): string {
 }
 
 function polymarketMarket(asked: Asked, answer: Answer): MarketDraft {
-  const { words } = asked
-  const phrase = phraseOf(asked, answer)
-  const isNegated = answer.isInverted && words.negatedQuestion !== undefined
-  const question = isNegated
-    ? (words.negatedQuestion?.(phrase) ?? words.question(phrase))
-    : words.question(phrase)
-  const clause = (isNegated ? words.negatedClause?.(phrase) : undefined) ?? words.clause(phrase)
+  const { clause, market } = answerOf(asked, answer, phraseOf(asked, answer))
   return {
-    slug: slugOf(question),
-    outcomes: ['Yes', 'No'],
-    question,
+    ...market,
+    slug: slugOf(market.question),
     shortTitle: shortTitleOf(asked, answer),
     noShortTitle: '',
     rules:
       `This market will resolve to "Yes" if ${clause}. Otherwise, this market will resolve ` +
-      `to "No".\n\n${words.remarks}`,
+      `to "No".\n\n${asked.words.remarks}`,
     rulesSecondary: '',
     strike: null,
-    sportsMarketType: null,
-    line: null,
-    payout: answer.payout,
-    questionKey: answer.key,
-    isPairable: true,
-    chance: answer.chance,
-    isInverted: answer.isInverted,
-    moverKey: asked.form === 'above' ? '' : answer.key,
-    weight: answer.weight,
   }
 }
 

@@ -4,8 +4,9 @@
 // Upholds SIMCAL4 and SIMCAL5.
 
 import { DAY_MS, HOUR_MS, type PriceMicros, type TimeMs } from '../../../units.ts'
-import type { SimGame, SimListing, SimPairKind, SimTopic, SimVenue } from '../model.ts'
+import type { SimEvent, SimListing, SimPairKind, SimTopic, SimVenue } from '../model.ts'
 import type { Schedule } from './schedule.ts'
+import type { Templates } from './words.ts'
 
 /** A kind of question: "price of a coin above a strike at an hour". */
 export interface Family {
@@ -44,7 +45,7 @@ export interface Variant {
   ask(view: View): readonly EventDraft[]
 }
 
-/** Which cycle is asked, and for whom. */
+/** Which cycle is asked, and for which venue. */
 export interface View {
   readonly seed: number
   readonly venue: SimVenue
@@ -62,17 +63,8 @@ export interface View {
 }
 
 /** One event, worded by its venue. */
-export interface EventDraft {
-  readonly nativeId: string
-  readonly series: string
-  readonly seriesTitle: string
-  readonly title: string
-  readonly subtitle: string
-  readonly description: string
-  readonly category: string
-  readonly tags: readonly string[]
-  readonly isMutuallyExclusive: boolean
-  readonly game: SimGame | null
+export interface EventDraft
+  extends Omit<SimEvent, 'venue' | 'number' | 'topic' | 'createdMs' | 'endMs' | 'markets'> {
   readonly markets: readonly MarketDraft[]
 }
 
@@ -139,16 +131,11 @@ export interface Answer {
 }
 
 /** One venue's phrases for a question set. */
-export interface Words {
-  /** Series slug or series ticker. */
-  readonly series: string
-  readonly seriesTitle: string
-  /** Kalshi's date part of the event ticker; unused at venue a. */
-  readonly stamp: string
-  readonly title: string
-  readonly subtitle: string
-  readonly category: string
-  readonly tags: readonly string[]
+interface Words
+  extends Omit<
+    Templates,
+    'question' | 'clause' | 'negatedQuestion' | 'negatedClause' | 'otherRemarks'
+  > {
   /** The question, given "above $90,000", "between 67° and 68°", or a name. */
   question(answer: string): string
   /** What must be so for Yes; follows "if". */
@@ -156,8 +143,48 @@ export interface Words {
   /** The two of the opposite question, for opposite_side. */
   negatedQuestion?(answer: string): string
   negatedClause?(answer: string): string
-  /** Source and small print. */
-  readonly remarks: string
+}
+
+/** What both venues list alike of a question set. */
+export function eventOf({ words, form }: Asked) {
+  const { series, seriesTitle, subtitle, category, tags } = words
+  const isMutuallyExclusive = form === 'range' || form === 'choice'
+  return { series, seriesTitle, subtitle, category, tags, isMutuallyExclusive, game: null }
+}
+
+/** What both venues list alike of an answer, and the clause of its rules; `phrase` is the answer in the venue's words. */
+export function answerOf(
+  { words, form }: Asked,
+  answer: Answer,
+  phrase: string,
+): {
+  readonly clause: string
+  readonly market: Omit<
+    MarketDraft,
+    'slug' | 'shortTitle' | 'noShortTitle' | 'rules' | 'rulesSecondary' | 'strike'
+  >
+} {
+  const { key, payout, chance, isInverted, weight } = answer
+  const isNegated = isInverted && words.negatedQuestion !== undefined
+  const question =
+    (isNegated ? words.negatedQuestion?.(phrase) : undefined) ?? words.question(phrase)
+  const clause = (isNegated ? words.negatedClause?.(phrase) : undefined) ?? words.clause(phrase)
+  return {
+    clause,
+    market: {
+      outcomes: ['Yes', 'No'],
+      question,
+      sportsMarketType: null,
+      line: null,
+      payout,
+      questionKey: key,
+      isPairable: true,
+      chance,
+      isInverted,
+      moverKey: form === 'above' ? '' : key,
+      weight,
+    },
+  }
 }
 
 /** How many answers an event has: from `least` at 400 markets and below to `most` at 10,000 and above. */

@@ -21,6 +21,7 @@ export interface Templates {
   /** The two of the opposite question, for the trap opposite_side. */
   readonly negatedQuestion?: string
   readonly negatedClause?: string
+  /** Source and small print. */
   readonly remarks: string
   /** The remarks under the trap other_rules. */
   readonly otherRemarks?: string

@@ -1,5 +1,5 @@
 // The levels that one action changes, each at most once, applied to the book as they are noted, so
-// that what is told is exactly what was done. Upholds SIMFLOW1.
+// that what is emitted is exactly what was done. Upholds SIMFLOW1.
 
 import type { BookSide, LevelChange } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'
@@ -31,7 +31,7 @@ export class BookChanges {
     this.#changes.push({ side, price, size })
   }
 
-  /** Tells what was noted, if anything was. */
+  /** Emits what was noted, if anything was. */
   tell(atMs: TimeMs, tell: (change: WorldChange) => void): void {
     if (this.#changes.length === 0) return
     this.#market.updatedMs = atMs

@@ -61,7 +61,7 @@ export class FairPrice {
     this.#openingOdds = Math.log(prior / (1 - prior))
     this.#sign = planned.isInverted ? -1 : 1
     this.#moverKey = hash32('mover', seed, planned.moverKey)
-    this.#basisKey = hash32('basis', seed, planned.listing.venue, planned.listing.nativeId)
+    this.#basisKey = hash32('basis', seed, planned.listing.venue, planned.listing.chanceKey)
     this.#listing = planned.listing
   }
 

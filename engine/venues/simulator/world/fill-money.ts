@@ -1,17 +1,13 @@
-// What a fill of venue a costs whom: the price as the venue shows it, the dollars and the taker's fee.
-// One place, so that rows, stream and ledgers agree to the micro. Not for: venue b, whose fees nobody sees.
+// What each side of a fill of venue a pays: the price as the venue shows it, the dollars and the taker's fee.
+// One place, so that rows, stream and ledgers agree to the micro. Not for: venue b, whose fees no row shows.
 // Upholds SIMWALLET3.
 
 import { toNumber, USD_ZERO, type UsdMicros, usdMicros } from '../../../units.ts'
-import type { SimMarket, SimTrade } from '../model.ts'
+import type { SimTrade } from '../model.ts'
+import { feeScheduleOf } from './fees.ts'
 
-/** Of markets with fees: dollars a contract are rate · p · (1 − p), paid by takers who buy. */
-export const TAKER_FEE_RATE = 0.07
-
-/** Whether takers pay here; only crypto markets have a fee. */
-export function hasTakerFee(market: SimMarket): boolean {
-  return market.event.topic === 'crypto'
-}
+/** Fees have five decimals of a dollar; what is beyond is not charged. */
+const FEE_STEP_MICROS = 10
 
 /**
  * The price in rows, in dollars. Live prices are quotients of amounts and often just beside the tick
@@ -38,9 +34,11 @@ export function fillUsd(price: number, size: number): UsdMicros {
   return usdMicros(Math.round(price * size))
 }
 
-/** What a participant pays beside the price, to the nearest micro. */
+/** What a participant pays beside the price: takers alone, whichever side they are on. */
 export function fillFee(trade: SimTrade, participant: number): UsdMicros {
-  if (participant !== 0 || trade.side !== 'buy' || !hasTakerFee(trade.market)) return USD_ZERO
+  const schedule = participant === 0 ? feeScheduleOf(trade.market) : null
+  if (schedule === null) return USD_ZERO
   const price = toNumber(trade.price)
-  return usdMicros(Math.round(TAKER_FEE_RATE * price * (1 - price) * trade.size))
+  const fee = schedule.rate * (price * (1 - price)) ** schedule.exponent * trade.size
+  return usdMicros(Math.floor(fee / FEE_STEP_MICROS) * FEE_STEP_MICROS)
 }

@@ -1,6 +1,6 @@
-// The files of a world that lives through restarts: rows of JSON, appended before anything is told, so that a killed
-// process has written what it said. Every run begins a chapter of its own, and so does a full one; a chapter names the
-// one before and how much of that counts, so that a torn last line or a late word of a dying process changes nothing.
+// The files of a world that lives through restarts: rows of JSON, appended before a change is emitted, so that a killed
+// process has written what it emitted. Every run begins a chapter of its own, and so does a full one; a chapter names the
+// one before and how much of that counts, so that a torn last line or a late row of a dying process changes nothing.
 // Not for: what rows mean (world-record.ts). Upholds SIMKEEP2 and SIMKEEP4.
 //
 //   FOLDER/000007.log   {"format":1,"startedMs":…,"previous":{"number":6,"bytes":48120},…}
@@ -41,7 +41,7 @@ const chapterHead = Type.Object({
   ]),
 })
 
-export type ChapterHead = Omit<Static<typeof chapterHead>, 'format' | 'previous'>
+type ChapterHead = Omit<Static<typeof chapterHead>, 'format' | 'previous'>
 
 /** One file; `bytes` of it count. */
 export interface Chapter {

@@ -6,14 +6,14 @@ import type { SimStatus, WorldChange } from '../model.ts'
 import { BookChanges } from './book-changes.ts'
 import type { LiveMarket } from './live-market.ts'
 
-/** Each status, what follows it, and what is then told. */
+/** Each status, the status after it, and the kind of change that is then emitted. */
 export const LIFE: Readonly<
-  Record<SimStatus, { readonly next: SimStatus; readonly told: SimMoment } | null>
+  Record<SimStatus, { readonly next: SimStatus; readonly moment: SimMoment } | null>
 > = {
-  unopened: { next: 'open', told: 'opened' },
-  open: { next: 'closed', told: 'closed' },
-  closed: { next: 'determined', told: 'determined' },
-  determined: { next: 'resolved', told: 'resolved' },
+  unopened: { next: 'open', moment: 'opened' },
+  open: { next: 'closed', moment: 'closed' },
+  closed: { next: 'determined', moment: 'determined' },
+  determined: { next: 'resolved', moment: 'resolved' },
   resolved: null,
 }
 
@@ -25,7 +25,7 @@ export function nextMomentMs({ status, listing }: LiveMarket): TimeMs | null {
   return status === 'determined' ? listing.resolveMs : null
 }
 
-/** Takes every quote from the book and tells so, as venues cancel what rests at the close. */
+/** Takes every quote from the book and emits that, as venues cancel resting orders at the close. */
 export function endTrading(
   market: LiveMarket,
   atMs: TimeMs,

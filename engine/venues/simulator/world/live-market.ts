@@ -1,4 +1,4 @@
-// A market of the world, alive: status, book, trades and figures. A market nobody has touched costs
+// A market of the world, alive: status, book, trades and figures. A market without a book read or event costs
 // one object; its book is made at the first look and depends on nothing but seed and start, so that
 // who looks when changes nothing. Not for: deciding what happens to it (world.ts, order-flow.ts).
 // Upholds SIMWORLD3 (figures grow with age) and SIMWORLD4 (lazy books).
@@ -30,7 +30,7 @@ const CONTRACTS_PER_DAY = 1_500
 const NO_TRADES: readonly SimTrade[] = []
 
 /** What every market knows of the run it lives in. */
-export interface Surroundings {
+interface Surroundings {
   readonly seed: number
   readonly startedMs: TimeMs
   nowMs(): TimeMs
@@ -61,7 +61,7 @@ export class LiveMarket implements SimMarket {
     this.event = event
     this.#around = around
     this.#fair = new FairPrice({ seed: around.seed, planned })
-    this.temper = hash32('temper', around.seed, listing.nativeId)
+    this.temper = hash32('temper', around.seed, listing.chanceKey)
     this.status = statusAt(listing, around.nowMs())
     this.updatedMs = lastChangeMs(listing, around.nowMs())
     // Fine ticks where Polymarket has them (near 0 and 1), and in a fifth of the other markets.
@@ -83,7 +83,7 @@ export class LiveMarket implements SimMarket {
     return bookDepth(this.temper, this.listing.activity)
   }
 
-  /** Whether somebody has looked at the book; an untouched one has no history to keep. */
+  /** Whether the book was made: by a first read or a first event. */
   get isTouched(): boolean {
     return this.#book !== null
   }
@@ -104,7 +104,7 @@ export class LiveMarket implements SimMarket {
         tick: this.tickMicros,
         spread: this.spread,
         depth: this.depth,
-        random: seededRandom('book', seed, startedMs, this.listing.venue, this.listing.nativeId),
+        random: seededRandom('book', seed, startedMs, this.listing.venue, this.listing.chanceKey),
       })
     }
     return this.#book

@@ -1,5 +1,5 @@
 // What traders do to one market at one moment: quotes placed, cancelled, resized, moved after the
-// fair price, and trades (trading.ts). Each action is told once it is in the book.
+// fair price, and trades (trading.ts). Each action is emitted once it is in the book.
 // Not for: which market and how often (world.ts), nor withdrawn sides (book-faults.ts).
 // Upholds SIMFLOW1 and SIMFLOW2.
 
@@ -24,7 +24,7 @@ const TRADE_SHARE = 0.12
 const LEVELS_MAX = 60
 /** Stale levels that one action takes back; the next action goes on. */
 const STALE_LEVELS_MAX = 8
-/** How many ticks the best may lag behind the wanted price before somebody closes up. */
+/** How many ticks the best may lag behind the wanted price before a new quote closes the distance. */
 const LAG_TICKS = 2
 
 /** One action under way. */

@@ -1,5 +1,5 @@
 // The days before a world's first start: trades of the markets that are listed now, at the prices they had, and
-// results as they came, told in order of time to whoever keeps a history. It follows from the seed and the start.
+// results as they came, emitted in order of time. It follows from the seed and the start.
 // Not for: what wallets make of it (wallet-ledgers.ts), nor prices of the past (fair-price.ts). Upholds SIMPAST1 and SIMPAST2.
 
 import type { Random } from '../../../random.ts'
@@ -20,7 +20,7 @@ interface Moment {
   readonly status: SimStatus
 }
 
-/** Tells the past; statuses are those of the time told meanwhile, and those of now at the end. */
+/** Emits the past. Meanwhile each market has the status of the time emitted, at the end that of now. */
 export function inventPast(parts: {
   readonly markets: Readonly<Record<SimVenue, readonly LiveMarket[]>>
   readonly trading: Trading

@@ -6,7 +6,8 @@ import { priceMicros, sizeMicros, type TimeMs, timeMs, usdMicros } from '../../.
 import { SIM_VENUES, type SimMarket, type SimTrade, type SimWallet } from '../model.ts'
 import type { SimulatedWorld } from '../world.ts'
 import type { Row } from './journal.ts'
-import type { LiveMarket } from './live-market.ts'
+import { LiveMarket } from './live-market.ts'
+import { migratedOf, originOf } from './migrated-market.ts'
 import { RunIds } from './run-ids.ts'
 import { LiveTrade } from './sim-trade.ts'
 import type { WalletAccount } from './wallet-account.ts'
@@ -15,11 +16,11 @@ import { operationSeed, type WalletDeed, type WalletLedgers } from './wallet-led
 
 /** The first element of a row, one digit. Rows of states count in the first chapter that is read and in no other. */
 export const ROW = {
-  /** venue, native id, event number: the next market number. */
+  /** venue, native id, event number, and 1 for the market to which that one's tokens migrate: the next market number. */
   market: 0,
   /** market, time, outcome, is it a sale, price, size, fill, order, taker, then each maker and size. */
   trade: 1,
-  /** kind, time, wallet, market or null, size, dollars, number of the transaction. */
+  /** kind, time, wallet, market or null, size, dollars, number of the transaction; of a redemption or migration the outcome. */
   deed: 2,
   /** time, wallet, size, markets given, markets got, number of the transaction. */
   conversion: 3,
@@ -37,7 +38,7 @@ export const ROW = {
   countState: 9,
 } as const
 
-const DEEDS = ['SPLIT', 'MERGE', 'REDEEM', 'REWARD', 'MAKER_REBATE'] as const
+const DEEDS = ['SPLIT', 'MERGE', 'REDEEM', 'REWARD', 'MAKER_REBATE', 'MIGRATION'] as const
 
 /** Writes the rows of one chapter. */
 export class RowWriter {
@@ -94,14 +95,17 @@ export class RowWriter {
       return [ROW.conversion, atMs, wallet, size, given, others, count]
     }
     const market = deed.market === null ? null : this.market(deed.market)
-    return [ROW.deed, DEEDS.indexOf(deed.kind), atMs, wallet, market, size, deed.usd, count]
+    const row = [ROW.deed, DEEDS.indexOf(deed.kind), atMs, wallet, market, size, deed.usd, count]
+    return deed.outcomeIndex === undefined ? row : [...row, deed.outcomeIndex]
   }
 
   #newMarkets(from: number): string {
     let text = ''
     for (const market of [...this.#numbers.keys()].slice(from)) {
-      const { venue, nativeId } = market.listing
-      text += `${JSON.stringify([ROW.market, venue, nativeId, market.event.number])}\n`
+      const origin = originOf(market)
+      const { venue, nativeId } = (origin ?? market).listing
+      const row = [ROW.market, venue, nativeId, market.event.number]
+      text += `${JSON.stringify(origin === null ? row : [...row, 1])}\n`
     }
     return text
   }
@@ -111,7 +115,7 @@ export class RowWriter {
 export class RowReader {
   readonly #world: SimulatedWorld
   readonly #ledgers: WalletLedgers
-  readonly #markets: (LiveMarket | (() => LiveMarket))[] = []
+  readonly #markets: (SimMarket | (() => SimMarket))[] = []
   readonly #tradeIds: RunIds
   readonly #deedIds: RunIds
   readonly #idsOfRun: (startedMs: TimeMs) => RunIds
@@ -188,11 +192,11 @@ export class RowReader {
     })
     const lastTrade =
       last === null ? null : this.#trade(listOf(last), this.#idsOfRun(timeOf(startedMs))).trade
-    this.#market(number).restoreTraded([numberOf(usd), numberOf(contracts), sums], lastTrade)
+    this.#liveMarket(number).restoreTraded([numberOf(usd), numberOf(contracts), sums], lastTrade)
   }
 
   #trade(row: Row, ids: RunIds): { readonly trade: LiveTrade; readonly market: LiveMarket } {
-    const market = this.#market(row[1])
+    const market = this.#liveMarket(row[1])
     const makers: SimTrade['makers'][number][] = []
     for (let at = 10; at < row.length; at += 2) {
       makers.push({ wallet: this.#wallet(row[at]), size: sizeMicros(numberOf(row[at + 1])) })
@@ -214,7 +218,7 @@ export class RowReader {
   }
 
   #deed(row: Row): WalletDeed {
-    const [, kindIndex, atMs, wallet, market, size, usd, count] = row
+    const [, kindIndex, atMs, wallet, market, size, usd, count, outcome] = row
     const kind = DEEDS[numberOf(kindIndex)]
     if (kind === undefined) throw new Error(`no deed is of kind ${String(kindIndex)}`)
     return {
@@ -222,6 +226,7 @@ export class RowReader {
       atMs: timeOf(atMs),
       account: this.#account(wallet),
       market: market === null ? null : this.#market(market),
+      ...(outcome === undefined ? {} : { outcomeIndex: numberOf(outcome) === 0 ? 0 : 1 }),
       size: numberOf(size),
       usd: numberOf(usd),
       // A split is part of the transaction of the trade it was made for.
@@ -250,14 +255,22 @@ export class RowReader {
     const venue = SIM_VENUES.find((key) => key === row[1])
     const nativeId = String(row[2])
     const eventNumber = numberOf(row[3])
+    const isMigrated = row[4] === 1
     this.#markets.push(() => {
-      const market = venue && this.#world.marketOf({ venue, nativeId, eventNumber })
+      const listed = venue && this.#world.marketOf({ venue, nativeId, eventNumber })
+      const market = listed && isMigrated ? migratedOf(listed) : listed
       if (!market) throw new Error(`${nativeId} is no market of this world`)
       return market
     })
   }
 
-  #market(value: unknown): LiveMarket {
+  #liveMarket(value: unknown): LiveMarket {
+    const market = this.#market(value)
+    if (market instanceof LiveMarket) return market
+    throw new Error(`market ${numberOf(value)} has no trades of its own`)
+  }
+
+  #market(value: unknown): SimMarket {
     const number = numberOf(value)
     const known = this.#markets[number]
     if (known === undefined) throw new Error(`no market has number ${number}`)
@@ -276,7 +289,7 @@ export class RowReader {
   #account(value: unknown): WalletAccount {
     const wallet = this.#wallet(value)
     const account = this.#ledgers.accountOf(wallet)
-    if (account === null) throw new Error(`${wallet.address} did something before it was there`)
+    if (account === null) throw new Error(`a deed of ${wallet.address} stands before its account`)
     return account
   }
 }

@@ -48,3 +48,16 @@ export class TradeTape {
     for (const [market, count] of counts) this.#forget(market, count)
   }
 }
+
+/** The position of the first trade after a time; trades are oldest first. */
+export function firstAfter(trades: readonly SimTrade[], atMs: number): number {
+  let low = 0
+  let high = trades.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const trade = trades[middle]
+    if (trade !== undefined && trade.atMs <= atMs) low = middle + 1
+    else high = middle
+  }
+  return low
+}

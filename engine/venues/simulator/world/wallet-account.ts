@@ -31,10 +31,10 @@ import type {
 const HALF = 0.5
 
 /** Amount, bought, average price, realized, fees, time of the last event. */
-export type PositionFigures = readonly [number, number, number, number, number, number]
+type PositionFigures = readonly [number, number, number, number, number, number]
 
 /** A position as the venue counts it: a running weighted average that sales leave alone. */
-export class WalletPosition implements SimPosition {
+class WalletPosition implements SimPosition {
   amount: SizeMicros = SIZE_ZERO
   bought: SizeMicros = SIZE_ZERO
   averagePrice = 0
@@ -113,11 +113,12 @@ export class WalletHolding implements SimHolding {
       : this.positions[1].lastMs
   }
 
-  /** What redeeming everything would pay, each outcome rounded down to the micro. */
-  worth(payouts: readonly [PriceMicros, PriceMicros]): UsdMicros {
-    const [first, second] = this.positions
-    const paid = notionalMicros({ price: payouts[0], size: first.amount })
-    return usdMicros(paid + notionalMicros({ price: payouts[1], size: second.amount }))
+  /** What redeeming all of an outcome would pay, rounded down to the micro. */
+  worth(outcomeIndex: 0 | 1, payouts: readonly [PriceMicros, PriceMicros]): UsdMicros {
+    return notionalMicros({
+      price: payouts[outcomeIndex],
+      size: this.positions[outcomeIndex].amount,
+    })
   }
 }
 
@@ -150,6 +151,7 @@ export class WalletAccount implements SimWalletLedger {
   sell(holding: WalletHolding, outcomeIndex: 0 | 1, event: SimWalletEvent): void {
     holding.positions[outcomeIndex].sell(event.size, priceOf(event), event.atMs)
     this.#book(event, event.usd)
+    this.fees = usdMicros(this.fees + event.fee)
   }
 
   split(holding: WalletHolding, event: SimWalletEvent): void {
@@ -162,13 +164,20 @@ export class WalletAccount implements SimWalletLedger {
     this.#book(event, event.usd)
   }
 
-  /** Everything the wallet has of the market, at what each outcome pays (dollars). */
-  redeem(holding: WalletHolding, payouts: readonly [number, number], event: SimWalletEvent): void {
-    for (const index of [0, 1] as const) {
-      const position = holding.positions[index]
-      if (position.amount > 0) position.sell(position.amount, payouts[index], event.atMs)
-    }
+  /** Everything the wallet has of the event's outcome, at what that pays (dollars). */
+  redeem(holding: WalletHolding, payout: number, event: SimWalletEvent): void {
+    const position = holding.positions[event.outcomeIndex ?? 0]
+    position.sell(position.amount, payout, event.atMs)
     this.#book(event, event.usd)
+  }
+
+  /** As much of the new market's outcome as of the old one's, at what that cost; the row is the new one's. */
+  migrate(from: WalletHolding, to: WalletHolding, event: SimWalletEvent): void {
+    const index = event.outcomeIndex ?? 0
+    const { averagePrice } = from.positions[index]
+    from.positions[index].sell(event.size, averagePrice, event.atMs)
+    to.positions[index].buy(event.size, averagePrice, event.atMs)
+    this.#book(event, 0)
   }
 
   /**

@@ -48,6 +48,10 @@ export class WalletFill implements SimWalletEvent {
   get market(): SimMarket {
     return this.trade.market
   }
+
+  get outcomeIndex(): 0 | 1 {
+    return this.trade.outcomeIndex
+  }
 }
 
 /** What gives an operation its hash: a transaction of its own, or the trade it was made for. */
@@ -71,11 +75,12 @@ export class OwnTransaction implements Transaction {
   }
 }
 
-/** A split, merge, redemption, conversion row, reward or rebate. */
+/** A split, merge, redemption, conversion row, migration, reward or rebate. */
 export class WalletOperation implements SimWalletEvent {
   readonly kind: Exclude<SimWalletEventKind, 'TRADE'>
   readonly atMs: TimeMs
   readonly market: SimMarket | null
+  readonly outcomeIndex: 0 | 1 | null
   readonly size: SizeMicros
   readonly usd: UsdMicros
   readonly #transaction: Transaction
@@ -84,6 +89,7 @@ export class WalletOperation implements SimWalletEvent {
     kind: Exclude<SimWalletEventKind, 'TRADE'>
     atMs: TimeMs
     market: SimMarket | null
+    outcomeIndex: 0 | 1 | null
     size: SizeMicros
     usd: UsdMicros
     transaction: Transaction
@@ -91,6 +97,7 @@ export class WalletOperation implements SimWalletEvent {
     this.kind = fields.kind
     this.atMs = fields.atMs
     this.market = fields.market
+    this.outcomeIndex = fields.outcomeIndex
     this.size = fields.size
     this.usd = fields.usd
     this.#transaction = fields.transaction
@@ -107,4 +114,9 @@ export class WalletOperation implements SimWalletEvent {
   get txHash(): string {
     return this.#transaction.txHash
   }
+}
+
+/** Whether a row names its token and says its contracts: of redemptions about every other one does. */
+export function isNamed({ kind, txHash }: Pick<SimWalletEvent, 'kind' | 'txHash'>): boolean {
+  return kind !== 'REDEEM' || Number.parseInt(txHash.slice(-1), 16) % 2 === 0
 }

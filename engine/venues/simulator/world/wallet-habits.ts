@@ -10,7 +10,7 @@ import {
   type UsdMicros,
   usdMicros,
 } from '../../../units.ts'
-import type { SimWalletEventKind } from '../model.ts'
+import type { SimMarket, SimWalletEventKind } from '../model.ts'
 import { mixUnit } from './mix.ts'
 
 /** A hundredth of a contract: nothing trades finer. */
@@ -27,6 +27,8 @@ const WINNER_REDEEMS_SHARE = 0.85
 const LOSER_REDEEMS_SHARE = 0.35
 const REDEEM_DELAY_MS_MIN = 5_000
 const REDEEM_DELAY_MS_MEAN = 4 * MINUTE_MS
+const MIGRATE_SHARE = 0.02
+const KEEPS_LOSER_SHARE = 0.4
 const INCOME_SHARE = 0.004
 
 /** The chances of all wallets; one for the ledgers. */
@@ -46,10 +48,11 @@ export class WalletHabits {
   }
 
   /** What the owner of a fill goes on to do in a moment, if anything. */
-  plan(isNoBuyer: boolean): 'merge' | 'convert' | null {
+  plan(isNoBuyer: boolean): 'merge' | 'convert' | 'migrate' | null {
     const chance = this.#random.next()
     if (chance < MERGE_SHARE) return 'merge'
-    return isNoBuyer && chance < MERGE_SHARE + CONVERT_SHARE ? 'convert' : null
+    if (isNoBuyer && chance < MERGE_SHARE + CONVERT_SHARE) return 'convert'
+    return chance > 1 - MIGRATE_SHARE ? 'migrate' : null
   }
 
   /** How long such a plan takes, in milliseconds: never within the same second. */
@@ -63,12 +66,18 @@ export class WalletHabits {
     return Math.floor(sets / 2 / HUNDREDTH) * HUNDREDTH
   }
 
+  /** Whether a winner who also holds the losing side leaves that where it is. */
+  keepsLoser(address: string, { listing }: SimMarket): boolean {
+    const key = hash32('keeps', this.#seed, address, listing.slug)
+    return mixUnit(key, 0) < KEEPS_LOSER_SHARE
+  }
+
   /**
    * How long after the resolution a holder redeems, in milliseconds; null: never. A pure function of the
-   * wallet and the market, so that a restart does not make anybody think again.
+   * wallet and the market, so that a restart changes no delay.
    */
-  redeemDelayMs(holder: { address: string; nativeId: string; isWinner: boolean }): number | null {
-    const key = hash32('redeems', this.#seed, holder.address, holder.nativeId)
+  redeemDelayMs(holder: { address: string; chanceKey: string; isWinner: boolean }): number | null {
+    const key = hash32('redeems', this.#seed, holder.address, holder.chanceKey)
     const share = holder.isWinner ? WINNER_REDEEMS_SHARE : LOSER_REDEEMS_SHARE
     if (mixUnit(key, 0) >= share) return null
     const wait = -Math.log(1 - mixUnit(key, 1)) * REDEEM_DELAY_MS_MEAN

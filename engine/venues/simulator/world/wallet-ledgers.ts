@@ -2,7 +2,7 @@
 // wallets do besides trading. A seller who lacks tokens splits in the same transaction, just before;
 // holders merge, convert and redeem later. What came within a second is not passed on within it, so that no
 // balance is ever negative, in whatever order the transactions of a second are read.
-// All of it follows from the seed and the changes told.
+// All of it follows from the seed and the world's changes.
 // Not for: who trades (trading.ts), how likely something is (wallet-habits.ts), rows (polymarket/).
 // Upholds SIMWALLET1, SIMWALLET2, SIMWALLET5 to SIMWALLET7 and SIMWALLET15.
 
@@ -28,18 +28,27 @@ import type {
 } from '../model.ts'
 import { DueList } from './due-list.ts'
 import { fillFee, fillUsd, participation, shownPrice } from './fill-money.ts'
+import { migratedOf } from './migrated-market.ts'
 import { RunIds } from './run-ids.ts'
 import { WalletAccount, WalletHolding } from './wallet-account.ts'
-import { OwnTransaction, type Transaction, WalletFill, WalletOperation } from './wallet-events.ts'
+import {
+  isNamed,
+  OwnTransaction,
+  type Transaction,
+  WalletFill,
+  WalletOperation,
+} from './wallet-events.ts'
 import { WalletHabits } from './wallet-habits.ts'
 
 /** What a wallet does besides trading; `size` and `usd` in micros. */
 export type WalletDeed =
   | {
-      readonly kind: 'SPLIT' | 'MERGE' | 'REDEEM' | 'REWARD' | 'MAKER_REBATE'
+      readonly kind: 'SPLIT' | 'MERGE' | 'REDEEM' | 'REWARD' | 'MAKER_REBATE' | 'MIGRATION'
       readonly account: WalletAccount
-      /** Null for what the venue pays. */
+      /** Null for what the venue pays; of a migration the old one. */
       readonly market: SimMarket | null
+      /** Of a redemption and a migration. */
+      readonly outcomeIndex?: 0 | 1
       readonly size: number
       readonly usd: number
       readonly atMs: TimeMs
@@ -57,7 +66,7 @@ export type WalletDeed =
       readonly transaction: Transaction
     }
 
-/** Told before it is done: a wallet's first appearance, and each deed. */
+/** Records a wallet's first appearance, and each deed, before it is done. */
 export interface LedgerRecorder {
   onAccount(account: WalletAccount): void
   onDeed(deed: WalletDeed): void
@@ -65,17 +74,18 @@ export interface LedgerRecorder {
 
 /** What a wallet is about to do with its holding. */
 interface Plan {
-  readonly kind: 'merge' | 'convert' | 'redeem'
+  readonly kind: 'merge' | 'convert' | 'migrate' | 'redeem'
   readonly holding: WalletHolding
 }
 
+const OUTCOMES = [0, 1] as const
 /** About 250 MB with the trades they point at. */
 const EVENTS_MAX = 2_000_000
 
 /**
- * All wallets of a world, from now on, or from what `restore…` and `apply` brought back. Events are kept up to two million over all wallets; when full,
- * the oldest tenth goes, each wallet counts what it lost, and with it go holdings that nobody has
- * touched since and that are empty or resolved.
+ * All wallets of a world, from now on, or from what `restore…` and `apply` brought back. All wallets together
+ * keep up to two million events; when full, the oldest tenth goes, and each wallet counts what it lost. Holdings
+ * without a later event that are empty or resolved go too.
  */
 export class WalletLedgers implements SimWallets {
   readonly #habits: WalletHabits
@@ -109,7 +119,7 @@ export class WalletLedgers implements SimWallets {
     const bornMs = options.bornMs ?? startedMs
     this.#ownerIds = new RunIds({ seed: operationSeed(seed), startedMs: bornMs })
     for (const trade of options.world.trades('a')) this.#trade(trade)
-    this.#stopListening = options.world.onChange((change) => this.#hear(change))
+    this.#stopListening = options.world.onChange((change) => this.#take(change))
   }
 
   wallet(address: string): SimWalletLedger | null {
@@ -156,7 +166,7 @@ export class WalletLedgers implements SimWallets {
     return holding
   }
 
-  /** Takes in a trade of before, and what it meant to its wallets; nobody does anything because of it. */
+  /** Adds a trade of an earlier run and its fills to the ledgers; wallets do not act on it again. */
   restoreTrade(trade: SimTrade): void {
     for (let participant = 0; participant <= trade.makers.length; participant += 1) {
       this.#fill(trade, participant)
@@ -177,11 +187,12 @@ export class WalletLedgers implements SimWallets {
     this.#stopListening()
   }
 
-  #hear(change: WorldChange): void {
+  #take(change: WorldChange): void {
     const { atMs } = change
     for (let due = this.#plans.takeDue(atMs); due !== null; due = this.#plans.takeDue(atMs)) {
       if (due.kind === 'merge') this.#merge(due.holding, atMs)
       else if (due.kind === 'convert') this.#convert(due.holding, atMs)
+      else if (due.kind === 'migrate') this.#migrate(due.holding, atMs)
       else this.#redeem(due.holding, atMs)
     }
     if (change.market.listing.venue !== 'a') return
@@ -269,8 +280,22 @@ export class WalletLedgers implements SimWallets {
     this.#do({ ...made, size, transaction: this.#transaction() })
   }
 
+  /** All of the side of which the wallet has more. */
+  #migrate(holding: WalletHolding, atMs: TimeMs): void {
+    const { ledger, market } = holding
+    if (market.status !== 'open' || migratedOf(market) === null) return
+    const [yes, no] = [holding.positions[0].settled(atMs), holding.positions[1].settled(atMs)]
+    const [outcomeIndex, size] = no > yes ? ([1, no] as const) : ([0, yes] as const)
+    if (size === 0) return
+    const made = { kind: 'MIGRATION', account: ledger, market, outcomeIndex, size } as const
+    this.#do({ ...made, usd: 0, atMs, transaction: this.#transaction() })
+  }
+
   #awaitRedemptions(market: SimMarket, atMs: TimeMs): void {
     for (const holding of this.#holdersOf(market)) this.#awaitRedemption(holding, atMs)
+    const migrated = migratedOf(market)
+    if (migrated === null) return
+    for (const holding of this.#holdersOf(migrated)) this.#awaitRedemption(holding, atMs)
   }
 
   #awaitRedemption(holding: WalletHolding, resolvedMs: TimeMs): void {
@@ -278,18 +303,26 @@ export class WalletLedgers implements SimWallets {
     const { ledger, market } = holding
     const delayMs = this.#habits.redeemDelayMs({
       address: ledger.wallet.address,
-      nativeId: market.listing.nativeId,
-      isWinner: holding.worth(payoutsOf(market)) > 0,
+      chanceKey: market.listing.chanceKey,
+      isWinner: OUTCOMES.some((index) => holding.worth(index, payoutsOf(market)) > 0),
     })
     if (delayMs !== null) this.#plans.add(resolvedMs + delayMs, { kind: 'redeem', holding })
   }
 
   #redeem(holding: WalletHolding, atMs: TimeMs): void {
     const { ledger, market } = holding
-    if (holding.isEmpty) return
-    const usd = holding.worth(payoutsOf(market))
-    const made = { kind: 'REDEEM', account: ledger, market, atMs } as const
-    this.#do({ ...made, size: usd, usd, transaction: this.#transaction() })
+    const paid = OUTCOMES.map((index) => holding.worth(index, payoutsOf(market)))
+    const isWinner = paid.some((usd) => usd > 0)
+    const keepsLoser = isWinner && this.#habits.keepsLoser(ledger.wallet.address, market)
+    const transaction = this.#transaction()
+    for (const outcomeIndex of OUTCOMES) {
+      const { amount } = holding.positions[outcomeIndex]
+      const usd = paid[outcomeIndex] ?? 0
+      if (amount === 0 || (usd === 0 && keepsLoser)) continue
+      const size = isNamed({ kind: 'REDEEM', txHash: transaction.txHash }) ? amount : usd
+      const made = { kind: 'REDEEM', account: ledger, market, outcomeIndex, atMs } as const
+      this.#do({ ...made, size, usd, transaction })
+    }
   }
 
   #do(deed: WalletDeed): void {
@@ -305,6 +338,10 @@ export class WalletLedgers implements SimWallets {
       return
     }
     const { market, kind } = deed
+    if (kind === 'MIGRATION') {
+      this.#applyMigration(deed)
+      return
+    }
     const event = operation(kind, deed)
     if (market === null) account.earn(event)
     else {
@@ -312,8 +349,17 @@ export class WalletLedgers implements SimWallets {
       const payouts = payoutsOf(market)
       if (kind === 'SPLIT') account.split(holding, event)
       else if (kind === 'MERGE') account.merge(holding, event)
-      else account.redeem(holding, [toNumber(payouts[0]), toNumber(payouts[1])], event)
+      else account.redeem(holding, toNumber(payouts[event.outcomeIndex ?? 0]), event)
     }
+    this.#count(account)
+  }
+
+  #applyMigration(deed: Exclude<WalletDeed, { kind: 'CONVERSION' }>): void {
+    const { account, market } = deed
+    const to = market === null ? null : migratedOf(market)
+    if (market === null || to === null) throw new TypeError('a migration leads to a market')
+    const event = operation('MIGRATION', { ...deed, market: to })
+    account.migrate(this.holding(account, market), this.holding(account, to), event)
     this.#count(account)
   }
 
@@ -353,7 +399,7 @@ export class WalletLedgers implements SimWallets {
     }
   }
 
-  /** Lets the oldest `count` events go, and the holdings that nobody touched since and that are over by `atMs`. */
+  /** Drops the oldest `count` events, and the holdings without a later event that are over by `atMs`. */
   forget(count: number, atMs: TimeMs): void {
     const counts = new Map<WalletAccount, number>()
     for (const account of this.#order.slice(0, count)) {
@@ -372,7 +418,7 @@ export class WalletLedgers implements SimWallets {
     return this.#order[0]?.events[0]?.atMs ?? TIME_ZERO
   }
 
-  /** Lets go of holdings that nobody touched since `oldestMs` and that are empty or resolved by `atMs`. */
+  /** Drops holdings without an event since `oldestMs` that are empty or resolved by `atMs`. */
   prune(oldestMs: TimeMs, atMs: TimeMs): void {
     const isStale = (holding: WalletHolding): boolean =>
       holding.lastMs < oldestMs && (holding.isEmpty || holding.market.listing.resolveMs <= atMs)
@@ -391,15 +437,16 @@ function operation(
   kind: WalletOperation['kind'],
   fields: {
     readonly market: SimMarket | null
+    readonly outcomeIndex?: 0 | 1
     readonly size: number
     readonly usd: number
     readonly atMs: TimeMs
     readonly transaction: Transaction
   },
 ): WalletOperation {
-  const { market, atMs, transaction } = fields
-  const size = sizeMicros(fields.size)
-  return new WalletOperation({ kind, atMs, market, size, usd: usdMicros(fields.usd), transaction })
+  const { market, outcomeIndex = null, atMs, transaction } = fields
+  const [size, usd] = [sizeMicros(fields.size), usdMicros(fields.usd)]
+  return new WalletOperation({ kind, atMs, market, outcomeIndex, size, usd, transaction })
 }
 
 function participantOf(trade: SimTrade, participant: number): SimWallet | undefined {

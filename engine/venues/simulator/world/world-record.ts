@@ -22,7 +22,7 @@ const PARTS_MAX = 4
 const PART_AGE_MS_MAX = 14 * DAY_MS
 
 /** The rows that a part is measured by: what happened, and not what a state or a chapter adds. */
-const HISTORY: ReadonlySet<unknown> = new Set([ROW.trade, ROW.deed, ROW.conversion])
+const MEASURED: ReadonlySet<unknown> = new Set([ROW.trade, ROW.deed, ROW.conversion])
 
 /** Of all states only that of the first chapter counts. */
 const STATE: ReadonlySet<number> = new Set([
@@ -112,7 +112,7 @@ export class WorldRecord implements LedgerRecorder {
    */
   follow(world: SimulatedWorld, ledgers: WalletLedgers): void {
     this.#kept = { world, ledgers }
-    this.#stopListening = world.onChange((change) => this.#hear(change))
+    this.#stopListening = world.onChange((change) => this.#take(change))
   }
 
   /** Begins to write, with what has happened since `follow`. Throws when the disk refuses. */
@@ -153,7 +153,7 @@ export class WorldRecord implements LedgerRecorder {
     const isWanted = (kind: number): boolean => isFirst || !STATE.has(kind)
     for (const row of this.#journal.rows(chapter, isWanted)) {
       reader.read(row)
-      if (HISTORY.has(row[0])) part.rowCount += 1
+      if (MEASURED.has(row[0])) part.rowCount += 1
     }
     for (const venue of SIM_VENUES) {
       part.tradeCounts[venue] += countTrades(venue) - tradesBefore[venue]
@@ -171,7 +171,7 @@ export class WorldRecord implements LedgerRecorder {
     return part
   }
 
-  #hear(change: WorldChange): void {
+  #take(change: WorldChange): void {
     if (change.kind === 'trade' && change.trade instanceof LiveTrade) {
       const { trade } = change
       this.#before.push({ make: (writer) => writer.trade(trade), trade })
@@ -246,7 +246,7 @@ export class WorldRecord implements LedgerRecorder {
   }
 
   #know(): { readonly world: SimulatedWorld; readonly ledgers: WalletLedgers } {
-    if (this.#kept === null) throw new Error('a record follows a world')
+    if (this.#kept === null) throw new Error('the record has no world yet')
     return this.#kept
   }
 }

@@ -1,4 +1,4 @@
-// Who is logged in, what the account's keys may ask for, and how much is left in the present minute of what this page
+// The account that is logged in, what its keys may ask for, and how much is left in the present minute of what this page
 // asks, which is a budget of its own, as the last answer said. Upholds DASH28.
 
 import { useEffect, useState } from 'preact/hooks'
@@ -9,7 +9,7 @@ import { html } from '../../html.ts'
 import type { Me } from '../../records.ts'
 import { whoAmI } from '../../session.ts'
 import { useAsked } from '../asked.ts'
-import { Failure, Waiting } from '../states.ts'
+import { Unanswered } from '../states.ts'
 import { Time } from '../time.ts'
 
 /** What the server takes for "as much as you like" where an operator set no limit. */
@@ -22,8 +22,7 @@ export function AccountLimits() {
   const left = useLeft()
   return html`<section class="card stack" aria-labelledby="who">
     <h2 id="who">You</h2>
-    ${asked.kind === 'waiting' ? html`<${Waiting} what="your account" />` : null}
-    ${asked.kind === 'failed' ? html`<${Failure} error=${asked.error} retry=${asked.again} />` : null}
+    <${Unanswered} asked=${asked} what="your account" />
     ${asked.kind === 'answered' ? html`<${Facts} me=${asked.answer} left=${left} />` : null}
   </section>`
 }

@@ -8,8 +8,7 @@ import type { Market } from '../../records.ts'
 import { Signal, useSignal } from '../../signal.ts'
 import { feeds } from '../../stream.ts'
 import { Time } from '../time.ts'
-import { ChangingPrice } from './price.ts'
-import { type LivePrice, priceOfOutcome, useLivePrices } from './prices.ts'
+import { ChangingPrice, type LivePrice, priceOfOutcome, useLivePrices } from './live-price.ts'
 
 const NONE = new Signal<LivePrice | null>(null)
 
@@ -65,7 +64,7 @@ export function MarketOutcomes({ market }: { readonly market: Market }) {
 const millis = (seconds: number | null): number | null =>
   seconds === null ? null : seconds * 1_000
 
-/** Characters of the rules that are shown before somebody asks for all. */
+/** Characters of the rules that are shown until the viewer unfolds them. */
 const RULES_SHOWN = 600
 
 export function MarketRules({ market }: { readonly market: Market }) {

@@ -1,5 +1,6 @@
-// The trades of a market as they happen, newest on top. A row that stands is never drawn again, and the page has only
-// those that can be seen: all of them once somebody scrolls. Upholds DASH43.
+// The trades of a market as they happen, newest on top: of a page of the server's answer and of the stream, each once,
+// whichever comes first. A row that stands is never drawn again, and the page has only the rows that can be seen: all of
+// them once the viewer scrolls. Bounded: the oldest go. Upholds DASH43.
 
 import { Component } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
@@ -11,7 +12,47 @@ import { useRedraw } from '../../signal.ts'
 import { follow } from '../../stream.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
-import { TAPE_TRADES_MAX, type TapeTrade, TradeTape } from './trade-tape.ts'
+
+/** Trades that are kept. */
+export const TAPE_TRADES_MAX = 200
+
+/** What the tape shows of a trade. */
+export interface TapeTrade {
+  readonly id: string
+  /** Dollars, of the quoted outcome. */
+  readonly price: number
+  /** Contracts. */
+  readonly size: number
+  readonly size_usd: number
+  /** What the taker did. */
+  readonly side: string
+  readonly timestamp_ms: number
+}
+
+export class TradeTape {
+  readonly #ids = new Set<string>()
+  readonly #trades: TapeTrade[] = []
+
+  /** Newest first. */
+  get trades(): readonly TapeTrade[] {
+    return this.#trades
+  }
+
+  /** False: it is there already, or older than all of a full tape. Of two of one moment the later put is the newer. */
+  put(trade: TapeTrade): boolean {
+    if (this.#ids.has(trade.id)) return false
+    const at = this.#trades.findIndex(({ timestamp_ms: ms }) => ms <= trade.timestamp_ms)
+    const place = at === -1 ? this.#trades.length : at
+    if (place >= TAPE_TRADES_MAX) return false
+    this.#trades.splice(place, 0, trade)
+    this.#ids.add(trade.id)
+    if (this.#trades.length > TAPE_TRADES_MAX) {
+      const gone = this.#trades.pop()
+      if (gone !== undefined) this.#ids.delete(gone.id)
+    }
+    return true
+  }
+}
 
 /** Twice what the tape has room for, so that there is something to scroll to. */
 const ROWS_AT_TOP = 32
@@ -36,7 +77,7 @@ export function TradePanel({ marketId }: { readonly marketId: string }) {
           onMessage: (message) => {
             if (message.type === 'trade' && tape.put(message.data)) redraw()
           },
-          // What the stream could not bring back may be in the history.
+          // The server's answer may have what the stream could not bring back.
           onGap: readAgain,
         },
       ),

@@ -1,15 +1,20 @@
-// The same question at the other venue, found among the server's matches: how sure that is, and why. Not for: the live
-// prices of the two (http/dashboard/parts/market/twin-prices.ts). Upholds DASH44.
+// The same question at the other venue, found among the server's matches: how sure that is, and why; and the best bid and
+// ask of both venues beside each other, live, as the same outcome sees them, with the gap between them. Upholds DASH44.
 
+import type { BookView } from '../../../client/connect.ts'
 import { request } from '../../api.ts'
+import { gapText, priceText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market, MatchList } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
+import { useSignal } from '../../signal.ts'
+import { feeds, streamClient, streamState } from '../../stream.ts'
 import { useAsked } from '../asked.ts'
+import { type Crossing, contrary, crossingOf, gapOf, midOf, type Quote } from '../lists/quotes.ts'
+import { askVenues } from '../lists/venues.ts'
 import { type MatchPair, type MatchRecord, pairsOf } from '../matches/pair.ts'
-import { Empty, Failure, Waiting } from '../states.ts'
-import { askVenues } from '../views/venues.ts'
-import { TwinPrices } from './twin-prices.ts'
+import { Empty, Unanswered } from '../states.ts'
+import { BOOK_STATE_WORDS, bookStateOf, useBooks } from './book.ts'
 
 /** A market's twin, and what is thought of the pair. */
 interface Twin {
@@ -26,8 +31,7 @@ export function TwinPanel({ market }: { readonly market: Market }) {
   const twin = asked.kind === 'answered' ? asked.answer.twin : null
   return html`<section class="card twin" aria-labelledby="twin-title">
     <h2 id="twin-title">${name === null ? 'The other venue' : `At ${name}`}</h2>
-    ${asked.kind === 'waiting' ? html`<${Waiting} what="the twin" />` : null}
-    ${asked.kind === 'failed' ? html`<${Failure} error=${asked.error} retry=${asked.again} />` : null}
+    <${Unanswered} asked=${asked} what="the twin" />
     ${name !== null && twin === null ? html`<${Empty}>No market at ${name} is known to ask the same.<//>` : null}
     ${twin === null ? null : found(market, twin)}
   </section>`
@@ -50,7 +54,7 @@ function filterOf({ slug, event_slug: event }: Market, isOfA: boolean) {
 }
 
 /** A market's twin among the pairs of its slug or event; null: it has none. */
-export function twinIn(pairs: readonly MatchPair[], marketId: string): Twin | null {
+function twinIn(pairs: readonly MatchPair[], marketId: string): Twin | null {
   for (const { a, b, match } of pairs) {
     if (a.id === marketId) return { market: b, match }
     if (b.id === marketId) return { market: a, match }
@@ -76,4 +80,95 @@ function found(market: Market, twin: Twin) {
     <${TwinPrices} market=${market} twin=${twin.market} inverted=${inverted} />
     <p class="muted">${explanation}</p>
   `
+}
+
+/** Best bid and ask at both venues. */
+function TwinPrices({
+  market,
+  twin,
+  inverted,
+}: {
+  readonly market: Market
+  readonly twin: Market
+  readonly inverted: boolean | null
+}) {
+  useBooks([market.id, twin.id])
+  const { state: connection } = useSignal(streamState)
+  const venueFeeds = useSignal(feeds)
+  const [here, there] = [market, twin].map((one) => {
+    const platform = one.platforms[0]?.platform ?? ''
+    const book = streamClient()?.book(one.id, 1) ?? null
+    return {
+      platform,
+      quote: quoteOf(book),
+      state: bookStateOf(book, connection, venueFeeds.get(platform) ?? null),
+    }
+  })
+  if (here === undefined || there === undefined) return null
+  // As our first outcome sees them; null: it is not known which of theirs means it.
+  const theirs = inverted === null ? null : inverted ? contrary(there.quote) : there.quote
+  const isLive = here.state === 'live' && there.state === 'live'
+  return html`
+    <div class="scroll-x">
+      <table class="list twin-prices" data-live=${isLive}>
+        <caption>${
+          theirs === null
+            ? 'Each venue’s own first outcome'
+            : `“${market.outcomes[0]?.label ?? ''}” at both venues`
+        }</caption>
+        <thead>
+          <tr>
+            <td></td>
+            <th scope="col" class="num">${here.platform}</th>
+            <th scope="col" class="num">${there.platform}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${figures('bid', 'Best bid', here.quote.bid, (theirs ?? there.quote).bid)}
+          ${figures('ask', 'Best ask', here.quote.ask, (theirs ?? there.quote).ask)}
+          ${figures('mid', 'Midpoint', midOf(here.quote), midOf(theirs ?? there.quote))}
+        </tbody>
+      </table>
+    </div>
+    ${theirs === null ? html`<p>Which outcome there means ours is not known, so there is no gap to show.</p>` : gapWords({ ...crossingOf(here.quote, theirs), gap: gapOf(here.quote, theirs) }, here.platform, there.platform)}
+    ${[here, there]
+      .filter(({ state }) => state !== 'live')
+      .map(
+        ({ platform, state }) =>
+          html`<p class="muted" key=${platform}>${platform}: ${BOOK_STATE_WORDS[state]}.</p>`,
+      )}
+  `
+}
+
+function figures(name: string, title: string, ours: number | null, theirs: number | null) {
+  return html`<tr data-figure=${name}>
+    <th scope="row">${title}</th>
+    <td class="num">${priceText(ours)}</td>
+    <td class="num">${priceText(theirs)}</td>
+  </tr>`
+}
+
+function gapWords(
+  { gap, left, buyAt }: Crossing & { readonly gap: number | null },
+  here: string,
+  there: string,
+) {
+  const [from, to] = buyAt === 'ours' ? [here, there] : [there, here]
+  return html`<dl class="gaps">
+    <div><dt>Price gap</dt> <dd data-figure="gap">${gapText(gap)}</dd></div>
+    <div>
+      <dt>After crossing both spreads</dt>
+      <dd><span data-figure="crossed" class=${left !== null && left > 0 ? 'up' : ''}>${gapText(left)}</span>${
+        left === null
+          ? ' (a side is empty)'
+          : left > 0
+            ? ` bought at ${from}, sold at ${to}, before fees`
+            : ': nothing is left of it'
+      }</dd>
+    </div>
+  </dl>`
+}
+
+function quoteOf(book: BookView | null): Quote {
+  return { bid: book?.bids[0]?.price ?? null, ask: book?.asks[0]?.price ?? null }
 }

@@ -1,13 +1,13 @@
-// Finds markets as somebody types: waits for a pause, gives up the request under way when another list is wanted, and
+// Finds markets as the viewer types: waits for a pause, gives up the request under way when another list is wanted, and
 // shows only what the newest request answered, whatever order the answers come in. The last list stays until then.
-// Not for: what is wanted (http/dashboard/parts/markets/query.ts), drawing (pages/markets.ts). Upholds DASH35.
+// Not for: what is wanted (http/dashboard/parts/markets/filters.ts), drawing (pages/markets.ts). Upholds DASH35.
 
 import type { StopTimer } from '../../browser.ts'
 import type { Market, MarketPage } from '../../records.ts'
 import { Signal } from '../../signal.ts'
-import { isSameQuery, type MarketQuery, searchText } from './query.ts'
+import { isSameQuery, type MarketQuery, searchText } from './filters.ts'
 
-/** How long nobody must have typed. */
+/** The pause after the last letter before a search. */
 export const PAUSE_MS = 250
 /** Beyond it a list is no list to look through, and every row costs a subscription. */
 export const PAGES_MAX = 8
@@ -21,7 +21,7 @@ export interface FinderState {
   readonly error: unknown
 }
 
-export interface FinderParts {
+interface FinderParts {
   readonly ask: (
     query: MarketQuery,
     cursor: string | null,

@@ -6,8 +6,12 @@ import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { Signal, useSignal } from '../../signal.ts'
-import { ChangingPrice } from '../market/price.ts'
-import { type LivePrice, priceOfOutcome, useLivePrices } from '../market/prices.ts'
+import {
+  ChangingPrice,
+  type LivePrice,
+  priceOfOutcome,
+  useLivePrices,
+} from '../market/live-price.ts'
 import { Time } from '../time.ts'
 
 /** Of a cent, at least: prices of most markets stand under each other. */

@@ -1,5 +1,5 @@
 // A wallet's profits: the figures, and the curve of what was realised to date in steps of the viewer's choice; the same
-// points as a table for who cannot see the curve. Not for: drawing (charts/curve.ts). Upholds DASH66, DASH67.
+// points as a table for viewers who cannot see the curve. Not for: drawing (charts/curve.ts). Upholds DASH66, DASH67.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { requestWithFacts } from '../../api.ts'
@@ -8,10 +8,10 @@ import { countText, percentText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { WalletPnl } from '../../records.ts'
 import { useAsked } from '../asked.ts'
-import { Empty, Failure, Waiting } from '../states.ts'
+import { Empty, Failure, Unanswered } from '../states.ts'
 import { Time } from '../time.ts'
 import { Figures } from './profile.ts'
-import { curvePoints, signedUsdText, wayOf } from './words.ts'
+import { signedUsdText, wayOf } from './words.ts'
 
 const STEPS = [
   ['all', 'every moment'],
@@ -45,8 +45,7 @@ export function WalletPnlCard({ address }: { readonly address: string }) {
         )}
       </div>
     </div>
-    ${asked.kind === 'waiting' ? html`<${Waiting} what="profits" />` : null}
-    ${asked.kind === 'failed' ? html`<${Failure} error=${asked.error} retry=${asked.again} />` : null}
+    <${Unanswered} asked=${asked} what="profits" />
     ${asked.kind === 'answered' ? shown(asked.answer.answer, step) : null}
   </section>`
 }
@@ -83,7 +82,7 @@ function PnlCurve({
   useEffect(() => {
     let curve: Curve | null = null
     let isGone = false
-    // The library of charts is loaded by who looks at one.
+    // The library of charts is loaded only where one is shown.
     import('../../charts/curve.ts').then(({ openCurve }) => {
       if (isGone || host.current === null) return
       curve = openCurve(host.current)
@@ -113,4 +112,13 @@ function PnlCurve({
           )}</tbody>
       </table></div>
     </details>`
+}
+
+/** One point a second, the last of several; in order of time. */
+export function curvePoints({
+  pnl_over_time: series,
+}: Pick<WalletPnl, 'pnl_over_time'>): readonly CurvePoint[] {
+  const bySecond = new Map<number, number>()
+  for (const { timestamp, pnl_to_date } of series) bySecond.set(timestamp, pnl_to_date)
+  return [...bySecond].sort(([one], [other]) => one - other).map(([time, usd]) => ({ time, usd }))
 }

@@ -6,9 +6,9 @@ import { countText, priceText, sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { WalletPosition, WalletPositionPage } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
+import { ChoiceField } from '../lists/filter-fields.ts'
+import { More, usePages } from '../lists/pages.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
-import { ChoiceField } from '../views/fields.ts'
-import { More, usePages } from '../views/pages.ts'
 import { signedUsdText, wayOf } from './words.ts'
 
 /** Columns by the server's names of orders; null cannot be sorted by. */

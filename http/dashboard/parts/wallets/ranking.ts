@@ -6,9 +6,9 @@ import { html } from '../../html.ts'
 import type { RankedWallet } from '../../records.ts'
 import { hrefOf, type Place } from '../../route.ts'
 import { useAsked } from '../asked.ts'
-import { Empty, Failure, Waiting } from '../states.ts'
+import { ChoiceField, changeQuery, chosen } from '../lists/filter-fields.ts'
+import { Empty, Unanswered } from '../states.ts'
 import { Time } from '../time.ts'
-import { ChoiceField, changeQuery, chosen } from '../views/fields.ts'
 import { nameOf, signedUsdText, wayOf } from './words.ts'
 
 interface Ranking {
@@ -42,8 +42,7 @@ export function WalletRanking({ place }: { readonly place: Place }) {
       <${ChoiceField} label="By" value=${order} choices=${ORDERS.map((word) => [word, ORDER_WORDS[word]])}
         choose=${(by: string) => changeQuery(place, { by })} />
     </div>
-    ${asked.kind === 'waiting' ? html`<${Waiting} what="the ranking" />` : null}
-    ${asked.kind === 'failed' ? html`<${Failure} error=${asked.error} retry=${asked.again} />` : null}
+    <${Unanswered} asked=${asked} what="the ranking" />
     ${asked.kind === 'answered' ? listed(asked.answer) : null}
   </section>`
 }

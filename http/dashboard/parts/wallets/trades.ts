@@ -5,9 +5,9 @@ import { priceText, sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { WalletTrade, WalletTradePage } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
+import { More, usePages } from '../lists/pages.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
-import { More, usePages } from '../views/pages.ts'
 
 const PAGE_ROWS = 50
 

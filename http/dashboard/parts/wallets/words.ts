@@ -1,10 +1,8 @@
-// What is said of a wallet and of a request for one, in words; and the points of its curve. Not for: asking
-// (pages/wallet.ts) or tables. Upholds DASH64, DASH66.
+// What is said of a wallet and of a request for one, in words. Not for: asking (pages/wallet.ts) or tables.
+// Upholds DASH64.
 
 import { ApiError } from '../../api.ts'
-import type { CurvePoint } from '../../charts/curve.ts'
 import { shortId, usdText } from '../../format.ts'
-import type { WalletPnl } from '../../records.ts'
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i
 
@@ -17,7 +15,7 @@ export function addressIn(text: string): string | null {
 export const NO_ADDRESS =
   'This is no address of a wallet: one has 0x and 40 digits of 0 to 9 and a to f.'
 
-/** Who it is: by the name given to it, the venue's own, or its address. */
+/** A wallet's name: the one its owner gave, the venue's, or its address. */
 export const nameOf = (wallet: {
   readonly handle: string | null
   readonly pseudonym: string | null
@@ -44,15 +42,6 @@ export const signedUsdText = (usd: number): string => `${usd > 0 ? '+' : ''}${us
 
 /** The class of the colour that stands beside the sign. */
 export const wayOf = (usd: number): string => (usd > 0 ? 'up' : usd < 0 ? 'down' : '')
-
-/** One point a second, the last of several; in order of time. */
-export function curvePoints({
-  pnl_over_time: series,
-}: Pick<WalletPnl, 'pnl_over_time'>): readonly CurvePoint[] {
-  const bySecond = new Map<number, number>()
-  for (const { timestamp, pnl_to_date } of series) bySecond.set(timestamp, pnl_to_date)
-  return [...bySecond].sort(([one], [other]) => one - other).map(([time, usd]) => ({ time, usd }))
-}
 
 const filled = (text: string | null): string | null =>
   text === null || text.trim() === '' ? null : text

@@ -5,14 +5,14 @@ import { useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { html } from '../../html.ts'
 import type { CreatedWebhook, Delivery, Webhook } from '../../records.ts'
-import { useAction } from '../account/action.ts'
-import { Confirm } from '../account/confirm.ts'
-import { KeyOnce } from '../account/key-once.ts'
+import { useAction } from '../forms/action.ts'
+import { Confirm } from '../forms/confirm.ts'
+import { SecretOnce } from '../forms/secret-once.ts'
 import { Failure } from '../states.ts'
 import { type DraftBody, draftOf } from './draft.ts'
 import { WebhookForm } from './form.ts'
 
-export interface WebhookControlsProps {
+interface WebhookControlsProps {
   readonly webhook: Webhook
   /** Where the webhook is under `/v1`. */
   readonly path: string
@@ -67,7 +67,7 @@ export function WebhookControls(props: WebhookControlsProps) {
     ${
       secret === null
         ? null
-        : html`<${KeyOnce}
+        : html`<${SecretOnce}
           title="The new secret" what="secret" secret=${secret} command=${null} onDone=${() => setSecret(null)}
         />`
     }

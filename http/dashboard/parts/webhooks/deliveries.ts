@@ -8,7 +8,7 @@ import { after, nowMs } from '../../browser.ts'
 import { shortId } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Deliveries, Delivery } from '../../records.ts'
-import { useAction } from '../account/action.ts'
+import { useAction } from '../forms/action.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
 import { attemptText, DELIVERY_WORDS, type Shown, withNewest, withOlder, withOne } from './words.ts'
@@ -17,7 +17,7 @@ import { attemptText, DELIVERY_WORDS, type Shown, withNewest, withOlder, withOne
 const LOOKS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const
 const PAGE_ROWS = 25
 
-export interface WebhookDeliveriesProps {
+interface WebhookDeliveriesProps {
   /** Where the webhook is under `/v1`. */
   readonly path: string
   /** A test that was just sent; null: none. */
@@ -86,7 +86,7 @@ function useLooks(watched: Delivery | null, look: () => Promise<boolean>): void 
       const delayMs = LOOKS_MS[index]
       if (isOver || delayMs === undefined) return
       stop = after(delayMs, () => {
-        // One that fails is made again with the next: the list itself tells of it when it is refreshed.
+        // A look that fails is made again with the next: the list shows the failure when it is refreshed.
         look().then(
           (isSettled) => isSettled || next(index + 1),
           () => next(index + 1),
@@ -160,7 +160,7 @@ function DeliveryRow({ delivery, path, onRetried }: DeliveryRowProps) {
   </tr>`
 }
 
-/** To the second while that matters: what comes after 5 s and what after 30 must be told apart. */
+/** To the second while that matters: 5 s and 30 s must differ. */
 function Moment({ seconds }: { readonly seconds: number | null }) {
   if (seconds === null) return html`<span>–</span>`
   const atMs = seconds * 1_000

@@ -1,12 +1,12 @@
-// A webhook as it stands in its form, and what is sent of it: which filters fit which events, lists from lines, numbers
-// from texts, and what can be said to be wrong before anything is sent. Pure. Not for: the form (http/dashboard/parts/webhooks/form.ts).
-// Upholds DASH29, DASH30.
+// A webhook as it stands in its form, and what is sent of it: which filters fit which events, lists from lines,
+// numbers from texts, and what can be said to be wrong before anything is sent. Pure. Not for: the form
+// (http/dashboard/parts/webhooks/form.ts). Upholds DASH29, DASH30.
 
 import type { CreatedWebhook, Webhook } from '../../records.ts'
 
 export type EventType = Webhook['event_types'][number]
 
-/** What one may ask to be told; a test is sent by hand, whatever a webhook has asked for. */
+/** The events that a webhook may ask for; a test is sent by hand, whatever it has asked for. */
 export const EVENTS: readonly {
   readonly type: Exclude<EventType, 'webhook.test'>
   readonly words: string
@@ -54,7 +54,7 @@ export function isOffered(filter: FilterName, types: readonly EventType[]): bool
   return fitting === undefined || types.some((type) => fitting.includes(type))
 }
 
-/** Events asked for that would never be told, since a filter asks for what they do not have. */
+/** Events asked for that would never be posted, since a filter asks for what they do not have. */
 export function neverTold(draft: Draft): readonly EventType[] {
   const asked = (['wallets', 'min_usd', 'side'] as const).filter((name) => {
     return isOffered(name, draft.types) && draft[name].trim() !== ''

@@ -5,10 +5,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { html } from '../../html.ts'
 import type { Health } from '../../records.ts'
-import { useAction } from '../account/action.ts'
-import { described, Field, focusProblem, typed } from '../account/field.ts'
-import { refusalOf } from '../account/words.ts'
 import { useAsked } from '../asked.ts'
+import { useAction } from '../forms/action.ts'
+import { described, Field, FormProblem, focusProblem, typed } from '../forms/field.ts'
+import { refusalOf } from '../forms/refusal.ts'
 import {
   bodyOf,
   type Draft,
@@ -20,7 +20,7 @@ import {
   neverTold,
 } from './draft.ts'
 
-export interface WebhookFormProps {
+interface WebhookFormProps {
   readonly initial: Draft
   /** On the button. */
   readonly verb: string
@@ -70,7 +70,7 @@ export function WebhookForm({ initial, verb, send }: WebhookFormProps) {
         : html`<p class="notice" role="status">With these filters ${silent.join(' and ')} would never be told, for${' '}
           ${silent.length === 1 ? 'it has' : 'they have'} no amount, side or wallet. Make two webhooks instead.</p>`
     }
-    ${own.size === 0 && refusal !== null && refusal.form !== null ? html`<p class="error" role="alert">${refusal.form}</p>` : null}
+    <${FormProblem} text=${own.size === 0 ? (refusal?.form ?? null) : null} />
     <p><button type="submit" class="primary" aria-disabled=${action.isRunning}>
       ${action.isRunning ? 'Saving…' : verb}
     </button></p>

@@ -4,8 +4,8 @@
 import { countText, durationText } from '../../format.ts'
 import type { Deliveries, Delivery, Webhook } from '../../records.ts'
 
-/** Whether a webhook is told of anything, and if not, why. */
-export interface WebhookState {
+/** Whether events are posted to a webhook, and if not, why. */
+interface WebhookState {
   readonly name: 'on' | 'failing' | 'off'
   readonly words: string
 }

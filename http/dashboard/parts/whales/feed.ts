@@ -1,14 +1,44 @@
-// Large trades for as long as the page is open: what the server has, then each new one as it happens. The list is asked
-// for once the stream is live, so that nothing falls between the two. Not for: merging (http/dashboard/parts/whales/rows.ts). Upholds DASH62.
+// Large trades for as long as the page is open: what the server has, then each new one as it happens, each once, newest
+// first, and never more than a screen or two of them. The list is asked for once the stream is live, so that nothing
+// falls between the two. Not for: how they look (pages/whales.ts). Upholds DASH62, DASH63.
 
 import { useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { after } from '../../browser.ts'
 import { useRedraw } from '../../signal.ts'
 import { follow, streamClient } from '../../stream.ts'
-import { merged, passes, type WhaleFilter, type WhaleRow, whaleRow } from './rows.ts'
 
-export interface WhaleFeed {
+/** One large trade. Price and side are in the market's first outcome. */
+export interface WhaleRow {
+  readonly id: string
+  readonly marketId: string
+  readonly platform: string
+  readonly question: string
+  readonly side: string
+  /** In dollars, 0 to 1. */
+  readonly price: number
+  /** Contracts. */
+  readonly size: number
+  readonly usd: number
+  /** Which outcome was traded, where the venue says it. */
+  readonly outcome: string | null
+  /** The wallet that traded; null where the venue does not say. */
+  readonly wallet: string | null
+  readonly atMs: number
+  /** It happened while the viewer looked on. */
+  readonly isLive: boolean
+}
+
+/** Which rows are wanted; an empty word wants all. */
+interface WhaleFilter {
+  readonly usdMin: number
+  readonly platform: string
+  readonly side: string
+}
+
+export const WHALE_ROWS_MAX = 200
+
+interface WhaleFeed {
   readonly kind: 'waiting' | 'answered' | 'failed'
   readonly error: unknown
   readonly rows: readonly WhaleRow[]
@@ -91,3 +121,42 @@ async function askWhales(
   const { trades } = await request<Answer>('/v1/whales', { query, signal })
   return trades.flatMap((record) => whaleRow(record, false) ?? [])
 }
+
+/** The record as a row; null when it is none. */
+export function whaleRow(
+  record: Readonly<Record<string, unknown>>,
+  isLive: boolean,
+): WhaleRow | null {
+  const { id, market_id, platform, question, side, price, size, size_usd, timestamp_ms } = record
+  const texts = [id, market_id, platform, question, side]
+  const numbers = [price, size, size_usd, timestamp_ms]
+  if (!texts.every((value) => typeof value === 'string')) return null
+  if (!numbers.every((value) => typeof value === 'number')) return null
+  return {
+    id: String(id),
+    marketId: String(market_id),
+    platform: String(platform),
+    question: String(question),
+    side: String(side),
+    price: Number(price),
+    size: Number(size),
+    usd: Number(size_usd),
+    outcome: textOrNull(record.outcome),
+    wallet: textOrNull(record.wallet),
+    atMs: Number(timestamp_ms),
+    isLive,
+  }
+}
+
+export const passes = (row: WhaleRow, { usdMin, platform, side }: WhaleFilter): boolean =>
+  row.usd >= usdMin &&
+  (platform === '' || row.platform === platform) &&
+  (side === '' || row.side === side)
+
+/** Both lists as one, each trade once, newest first, the oldest beyond the bound left out. */
+export function merged(one: readonly WhaleRow[], other: readonly WhaleRow[]): readonly WhaleRow[] {
+  const byId = new Map([...other, ...one].map((row) => [row.id, row]))
+  return [...byId.values()].sort((a, b) => b.atMs - a.atMs).slice(0, WHALE_ROWS_MAX)
+}
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)

@@ -5,9 +5,8 @@ import { describe, test } from 'node:test'
 import { Corpus } from '../../../../engine/matching/compare/corpus.ts'
 import { otherTerms } from '../../../../engine/matching/compare/rule-terms.ts'
 import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
-import { isNegative } from '../../../../engine/matching/understand/polarity.ts'
 import { coinOfCode } from '../../../../engine/matching/understand/price-question.ts'
-import { understandMarket } from '../../../../engine/matching/understand/understand.ts'
+import { isNegative, understandMarket } from '../../../../engine/matching/understand/understand.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
 import { marketA, marketB } from '../subjects.ts'
 
@@ -311,10 +310,10 @@ test('[VETO18] which of several occasions is meant must be said by an equal day'
 })
 
 test('[PROP18] what a series asks beside the game is no winner of the game', () => {
-  const { fixture } = understandMarket(
+  const { game } = understandMarket(
     marketB('KXNHLGOAL-31OCT05CHIDET-X', 'CHI Hawks at DET Wings: Anytime Goal'),
   )
-  assert.equal(fixture?.bet.kind, 'prop:goalscorer')
+  assert.equal(game?.bet.kind, 'prop:goalscorer')
   const kinds = [
     ['KXNHLGAME-31OCT05CHIDET', 'Chicago at Detroit: Game 1 Winner?'],
     ['KXMLBSERIESEXACT-31OCT05CHIDET', 'Chicago vs Detroit Series Exact Result'],
@@ -322,7 +321,7 @@ test('[PROP18] what a series asks beside the game is no winner of the game', () 
     ['KXNFLPREPACKSGP-31OCT05CHIDET', 'Pro Football Combo: Chicago at Detroit'],
     ['KXNFL1HWINNER-31OCT05CHIDET', 'Chicago at Detroit: First Half Winner'],
   ].map(([ticker = '', title = '']) => {
-    const found = understandMarket(marketB(`${ticker}-X`, title)).fixture
+    const found = understandMarket(marketB(`${ticker}-X`, title)).game
     return [found?.bet.kind, found?.bet.period]
   })
   assert.deepEqual(kinds, [
@@ -337,5 +336,5 @@ test('[PROP18] what a series asks beside the game is no winner of the game', () 
     'What will the announcers say during the Chicago at Detroit game?',
     'S&P price range on Oct 5, 2031 at 4pm EDT?',
   ])
-    assert.equal(understandMarket(marketB('KXNFLMENTION-31OCT05CHIDET-X', title)).fixture, null)
+    assert.equal(understandMarket(marketB('KXNFLMENTION-31OCT05CHIDET-X', title)).game, null)
 })

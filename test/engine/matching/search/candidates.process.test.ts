@@ -1,4 +1,4 @@
-// Who is worth comparing: keys of texts, and the index that finds by them, against an index made from scratch.
+// Which markets are worth comparing: keys of texts, and the index that finds by them, against an index made from scratch.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -153,7 +153,7 @@ describe('the index', () => {
     }
   })
 
-  test('[CANDIDATE5] what nearly all share finds nobody, and still ranks those found by something rare', () => {
+  test('[CANDIDATE5] a word that nearly all titles share finds no candidate, and still ranks candidates found by a rare word', () => {
     const index = new Candidates()
     for (let id = 0; id < 2_000; id += 1) {
       const filed = Uint32Array.from(id === 7 ? [2, 10, 5_000] : [2, 5_000 + id])

@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { confirmed } from '../../../../engine/matching/compare/confirmation.ts'
-import { openPairFinder, PairFinder } from '../../../../engine/matching/search/pair-finder.ts'
+import {
+  confirmed,
+  openPairFinder,
+  PairFinder,
+} from '../../../../engine/matching/search/pair-finder.ts'
 import type { MatchChanges, MatchTask, PairWord } from '../../../../engine/matching/task.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
 import { judgement, subject, wordJudge } from '../../../support/twins/word-judge.ts'
@@ -80,7 +83,7 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
     bench.say(1, 5, 'confirmed')
     bench.remove(1)
-    // At once, without a look at whom they might have.
+    // At once, without a look at their possible pairs.
     assert.deepEqual(bench.pairs, ['2-5 100', '3-4 60'])
   })
 

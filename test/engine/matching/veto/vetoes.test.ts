@@ -165,7 +165,7 @@ test('[VETO6] another group, season, place or country in the same words', () => 
   assert.ok(score(golf('finish in the top 10 of'), cut).vetoes.includes('other_mark'))
 })
 
-test('[VETO19] what somebody says is no number, whatever names are shared', () => {
+test('[VETO19] a question of what a person says is not one of a number, whatever names are shared', () => {
   const coin = marketA('Will the price of Bitcoin be above $90,000 on May 11?', '', '2031-05-11')
   const word = marketB('KXSAYQ-31MAY11-BTC', 'What will Quist say on May 11, 2031?', 'Bitcoin')
   assert.ok(score(coin, word).vetoes.includes('other_kind'))
@@ -278,7 +278,7 @@ test('[VETO13] which or how many is not whether; roles are not exchanged', () =>
     close_time: '2031-05-11T14:00:00Z',
   })
   assert.ok(score(a, b).vetoes.includes('other_roles'))
-  // Who speaks is a role too, under either spelling; where nobody is named nobody is exchanged.
+  // Who speaks is a role too, under either spelling; without a named person none is exchanged.
   const talk = (title: string) => eventA(title, '2031-05-11')
   const vell = eventB('What will Vell say during his meeting with Quist?', '', 'KXSV-31MAY11')
   assert.ok(
@@ -290,7 +290,7 @@ test('[VETO13] which or how many is not whether; roles are not exchanged', () =>
     ...eventB('What will Zelenskyy say at the gala?', 'On May 11, 2031', 'KXZ-31MAY11'),
   })
   assert.ok(!spelt.vetoes.includes('other_roles'), spelt.explanation)
-  // Who comes first is not who comes at all; a next occasion does not make "will anyone" an open question.
+  // A question of the first to come is not one of any who come; a next occasion does not make "will anyone" an open question.
   vetoed(
     scoreEvents(
       eventA('Who will drop out of the Zembla mayor race first?'),

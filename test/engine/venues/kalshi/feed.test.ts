@@ -185,6 +185,18 @@ describe('Kalshi feed with a key', () => {
     assert.ok(bench.clock.nowMs() - startMs >= 2_000)
   })
 
+  it('[KFEE5] the markets of an event with other fees are read again, no others', async () => {
+    const bench = await startKeyed(['E-1', 'E-2', 'EE-1'])
+    const msg = { event_ticker: 'E', fee_type_override: null, fee_multiplier_override: 0.5 }
+    trades(bench)?.send('market_lifecycle_v2', 'event_fee_update', msg)
+    await until(bench, () => count(bench, 'marketSeen') === 2)
+    bench.clock.advance(10_000)
+    const seen = bench.events.flatMap((event) =>
+      event.kind === 'marketSeen' ? [event.market] : [],
+    )
+    assert.deepEqual(seen.sort(), ['E-1', 'E-2'])
+  })
+
   it('[KFEED9] after stop nothing is emitted and no timer is left', async () => {
     const bench = await startKeyed(['A'])
     const before = bench.events.length

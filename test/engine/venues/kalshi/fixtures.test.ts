@@ -1,6 +1,6 @@
 // Kalshi's rows and frames, invented and recorded, value by value: what stands beside an invented row is
 // what must be read of it, and a book stream folds into the books that are written beside its frames.
-// Not for: what becomes of each file (test/contract/fixtures.test.ts).
+// Not for: what becomes of each file (test/contract/fixtures.process.test.ts).
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -15,11 +15,13 @@ import { silentLog } from '../../../../engine/process/log.ts'
 import { Metrics } from '../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { sizeMicros, timeMs } from '../../../../engine/units.ts'
-import { KalshiHistory } from '../../../../engine/venues/kalshi/catalog/price-history.ts'
-import { KalshiStream, Tally } from '../../../../engine/venues/kalshi/stream.ts'
+import { KalshiPastPrices } from '../../../../engine/venues/kalshi/catalog/past-prices.ts'
+import { KalshiStream } from '../../../../engine/venues/kalshi/stream.ts'
+import { Tally } from '../../../../engine/venues/tally.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 import { judgeCases, kalshiRows } from '../../../support/rigs/fixture-readers.ts'
-import { NaiveBook } from '../../../support/twins/naive-book.ts'
+import { NaiveBook } from '../../../support/twins/naive/book.ts'
 import {
   casesOf,
   INVENTED,
@@ -33,7 +35,7 @@ import {
 const FOLDERS = { invented: `${INVENTED}/kalshi`, recorded: `${RECORDED}/fixtures/kalshi` }
 
 test('[KLIST1] every invented row becomes what is written beside it, value by value', () => {
-  assert.equal(judgeCases('kalshi'), 65)
+  assert.equal(judgeCases('kalshi'), 69)
 })
 
 testOnBoth('[KLIST1] every listing that is read is sound', FOLDERS, (t, folder, origin) => {
@@ -102,7 +104,7 @@ class StreamFold {
       onGap: () => this.#lose(),
       onLost: () => this.#lose(),
     },
-    new Tally(new Metrics(), silentLog),
+    new Tally({ venue: 'b', log: silentLog, metrics: new Metrics(), drift: quietDrift() }),
   )
 
   #lose(): void {
@@ -150,11 +152,11 @@ test('[PAST1] each invented candle ends with the price that is written beside it
     metrics,
   })
   t.after(() => http.stop())
-  const tally = new Tally(metrics, silentLog)
-  const history = new KalshiHistory({ http, clock: new ManualClock(), tally })
+  const tally = new Tally({ venue: 'b', log: silentLog, metrics, drift: quietDrift() })
+  const prices = new KalshiPastPrices({ http, clock: new ManualClock(), tally })
   const market = { nativeId: nativeMarketId('KXT-1'), event: null, series: null, outcomes: [] }
   const range = { fromMs: timeMs(1_801_692_000_000), toMs: timeMs(1_801_692_600_000) }
-  const points = await history.prices(market, range, new AbortController().signal)
+  const points = await prices.read(market, range, new AbortController().signal)
   assert.deepEqual(
     points,
     cases.flatMap(({ reads }) => reads),

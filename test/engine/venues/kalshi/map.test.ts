@@ -37,10 +37,19 @@ const trade = (more: object = {}): TradeMessage => ({
   count: '12.50',
   taker: 'yes',
   timeMs: 1_789_999_999_900,
+  isBlock: false,
   ...more,
 })
 const lifecycle = (change: string, more: object = {}): DataMessage => {
-  const base = { sid: 1, seq: 1, ticker: 'T', openAtMs: null, closeAtMs: null, timeMs: null }
+  const base = {
+    sid: 1,
+    seq: 1,
+    ticker: 'T',
+    openAtMs: null,
+    closeAtMs: null,
+    timeMs: null,
+    priceRanges: null,
+  }
   const message = { kind: 'lifecycle' as const, ...base, result: null, settlementValue: null }
   switch (change) {
     case 'created':

@@ -122,11 +122,26 @@ describe('Kalshi parse', () => {
     assert.deepEqual(result.place, { sid: 1, seq: 2, ticker: 'T' })
   })
 
+  it('[KFEE5] other fees of an event are its overrides, as they are written; null is none', () => {
+    const of = (msg: object) => parse({ type: 'event_fee_update', sid: 3, seq: 8, msg })
+    const half = { event_ticker: 'E', fee_type_override: null, fee_multiplier_override: 0.5 }
+    const message = { kind: 'fee', sid: 3, seq: 8, event: 'E' }
+    assert.deepEqual(of(half), { ...message, terms: { type: null, multiplier: 0.5 } })
+    const cleared = { ...message, terms: { type: null, multiplier: null } }
+    assert.deepEqual(of({ event_ticker: 'E' }), cleared)
+    const result = of({ fee_type_override: 'quadratic' })
+    assert.ok(result.kind === 'rejected')
+    assert.equal(result.reason, 'fee_event')
+  })
+
   it('[KPARSE4] a kind or change we do not know keeps its number', () => {
-    const fee = parse({ type: 'event_fee_update', sid: 3, seq: 8, msg: {} })
-    assert.deepEqual(fee, { kind: 'unread', name: 'event_fee_update', sid: 3, seq: 8 })
+    const other = parse({ type: 'event_lifecycle', sid: 3, seq: 8, msg: {} })
+    const none = { change: null, ticker: null }
+    const unread = { kind: 'unread', name: 'event_lifecycle', ...none, sid: 3, seq: 8 }
+    assert.deepEqual(other, unread)
     const change = parse(withField(LIFECYCLE, 'event_type', 'reborn'))
     assert.deepEqual([change.kind, 'seq' in change && change.seq], ['unread', 1])
+    assert.equal(change.kind === 'unread' && change.change, 'reborn')
   })
 
   it('[KPARSE5] REST trades are read in the present form and in that of January 2026', () => {
@@ -176,7 +191,8 @@ describe('Kalshi parse', () => {
         }
       const message = parseFrame(text)
       if (message.kind === 'rejected') refused += 1
-      if (!('ticker' in message) || message.kind === 'error') continue
+      if (!('ticker' in message)) continue
+      if (message.kind === 'error' || message.kind === 'unread') continue
       mapMessage(message, timeMs(1_790_010_000_500), (event) => {
         events += 1
         const levels = event.kind === 'bookSnapshot' ? [...event.bids, ...event.asks] : []

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { constants, generateKeyPairSync, verify } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { KalshiSigner } from '../../../../engine/venues/kalshi/signing.ts'
+import { KalshiKeys } from '../../../../engine/venues/simulator/kalshi/auth.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { privateKey, publicKey } from '../../../support/fakes/rsa-pair.ts'
 
-const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 describe('Kalshi signing', () => {
@@ -33,8 +34,35 @@ describe('Kalshi signing', () => {
         (error: Error) => /PEM file/.test(error.message) && !error.message.includes('MII'),
       )
     }
-    const { privateKey: other } = generateKeyPairSync('ed25519')
+    const { privateKey: other } = generateKeyPairSync('x25519')
     const pem = other.export({ type: 'pkcs8', format: 'pem' }).toString()
-    assert.throws(() => new KalshiSigner({ keyId: 'id', privateKeyPem: pem, clock }), /RSA/)
+    assert.throws(
+      () => new KalshiSigner({ keyId: 'id', privateKeyPem: pem, clock }),
+      /of kind x25519: RSA or Ed25519 is needed/,
+    )
+  })
+
+  it('[KSIGN3] a key of either kind signs what the simulated venue accepts', () => {
+    const clock = new ManualClock()
+    const ed = generateKeyPairSync('ed25519')
+    const path = '/trade-api/ws/v2'
+    for (const pair of [{ privateKey, publicKey }, ed]) {
+      const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+      const shown = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+      const signed = new KalshiSigner({ keyId: 'id', privateKeyPem: pem, clock }).headers(
+        'GET',
+        path,
+      )
+      const headers = Object.fromEntries(
+        Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value]),
+      )
+      const callerOf = (pem: string, method: string) =>
+        new KalshiKeys(new Map([['id', pem]])).caller({ method, path, headers }).kind
+      assert.equal(callerOf(shown, 'GET'), 'key')
+      assert.equal(callerOf(shown, 'POST'), 'refused')
+      const other = pair === ed ? publicKey : ed.publicKey
+      const otherPem = other.export({ type: 'spki', format: 'pem' }).toString()
+      assert.equal(callerOf(otherPem, 'GET'), 'refused', 'a key of the other kind')
+    }
   })
 })

@@ -10,10 +10,12 @@ import { Metrics } from '../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import type { PolymarketFeedOptions } from '../../../../engine/venues/polymarket/feed.ts'
+import type { WireTrade } from '../../../../engine/venues/polymarket/messages.ts'
 import { openPolymarket } from '../../../../engine/venues/polymarket/polymarket.ts'
 import type { WatchedMarket } from '../../../../engine/venues/venue.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { PolymarketStub, type StubSocket } from '../../../support/fakes/polymarket-stub.ts'
+import { dataRow } from '../../../support/worlds/data-api-rows.ts'
 
 const START_MS = 1_795_000_000_000
 
@@ -28,7 +30,7 @@ async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
   const emit = (event: VenueEvent) => {
     events.push(event)
   }
-  const { feed } = openPolymarket({ ...parts, emit }, hosts, options)
+  const { feed, drift } = openPolymarket({ ...parts, emit }, hosts, options)
   t.after(async () => {
     await feed.stop()
     await stub.stop()
@@ -41,7 +43,7 @@ async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
         event.kind === kind && 'stream' in event && event.stream === stream,
     )
   const trades = () => ofKind('trade')
-  return { stub, clock, feed, events, metrics, ofKind, feedEvents, trades }
+  return { stub, clock, feed, events, metrics, ofKind, feedEvents, trades, drift }
 }
 
 /** Lets the loop turn until the condition holds; network and timers of others run meanwhile. */
@@ -79,7 +81,7 @@ const book = (asset: string, atMs: number, bid = '0.4') => ({
   bids: [{ price: bid, size: '5' }],
   asks: [{ price: '0.6', size: '5' }],
 })
-const row = (more: object = {}) => ({
+const row = (more: Partial<WireTrade> = {}): WireTrade => ({
   proxyWallet: '0xaa',
   asset: '11',
   conditionId: '0x1',
@@ -90,7 +92,20 @@ const row = (more: object = {}) => ({
   transactionHash: '0xfeed',
   ...more,
 })
-const activity = (type: string, more: object = {}) => ({
+/** A trade on the market channel, as it comes beside the books. */
+const lastTrade = (more: object = {}) => ({
+  event_type: 'last_trade_price',
+  market: '0x1',
+  asset_id: '11',
+  price: '0.5',
+  size: '10',
+  side: 'BUY',
+  fee_rate_bps: '0',
+  timestamp: String(START_MS),
+  transaction_hash: '0xfeed',
+  ...more,
+})
+const activity = (type: string, more: Partial<WireTrade> = {}) => ({
   topic: 'activity',
   type,
   timestamp: START_MS,
@@ -265,6 +280,24 @@ test('[POLYFEED5] a tick change without a book within a second asks for one', as
   await until(() => commands(books(stub)[0]).length === 3, 'asked')
 })
 
+test('[DRIFT5] new types of messages and new versions of books have names, and the books are read all the same', async (t) => {
+  const { stub, feed, ofKind, drift } = await openFeed(t)
+  feed.watch([market(1)])
+  feed.start()
+  await until(() => books(stub).length === 1 && commands(books(stub)[0]).length > 0, 'subscribed')
+  send(books(stub)[0], { event_type: 'book_v9', asset_id: '11' })
+  send(books(stub)[0], { ...book('11', START_MS), version: 'v2' })
+  send(books(stub)[0], { ...book('11', START_MS + 1), version: 'v9' })
+  await until(() => ofKind('bookSnapshot').length === 2, 'both books')
+  assert.deepEqual(
+    drift.entries().map(({ kind, name }) => [kind, name]),
+    [
+      ['ws.event_type', 'book_v9'],
+      ['ws.book_version', 'v9'],
+    ],
+  )
+})
+
 test('[POLYFEED6] every fill goes out once, also of unknown markets; a lost stream names its time', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   feed.start()
@@ -285,18 +318,89 @@ test('[POLYFEED6] every fill goes out once, also of unknown markets; a lost stre
   assert.equal(feedEvents('feedUp', 'trades')[1]?.sinceMs, START_MS + 2_000)
 })
 
-test('[POLYFEED7] silence of the activity stream while the Data API has newer trades reconnects', async (t) => {
-  const { stub, feed, clock, feedEvents } = await openFeed(t)
+test('[POLYFEED7] silence of the activity stream while last_trade_price flows reconnects; the Data API is not asked', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
+  feed.watch([market(1)])
   await until(() => feedEvents('feedUp', 'trades').length === 1, 'up')
-  stub.rest = () => [row({ timestamp: START_MS / 1_000 + 14 })]
-  clock.advance(15_100)
-  await until(() => stub.requests.some(({ path }) => path === '/trades'), 'asked')
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  send(sockets(stub, '/rtds')[0], '')
+  send(books(stub)[0], [book('11', START_MS)])
+  await until(() => ofKind('bookSnapshot').length === 1, 'a book')
+  clock.advance(20_000)
   await settle()
-  clock.advance(3_100)
+  assert.equal(feedEvents('feedDown', 'trades').length, 0, 'a quiet venue is no dead stream')
+  send(sockets(stub, '/rtds')[0], 'PONG')
+  send(books(stub)[0], lastTrade())
+  await settle()
+  for (let second = 0; second < 16; second += 1) {
+    clock.advance(1_000)
+    send(sockets(stub, '/rtds')[0], 'PONG')
+    await settle()
+  }
   await until(() => feedEvents('feedDown', 'trades').length === 1, 'given up')
   clock.advance(1_000)
   await until(() => feedEvents('feedUp', 'trades').length === 2, 'up again')
+  assert.equal(stub.requests.filter(({ path }) => path === '/v2/trades').length, 0)
+})
+
+test('[POLYLAST1] an ended stream is replaced by last_trade_price and back when it speaks; each trade comes once, and the source is told', async (t) => {
+  const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  await until(() => commands(books(stub)[0]).length === 1, 'books')
+  const rtds = () => sockets(stub, '/rtds').at(-1)
+  send(books(stub)[0], [book('11', START_MS)])
+  const tx = (number: number) => ({ transaction_hash: `0x${number}` })
+  send(rtds(), activity('orders_matched', { transactionHash: '0x0' }))
+  send(books(stub)[0], lastTrade(tx(0)))
+  await until(() => trades().length === 1, 'the row of the stream')
+  assert.equal(feed.health().tradesSource, 'activity')
+  for (let number = 1; number <= 3; number += 1) send(books(stub)[0], lastTrade(tx(number)))
+  for (let second = 0; second < 45; second += 1) {
+    clock.advance(1_000)
+    await settle()
+    send(books(stub)[0], 'PONG')
+    send(rtds(), 'PONG')
+    await settle()
+  }
+  assert.equal(feed.health().tradesSource, 'last_trade_price')
+  assert.deepEqual(
+    trades().map(({ nativeId, taker }) => [nativeId.slice(-8), taker]),
+    [
+      [trades()[0]?.nativeId.slice(-8), '0xaa'],
+      ...[1, 2, 3].map((number) => [`x${number}-part-0`.slice(-8), null]),
+    ],
+  )
+  send(books(stub)[0], lastTrade(tx(4)))
+  await until(() => trades().length === 5, 'at once')
+  const isUp = feedEvents('feedUp', 'trades').length
+  for (let number = 5; number <= 7; number += 1) {
+    send(rtds(), activity('orders_matched', { transactionHash: `0x${number}` }))
+  }
+  await until(() => trades().length === 8, 'the stream again')
+  assert.equal(feed.health().tradesSource, 'activity')
+  assert.equal(feedEvents('feedUp', 'trades').length, isUp + 1, 'what is between is read again')
+  send(books(stub)[0], lastTrade(tx(7)))
+  clock.advance(20_000)
+  await settle()
+  assert.equal(trades().length, 8, 'known by its transaction')
+})
+
+test('[POLYLAST2] a refused topic ends the stream at once', async (t) => {
+  const { stub, feed, trades } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  await until(() => commands(books(stub)[0]).length === 1, 'books')
+  send(books(stub)[0], lastTrade())
+  send(sockets(stub, '/rtds')[0], { message: 'Invalid request body', connectionId: 'x' })
+  await until(() => trades().length === 1, 'what waited')
+  assert.equal(feed.health().tradesSource, 'last_trade_price')
+  sockets(stub, '/rtds')[0]?.socket.terminate()
+  await until(() => feed.health().connectionsOpen === 1, 'gone')
+  assert.equal(feed.health().connectionsWanted, 1, 'its socket is no loss')
 })
 
 test('[POLYFEED7] a silent book socket is judged by REST: gap, then a new connection', async (t) => {
@@ -332,13 +436,13 @@ test('[POLYFEED8] a repeated row and a participant without its fill are settled 
   const { stub, feed, clock, trades, ofKind } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
-  const equal = row()
+  const equal = dataRow(row())
   const lost = row({ transactionHash: '0xlost', conditionId: '0x2', asset: '21' })
   let isIndexed = false
   stub.rest = ({ query }) => {
-    assert.equal(query.get('takerOnly'), 'true')
-    if (query.get('market') === '0x1') return [equal, equal]
-    return isIndexed ? [lost] : []
+    assert.equal(query.get('taker_only'), 'true')
+    if (query.get('condition') === '0x1') return [equal, equal]
+    return isIndexed ? [dataRow(lost)] : []
   }
   send(sockets(stub, '/rtds')[0], activity('orders_matched'))
   send(sockets(stub, '/rtds')[0], activity('orders_matched'))
@@ -362,7 +466,7 @@ test('[POLYFEED8] a repeated row and a participant without its fill are settled 
     clock.advance(5_000)
     await settle()
   }
-  await until(() => trades().length === 3, 'the lost fill, once it is indexed')
+  await until(() => trades().length === 3, 'the lost fill, once it is listed')
   assert.equal(ofKind('tradeParticipant')[0]?.wallet, '0xbb')
 })
 
@@ -372,14 +476,14 @@ test('[POLYFEED9] a back-fill emits the ids of the stream, and reads a recent en
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
   send(sockets(stub, '/rtds')[0], activity('orders_matched'))
   await until(() => trades().length === 1, 'streamed')
-  const late = row({ transactionHash: '0xlate' })
-  stub.rest = () => [row()]
+  const late = dataRow(row({ transactionHash: '0xlate' }))
+  stub.rest = () => [dataRow(row())]
   const range = { market: null, fromMs: timeMs(START_MS - 5_000), toMs: timeMs(START_MS) }
   const { completeFromMs } = await feed.fetchTrades({ ...range, source: 'backfill' })
   assert.equal(completeFromMs, START_MS - 5_000)
   assert.equal(trades()[1]?.nativeId, trades()[0]?.nativeId)
   assert.equal(trades()[1]?.source, 'backfill')
-  stub.rest = () => [late, row()]
+  stub.rest = () => [late, dataRow(row())]
   clock.advance(5_000)
   await until(() => trades().length === 3, 'indexed late')
   assert.equal(trades()[2]?.txHash, '0xlate')

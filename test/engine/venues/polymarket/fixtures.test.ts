@@ -1,12 +1,13 @@
 // Polymarket's rows and frames, invented and recorded, value by value: what stands beside an invented row
 // is what must be read of it, book streams fold into the venue's own next books, and mutated frames
 // never throw.
-// Not for: what becomes of each file (test/contract/fixtures.test.ts).
+// Not for: what becomes of each file (test/contract/fixtures.process.test.ts).
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import type { VenueEvent } from '../../../../engine/events.ts'
+import type { HttpClient } from '../../../../engine/fetch.ts'
 import { nativeMarketId, outcomeId, walletAddress } from '../../../../engine/ids.ts'
 import { isRecord } from '../../../../engine/json-record.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
@@ -14,11 +15,13 @@ import { Metrics } from '../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import { Tracks } from '../../../../engine/venues/polymarket/book/tracks.ts'
-import { Intake } from '../../../../engine/venues/polymarket/intake.ts'
+import { DataApi } from '../../../../engine/venues/polymarket/data-api.ts'
 import { PolymarketMap } from '../../../../engine/venues/polymarket/map.ts'
 import { parseActivity, parseFrame } from '../../../../engine/venues/polymarket/parse.ts'
 import { readTrade } from '../../../../engine/venues/polymarket/trades/trades.ts'
 import { readPositions } from '../../../../engine/venues/polymarket/wallets/positions.ts'
+import { Tally } from '../../../../engine/venues/tally.ts'
+import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 import { PolymarketPath } from '../../../support/rigs/book-paths.ts'
 import { judgeCases } from '../../../support/rigs/fixture-readers.ts'
 import {
@@ -45,6 +48,7 @@ function mapper(tokens: readonly string[]) {
     emit: (event) => events.push(event),
     onRejected: (reason) => outcomes.push(`refused: ${reason}`),
     onBook: () => {},
+    onLastTrade: () => {},
     onTick: () => {},
   })
   tracks.add({
@@ -75,7 +79,7 @@ function countInto(counts: Map<string, number>, keys: readonly string[]): void {
 }
 
 test('[POLYPARSE1] every invented row becomes what is written beside it, value by value', () => {
-  assert.equal(judgeCases('polymarket'), 102)
+  assert.equal(judgeCases('polymarket'), 104)
 })
 
 test('[POLYMAP11] in today’s shape each frame of a stream leaves the book that is written beside it', () => {
@@ -97,14 +101,16 @@ test('[WALLETREAD11] invented positions become what is written beside them', asy
   const cases = casesOf(`${INVENTED}/polymarket/data-positions.jsonl`)
   const metrics = new Metrics()
   const rows = cases.map(({ row }) => row)
-  const owner = isRecord(rows[0]) ? walletAddress(String(rows[0].proxyWallet)) : null
+  const owner = isRecord(rows[0]) ? walletAddress(String(rows[0].proxy_wallet)) : null
   assert.ok(owner !== null)
-  const data = {
-    getJson: (path: string, query: { offset?: unknown } = {}) =>
-      Promise.resolve(path === '/positions' && query.offset === 0 ? rows : []),
+  const client: Pick<HttpClient, 'getJson'> = {
+    getJson: async (_, query = {}) => {
+      return { data: query.status === 'OPEN' ? rows : [], pagination: { has_more: false } }
+    },
   }
-  const intake = new Intake({ log: silentLog, metrics })
-  const positions = await readPositions({ data, intake }, owner, new AbortController().signal)
+  const data = new DataApi({ client, drift: quietDrift() })
+  const tally = new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
+  const positions = await readPositions({ data, tally }, owner, new AbortController().signal)
   const wanted = cases.flatMap(({ reads }) => reads)
   assert.equal(positions.length, wanted.length)
   for (const [at, position] of positions.entries()) {

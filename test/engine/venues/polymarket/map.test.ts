@@ -25,6 +25,7 @@ function openMap() {
     emit: (event) => events.push(event),
     onRejected: (reason, track) => rejections.push(`${reason} ${track?.nativeId ?? ''}`.trim()),
     onBook: () => {},
+    onLastTrade: () => {},
     onTick: (track) => ticks.push(track.nativeId),
   })
   const track = tracks.add({

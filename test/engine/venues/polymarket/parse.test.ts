@@ -15,6 +15,8 @@ const kinds = (text: string) => {
 
 test('[POLYPARSE2] words are heartbeats or notices; HTML and torn text are rejections', () => {
   assert.equal(kinds('PONG'), 'sign')
+  assert.equal(kinds('PONG\n'), 'sign')
+  assert.deepEqual(kinds('{"event_type":{"toString":1}}'), ['unknown_event_type'])
   assert.equal(kinds(''), 'sign')
   assert.equal(kinds('NO NEW ASSETS'), 'notice')
   assert.equal(kinds('INVALID OPERATION'), 'notice')

@@ -11,14 +11,16 @@ import { Metrics } from '../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import { PolymarketCatalog } from '../../../../engine/venues/polymarket/catalog/catalog.ts'
-import { Intake } from '../../../../engine/venues/polymarket/intake.ts'
+import { DataApi } from '../../../../engine/venues/polymarket/data-api.ts'
 import { readWalletHistory } from '../../../../engine/venues/polymarket/wallets/history.ts'
 import { readPositions } from '../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../engine/venues/polymarket/wallets/profile.ts'
 import type { SimWalletEvent, SimWalletLedger } from '../../../../engine/venues/simulator/model.ts'
 import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts'
+import { Tally } from '../../../../engine/venues/tally.ts'
 import type { WalletEvent } from '../../../../engine/wallet.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
 const MINUTES = process.env.TEST_LONG === '1' ? 120 : 10
 const WALLETS = 25
@@ -55,7 +57,7 @@ function truthOf({ wallet, events }: SimWalletLedger): string[] {
 
 function toldOf(event: SimWalletEvent, address: string): Told {
   const { fill, kind, fee, usd } = event
-  const isOwn = ['SPLIT', 'MERGE', 'REDEEM', 'CONVERSION'].includes(kind)
+  const isOwn = ['SPLIT', 'MERGE', 'REDEEM', 'CONVERSION', 'MIGRATION'].includes(kind)
   if (fill?.participant === 0) assert.equal(fill.trade.taker.address, address)
   const role = fill?.participant === 0 ? 'taker' : 'maker'
   return {
@@ -106,8 +108,14 @@ async function openWorld() {
     data.stop()
     await simulator.stop()
   }
-  const intake = new Intake({ log: silentLog, metrics: new Metrics() })
-  return { simulator, parts: { clock, gamma, data, intake }, stop }
+  const tally = new Tally({
+    venue: 'a',
+    log: silentLog,
+    metrics: new Metrics(),
+    drift: quietDrift(),
+  })
+  const api = new DataApi({ client: data, drift: quietDrift() })
+  return { simulator, parts: { clock, gamma, data: api, tally }, stop }
 }
 
 test('[WALLETREAD15] the simulated venue’s ledgers come back from its routes as they are, with roles, fees and owners', async () => {

@@ -1,5 +1,5 @@
 // The invented world's calendar: the same for every start, of the asked size, consistent within
-// itself. Rules SIMCAL1 to SIMCAL8.
+// itself. Rules SIMCAL1 to SIMCAL9.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -84,7 +84,8 @@ test('[SIMCAL3] ids are well formed and no two markets or events share one', () 
         if (venue === 'a') {
           assert.match(market.nativeId, /^0x[0-9a-f]{64}$/)
           assert.match(market.slug, /^[a-z0-9]+(-[a-z0-9]+)*$/)
-          for (const token of market.tokens) assert.match(token, /^\d{77,78}$/)
+          const digits = market.isV2 ? /^\d{75,76}$/ : /^\d{77,78}$/
+          for (const token of market.tokens) assert.match(token, digits)
         } else {
           assert.match(market.nativeId, /^KX[A-Z0-9]+-[A-Z0-9&'.-]+$/)
           assert.deepEqual(market.tokens, [`${market.nativeId}:yes`, `${market.nativeId}:no`])
@@ -366,6 +367,48 @@ test('[SIMCAL8] at the default size something opens, closes and ends about every
 function at(text: string): TimeMs {
   return timeMs(Date.parse(text))
 }
+
+test('[SIMCAL9] the share of protocol v2 changes ids of venue a and nothing else, and events hold both kinds', () => {
+  const listings = (v2Share: number) =>
+    new Calendar({ seed: 9, marketsPerVenue: 400, v2Share }).eventsAt(NOON)
+  const [none, half, all] = [listings(0), listings(0.5), listings(1)]
+  const bare = (events: readonly PlannedEvent[]) =>
+    events.map(({ event, markets }) => ({
+      event,
+      markets: markets.map(({ listing, ...moves }) => {
+        const { nativeId: _, tokens: __, isV2: ___, pair, ...rest } = listing
+        return { ...moves, ...rest, pairKind: pair?.kind ?? null }
+      }),
+    }))
+  assert.deepEqual(bare(half), bare(none))
+  assert.deepEqual(bare(all), bare(none))
+  const v2Count = (events: readonly PlannedEvent[], venue: SimVenue) =>
+    marketsOf(events).filter(({ listing }) => listing.venue === venue && listing.isV2).length
+  assert.deepEqual([v2Count(none, 'a'), v2Count(all, 'a'), v2Count(all, 'b')], [0, 400, 0])
+  assert.ok(Math.abs(v2Count(half, 'a') - 200) < 50, `${v2Count(half, 'a')} of 400`)
+  const isMixed = ({ markets }: PlannedEvent) =>
+    markets.some(({ listing }) => listing.isV2) && !markets.every(({ listing }) => listing.isV2)
+  assert.ok(half.filter(({ event }) => event.venue === 'a').some(isMixed))
+})
+
+test('[SIMCAL9] a position id is a condition id and the outcome in its last byte', () => {
+  const events = new Calendar({ seed: 9, marketsPerVenue: 400, v2Share: 1 }).eventsAt(NOON)
+  const modules = new Set<string>()
+  for (const { event, markets } of events.filter((each) => each.event.venue === 'a')) {
+    markets.forEach(({ listing }, index) => {
+      const [yes, no] = listing.tokens.map((token) => BigInt(token).toString(16).padStart(64, '0'))
+      assert.equal(`0x${yes}`, listing.nativeId)
+      assert.deepEqual([yes?.slice(-2), no?.slice(-2)], ['00', '01'])
+      assert.equal(no?.slice(0, -2), yes?.slice(0, -2))
+      modules.add(yes?.slice(0, 2) ?? '')
+      const [size, place] = [yes?.slice(34, 38), yes?.slice(-6, -2)]
+      const isGroup = event.isMutuallyExclusive
+      assert.equal(Number.parseInt(size ?? '', 16), isGroup ? markets.length : 0)
+      assert.equal(Number.parseInt(place ?? '', 16), isGroup ? index : 0)
+    })
+  }
+  assert.deepEqual([...modules].sort(), ['01', '02'])
+})
 
 function plannedAt(marketsPerVenue: number): readonly PlannedEvent[] {
   return new Calendar({ seed: 9, marketsPerVenue }).eventsAt(NOON)

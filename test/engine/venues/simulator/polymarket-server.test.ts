@@ -131,7 +131,12 @@ test('[SIMPM39] over the real world, lists are whole and a client keeps the book
     }
     const active = world.markets('a').filter(({ status }) => status !== 'unopened')
     assert.ok(active.length > 0)
-    assert.deepEqual(new Set(active.map(({ listing }) => listing.nativeId)), listed)
+    // Gamma leaves out the last byte of a condition of protocol v2.
+    const shown = active.map(({ listing: { nativeId, isV2 } }) =>
+      isV2 ? nativeId.slice(0, 64) : nativeId,
+    )
+    assert.ok(new Set(shown.map(({ length }) => length)).size === 2)
+    assert.deepEqual(new Set(shown), listed)
     const open = active.filter(({ status }) => status === 'open')
     reader.send({ assets_ids: open.map(({ listing }) => listing.tokens[0]), type: 'market' })
     const books = new Map<unknown, Readonly<Record<string, unknown>>>()

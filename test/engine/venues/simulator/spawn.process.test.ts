@@ -12,6 +12,7 @@ import { type SpawnOptions, spawnSimulator } from '../../../../engine/venues/sim
 const OPTIONS: SpawnOptions = {
   seed: 1,
   marketsPerVenue: 40,
+  v2Share: 0.5,
   messagesPerSecond: 50,
   faults: [],
   clock: systemClock,

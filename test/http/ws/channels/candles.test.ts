@@ -14,7 +14,7 @@ import { seededRandom } from '../../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../../../engine/units.ts'
 import { INTERVALS } from '../../../../http/ws/channels/candles.ts'
 import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
-import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 
@@ -127,7 +127,7 @@ test('[CANDLES2] a bar that was only shown at the beginning is told when it ends
   await client.close()
 })
 
-test('[CANDLES3] a late trade tells its closed bar again; older bars are left to /candles', async () => {
+test('[CANDLES3] a late trade sends its closed bar again; older bars are left to /candles', async () => {
   const market = face.engine.add('late')
   await pass(60_000 - (clock.nowMs() % 60_000) + 1_000)
   const startMs = barStart(clock.nowMs(), 60_000)

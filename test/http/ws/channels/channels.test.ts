@@ -4,26 +4,21 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { LifecycleUpdate, Whale } from '../../../../engine/events.ts'
-import { nativeEventId } from '../../../../engine/ids.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { priceMicros, usdMicros } from '../../../../engine/units.ts'
 import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
-import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 import { ask, bid, level } from '../../../support/worlds/builders.ts'
-import { settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+import { addMarkets, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
 let face: Face
-const markets: FakeMarket[] = []
+let markets: readonly FakeMarket[] = []
 before(async () => {
   face = await openFace({ clock })
-  for (let index = 0; index < 30; index += 1) {
-    const event = nativeEventId(`e${index % 3}`)
-    const venue = index % 2 === 0 ? 'a' : 'b'
-    markets.push(face.engine.add(`m${index}`, { venue, event, eventSlug: event }))
-  }
+  markets = addMarkets(face.engine, 30, 3)
 })
 after(() => face.stop())
 
@@ -261,7 +256,7 @@ describe('options', () => {
   })
 })
 
-test('[HUB8] a lane that nobody uses any more sleeps, and wakes with the next subscription', async () => {
+test('[HUB8] a lane without subscriptions sleeps, and wakes with the next one', async () => {
   const one = market(12)
   const client = await open('msgpack')
   const command = { channel: 'depth', levels: 20, conflate_ms: 100, market_ids: [one.ref.id] }
@@ -389,6 +384,7 @@ describe('lifecycle and whales', () => {
           maker: null,
           taker: '0xtaker',
           tx_hash: null,
+          is_block_trade: false,
           question: one.summary.question,
           slug: one.summary.slug,
           event_slug: one.summary.eventSlug,

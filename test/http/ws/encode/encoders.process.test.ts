@@ -1,4 +1,4 @@
-// Both forms carry the same information, and the binary one is MessagePack that anybody reads.
+// Both forms carry the same information, and the binary one is MessagePack that other libraries read.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -12,7 +12,7 @@ import type { Encoder } from '../../../../http/ws/encode/encoder.ts'
 import { JsonEncoder } from '../../../../http/ws/encode/json.ts'
 import { MsgpackEncoder } from '../../../../http/ws/encode/msgpack.ts'
 import { decodeWire, numbersOf, plain } from '../../../support/clients/stream-wire.ts'
-import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { randomMessages, type Written } from '../../../support/worlds/stream-messages.ts'
 

@@ -8,7 +8,7 @@ import type { MarketRef } from '../../../../engine/market/market.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Conflation } from '../../../../http/ws/fan-out/conflation.ts'
 import { Slices } from '../../../../http/ws/fan-out/slices.ts'
-import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 const engine = new FakeEngine(new ManualClock())
@@ -22,7 +22,7 @@ interface Told {
   readonly atMs: number
 }
 
-/** A lane over a clock that notes what it tells; news are numbers, the newest counts. */
+/** A lane over a clock that notes what it sends; changes are numbers, the newest counts. */
 function newLane(windowMs: number, costMs = 0) {
   const clock = new ManualClock()
   const slices = new Slices(clock)
@@ -30,9 +30,9 @@ function newLane(windowMs: number, costMs = 0) {
   const deaf = new Set<number>()
   const windows = new Conflation<number>({
     windowMs,
-    isHeard: ({ number }) => !deaf.has(number),
+    hasListeners: ({ number }) => !deaf.has(number),
     merge: (_older, newer) => newer,
-    tell: (market, value) => {
+    send: (market, value) => {
       told.push({ market, value, atMs: clock.monotonicMs() })
       if (costMs > 0) clock.advance(costMs)
     },
@@ -131,7 +131,7 @@ test('[CONFLATE3] the ends of thousands of windows at once are told in slices to
   assert.equal(told.filter(({ value }) => value === 2).length, refs.length)
 })
 
-test('[CONFLATE4] markets that nobody hears leave nothing behind, and neither do those forgotten', async () => {
+test('[CONFLATE4] markets without subscribers leave nothing behind, and neither do those forgotten', async () => {
   const { clock, note, told, windows, deaf, slices } = newLane(250)
   for (const { number } of refs.slice(0, 100)) deaf.add(number)
   for (const ref of refs.slice(0, 100)) note(ref, 1)

@@ -1,4 +1,4 @@
-// Which topics the library is asked for. Not for: who gets what over real sockets (hub.test.ts).
+// Which topics the library is asked for. Not for: what clients get over real sockets (hub.test.ts).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,10 +6,10 @@ import { Metrics } from '../../../../engine/process/metrics.ts'
 import { JsonEncoder } from '../../../../http/ws/encode/json.ts'
 import { FanOut, type Topics } from '../../../../http/ws/fan-out/fan-out.ts'
 import { topicOf } from '../../../../http/ws/fan-out/lanes.ts'
-import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-test('[FAN2] a topic without listeners is asked for once, and again when somebody has begun to listen in its lane', () => {
+test('[FAN2] a topic without listeners is asked for once, and again after a subscription in its lane', () => {
   const engine = new FakeEngine(new ManualClock())
   const markets = Array.from({ length: 40 }, (_, index) => engine.add(`market ${index}`).ref)
   const listeners = new Map<string, number>()

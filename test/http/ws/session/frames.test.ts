@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encode } from '@msgpack/msgpack'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
+import { CHANNEL_NAMES } from '../../../../http/ws/channels.ts'
 import { frame, OPCODES, RawStream } from '../../../support/clients/raw-stream.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 
@@ -157,15 +158,7 @@ function hostile(random: Random): Buffer {
   const fields = Array.from({ length: random.below(4) }, () => [random.pick(names), value()])
   const command = {
     action: random.pick(['subscribe', 'unsubscribe', 'snapshot', 'list', 'ping']),
-    channel: random.pick([
-      'orderbook',
-      'depth',
-      'prices',
-      'trades',
-      'whales',
-      'lifecycle',
-      'candles',
-    ]),
+    channel: random.pick(CHANNEL_NAMES),
     ...(random.next() < 0.7
       ? { market_ids: random.pick([['*'], ['venue_a_m0', 'venue_a_m1']]) }
       : {}),

@@ -257,7 +257,7 @@ test('[WS22] the process survives readers that stop, trickle or die; its memory 
     let lines: string[] = []
     const hasLags = () => lines.some((line) => /^stream_lags_total [1-9]/.test(line))
     const seconds = isLong ? 60 : 12
-    // The kernel takes megabytes of each before anybody lags: longer where little is told a second.
+    // The kernel takes megabytes of each before a connection lags: longer where little is sent a second.
     for (let second = 0; second < seconds || (!hasLags() && second < 120); second += 1) {
       await pause(1_000)
       mostKb = Math.max(mostKb, residentKb(engine.pid))

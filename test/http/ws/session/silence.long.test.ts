@@ -18,7 +18,7 @@ import { openFace } from '../../../support/rigs/face.ts'
 
 const COMMAND = { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: ['*'] }
 
-test('[WS25] the library is told to ping, and to cut who is silent for a minute', async () => {
+test('[WS25] the library pings, and cuts a peer that is silent for a minute', async () => {
   const face = await openFace()
   const behavior = streamBehavior({
     ...{ hub: face.server.hub, accounts: face.engine.accounts, clock: systemClock },

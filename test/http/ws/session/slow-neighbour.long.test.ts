@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { RawReader } from '../../../support/clients/raw-reader.ts'
 import { type Late, PlannedEnd, sharedMs } from '../../../support/rigs/planned-run.ts'
 
-type Neighbour = 'nobody' | 'dead' | 'slow'
+type Neighbour = 'none' | 'dead' | 'slow'
 
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
 const rounds = number('NEIGHBOUR_ROUNDS', 5)
@@ -30,15 +30,11 @@ test('[WS24] a slow or a dead reader changes the others’ p99 by less than a fi
       kind: 'serve',
     })
     await crowd.ask({ kind: 'read', port, readers, marketIds })
-    const order: readonly Neighbour[] = ['dead', 'nobody', 'slow', 'nobody']
+    const order: readonly Neighbour[] = ['dead', 'none', 'slow', 'none']
     // The first run is for the compilers; each bad one then has one without on either side.
-    const plan = [
-      'nobody',
-      'nobody',
-      ...Array.from({ length: rounds }, () => order).flat(),
-    ] as const
+    const plan = ['none', 'none', ...Array.from({ length: rounds }, () => order).flat()] as const
     for (const neighbour of plan) {
-      const bad = neighbour === 'nobody' ? null : await badReader(port, neighbour)
+      const bad = neighbour === 'none' ? null : await badReader(port, neighbour)
       await pause(1_000)
       const startMs = sharedMs() + 200
       await crowd.ask({ kind: 'late', startMs })

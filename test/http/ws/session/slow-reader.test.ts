@@ -1,4 +1,4 @@
-// Clients that read too slowly or not at all: told, caught up or cut, and nobody else harmed.
+// Clients that read too slowly or not at all are told so, caught up or cut, and no other client is harmed.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -6,25 +6,18 @@ import { pause, systemClock } from '../../../../engine/clock.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { RawReader } from '../../../support/clients/raw-reader.ts'
 import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
-import type { FakeMarket } from '../../../support/fakes/fake-engine.ts'
+import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 import { bid } from '../../../support/worlds/builders.ts'
-import { settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+import { addMarkets, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
 let face: Face
-const markets: FakeMarket[] = []
+let markets: readonly FakeMarket[] = []
 before(async () => {
   face = await openFace({ clock })
-  for (let index = 0; index < 40; index += 1) {
-    markets.push(
-      face.engine.add(`m${index}`, {
-        venue: index % 2 === 0 ? 'a' : 'b',
-        eventSlug: `e${index % 4}`,
-      }),
-    )
-  }
+  markets = addMarkets(face.engine, 40, 4)
 })
 after(() => face.stop())
 

@@ -1,5 +1,5 @@
-// Which buffers a sweep looks at: a look costs more than a delivery, so that nobody is looked at who
-// cannot lag, and nobody lags unseen.
+// Which buffers a sweep looks at: a look costs more than a delivery, so a connection that cannot lag is not
+// looked at, and no connection lags unseen.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { socketBufferBytesSoft } from '../../../../engine/limits.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
 import { Hub } from '../../../../http/ws/hub.ts'
 import { Session, type Socket } from '../../../../http/ws/session/session.ts'
-import { FakeEngine } from '../../../support/fakes/fake-engine.ts'
+import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
 
@@ -86,7 +86,7 @@ function looksOf({ hub, stuck }: ReturnType<typeof open>): number[] {
   return stuck.map(({ looks }, index) => looks - (before[index] ?? 0))
 }
 
-test('[FAN1] a sweep looks at who was sent something alone, and at everybody once an eighth of the soft limit was published', () => {
+test('[FAN1] a sweep looks at connections that were sent something alone, and at all once an eighth of the soft limit was published', () => {
   const world = open()
   const one = world.join()
   world.join()
@@ -103,7 +103,7 @@ test('[FAN1] a sweep looks at who was sent something alone, and at everybody onc
   world.hub.stop()
 })
 
-test('[FAN1] everybody is looked at once much was published to all together, however little to each', () => {
+test('[FAN1] all connections are looked at once much was published to all together, however little to each', () => {
   const world = open(400_000)
   world.join()
   looksOf(world)
@@ -113,7 +113,7 @@ test('[FAN1] everybody is looked at once much was published to all together, how
   world.hub.stop()
 })
 
-test('[FAN1] who reads nothing lags before an eighth more than the soft limit is in the buffer, and is then looked at in every sweep', () => {
+test('[FAN1] a connection that reads nothing lags before an eighth more than the soft limit is in the buffer, and is then looked at in every sweep', () => {
   const world = open()
   const one = world.join()
   while (one.session.isLive) {

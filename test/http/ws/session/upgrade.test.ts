@@ -1,4 +1,4 @@
-// The handshake of the stream: who is let in, who is refused and how, and that places come back.
+// The handshake of the stream: which requests are admitted, which refused and how, and that places come back.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -52,7 +52,7 @@ describe('the handshake', () => {
       ['api_key=ann-key&x=%zz', 400],
     ] as const) {
       const refused = await refusedUpgrade(face.port, query)
-      // With malformed percent-encoding no key can be read: who asks is not known.
+      // With malformed percent-encoding no key can be read: the account is not known.
       assert.equal(refused.status, status, query)
       for (const name of ['limit', 'remaining', 'reset']) {
         assert.match(refused.headers[`x-ratelimit-${name}`] ?? '', /^\d+$/)

@@ -7,7 +7,9 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { SequenceCheck } from '../../../../../engine/venues/kalshi/book/sequence.ts'
-import { KalshiStream, Tally } from '../../../../../engine/venues/kalshi/stream.ts'
+import { KalshiStream } from '../../../../../engine/venues/kalshi/stream.ts'
+import { Tally } from '../../../../../engine/venues/tally.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
 const NOW = timeMs(1_790_000_000_000)
 
@@ -59,7 +61,7 @@ function openStream() {
       onGap: (sid) => gaps.push(sid),
       onLost: (_sid, ticker) => lost.push(ticker),
     },
-    new Tally(new Metrics(), silentLog),
+    new Tally({ venue: 'b', log: silentLog, metrics: new Metrics(), drift: quietDrift() }),
   )
   const take = (value: unknown) =>
     stream.take({ connection: 1, receivedAtMs: NOW, text: JSON.stringify(value) })

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { isRecord } from '../../../../../engine/json-record.ts'
+import type { Drift } from '../../../../../engine/venues/drift.ts'
 import { Subscriptions } from '../../../../../engine/venues/kalshi/book/subscriptions.ts'
 import type { Reply } from '../../../../../engine/venues/kalshi/messages.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
 interface Sent {
   readonly id: number
@@ -21,6 +23,7 @@ let overflow: string[] = []
 let givenUp: string[] = []
 let isSendable = true
 let subscriptions: Subscriptions
+let drift: Drift
 
 function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
@@ -76,6 +79,7 @@ describe('Kalshi subscriptions', () => {
     overflow = []
     givenUp = []
     isSendable = true
+    drift = quietDrift('b')
     subscriptions = new Subscriptions({
       send: (text) => {
         if (isSendable) sent.push(read(text))
@@ -83,6 +87,7 @@ describe('Kalshi subscriptions', () => {
       },
       nowMs: () => nowMs,
       trouble: () => {},
+      drift,
       onSuspect: (tickers) => suspects.push(...tickers),
       onOverflow: (tickers) => overflow.push(...tickers),
       onGivenUp: (tickers) => givenUp.push(...tickers),
@@ -106,6 +111,19 @@ describe('Kalshi subscriptions', () => {
     subscriptions.closed()
     subscriptions.opened()
     assert.equal(take().length, 5, 'and so does the next one')
+  })
+
+  it('[KDRIFT3] a subscription that is not acknowledged within ten seconds is named and asked for again', () => {
+    subscriptions.add('A')
+    subscriptions.opened()
+    nowMs = 10_000
+    assert.ok(subscriptions.checkReplies())
+    nowMs = 10_001
+    assert.ok(!subscriptions.checkReplies(), 'a new connection asks again')
+    const [found] = drift.entries()
+    assert.deepEqual([found?.kind, found?.name], ['ws.unacknowledged', 'subscribe'])
+    subscriptions.opened()
+    assert.equal(sent.filter(({ cmd }) => cmd === 'subscribe').length, 2)
   })
 
   it('[KSUB2] later markets fill the subscriptions that have room', () => {

@@ -11,10 +11,14 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { AnswerDoubt } from '../../../../../engine/venues/answers.ts'
 import { KalshiCatalog } from '../../../../../engine/venues/kalshi/catalog/catalog.ts'
-import { Tally } from '../../../../../engine/venues/kalshi/stream.ts'
+import { KalshiFees } from '../../../../../engine/venues/kalshi/catalog/fees.ts'
+import { Shards } from '../../../../../engine/venues/kalshi/catalog/shards.ts'
+import { Combos } from '../../../../../engine/venues/kalshi/combos.ts'
 import { TradeReader } from '../../../../../engine/venues/kalshi/trades/trades.ts'
+import { Tally } from '../../../../../engine/venues/tally.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
 type Answers = (path: string, query: URLSearchParams) => unknown
 
@@ -34,7 +38,8 @@ async function open(answers: Answers) {
   assert.ok(address !== null && typeof address === 'object')
   const clock = new ManualClock()
   const metrics = new Metrics()
-  const tally = new Tally(metrics, silentLog)
+  const drift = quietDrift()
+  const tally = new Tally({ venue: 'b', log: silentLog, metrics, drift })
   const http = new HttpClient({
     baseUrl: `http://127.0.0.1:${address.port}`,
     clock,
@@ -47,16 +52,20 @@ async function open(answers: Answers) {
   })
   servers.push({ server, http })
   const ends = new Map<string, number | null>()
+  const combos = new Combos()
+  const halts: [number, boolean][] = []
+  const shards = new Shards({ http, clock, tally, onChange: (...change) => halts.push(change) })
   const catalog = new KalshiCatalog({
-    ...{ http, clock, tally },
-    onMarket: (listing, endsAtMs) => ends.set(listing.nativeId, endsAtMs),
+    ...{ http, clock, tally, fees: new KalshiFees({ http, clock, tally }) },
+    ...{ combos, shards },
+    onMarket: (listing, terms) => ends.set(listing.nativeId, terms.tradingEndsAtMs),
   })
-  const trades = new TradeReader({ http, tally, nowMs: () => clock.nowMs() })
+  const trades = new TradeReader({ http, tally, combos, nowMs: () => clock.nowMs() })
   const troubles = (reason: string) =>
     metrics.count('venue_troubles_total', '', { venue: 'b', reason }).value
   const doubted = (kind: string, reason: string) =>
     metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'b', kind, reason }).value
-  return { catalog, trades, clock, paths, ends, troubles, doubted }
+  return { drift, halts, combos, catalog, trades, clock, paths, ends, troubles, doubted }
 }
 
 const market = (ticker: string, status = 'active', more: object = {}) => ({
@@ -198,6 +207,96 @@ describe('Kalshi catalogue', () => {
     assert.equal(page.markets.length, 149)
     assert.equal(page.events.length, 149)
     assert.equal(paths.filter((path) => path.startsWith('/markets')).length, 2)
+  })
+
+  it('[KCOMBO2] a combination that is asked for is refused by name, and neither its event nor itself is asked for again', async () => {
+    const combo = market('S-9-X', 'active', { mve_collection_ticker: 'KXMVE-R' })
+    const { catalog, paths, combos } = await open((path, query) => {
+      if (path === '/series') return SERIES
+      if (path === '/events') return { events: [event('S-1')] }
+      return { markets: query.get('tickers')?.includes('S-9-X') ? [combo, market('S-1-A')] : [] }
+    })
+    const ask = () =>
+      catalog.fetchMarkets(['S-9-X', 'S-1-A', 'KXMVEX-1'].map(nativeMarketId), signal)
+    const page = await ask()
+    assert.deepEqual(
+      page.markets.map(({ nativeId }) => nativeId),
+      ['S-1-A'],
+    )
+    assert.deepEqual([...(page.refused ?? [])].sort(), ['KXMVEX-1', 'S-9-X'])
+    assert.ok(combos.has('S-9-X'))
+    await ask()
+    assert.equal(paths.filter((path) => path.includes('S-9')).length, 1)
+    assert.ok(!paths.some((path) => path.startsWith('/events') && path.includes('S-9')))
+  })
+
+  it('[KDRIFT1] a row without a field that all had, of a status or structure that is not known, is named', async () => {
+    const whole = {
+      ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200' },
+      price_ranges: [{ start: '0.0000', end: '1.0000', step: '0.0100' }],
+      price_level_structure: 'center_deci_edge_centi_cent',
+    }
+    const { yes_bid_dollars: _, ...bare } = whole
+    const rows = [
+      market('S-1-A', 'active', whole),
+      market('S-1-B', 'active', bare),
+      market('S-1-C', 'haunted', whole),
+      market('S-1-D', 'active', { ...whole, price_level_structure: 'round' }),
+      market('S-1-E', 'active', { ...whole, price_ranges: [{ start: '1' }] }),
+    ]
+    const { catalog, drift } = await open((path) => {
+      if (path === '/series') return SERIES
+      if (path === '/exchange/status') return { exchange_index_statuses: [] }
+      if (path === '/series/fee_changes') return { series_fee_change_arr: [] }
+      if (path === '/events/fee_changes') return { event_fee_changes: [] }
+      return path === '/events' ? { events: [event('S-1')] } : { markets: rows, cursor: '' }
+    })
+    const page = await catalog.fetchMarkets([nativeMarketId('S-1-A')], signal)
+    assert.equal(page.markets.length, 4)
+    assert.deepEqual(
+      drift.entries().map(({ kind, name, weight }) => `${kind}=${name} ${weight}`),
+      [
+        'market.field=yes_bid_dollars loss',
+        'market.status=haunted loss',
+        'market.price_level_structure=round notice',
+        'market.price_ranges=unreadable loss',
+      ],
+    )
+  })
+
+  it('[KSHARD1] a market whose part of the exchange does not trade is listed closed, and the part is named', async () => {
+    const status = (isTrading: boolean) => ({
+      exchange_index_statuses: [
+        { exchange_index: 0, exchange_active: true, trading_active: true },
+        { exchange_index: 2, exchange_active: true, trading_active: isTrading },
+      ],
+    })
+    let isTrading = false
+    const { catalog, drift, halts, clock } = await open((path) => {
+      if (path === '/series') return SERIES
+      if (path === '/exchange/status') return status(isTrading)
+      if (path === '/events') return { events: [event('S-1')] }
+      const shards = [0, 2, 7].map((index) =>
+        market(`S-1-${index}`, 'active', { exchange_index: index }),
+      )
+      return { markets: shards, cursor: '' }
+    })
+    const ask = async () => {
+      const { markets } = await catalog.fetchMarkets([nativeMarketId('S-1-0')], signal)
+      return markets.map(({ status }) => status)
+    }
+    assert.deepEqual(await ask(), ['open', 'closed', 'open'])
+    const found = drift.entries().map(({ kind, name }) => `${kind}=${name}`)
+    assert.ok(found.includes('exchange.shard=2 does not trade'))
+    assert.ok(found.includes('market.exchange_index=7'))
+    isTrading = true
+    assert.deepEqual(await ask(), ['open', 'closed', 'open'], 'asked for once a minute')
+    clock.advance(60_000)
+    assert.deepEqual(await ask(), ['open', 'open', 'open'])
+    assert.deepEqual(halts, [
+      [2, false],
+      [2, true],
+    ])
   })
 
   it('[KCAT5] an event that its list leaves out is asked for alone; without it the market is listed', async () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { EventListing, MarketListing } from '../../../../../engine/market/market.ts'
+import { termsOf } from '../../../../../engine/venues/kalshi/catalog/fees.ts'
 import {
   parseEvent,
   parseMarket,
@@ -11,7 +12,7 @@ import {
 } from '../../../../../engine/venues/kalshi/catalog/listing.ts'
 
 const SERIES = new Map<string, Series>([
-  ['KXNFLGAME', { ticker: 'KXNFLGAME', category: 'Sports', tags: ['Football'] }],
+  ['KXNFLGAME', { ticker: 'KXNFLGAME', category: 'Sports', tags: ['Football'], fees: termsOf({}) }],
 ])
 const EVENT = {
   event_ticker: 'KXNFLGAME-25AUG07CINPHI',

@@ -10,11 +10,12 @@ import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { formatTime, timeMs } from '../../../../../engine/units.ts'
 import { PolymarketCatalog } from '../../../../../engine/venues/polymarket/catalog/catalog.ts'
-import { Intake } from '../../../../../engine/venues/polymarket/intake.ts'
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
+import { Tally } from '../../../../../engine/venues/tally.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
 import { noonClock } from '../../../../support/fakes/noon-clock.ts'
 import { PolymarketStub, type StubRequest } from '../../../../support/fakes/polymarket-stub.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
 const NOW_MS = noonClock.nowMs()
 const ago = (ms: number) => formatTime(timeMs(NOW_MS - ms))
@@ -55,7 +56,7 @@ async function openCatalog(t: TestContext) {
   const hosts = await stub.start()
   const metrics = new Metrics()
   const parts = { clock: noonClock, random: seededRandom(1), log: silentLog, metrics }
-  const { catalog, feed } = openPolymarket({ ...parts, emit: () => {} }, hosts)
+  const { catalog, feed, drift } = openPolymarket({ ...parts, emit: () => {} }, hosts)
   t.after(async () => {
     await feed.stop()
     await stub.stop()
@@ -66,7 +67,7 @@ async function openCatalog(t: TestContext) {
   const ids = () => pages.flatMap((page) => page.markets.map(({ nativeId }) => nativeId))
   const troubles = () =>
     [...metrics.counts('venue_troubles_total')].map(([key, { value }]) => [key, value])
-  return { stub, catalog, onPage, signal, ids, pages, troubles, metrics }
+  return { stub, catalog, onPage, signal, ids, pages, troubles, metrics, drift }
 }
 
 const queriesOf = (stub: PolymarketStub, path: string): StubRequest[] =>
@@ -193,6 +194,32 @@ test('[POLYCAT5] single markets come with their event, open and closed ones, unk
   await assert.rejects(catalog.fetchMarkets(wanted, signal))
 })
 
+test('[POLYCAT7] a market of protocol v2 is found whichever form of its id Gamma lists, and beside markets of v1', async (t) => {
+  const { stub, catalog, signal, drift } = await openCatalog(t)
+  const short = `0x01${'7a'.repeat(30)}`
+  const nested = { events: [{ slug: 'event-9', title: 'Event 9', tags: [] }] }
+  const v2 = { ...nested, version: 'v2', positionIds: ['651', '652'], clobTokenIds: null }
+  const v1 = `0x${'ab'.repeat(31)}00`
+  for (const listed of [short, `${short}00`]) {
+    const rows = [
+      { ...market(1, v2), conditionId: listed },
+      { ...market(2, nested), conditionId: v1 },
+      { ...market(3, { ...v2, version: 'v9' }), conditionId: '0x3' },
+    ]
+    stub.rest = ({ query }) => {
+      const ids = query.getAll('condition_ids')
+      return { markets: rows.filter(({ conditionId: id }) => ids.includes(id) || id === '0x3') }
+    }
+    const page = await catalog.fetchMarkets([`${short}00`, v1].map(nativeMarketId), signal)
+    assert.deepEqual(
+      page.markets.map(({ nativeId }) => nativeId),
+      [`${short}00`, v1],
+    )
+  }
+  const [entry] = drift.entries()
+  assert.deepEqual([entry?.kind, entry?.name], ['gamma.version', 'v9'])
+})
+
 test('[POLYCAT6] a group is all neg-risk markets of the event, closed ones too; an unknown market and one alone have none', async (t) => {
   const stub = new PolymarketStub()
   const { gamma: baseUrl } = await stub.start()
@@ -227,7 +254,11 @@ test('[POLYCAT6] a group is all neg-risk markets of the event, closed ones too; 
     const held = query.get('closed') === 'true' ? closed : open
     return { markets: held.filter(({ conditionId }) => ids.includes(conditionId)) }
   }
-  const catalog = new PolymarketCatalog({ ...parts, gamma, intake: new Intake(parts) })
+  const catalog = new PolymarketCatalog({
+    ...parts,
+    gamma,
+    tally: new Tally({ ...parts, venue: 'a', drift: quietDrift() }),
+  })
   const signal = new AbortController().signal
   const groupOf = (number: number) => catalog.group(nativeMarketId(`0x${number}`), signal)
   for (const number of [2, 4]) {

@@ -4,8 +4,13 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { FEES_UNKNOWN, MODEL_UNKNOWN } from '../../../../../engine/market/fees.ts'
 import type { MarketListing } from '../../../../../engine/market/market.ts'
-import { readEvent, readMarket } from '../../../../../engine/venues/polymarket/catalog/listing.ts'
+import {
+  readEvent,
+  readMarket,
+  unknownWords,
+} from '../../../../../engine/venues/polymarket/catalog/listing.ts'
 
 const FIXTURE = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polymarket/gamma_market.json`
 
@@ -69,6 +74,8 @@ test('[POLYLIST1] a recorded row becomes a listing, figures and times in our uni
     volumeTotal: 9_999_997,
     openInterest: null,
     settlementPrice: null,
+    // Fees are enabled, and which is not said: the row is older than schedules.
+    fees: { ...FEES_UNKNOWN, now: { ...MODEL_UNKNOWN, source: 'gamma.feesEnabled' } },
     changedAtMs: Date.parse('2026-03-11T15:14:46.097Z'),
   })
 })
@@ -85,6 +92,51 @@ test('[POLYLIST2] what is no binary market with tokens is refused with its reaso
   assert.equal(readMarket({ ...base, outcomes: '["A","B","C"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, clobTokenIds: '["1","2","3"]' }), 'not_two_outcomes')
   assert.equal(readEvent({}), 'no_event_slug')
+})
+
+const V2 = {
+  version: 'v2',
+  conditionId: `0x01${'7a'.repeat(30)}`,
+  positionIds: ['651', '652'],
+}
+
+test('[POLYLIST6] a row’s version says which ids are traded; an unknown version is refused, never guessed', () => {
+  const idsOf = (more: object) => market(more).outcomes.map(({ id }) => id)
+  assert.deepEqual(idsOf({ version: 'v1' }), ['11', '12'])
+  assert.deepEqual(idsOf({ version: null, positionIds: ['651', '652'] }), ['11', '12'])
+  assert.deepEqual(idsOf({ ...V2, clobTokenIds: null }), ['651', '652'])
+  // Both are filled while a market moves: nothing trades the old tokens any more.
+  assert.deepEqual(idsOf(V2), ['651', '652'])
+  assert.equal(market(V2).nativeId, `${V2.conditionId}00`)
+  assert.equal(readMarket({ ...base, ...V2, positionIds: undefined }), 'no_tokens')
+  assert.equal(readMarket({ ...base, ...V2, positionIds: [651, 652] }), 'no_tokens')
+  for (const version of ['v3', 'V2', 2, '']) {
+    assert.equal(readMarket({ ...base, ...V2, version }), 'unknown_version')
+  }
+})
+
+test('[POLYLIST7] a market of protocol v2 is resolved by its own word alone, and new words have names', () => {
+  const of = (more: object) => {
+    const { status, settlementPrice } = market({ ...V2, ...more })
+    return [status, settlementPrice]
+  }
+  const won = { closed: true, outcomePrices: '["1", "0"]' }
+  assert.deepEqual(of({ resolutionStatus: 'active' }), ['open', null])
+  assert.deepEqual(of({ resolutionStatus: 'inactive' }), ['open', null])
+  assert.deepEqual(of({ resolutionStatus: 'resolved' }), ['closed', null])
+  assert.deepEqual(of({ ...won, resolutionStatus: 'resolved' }), ['resolved', 1_000_000])
+  assert.deepEqual(of({ ...won, resolutionStatus: 'active' }), ['closed', null])
+  assert.deepEqual(of({ ...won, resolutionStatus: 'contested' }), ['closed', null])
+  assert.deepEqual(of(won), ['resolved', 1_000_000])
+  const words = { version: 'v3', umaResolutionStatus: 'resolved', resolutionStatus: 'contested' }
+  assert.deepEqual(
+    [...unknownWords(words)],
+    [
+      ['version', 'v3'],
+      ['resolutionStatus', 'contested'],
+    ],
+  )
+  assert.deepEqual([...unknownWords({ ...base, ...V2, umaResolutionStatus: '' })], [])
 })
 
 test('[POLYLIST3] status and payout follow the resolution, never a plan', () => {

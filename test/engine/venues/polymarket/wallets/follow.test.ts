@@ -10,6 +10,7 @@ import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
+import { snakeRow } from '../../../../../engine/venues/simulator/polymarket/envelope.ts'
 import type { VenueWallets } from '../../../../../engine/wallet.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { PolymarketStub } from '../../../../support/fakes/polymarket-stub.ts'
@@ -109,28 +110,29 @@ test('[WALLETREAD13] each fill of a followed wallet is emitted once, from its ow
 
 test('[WALLETREAD14] however many wallets are read, the stream’s back-fill is asked next', async (t) => {
   const { stub, clock, feed, wallets } = await open(t)
-  const fill = { ...frame('trades').payload, type: 'TRADE', usdcSize: 1 }
+  const fill = { ...snakeRow(frame('trades').payload), type: 'TRADE', usdc_size: 1 }
   stub.rest = ({ path, query }) => {
-    const isFirst = path === '/activity' && Number(query.get('offset')) === 0
-    return isFirst ? [{ ...fill, proxyWallet: query.get('user') }] : []
+    const data = path === '/v2/activity' ? [{ ...fill, proxy_wallet: query.get('user') }] : []
+    return path.startsWith('/v2/') ? { data, pagination: { has_more: false } } : []
   }
   const waiting = Promise.allSettled([...askForMany(wallets, 400), ...readMany(wallets, 120)])
   const count = (path: string) => stub.requests.filter((asked) => asked.path === path).length
-  const positions = () => count('/positions') + count('/closed-positions')
-  await until(() => positions() >= 5 && count('/activity') >= 40, 'the bursts')
+  const positions = () => count('/v2/positions')
+  await until(() => positions() >= 5 && count('/v2/activity') >= 20, 'the bursts')
   await turns(200)
-  assert.deepEqual([positions(), count('/activity')], [5, 40])
+  assert.deepEqual([positions(), count('/v2/activity')], [5, 20])
   for (let second = 0; second < 10; second += 1) {
     clock.advance(1_000)
     await turns(200)
   }
   assert.ok(positions() > 40 && positions() <= 55, `${positions()} in ten seconds`)
-  assert.equal(count('/activity'), 240)
-  const tradesCount = count('/trades')
-  assert.ok(tradesCount > 50 && tradesCount <= 116, `${tradesCount}`)
+  assert.ok(count('/v2/activity') >= 140 && count('/v2/activity') <= 150)
+  const tradesCount = count('/v2/trades')
+  assert.ok(tradesCount > 20 && tradesCount <= 116, `${tradesCount}`)
   const range = { market: nativeMarketId('0x1'), fromMs: timeMs(START_MS), toMs: timeMs(START_MS) }
   await feed.fetchTrades({ ...range, source: 'history' })
-  assert.equal(count('/trades'), tradesCount + 1, 'at once, without any time passing')
+  const all = count('/trades') + count('/v2/trades')
+  assert.equal(all, tradesCount + 1, 'at once, without any time passing')
   await feed.stop()
   const ends = await waiting
   assert.ok(ends.some(({ status }) => status === 'rejected'))

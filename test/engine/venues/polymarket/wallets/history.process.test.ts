@@ -9,14 +9,17 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { type Random, seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
-import { Intake } from '../../../../../engine/venues/polymarket/intake.ts'
+import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import { readWalletHistory } from '../../../../../engine/venues/polymarket/wallets/history.ts'
-import type { JsonHost } from '../../../../../engine/venues/polymarket/wallets/pages.ts'
+import { Tally } from '../../../../../engine/venues/tally.ts'
 import type { WalletEvent } from '../../../../../engine/wallet.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import {
   PAST_START_S,
   randomPast,
+  type StubAsk,
   type StubFault,
+  type StubPage,
   type StubPast,
   WALLET,
   WalletStub,
@@ -49,13 +52,16 @@ interface ReadOptions {
   readonly signal?: AbortSignal
 }
 
-async function read(data: JsonHost, options: ReadOptions = {}) {
+async function read(client: Pick<HttpClient, 'getJson'>, options: ReadOptions = {}) {
   const { fromS = 0, lastS, clock = hurried(), signal = new AbortController().signal } = options
   const metrics = new Metrics()
   const events: WalletEvent[] = []
   const secondsBegun = new Set<number>()
   const reach = await readWalletHistory(
-    { clock, data, intake: new Intake({ log: silentLog, metrics }) },
+    {
+      ...{ clock, data: new DataApi({ client, drift: quietDrift() }) },
+      tally: new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() }),
+    },
     {
       ...{ address: WALLET, fromMs: timeMs(fromS * 1_000) },
       lastMs: lastS === undefined ? null : timeMs(lastS * 1_000),
@@ -88,12 +94,11 @@ test('[WALLETREAD5] a history is the true events in order, each second in one pi
     const random = seededRandom('history', round)
     const past = randomPast(`history ${round}`, seconds(random, 1 + random.below(120), 8))
     const stub = new WalletStub(past)
-    const cap = random.pick([500, 500, 400, 100, 137])
+    stub.others = unknown
+    const cap = random.pick([1_000, 500, 100, 7])
     const isRagged = random.below(3) === 0
-    // A second always fits into a page here: what does not is the next test's.
-    stub.pageRows = (limit) => Math.min(limit, isRagged ? 90 + random.below(cap) : cap)
+    stub.pageRows = (limit) => Math.min(limit, isRagged ? 5 + random.below(cap) : cap)
     if (random.below(2) === 0) stub.shuffle = random
-    stub.isStartExclusive = random.below(4) === 0
     const { events, isComplete } = await read(stub)
     assert.equal(isComplete, true, `round ${round}`)
     assertTrue(events, past.events, `round ${round}`)
@@ -105,20 +110,16 @@ test('[WALLETREAD5] a history is the true events in order, each second in one pi
 test('[WALLETREAD5] a reading from a second on begins with that second whole, and the bare minimum of requests', async () => {
   const past = randomPast('later', [3, 3, 3, 3, 3], () => 1)
   const stub = new WalletStub(past)
-  for (const isStartExclusive of [false, true]) {
-    stub.isStartExclusive = isStartExclusive
-    const { events } = await read(stub, { fromS: PAST_START_S + 2 })
-    assertTrue(
-      events,
-      past.events.filter(({ timeMs }) => timeMs >= (PAST_START_S + 2) * 1_000),
-    )
-  }
-  stub.isStartExclusive = false
+  const { events } = await read(stub, { fromS: PAST_START_S + 2 })
+  assertTrue(
+    events,
+    past.events.filter(({ timeMs }) => timeMs >= (PAST_START_S + 2) * 1_000),
+  )
   stub.asks = []
   const nothing = await read(stub, { fromS: PAST_START_S + 1_000 })
   assert.deepEqual([nothing.events, nothing.isComplete, stub.asks.length], [[], true, 2])
   stub.past = randomPast('none', [])
-  stub.others = () => []
+  stub.others = unknown
   assert.deepEqual((await read(stub)).events, [])
 })
 
@@ -129,8 +130,13 @@ test('[WALLETREAD6] a fill among the takers is a taker’s, another a maker’s,
   assert.deepEqual(roles((await read(stub)).events), roles(past.events))
   stub.pageRows = (limit) => Math.min(limit, 20)
   assert.deepEqual(roles((await read(stub)).events), roles(past.events), 'pages of 20')
-  stub.tradesOffsetEnd = 40
-  stub.pageRows = (limit) => (limit === 500 ? 500 : 20)
+  // One row a transaction at its average price: sizes and prices are not those of the fills.
+  stub.fault = ({ path }, rows) => (path === '/v2/trades' ? summedUp(rows) : rows)
+  assert.deepEqual(roles((await read(stub)).events), roles(past.events), 'summed up')
+  stub.fault = ({ path, query }, rows, page) =>
+    path === '/v2/trades' && query.has('cursor')
+      ? { ...page, pagination: { ...page.pagination, has_more: true, next_cursor: null } }
+      : rows
   const cut = await read(stub)
   assert.equal(cut.isComplete, true, 'roles are no part of being complete')
   let takerCount = 0
@@ -139,18 +145,45 @@ test('[WALLETREAD6] a fill among the takers is a taker’s, another a maker’s,
     else assert.equal(role, null)
     if (role === 'taker') assert.equal(past.events[index]?.role, 'taker')
   }
-  assert.ok(takerCount > 0 && takerCount <= 40, `${takerCount}`)
+  assert.ok(takerCount > 0 && takerCount <= 60, `${takerCount}`)
   for (const answer of [500, 'html', { error: 'no' }]) {
-    stub.fault = ({ path }, truth) => (path === '/trades' ? answer : truth)
+    stub.fault = ({ path }, rows) => (path === '/v2/trades' ? answer : rows)
     const { events, isComplete } = await read(stub)
     assertTrue(events, past.events)
     assert.ok(events.every(({ role }) => role === null) && isComplete)
   }
-  stub.tradesOffsetEnd = 3_000
   stub.pageRows = (limit) => limit
-  stub.fault = ({ path }, truth) =>
-    path === '/trades' && Array.isArray(truth) ? truth.map((row) => ({ ...row, size: 'x' })) : truth
+  stub.fault = ({ path }, rows) =>
+    path === '/v2/trades' ? rows.map((row) => ({ ...row, token_id: 7 })) : rows
   assert.ok((await read(stub)).events.every(({ role }) => role === null))
+})
+
+/** One row for each transaction, token and side. */
+function summedUp(rows: readonly Readonly<Record<string, unknown>>[]) {
+  const sums = new Map<string, Readonly<Record<string, unknown>>>()
+  for (const row of rows) {
+    const key = `${row.transaction_hash} ${row.token_id} ${row.side}`
+    const before = sums.get(key)
+    const size = Number(row.size) + Number(before?.size ?? 0)
+    sums.set(key, { ...row, size, price: 0.512345678912 })
+  }
+  return [...sums.values()]
+}
+
+test('[WALLETREAD6] of a young range the edge cannot answer with a copy: each second of asking has another end', async () => {
+  const past = randomPast('young roles', [2, 2, 2])
+  const ends = new Set<string | null>()
+  const lastMs = past.events.at(-1)?.timeMs ?? 0
+  for (const ageS of [1, 2, 700, 701]) {
+    const stub = new WalletStub(past)
+    await read(stub, { clock: hurried(timeMs(lastMs + ageS * 1_000)) })
+    for (const { path, query } of stub.asks) if (path === '/v2/trades') ends.add(query.get('end'))
+  }
+  const fills = past.events.filter(({ kind }) => kind === 'buy' || kind === 'sell')
+  assert.deepEqual(
+    [...ends],
+    [`${lastMs / 1_000 + 1}`, `${lastMs / 1_000 + 2}`, `${(fills.at(-1)?.timeMs ?? 0) / 1_000}`],
+  )
 })
 
 test('[WALLETREAD7] what is younger than a minute is told but not settled, and comes whole when read again', async () => {
@@ -167,7 +200,7 @@ test('[WALLETREAD7] what is younger than a minute is told but not settled, and c
   assertTrue([...kept, ...second.events], past.events)
 })
 
-test('[WALLETREAD8] a second beyond a page is read by offsets; one beyond them makes the reading incomplete, and the rest is still read', async () => {
+test('[WALLETREAD8] a second beyond a page comes whole by cursors; where a cursor is missing or refused for good the reading says where it ended', async () => {
   for (const [round, cap] of [500, 499, 200].entries()) {
     const past = randomPast(`dense ${round}`, [3, 700, 2, 500, 0, 350, 4], () => 1)
     const stub = new WalletStub(past)
@@ -176,23 +209,30 @@ test('[WALLETREAD8] a second beyond a page is read by offsets; one beyond them m
     assert.equal(isComplete, true)
     assertTrue(events, past.events, `pages of ${cap}`)
   }
-  const past = randomPast('too dense', [3, 700, 2, 5], () => 1)
-  for (const last of [0, 4]) {
-    const stub = new WalletStub({ ...past, rows: past.rows.slice(0, past.rows.length - last) })
-    stub.activityOffsetMax = 600
-    const { events, isComplete, settledToMs } = await read(stub)
-    assert.equal(isComplete, false)
-    assert.equal(settledToMs, NOW_MS - 60_000)
-    const dense = (PAST_START_S + 1) * 1_000
-    const rest = (list: readonly WalletEvent[]) => list.filter(({ timeMs }) => timeMs !== dense)
-    if (last === 0) assertTrue(rest(events), rest(past.events))
-    const known = new Set(past.events.map(nameOf))
-    const tellsTruth = events.filter(
-      (event) => event.kind === 'conversion' || known.has(nameOf(event)),
-    )
-    assert.equal(tellsTruth.length, events.length)
+  const past = randomPast('withheld', [3, 700, 2, 5], () => 1)
+  const dense = (PAST_START_S + 1) * 1_000
+  const before = past.events.filter(({ timeMs }) => timeMs < dense)
+  for (const [fault, toMs, wanted] of [
+    [noCursor, 0, []],
+    [refused, dense, before],
+  ] as const) {
+    const stub = new WalletStub(past)
+    stub.pageRows = (limit) => Math.min(limit, 200)
+    stub.fault = fault
+    stub.others = unknown
+    const { events, isTailWhole, settledToMs } = await read(stub)
+    assert.deepEqual([isTailWhole, settledToMs], [false, toMs])
+    assertTrue(events, wanted)
   }
 })
+
+/** The venue says that there is more and does not say where. */
+const noCursor: StubFault = ({ path }, rows, page) =>
+  path === '/v2/activity' && page.pagination.has_more === true
+    ? { ...page, pagination: { ...page.pagination, next_cursor: null } }
+    : rows
+const refused: StubFault = ({ path, query }, rows) =>
+  path === '/v2/activity' && query.has('cursor') ? 400 : rows
 
 test('[WALLETREAD9] an old answer, mixed rows or a moving order is asked for again or told as incomplete, never silently wrong', async () => {
   let completeCount = 0
@@ -207,8 +247,8 @@ test('[WALLETREAD9] an old answer, mixed rows or a moving order is asked for aga
     const cap = random.pick([500, 100, 60])
     stub.pageRows = (limit) => Math.min(limit, cap)
     if (random.below(3) === 0) stub.shuffle = random
-    const fault = randomFault(random)
-    stub.fault = (ask, truth) => (ask.path === '/traded' ? { traded: 1 } : fault(ask, truth))
+    stub.others = () => ({ data: { trades: 1 } })
+    stub.fault = randomFault(random)
     const { events, isComplete } = await read(stub)
     assert.ok(stub.asks.length < 3_000, `${stub.asks.length} requests`)
     if (!isComplete) continue
@@ -218,46 +258,45 @@ test('[WALLETREAD9] an old answer, mixed rows or a moving order is asked for aga
   assert.ok(completeCount > ROUNDS / 4, `only ${completeCount} of ${ROUNDS} were complete`)
 })
 
+/** Answers between two that are cut short. */
+const CUT_APART = 20
+
 /** Each kind with its own chance, from rare to always. */
 function randomFault(random: Random): StubFault {
-  const kind = random.pick([
-    'old answer',
-    'other start',
-    'upside down',
-    'garbage',
-    'doubled border',
-  ])
+  const kinds = ['old answer', 'other start', 'upside down', 'garbage', 'same cursor', 'cut short']
+  const kind = random.pick(kinds)
   const chance = random.pick([0.02, 0.1, 0.3, 1])
-  let before: unknown = null
-  // Always nothing could not be told from the truth.
-  let isFaulty = false
-  return ({ path, query }, truth) => {
-    if (path !== '/activity' || !Array.isArray(truth)) return truth
+  let before: StubPage | null = null
+  // One place that is always cut short could not be told from the end.
+  let sound = CUT_APART
+  return ({ path, query }, rows, page) => {
+    if (path !== '/v2/activity') return rows
     const old = before
-    before = truth
-    if (random.next() >= chance || (kind === 'nothing' && isFaulty)) {
-      isFaulty = false
-      return truth
-    }
-    isFaulty = true
+    before = page
+    sound += 1
+    if (random.next() >= chance || (kind === 'cut short' && sound < CUT_APART)) return rows
+    sound = 0
+    const [first] = rows
     switch (kind) {
-      case 'nothing':
-        return []
       case 'old answer':
-        return old ?? truth
+        return old ?? rows
       case 'other start':
-        return [{ ...truth[0], timestamp: Number(query.get('start')) - 5 }, ...truth]
+        return [{ ...first, timestamp: Number(query.get('start')) - 5 }, ...rows]
       case 'upside down':
-        return truth.length > 1 && truth[0].timestamp !== truth.at(-1).timestamp
-          ? [...truth].reverse()
-          : truth
+        return first !== undefined && first.timestamp !== rows.at(-1)?.timestamp
+          ? [...rows].reverse()
+          : rows
       case 'garbage':
-        return [...truth.slice(1), { ...truth[0], timestamp: 'x' }]
-      default:
-        // The venue gives the last row of the page before once more.
-        return Number(query.get('offset')) > 0 && truth.length > 0 && Array.isArray(old)
-          ? [old.at(-1), ...truth.slice(0, -1)]
-          : truth
+        return [...rows.slice(1), { ...first, timestamp: 'x' }]
+      case 'same cursor': {
+        const cursor = query.get('cursor')
+        if (cursor === null) return rows
+        return { ...page, pagination: { ...page.pagination, has_more: true, next_cursor: cursor } }
+      }
+      default: {
+        const pagination = { ...page.pagination, has_more: false, next_cursor: null }
+        return { data: rows.slice(0, Math.floor(rows.length / 2)), pagination }
+      }
     }
   }
 }
@@ -269,10 +308,12 @@ test('[WALLETREAD9] an empty answer in any one place loses nothing', async () =>
       const stub = new WalletStub(past)
       stub.pageRows = (limit) => Math.min(limit, cap)
       asked = 0
-      stub.fault = ({ path }, truth) => {
-        if (path !== '/activity') return truth
+      stub.fault = ({ path }, rows, page) => {
+        if (path !== '/v2/activity') return rows
         asked += 1
-        return asked === place + 1 ? [] : truth
+        // With the cursor of the true page, and as if nothing followed.
+        if (asked !== place + 1) return rows
+        return place % 2 === 0 ? nothing : { ...page, data: page.data === null ? null : [] }
       }
       const { events, isComplete } = await read(stub)
       assert.equal(isComplete, true)
@@ -286,17 +327,19 @@ test('[WALLETREAD9] a row that cannot be read is left out and the reading is inc
   const [spoilt, ...rest] = past.rows.filter(({ type }) => type === 'TRADE')
   assert.ok(spoilt !== undefined && rest.length > 0)
   const stub = new WalletStub(past)
-  for (const more of [{ price: 7 }, { timestamp: 'x' }, { proxyWallet: '0xother' }, { type: '' }]) {
-    stub.fault = (_, truth) =>
-      Array.isArray(truth)
-        ? truth.map((row) => (row === spoilt ? { ...spoilt, ...more } : row))
-        : truth
+  for (const more of [
+    { price: 7 },
+    { timestamp: 'x' },
+    { proxy_wallet: '0xother' },
+    { type: '' },
+  ]) {
+    stub.fault = (_, rows) => rows.map((row) => (row === spoilt ? { ...spoilt, ...more } : row))
     const { events, isComplete } = await read(stub)
     assert.equal(isComplete, false)
     assert.equal(events.length, past.events.length - 1)
   }
-  stub.others = () => []
-  stub.fault = ({ path }) => (path === '/activity' ? [{}, null, 3] : [])
+  stub.others = unknown
+  stub.fault = ({ path }) => (path === '/v2/activity' ? [{}, null, 3] : [])
   const garbage = await read(stub)
   assert.deepEqual([garbage.events, garbage.isComplete], [[], false])
   assert.ok(garbage.settledToMs <= 1_000, 'nothing is known')
@@ -304,20 +347,19 @@ test('[WALLETREAD9] a row that cannot be read is left out and the reading is inc
 
 test('[WALLETREAD9] a venue that never ends its pages is left after a bounded number of them', async () => {
   let asked = 0
-  const data: JsonHost = {
-    getJson: async (path, query = {}) => {
-      if (path !== '/activity') return []
+  const [sample] = randomPast('endless', [1]).rows
+  const client: Pick<HttpClient, 'getJson'> = {
+    getJson: async (path) => {
+      if (path !== '/v2/activity') return { data: [], pagination: { has_more: false } }
       asked += 1
-      const timestamp = Number(query.start) + 1 + Number(query.offset)
-      return [row(Math.max(timestamp, PAST_START_S))]
+      const data = [{ ...sample, timestamp: PAST_START_S + asked }]
+      return { data, pagination: { has_more: true, next_cursor: `${asked}` } }
     },
   }
-  const [sample] = randomPast('endless', [1]).rows
-  const row = (timestamp: number) => ({ ...sample, timestamp })
-  const { isComplete, settledToMs } = await read(data)
+  const { isComplete, settledToMs } = await read(client)
   assert.equal(isComplete, false)
   assert.ok(settledToMs < NOW_MS - 60_000)
-  assert.ok(asked <= 20_010, `${asked}`)
+  assert.ok(asked <= 10_010, `${asked}`)
 })
 
 test('[WALLETREAD16] an answer without the last event known, or of nothing from a wallet that did something, proves nothing', async () => {
@@ -330,19 +372,21 @@ test('[WALLETREAD16] an answer without the last event known, or of nothing from 
   const whole = await read(stub, from)
   assert.deepEqual([whole.isComplete, whole.settledToMs], [true, NOW_MS - 60_000])
   assertTrue(whole.events, later)
-  stub.fault = ({ path }, truth) => (path === '/activity' ? [] : truth)
+  stub.fault = ({ path }, rows) => (path === '/v2/activity' ? nothing : rows)
   const empty = await read(stub, from)
   assert.deepEqual([empty.events, empty.isTailWhole, empty.isSettledWhole], [[], false, true])
   assert.ok(empty.settledToMs <= from.fromS * 1_000, 'not settled beyond what is proven')
   // Of a wallet of which nothing is known the venue is asked otherwise.
-  for (const [traded, positions] of [
-    [3, []],
-    [0, [{}]],
-    [0, []],
+  for (const [data, positions] of [
+    [{ trades: 3 }, []],
+    [{ trades: 0 }, [{}]],
+    [null, [{}]],
+    [null, []],
   ] as const) {
-    stub.others = ({ path }) => (path === '/traded' ? { traded } : positions)
+    const page = { data: positions, pagination: { has_more: false } }
+    stub.others = ({ path }) => (path === '/v2/user-stats' ? { data } : page)
     const { settledToMs, isTailWhole } = await read(stub)
-    const isNobody = traded === 0 && positions.length === 0
+    const isNobody = data === null && positions.length === 0
     assert.deepEqual([settledToMs, isTailWhole], [isNobody ? NOW_MS - 60_000 : 0, isNobody])
   }
 })
@@ -356,10 +400,7 @@ test('[WALLETREAD9] what is not sure of the last minute is told apart from what 
     [90_000, false],
   ] as const) {
     const stub = new WalletStub(past)
-    stub.fault = (_, truth) =>
-      Array.isArray(truth)
-        ? truth.map((one) => (one === spoilt ? { ...spoilt, price: 7 } : one))
-        : truth
+    stub.fault = (_, rows) => rows.map((one) => (one === spoilt ? { ...spoilt, price: 7 } : one))
     const told = await read(stub, { clock: hurried(timeMs(lastMs + ageMs)) })
     assert.deepEqual([told.isSettledWhole, told.isTailWhole], [isSettledWhole, !isSettledWhole])
   }
@@ -394,26 +435,37 @@ test('[WALLETREAD10] refusals, failures and pages of HTML are passed over; a ven
   try {
     const random = seededRandom('down faults')
     stub.pageRows = (limit) => Math.min(limit, 120)
-    stub.fault = (_, truth) =>
-      random.below(4) === 0 ? random.pick([429, 500, 503, '<html>busy</html>']) : truth
+    stub.fault = (_, rows) =>
+      random.below(4) === 0 ? random.pick([429, 500, 503, '<html>busy</html>']) : rows
     const { events, isComplete } = await read(data)
     assertTrue(events, past.events)
     assert.equal(isComplete, true)
-    for (const answer of [500, 'html', 400, { error: 'no' }]) {
-      stub.fault = ({ path }, truth) => (path === '/activity' ? answer : truth)
+    for (const answer of [500, 'html', 400]) {
+      stub.fault = ({ path }, rows) => (path === '/v2/activity' ? answer : rows)
       await assert.rejects(read(data), FetchError)
     }
-    stub.fault = (_, truth) => truth
+    stub.fault = ({ path }, rows) => (path === '/v2/activity' ? { error: 'no' } : rows)
+    stub.others = unknown
+    const odd = await read(data)
+    assert.deepEqual([odd.events, odd.isTailWhole, odd.settledToMs <= 1_000], [[], false, true])
     const aborter = new AbortController()
-    stub.fault = ({ path }, truth) => {
-      if (path === '/trades') aborter.abort()
-      return truth
+    stub.fault = ({ path }, rows) => {
+      if (path === '/v2/trades') aborter.abort()
+      return rows
     }
     await assert.rejects(read(data, { signal: aborter.signal }), { kind: 'aborted' })
   } finally {
     await stop()
   }
 })
+
+/** A page without rows, the last. */
+const nothing: StubPage = { data: [], pagination: { has_more: false, next_cursor: null } }
+
+/** What the venue says of a wallet that it does not know. */
+function unknown({ path }: StubAsk): unknown {
+  return path === '/v2/user-stats' ? { data: null } : nothing
+}
 
 function seededSeconds(seed: string, count: number, most: number): readonly number[] {
   return seconds(seededRandom(seed), count, most)

@@ -7,9 +7,12 @@ import { FetchError } from '../../../../../engine/fetch.ts'
 import { walletAddress } from '../../../../../engine/ids.ts'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
-import { Intake } from '../../../../../engine/venues/polymarket/intake.ts'
+import { AnswerDoubt } from '../../../../../engine/venues/answers.ts'
+import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import { readPositions } from '../../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../../engine/venues/polymarket/wallets/profile.ts'
+import { Tally } from '../../../../../engine/venues/tally.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import {
   randomPast,
   type StubAsk,
@@ -31,31 +34,42 @@ function recorded(name: string): readonly Row[] {
 }
 
 /** A host with these positions, by the venue's limits and defaults. */
-async function read(open: readonly Row[], closed: readonly Row[], pageRows = 500) {
+async function read(open: readonly Row[], closed: readonly Row[], pageRows = 1_000) {
   const stub = new WalletStub(randomPast('none', []))
-  stub.others = ({ path, query }) => {
-    const rows = path === '/positions' ? open : closed
-    if (path === '/positions') assert.equal(query.get('sizeThreshold'), '0')
-    const limit = Math.min(Number(query.get('limit')), path === '/positions' ? 500 : 50, pageRows)
-    const offset = Number(query.get('offset'))
-    return offset > 10_000 ? 400 : rows.slice(offset, offset + limit)
+  stub.others = ({ query }) => {
+    const rows = query.get('status') === 'OPEN' ? open : closed
+    if (rows === open) assert.equal(query.get('filter_amount'), '0')
+    const from = Number(query.get('cursor') ?? 0)
+    const data = rows.slice(from, from + Math.min(Number(query.get('limit')), pageRows))
+    const next = from + data.length < rows.length ? String(from + data.length) : null
+    return { data, pagination: { has_more: next !== null, next_cursor: next } }
   }
   const metrics = new Metrics()
-  const intake = new Intake({ log: silentLog, metrics })
-  const positions = await readPositions({ data: stub, intake }, WALLET, signal)
+  const tally = new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
+  const positions = await readPositions({ data: dataOf(stub), tally }, WALLET, signal)
   let rejectedCount = 0
   for (const { value } of metrics.counts('venue_rejected_total').values()) rejectedCount += value
   return { positions, rejectedCount }
 }
 
+const dataOf = (client: WalletStub) => new DataApi({ client, drift: quietDrift() })
+
+/** A row of version 1 in the words of version 2. */
+function newRow({ asset, conditionId, size, totalBought, realizedPnl, curPrice }: Row): Row {
+  return {
+    ...{ token_id: asset, condition_id: conditionId, current_size: size ?? 0 },
+    ...{ total_size: totalBought, realized_pnl: realizedPnl, current_price: curPrice },
+  }
+}
+
 const row = (number: number, more: Row = {}): Row => ({
-  asset: `${number}`,
-  conditionId: `0x${number}`,
-  size: 10,
-  totalBought: 20,
-  avgPrice: 0.25,
-  realizedPnl: -1.5,
-  curPrice: 0.5,
+  token_id: `${number}`,
+  condition_id: `0x${number}`,
+  current_size: 10,
+  total_size: 20,
+  avg_price: 0.25,
+  realized_pnl: -1.5,
+  current_price: 0.5,
   ...more,
 })
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, at) => row(from + at))
@@ -65,7 +79,7 @@ test('[WALLETREAD11] positions come with the venue’s own figures, recorded row
 }, async () => {
   const open = [...recorded('positions'), ...recorded('em-positions')]
   const closed = recorded('closed_positions')
-  const { positions, rejectedCount } = await read(open, closed)
+  const { positions, rejectedCount } = await read(open.map(newRow), closed.map(newRow))
   assert.equal(rejectedCount, 0)
   assert.equal(positions.length, open.length + closed.length)
   for (const [index, position] of positions.entries()) {
@@ -85,20 +99,25 @@ test('[WALLETREAD11] positions come with the venue’s own figures, recorded row
 })
 
 test('[WALLETREAD11] positions are read to the end of their pages, closed ones to a bound', async () => {
-  const all = await read(many(1_203), many(120, 5_000))
-  assert.equal(all.positions.length, 1_323)
+  const all = await read(many(2_203), many(120, 5_000))
+  assert.equal(all.positions.length, 2_323)
   assert.equal((await read(many(700), many(7, 5_000), 90)).positions.length, 707, 'lower caps')
   const tooMany = await read(many(3), many(9_000, 5_000))
   assert.equal(tooMany.positions.length, 2_003)
-  const bad = await read([row(1), row(2, { curPrice: 7 }), row(3, { asset: '' })], [])
+  const bad = await read([row(1), row(2, { current_price: 7 }), row(3, { token_id: '' })], [])
   assert.deepEqual([bad.positions.length, bad.rejectedCount], [1, 2])
   const deaf = new WalletStub(randomPast('none', []))
-  deaf.others = () => many(3)
-  const intake = new Intake({ log: silentLog, metrics: new Metrics() })
-  assert.equal((await readPositions({ data: deaf, intake }, WALLET, signal)).length, 6)
-  assert.equal(deaf.asks.length, 4, 'a host that does not heed the offset is left')
+  const pagination = { has_more: true, next_cursor: 'again' }
+  deaf.others = () => ({ data: many(3), pagination })
+  const tally = new Tally({
+    ...{ venue: 'a', log: silentLog, metrics: new Metrics() },
+    drift: quietDrift(),
+  } as const)
+  const asking = () => readPositions({ data: dataOf(deaf), tally }, WALLET, signal)
+  await assert.rejects(asking(), AnswerDoubt)
+  assert.equal(deaf.asks.length, 2, 'a host whose cursor leads back is left')
   deaf.others = () => ({ error: 'no' })
-  await assert.rejects(readPositions({ data: deaf, intake }, WALLET, signal), FetchError)
+  await assert.rejects(asking(), AnswerDoubt)
 })
 
 async function profile(
@@ -108,7 +127,7 @@ async function profile(
 ) {
   const stub = new WalletStub(past)
   stub.others = others
-  return await readProfile({ gamma: stub, data: stub }, address, signal)
+  return await readProfile({ gamma: stub, data: dataOf(stub) }, address, signal)
 }
 
 test('[WALLETREAD12] a profile names the proxy and, where it is told or was asked by, the owner', async () => {
@@ -128,7 +147,7 @@ test('[WALLETREAD12] a profile names the proxy and, where it is told or was aske
 test('[WALLETREAD12] without a profile a wallet exists when it traded or did anything; otherwise there is none', async () => {
   const bare = { proxy: WALLET, eoa: null, handle: null, pseudonym: null, image: null }
   const traded = (count: number, answer: unknown) => (ask: StubAsk) =>
-    ask.path === '/traded' ? { user: WALLET, traded: count } : answer
+    ask.path === '/v2/user-stats' ? { data: count === 0 ? null : { trades: count } } : answer
   for (const answer of [404, null, {}, { proxyWallet: '' }, []]) {
     assert.deepEqual(await profile(WALLET, traded(3, answer)), bare)
     assert.deepEqual(await profile(WALLET, traded(0, answer), randomPast('one', [1])), bare)
@@ -143,7 +162,11 @@ test('[WALLETREAD12] without a profile a wallet exists when it traded or did any
 })
 
 test('[WALLETREAD11] a position whose average a conversion took below zero counts as any other', async () => {
-  const rows = [row(1, { avgPrice: -0.31 }), row(2, { avgPrice: 1.2 }), row(3, { avgPrice: null })]
+  const rows = [
+    row(1, { avg_price: -0.31 }),
+    row(2, { avg_price: 1.2 }),
+    row(3, { avg_price: null }),
+  ]
   const { positions, rejectedCount } = await read(rows, [])
   assert.deepEqual([positions.length, rejectedCount], [3, 0])
 })

@@ -11,6 +11,7 @@ import {
   type ReadRow,
   readActivity,
 } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
+import { snakeRow } from '../../../../../engine/venues/simulator/polymarket/envelope.ts'
 import type { WalletEvent } from '../../../../../engine/wallet.ts'
 import { PAST_START_S, WALLET } from '../../../../support/fakes/wallet-stub.ts'
 
@@ -22,11 +23,12 @@ type Wire = Readonly<Record<string, unknown>>
 function recorded(name: string): readonly Wire[] {
   const rows: unknown = JSON.parse(readFileSync(`${RECORDED}/${name}.json`, 'utf8'))
   assert.ok(Array.isArray(rows))
-  return rows
+  // Recorded of version 1, whose values are those of version 2 under other names.
+  return rows.map(snakeRow)
 }
 
 function read(wire: Wire): ReadRow {
-  const placed = placeRow(wire, String(wire.proxyWallet).toLowerCase())
+  const placed = placeRow(wire, String(wire.proxy_wallet).toLowerCase())
   assert.ok(placed !== null, JSON.stringify(wire))
   return readActivity(placed)
 }
@@ -39,38 +41,48 @@ function eventOf(wire: Wire): WalletEvent {
 
 function wire(type: string, more: Wire = {}): Wire {
   return {
-    proxyWallet: WALLET,
+    proxy_wallet: WALLET,
     timestamp: PAST_START_S,
-    conditionId: '0xc1',
+    condition_id: '0xc1',
     type,
     size: 10,
-    usdcSize: 10,
-    transactionHash: '0xFEED',
+    usdc_size: 10,
+    transaction_hash: '0xFEED',
     price: 0,
-    asset: '',
+    token_id: '',
     side: '',
-    outcomeIndex: 999,
+    outcome_index: 999,
     ...more,
   }
 }
 
 const trade = (more: Wire = {}) =>
-  wire('TRADE', { asset: '11', side: 'BUY', price: 0.5, usdcSize: 5, outcomeIndex: 0, ...more })
+  wire('TRADE', {
+    token_id: '11',
+    side: 'BUY',
+    price: 0.5,
+    usdc_size: 5,
+    outcome_index: 0,
+    ...more,
+  })
 
 test('[WALLETREAD1] dollars of a fill are price times size of the unrounded price, and what usdcSize has beyond is the fee', () => {
-  const fill = eventOf(trade({ size: 714.285713, price: 0.860000001148, usdcSize: 614.285714 }))
+  const fill = eventOf(trade({ size: 714.285713, price: 0.860000001148, usdc_size: 614.285714 }))
   assert.equal(fill.usd, 614_285_714, 'a price rounded to 0.86 would give 614,285,713')
   assert.equal(fill.price, 860_000)
   assert.equal(fill.fee, 0)
   assert.equal(fill.txHash, '0xfeed')
   assert.equal(fill.token, '11')
-  assert.equal(eventOf(trade({ usdcSize: 5.25 })).fee, 250_000)
-  assert.equal(eventOf(trade({ usdcSize: 5.25 })).usd, 5_000_000)
-  assert.equal(eventOf(trade({ side: 'SELL', usdcSize: 4.75 })).fee, 250_000)
-  assert.equal(eventOf(trade({ side: 'SELL', usdcSize: 5.25 })).fee, 0, 'never negative')
-  assert.equal(eventOf(trade({ usdcSize: 5.000001 })).usd, 5_000_001, 'a micro is rounding')
-  assert.equal(eventOf(trade({ usdcSize: 5.000001 })).fee, 0)
-  assert.equal(eventOf(trade({ usdcSize: undefined })).fee, 0)
+  assert.equal(eventOf(trade({ usdc_size: 5.25 })).fee, 250_000)
+  assert.equal(eventOf(trade({ usdc_size: 5.25 })).usd, 5_000_000)
+  assert.equal(eventOf(trade({ side: 'SELL', usdc_size: 4.75 })).fee, 250_000)
+  assert.equal(eventOf(trade({ side: 'SELL', usdc_size: 5.25 })).fee, 0, 'never negative')
+  assert.equal(eventOf(trade({ usdc_size: 5.000001 })).usd, 5_000_001, 'a micro is rounding')
+  assert.equal(eventOf(trade({ usdc_size: 5.000001 })).fee, 0)
+  assert.equal(eventOf(trade({ usdc_size: undefined })).fee, 0)
+  const average = { size: 5_000_000, price: 0.4200000012, usdc_size: 2_100_000 }
+  const { usd, fee } = eventOf(trade(average))
+  assert.deepEqual([usd, fee], [2_100_000_000_000, 0], 'the noise of an average price is no fee')
 })
 
 test('[WALLETREAD1] recorded fills: the fee is rate·p·(1−p)·s or nothing', { skip }, () => {
@@ -81,7 +93,7 @@ test('[WALLETREAD1] recorded fills: the fee is rate·p·(1−p)·s or nothing', 
     fillCount += 1
     const { usd, fee, kind, size, price } = eventOf(row)
     assert.equal(kind, 'buy')
-    assert.equal(usd + fee, Math.round(Number(row.usdcSize) * 1e6))
+    assert.equal(usd + fee, Math.round(Number(row.usdc_size) * 1e6))
     assert.equal(size, Math.round(Number(row.size) * 1e6))
     assert.ok(Math.abs(price - Number(row.price) * 1e6) <= 0.5)
     const rate = (fee * 1e12) / (price * (1_000_000 - price) * size)
@@ -101,15 +113,15 @@ test('[WALLETREAD2] rows without a token are read, kinds new to us are income wh
     ['split', '0xc1', null, 10_000_000, 10_000_000, 0, null],
   )
   assert.equal(eventOf(wire('MERGE')).kind, 'merge')
-  assert.equal(eventOf(wire('REDEEM', { size: 0, usdcSize: 0 })).usd, 0, 'a loser redeemed')
+  assert.equal(eventOf(wire('REDEEM', { size: 0, usdc_size: 0 })).usd, 0, 'a loser redeemed')
   assert.deepEqual(eventOf(wire('CONVERSION')).converted, ['0xc1'])
-  const news = eventOf(wire('INVENTED_LATER', { conditionId: '', usdcSize: '2.5', size: 7 }))
+  const news = eventOf(wire('INVENTED_LATER', { condition_id: '', usdc_size: '2.5', size: 7 }))
   assert.deepEqual(
     [news.kind, news.market, news.usd, news.size],
     ['income', '', 2_500_000, 2_500_000],
   )
-  assert.equal(read(wire('INVENTED_LATER', { usdcSize: 0 })).kind, 'ignored')
-  for (const type of ['DEPOSIT', 'WITHDRAWAL', 'MIGRATION', 'TIP']) {
+  assert.equal(read(wire('INVENTED_LATER', { usdc_size: 0 })).kind, 'ignored')
+  for (const type of ['DEPOSIT', 'WITHDRAWAL', 'TIP']) {
     assert.deepEqual(read(wire(type)), { kind: 'ignored', reason: 'wallet_cash_moved' })
   }
 })
@@ -123,10 +135,10 @@ test('[WALLETREAD2] every recorded row is read; rewards have no market, redempti
       const event = eventOf(row)
       kinds.set(event.kind, (kinds.get(event.kind) ?? 0) + 1)
       assert.equal(event.timeMs, Number(row.timestamp) * 1_000)
-      assert.equal(event.token === null, row.outcomeIndex === 999)
-      assert.equal(event.market, row.conditionId)
+      assert.equal(event.token === null, row.outcome_index === 999)
+      assert.equal(event.market, row.condition_id)
       assert.equal(event.market === '', event.kind === 'income')
-      if (event.kind !== 'buy') assert.equal(event.usd, Math.round(Number(row.usdcSize) * 1e6))
+      if (event.kind !== 'buy') assert.equal(event.usd, Math.round(Number(row.usdc_size) * 1e6))
     }
   }
   assert.deepEqual(Object.fromEntries(kinds), { buy: 52, redeem: 17, income: 6 })
@@ -140,14 +152,14 @@ test('[WALLETREAD3] a row that cannot be read is refused with its reason and nev
   assert.equal(refused(trade({ price: 1.5 })), 'trade_price')
   assert.equal(refused(trade({ size: 0 })), 'trade_size')
   assert.equal(refused(trade({ side: '' })), 'bad_wallet_trade')
-  assert.equal(refused(trade({ asset: '' })), 'bad_wallet_trade')
-  assert.equal(refused(wire('SPLIT', { conditionId: '' })), 'bad_wallet_row')
-  assert.equal(refused(wire('REDEEM', { usdcSize: null })), 'bad_wallet_row')
+  assert.equal(refused(trade({ token_id: '' })), 'bad_wallet_trade')
+  assert.equal(refused(wire('SPLIT', { condition_id: '' })), 'bad_wallet_row')
+  assert.equal(refused(wire('REDEEM', { usdc_size: null })), 'bad_wallet_row')
   assert.equal(refused(wire('MERGE', { size: -1 })), 'bad_wallet_row')
-  assert.equal(refused(wire('REWARD', { usdcSize: -3 })), 'bad_wallet_row')
+  assert.equal(refused(wire('REWARD', { usdc_size: -3 })), 'bad_wallet_row')
   assert.equal(refused(wire('')), 'bad_wallet_row')
   assert.equal(placeRow(wire('SPLIT', { timestamp: 12 }), WALLET), null)
-  assert.equal(placeRow(wire('SPLIT', { proxyWallet: '0xother' }), WALLET), null)
+  assert.equal(placeRow(wire('SPLIT', { proxy_wallet: '0xother' }), WALLET), null)
   assert.equal(placeRow([], WALLET), null)
   const random = seededRandom('broken rows')
   const odd = [null, '', 'x', -1, 1e300, Number.NaN, {}, [], true, '0.5', 999]
@@ -167,16 +179,16 @@ test('[WALLETREAD3] a row that cannot be read is refused with its reason and nev
 
 test('[WALLETREAD4] events stand by time, transaction and as told, and rows of one conversion are one event', () => {
   const told = [
-    wire('CONVERSION', { conditionId: '0xA', transactionHash: '0xbb', usdcSize: 20 }),
-    wire('SPLIT', { transactionHash: '0xbb' }),
-    wire('CONVERSION', { conditionId: '0xB', transactionHash: '0xbb', usdcSize: 0 }),
-    wire('CONVERSION', { conditionId: '0xC', transactionHash: '0xbb', usdcSize: 0.000001 }),
-    wire('CONVERSION', { conditionId: '0xA', transactionHash: '0xbb', usdcSize: 1 }),
-    wire('CONVERSION', { conditionId: '0xD', transactionHash: '0xbb', size: 3, usdcSize: 0 }),
-    wire('CONVERSION', { conditionId: '0xE', transactionHash: '0xaa', usdcSize: 0 }),
-    trade({ transactionHash: '0xaa', size: 2 }),
-    trade({ transactionHash: '0xaa', size: 1 }),
-    wire('MERGE', { transactionHash: '0xff', timestamp: PAST_START_S - 1 }),
+    wire('CONVERSION', { condition_id: '0xA', transaction_hash: '0xbb', usdc_size: 20 }),
+    wire('SPLIT', { transaction_hash: '0xbb' }),
+    wire('CONVERSION', { condition_id: '0xB', transaction_hash: '0xbb', usdc_size: 0 }),
+    wire('CONVERSION', { condition_id: '0xC', transaction_hash: '0xbb', usdc_size: 0.000001 }),
+    wire('CONVERSION', { condition_id: '0xA', transaction_hash: '0xbb', usdc_size: 1 }),
+    wire('CONVERSION', { condition_id: '0xD', transaction_hash: '0xbb', size: 3, usdc_size: 0 }),
+    wire('CONVERSION', { condition_id: '0xE', transaction_hash: '0xaa', usdc_size: 0 }),
+    trade({ transaction_hash: '0xaa', size: 2 }),
+    trade({ transaction_hash: '0xaa', size: 1 }),
+    wire('MERGE', { transaction_hash: '0xff', timestamp: PAST_START_S - 1 }),
   ].map((row) => ({ event: eventOf(row), key: null }))
   const events = inOrder(told).map(({ event }) => event)
   assert.deepEqual(
@@ -193,4 +205,45 @@ test('[WALLETREAD4] events stand by time, transaction and as told, and rows of o
     ],
   )
   assert.equal(events[4]?.market, '0xA')
+})
+
+test('[WALLETREAD2] a redemption names its token or leaves it empty, and an id of 62 digits is the one of 64', () => {
+  const named = eventOf(wire('REDEEM', { token_id: '77', usdc_size: 0, size: 4 }))
+  assert.deepEqual([named.kind, named.token, named.size, named.usd], ['redeem', '77', 4_000_000, 0])
+  assert.equal(eventOf(wire('REDEEM', { size: 4, usdc_size: 4 })).token, null)
+  const id = `0x01${'AB'.repeat(30)}`
+  assert.equal(eventOf(wire('SPLIT', { condition_id: id })).market, `${id.toLowerCase()}00`)
+})
+
+test('[WALLETREAD17] a migration is read by its new position, its new market or its old one, and else refused', () => {
+  const id = `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`
+  const token = String(BigInt(id) + 1n)
+  const old = `0x${'5'.repeat(32)}${'ab'.repeat(16)}`
+  for (const more of [
+    { token_id: token },
+    { token_id: token, condition_id: '' },
+    { condition_id: id.slice(0, 64), outcome_index: 1 },
+    { condition_id: id, outcome_index: 1, token_id: '123' },
+    { condition_id: old, outcome_index: 1, token_id: '123' },
+  ]) {
+    const event = eventOf(wire('MIGRATION', { usdc_size: 0, ...more }))
+    const { kind, market, size, usd } = event
+    assert.deepEqual(
+      [kind, market, event.token, size, usd],
+      ['migration', id, token, 10_000_000, 0],
+    )
+  }
+  const refused = { kind: 'rejected', reason: 'bad_migration' }
+  assert.deepEqual(read(wire('MIGRATION')), refused, 'no outcome')
+  assert.deepEqual(read(wire('MIGRATION', { condition_id: '' })), refused)
+  assert.deepEqual(read(wire('MIGRATION', { token_id: token, size: -1 })), refused)
+})
+
+test('[WALLETREAD18] what was done with combos is left out under a name of its own', () => {
+  const left = { kind: 'ignored', reason: 'wallet_combo' }
+  assert.deepEqual(read(trade({ is_combo: true })), left)
+  const combo = '0x03449eec66c044cecb729af4169b45afbf0000000000000000000000000000'
+  for (const type of ['TRADE', 'REDEEM', 'SPLIT']) {
+    assert.deepEqual(read(wire(type, { condition_id: combo })), left)
+  }
 })

@@ -128,7 +128,7 @@ test('[SIMK3] pages follow the cursor to an empty one, also while rows come and 
   assert.ok(market !== null)
   for (let index = 0; index < 30; index += 1) world.print(market, {})
   const newestFirst = world
-    .trades()
+    .trades('b')
     .map(({ id }) => id)
     .reverse()
   const walked = await collect('/markets/trades?limit=7', 'trades', () => world.print(market, {}))

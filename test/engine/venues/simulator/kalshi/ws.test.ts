@@ -10,7 +10,7 @@ import {
   signedHeaders,
   twoMarkets,
 } from '../../../../support/clients/kalshi-client.ts'
-import { cents } from '../../../../support/worlds/kalshi-world.ts'
+import { cents, contracts } from '../../../../support/worlds/kalshi-world.ts'
 
 const PATH = '/trade-api/ws/v2'
 
@@ -190,7 +190,9 @@ test('[SIMK9] use_yes_price prices the No side on the Yes leg', async (t) => {
 test('[SIMK9] snapshots and deltas rebuild the book, also of a market that opens later', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   second.status = 'unopened'
-  second.book.sides.ask.clear()
+  for (const { price } of second.book.asks) {
+    second.book.apply({ side: 'ask', price, size: contracts(0) })
+  }
   const client = await venue.connect()
   const books = new Map<string, Map<string, number>>()
   const tickers = [first.listing.nativeId, second.listing.nativeId]
@@ -201,7 +203,8 @@ test('[SIMK9] snapshots and deltas rebuild the book, also of a market that opens
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
     return (state >>> 8) % bound
   }
-  second.book.sides.bid.set(cents(10), first.book.sizeAt('bid', cents(44)))
+  const size = first.book.sizeAt('bid', cents(44))
+  second.book.apply({ side: 'bid', price: cents(10), size })
   world.move(second, 'opened')
   for (let round = 0; round < 500; round += 1) {
     const market = draw(2) === 0 ? first : second
@@ -222,8 +225,8 @@ test('[SIMK9] snapshots and deltas rebuild the book, also of a market that opens
   applyAll(books, await client.drain())
   for (const market of [first, second]) {
     const expected = new Map<string, number>()
-    for (const [price, size] of market.book.sides.bid) expected.set(`yes ${price}`, size)
-    for (const [price, size] of market.book.sides.ask) expected.set(`no ${1_000_000 - price}`, size)
+    for (const { price, size } of market.book.bids) expected.set(`yes ${price}`, size)
+    for (const { price, size } of market.book.asks) expected.set(`no ${1_000_000 - price}`, size)
     assert.deepEqual(sorted(books.get(market.listing.nativeId)), sorted(expected))
   }
 })

@@ -11,8 +11,11 @@ import { marketAt, type StubMarket } from '../../../../support/worlds/stub-world
 let venue: StubVenue
 let market: StubMarket
 
-async function start(faults: readonly SimFault[] = []): Promise<FrameReader> {
-  venue = await startStubVenue({ faults })
+async function start(
+  faults: readonly SimFault[] = [],
+  activityEndsS: number | null = null,
+): Promise<FrameReader> {
+  venue = await startStubVenue({ faults, activityEndsS })
   venue.world.addEvent(1, { nativeId: 'nfl-chi-det-2026-11-20' })
   venue.world.addEvent(1, { nativeId: 'other-event' })
   market = marketAt(venue.world, 0)
@@ -123,11 +126,13 @@ describe('the real-time data stream', () => {
     const sizes = async () => (await payloads(swapped)).map((row) => record(row).size)
     venue.chance.value = 0
     venue.world.trade(market, { contracts: 2 })
+    await Promise.resolve()
     venue.chance.value = 1
     venue.world.trade(market, { contracts: 3 })
     assert.deepEqual(await sizes(), [3, 2])
     venue.chance.value = 0
     venue.world.trade(market, { contracts: 4 })
+    await Promise.resolve()
     assert.deepEqual(await sizes(), [])
     venue.chance.value = 1
     venue.clock.advance(1_000)
@@ -137,17 +142,69 @@ describe('the real-time data stream', () => {
 
   test('[SIMPM35] the stream and the Data API show the same rows', async () => {
     const reader = await start()
-    subscribe(reader, subscription('trades'))
+    subscribe(reader, subscription('*'))
     await reader.drain()
     for (let number = 0; number < 20; number += 1)
       venue.world.trade(market, { contracts: 1.5 + number })
     const streamed = await payloads(reader)
-    const answer = await fetch(`${venue.data}/trades?takerOnly=false&limit=1000`)
-    const stored = records(await answer.json()).map(({ profileImageOptimized, ...row }) => {
-      assert.equal(profileImageOptimized, '')
-      return { type: 'trades', ...row }
-    })
-    const key = (row: unknown) => JSON.stringify(row)
-    assert.deepEqual(stored.map(key).sort(), streamed.map(key).sort())
+    const key = (row: Readonly<Record<string, unknown>>) =>
+      [row.transactionHash ?? row.transaction_hash, row.proxyWallet ?? row.proxy_wallet]
+        .concat([row.asset ?? row.token_id, row.conditionId ?? row.condition_id])
+        .concat([
+          row.side,
+          row.size,
+          row.price,
+          row.timestamp,
+          row.outcomeIndex ?? row.outcome_index,
+        ])
+        .join(' ')
+    for (const [type, takerOnly] of [
+      ['orders_matched', true],
+      ['trades', false],
+    ]) {
+      const answer = await fetch(`${venue.data}/v2/trades?taker_only=${takerOnly}&limit=1000`)
+      const stored = records(record(await answer.json()).data)
+      assert.deepEqual(
+        stored.map(key).sort(),
+        streamed
+          .filter((row) => row.type === type)
+          .map(key)
+          .sort(),
+      )
+    }
+  })
+
+  test('[SIMPM43] the fills of an order are one match and a row each; the stream may fall silent while its socket lives, for a while or for good', async () => {
+    const reader = await start(['rtds_silent'])
+    subscribe(reader, subscription('*'))
+    await reader.drain()
+    const fill = venue.world.trade(market, { contracts: 2 })
+    venue.world.trade(market, { contracts: 4, txHash: fill.txHash })
+    const told = (await payloads(reader)).map((row) => [row.type, record(row).size])
+    assert.deepEqual(
+      told.filter(([type]) => type === 'orders_matched'),
+      [['orders_matched', 6]],
+    )
+    assert.equal(told.filter(([type]) => type === 'trades').length, 6)
+    venue.chance.value = 0
+    venue.clock.advance(1_000)
+    venue.chance.value = 1
+    venue.world.trade(market)
+    assert.deepEqual(await payloads(reader), [])
+    reader.send('PING')
+    assert.equal(await reader.next(), 'PONG')
+    venue.clock.advance(120_000)
+    venue.world.trade(market)
+    assert.equal((await payloads(reader)).length, 4, 'it speaks again')
+    await venue.stop()
+    const ending = await start([], 60)
+    subscribe(ending, subscription('*'))
+    await ending.drain()
+    venue.clock.advance(59_000)
+    venue.world.trade(market)
+    assert.equal((await payloads(ending)).length, 4)
+    venue.clock.advance(1_000)
+    venue.world.trade(market)
+    assert.deepEqual(await payloads(ending), [])
   })
 })

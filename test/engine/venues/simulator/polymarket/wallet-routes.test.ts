@@ -85,10 +85,10 @@ test('[SIMWALLET8] activity has the rows of trades and sentinels where a row is 
     [
       ['BUY', 100, 0.4, 41.68, 0],
       ['BUY', 50, 0.46, 23.8694, 0],
-      ['SELL', 30, 0.5, 15, 0],
+      ['SELL', 30, 0.5, 14.475, 0],
       ['BUY', 80, 0.25, 21.05, 0],
-      ['BUY', 20, 0.9, 18, 0],
-      ['SELL', 20, 0.95, 19, 0],
+      ['BUY', 20, 0.9, 18.09, 0],
+      ['SELL', 20, 0.95, 18.9525, 0],
     ],
   )
   assert.deepEqual(Object.keys(all[0] ?? {}).sort(), ACTIVITY_KEYS)
@@ -125,7 +125,7 @@ test('[SIMWALLET8] activity is selected by type, side, market, event and time, a
   assert.deepEqual(await column('sortBy=TOKENS', 'size'), [100, 80, 50, 30, 20, 20])
   assert.deepEqual(
     await column('sortBy=CASH&sortDirection=ASC', 'usdcSize'),
-    [15, 18, 19, 21.05, 23.8694, 41.68],
+    [14.475, 18.09, 18.9525, 21.05, 23.8694, 41.68],
   )
 })
 
@@ -180,7 +180,7 @@ test('[SIMWALLET9] small positions are hidden unless asked for, and filters choo
 })
 
 test('[SIMWALLET9] holders of both tokens are listed by what they hold', async () => {
-  const { nativeId, tokens } = marketAt(venue.world, 0).listing
+  const { nativeId, tokens } = marketAt(venue.world, 2).listing
   const groups = await rows(`holders?market=${nativeId}`)
   assert.deepEqual(
     groups.map(({ token }) => token),
@@ -270,7 +270,7 @@ test('[SIMWALLET12] the leaderboard ranks by profit and volume, over all markets
   )
   const [ann] = await rows(`v1/leaderboard?timePeriod=ALL&user=${ANN.address}`)
   // Bought for 40, 23, 20 and 18 dollars and sold for 15 and 19; what is left is worth 82 by now.
-  const fees = 1.68 + 0.8694 + 1.05
+  const fees = 1.68 + 0.8694 + 0.525 + 1.05 + 0.09 + 0.0475
   assert.ok(Math.abs(Number(ann?.pnl) - (15 + 19 + 82 - 40 - 23 - 20 - 18 - fees)) < 1e-6)
   assert.ok(Math.abs(Number(ann?.vol) - (40 + 23 + 15 + 20 + 18 + 19)) < 1e-6)
   const [top] = await rows('v1/leaderboard?timePeriod=ALL&orderBy=VOL')

@@ -1,7 +1,9 @@
 // The simulated Data API v2 about wallets, and what v1 and v2 show once markets have resolved.
 
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { SimWallet } from '../../../../../engine/venues/simulator/model.ts'
 import { ask, record, records } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
@@ -206,6 +208,7 @@ const POSITION_KEYS = [
   'entry_fees_usdc',
   'event_id',
   'event_slug',
+  'first_entry_at',
   'icon',
   'last_event_at',
   'mergeable',
@@ -231,3 +234,44 @@ const POSITION_KEYS = [
   'unrealized_pnl',
   'verified',
 ]
+
+const DOCUMENT = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polymarket-data-v2/openapi.json`
+const lacksDocument = existsSync(DOCUMENT) ? false : 'NO DOCUMENT OF DATA API V2 HERE (SHARED_DATA)'
+
+test('[SIMWALLET18] answers about wallets, refusals among them, are valid by the venue’s own document, and say how long caches keep them', {
+  skip: lacksDocument,
+}, async (t) => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema(JSON.parse(readFileSync(DOCUMENT, 'utf8')), 'document')
+  const judge = (path: string, status: number) => {
+    const pointer = `/v2/${path}`.replaceAll('/', '~1')
+    const schema = `document#/paths/${pointer}/get/responses/${status}/content/application~1json/schema`
+    return ajv.getSchema(schema) ?? assert.fail(`no schema of ${path} ${status}`)
+  }
+  let count = 0
+  for (const [path, query, status, age] of [
+    ['activity', `user=${BOB.address}&limit=1000`, 200, 15],
+    ['activity', `user=${ANN.address}&limit=2`, 200, 15],
+    ['activity', `user=0x${'99'.repeat(20)}`, 200, 15],
+    ['activity', 'user=nobody', 400, null],
+    ['activity', `user=${ANN.address}&type=NONE`, 400, null],
+    ['activity', `user=${ANN.address}&limit=1001`, 400, null],
+    ['positions', `user=${ANN.address}&filter_amount=0`, 200, 5],
+    ['positions', `user=${ANN.address}&status=CLOSED&limit=3`, 200, 5],
+    ['positions', '', 400, null],
+    ['value', `user=${ANN.address}`, 200, null],
+    ['value', 'user=0x006F54F7f9A22e0000CC2AB60031000000ae9fEF', 400, null],
+    ['user-stats', `user=${ANN.address}`, 200, null],
+    ['user-stats', `user=0x${'99'.repeat(20)}`, 200, null],
+    ['user-stats', '', 400, null],
+  ] as const) {
+    const response = await fetch(`${venue.data}/v2/${path}?${query}`)
+    assert.equal(response.status, status, `${path}?${query}`)
+    const isValid = judge(path, status)
+    assert.ok(isValid(await response.json()), `${path}?${query} ${ajv.errorsText(isValid.errors)}`)
+    const kept = age === null ? null : `public, max-age=${age}`
+    assert.equal(response.headers.get('cache-control'), kept)
+    count += 1
+  }
+  t.diagnostic(`${count} answers are valid`)
+})

@@ -6,6 +6,7 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { complement, toNumber } from '../../../../../engine/units.ts'
 import type { SimMarket, SimWalletLedger } from '../../../../../engine/venues/simulator/model.ts'
 import { type Simulator, startSimulator } from '../../../../../engine/venues/simulator/simulator.ts'
+import { originOf } from '../../../../../engine/venues/simulator/world/migrated-market.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
@@ -65,7 +66,7 @@ function added(ledger: SimWalletLedger): {
       buy(of(market)[0], size, (cost - (given.length - 1)) / others.length)
     }
   }
-  for (const { kind, market, fill, size, usd, txHash } of ledger.events) {
+  for (const { kind, market, fill, outcomeIndex, size, usd, txHash } of ledger.events) {
     if (market === null) continue
     if (kind === 'CONVERSION' && !converted.has(txHash)) {
       converted.add(txHash)
@@ -73,6 +74,13 @@ function added(ledger: SimWalletLedger): {
     }
     const [first, second] = of(market)
     const { payout } = market.listing
+    if (kind === 'MIGRATION') {
+      const from = of(originOf(market) ?? market)[outcomeIndex ?? 0]
+      const { average } = from
+      sell(from, size, average)
+      buy(outcomeIndex === 0 ? first : second, size, average)
+      continue
+    }
     if (fill !== null) {
       const { trade, participant } = fill
       const at = trade.outcomeIndex === 0 ? first : second
@@ -87,7 +95,9 @@ function added(ledger: SimWalletLedger): {
       const paid = toNumber(at === first ? payout : complement(payout))
       if (kind === 'SPLIT') buy(at, size, 0.5)
       else if (kind === 'MERGE') sell(at, size, 0.5)
-      else if (kind === 'REDEEM' && at.amount > 0) sell(at, at.amount, paid)
+      else if (kind === 'REDEEM' && at === (outcomeIndex === 0 ? first : second)) {
+        sell(at, at.amount, paid)
+      }
     }
   }
   return { positions, cash }

@@ -37,6 +37,7 @@ function operation(holding: WalletHolding, usd: number): WalletOperation {
     kind: 'CONVERSION',
     atMs: NOW,
     market,
+    outcomeIndex: null,
     size: size(10),
     usd: money,
     transaction: new OwnTransaction(ids, 1),

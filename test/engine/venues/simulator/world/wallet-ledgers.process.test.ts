@@ -11,6 +11,12 @@ import type {
   SimWalletEvent,
   SimWalletLedger,
 } from '../../../../../engine/venues/simulator/model.ts'
+import { feeScheduleOf } from '../../../../../engine/venues/simulator/world/fees.ts'
+import {
+  migratedOf,
+  originOf,
+} from '../../../../../engine/venues/simulator/world/migrated-market.ts'
+import { isNamed } from '../../../../../engine/venues/simulator/world/wallet-events.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { type Plan, SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
@@ -108,7 +114,17 @@ function tokenMoves(
   }
   if (kind === 'SPLIT') return [[market, size, size]]
   if (kind === 'MERGE') return [[market, -size, -size]]
-  if (kind === 'REDEEM') return [[market, -held(market)[0], -held(market)[1]]]
+  if (kind === 'REDEEM') {
+    const [yes, no] = held(market)
+    return [event.outcomeIndex === 0 ? [market, -yes, 0] : [market, 0, -no]]
+  }
+  if (kind === 'MIGRATION') {
+    const [yes, no] = event.outcomeIndex === 0 ? [size, 0] : [0, size]
+    return [
+      [originOf(market) ?? market, -yes, -no],
+      [market, yes, no],
+    ]
+  }
   return kind === 'CONVERSION' ? [[market, 0, -size]] : []
 }
 
@@ -143,7 +159,7 @@ function balances(
 }
 
 const cashOf = ({ kind, usd, fill }: SimWalletEvent): number => {
-  if (kind === 'REWARD' || kind === 'MAKER_REBATE') return 0
+  if (kind === 'REWARD' || kind === 'MAKER_REBATE' || kind === 'MIGRATION') return 0
   const isPaid =
     kind === 'SPLIT' || (fill !== null && (fill.trade.side === 'buy') === (fill.participant === 0))
   return isPaid ? -usd : usd
@@ -194,7 +210,7 @@ test('[SIMWALLET1] of each market as many tokens are held as were made and not b
   for (const market of world.markets('a')) made.set(market, [0, 0])
   for (const ledger of ledgers.all()) {
     for (const [market, [yes, no]] of balances(ledger)) {
-      const total = made.get(market)
+      const total = made.get(originOf(market) ?? market)
       assert.ok(total !== undefined)
       total[0] += yes
       total[1] += no
@@ -209,7 +225,9 @@ test('[SIMWALLET1] of each market as many tokens are held as were made and not b
     sum(split.map(([, { size }]) => size)) - sum(merged.map(([, { size }]) => size))
   assert.deepEqual(made.get(lasting), [outstanding, outstanding])
   assert.ok(outstanding > 0)
-  const held = ledgers.holders(lasting).map(({ positions }) => positions[0].amount)
+  const both = [lasting, migratedOf(lasting) ?? lasting]
+  const holders = [...new Set(both)].flatMap((market) => ledgers.holders(market))
+  const held = holders.map(({ positions }) => positions[0].amount)
   assert.equal(sum(held), outstanding)
 })
 
@@ -258,22 +276,26 @@ test('[SIMWALLET3] cash is what the events paid, and all wallets together lose a
   assert.ok(worth > 0)
 })
 
-test('[SIMWALLET3] takers who buy pay the fee of the market, and nobody else does', () => {
+test('[SIMWALLET3] takers pay the fee of their market’s schedule on either side, and nobody else does', () => {
   const fills = eventsOf('TRADE').map(([, event]) => event)
   for (const { fill, fee, market } of fills) {
     assert.ok(fill !== null && market !== null)
     const price = fill.trade.price / PRICE_ONE
-    const isPaying = fill.participant === 0 && fill.trade.side === 'buy'
-    const due = isPaying && market.event.topic === 'crypto' ? 0.07 * price * (1 - price) : 0
-    assert.equal(fee, Math.round(due * fill.trade.size))
+    const rate = fill.participant === 0 ? (feeScheduleOf(market)?.rate ?? 0) : 0
+    const due = rate * price * (1 - price) * fill.trade.size
+    assert.ok(fee % 10 === 0 && fee <= due + 1e-6 && fee > due - 10, `${fee} ${due}`)
   }
-  assert.ok(fills.some(({ fee }) => fee > 0))
+  for (const side of ['buy', 'sell']) {
+    assert.ok(fills.some(({ fill, fee }) => fill?.trade.side === side && fee > 0))
+  }
 })
 
 test('[SIMWALLET4] averages run as the venue says: sales leave them, splits count a half', () => {
   let compared = 0
   for (const ledger of ledgers.all()) {
-    const isConverter = ledger.events.some(({ kind }) => kind === 'CONVERSION')
+    const isConverter = ledger.events.some(
+      ({ kind }) => kind === 'CONVERSION' || kind === 'MIGRATION',
+    )
     if (isConverter) continue
     const twin = { amount: 0, average: 0, realized: 0, bought: 0 }
     const market = world.markets('a').at(-1)
@@ -326,9 +348,10 @@ test('[SIMWALLET5] who sells without having splits just before, in the same tran
 
 test('[SIMWALLET6] after the resolution most winners redeem at the payout, some losers for nothing, some never', () => {
   const redeems = eventsOf('REDEEM')
-  for (const [, { atMs, market, size, usd }] of redeems) {
+  for (const [, { atMs, market, size, usd, txHash }] of redeems) {
     assert.ok(market !== null && atMs >= market.listing.resolveMs + 5_000)
-    assert.equal(size, usd as number)
+    if (!isNamed({ kind: 'REDEEM', txHash })) assert.equal(size, usd as number)
+    else if (usd === 0) assert.ok(size > 0, 'a named loser says its contracts')
   }
   const paid = redeems.filter(([, { usd }]) => usd > 0)
   assert.ok(paid.length > 50 && redeems.length - paid.length > 50)
@@ -383,4 +406,21 @@ test('[SIMWALLET15] beyond the bound the oldest events go, and every wallet know
     )
     assert.equal(ledger.cash, whole.cash)
   }
+})
+
+test('[SIMWALLET17] a migration moves a side of a market to its market of protocol v2 at its cost, and is redeemed there', () => {
+  const moved = eventsOf('MIGRATION')
+  assert.ok(moved.length > 10, `${moved.length}`)
+  for (const [, { market, outcomeIndex, size, usd }] of moved) {
+    assert.ok(market !== null && outcomeIndex !== null && size > 0 && usd === 0)
+    const origin = originOf(market)
+    assert.ok(origin !== null && migratedOf(origin) === market)
+    assert.equal(world.market('a', market.listing.nativeId), market)
+    assert.equal(market.status, origin.status)
+    const id = BigInt(market.listing.nativeId)
+    assert.deepEqual(market.listing.tokens, [`${id}`, `${id + 1n}`])
+    assert.ok(market.listing.nativeId.includes(origin.listing.nativeId.slice(-32)))
+  }
+  const redeemed = eventsOf('REDEEM').filter(([, { market }]) => market && originOf(market))
+  assert.ok(redeemed.length > 0)
 })

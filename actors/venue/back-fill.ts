@@ -1,0 +1,275 @@
+// Brings back the trades that a venue's stream did not deliver: after a lost connection, after a restart, and by a look
+// once a minute at the last minutes over REST. Markets know trades by their native ids, so reading a range twice doubles
+// nothing. A long range is read in parts, oldest first, so that a process that is killed again and again still gets on.
+// An answer that does not reach back behind its part, or ends long before a trade that is stored, is doubted and asked
+// for again. Trades that cannot be brought back are announced as a gap. Upholds VEN4, VEN5, VEN13, ANSWER2.
+
+import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Count, Metrics } from '../../engine/process/metrics.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import { AnswerDoubt, type Doubts } from '../../engine/venues/answers.ts'
+import type { VenueFeed } from '../../engine/venues/venue.ts'
+
+/** Clocks differ and times are of whole seconds: this much more is read on both sides. */
+const OVERLAP_MS = 5_000
+/** A venue's REST may show a trade later than its stream: the same range is read again after this. */
+const SECOND_LOOK_MS = 15_000
+/** Losses within this time share a second look: many losses make few timers. */
+const GATHER_MS = 1_000
+const RECONCILE_EVERY_MS = 60_000
+/** A venue's REST shows every trade within this time. */
+const RECONCILE_SPAN_MS = 150_000
+/** A venue's REST lacks its newest trades for so long at most; an answer that lacks older ones is an old copy. */
+const SHOWN_LATE_MS = 60_000
+/** A few pages at a venue's usual rate, a second or two of reading. */
+const PART_MS = 120_000
+/** The next part is read after so long even if the trades of this one are not stored yet. */
+const SETTLE_MS_MAX = 10_000
+const SETTLE_LOOK_MS = 50
+const RETRY_FIRST_MS = 1_000
+const RETRY_MAX_MS = 30_000
+/** A range that REST refuses for so long is given up and announced. */
+const GIVE_UP_MS = 600_000
+
+interface Range {
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  /** From here on trades are missing; null: the range is only looked at. */
+  readonly missingFromMs: TimeMs | null
+}
+
+interface Look {
+  range: Range
+  readonly atMs: number
+}
+
+export class TradeBackFill {
+  readonly #feed: VenueFeed
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #onLost: (fromMs: TimeMs, toMs: TimeMs) => void
+  readonly #isHandled: () => boolean
+  readonly #committed: () => Promise<void>
+  readonly #abort = new AbortController()
+  readonly #doubts: Doubts
+  readonly #knownSinceMs: () => TimeMs | null
+  readonly #newestKnownMs: (untilMs: TimeMs) => TimeMs | null
+  readonly #ranges: Count
+  /** Timers of the look once a minute and of second looks. */
+  readonly #timers = new Set<StopTimer>()
+  /** The newest second look, which further ranges may join. */
+  #newestLook: Look | null = null
+  /** Second looks not yet taken; bounded by GATHER_MS. */
+  readonly #looks = new Set<Look>()
+  #running: Promise<void> = Promise.resolve()
+  #waiting: Range | null = null
+  #reading: Range | null = null
+  #readToMs: TimeMs | null = null
+  #isRunning = false
+
+  constructor(parts: {
+    feed: VenueFeed
+    clock: Clock
+    log: Log
+    metrics: Metrics
+    venue: string
+    doubts: Doubts
+    /** Time of the venue's oldest stored trade; null: none is stored. */
+    knownSinceMs: () => TimeMs | null
+    /** Time of the venue's newest stored trade up to a time; null: none is stored. */
+    newestKnownMs: (untilMs: TimeMs) => TimeMs | null
+    onLost: (fromMs: TimeMs, toMs: TimeMs) => void
+    /** Whether no message waits in any mailbox. */
+    isHandled: () => boolean
+    /** Resolves when all writes so far are committed; rejects when that failed. */
+    committed: () => Promise<void>
+  }) {
+    this.#feed = parts.feed
+    this.#clock = parts.clock
+    this.#log = parts.log
+    this.#doubts = parts.doubts
+    this.#knownSinceMs = parts.knownSinceMs
+    this.#newestKnownMs = parts.newestKnownMs
+    this.#onLost = parts.onLost
+    this.#isHandled = parts.isHandled
+    this.#committed = parts.committed
+    this.#ranges = parts.metrics.count('trade_recoveries_total', 'Ranges read again over REST.', {
+      venue: parts.venue,
+    })
+  }
+
+  /** Starts the look once a minute. */
+  start(): void {
+    const stop = this.#clock.every(RECONCILE_EVERY_MS, () => {
+      const nowMs = this.#clock.nowMs()
+      const fromMs = timeMs(nowMs - RECONCILE_SPAN_MS)
+      this.#read({ fromMs, toMs: nowMs, missingFromMs: null })
+    })
+    this.#timers.add(stop)
+  }
+
+  /** Reads [fromMs, now] at once, and its last minutes again a little later, since REST may show trades late. */
+  fillFrom(fromMs: TimeMs): void {
+    const beganMs = timeMs(fromMs - OVERLAP_MS)
+    const range = { fromMs: beganMs, toMs: this.#clock.nowMs(), missingFromMs: beganMs }
+    this.#read(range)
+    const atMs = this.#clock.monotonicMs()
+    const lateFromMs = Math.max(range.fromMs, range.toMs - RECONCILE_SPAN_MS)
+    const late = { fromMs: timeMs(lateFromMs), toMs: range.toMs, missingFromMs: timeMs(lateFromMs) }
+    if (this.#newestLook !== null && atMs - this.#newestLook.atMs < GATHER_MS) {
+      this.#newestLook.range = join(this.#newestLook.range, late)
+      return
+    }
+    const look: Look = { range: late, atMs }
+    this.#newestLook = look
+    this.#looks.add(look)
+    const stop = this.#clock.after(SECOND_LOOK_MS, () => {
+      this.#timers.delete(stop)
+      this.#looks.delete(look)
+      this.#read(look.range)
+    })
+    this.#timers.add(stop)
+  }
+
+  /**
+   * From here on trades may still be missing; null: everything has been read. The mark that the next run starts from must
+   * not be later, or the rest would never be read after a kill.
+   */
+  get unreadSinceMs(): TimeMs | null {
+    const ranges = [...this.#looks].map(({ range }) => range)
+    for (const range of [this.#waiting, this.#reading]) if (range !== null) ranges.push(range)
+    if (ranges.length === 0) return null
+    return timeMs(Math.min(...ranges.map(({ fromMs }) => fromMs)))
+  }
+
+  /** From here on trades of an outage are still missing; null: all were read, up to `readToMs`. */
+  get missingSinceMs(): TimeMs | null {
+    const ranges: Range[] = [...this.#looks].map(({ range }) => range)
+    for (const range of [this.#waiting, this.#reading]) if (range !== null) ranges.push(range)
+    const times = ranges.flatMap(({ missingFromMs }) => missingFromMs ?? [])
+    return times.length === 0 ? null : timeMs(Math.min(...times))
+  }
+
+  /** The end of the newest outage whose trades were read; null: there was none. */
+  get readToMs(): TimeMs | null {
+    return this.#readToMs
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    for (const stopTimer of this.#timers) stopTimer()
+    this.#timers.clear()
+    await this.#running
+  }
+
+  /** Reads one range at a time; ranges that come meanwhile are joined into one. */
+  #read(range: Range): void {
+    if (this.#abort.signal.aborted) return
+    this.#waiting = this.#waiting === null ? range : join(this.#waiting, range)
+    if (!this.#isRunning) this.#running = this.#drain()
+  }
+
+  async #drain(): Promise<void> {
+    this.#isRunning = true
+    while (this.#waiting !== null && !this.#abort.signal.aborted) {
+      const range = this.#waiting
+      this.#waiting = null
+      this.#reading = range
+      this.#ranges.inc()
+      await this.#readParts(range)
+      // A range that `stop` interrupted counts as unread.
+      if (this.#abort.signal.aborted) continue
+      this.#reading = null
+      if (range.missingFromMs !== null) this.#readToMs = range.toMs
+    }
+    this.#isRunning = false
+  }
+
+  /** Parts that are read and on disk are no longer in `unreadSinceMs`: the next run need not read them again. */
+  async #readParts({ fromMs, toMs, missingFromMs }: Range): Promise<void> {
+    for (let partMs = fromMs; partMs <= toMs && !this.#abort.signal.aborted; ) {
+      const endMs = timeMs(Math.min(partMs + PART_MS, toMs))
+      await this.#readNow({ fromMs: partMs, toMs: endMs, missingFromMs })
+      const isLast = endMs === toMs
+      const isSettled = await this.#settled(isLast ? Number.POSITIVE_INFINITY : SETTLE_MS_MAX)
+      if (isLast || this.#abort.signal.aborted) return
+      partMs = endMs
+      if (!isSettled) continue
+      const stillMs = missingFromMs === null ? null : timeMs(Math.max(missingFromMs, partMs))
+      this.#reading = { fromMs: partMs, toMs, missingFromMs: stillMs }
+    }
+  }
+
+  /**
+   * Waits until the trades of a part are on disk; false after `msMax`. Trades that wait in mailboxes, thousands after a
+   * long outage, would die with the process.
+   */
+  async #settled(msMax: number): Promise<boolean> {
+    const { signal } = this.#abort
+    const endsAtMs = this.#clock.monotonicMs() + msMax
+    while (!signal.aborted && this.#clock.monotonicMs() < endsAtMs) {
+      const isHandled = this.#isHandled()
+      const isCommitted = isHandled && (await this.#committed().then(yes, no))
+      if (isCommitted) return true
+      await pause(this.#clock, SETTLE_LOOK_MS, signal)
+    }
+    return false
+  }
+
+  async #readNow(range: Range): Promise<void> {
+    const startedAtMs = this.#clock.monotonicMs()
+    let delayMs = RETRY_FIRST_MS
+    for (let failures = 0; !this.#abort.signal.aborted; failures += 1) {
+      try {
+        const { fromMs, toMs } = range
+        const untilMs = timeMs(toMs + OVERLAP_MS)
+        const { completeFromMs, doubt, newestMs } = await this.#feed.fetchTrades({
+          market: null,
+          // Another beginning makes another URL: a cache may keep the wrong answer of the same one.
+          fromMs: timeMs(fromMs - failures * 1_000),
+          toMs: untilMs,
+          source: 'backfill',
+        })
+        const knownMs = doubt === null ? null : this.#knownSinceMs()
+        if (doubt !== null && knownMs !== null && knownMs < fromMs) {
+          throw new AnswerDoubt('trades', doubt, `nothing from before ${fromMs} in it`)
+        }
+        const newestKnownMs = this.#newestKnownMs(untilMs) ?? Number.NEGATIVE_INFINITY
+        if (newestMs !== null && newestMs < newestKnownMs - SHOWN_LATE_MS) {
+          throw new AnswerDoubt('trades', 'older', `nothing after ${newestMs} in it`)
+        }
+        if (completeFromMs > fromMs) this.#onLost(fromMs, completeFromMs)
+        return
+      } catch (error) {
+        if (this.#abort.signal.aborted) return
+        if (error instanceof AnswerDoubt) this.#doubts.note(error)
+        if (this.#clock.monotonicMs() - startedAtMs > GIVE_UP_MS) {
+          this.#log.error({ err: error, ...range }, 'trades could not be brought back')
+          return this.#onLost(range.fromMs, range.toMs)
+        }
+        if (!(error instanceof AnswerDoubt)) {
+          this.#log.warn({ err: error, ...range }, 'trades not read yet, trying again')
+        }
+        await pause(this.#clock, delayMs, this.#abort.signal)
+        delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)
+      }
+    }
+  }
+}
+
+function join(one: Range, other: Range): Range {
+  return {
+    fromMs: timeMs(Math.min(one.fromMs, other.fromMs)),
+    toMs: timeMs(Math.max(one.toMs, other.toMs)),
+    missingFromMs: earlierOf(one.missingFromMs, other.missingFromMs),
+  }
+}
+
+function earlierOf(one: TimeMs | null, other: TimeMs | null): TimeMs | null {
+  if (one === null || other === null) return one ?? other
+  return one < other ? one : other
+}
+
+const yes = () => true
+const no = () => false

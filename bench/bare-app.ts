@@ -1,0 +1,32 @@
+// Bare uWebSockets.js apps on a free port of loopback: what the server alone costs, which is the limit that benches
+// compare ours with. Not for: what the apps answer or publish (the benches).
+
+import type { TemplatedApp } from 'uWebSockets.js'
+
+const SOCKET = { idleTimeout: 60, maxBackpressure: 16_777_216, sendPingsAutomatically: true }
+
+interface BareApp {
+  readonly app: TemplatedApp
+  /** Resolves with the port. */
+  listen(): Promise<number>
+}
+
+export async function openBareApp(): Promise<BareApp> {
+  const uws = await import('uWebSockets.js')
+  const app = uws.App()
+  const listen = () =>
+    new Promise<number>((resolve, reject) => {
+      app.listen('127.0.0.1', 0, (socket) => {
+        if (socket === false) reject(new Error('cannot listen'))
+        else resolve(uws.us_socket_local_port(socket))
+      })
+    })
+  return { app, listen }
+}
+
+/** An app that sends what is published to `all` to each of its WebSockets. */
+export async function openBroadcast(): Promise<BareApp> {
+  const bare = await openBareApp()
+  bare.app.ws('/*', { ...SOCKET, open: (ws) => void ws.subscribe('all') })
+  return bare
+}

@@ -1,0 +1,159 @@
+// Compares two listings of games part by part: teams, day, bet, line, side. Reports how the parts stand; what
+// follows from that is decided in engine/matching/veto/games.ts. Upholds PROP7, PROP12, VETO1 to VETO5.
+
+import { HOUR_MS } from '../../units.ts'
+import { type Arena, isOtherArena, NO_ARENA } from '../understand/arenas.ts'
+import type { Asked, Game } from '../understand/game.ts'
+import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE, type Side } from '../understand/sides.ts'
+
+export interface GameComparison {
+  readonly isOtherArena: boolean
+  /** The weaker side's grade under the better orientation, 0 to 1. */
+  readonly game: number
+  /** Both sides' grades added. */
+  readonly both: number
+  /** Days between the two; null when one is unknown. */
+  readonly dayGap: number | null
+  readonly isDaySure: boolean
+  /** Hours between the two known starts; null when one is unknown. */
+  readonly startGapHours: number | null
+  /** Hours that may lie between the venues' starts of one game. */
+  readonly nearHours: number
+  /** Days that may lie between the venues' dates of one game. */
+  readonly nearDays: number
+  readonly isSameBet: boolean
+  readonly isSamePeriod: boolean
+  /** `unknown` when one of the two names no line and the bet needs one. */
+  readonly line: 'none' | 'same' | 'other' | 'unknown'
+  /** `opposite`: one's Yes is the other's No. `other`: another outcome of three. */
+  readonly side: 'same' | 'opposite' | 'other' | 'unknown'
+  readonly isSameDetail: boolean
+}
+
+/** Venue a's game against venue b's. */
+export function compareGames(a: Game, b: Game): GameComparison {
+  const arena = a.arena.table !== null ? a.arena : b.arena
+  const grades = gradeGame(a, b, arena)
+  const isSameBet = a.bet.kind === b.bet.kind && a.bet.counted === b.bet.counted
+  return {
+    isOtherArena: isOtherArena(a.arena, b.arena),
+    game: grades.least,
+    both: grades.both,
+    dayGap: a.day === null || b.day === null ? null : Math.abs(a.day - b.day),
+    isDaySure: a.isDaySure && b.isDaySure,
+    startGapHours:
+      a.startMs === null || b.startMs === null ? null : Math.abs(a.startMs - b.startMs) / HOUR_MS,
+    nearHours: nearHoursOf(a, b),
+    nearDays: nearDaysOf(a, b),
+    isSameBet,
+    isSamePeriod: a.bet.period === b.bet.period,
+    line: relateLines(a, b),
+    side: relateSides(a, b, grades.isSwapped),
+    isSameDetail: isDetailSame(a.detail, b.detail, a.bet.kind, grades.isSwapped),
+  }
+}
+
+/** Days taken from closing times may lie further apart than days stated in texts. */
+function nearDaysOf(a: Game, b: Game): number {
+  if (a.isDaySure && b.isDaySure) return Math.min(a.arena.nearDays, b.arena.nearDays)
+  return 3
+}
+
+/** Tennis courts and rain move games within their day; two games on one day differ by their starts. */
+function nearHoursOf(a: Game, b: Game): number {
+  const isDaily = Math.min(a.arena.nearDays, b.arena.nearDays) === 0
+  return isDaily && a.isStartSure && b.isStartSure ? 2.5 : 18
+}
+
+interface Grades {
+  readonly least: number
+  readonly both: number
+  readonly isSwapped: boolean | null
+}
+
+function gradeGame(a: Game, b: Game, arena: Arena): Grades {
+  if (b.run === '') return gradeOrientations(a.sides, b.sides, arena)
+  let best: Grades = gradeOrientations(a.sides, b.sides, arena)
+  for (let at = 2; at <= b.run.length - 2; at += 1) {
+    const [one, other] = b.sides
+    const sides = [
+      { ...one, code: b.run.slice(0, at) },
+      { ...other, code: b.run.slice(at) },
+    ] as const
+    const grades = gradeOrientations(a.sides, sides, arena)
+    if (grades.least > best.least || (grades.least === best.least && grades.both > best.both))
+      best = grades
+  }
+  return best
+}
+
+function gradeOrientations(
+  a: readonly [Side, Side],
+  b: readonly [Side, Side],
+  arena: Arena = NO_ARENA,
+): Grades {
+  const straight = [gradeSides(a[0], b[0], arena), gradeSides(a[1], b[1], arena)] as const
+  const swapped = [gradeSides(a[0], b[1], arena), gradeSides(a[1], b[0], arena)] as const
+  const [one, other] = [Math.min(...straight), Math.min(...swapped)]
+  const [sum, sumSwapped] = [straight[0] + straight[1], swapped[0] + swapped[1]]
+  if (one === other && sum === sumSwapped) return { least: one, both: sum, isSwapped: null }
+  const isStraight = sum === sumSwapped ? one > other : sum > sumSwapped
+  return isStraight
+    ? { least: one, both: sum, isSwapped: false }
+    : { least: other, both: sumSwapped, isSwapped: true }
+}
+
+const LINED = /^(?:total|teamtotal|spread|prop:)/
+
+function relateLines(a: Game, b: Game): GameComparison['line'] {
+  if (!LINED.test(a.bet.kind) && !LINED.test(b.bet.kind)) return 'none'
+  if (a.line === null || b.line === null) return 'unknown'
+  if (Math.abs(a.line - b.line) < 0.01) return 'same'
+  // The favourite's -1.5 is the outsider's +1.5, from the other side.
+  return a.bet.kind === 'spread' && Math.abs(a.line + b.line) < 0.01 ? 'same' : 'other'
+}
+
+function relateSides(a: Game, b: Game, isSwapped: boolean | null): GameComparison['side'] {
+  const [one, other] = [a.asked, b.asked]
+  if (one === null || other === null) return 'unknown'
+  const isTeam = (asked: Asked): boolean => asked === 'first' || asked === 'second'
+  if (!isTeam(one) || !isTeam(other)) {
+    if (one === other) return 'same'
+    const pair = `${one} ${other}`
+    return pair === 'over under' || pair === 'under over' ? 'opposite' : 'other'
+  }
+  if (isSwapped === null) return 'unknown'
+  const isSame = (one === other) !== isSwapped
+  if (a.bet.kind === 'spread' && a.line !== null && b.line !== null) {
+    const isMirrored = Math.abs(a.line + b.line) < 0.01 && a.line !== b.line
+    if (isMirrored) return isSame ? 'other' : 'opposite'
+    return isSame ? 'same' : 'other'
+  }
+  if (isSame) return 'same'
+  return mayDraw(a, b) ? 'other' : 'opposite'
+}
+
+/** A game with a draw has three outcomes; the other side's Yes is then no No. */
+function mayDraw(a: Game, b: Game): boolean {
+  const sport = a.arena.sport ?? b.arena.sport
+  if (a.bet.period === '1h' || a.bet.period === '2h') return true
+  return sport === 'soccer' || sport === 'cricket'
+}
+
+function isDetailSame(
+  one: string,
+  other: string,
+  kind: string,
+  isSwapped: boolean | null,
+): boolean {
+  if (one === '' && other === '') return true
+  if (kind === 'score')
+    return (isSwapped === true ? other.split('-').reverse().join('-') : other) === one
+  return gradeNames(one, other) >= SAME_SIDE
+}
+
+/** Whether two games are surely others, surely one, or neither. */
+export function gameVerdict({ game, both }: GameComparison): 'same' | 'other' | 'unclear' {
+  if (game >= SAME_SIDE && both >= 1) return 'same'
+  return game < OTHER_SIDE || both < 0.7 ? 'other' : 'unclear'
+}

@@ -1,0 +1,100 @@
+// Vetoes of games: sport, sides, day, bet, part of the game, line, side. Each function looks at one conflict.
+// Not for: reading games (engine/matching/understand/games.ts). Upholds VETO1 to VETO5, VETO20, VETO22.
+
+import { compareGames, type GameComparison, gameVerdict } from '../compare/games.ts'
+import type { Game } from '../understand/game.ts'
+import type { Proposition } from '../understand/proposition.ts'
+import { counted, type Veto, veto } from './vetoes.ts'
+
+/** What two games' comparison decides; `isFull`: every part is known and agrees. */
+export interface GameFinding {
+  readonly vetoes: readonly Veto[]
+  readonly comparison: GameComparison
+  readonly isFull: boolean
+}
+
+/** Two markets of games. */
+export function judgeGames(a: Game, b: Game): GameFinding {
+  const comparison = compareGames(a, b)
+  const vetoes = [...gameVetoes(comparison), ...betVetoes(comparison, a, b)]
+  if (vetoes.length === 0) vetoes.push(...sideVetoes(comparison, a))
+  // Nothing that a reader may overrule hides that Yes of one is No of the other.
+  else if (isOppositeBet(comparison)) vetoes.push(veto('opposite_side'))
+  const isFull =
+    vetoes.length === 0 &&
+    gameVerdict(comparison) === 'same' &&
+    comparison.isDaySure &&
+    comparison.line !== 'unknown' &&
+    comparison.side === 'same'
+  return { vetoes, comparison, isFull }
+}
+
+/** Two events of games: sides do not count, and one may hold the other's bets among more. */
+export function judgeGameEvents(a: Proposition, b: Proposition): GameFinding | null {
+  if (a.game === null || b.game === null) return null
+  const comparison = compareGames(a.game, b.game)
+  const vetoes = [...gameVetoes(comparison), ...bundleVetoes(comparison, a, b)]
+  const isFull = vetoes.length === 0 && gameVerdict(comparison) === 'same' && comparison.isDaySure
+  return { vetoes, comparison, isFull }
+}
+
+function gameVetoes(found: GameComparison): readonly Veto[] {
+  const vetoes: Veto[] = []
+  if (found.isOtherArena) vetoes.push(veto('other_sport'))
+  if (gameVerdict(found) === 'other') vetoes.push(veto('other_game'))
+  if (found.dayGap !== null && found.dayGap > found.nearDays) {
+    vetoes.push(veto('other_date', `${counted(found.dayGap, 'day')} apart`))
+  } else if (found.startGapHours !== null && found.startGapHours > found.nearHours) {
+    const reason = found.dayGap === 0 ? 'other_game' : 'other_date'
+    vetoes.push(veto(reason, `starts ${counted(Math.round(found.startGapHours), 'hour')} apart`))
+  }
+  return vetoes
+}
+
+function betVetoes(found: GameComparison, a: Game, b: Game): readonly Veto[] {
+  const vetoes: Veto[] = []
+  if (!found.isSameBet) vetoes.push(veto('other_bet', `${a.bet.kind} against ${b.bet.kind}`))
+  if (!found.isSamePeriod)
+    vetoes.push(veto('other_period', `${a.bet.period} against ${b.bet.period}`))
+  if (found.isSameBet && found.line === 'other')
+    vetoes.push(veto('other_line', `${a.line} against ${b.line}`))
+  if (found.isSameBet && !found.isSameDetail)
+    vetoes.push(veto('other_player', `${a.detail} against ${b.detail}`))
+  return vetoes
+}
+
+function sideVetoes({ side }: GameComparison, a: Game): readonly Veto[] {
+  if (side === 'opposite') return [veto('opposite_side')]
+  if (side === 'other') return [veto('other_side')]
+  // Which side Yes means is never guessed.
+  return side === 'unknown' && a.bet.kind === 'winner'
+    ? [veto('other_side', 'side unknown', 'overlap')]
+    : []
+}
+
+const isOppositeBet = (found: GameComparison): boolean =>
+  found.side === 'opposite' && found.isSameBet && gameVerdict(found) !== 'other'
+
+const SAME_BET = (a: Game, b: Game): boolean =>
+  a.bet.kind === b.bet.kind && a.bet.period === b.bet.period && a.bet.counted === b.bet.counted
+
+function bundleVetoes(found: GameComparison, a: Proposition, b: Proposition): readonly Veto[] {
+  const [one, other] = [a.game, b.game]
+  if (one === null || other === null) return []
+  const inside = a.children.filter(({ game }) => game !== null && SAME_BET(game, other)).length
+  const isMain = found.isSameBet && found.isSamePeriod
+  if (!isMain) {
+    if (inside > 0 || one.bet.kind === 'more')
+      return [veto('containment', 'an event of several bets', 'superset')]
+    return found.isSameBet
+      ? [veto('other_period', `${one.bet.period} against ${other.bet.period}`)]
+      : [veto('other_bet', `${one.bet.kind} against ${other.bet.kind}`)]
+  }
+  // A match of maps lists each map beside its winner; the leagues' spreads and totals count as part of a game.
+  const isOfMaps = a.children.some(
+    ({ game }) => game !== null && /^(?:map|set)\d/.test(game.bet.period),
+  )
+  return isOfMaps && other.bet.period === 'game'
+    ? [veto('containment', 'an event of several bets', 'superset')]
+    : []
+}

@@ -1,0 +1,267 @@
+// What a market of Kalshi costs: the terms of its series, those that its event puts in their place, and the changes of
+// both, past and announced (README.md, Fees). Held here because a market's row carries none of it.
+// A statement that cannot be read is unknown with its source; while events' overrides were never read, so is every
+// market whose event's row does not show them. Not for: what an order costs (engine/market/fees.ts). Upholds KFEE1 to KFEE5.
+
+import type { Clock } from '../../../clock.ts'
+import type { HttpClient } from '../../../fetch.ts'
+import { microsOf } from '../../../json-fields.ts'
+import { isRecord } from '../../../json-record.ts'
+import {
+  CURVE_ZERO,
+  FEES_UNKNOWN,
+  type FeeKind,
+  type FeeModel,
+  type FeeRounding,
+  feeCurve,
+  isEqualFees,
+  type MarketFees,
+  MODEL_UNKNOWN,
+  sharedFees,
+} from '../../../market/fees.ts'
+import { parseTime, type TimeMs, timeMs } from '../../../units.ts'
+import { AnswerDoubt, doubtOfList, listIn, pagesOf } from '../../answers.ts'
+import type { Tally } from '../../tally.ts'
+import type { FeeTerms } from '../messages.ts'
+import { idOf } from '../parse.ts'
+import { cursorOf } from './rows.ts'
+
+/** Terms that hold from a moment on. */
+interface FeeChange extends FeeTerms {
+  readonly sinceMs: TimeMs
+  readonly source: string
+}
+
+/** Terms, and which statement says them since when. */
+interface Stated extends FeeTerms {
+  readonly source: string
+  readonly sinceMs: TimeMs | null
+}
+
+type Changes = ReadonlyMap<string, readonly FeeChange[]>
+type Fields = { readonly [name: string]: unknown }
+
+/** A fill's fee is raised to hundredths of a cent, an order's cash to cents (README.md, Fees). */
+const ROUNDING: FeeRounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 }
+const TAKER_RATE_MICROS = 70_000
+/** What makers pay, by the type of fees. In swaps of combinations it is half the takers' rate, elsewhere a quarter. */
+const MAKER_RATES_MICROS: ReadonlyMap<unknown, number> = new Map([
+  ['quadratic', 0],
+  ['quadratic_with_maker_fees', 17_500],
+  ['quadratic_with_combo_maker_fees', 35_000],
+])
+/** A row may be a copy that the venue kept: a change this young stands above it. */
+const COPY_AGE_MAX_MS = 600_000
+const READ_EVERY_MS = 3_600_000
+const RETRY_AFTER_MS = 300_000
+const CHANGE_ROWS = 1_000
+const PAGES_MAX = 50
+/** Events whose override the socket told; beyond them the oldest goes, and the next reading has it. */
+const TOLD_MAX = 10_000
+
+export class KalshiFees {
+  readonly #http: Pick<HttpClient, 'getJson'>
+  readonly #clock: Clock
+  readonly #tally: Tally
+  #ofSeries: Changes = new Map()
+  /** Null until they were read once. */
+  #ofEvents: Changes | null = null
+  readonly #told = new Map<string, FeeChange>()
+  #readAgainAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(parts: {
+    readonly http: Pick<HttpClient, 'getJson'>
+    readonly clock: Clock
+    readonly tally: Tally
+  }) {
+    this.#http = parts.http
+    this.#clock = parts.clock
+    this.#tally = parts.tally
+  }
+
+  /** Reads the changes of fees once an hour. A failure is counted, and what is known stays. */
+  async read(signal: AbortSignal): Promise<void> {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs < this.#readAgainAtMs) return
+    try {
+      this.#ofSeries = this.#kept(this.#ofSeries, await this.#readSeries(signal))
+      this.#ofEvents = this.#kept(this.#ofEvents ?? new Map(), await this.#readEvents(signal))
+      this.#readAgainAtMs = nowMs + READ_EVERY_MS
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#readAgainAtMs = nowMs + RETRY_AFTER_MS
+      if (error instanceof AnswerDoubt) this.#tally.doubts.note(error)
+      this.#tally.trouble('fee_changes', { error: String(error) })
+    }
+  }
+
+  /** The socket told an event's override; it holds from now on. */
+  note(event: string, terms: FeeTerms): void {
+    this.#told.delete(event)
+    const sinceMs = timeMs(this.#clock.nowMs())
+    this.#told.set(event, { ...terms, sinceMs, source: 'socket.event_fee_update' })
+    const [oldest] = this.#told.keys()
+    if (this.#told.size > TOLD_MAX && oldest !== undefined) this.#told.delete(oldest)
+  }
+
+  /** The fees of a market by its row, its event's row and the terms of its series, which were read at `readAtMs`. */
+  of(
+    row: Fields,
+    event: { readonly ticker: string; readonly row: Fields },
+    series: { readonly ticker: string; readonly terms: FeeTerms; readonly readAtMs: number },
+  ): MarketFees {
+    const nowMs = this.#clock.nowMs()
+    const seriesChanges = this.#ofSeries.get(series.ticker) ?? []
+    const told = this.#told.get(event.ticker)
+    const known = this.#ofEvents?.get(event.ticker) ?? []
+    const eventChanges = told === undefined ? known : [...known, told].sort(byTime)
+    const override = this.#overrideOf(event.row)
+    if (override === null && told === undefined) return FEES_UNKNOWN
+    const modelAt = (atMs: number) =>
+      modelOf(
+        statedAt(atMs, seriesChanges, {
+          row: { ...series.terms, source: 'series.fee_type', sinceMs: null },
+          readAtMs: series.readAtMs,
+        }),
+        statedAt(atMs, eventChanges, {
+          row: override ?? NO_OVERRIDE,
+          readAtMs: override?.isShown === true ? nowMs : Number.NEGATIVE_INFINITY,
+        }),
+      )
+    const now = modelAt(nowMs)
+    const next = [...seriesChanges, ...eventChanges]
+      .filter(({ sinceMs }) => sinceMs > nowMs)
+      .sort(byTime)
+      .map(({ sinceMs }): FeeModel => ({ ...modelAt(sinceMs), sinceMs }))
+      .find((model) => !hasEqualTerms(model, now))
+    const waivedUntilMs = timeIn(row.fee_waiver_expiration_time)
+    return sharedFees({ now, next: next ?? null, waivedUntilMs })
+  }
+
+  /** What an event's row overrides; rows seen so far lacked the fields. Null: nobody has said whether it does. */
+  #overrideOf(row: Fields): (Stated & { readonly isShown: boolean }) | null {
+    const isShown = 'fee_type_override' in row || 'fee_multiplier_override' in row
+    if (isShown) return { ...termsOf(row, '_override'), ...SHOWN }
+    return this.#ofEvents === null ? null : NO_OVERRIDE
+  }
+
+  async #readSeries(signal: AbortSignal): Promise<Changes> {
+    const query = { show_historical: true }
+    const answer = await this.#http.getJson('/series/fee_changes', query, { signal })
+    const rows = listIn(answer, 'series_fee_change_arr', 'series')
+    return this.#changesIn(rows, { key: 'series_ticker', suffix: '', source: 'series.fee_changes' })
+  }
+
+  async #readEvents(signal: AbortSignal): Promise<Changes> {
+    const path = '/events/fee_changes'
+    const ask = async (cursor?: string) => {
+      const query = { show_historical: true, limit: CHANGE_ROWS, cursor }
+      const answer = await this.#http.getJson(path, query, { signal })
+      return { rows: listIn(answer, 'event_fee_changes', 'event'), next: cursorOf(answer) }
+    }
+    const all: unknown[] = []
+    const list = { kind: 'event', name: path, pagesMax: PAGES_MAX } as const
+    for await (const rows of pagesOf(ask, list)) all.push(...rows)
+    const source = 'events.fee_changes'
+    return this.#changesIn(all, { key: 'event_ticker', suffix: '_override', source })
+  }
+
+  #changesIn(
+    rows: readonly unknown[],
+    of: { readonly key: string; readonly suffix: string; readonly source: string },
+  ): Changes {
+    const changes = new Map<string, FeeChange[]>()
+    for (const row of rows) {
+      const ticker = isRecord(row) ? idOf(row[of.key]) : null
+      const sinceMs = isRecord(row) ? timeIn(row.scheduled_ts) : null
+      if (!isRecord(row) || ticker === null || sinceMs === null) {
+        this.#tally.rejected('fee_change', JSON.stringify(row) ?? '')
+        continue
+      }
+      const change = { ...termsOf(row, of.suffix), sinceMs, source: of.source }
+      changes.set(ticker, [...(changes.get(ticker) ?? []), change].sort(byTime))
+    }
+    return changes
+  }
+
+  /** A list that lacks much of what is known proves nothing against it: what it lacks stays. */
+  #kept(known: Changes, read: Changes): Changes {
+    const lacking = [...known].filter(([ticker]) => !read.has(ticker))
+    if (known.size === 0 || lacking.length === 0) return read
+    const reason = doubtOfList({ got: read.size, lacking: lacking.length, known: known.size })
+    if (reason === null) return read
+    const detail = `${lacking.length} of ${known.size} changes of fees are not in it`
+    this.#tally.doubts.note(new AnswerDoubt('series', reason, detail))
+    return new Map([...lacking, ...read])
+  }
+}
+
+const SHOWN = { source: 'event.fee_type_override', sinceMs: null, isShown: true } as const
+const NO_OVERRIDE = {
+  type: null,
+  multiplier: null,
+  source: 'event.fee_type_override',
+  sinceMs: null,
+  isShown: false,
+} as const
+
+/** The terms in a row of a series, or with `_override` behind the names in one of an event. */
+export function termsOf(row: Fields, suffix = ''): FeeTerms {
+  return {
+    type: row[`fee_type${suffix}`] ?? null,
+    multiplier: row[`fee_multiplier${suffix}`] ?? null,
+  }
+}
+
+/** The terms at a moment: the row's, unless a change came into effect after the row was written. */
+function statedAt(
+  atMs: number,
+  changes: readonly FeeChange[],
+  { row, readAtMs }: { readonly row: Stated; readonly readAtMs: number },
+): Stated {
+  const change = changes.findLast(({ sinceMs }) => sinceMs <= atMs)
+  if (change === undefined) return row
+  if (change.sinceMs > readAtMs - COPY_AGE_MAX_MS) return change
+  const isSame = change.type === row.type && change.multiplier === row.multiplier
+  return isSame ? { ...row, sinceMs: change.sinceMs } : row
+}
+
+/** An event's terms stand in the place of its series', each for itself. */
+function modelOf(series: Stated, event: Stated): FeeModel {
+  const isOverridden = event.type !== null || event.multiplier !== null
+  const { source } = isOverridden ? event : series
+  const type = event.type ?? series.type
+  const multiplier = event.multiplier ?? series.multiplier
+  if (type === null && multiplier === null) return MODEL_UNKNOWN
+  const sinceMs = isOverridden || event.sinceMs !== null ? event.sinceMs : series.sinceMs
+  const model = { ...MODEL_UNKNOWN, source, sinceMs }
+  if (type === 'flat') return { ...model, kind: 'flat' }
+  const multiplierMicros = microsOf({ multiplier }, 'multiplier')
+  const makerRateMicros = MAKER_RATES_MICROS.get(type)
+  if (makerRateMicros === undefined || multiplierMicros === null) return model
+  const taker = feeCurve(TAKER_RATE_MICROS, 1, multiplierMicros)
+  const maker = makerRateMicros === 0 ? CURVE_ZERO : feeCurve(makerRateMicros, 1, multiplierMicros)
+  if (taker === null || maker === null) return model
+  const kind: FeeKind = 'quadratic'
+  return { ...model, kind, taker, maker, rounding: ROUNDING }
+}
+
+/** Whether two models cost the same, whoever says so. */
+function hasEqualTerms(one: FeeModel, other: FeeModel): boolean {
+  const bare = (now: FeeModel) => ({
+    ...FEES_UNKNOWN,
+    now: { ...now, source: null, sinceMs: null },
+  })
+  return isEqualFees(bare(one), bare(other))
+}
+
+function byTime(one: FeeChange, other: FeeChange): number {
+  return one.sinceMs - other.sinceMs
+}
+
+/** RFC 3339 text, or whole seconds. */
+function timeIn(value: unknown): TimeMs | null {
+  if (typeof value === 'string') return parseTime(value)
+  const isSeconds = typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+  return isSeconds && value < 1e11 ? timeMs(value * 1_000) : null
+}

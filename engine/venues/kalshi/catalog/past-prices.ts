@@ -1,0 +1,191 @@
+// What venue b remembers of a market's price: its candlesticks (README.md, Candlesticks), of live markets and
+// of those it has moved to its archive. A day comes by the minute, longer ranges by the hour.
+// Not for: trades (trades.ts), or which days are asked for and kept (actors/past-prices/past-prices.ts).
+// Upholds PAST1, PAST2, PAST4, PAST5.
+
+import type { Clock } from '../../../clock.ts'
+import { FetchError, type HttpClient } from '../../../fetch.ts'
+import { isRecord } from '../../../json-record.ts'
+import { SPREAD_MAX } from '../../../market/price.ts'
+import {
+  midPrice,
+  PRICE_ONE,
+  type PriceMicros,
+  parsePrice,
+  parseTime,
+  type TimeMs,
+  timeMs,
+} from '../../../units.ts'
+import { listIn } from '../../answers.ts'
+import type { Tally } from '../../tally.ts'
+import type { PastMarket, VenuePastPrices } from '../../venue.ts'
+import { decimalOf, type Rejected, rejected } from '../parse.ts'
+import { dollarsOfCents } from './rows.ts'
+
+interface PastPricesParts {
+  readonly http: HttpClient
+  readonly clock: Clock
+  readonly tally: Tally
+}
+
+type Point = { readonly timeMs: TimeMs; readonly price: PriceMicros }
+type Fields = { readonly [name: string]: unknown }
+
+/** One candle: the price it ends with, and the last trade's before it; null where it says none. */
+interface Candle {
+  readonly kind: 'candle'
+  readonly endMs: TimeMs
+  readonly price: PriceMicros | null
+  readonly previous: PriceMicros | null
+}
+
+const DAY_S = 86_400
+const SECONDS_MAX = 4_102_444_800
+/** The archive moves by days; how far it reaches is asked this often. */
+const CUTOFF_AGE_MAX_MS = 3_600_000
+
+export class KalshiPastPrices implements VenuePastPrices {
+  readonly #http: HttpClient
+  readonly #clock: Clock
+  readonly #tally: Tally
+  #cutoff: { readonly atMs: TimeMs | null; readonly readAtMs: number } | null = null
+
+  constructor(parts: PastPricesParts) {
+    this.#http = parts.http
+    this.#clock = parts.clock
+    this.#tally = parts.tally
+  }
+
+  /** See VenuePastPrices.read; one request, up to three for a market that may be in the archive. */
+  async read(
+    market: PastMarket,
+    range: { fromMs: TimeMs; toMs: TimeMs },
+    signal: AbortSignal,
+  ): Promise<readonly Point[]> {
+    const startS = Math.ceil(range.fromMs / 1_000)
+    const endS = Math.floor(range.toMs / 1_000)
+    if (endS < startS) return []
+    const period = endS - startS <= DAY_S ? 1 : 60
+    const query = { start_ts: startS, end_ts: endS, period_interval: period }
+    const ticker = encodeURIComponent(market.nativeId)
+    const live = `/series/${encodeURIComponent(seriesOf(market))}/markets/${ticker}/candlesticks`
+    let rows = await this.#rows(live, { ...query, include_latest_before_start: true }, signal)
+    if (rows.length === 0 && (await this.#mayBeArchived(range.fromMs, signal))) {
+      rows = await this.#rows(`/historical/markets/${ticker}/candlesticks`, query, signal)
+    }
+    return this.#points(rows, { ...range, periodMs: period * 60_000 })
+  }
+
+  #points(
+    rows: readonly unknown[],
+    range: { fromMs: TimeMs; toMs: TimeMs; periodMs: number },
+  ): readonly Point[] {
+    const candles: Candle[] = []
+    for (const row of rows) {
+      const candle = readCandle(row)
+      if (candle.kind === 'rejected') {
+        this.#tally.rejected(candle.reason, JSON.stringify(row) ?? '')
+      } else if (candle.endMs > range.toMs) this.#tally.ignored('candle_outside')
+      else candles.push(candle)
+    }
+    candles.sort((one, other) => one.endMs - other.endMs)
+    const points: Point[] = []
+    let before: Point | null = null
+    const take = (endMs: number, price: PriceMicros) => {
+      const point = { timeMs: timeMs(endMs), price }
+      if (endMs >= range.fromMs) points.push(point)
+      else before = point
+    }
+    const first = candles[0]
+    // What was paid last before the first candle stood when that began.
+    if (first !== undefined && first.previous !== null) {
+      take(first.endMs - range.periodMs, first.previous)
+    }
+    for (const { endMs, price } of candles) if (price !== null) take(endMs, price)
+    return before === null ? points : [before, ...points]
+  }
+
+  /** The candles of a path; none when the venue does not know the market there. */
+  async #rows(
+    path: string,
+    query: Readonly<Record<string, number | boolean>>,
+    signal: AbortSignal,
+  ): Promise<readonly unknown[]> {
+    try {
+      return listIn(
+        await this.#http.getJson(path, query, { signal, expected: [404] }),
+        'candlesticks',
+        'prices',
+      )
+    } catch (error) {
+      if (error instanceof FetchError && error.status === 404) return []
+      throw error
+    }
+  }
+
+  /** Markets settled before the cutoff are in the archive alone, and traded before it. */
+  async #mayBeArchived(fromMs: TimeMs, signal: AbortSignal): Promise<boolean> {
+    const nowMs = this.#clock.monotonicMs()
+    if (this.#cutoff === null || nowMs - this.#cutoff.readAtMs > CUTOFF_AGE_MAX_MS) {
+      const answer = await this.#http.getJson('/historical/cutoff', {}, { signal })
+      const text = isRecord(answer) ? answer.market_settled_ts : undefined
+      const atMs = typeof text === 'string' ? parseTime(text) : null
+      if (atMs === null) this.#tally.trouble('historical_cutoff')
+      this.#cutoff = { atMs, readAtMs: nowMs }
+    }
+    return this.#cutoff.atMs !== null && fromMs < this.#cutoff.atMs
+  }
+}
+
+/** A market whose event was never read still shows its series in its ticker. */
+function seriesOf(market: PastMarket): string {
+  return market.series ?? (market.event ?? market.nativeId).split('-', 1)[0] ?? market.nativeId
+}
+
+/**
+ * What was paid last in the candle; where nothing was, the middle of a tight book at its end, else
+ * what was paid last before it, as our own price would be.
+ */
+function readCandle(row: unknown): Candle | Rejected {
+  if (!isRecord(row)) return rejected('candle_not_an_object')
+  const endS = row.end_period_ts
+  if (typeof endS !== 'number' || !Number.isInteger(endS) || endS <= 0 || endS > SECONDS_MAX) {
+    return rejected('candle_time')
+  }
+  const close = tradedIn(row.price, 'close')
+  const previous = tradedIn(row.price, 'previous')
+  const bid = priceIn(row.yes_bid, 'close')
+  const ask = priceIn(row.yes_ask, 'close')
+  if (close === 'unreadable' || previous === 'unreadable') return rejected('candle_price')
+  if (bid === 'unreadable' || ask === 'unreadable') return rejected('candle_quote')
+  const price = close ?? middleOf(bid, ask) ?? previous
+  return { kind: 'candle', endMs: timeMs(endS * 1_000), price, previous }
+}
+
+/** An empty side is written as a bid of 0 or an ask of 1. */
+function middleOf(bid: PriceMicros | null, ask: PriceMicros | null): PriceMicros | null {
+  if (bid === null || ask === null || bid === 0 || ask === PRICE_ONE) return null
+  return ask >= bid && ask - bid <= SPREAD_MAX ? midPrice(bid, ask) : null
+}
+
+/** Nothing trades at 0 and 1: a candle without a trade may show them. */
+function tradedIn(group: unknown, name: string): PriceMicros | null | 'unreadable' {
+  const price = priceIn(group, name)
+  return price === 0 || price === PRICE_ONE ? null : price
+}
+
+/** Dollars as `close_dollars`, as the archive's text `close`, or as the whole cents of old rows. */
+function priceIn(group: unknown, name: string): PriceMicros | null | 'unreadable' {
+  if (!isRecord(group)) return null
+  const text = dollarsIn(group, name)
+  if (text === null) return null
+  return parsePrice(text) ?? 'unreadable'
+}
+
+function dollarsIn(group: Fields, name: string): string | null {
+  const dollars = group[`${name}_dollars`]
+  if (dollars !== undefined && dollars !== null) return decimalOf(dollars) ?? ''
+  const value = group[name]
+  if (value === undefined || value === null) return null
+  return (typeof value === 'string' ? decimalOf(value) : dollarsOfCents(value)) ?? ''
+}

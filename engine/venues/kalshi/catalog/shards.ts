@@ -1,0 +1,75 @@
+// The parts of the exchange (`exchange_index`) and whether each trades: while one does not, the rows of its markets still
+// say `active`. Read beside the catalogue, at most once a minute. Upholds KSHARD1, KSHARD2.
+
+import type { Clock } from '../../../clock.ts'
+import type { HttpClient } from '../../../fetch.ts'
+import { isRecord } from '../../../json-record.ts'
+import type { Tally } from '../../tally.ts'
+
+const READ_EVERY_MS = 60_000
+const SHARDS_MAX = 1_000
+
+interface ShardParts {
+  readonly http: Pick<HttpClient, 'getJson'>
+  readonly clock: Clock
+  readonly tally: Tally
+  /** A part began or ended trading since it was read last. */
+  readonly onChange: (shard: number, isTrading: boolean) => void
+}
+
+export class Shards {
+  readonly #parts: ShardParts
+  readonly #isTrading = new Map<number, boolean>()
+  #readAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(parts: ShardParts) {
+    this.#parts = parts
+  }
+
+  /** A part that the venue does not list trades: its rows are all there is to go by. */
+  isTrading(shard: number | null): boolean {
+    return shard === null || this.#isTrading.get(shard) !== false
+  }
+
+  /** A part of which the exchange's own page says nothing is named; nothing is lost by it. */
+  noteOf(shard: number | null, ticker: string): void {
+    if (shard === null || this.#isTrading.size === 0 || this.#isTrading.has(shard)) return
+    this.#parts.tally.drift.note('market.exchange_index', String(shard), ticker, 'notice')
+  }
+
+  /** Without an answer what was read last holds. */
+  async read(signal: AbortSignal): Promise<void> {
+    const { http, clock, tally } = this.#parts
+    const nowMs = clock.monotonicMs()
+    if (nowMs - this.#readAtMs < READ_EVERY_MS) return
+    this.#readAtMs = nowMs
+    try {
+      const answer = await http.getJson('/exchange/status', {}, { signal })
+      const rows = isRecord(answer) ? answer.exchange_index_statuses : undefined
+      if (Array.isArray(rows)) for (const row of rows.slice(0, SHARDS_MAX)) this.#take(row)
+      else tally.trouble('exchange_status', { err: 'no exchange_index_statuses' })
+    } catch (error) {
+      if (!signal.aborted) tally.trouble('exchange_status', { err: error })
+    }
+  }
+
+  #take(row: unknown): void {
+    if (!isRecord(row) || typeof row.trading_active !== 'boolean') return
+    const shard = shardOf(row)
+    if (shard === null) return
+    const isTrading = row.trading_active && row.exchange_active !== false
+    const was = this.#isTrading.get(shard) ?? true
+    this.#isTrading.set(shard, isTrading)
+    if (!isTrading) {
+      const { tally } = this.#parts
+      tally.drift.note('exchange.shard', `${shard} does not trade`, JSON.stringify(row), 'notice')
+    }
+    if (was !== isTrading) this.#parts.onChange(shard, isTrading)
+  }
+}
+
+/** The `exchange_index` of a row; null when it has none. */
+export function shardOf(row: Readonly<Record<string, unknown>>): number | null {
+  const { exchange_index: index } = row
+  return typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : null
+}

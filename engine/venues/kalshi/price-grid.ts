@@ -1,0 +1,78 @@
+// The prices at which orders of a market may stand: `price_ranges`, the only source. `price_level_structure` is a label
+// of it, of which the venue invents new ones over time. Not for: resting orders, which stay where they are when a
+// market's ranges change. Upholds KGRID1, KGRID2.
+
+import { isRecord } from '../../json-record.ts'
+import { PRICE_ONE, type PriceMicros, parsePrice } from '../../units.ts'
+import { decimalOf } from './parse.ts'
+
+interface Range {
+  readonly start: PriceMicros
+  readonly end: PriceMicros
+  readonly step: PriceMicros
+}
+
+/** No structure has more than a handful of ranges. */
+const RANGES_MAX = 50
+/** Different grids that markets share; beyond so many a market gets one of its own. */
+const SHARED_MAX = 256
+
+/** One set of ranges; markets with the same ranges share it. */
+export class PriceGrid {
+  readonly #ranges: readonly Range[]
+  /** The finest step anywhere. */
+  readonly finest: PriceMicros
+
+  constructor(ranges: readonly Range[], finest: PriceMicros) {
+    this.#ranges = ranges
+    this.finest = finest
+  }
+
+  /** Whether an order may stand at this price: a step of a range that holds it, its ends included. */
+  isOn(price: PriceMicros): boolean {
+    for (const { start, end, step } of this.#ranges) {
+      if (price >= start && price <= end && (price - start) % step === 0) return true
+    }
+    return false
+  }
+}
+
+const shared = new Map<string, PriceGrid>()
+
+/** The grid of a row or message with `price_ranges`; null when there is none that can be read. */
+export function parsePriceGrid(row: Readonly<Record<string, unknown>>): PriceGrid | null {
+  const rows = Array.isArray(row.price_ranges) ? row.price_ranges : []
+  if (rows.length === 0 || rows.length > RANGES_MAX) return null
+  const ranges: Range[] = []
+  for (const each of rows) {
+    const range = rangeOf(each)
+    if (range === null) return null
+    ranges.push(range)
+  }
+  const key = ranges.map(({ start, end, step }) => `${start} ${end} ${step}`).join()
+  const known = shared.get(key)
+  if (known !== undefined) return known
+  const grid = new PriceGrid(ranges, finestOf(ranges))
+  if (shared.size < SHARED_MAX) shared.set(key, grid)
+  return grid
+}
+
+function rangeOf(row: unknown): Range | null {
+  if (!isRecord(row)) return null
+  const start = priceOf(row.start)
+  const end = priceOf(row.end)
+  const step = priceOf(row.step)
+  if (start === null || end === null || step === null) return null
+  return step > 0 && start < end ? { start, end, step } : null
+}
+
+function priceOf(value: unknown): PriceMicros | null {
+  const text = decimalOf(value)
+  return text === null ? null : parsePrice(text)
+}
+
+function finestOf(ranges: readonly Range[]): PriceMicros {
+  let finest: PriceMicros = PRICE_ONE
+  for (const { step } of ranges) if (step < finest) finest = step
+  return finest
+}

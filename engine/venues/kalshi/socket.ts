@@ -1,0 +1,51 @@
+// A socket of Kalshi, for books or for trades: its address and signature, when it counts as dead, and its frames' way
+// into a stream. Not for: what is subscribed and what a loss means (book/socket.ts, trades/socket.ts).
+
+import { type FrameTap, SocketFeed, type SocketOptions } from '../feed.ts'
+import type { Tally } from '../tally.ts'
+import type { VenueParts } from '../venue.ts'
+import type { Combos } from './combos.ts'
+import type { MarketTerms } from './market-terms.ts'
+import type { OrderbookSnapshot } from './messages.ts'
+import type { KalshiStream } from './stream.ts'
+
+/** What a socket of this venue needs besides its parts. */
+export interface SocketAccess {
+  readonly url: () => string
+  readonly headers: () => Record<string, string>
+  readonly tap: FrameTap | undefined
+  readonly tally: Tally
+  readonly combos: Combos
+  readonly terms: MarketTerms
+  /** A book over REST; null when the venue does not answer. */
+  readonly fetchBook: (ticker: string) => Promise<OrderbookSnapshot | null>
+}
+
+/** The venue pings every 10 s: two and a half periods without any sign is death. */
+const DEAD_AFTER_MS = 25_000
+
+type Purpose = Pick<
+  SocketOptions,
+  'stream' | 'connection' | 'silentAfterMs' | 'onOpen' | 'onDown' | 'onSilence'
+>
+
+/** A socket whose frames go through `stream`. */
+export function kalshiSocket(
+  { clock, random, log, metrics }: VenueParts,
+  { url, headers, tap, tally }: SocketAccess,
+  stream: KalshiStream,
+  purpose: Purpose,
+): SocketFeed {
+  return new SocketFeed({
+    ...{ clock, random, log, metrics, url, headers },
+    ...(tap === undefined ? {} : { tap }),
+    drift: tally.drift,
+    ...purpose,
+    venue: 'b',
+    deadAfterMs: DEAD_AFTER_MS,
+    onFrame: (frame) => {
+      stream.take(frame)
+      return 'data'
+    },
+  })
+}

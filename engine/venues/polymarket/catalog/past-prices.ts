@@ -1,0 +1,94 @@
+// What venue a remembers of a market's price: the CLOB's /prices-history (README.md, CLOB). A day comes by
+// the minute; longer ranges, and days of which no minutes are left, by twelve hours: finer steps of a
+// resolved market come back empty (Polymarket/py-clob-client#216). Not for: trades
+// (engine/venues/polymarket/trades/windows.ts), or which days are asked for and kept
+// (actors/past-prices/past-prices.ts). Upholds PAST1 to PAST3.
+
+import { FetchError, type HttpClient } from '../../../fetch.ts'
+import { isRecord } from '../../../json-record.ts'
+import { type PriceMicros, roundPrice, type TimeMs, timeMs } from '../../../units.ts'
+import { listIn } from '../../answers.ts'
+import type { Tally } from '../../tally.ts'
+import type { PastMarket, VenuePastPrices } from '../../venue.ts'
+
+interface PastPricesParts {
+  readonly clob: HttpClient
+  readonly tally: Tally
+}
+
+type Point = { readonly timeMs: TimeMs; readonly price: PriceMicros }
+
+const DAY_S = 86_400
+/** The venue refuses more than fifteen days at once; longer steps are always asked for so many. */
+const SPAN_MAX_S = 15 * DAY_S
+const FINE_MINUTES = 1
+const COARSE_MINUTES = 720
+/** Minutes are asked from this much before a day, so that the last price before it is among them. */
+const FINE_LEAD_S = 3_600
+/** Later than this no time is a time in seconds. */
+const SECONDS_MAX = 4_102_444_800
+
+export class PolymarketPastPrices implements VenuePastPrices {
+  readonly #clob: HttpClient
+  readonly #tally: Tally
+
+  constructor(parts: PastPricesParts) {
+    this.#clob = parts.clob
+    this.#tally = parts.tally
+  }
+
+  /** See VenuePastPrices.read; one request, and a second one for a day that is empty by the minute. */
+  async read(
+    market: PastMarket,
+    range: { fromMs: TimeMs; toMs: TimeMs },
+    signal: AbortSignal,
+  ): Promise<readonly Point[]> {
+    const token = market.outcomes[0]
+    const endS = Math.floor(range.toMs / 1_000)
+    const fromS = Math.ceil(range.fromMs / 1_000)
+    if (token === undefined || endS < fromS) return []
+    const query = { market: token, endTs: endS }
+    const coarse = { ...query, startTs: endS - SPAN_MAX_S, fidelity: COARSE_MINUTES }
+    const fine = { ...query, startTs: fromS - FINE_LEAD_S, fidelity: FINE_MINUTES }
+    let rows = endS - fromS <= DAY_S ? await this.#rows(fine, signal) : []
+    if (rows.length === 0) rows = await this.#rows(coarse, signal)
+    return this.#points(rows, range)
+  }
+
+  #points(rows: readonly unknown[], range: { fromMs: TimeMs; toMs: TimeMs }): readonly Point[] {
+    const points: Point[] = []
+    let before: Point | null = null
+    for (const row of rows) {
+      const point = readPoint(row)
+      if (point === null) this.#tally.rejected('bad_price_point', JSON.stringify(row) ?? '')
+      else if (point.timeMs > range.toMs) this.#tally.ignored('price_point_outside')
+      else if (point.timeMs >= range.fromMs) points.push(point)
+      else if (before === null || point.timeMs >= before.timeMs) before = point
+    }
+    points.sort((one, other) => one.timeMs - other.timeMs)
+    return before === null ? points : [before, ...points]
+  }
+
+  async #rows(
+    query: Readonly<Record<string, string | number>>,
+    signal: AbortSignal,
+  ): Promise<readonly unknown[]> {
+    let answer: unknown
+    try {
+      answer = await this.#clob.getJson('/prices-history', query, { signal, expected: [404] })
+    } catch (error) {
+      // A token that the venue never had, or has no more.
+      if (error instanceof FetchError && error.status === 404) return []
+      throw error
+    }
+    return listIn(answer, 'history', 'prices')
+  }
+}
+
+function readPoint(row: unknown): Point | null {
+  if (!isRecord(row)) return null
+  const { t, p } = row
+  if (typeof t !== 'number' || !(t > 0 && t < SECONDS_MAX)) return null
+  const price = typeof p === 'number' ? roundPrice(p) : null
+  return price === null ? null : { timeMs: timeMs(t * 1_000), price }
+}

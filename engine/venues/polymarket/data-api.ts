@@ -1,0 +1,99 @@
+// The Data API, version 2: `{"data", "pagination"}`, pages by cursor. Cursors are bound to the filters of the first page, so
+// every page repeats them. An answer of another shape is an AnswerDoubt and is named in the drift table.
+// Not for: what rows mean (trades/, wallets/), how often to ask (polymarket.ts). Upholds POLYDATA1 to POLYDATA3.
+
+import type { CallOptions, HttpClient, Query } from '../../fetch.ts'
+import { isRecord } from '../../json-record.ts'
+import { AnswerDoubt, type AnswerKind, type CursorPage, pagesOf } from '../answers.ts'
+import type { DriftNotes } from '../drift.ts'
+import { judgeDataRows } from './drift.ts'
+
+/** The most rows of a page; more is refused with 400. */
+export const DATA_ROWS_MAX = 1_000
+
+export interface DataApiParts {
+  readonly client: Pick<HttpClient, 'getJson'>
+  readonly drift: DriftNotes
+}
+
+/** What is asked: a path below the host, and the same filters for every page. */
+export interface DataAsked {
+  readonly path: string
+  /** With `limit` where it matters; never with a cursor. */
+  readonly query: Query
+  readonly kind: AnswerKind
+}
+
+/** Reads the venue's trades, activity, positions and figures. Rejects with FetchError or AnswerDoubt. */
+export class DataApi {
+  readonly #parts: DataApiParts
+
+  constructor(parts: DataApiParts) {
+    this.#parts = parts
+  }
+
+  /** What stands under `data`; null where the venue knows nothing of what was asked. */
+  async value(asked: DataAsked, options: CallOptions = {}): Promise<unknown> {
+    return this.#dataOf(await this.#ask(asked, undefined, options), asked)
+  }
+
+  /** Rows that have no pages, as open interest; nothing known is a list without rows. */
+  async rows(asked: DataAsked, options: CallOptions = {}): Promise<readonly unknown[]> {
+    const rows = this.#listOf(await this.value(asked, options), asked)
+    judgeDataRows(asked.path, rows, this.#parts.drift)
+    return rows
+  }
+
+  /** One page, and the cursor of the next one; null: it was the last. */
+  async page(asked: DataAsked, cursor?: string, options: CallOptions = {}): Promise<CursorPage> {
+    const answer = await this.#ask(asked, cursor, options)
+    const rows = this.#listOf(this.#dataOf(answer, asked), asked)
+    const pagination = isRecord(answer) ? answer.pagination : undefined
+    if (!isRecord(pagination) || typeof pagination.has_more !== 'boolean') {
+      throw this.#doubt(asked, 'no pagination', pagination)
+    }
+    const { has_more: hasMore, next_cursor: next } = pagination
+    if (!hasMore || (typeof next === 'string' && next !== '')) {
+      judgeDataRows(asked.path, rows, this.#parts.drift)
+      return { rows, next: hasMore ? String(next) : null }
+    }
+    throw this.#doubt(asked, 'more without a cursor', pagination)
+  }
+
+  /** The pages of a list to its end. A cursor that comes again ends them with an AnswerDoubt. */
+  async *pages(
+    asked: DataAsked,
+    pagesMax: number,
+    options: CallOptions = {},
+  ): AsyncGenerator<readonly unknown[]> {
+    const { path: name, kind } = asked
+    try {
+      yield* pagesOf((cursor) => this.page(asked, cursor, options), { kind, name, pagesMax })
+    } catch (error) {
+      if (error instanceof AnswerDoubt && error.reason === 'cursor') {
+        this.#parts.drift.note('data.pages', `${name} cursor`, error.message)
+      }
+      throw error
+    }
+  }
+
+  #ask({ path, query }: DataAsked, cursor: string | undefined, options: CallOptions) {
+    return this.#parts.client.getJson(path, { ...query, cursor }, options)
+  }
+
+  #dataOf(answer: unknown, asked: DataAsked): unknown {
+    if (isRecord(answer) && answer.data !== undefined) return answer.data
+    throw this.#doubt(asked, 'no data', answer)
+  }
+
+  #listOf(data: unknown, asked: DataAsked): readonly unknown[] {
+    if (Array.isArray(data)) return data
+    if (data === null) return []
+    throw this.#doubt(asked, 'no list', data)
+  }
+
+  #doubt({ path, kind }: DataAsked, what: string, sample: unknown): AnswerDoubt {
+    this.#parts.drift.note('data.answer', `${path} ${what}`, sample)
+    return new AnswerDoubt(kind, 'shape', `${what} in the answer of ${path}`)
+  }
+}

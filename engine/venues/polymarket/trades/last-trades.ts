@@ -1,0 +1,226 @@
+// Trades from the market channel's `last_trade_price`, which has no wallet: the second source of trades, for the time when
+// the activity stream (RTDS) has ended. While that stream is believed alive such a trade waits for its row of the same
+// transaction, and is emitted without it after a while: the stream lost it. When the stream is judged ended, what waits
+// is emitted, and what comes then at once; rows of the stream bring it back.
+//
+//   activity ──no row while last_trade_price flows, or refused──▶ last_trade_price
+//            ◀───────────────── rows of several matches ─────────
+//
+// Not for: completing such trades (actors/market/trades.ts), the stream's socket (activity.ts). Upholds POLYLAST1 and
+// POLYLAST2.
+
+import type { Clock, StopTimer } from '../../../clock.ts'
+import type { VenueEvent } from '../../../events.ts'
+import { partId } from '../../../trade-parts.ts'
+import { complement, type TimeMs } from '../../../units.ts'
+import type { Tally } from '../../tally.ts'
+import type { TradesSource } from '../../venue.ts'
+import { Generations } from './generations.ts'
+import { type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
+
+/** A row without a wallet, in milliseconds. */
+export type LastTrade = Omit<TradeRow, 'key' | 'wallet'>
+
+interface LastTradesParts {
+  readonly clock: Clock
+  readonly tally: Tally
+  readonly ledger: Pick<TradeLedger, 'knowsTaker'>
+  readonly emit: (event: VenueEvent) => void
+  /** So long without a row, while `last_trade_price` flows, and the stream's socket is replaced. */
+  readonly silentAfterMs: number
+  readonly onSilent: (reason: string) => void
+  /** The source changed; trades since then may lack those of unwatched markets. */
+  readonly onSource: (source: TradesSource, reason: string, sinceMs: TimeMs) => void
+}
+
+interface Waiting {
+  readonly trades: LastTrade[]
+  readonly receivedAtMs: TimeMs
+  dueAtMs: number
+}
+
+/** A row of the stream comes before its `last_trade_price`, or within this time. */
+const WAIT_MS = 10_000
+/** A silence is judged by trades that have waited so long. */
+const JUDGED_AFTER_MS = 3_000
+const SWEEP_MS = 500
+/** So many silent spells, one after the other, and so many trades without a row end the stream. */
+const SPELLS_BEFORE_END = 2
+const UNANSWERED_BEFORE_END = 3
+/** Rows of so many matches bring the stream back. */
+const MATCHES_BEFORE_BACK = 3
+/** Transactions that wait, about 6 MB; full: the oldest is emitted. */
+const WAITING_MAX = 16_384
+/** Transactions whose parts are remembered twice over: repeats and mirrors are left out. */
+const TRANSACTIONS_PER_GENERATION = 8_192
+const NAME = 'silent while last_trade_price flows'
+
+/** Decides which source tells trades, and emits those of the second one. */
+export class LastTrades {
+  readonly #parts: LastTradesParts
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #seen = new Generations<LastTrade[]>(TRANSACTIONS_PER_GENERATION)
+  #source: TradesSource = 'activity'
+  #stopTimer: StopTimer | null = null
+  #isPaused = false
+  /** When the stream's last row of a match came, by both clocks. */
+  #matchedAtMs = 0
+  #matchedAt: TimeMs
+  /** When the first trade since then came; null: none has. */
+  #flowsSinceMs: number | null = null
+  /** Trades since then whose row did not come in time. */
+  #unansweredCount = 0
+  #spells = 0
+  #matchesSinceEnd = 0
+
+  constructor(parts: LastTradesParts) {
+    this.#parts = parts
+    this.#matchedAt = parts.clock.nowMs()
+  }
+
+  get source(): TradesSource {
+    return this.#source
+  }
+
+  start(): void {
+    this.#noteAlive()
+    this.#stopTimer ??= this.#parts.clock.every(SWEEP_MS, () => this.#sweep())
+  }
+
+  stop(): void {
+    this.#stopTimer?.()
+    this.#stopTimer = null
+    this.#waiting.clear()
+  }
+
+  /** The stream is not read for a while: its silence says nothing, and trades wait on. */
+  pause(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return
+    this.#isPaused = isPaused
+    if (isPaused) return
+    this.#noteAlive()
+    const dueAtMs = this.#parts.clock.monotonicMs() + WAIT_MS
+    for (const waiting of this.#waiting.values()) waiting.dueAtMs = dueAtMs
+  }
+
+  /** One `last_trade_price` with a transaction. */
+  take(trade: LastTrade, receivedAtMs: TimeMs): void {
+    const { clock, ledger, tally } = this.#parts
+    if (ledger.knowsTaker(trade.txHash)) return tally.ignored('last_trade_known')
+    const seen = this.#seen.get(trade.txHash) ?? []
+    if (seen.some((other) => isRepeat(other, trade))) return tally.ignored('last_trade_repeated')
+    seen.push(trade)
+    this.#seen.set(trade.txHash, seen)
+    if (this.#source === 'last_trade_price') return this.#emit(trade, seen.length - 1, receivedAtMs)
+    const waiting = this.#waiting.get(trade.txHash)
+    if (waiting !== undefined) {
+      waiting.trades.push(trade)
+      return
+    }
+    if (this.#waiting.size >= WAITING_MAX) this.#emitOldest()
+    const nowMs = clock.monotonicMs()
+    this.#flowsSinceMs ??= nowMs
+    this.#waiting.set(trade.txHash, { trades: [trade], receivedAtMs, dueAtMs: nowMs + WAIT_MS })
+  }
+
+  /** The stream gave the row of a match. */
+  matched(txHash: string): void {
+    this.#waiting.delete(txHash)
+    if (this.#source === 'activity') return this.#noteAlive()
+    this.#matchesSinceEnd += 1
+    if (this.#matchesSinceEnd < MATCHES_BEFORE_BACK) return
+    const sinceMs = this.#matchedAt
+    this.#noteAlive()
+    this.#change('activity', 'the activity stream is back', sinceMs)
+  }
+
+  /** The venue refuses the stream's topic. */
+  refused(): void {
+    if (this.#source === 'activity') this.#end('the topic is refused')
+  }
+
+  #noteAlive(): void {
+    const { clock } = this.#parts
+    this.#matchedAtMs = clock.monotonicMs()
+    this.#matchedAt = clock.nowMs()
+    this.#flowsSinceMs = null
+    this.#unansweredCount = 0
+    this.#spells = 0
+    this.#matchesSinceEnd = 0
+  }
+
+  #sweep(): void {
+    if (this.#isPaused || this.#source !== 'activity') return
+    const nowMs = this.#parts.clock.monotonicMs()
+    for (const [txHash, waiting] of this.#waiting) {
+      if (waiting.dueAtMs > nowMs) break
+      this.#waiting.delete(txHash)
+      this.#unansweredCount += 1
+      this.#parts.tally.trouble('trade_without_row', { detail: txHash })
+      this.#emitAll(waiting)
+    }
+    this.#judge(nowMs)
+  }
+
+  #judge(nowMs: number): void {
+    const { silentAfterMs, onSilent, tally } = this.#parts
+    const silentMs = nowMs - Math.max(this.#matchedAtMs, this.#flowsSinceMs ?? nowMs)
+    const spells = Math.floor(silentMs / silentAfterMs)
+    if (spells <= this.#spells || this.#unanswered(nowMs) === 0) return
+    this.#spells = spells
+    tally.drift.note('rtds', NAME, `no row for ${Math.round(silentMs / 1_000)} s`)
+    const isEnded = spells >= SPELLS_BEFORE_END && this.#unanswered(nowMs) >= UNANSWERED_BEFORE_END
+    if (isEnded) this.#end(NAME)
+    else onSilent(NAME)
+  }
+
+  /** Transactions whose row is overdue. */
+  #unanswered(nowMs: number): number {
+    let count = this.#unansweredCount
+    for (const { dueAtMs } of this.#waiting.values()) {
+      if (dueAtMs - WAIT_MS + JUDGED_AFTER_MS > nowMs) break
+      count += 1
+    }
+    return count
+  }
+
+  #end(reason: string): void {
+    const sinceMs = this.#matchedAt
+    this.#matchesSinceEnd = 0
+    this.#change('last_trade_price', reason, sinceMs)
+    for (const waiting of this.#waiting.values()) this.#emitAll(waiting)
+    this.#waiting.clear()
+  }
+
+  #change(source: TradesSource, reason: string, sinceMs: TimeMs): void {
+    this.#source = source
+    this.#parts.onSource(source, reason, sinceMs)
+  }
+
+  #emitOldest(): void {
+    for (const [txHash, waiting] of this.#waiting) {
+      this.#waiting.delete(txHash)
+      return this.#emitAll(waiting)
+    }
+  }
+
+  #emitAll({ trades, receivedAtMs }: Waiting): void {
+    for (const [n, trade] of trades.entries()) this.#emit(trade, n, receivedAtMs)
+  }
+
+  #emit(trade: LastTrade, n: number, receivedAtMs: TimeMs): void {
+    const row = { ...trade, key: '', wallet: '' }
+    const event = tradeEvent({ row, n }, 'stream', receivedAtMs)
+    this.#parts.emit({ ...event, nativeId: partId(trade.txHash, n) })
+  }
+}
+
+/**
+ * Whether two messages of a transaction are of one fill: the same, or the fill in the price of the other token. Equal
+ * fills of one transaction are one here; the Data API's row has their sum.
+ */
+function isRepeat(one: LastTrade, other: LastTrade): boolean {
+  if (one.size !== other.size || one.market !== other.market) return false
+  if (one.asset === other.asset) return one.price === other.price && one.side === other.side
+  return one.price === complement(other.price)
+}

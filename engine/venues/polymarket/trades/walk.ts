@@ -1,0 +1,232 @@
+// The Data API's trades of a time range, oldest first. `/v2/trades` knows no times without a wallet: it is walked from the
+// newest trade back to the range's beginning, page by page. A cursor holds its position, so trades that come meanwhile
+// move no row. Where a walk has been, later ones for older times begin there.
+// The first page may be a copy that an edge kept for five minutes: what it lacks is proven absent only up to
+// `provenToMs`. Trades below 0.01 contracts are never listed: the stream alone has them.
+// Not for: the stream (trades.ts). Upholds POLYHIST1 to POLYHIST6, ANSWER2.
+
+import type { Clock } from '../../../clock.ts'
+import type { NativeMarketId } from '../../../ids.ts'
+import { type TimeMs, timeMs } from '../../../units.ts'
+import { AnswerDoubt, type DoubtReason, type Doubts } from '../../answers.ts'
+import type { DriftNotes } from '../../drift.ts'
+import type { TradesRead } from '../../venue.ts'
+import { DATA_ROWS_MAX, type DataApi } from '../data-api.ts'
+import { readDataTrade } from '../messages.ts'
+import { readTrade, type TradeReason, type TradeRow } from './trades.ts'
+
+interface WalkParts {
+  readonly data: Pick<DataApi, 'page'>
+  readonly clock: Clock
+  readonly doubts: Doubts
+  readonly drift: DriftNotes
+  readonly onRejected: (reason: TradeReason | 'bad_trade' | 'combo_trade', row: unknown) => void
+  /** A walk was cut before it reached its beginning. */
+  readonly onCut: (pages: number) => void
+}
+
+export interface WalkRange {
+  /** Null: all markets. */
+  readonly market: NativeMarketId | null
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  /** How often the same was asked before: another page size makes another URL, of which no edge has a copy yet. */
+  readonly attempt?: number
+  /** Rows of a page. */
+  readonly rowsMax?: number
+}
+
+/** What a walk found out. */
+export interface Walked extends TradesRead {
+  /** A trade from before this that the answer lacks does not exist. */
+  readonly provenToMs: TimeMs
+}
+
+/** An edge keeps a first page so long. */
+const EDGE_MS = 300_000
+/** Trades are listed within this time. */
+const LISTED_LATE_MS = 30_000
+/** A venue that trades all the time and shows nothing younger than this gave a copy. */
+const FRESH_MS = 15_000
+/** A page of trades is younger than its newest row, but for rows of that block that were listed later. */
+const BLOCK_MS = 5_000
+/** At 20 trades a second 30 hours; a walk beyond it is cut. */
+const PAGES_MAX = 2_160
+/** Places of earlier walks that are remembered, the newest of the whole venue: about 300 bytes each. */
+const PLACES_MAX = 4_096
+const EMPTY_PAGES_MAX = 10
+/** Further page sizes that make further URLs. */
+const SIZES = 50
+
+/** Where a walk was: rows behind the cursor are of that second or older. */
+interface Place {
+  readonly second: number
+  readonly cursor: string
+}
+
+/** What a walk has gathered. */
+interface Gathered {
+  readonly rows: TradeRow[]
+  oldest: number
+  newest: number
+  isReached: boolean
+  pages: number
+}
+
+/** Walks; one instance serves any number at once. */
+export class TradeWalk {
+  readonly #parts: WalkParts
+  /** Newest first. */
+  #places: Place[] = []
+
+  constructor(parts: WalkParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Hands over the range's rows, oldest first; equal ones are distinct fills. Resolves to what may be missing all the
+   * same; rejects with FetchError or AnswerDoubt.
+   */
+  async read(
+    range: WalkRange,
+    onRows: (rows: readonly TradeRow[]) => void,
+    signal: AbortSignal,
+  ): Promise<Walked> {
+    const askedAtMs = this.#parts.clock.nowMs()
+    const from = Math.floor(range.fromMs / 1_000)
+    const to = Math.floor(range.toMs / 1_000)
+    const place = range.market === null ? this.#placeBefore(to) : null
+    let walked = await this.#walk(range, place, signal)
+    const isOld = range.market === null && place === null && this.#isOld(walked, to)
+    if (isOld || isDoubted(range, walked)) walked = await this.#again(range, walked, signal)
+    const { rows, oldest, newest } = walked
+    const isCut = isCutOff(walked)
+    if (isCut) this.#parts.onCut(walked.pages)
+    const whole = isCut ? rows.filter(({ timeMs: at }) => at > oldest * 1_000) : rows
+    // The venue's newest first, turned round: within a second the earlier fill comes first.
+    onRows(whole.reverse().sort((one, other) => one.timeMs - other.timeMs))
+    const seenMs = Math.max(newest, place?.second ?? 0) * 1_000 - BLOCK_MS
+    return {
+      completeFromMs: isCut ? timeMs(Math.max(from, oldest + 1) * 1_000) : range.fromMs,
+      doubt: isDoubted(range, walked) ? doubtOf(walked) : null,
+      newestMs: newest === Number.NEGATIVE_INFINITY ? null : timeMs(newest * 1_000),
+      provenToMs: timeMs(Math.max(seenMs, askedAtMs - EDGE_MS - LISTED_LATE_MS)),
+    }
+  }
+
+  /** Walks once more, by another URL: the better of both walks counts. */
+  async #again(range: WalkRange, first: Gathered, signal: AbortSignal): Promise<Gathered> {
+    const again = await this.#walk({ ...range, attempt: (range.attempt ?? 0) + 1 }, null, signal)
+    if (again.newest < first.newest) return first
+    const isBetter = !isDoubted(range, again) || again.rows.length > first.rows.length
+    if (isDoubted(range, first) && isBetter) {
+      const detail = `trades from ${range.fromMs} on`
+      this.#parts.doubts.note(new AnswerDoubt('trades', doubtOf(first), detail))
+    }
+    return again
+  }
+
+  /** Whether the first page of the whole venue is a copy from before. */
+  #isOld({ newest }: Gathered, to: number): boolean {
+    const nowS = this.#parts.clock.nowMs() / 1_000
+    return newest < Math.min(to, nowS) - FRESH_MS / 1_000
+  }
+
+  async #walk(range: WalkRange, place: Place | null, signal: AbortSignal): Promise<Gathered> {
+    const from = Math.floor(range.fromMs / 1_000)
+    const to = Math.floor(range.toMs / 1_000)
+    const gathered: Gathered = {
+      rows: [],
+      oldest: Number.POSITIVE_INFINITY,
+      newest: Number.NEGATIVE_INFINITY,
+      isReached: false,
+      pages: 0,
+    }
+    let cursor = place?.cursor
+    const seen = new Set<string>()
+    let emptyCount = 0
+    while (gathered.pages < PAGES_MAX) {
+      const { rows, next } = await this.#page(range, cursor, signal)
+      gathered.pages += 1
+      this.#take(rows, { from, to }, gathered)
+      if (next === null || gathered.isReached) return gathered
+      if (seen.has(next)) throw this.#circle('a cursor of trades came again', next)
+      emptyCount = rows.length === 0 ? emptyCount + 1 : 0
+      if (emptyCount > EMPTY_PAGES_MAX) throw this.#circle('pages of trades without a trade', next)
+      seen.add(next)
+      if (range.market === null) this.#remember({ second: gathered.oldest, cursor: next })
+      cursor = next
+    }
+    return gathered
+  }
+
+  /** One page. A cursor that the venue takes no more is forgotten: the walk fails, and the next begins anew. */
+  async #page(range: WalkRange, cursor: string | undefined, signal: AbortSignal) {
+    const { market, attempt = 0, rowsMax = DATA_ROWS_MAX } = range
+    const query = {
+      taker_only: true,
+      limit: rowsMax - (attempt % SIZES),
+      ...(market === null ? {} : { condition: market }),
+    }
+    const asked = { path: '/v2/trades', query, kind: 'trades' } as const
+    try {
+      return await this.#parts.data.page(asked, cursor, { signal })
+    } catch (error) {
+      if (cursor !== undefined && market === null) this.#places = []
+      throw error
+    }
+  }
+
+  #take(
+    page: readonly unknown[],
+    { from, to }: { readonly from: number; readonly to: number },
+    gathered: Gathered,
+  ): void {
+    const before = gathered.oldest
+    for (const value of page) {
+      const wire = readDataTrade(value)
+      const row = typeof wire === 'string' ? wire : readTrade(wire)
+      if (typeof row === 'string') {
+        this.#parts.onRejected(row, value)
+        continue
+      }
+      const second = Math.floor(row.timeMs / 1_000)
+      // A page that begins after the end of the one before is no continuation of it.
+      if (second > before) throw this.#circle('a page of trades went back', value)
+      gathered.oldest = Math.min(gathered.oldest, second)
+      gathered.newest = Math.max(gathered.newest, second)
+      if (second < from) gathered.isReached = true
+      else if (second <= to) gathered.rows.push(row)
+    }
+  }
+
+  #circle(what: string, sample: unknown): AnswerDoubt {
+    this.#parts.drift.note('data.pages', `/v2/trades ${what}`, sample)
+    return new AnswerDoubt('trades', 'cursor', what)
+  }
+
+  /** The place nearest to a second that has all of that second behind it. */
+  #placeBefore(second: number): Place | null {
+    return this.#places.findLast((place) => place.second > second) ?? null
+  }
+
+  #remember(place: Place): void {
+    if (!Number.isFinite(place.second)) return
+    const at = this.#places.findIndex(({ second }) => second <= place.second)
+    if (at < 0) this.#places.push(place)
+    else if (this.#places[at]?.second === place.second) return
+    else this.#places.splice(at, 0, place)
+    if (this.#places.length > PLACES_MAX) this.#places.pop()
+  }
+}
+
+const isCutOff = ({ isReached, pages }: Gathered): boolean => !isReached && pages >= PAGES_MAX
+
+/** Whether a walk over all markets ended before it was behind its range; of one market nothing older need exist. */
+function isDoubted({ market }: WalkRange, walked: Gathered): boolean {
+  return market === null && !walked.isReached && !isCutOff(walked)
+}
+
+function doubtOf({ rows }: Gathered): DoubtReason {
+  return rows.length === 0 ? 'empty' : 'shorter'
+}

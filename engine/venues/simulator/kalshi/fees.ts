@@ -1,0 +1,101 @@
+// Fees of the simulated venue b: what a series has, which series change theirs at midnight, which events put another
+// multiplier in its place every other hour (engine/venues/kalshi/README.md, Fees). All follows from the time and from
+// names, so nothing is kept. Not for: their pages (fee-routes.ts), or what a fill pays. Upholds SIMFEE2, SIMFEE3.
+
+import { crc32 } from 'node:zlib'
+import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
+import type { SimEvent } from '../model.ts'
+import { rfc3339 } from './text.ts'
+
+interface SeriesFees {
+  readonly fee_type: string
+  readonly fee_multiplier: number
+}
+
+interface EventFees {
+  readonly fee_type_override: string | null
+  readonly fee_multiplier_override: number | null
+}
+
+/** The big leagues, on which makers pay a fee too. */
+const MAKER_FEE_SERIES = /^KX(NFL|NBA|MLB|NHL|NCAAF|NCAAMB)GAME$/
+/** One series in so many has no fee, half of it, or other fees from each midnight on. */
+const SERIES_KINDS = 16
+/** One event in so many has fees of its own. */
+const EVENTS_EVERY = 16
+const NO_OVERRIDE: EventFees = { fee_type_override: null, fee_multiplier_override: null }
+const HALF: EventFees = { fee_type_override: null, fee_multiplier_override: 0.5 }
+
+/** The fees of a series at a time. */
+export function seriesFees(ticker: string, atMs: number): SeriesFees {
+  const fee_type = MAKER_FEE_SERIES.test(ticker) ? 'quadratic_with_maker_fees' : 'quadratic'
+  const isHalf = isChanging(ticker) && Math.floor(atMs / DAY_MS) % 2 === 1
+  return { fee_type, fee_multiplier: isHalf ? 0.5 : baseMultiplier(ticker) }
+}
+
+function baseMultiplier(ticker: string): number {
+  if (ticker.startsWith('KXMLB')) return 0.5
+  const kind = crc32(ticker) % SERIES_KINDS
+  return kind === 1 ? 0 : kind === 2 ? 0.5 : 1
+}
+
+function isChanging(ticker: string): boolean {
+  return baseMultiplier(ticker) === 1 && crc32(ticker) % SERIES_KINDS === 3
+}
+
+/** What an event puts in the place of its series' fees at a time: half of them in every other hour. */
+export function eventFees(event: SimEvent, atMs: number): EventFees {
+  if (!hasOwnFees(event)) return NO_OVERRIDE
+  return Math.floor((atMs - phaseMs(event)) / HOUR_MS) % 2 === 1 ? HALF : NO_OVERRIDE
+}
+
+/** Whether an event ever has other fees than its series. */
+export function hasOwnFees(event: SimEvent): boolean {
+  return event.number % EVENTS_EVERY === 7
+}
+
+/** Not all events change at once. */
+function phaseMs(event: SimEvent): number {
+  return (event.number % 60) * MINUTE_MS
+}
+
+/** When it last changed, or will, `later` changes from now. */
+function changeOf(event: SimEvent, atMs: number, later: number): TimeMs {
+  const phase = phaseMs(event)
+  return timeMs((Math.floor((atMs - phase) / HOUR_MS) + later) * HOUR_MS + phase)
+}
+
+/** The rows of `/series/fee_changes` for a series: its next change, and with the past its last one. */
+export function seriesChanges(ticker: string, nowMs: number, hasPast: boolean): readonly unknown[] {
+  if (!isChanging(ticker)) return []
+  const today = Math.floor(nowMs / DAY_MS)
+  return (hasPast ? [today, today + 1] : [today + 1]).map((day) => ({
+    id: `${ticker}-${day}`,
+    series_ticker: ticker,
+    ...seriesFees(ticker, day * DAY_MS),
+    scheduled_ts: rfc3339(timeMs(day * DAY_MS)),
+  }))
+}
+
+/** The same of `/events/fee_changes` for an event that has fees of its own. */
+export function eventChanges(event: SimEvent, nowMs: number, hasPast: boolean): readonly unknown[] {
+  return (hasPast ? [0, 1] : [1]).map((later) => {
+    const atMs = changeOf(event, nowMs, later)
+    return {
+      id: `${event.nativeId}-${atMs}`,
+      event_ticker: event.nativeId,
+      ...eventFees(event, atMs),
+      scheduled_ts: rfc3339(atMs),
+    }
+  })
+}
+
+/** The events whose fees changed after one time and by another, those that are over left out. */
+export function eventsWithOtherFees(
+  events: readonly SimEvent[],
+  { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number },
+): readonly SimEvent[] {
+  return events.filter(
+    (event) => hasOwnFees(event) && event.endMs > byMs && changeOf(event, byMs, 0) > afterMs,
+  )
+}

@@ -1,0 +1,76 @@
+// What the wire of venue b says of a market or trade beyond the invented world, each by a pure function: the part of the
+// exchange, the price ranges, whether a trade was agreed beside the book, and a combination traded with it.
+// Not for: rows and messages (render.ts, messages.ts). Upholds SIMK24 to SIMK26.
+
+import { hash32 } from '../../../random.ts'
+import type { PriceMicros } from '../../../units.ts'
+import type { SimEvent, SimMarket, SimTrade } from '../model.ts'
+import { dollars } from './text.ts'
+
+/** Parts of the exchange: `exchange_index` and its description. */
+export const SHARDS = [
+  { exchange_index: 0, description: 'Main exchange' },
+  { exchange_index: 1, description: 'Combos' },
+  { exchange_index: 2, description: 'Crypto and commodities' },
+  { exchange_index: 3, description: 'Tennis and baseball' },
+] as const
+
+/** The part of the exchange on which an event's markets trade. */
+export function shardOf({ nativeId, topic, game }: SimEvent): number {
+  if (nativeId.startsWith('KXMVE')) return 1
+  if (topic === 'crypto') return 2
+  return game?.sport === 'tennis' || game?.sport === 'mlb' ? 3 : 0
+}
+
+type Range = readonly [start: string, end: string, step: string]
+interface Structure {
+  readonly name: string
+  readonly ranges: readonly Range[]
+}
+
+const edged = (name: string, [low, high]: readonly [string, string], steps: readonly string[]) => {
+  const [edge = '', center = ''] = steps
+  const ranges: readonly Range[] = [
+    ['0.0000', low, edge],
+    [low, high, center],
+    [high, '1.0000', edge],
+  ]
+  return { name, ranges }
+}
+const TENTH = ['0.1000', '0.9000'] as const
+/** Structures on which every multiple of the world's tick stands; most markets have the first. */
+const CENT: readonly Structure[] = [
+  { name: 'linear_cent', ranges: [['0.0000', '1.0000', '0.0100']] },
+  edged('tapered_deci_cent', TENTH, ['0.0010', '0.0100']),
+  edged('center_half_edge_deci_cent', TENTH, ['0.0010', '0.0050']),
+  edged('center_whole_edge_quint_cent', TENTH, ['0.0020', '0.0100']),
+]
+const DECI: readonly Structure[] = [
+  { name: 'deci_cent', ranges: [['0.0000', '1.0000', '0.0010']] },
+  edged('center_deci_edge_centi_cent', ['0.0100', '0.9900'], ['0.0001', '0.0010']),
+]
+
+/** `price_level_structure` and `price_ranges` of a market whose orders stand at multiples of `tick`. */
+export function priceFields({ listing }: SimMarket, tick: PriceMicros): Record<string, unknown> {
+  const structures = tick >= 10_000 ? CENT : tick >= 1_000 ? DECI : []
+  const draw = hash32('structure', listing.nativeId) % (2 * structures.length || 1)
+  const structure = structures[draw] ?? structures[0]
+  const uniform: Range = ['0.0000', '1.0000', dollars(tick)]
+  const ranges = structure?.ranges ?? [uniform]
+  return {
+    price_level_structure: structure?.name ?? 'center_centi_edge_centi_cent',
+    price_ranges: ranges.map(([start, end, step]) => ({ start, end, step })),
+  }
+}
+
+/** One trade in 256 was agreed beside the book. */
+export function isBlock({ id }: Pick<SimTrade, 'id'>): boolean {
+  return id.startsWith('b1')
+}
+
+/** With one trade in 256 a combination trades that bears the name of an ordinary series; null with the others. */
+export function comboOf({ id, market }: Pick<SimTrade, 'id' | 'market'>): string | null {
+  if (!id.startsWith('c0')) return null
+  const code = id.replaceAll('-', '').toUpperCase()
+  return `${market.event.series}-S2026${code.slice(2, 12)}-${code.slice(12, 20)}`
+}

@@ -1,0 +1,32 @@
+// Which fees a market of venue a has, by what it is about (engine/venues/polymarket/README.md, Fees): geopolitics have
+// none, and totals of games a schedule of zero. Not for: what a fill paid (fill-money.ts), or venue b, whose series and
+// events have them (../kalshi/fees.ts). Upholds SIMFEE1.
+
+import type { SimMarket, SimTopic } from '../model.ts'
+
+interface FeeSchedule {
+  readonly type: string
+  /** Dollars; the fee is contracts × rate × (p × (1 − p))^exponent, paid by the taker. */
+  readonly rate: number
+  readonly exponent: number
+  /** The share of takers' fees that makers get. */
+  readonly rebateRate: number
+}
+
+const SCHEDULES: Readonly<Record<SimTopic, FeeSchedule>> = {
+  crypto: { type: 'crypto_fees_v2', rate: 0.07, exponent: 1, rebateRate: 0.2 },
+  sports: { type: 'sports_fees_v3', rate: 0.05, exponent: 1, rebateRate: 0.15 },
+  politics: { type: 'politics_fees', rate: 0.04, exponent: 1, rebateRate: 0.25 },
+  economics: { type: 'economics_fees', rate: 0.05, exponent: 1, rebateRate: 0.25 },
+  culture: { type: 'culture_fees', rate: 0.05, exponent: 1, rebateRate: 0.25 },
+  weather: { type: 'weather_fees', rate: 0.05, exponent: 1, rebateRate: 0.25 },
+}
+const ZERO: FeeSchedule = { type: 'zero_fees', rate: 0, exponent: 1, rebateRate: 0 }
+/** One political event in so many is about geopolitics. */
+const GEOPOLITICS_EVERY = 8
+
+/** The schedule of a market of venue a; null: fees are not enabled. */
+export function feeScheduleOf({ event, listing }: SimMarket): FeeSchedule | null {
+  if (event.topic === 'politics' && event.number % GEOPOLITICS_EVERY === 0) return null
+  return listing.sportsMarketType === 'totals' ? ZERO : SCHEDULES[event.topic]
+}

@@ -1,0 +1,88 @@
+// The market of protocol v2 into which wallets' tokens of a market of protocol v1 migrate: the same question with ids that
+// follow from the old one's (engine/venues/polymarket/README.md, Wallets). It is in no list, has no book of its own, and is
+// found by its id. Not for: which wallets migrate (wallet-habits.ts). Upholds SIMWALLET17.
+
+import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'
+import { marketOfPosition, migratedMarket, positionOf } from '../../../position-ids.ts'
+import type { PriceMicros, TimeMs } from '../../../units.ts'
+import type { SimListing, SimMarket } from '../model.ts'
+
+/** Beyond the numbers of all listed markets. */
+const NUMBERS_FROM = 1_000_000_000
+
+const migrated = new WeakMap<SimMarket, MigratedMarket>()
+
+/** Its state is the old market's. */
+class MigratedMarket implements SimMarket {
+  readonly origin: SimMarket
+  readonly listing: SimListing
+
+  constructor(origin: SimMarket, id: NativeMarketId) {
+    this.origin = origin
+    this.listing = listingOf(origin.listing, id)
+  }
+
+  get event() {
+    return this.origin.event
+  }
+  get status() {
+    return this.origin.status
+  }
+  get tickMicros() {
+    return this.origin.tickMicros
+  }
+  get lastTrade() {
+    return this.origin.lastTrade
+  }
+  get volumeTotal() {
+    return this.origin.volumeTotal
+  }
+  get volume24h() {
+    return this.origin.volume24h
+  }
+  get volumeTotalContracts() {
+    return this.origin.volumeTotalContracts
+  }
+  get volume24hContracts() {
+    return this.origin.volume24hContracts
+  }
+  get openInterest() {
+    return this.origin.openInterest
+  }
+  get updatedMs() {
+    return this.origin.updatedMs
+  }
+  get book() {
+    return this.origin.book
+  }
+  get trades() {
+    return this.origin.trades
+  }
+
+  fairPrice(atMs: TimeMs): PriceMicros {
+    return this.origin.fairPrice(atMs)
+  }
+}
+
+/** Null: the market has ids of protocol v2 itself, or may not migrate since its event's markets exclude each other. */
+export function migratedOf(market: SimMarket): SimMarket | null {
+  const { listing, event } = market
+  const [first] = listing.tokens
+  if (event.isMutuallyExclusive || marketOfPosition(outcomeId(first)) !== null) return null
+  const known = migrated.get(market)
+  if (known !== undefined) return known
+  const made = new MigratedMarket(market, migratedMarket(nativeMarketId(listing.nativeId)))
+  migrated.set(market, made)
+  return made
+}
+
+/** The market from which tokens came to this one; null: it is listed itself. */
+export function originOf(market: SimMarket): SimMarket | null {
+  return market instanceof MigratedMarket ? market.origin : null
+}
+
+function listingOf(listing: SimListing, id: NativeMarketId): SimListing {
+  const [yes, no] = [positionOf(id, 0), positionOf(id, 1)]
+  if (yes === null || no === null) throw new RangeError(`${id} is no market of protocol v2`)
+  return { ...listing, nativeId: id, tokens: [yes, no], number: listing.number + NUMBERS_FROM }
+}

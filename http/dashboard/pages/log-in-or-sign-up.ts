@@ -1,0 +1,160 @@
+// The page of a viewer who is not logged in: what Twinbook is, why the last session ended, and the forms that log in and
+// sign up. Their fields are named as password managers know them, and what is typed is read when it is sent, so that
+// what a manager filled in counts. After the log-in the page that the address names is shown. Upholds DASH20, DASH21,
+// DASH23 to DASH25.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { every, monotonicMs } from '../browser.ts'
+import { html } from '../html.ts'
+import { useAction } from '../parts/forms/action.ts'
+import { described, Field, FormProblem, focusProblem } from '../parts/forms/field.ts'
+import { type Entry, entryRefusal, type Refusal } from '../parts/forms/refusal.ts'
+import { type Ending, logIn, signUp } from '../session.ts'
+
+/** Why the last session ended. */
+const WORDS: Readonly<Record<Ending, string | null>> = {
+  never: null,
+  left: 'You have logged out. This tab no longer holds anything of your account.',
+  deleted: 'Your account is deleted, with its keys and its webhooks.',
+  expired: 'Your session is over: log in again, and the page you were on comes back.',
+}
+
+export function LogInOrSignUpPage({ ending }: { readonly ending: Ending }) {
+  const words = WORDS[ending]
+  return html`<div class="welcome">
+    <div class="stack">
+      <h1>Twinbook</h1>
+      <p>
+        One live interface over two prediction-market venues: every market’s order book, price and trades, in one form.
+        It finds the questions that both venues ask, and shows how far their prices are apart.
+      </p>
+      <p class="muted">
+        An account is free and needs an e-mail and a password. It gives you this dashboard and keys for${' '}
+        the <a href="docs">API</a>.
+      </p>
+    </div>
+    <div class="stack">
+      ${words === null ? null : html`<p class="notice" role="status">${words}</p>`}
+      <${EntryForms} />
+    </div>
+  </div>`
+}
+
+const ENTRIES: Readonly<Record<Entry, { readonly name: string; readonly running: string }>> = {
+  'log-in': { name: 'Log in', running: 'Logging in…' },
+  'sign-up': { name: 'Sign up', running: 'Signing up…' },
+}
+const ORDER = ['log-in', 'sign-up'] as const
+
+/** Both forms, one at a time. */
+function EntryForms() {
+  const [entry, setEntry] = useState<Entry>('log-in')
+  const tabs = useRef<HTMLDivElement>(null)
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return
+    const other = entry === 'log-in' ? 'sign-up' : 'log-in'
+    setEntry(other)
+    const tab = tabs.current?.querySelector(`#tab-${other}`)
+    if (tab instanceof HTMLElement) tab.focus()
+  }
+  return html`<section class="card entry" aria-label="Your account">
+    <div class="tabs row" role="tablist" ref=${tabs} onKeyDown=${onKeyDown}>
+      ${ORDER.map(
+        (name) => html`<button
+          key=${name} type="button" role="tab" id=${`tab-${name}`} aria-controls="entry"
+          aria-selected=${String(name === entry)} tabindex=${name === entry ? 0 : -1}
+          onClick=${() => setEntry(name)}
+        >${ENTRIES[name].name}</button>`,
+      )}
+    </div>
+    <div role="tabpanel" id="entry" aria-labelledby=${`tab-${entry}`}>
+      <${EntryForm} key=${entry} entry=${entry} />
+    </div>
+  </section>`
+}
+
+function EntryForm({ entry }: { readonly entry: Entry }) {
+  const form = useRef<HTMLFormElement>(null)
+  const action = useAction()
+  const [missing, setMissing] = useState<Refusal | null>(null)
+  const refusal = missing ?? (action.error === null ? null : entryRefusal(action.error, entry))
+  const waitSeconds = useCountdown(refusal?.waitSeconds ?? 0, action.error)
+  useEffect(() => focusProblem(form.current), [missing, action.error])
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault()
+    if (waitSeconds > 0 || form.current === null) return
+    const said = new FormData(form.current)
+    const email = String(said.get('email') ?? '').trim()
+    const password = String(said.get('password') ?? '')
+    const left = leftOut(email, password)
+    setMissing(left)
+    if (left !== null) return
+    action.run(() => (entry === 'log-in' ? logIn : signUp)(email, password))
+  }
+  const { name, running } = ENTRIES[entry]
+  const label = waitSeconds > 0 ? `${name} in ${waitSeconds} s` : name
+  return html`<form class="stack" ref=${form} novalidate onSubmit=${onSubmit}>
+    <${EntryFields} entry=${entry} fields=${refusal?.fields ?? NO_FIELDS} />
+    <${FormProblem} text=${refusal?.form ?? null} />
+    <button type="submit" class="primary" aria-disabled=${action.isRunning || waitSeconds > 0}>
+      ${action.isRunning ? running : label}
+    </button>
+  </form>`
+}
+
+interface EntryFieldsProps {
+  readonly entry: Entry
+  readonly fields: ReadonlyMap<string, string>
+}
+
+function EntryFields({ entry, fields }: EntryFieldsProps) {
+  const [isShown, setShown] = useState(false)
+  const isNew = entry === 'sign-up'
+  const email = { id: 'email', problem: fields.get('email') ?? null }
+  const hint = isNew ? 'At least 8 characters.' : null
+  const password = { id: 'password', hint, problem: fields.get('password') ?? null }
+  return html`
+    <${Field} ...${email} label="E-mail">
+      <input
+        ...${described(email)} name="email" type="text" inputmode="email" autocomplete="username"
+        autocapitalize="none" spellcheck="false" maxlength="300" required
+      />
+    <//>
+    <${Field} ...${password} label="Password">
+      <span class="row joined">
+        <input
+          ...${described(password)} name="password" type=${isShown ? 'text' : 'password'}
+          autocomplete=${isNew ? 'new-password' : 'current-password'}
+          autocapitalize="none" spellcheck="false" required
+        />
+        <button
+          type="button" class="quiet" aria-pressed=${String(isShown)} aria-label="Show the password"
+          onClick=${() => setShown(!isShown)}
+        >Show</button>
+      </span>
+    <//>
+  `
+}
+
+/** Null: nothing. */
+function leftOut(email: string, password: string): Refusal | null {
+  const fields = new Map<string, string>()
+  if (email === '') fields.set('email', 'Enter your e-mail.')
+  if (password === '') fields.set('password', 'Enter a password.')
+  return fields.size === 0 ? null : { form: null, fields, waitSeconds: 0 }
+}
+
+/** Counts whole seconds down to 0, anew for every `cause`. */
+function useCountdown(seconds: number, cause: unknown): number {
+  const [leftSeconds, setLeft] = useState(0)
+  useEffect(() => {
+    setLeft(seconds)
+    if (seconds === 0) return undefined
+    const endMs = monotonicMs() + seconds * 1_000
+    const left = () => Math.max(0, Math.ceil((endMs - monotonicMs()) / 1_000))
+    return every(500, () => setLeft(left()))
+  }, [cause, seconds])
+  return leftSeconds
+}
+
+const NO_FIELDS: ReadonlyMap<string, string> = new Map()

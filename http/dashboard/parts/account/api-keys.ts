@@ -1,0 +1,137 @@
+// The account's keys: a form that makes one, and the list of those there are, each of which can be revoked.
+// Upholds DASH20 to DASH22, DASH26, DASH27.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { request } from '../../api.ts'
+import { serverBase } from '../../browser.ts'
+import { html } from '../../html.ts'
+import type { ApiKey, ApiKeys, CreatedKey } from '../../records.ts'
+import { useAsked } from '../asked.ts'
+import { useAction } from '../forms/action.ts'
+import { Confirm } from '../forms/confirm.ts'
+import { described, Field, FormProblem, focusProblem } from '../forms/field.ts'
+import { refusalOf } from '../forms/refusal.ts'
+import { SecretOnce } from '../forms/secret-once.ts'
+import { Empty, Failure, Unanswered } from '../states.ts'
+import { Time } from '../time.ts'
+
+const LABEL_CHARACTERS_MAX = 64
+
+export function KeyList() {
+  const asked = useAsked((signal) => request<ApiKeys>('/v1/keys', { signal }), [])
+  const [made, setMade] = useState<CreatedKey | null>(null)
+  const onMade = (key: CreatedKey) => {
+    setMade(key)
+    asked.again()
+  }
+  const onRevoked = ({ id }: ApiKey) => {
+    if (made?.id === id) setMade(null)
+    asked.again()
+  }
+  return html`
+    ${
+      made === null
+        ? null
+        : html`<${SecretOnce}
+          title=${`Your new key “${made.label}”`} what="key" secret=${made.key}
+          command=${curlLine(made.key, serverBase())} onDone=${() => setMade(null)}
+        />`
+    }
+    <section class="card stack" aria-labelledby="keys">
+      <h2 id="keys">API keys</h2>
+      <p class="muted">A key is a program’s password: give each program its own, and revoke it when the program goes.</p>
+      <${KeyForm} onMade=${onMade} />
+      <${Unanswered} asked=${asked} what="your keys" />
+      ${asked.kind === 'answered' ? html`<${KeyTable} keys=${asked.answer.keys} onRevoked=${onRevoked} />` : null}
+    </section>
+  `
+}
+
+/** A line for a shell that asks for markets with the key. */
+export const curlLine = (key: string, base: string): string =>
+  `curl -H 'X-API-Key: ${key}' '${base}v1/markets?limit=3'`
+
+function KeyForm({ onMade }: { readonly onMade: (key: CreatedKey) => void }) {
+  const form = useRef<HTMLFormElement>(null)
+  const action = useAction()
+  const [isEmpty, setEmpty] = useState(false)
+  const refusal = action.error === null ? null : refusalOf(action.error, ['label'])
+  const problem = isEmpty ? 'Give it a name.' : (refusal?.fields.get('label') ?? null)
+  useEffect(() => focusProblem(form.current), [problem])
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault()
+    if (form.current === null) return
+    const said = new FormData(form.current)
+    const label = String(said.get('label') ?? '').trim()
+    const scopes = said.has('webhooks') ? ['read', 'webhooks'] : ['read']
+    setEmpty(label === '')
+    if (label === '') return
+    action.run(async () => {
+      onMade(await request<CreatedKey>('/v1/keys', { method: 'POST', body: { label, scopes } }))
+      form.current?.reset()
+    })
+  }
+  const hint = 'What will use it, so that you know later which one to revoke.'
+  const field = { id: 'key-label', hint, problem }
+  return html`<form class="key-form" ref=${form} novalidate onSubmit=${onSubmit}>
+    <${Field} ...${field} label="Name of a new key">
+      <span class="row joined">
+        <input ...${described(field)} name="label" maxlength=${LABEL_CHARACTERS_MAX} autocomplete="off" required />
+        <button type="submit" class="primary" aria-disabled=${action.isRunning}>
+          ${action.isRunning ? 'Making it…' : 'Make a key'}
+        </button>
+      </span>
+    <//>
+    <label class="row"><input type="checkbox" name="webhooks" /> It may change webhooks, too</label>
+    <${FormProblem} text=${refusal?.form ?? null} />
+  </form>`
+}
+
+interface KeyTableProps {
+  readonly keys: readonly ApiKey[]
+  readonly onRevoked: (key: ApiKey) => void
+}
+
+function KeyTable({ keys, onRevoked }: KeyTableProps) {
+  if (keys.length === 0) return html`<${Empty}>No keys yet. Name one above to make it.<//>`
+  return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Table of your keys">
+    <table class="list keys stacked">
+      <thead><tr>
+        <th scope="col">Name</th><th scope="col">May</th><th scope="col">Begins with</th><th scope="col">Made</th>
+        <th scope="col">Last used</th><th scope="col"><span class="visually-hidden">Revoke</span></th>
+      </tr></thead>
+      <tbody>
+        ${keys.map((key) => html`<${KeyRow} key=${key.id} row=${key} onRevoked=${onRevoked} />`)}
+      </tbody>
+    </table>
+  </div>`
+}
+
+interface KeyRowProps {
+  readonly row: ApiKey
+  readonly onRevoked: (key: ApiKey) => void
+}
+
+function KeyRow({ row, onRevoked }: KeyRowProps) {
+  const { id, label, scopes, prefix, created_at: created, last_used_at: used } = row
+  const action = useAction()
+  const revoke = () =>
+    action.run(async () => {
+      await request(`/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
+      onRevoked(row)
+    })
+  return html`<tr data-key=${id}>
+    <th scope="row" class="label">${label}</th>
+    <td data-label="May">${scopes.includes('webhooks') ? 'read, change webhooks' : 'read'}</td>
+    <td data-label="Begins with"><code>${prefix}…</code></td>
+    <td data-label="Made"><${Time} atMs=${created * 1_000} style="day" /></td>
+    <td data-label="Last used">${used === null ? html`<span class="muted">never</span>` : html`<${Time} atMs=${used * 1_000} />`}</td>
+    <td class="actions">
+      <${Confirm}
+        action="Revoke" of=${`the key ${label}`} isRunning=${action.isRunning} onYes=${revoke}
+        question="Whatever uses it is refused at once."
+      />
+      ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
+    </td>
+  </tr>`
+}

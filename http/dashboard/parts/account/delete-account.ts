@@ -1,0 +1,58 @@
+// The form that deletes the account: asked back in its own place, with the password once more. Escape and "Keep" leave
+// everything as it is. Upholds DASH21, DASH22, DASH73.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { html } from '../../html.ts'
+import { deleteAccount } from '../../session.ts'
+import { useAction } from '../forms/action.ts'
+import { described, Field, FormProblem, focusProblem } from '../forms/field.ts'
+import { passwordRefusal } from '../forms/refusal.ts'
+
+export function DeleteAccount() {
+  const [isAsking, setAsking] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const wasAsking = useRef(false)
+  useEffect(() => {
+    // The keyboard's focus goes on where the button was.
+    if (!isAsking && wasAsking.current) button.current?.focus()
+    wasAsking.current = isAsking
+  }, [isAsking])
+  return html`<section class="card stack" aria-labelledby="end">
+    <h2 id="end">Delete the account</h2>
+    <p class="muted">Its keys and webhooks go with it, and what these have not delivered. Nobody can bring it back.</p>
+    ${
+      isAsking
+        ? html`<${DeleteForm} close=${() => setAsking(false)} />`
+        : html`<p><button type="button" ref=${button} onClick=${() => setAsking(true)}>Delete the account</button></p>`
+    }
+  </section>`
+}
+
+function DeleteForm({ close }: { readonly close: () => void }) {
+  const form = useRef<HTMLFormElement>(null)
+  const action = useAction()
+  const refusal =
+    action.error === null ? null : passwordRefusal(action.error, 'password', 'password')
+  useEffect(() => form.current?.querySelector('input')?.focus(), [])
+  useEffect(() => focusProblem(form.current), [action.error])
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault()
+    if (form.current === null) return
+    const password = String(new FormData(form.current).get('password') ?? '')
+    action.run(() => deleteAccount(password))
+  }
+  const onKeyDown = (event: KeyboardEvent) => event.key === 'Escape' && close()
+  const field = { id: 'end-password', problem: refusal?.fields.get('password') ?? null }
+  return html`<form class="password-form stack" ref=${form} novalidate onSubmit=${onSubmit} onKeyDown=${onKeyDown}>
+    <${Field} ...${field} label="Your password">
+      <input ...${described(field)} name="password" type="password" autocomplete="current-password" required />
+    <//>
+    <${FormProblem} text=${refusal?.form ?? null} />
+    <p class="row">
+      <button type="button" class="quiet" onClick=${close}>Keep</button>
+      <button type="submit" class="danger" aria-disabled=${action.isRunning}>
+        ${action.isRunning ? 'Deleting it…' : 'Delete it for good'}
+      </button>
+    </p>
+  </form>`
+}

@@ -1,0 +1,56 @@
+// How the stream is, in a line at the top: silent while it is live, and otherwise what is the matter and when it is
+// tried again; below it, venues whose feed is stale or down. Upholds DASH6.
+
+import { useEffect, useState } from 'preact/hooks'
+import { every, monotonicMs } from '../browser.ts'
+import { durationText } from '../format.ts'
+import { html } from '../html.ts'
+import { useSignal } from '../signal.ts'
+import { feeds, type StreamState, streamState } from '../stream.ts'
+
+export function ConnectionLine() {
+  const state = useSignal(streamState)
+  const venues = useSignal(feeds)
+  const troubled = [...venues].filter(([, feed]) => feed.state !== 'live')
+  const words = wordsOf(state)
+  return html`<div class="connection" role="status" aria-live="polite" data-state=${state.state}>
+    ${words === null ? null : html`<p class=${`line ${state.state}`}>${words} <${Countdown} untilMs=${state.retryAtMs} /></p>`}
+    ${troubled.map(
+      ([name, feed]) => html`<p class="line stale" key=${name}>
+        The feed of ${name} is ${feed.state}: what is shown of it may be old.
+      </p>`,
+    )}
+  </div>`
+}
+
+/** For the eye alone: a screen reader would read out every second of it. */
+function Countdown({ untilMs }: { readonly untilMs: number | null }) {
+  const [, setTick] = useState(0)
+  const isCounting = untilMs !== null
+  useEffect(() => {
+    if (!isCounting) return undefined
+    return every(500, () => setTick((tick) => tick + 1))
+  }, [isCounting])
+  if (untilMs === null) return null
+  const seconds = Math.ceil(Math.max(0, untilMs - monotonicMs()) / 1_000)
+  return html`<span aria-hidden="true">Next try in ${durationText(seconds * 1_000)}.</span>`
+}
+
+/** Null: nothing is the matter. */
+function wordsOf({ state, reason, isLost }: StreamState): string | null {
+  const why = reason === '' ? '' : ` (${reason})`
+  switch (state) {
+    case 'off':
+    case 'live':
+      return null
+    case 'connecting':
+      // The first time it takes a moment: a line that comes and goes would only move the page.
+      return isLost ? 'Connection lost: connecting again…' : null
+    case 'catching_up':
+      return isLost ? 'Connected again: catching up with what was missed…' : null
+    case 'waiting':
+      return `Connection lost${why}: what is shown is not live.`
+    case 'closed':
+      return `The stream was closed for good${why}: reload the page or log in again.`
+  }
+}

@@ -1,0 +1,39 @@
+// A button for what cannot be undone: it asks back in its own place, and does nothing until that is answered. Escape
+// and "Keep" leave everything as it is. Upholds DASH22.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { html } from '../../html.ts'
+
+interface ConfirmProps {
+  /** On the button. */
+  readonly action: string
+  /** The button's name for a screen reader, where the action alone does not say of what. */
+  readonly of: string
+  readonly question: string
+  readonly isRunning: boolean
+  readonly onYes: () => void
+}
+
+export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps) {
+  const [isAsking, setAsking] = useState(false)
+  const first = useRef<HTMLButtonElement>(null)
+  const wasAsking = useRef(false)
+  useEffect(() => {
+    // The keyboard's focus goes on where the button was.
+    if (isAsking || wasAsking.current) first.current?.focus()
+    wasAsking.current = isAsking
+  }, [isAsking])
+  if (!isAsking) {
+    return html`<button
+      key="ask" ref=${first} type="button" aria-label=${`${action} ${of}`}
+      onClick=${() => setAsking(true)}
+    >${action}</button>`
+  }
+  const close = () => setAsking(false)
+  const onKeyDown = (event: KeyboardEvent) => event.key === 'Escape' && close()
+  return html`<span class="confirm row" role="group" aria-label=${question} onKeyDown=${onKeyDown}>
+    <span>${question}</span>
+    <button key="keep" ref=${first} type="button" class="quiet" onClick=${close}>Keep</button>
+    <button type="button" class="danger" aria-disabled=${isRunning} onClick=${onYes}>${action}</button>
+  </span>`
+}

@@ -1,0 +1,81 @@
+// What the forms say of a refusal, in words for a person: beside the field that it is about, or beside the form.
+// Not for: pages that only show something (states.ts). Upholds DASH20, DASH23.
+
+import { ApiError } from '../../api.ts'
+import { wordsOf } from '../states.ts'
+
+/** What a form shows after it was refused. */
+export interface Refusal {
+  /** Beside the form; null: everything stands beside its field. */
+  readonly form: string | null
+  /** By the field's name. */
+  readonly fields: ReadonlyMap<string, string>
+  /** Until when there is no use in trying again; 0: at once. */
+  readonly waitSeconds: number
+}
+
+export type Entry = 'log-in' | 'sign-up'
+
+/** Of a log-in or a sign-up. */
+export function entryRefusal(error: unknown, entry: Entry): Refusal {
+  if (!(error instanceof ApiError)) return { ...NOTHING, form: String(error) }
+  if (error.status === 401) return { ...NOTHING, form: 'The e-mail or the password is wrong.' }
+  if (error.status === 429) return waiting(error)
+  if (error.status === 400 && entry === 'sign-up') {
+    return { ...NOTHING, form: `${sentence(error.message)} Log in, or use another e-mail.` }
+  }
+  return withLength(refusalOf(error, ['email', 'password']), error, 'password')
+}
+
+/** Of a form with the password that there is in the field `current`, and perhaps a new one in `next`. */
+export function passwordRefusal(error: unknown, current: string, next: string): Refusal {
+  if (!(error instanceof ApiError)) return { ...NOTHING, form: String(error) }
+  if (error.status === 401) {
+    return { ...NOTHING, fields: new Map([[current, 'The password is wrong.']]) }
+  }
+  if (error.status === 429) return waiting(error)
+  return withLength(refusalOf(error, [current, next]), error, next)
+}
+
+function waiting(error: ApiError): Refusal {
+  const waitSeconds = error.retryAfterSeconds ?? 1
+  return { ...NOTHING, form: `${sentence(error.message)} Wait ${waitSeconds} s.`, waitSeconds }
+}
+
+/** The same in words for a person, where it is about the length of a password. */
+function withLength(refusal: Refusal, error: ApiError, name: string): Refusal {
+  const said = error.fields.get(name)
+  if (said === undefined) return refusal
+  const words = /at most/.test(said)
+    ? 'This password is too long: it may have 1024 bytes.'
+    : 'This password is too short: it needs 8 characters or more.'
+  return { ...refusal, fields: new Map([...refusal.fields, [name, words]]) }
+}
+
+/** Of any form with these fields: what is about none of them stands beside the form. */
+export function refusalOf(error: unknown, names: readonly string[]): Refusal {
+  if (!(error instanceof ApiError) || error.fields.size === 0) {
+    const { title, detail } = wordsOf(error)
+    return { ...NOTHING, form: `${title} ${sentence(detail)}` }
+  }
+  const placed = [...error.fields].filter(([name]) => names.includes(name))
+  const others = [...error.fields].filter(([name]) => !names.includes(name))
+  return {
+    ...NOTHING,
+    form: others.length === 0 ? null : others.map(([, said]) => problemText(said)).join(' '),
+    fields: new Map(placed.map(([name, said]) => [name, problemText(said)])),
+  }
+}
+
+/** What the server says of a field, without the words that are for programs. */
+export function problemText(said: string): string {
+  return sentence(said.replace(/^value error, |^value is not a valid email address: /i, ''))
+}
+
+/** With a capital at its beginning and a full stop at its end. */
+function sentence(text: string): string {
+  const whole = `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`
+}
+
+const NOTHING: Refusal = { form: null, fields: new Map(), waitSeconds: 0 }

@@ -1,0 +1,68 @@
+// A list that the server gives in pages: the first when the part appears or what it asks for changes, a further one at
+// the press of a button, and what went wrong with either. Not for: lists that go on by themselves. Upholds DASH4, DASH56.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { html } from '../../html.ts'
+import { Failure } from '../states.ts'
+
+interface Page {
+  readonly cursor: string | null
+}
+
+interface Progress<Answer> {
+  readonly pages: readonly Answer[]
+  readonly isAsking: boolean
+  readonly error: unknown
+}
+
+interface Paged<Answer> extends Progress<Answer> {
+  readonly hasMore: boolean
+  /** Asks for the page after the last one, or once more for the one that failed. */
+  readonly more: () => void
+}
+
+const BEGINNING = { pages: [], isAsking: true, error: null } as const
+
+/** The pages so far; they are dropped when `inputs` change. */
+export function usePages<Answer extends Page>(
+  ask: (cursor: string | null, signal: AbortSignal) => Promise<Answer>,
+  inputs: readonly unknown[],
+): Paged<Answer> {
+  const [progress, setProgress] = useState<Progress<Answer>>(BEGINNING)
+  const ending = useRef<AbortController | null>(null)
+  const askAfter = (pages: readonly Answer[]) => {
+    const own = new AbortController()
+    ending.current?.abort()
+    ending.current = own
+    setProgress({ pages, isAsking: true, error: null })
+    ask(pages.at(-1)?.cursor ?? null, own.signal).then(
+      (answer) => {
+        if (own.signal.aborted) return
+        setProgress({ pages: [...pages, answer], isAsking: false, error: null })
+      },
+      (error: unknown) => {
+        if (!own.signal.aborted) setProgress({ pages, isAsking: false, error })
+      },
+    )
+  }
+  useEffect(() => {
+    askAfter([])
+    return () => ending.current?.abort()
+  }, inputs)
+  const cursor = progress.pages.at(-1)?.cursor ?? null
+  return {
+    ...progress,
+    hasMore: cursor !== null,
+    more: () => progress.isAsking || askAfter(progress.pages),
+  }
+}
+
+/** The button under a list, or what went wrong with its last page; nothing when all is shown. */
+export function More({ paged }: { readonly paged: Omit<Paged<unknown>, 'pages'> }) {
+  const { isAsking, error, hasMore, more } = paged
+  if (error !== null) return html`<${Failure} error=${error} retry=${more} />`
+  if (!hasMore) return null
+  return html`<p><button type="button" class="more" aria-disabled=${isAsking} onClick=${more}>
+    ${isAsking ? 'Loading…' : 'Show more'}
+  </button></p>`
+}

@@ -1,0 +1,190 @@
+// The live book of a market as a ladder of rows, each with what would be had down to it, and with bars: drawn at most once
+// a picture, however many updates come, and only the best levels. Says how old it is and whether it can be trusted.
+// Upholds DASH39, DASH40.
+
+import { useRef, useState } from 'preact/hooks'
+import type { BookView, Level } from '../../../client/connect.ts'
+import { fullSizeText, priceDecimals, priceText } from '../../format.ts'
+import { html } from '../../html.ts'
+import { useRedraw, useSignal } from '../../signal.ts'
+import {
+  type FeedState,
+  feeds,
+  follow,
+  type StreamState,
+  streamClient,
+  streamState,
+} from '../../stream.ts'
+import { Empty, Waiting } from '../states.ts'
+import { Ago } from '../time.ts'
+
+/** Levels a side. */
+const FEW = 10
+const MANY = 50
+/** Rows that a side has at least. */
+const ROOM = 6
+
+/** Draws again, at most once a picture, when one of these markets' books changes; they are followed meanwhile. */
+export function useBooks(marketIds: readonly string[]): void {
+  useRedraw(
+    (redraw) =>
+      follow({ channel: 'orderbook', marketIds }, { onMessage: redraw, onGap: () => redraw() }),
+    [marketIds.join('\n')],
+  )
+}
+
+export function BookPanel({
+  marketId,
+  platform,
+}: {
+  readonly marketId: string
+  /** The venue's configured name. */
+  readonly platform: string
+}) {
+  const [levels, setLevels] = useState(FEW)
+  const decimals = useRef(0)
+  const { state: connection } = useSignal(streamState)
+  const feed = useSignal(feeds).get(platform) ?? null
+  useBooks([marketId])
+  // One more than is shown tells whether there are more.
+  const book = streamClient()?.book(marketId, levels + 1) ?? null
+  const state = bookStateOf(book, connection, feed)
+  // Never fewer than before: figures that come and go would make the column jump.
+  if (book !== null) decimals.current = decimalsOf(best(book, levels), decimals.current)
+  return html`<section
+    class="card book" aria-labelledby="book-title"
+    data-state=${state} data-seq=${book?.seq ?? null} data-epoch=${book?.epoch ?? null}
+  >
+    <div class="row panel-head">
+      <h2 id="book-title">Order book</h2>
+      <span class=${`tag book-state ${state}`}>${BOOK_STATE_WORDS[state]}</span>
+    </div>
+    ${book === null ? null : html`<p class="muted">Changed <${Ago} atMs=${book.receivedMs} /></p>`}
+    ${book === null ? html`<${Waiting} what="the book" />` : ladder(ladderOf(best(book, levels)), book, decimals.current)}
+    ${
+      levels === FEW && !hasBelow(book, FEW)
+        ? null
+        : html`<button type="button" class="quiet" onClick=${() => setLevels(levels === FEW ? MANY : FEW)}>
+            ${levels === FEW ? `Show ${MANY} levels` : `Show ${FEW} levels`}
+          </button>`
+    }
+  </section>`
+}
+
+const best = ({ bids, asks }: BookView, levels: number) => ({
+  bids: bids.slice(0, levels),
+  asks: asks.slice(0, levels),
+})
+
+/** That the prices of a book need. */
+const decimalsOf = ({ bids, asks }: Pick<BookView, 'bids' | 'asks'>, least: number): number =>
+  Math.max(least, priceDecimals([...bids, ...asks].map(({ price }) => price)))
+
+const hasBelow = (book: BookView | null, levels: number): boolean =>
+  book !== null && Math.max(book.bids.length, book.asks.length) > levels
+
+function ladder(
+  { bids, asks }: ReturnType<typeof ladderOf>,
+  { spread, midPrice }: { readonly spread: number | null; readonly midPrice: number | null },
+  decimals: number,
+) {
+  if (bids.length === 0 && asks.length === 0) {
+    return html`<${Empty}>Nobody has an order in this book.<//>`
+  }
+  return html`<div class="scroll-x">
+    <table class="list ladder">
+      <caption class="visually-hidden">Asks, the highest first, then bids</caption>
+      <thead>
+        <tr><th scope="col" class="num">Price</th><th scope="col" class="num">Contracts</th><th scope="col" class="num">Total</th></tr>
+      </thead>
+      <tbody data-side="ask">${blanks(asks)}${[...asks].reverse().map((row) => rung('ask', row, decimals))}</tbody>
+      <tbody class="middle">
+        <tr>
+          <td colspan="3">
+            Spread <strong data-figure="spread">${priceText(spread)}</strong>
+            <span class="gap"> Midpoint <strong data-figure="mid">${priceText(midPrice)}</strong></span>
+          </td>
+        </tr>
+      </tbody>
+      <tbody data-side="bid">${bids.map((row) => rung('bid', row, decimals))}${blanks(bids)}</tbody>
+    </table>
+  </div>`
+}
+
+/** Rows without a level, so that the middle of a thin book stays where it is while levels come and go. */
+const blanks = (rows: readonly LadderRow[]) =>
+  Array.from(
+    { length: Math.max(0, ROOM - rows.length) },
+    (_, index) =>
+      html`<tr class="blank" key=${`blank ${index}`} aria-hidden="true"><td colspan="3"></td></tr>`,
+  )
+
+function rung(side: 'bid' | 'ask', { price, size, total, share }: LadderRow, decimals: number) {
+  return html`<tr key=${price}>
+    <td class=${`num ${side}`}>${priceText(price, decimals)}</td>
+    <td class="num">${fullSizeText(size)}</td>
+    <td class="num total">
+      <span class=${`bar ${side}`} style=${{ transform: `scaleX(${share.toFixed(4)})` }}></span>
+      <span class="figure">${fullSizeText(total)}</span>
+    </td>
+  </tr>`
+}
+
+interface LadderRow extends Level {
+  /** Contracts from the best level down to this one. */
+  readonly total: number
+  /** `total` as a share of the greater side's, 0 to 1. */
+  readonly share: number
+}
+
+interface Ladder {
+  /** Best first. */
+  readonly bids: readonly LadderRow[]
+  /** Best first. */
+  readonly asks: readonly LadderRow[]
+}
+
+/** Rows of the levels that a look at a book has; both sides' bars are to one scale. */
+export function ladderOf({ bids, asks }: Pick<BookView, 'bids' | 'asks'>): Ladder {
+  const deepest = Math.max(sizeOf(bids), sizeOf(asks))
+  return { bids: rowsOf(bids, deepest), asks: rowsOf(asks, deepest) }
+}
+
+/** Contracts on these levels. */
+const sizeOf = (levels: readonly Level[]): number => levels.reduce((sum, { size }) => sum + size, 0)
+
+function rowsOf(levels: readonly Level[], deepest: number): LadderRow[] {
+  let total = 0
+  return levels.map(({ price, size }) => {
+    total += size
+    return { price, size, total, share: deepest === 0 ? 0 : total / deepest }
+  })
+}
+
+/**
+ * `waiting`: no book yet; `offline`: the connection is gone, the book is the last known; `behind`: something is being
+ * fetched that is missing; `stale`: the venue's feed, or its book, is not live; `live`: as the venue has it.
+ */
+type BookState = 'waiting' | 'offline' | 'behind' | 'stale' | 'live'
+
+/** The worst that is true. */
+export function bookStateOf(
+  book: Pick<BookView, 'isInSync' | 'isStale'> | null,
+  connection: StreamState['state'],
+  feed: FeedState | null,
+): BookState {
+  const isGone = connection !== 'live' && connection !== 'catching_up'
+  if (book === null) return isGone && connection !== 'connecting' ? 'offline' : 'waiting'
+  if (isGone) return 'offline'
+  if (!book.isInSync || connection === 'catching_up') return 'behind'
+  return book.isStale || (feed !== null && feed.state !== 'live') ? 'stale' : 'live'
+}
+
+/** For a person. */
+export const BOOK_STATE_WORDS: Readonly<Record<BookState, string>> = {
+  waiting: 'Waiting for the book',
+  offline: 'Not connected: the last known book',
+  behind: 'Catching up: the last known book',
+  stale: 'Stale: the venue’s feed is not live',
+  live: 'In sync',
+}

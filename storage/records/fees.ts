@@ -1,0 +1,78 @@
+// The fees of a market as fields of its record: the model of now, what is announced, the waiver.
+// Not for: where they are stored (listings.ts), what they cost (engine/market/fees.ts).
+
+import {
+  FEE_KINDS,
+  type FeeCurve,
+  type FeeModel,
+  type FeeRounding,
+  feeCurve,
+  type MarketFees,
+  sharedFees,
+} from '../../engine/market/fees.ts'
+import { timeMs } from '../../engine/units.ts'
+import type { FieldReader } from './records.ts'
+
+const DIRECTIONS: readonly FeeRounding['direction'][] = ['up', 'unknown']
+
+export function feeFields({ now, next, waivedUntilMs }: MarketFees): readonly unknown[] {
+  return [
+    waivedUntilMs,
+    ...modelFields(now),
+    next !== null,
+    ...(next === null ? [] : modelFields(next)),
+  ]
+}
+
+/** Reads what `feeFields` wrote, as the one object that all markets with these fees share. */
+export function readFees(fields: FieldReader): MarketFees {
+  const waivedUntilMs = fields.orNull(timeMs)
+  const now = readModel(fields)
+  const next = fields.boolean() ? readModel(fields) : null
+  return sharedFees({ now, next, waivedUntilMs })
+}
+
+function modelFields(model: FeeModel): readonly unknown[] {
+  const { kind, taker, maker, rounding, rebateMicros, source, sinceMs } = model
+  return [
+    kind,
+    curveFields(taker),
+    curveFields(maker),
+    rounding?.direction ?? null,
+    rounding?.fillStepMicros ?? 0,
+    rounding?.orderStepMicros ?? null,
+    rebateMicros,
+    source,
+    sinceMs,
+  ]
+}
+
+function readModel(fields: FieldReader): FeeModel {
+  const kind = fields.choice(FEE_KINDS)
+  const taker = readCurve(fields)
+  const maker = readCurve(fields)
+  const direction = fields.choiceOrNull(DIRECTIONS)
+  const fillStepMicros = fields.number()
+  const orderStepMicros = fields.numberOrNull()
+  return {
+    kind,
+    taker,
+    maker,
+    rounding: direction === null ? null : { fillStepMicros, direction, orderStepMicros },
+    rebateMicros: fields.numberOrNull(),
+    source: fields.textOrNull(),
+    sinceMs: fields.orNull(timeMs),
+  }
+}
+
+function curveFields(curve: FeeCurve | null): readonly number[] | null {
+  return curve === null ? null : [curve.rateMicros, curve.exponent, curve.multiplierMicros]
+}
+
+/** Numbers that no curve can have are unknown. */
+function readCurve(fields: FieldReader): FeeCurve | null {
+  const numbers = fields.numbersOrNull()
+  if (numbers === null) return null
+  const [rate = Number.NaN, exponent = Number.NaN, multiplier = Number.NaN] = numbers
+  return feeCurve(rate, exponent, multiplier)
+}

@@ -1,0 +1,277 @@
+// What an operator does to accounts, as seen by requests with a key, a token or a password, and by the owners
+// that depend on accounts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Accounts } from '../../../actors/accounts/accounts.ts'
+import { accountHandlers } from '../../../actors/accounts/admin.ts'
+import { AccountDirectory } from '../../../actors/accounts/directory.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import type { AccountTable } from '../../../storage/contract/storage.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
+
+const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
+const hasCode = (code: string) => (error: unknown) =>
+  error instanceof EngineError && error.code === code
+
+/** Everything a watcher is told, in order. */
+function listen(accounts: Accounts): string[] {
+  const heard: string[] = []
+  accounts.watch({
+    onRevoked: (key) => void heard.push(`revoked ${key}`),
+    onAccountGone: (_, reason) => void heard.push(reason),
+    onAccountBack: () => void heard.push('back'),
+    onLimits: (_, limits) => void heard.push(`${limits.requestsPerMinute}/${limits.socketsMax}`),
+  })
+  return heard
+}
+
+async function openAnn() {
+  const opened = openQuickAccounts()
+  const session = await opened.accounts.signUp(ann)
+  const made = await opened.accounts.createKey(session.caller.accountId, 'laptop')
+  const { directory } = opened.accounts
+  const record = () => {
+    const found = directory.findByEmail(ann.email)
+    assert.ok(found !== null)
+    return found
+  }
+  const id = session.caller.accountId
+  return { ...opened, ...made, id, directory, record, token: session.accessToken }
+}
+
+test('[ACC14] a tier and its limits hold from the next request on, are told, and outlive a restart', async () => {
+  const { accounts, reopen, directory, record, key, id } = await openAnn()
+  const heard = listen(accounts)
+  const set = (tier: 'free' | 'pro' | 'enterprise', rpm: number | null, sockets: number | null) =>
+    directory.setTier(record(), { tier, requestsPerMinute: rpm, socketsMax: sockets })
+  await set('pro', null, null)
+  assert.equal(accounts.takeAccountRequest(id).limit, 600)
+  await set('enterprise', 7, null)
+  assert.deepEqual(
+    [accounts.callerOfKey(key)?.requestsPerMinute, accounts.callerOfKey(key)?.socketsMax],
+    [7, 100_000],
+  )
+  await set('enterprise', null, 3)
+  assert.deepEqual(heard, ['600/20', '7/100000', '2147483647/3'])
+  const again = reopen().callerOfKey(key)
+  assert.deepEqual(
+    [again?.tier, again?.requestsPerMinute, again?.socketsMax],
+    ['enterprise', 2_147_483_647, 3],
+  )
+  await set('free', null, null)
+  assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 60)
+})
+
+test('[ACC15] a disabled account opens nothing, in the words for an unknown one, until it is enabled', async () => {
+  const { accounts, reopen, directory, record, passwords, key, id, token } = await openAnn()
+  const heard = listen(accounts)
+  await directory.disable(record())
+  for (const one of [accounts, reopen()]) {
+    assert.equal(one.callerOfKey(key), null)
+    assert.equal(one.callerOfToken(token), null)
+    assert.equal(one.directory.isActive(id), false)
+    await assert.rejects(one.createKey(id, 'more'), hasCode('UNAUTHORIZED'))
+  }
+  const messages: string[] = []
+  for (const email of [ann.email, 'nobody@example.com']) {
+    const before = passwords.verified
+    await accounts.logIn({ ...ann, email }).catch((error) => messages.push(error.message))
+    assert.equal(passwords.verified, before + 1, 'the same work')
+  }
+  assert.equal(messages.length, 2)
+  assert.equal(messages[0], messages[1])
+  await assert.rejects(accounts.signUp(ann), hasCode('BAD_REQUEST'))
+  await directory.disable(record())
+  await directory.enable(record())
+  await directory.enable(record())
+  assert.deepEqual(heard, ['disabled', 'back'], 'each change is told once')
+  for (const one of [accounts, reopen()]) {
+    assert.equal(one.callerOfKey(key)?.accountId, id)
+    assert.equal(one.callerOfToken(token)?.accountId, id)
+  }
+  assert.equal((await accounts.logIn(ann)).caller.accountId, id)
+})
+
+test('[ACC16] a deleted account is gone with its keys, and its e-mail makes another', async () => {
+  const { accounts, reopen, directory, record, storage, key, view, id, token } = await openAnn()
+  const heard = listen(accounts)
+  assert.equal(await directory.remove(record()), 1)
+  assert.deepEqual(heard, [`revoked ${view.id}`, 'deleted'])
+  assert.deepEqual([[...storage.accounts.accounts()], [...storage.accounts.keys()]], [[], []])
+  for (const one of [accounts, reopen()]) {
+    assert.equal(one.callerOfKey(key), null)
+    assert.equal(one.callerOfToken(token), null)
+    assert.deepEqual(one.keys(id), [])
+  }
+  await assert.rejects(accounts.logIn(ann), hasCode('UNAUTHORIZED'))
+  const next = await accounts.signUp(ann)
+  assert.notEqual(next.caller.accountId, id)
+  assert.equal(accounts.callerOfToken(token), null, 'a token of the one before')
+})
+
+/** A table whose changes are committed when the test says so. */
+function heldTable(table: AccountTable) {
+  let waiting: (() => void)[] = []
+  const held = (done: Promise<void>) =>
+    new Promise<void>((resolve) => waiting.push(resolve)).then(() => done)
+  const holding: AccountTable = {
+    accounts: () => table.accounts(),
+    keys: () => table.keys(),
+    endedTokens: () => table.endedTokens(),
+    putEndedToken: (record) => held(table.putEndedToken(record)),
+    removeEndedToken: (id) => held(table.removeEndedToken(id)),
+    putAccount: (record) => held(table.putAccount(record)),
+    putKey: (record) => held(table.putKey(record)),
+    removeKey: (id) => held(table.removeKey(id)),
+    removeAccount: (id) => held(table.removeAccount(id)),
+  }
+  const commit = () => {
+    const committed = waiting
+    waiting = []
+    for (const resolve of committed) resolve()
+    return committed.length
+  }
+  return { table: holding, commit }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('[ACC17] a change is answered when it is on the platter, refuses before, and hands all its rows over in one turn', async () => {
+  const { table, commit } = heldTable(openMemoryStorage().accounts)
+  const directory = new AccountDirectory(table, new ManualClock())
+  const adding = directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
+  commit()
+  const account = await adding
+  const key = directory.addKey(account.id, 'one')
+  assert.equal(commit(), 1)
+  await key
+  const changes = [
+    () => directory.setTier(account, { tier: 'pro', requestsPerMinute: null, socketsMax: null }),
+    () => directory.disable(account),
+    () => directory.enable(account),
+    () => directory.remove(account),
+  ]
+  for (const [at, change] of changes.entries()) {
+    let isAnswered = false
+    const changing = change().then(() => {
+      isAnswered = true
+    })
+    if (at === 1) assert.equal(directory.isActive(account.id), false, 'at once')
+    if (at === 3) assert.equal(directory.find(account.id), null, 'at once')
+    await turn()
+    assert.equal(isAnswered, false, `change ${at}`)
+    assert.equal(commit(), at === 3 ? 2 : 1)
+    await changing
+  }
+})
+
+test('[ACC18] two changes at once add up, and a key that is being made goes with its account', async () => {
+  const memory = openMemoryStorage()
+  const { table, commit } = heldTable(memory.accounts)
+  const directory = new AccountDirectory(table, new ManualClock())
+  const handlers = accountHandlers(directory)
+  const adding = directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
+  commit()
+  const account = await adding
+  const email = { email: account.email }
+  const both = [
+    handlers['account.set-tier']?.({ ...email, tier: 'pro' }),
+    handlers['account.disable']?.(email),
+  ]
+  commit()
+  await Promise.all(both)
+  const [kept] = [...memory.accounts.accounts()]
+  assert.deepEqual([kept?.tier, kept?.isDisabled], ['pro', true])
+  const enabling = handlers['account.enable']?.(email)
+  commit()
+  await enabling
+  const making = assert.rejects(directory.addKey(account.id, 'late'), hasCode('UNAUTHORIZED'))
+  const removing = handlers['account.delete']?.(email)
+  commit()
+  await Promise.all([making, removing])
+  assert.deepEqual([[...memory.accounts.keys()], [...memory.accounts.accounts()]], [[], []])
+})
+
+test('[ADMIN7] the commands take what they say and refuse the rest with what is accepted', async () => {
+  const { accounts, directory, key } = await openAnn()
+  const handlers = accountHandlers(directory)
+  const ask = async (command: string, request: Record<string, unknown>) =>
+    handlers[`account.${command}`]?.(request)
+  const { email } = ann
+  const set = { email: 'ANN@example.com', tier: 'enterprise', requests_per_minute: 9, sockets: 4 }
+  await ask('set-tier', set)
+  const listed = JSON.stringify(await ask('list', {}))
+  assert.match(listed, /"requests_per_minute":9,"sockets":4,"keys":1,"is_disabled":false/)
+  assert.ok(!listed.includes(key) && !/hash|pmk_/.test(listed))
+  const refused: readonly (readonly [string, Record<string, unknown>, string])[] = [
+    ['disable', {}, 'BAD_REQUEST'],
+    ['disable', { email: 5 }, 'BAD_REQUEST'],
+    ['disable', { email: 'x'.repeat(1_025) }, 'BAD_REQUEST'],
+    ['enable', { email: 'nobody@example.com' }, 'NOT_FOUND'],
+    ['delete', { email: 'nobody@example.com' }, 'NOT_FOUND'],
+    ['set-tier', { email, tier: 'gold' }, 'BAD_REQUEST'],
+    ['set-tier', { email, tier: 'constructor' }, 'BAD_REQUEST'],
+    ['set-tier', { email, tier: 'pro', sockets: 5 }, 'BAD_REQUEST'],
+    ['set-tier', { email, tier: 'free', requests_per_minute: 5 }, 'BAD_REQUEST'],
+    ['set-tier', { email, tier: 'enterprise', sockets: 0 }, 'BAD_REQUEST'],
+    ['set-tier', { email, tier: 'enterprise', sockets: 1.5 }, 'BAD_REQUEST'],
+    ['set-tier', { email, tier: 'enterprise', sockets: '5' }, 'BAD_REQUEST'],
+    ['set-tier', { email, tier: 'enterprise', requests_per_minute: 2 ** 31 }, 'BAD_REQUEST'],
+    ['list', { after: 5 }, 'BAD_REQUEST'],
+  ]
+  for (const [command, request, code] of refused) {
+    await assert.rejects(ask(command, request), hasCode(code), JSON.stringify(request))
+  }
+  assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 9, 'nothing of it was done')
+})
+
+test('[ADMIN7] a long list comes in pages, each account once, in order of e-mail', async () => {
+  const { accounts } = openQuickAccounts()
+  for (let index = 0; index < 2_500; index += 1) {
+    const email = `user${(index * 7_919) % 2_500}@example.com`
+    await accounts.directory.add({ email, passwordHash: null, tier: 'free' })
+  }
+  const handlers = accountHandlers(accounts.directory)
+  const emails: string[] = []
+  let pages = 0
+  for (let after: string | null = null; ; pages += 1) {
+    const page: unknown = handlers['account.list']?.(after === null ? {} : { after })
+    const { accounts: rows, next } = JSON.parse(JSON.stringify(page))
+    for (const { email } of rows) emails.push(email)
+    after = next
+    if (after === null) break
+  }
+  assert.equal(pages, 2)
+  assert.equal(new Set(emails).size, 2_500)
+  assert.deepEqual(emails, [...emails].sort())
+})
+
+test('[ACC19] the use of many keys is written in few turns of the disk', async () => {
+  const { accounts, storage } = openQuickAccounts()
+  const keys: string[] = []
+  for (let index = 0; index < 60; index += 1) {
+    const email = `many${index}@example.com`
+    const account = await accounts.directory.add({ email, passwordHash: null, tier: 'free' })
+    for (let count = 0; count < 10; count += 1) {
+      keys.push((await accounts.createKey(account.id, `key ${count}`)).key)
+    }
+  }
+  for (const key of keys) assert.ok(accounts.callerOfKey(key) !== null)
+  let begun = 0
+  const mostAtOnce: number[] = []
+  const put = storage.accounts.putKey.bind(storage.accounts)
+  storage.accounts.putKey = async (record) => {
+    begun += 1
+    await nextTurn()
+    mostAtOnce.push(begun)
+    await put(record)
+  }
+  await accounts.saveUse()
+  assert.deepEqual([...new Set(mostAtOnce)], [500, 600])
+  const used = [...storage.accounts.keys()].filter(({ lastUsedAtMs }) => lastUsedAtMs !== null)
+  assert.equal(used.length, 600)
+})

@@ -1,0 +1,299 @@
+// How log-ins and accounts end: by logging out, by a new password, by deletion; one after another, at once,
+// over a restart, and while webhooks deliver. And what guessers can hold up of others.
+
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import type { Caller } from '../../../actors/views.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { endedTokensPerAccountMax } from '../../../engine/limits.ts'
+import { openQuickAccounts, QUICK_SECRET } from '../../support/fakes/quick-accounts.ts'
+import { settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
+
+const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
+const PASSWORDS = { current: ann.password, next: 'battery staple' }
+const hasCode = (code: string) => (error: unknown) =>
+  error instanceof EngineError && error.code === code
+
+async function openAnn() {
+  const opened = openQuickAccounts()
+  const { caller, accessToken } = await opened.accounts.signUp(ann)
+  const heard: string[] = []
+  opened.accounts.watch({
+    onTokenEnded: (id) => void heard.push(`ended ${id}`),
+    onTokensEnded: (id) => void heard.push(`all of ${id}`),
+  })
+  const rows = () => [...opened.storage.accounts.endedTokens()]
+  return { ...opened, caller, token: accessToken, heard, rows }
+}
+
+function goodCaller(caller: Caller | null): Caller {
+  assert.ok(caller !== null)
+  return caller
+}
+
+test('[ACC20] a token that was logged out opens nothing, after a restart too, until it expires and is forgotten; others go on', async () => {
+  const { accounts, reopen, clock, caller, token, heard, rows } = await openAnn()
+  const other = await accounts.logIn(ann)
+  await Promise.all([accounts.logOut(caller), accounts.logOut(caller)])
+  assert.deepEqual(heard, [`ended ${caller.token?.id}`], 'told once')
+  for (const one of [accounts, reopen()]) {
+    assert.equal(one.callerOfToken(token), null)
+    assert.equal(one.isGood(caller), false)
+    assert.equal(one.callerOfToken(other.accessToken)?.accountId, caller.accountId)
+  }
+  assert.equal(rows().length, 1)
+  clock.advance(86_399_000)
+  await accounts.saveUse()
+  assert.equal(rows().length, 1, 'as long as the token is in time')
+  clock.advance(3_000)
+  await accounts.saveUse()
+  assert.deepEqual([rows(), accounts.callerOfToken(token)], [[], null])
+})
+
+test('[ACC20] more log-outs than are remembered of an account end all of its tokens', async () => {
+  const { accounts, reopen, clock, caller, token, heard, rows } = await openAnn()
+  for (let count = 0; count <= endedTokensPerAccountMax; count += 1) {
+    if (count % 10 === 0) clock.advance(60_000)
+    assert.equal(accounts.callerOfToken(token)?.accountId, caller.accountId)
+    await accounts.logOut((await accounts.logIn(ann)).caller)
+  }
+  assert.deepEqual(rows(), [], 'nothing is left to be remembered one by one')
+  assert.equal(heard.at(-1), `all of ${caller.accountId}`)
+  for (const one of [accounts, reopen()]) assert.equal(one.callerOfToken(token), null)
+  assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
+})
+
+test('[ACC21] a new password ends every token issued before and no key, after a restart too; a wrong one changes nothing', async () => {
+  const { accounts, reopen, caller, token, heard } = await openAnn()
+  const other = await accounts.logIn(ann)
+  const { key } = await accounts.createKey(caller.accountId, 'kept')
+  const wrong = accounts.changePassword(caller, { ...PASSWORDS, current: 'wrong' })
+  await assert.rejects(wrong, hasCode('UNAUTHORIZED'))
+  assert.equal(accounts.callerOfToken(token)?.accountId, caller.accountId)
+  const next = await accounts.changePassword(caller, PASSWORDS)
+  assert.deepEqual(heard, [`all of ${caller.accountId}`])
+  for (const one of [accounts, reopen()]) {
+    assert.deepEqual(
+      [token, other.accessToken].map((old) => one.callerOfToken(old)),
+      [null, null],
+    )
+    assert.equal(one.callerOfToken(next.accessToken)?.accountId, caller.accountId)
+    assert.equal(one.callerOfKey(key)?.accountId, caller.accountId)
+  }
+  await assert.rejects(accounts.logIn(ann), hasCode('UNAUTHORIZED'))
+  assert.equal((await accounts.logIn({ ...ann, password: PASSWORDS.next })).caller.email, ann.email)
+})
+
+test('[ACC21] of two password changes at once one holds, and a log-in or a log-out in the middle leaves no token', async () => {
+  const { accounts, passwords, caller } = await openAnn()
+  const second = (await accounts.logIn(ann)).caller
+  const third = (await accounts.logIn(ann)).caller
+  let open: () => void = () => undefined
+  passwords.gate = new Promise((resolve) => {
+    open = resolve
+  })
+  const changes = [
+    accounts.changePassword(caller, PASSWORDS),
+    accounts.changePassword(second, { ...PASSWORDS, next: 'another secret' }),
+    accounts.changePassword(third, { ...PASSWORDS, next: 'a third secret' }),
+  ]
+  const loggingIn = accounts.logIn(ann)
+  await accounts.logOut(third)
+  open()
+  const ended = await Promise.allSettled([...changes, loggingIn])
+  assert.equal(ended.slice(0, 3).filter(({ status }) => status === 'fulfilled').length, 1)
+  assert.equal(ended[2]?.status, 'rejected', 'the caller was logged out while it ran')
+  const good = ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value.accessToken] : []))
+  const left = good.filter((token) => accounts.callerOfToken(token) !== null)
+  assert.equal(left.length, 1, 'of the log-in with the password before nothing is left')
+  const passed = await Promise.allSettled(
+    [PASSWORDS.next, 'another secret', 'a third secret', ann.password].map((password) =>
+      accounts.logIn({ ...ann, password }),
+    ),
+  )
+  assert.equal(passed.filter(({ status }) => status === 'fulfilled').length, 1)
+})
+
+test('[ACC21] tokens from before there were generations are good until the first new password', async () => {
+  const { accounts, clock, caller } = await openAnn()
+  const now = Math.floor(clock.nowMs() / 1_000)
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const token = (more: object) => {
+    const claims = { iss: 'twinbook', aud: 'twinbook-api', sub: caller.accountId, jti: 'x' }
+    const body = part({ ...claims, iat: now, exp: now + 60, ...more })
+    const signed = `${part({ alg: 'HS256', typ: 'at+jwt' })}.${body}`
+    return `${signed}.${createHmac('sha256', QUICK_SECRET).update(signed).digest('base64url')}`
+  }
+  assert.equal(accounts.callerOfToken(token({}))?.accountId, caller.accountId)
+  for (const gen of [1, -1, 0.5, '0', null]) {
+    assert.equal(accounts.callerOfToken(token({ gen })), null, `${gen}`)
+  }
+  await accounts.changePassword(caller, PASSWORDS)
+  assert.equal(accounts.callerOfToken(token({})), null)
+  assert.equal(accounts.callerOfToken(token({ gen: 1 }))?.accountId, caller.accountId)
+})
+
+test('[ACC22] a deletion with the password leaves nothing of the account; a wrong password leaves all', async () => {
+  const { accounts, reopen, storage, caller, token } = await openAnn()
+  const { key } = await accounts.createKey(caller.accountId, 'one')
+  await accounts.logOut((await accounts.logIn(ann)).caller)
+  await assert.rejects(accounts.deleteAccount(caller, 'wrong'), hasCode('UNAUTHORIZED'))
+  assert.equal(accounts.callerOfKey(key)?.accountId, caller.accountId)
+  // What is handed over in one turn is committed as one: a crash leaves the whole account or nothing.
+  let turn = 0
+  const turns = new Set<number>()
+  const table = storage.accounts
+  for (const method of ['removeAccount', 'removeKey', 'removeEndedToken'] as const) {
+    const remove: (id: never) => Promise<void> = table[method].bind(table)
+    Object.defineProperty(table, method, {
+      value: (id: never) => {
+        turns.add(turn)
+        setImmediate(() => {
+          turn += 1
+        })
+        return remove(id)
+      },
+    })
+  }
+  const twice = [accounts.deleteAccount(caller, ann.password)]
+  twice.push(accounts.deleteAccount(caller, ann.password))
+  const ended = (await Promise.allSettled(twice)).map(({ status }) => status)
+  assert.deepEqual(ended, ['fulfilled', 'rejected'])
+  assert.equal(turns.size, 1)
+  assert.deepEqual([...table.accounts(), ...table.keys(), ...table.endedTokens()], [])
+  for (const one of [accounts, reopen()]) {
+    assert.deepEqual([one.callerOfToken(token), one.callerOfKey(key)], [null, null])
+  }
+  const next = await accounts.signUp(ann)
+  assert.notEqual(next.caller.accountId, caller.accountId)
+  assert.equal(accounts.callerOfToken(token), null)
+})
+
+test('[ACC22] an account that is deleted while its webhooks deliver sends nothing more, and nothing of theirs is kept', async () => {
+  const { accounts, caller } = await openAnn()
+  const world = new WebhookWorld()
+  accounts.watch({
+    onAccountGone: (account, reason) => {
+      world.silentAccounts.add(account)
+      world.webhooks.onAccountGone(account, reason)
+    },
+  })
+  const { id } = await world.create({}, caller.accountId)
+  const other = await world.create({ url: 'https://example.org/other' })
+  const number = world.numberOf(id)
+  world.caller.answer = () => 'hang'
+  for (let count = 0; count < 40; count += 1) world.trade()
+  await settle()
+  const posts = () => world.caller.to('https://example.com/hook')
+  const begun = posts().length
+  assert.ok(begun > 0 && begun < 40, `${begun} under way, the others wait`)
+  await accounts.deleteAccount(caller, ann.password)
+  assert.ok(posts().every(({ isAborted }) => isAborted))
+  world.trade()
+  await world.pass(60_000)
+  assert.equal(posts().length, begun)
+  assert.deepEqual(
+    [...world.table.all()].map((webhook) => webhook.id),
+    [other.id],
+  )
+  const left = { status: null, before: null, limit: 1_000 }
+  assert.deepEqual(world.outbox.list({ webhook: number, ...left }), [])
+  assert.equal(world.counts(other.id).created, 41, 'others go on')
+})
+
+test('[ACC23] guesses with one token hold up neither other tokens nor the log-in, and guesses at the log-in no token', async () => {
+  const { accounts, clock, caller } = await openAnn()
+  const thief = (await accounts.logIn(ann)).caller
+  const guess = (by: Caller) => accounts.deleteAccount(by, 'a guess')
+  for (let count = 0; count < 5; count += 1)
+    await assert.rejects(guess(thief), hasCode('UNAUTHORIZED'))
+  await assert.rejects(guess(thief), hasCode('RATE_LIMITED'))
+  const right = accounts.changePassword(thief, PASSWORDS)
+  await assert.rejects(right, hasCode('RATE_LIMITED'), 'both count together, right or wrong')
+  for (let count = 0; count < 30; count += 1) {
+    const stranger = { ...ann, password: 'a guess', address: `10.2.0.${count % 7}` }
+    await assert.rejects(accounts.logIn(stranger), EngineError)
+  }
+  await assert.rejects(accounts.logIn({ ...ann, address: '10.9.9.9' }), hasCode('RATE_LIMITED'))
+  const session = await accounts.changePassword(caller, PASSWORDS)
+  assert.equal(goodCaller(accounts.callerOfToken(session.accessToken)).email, ann.email)
+  clock.advance(900_000)
+})
+
+test('[LOGIN10] strangers can use up neither the attempts nor the patience of an e-mail where it has logged in before', async () => {
+  const { accounts, clock } = await openAnn()
+  const logIn = (email: string, password: string, address: string) =>
+    accounts.logIn({ email, password, address })
+  await logIn(ann.email, ann.password, ann.address)
+  clock.advance(60_000)
+  // From the owner's own address, at other e-mails; and from elsewhere, at the owner's.
+  for (let count = 0; count < 40; count += 1) {
+    await assert.rejects(logIn(`e${count}@example.com`, 'x', ann.address), EngineError)
+    await assert.rejects(logIn(ann.email, 'x', `10.3.0.${count}`), EngineError)
+  }
+  await assert.rejects(logIn('new@example.com', 'x', ann.address), hasCode('RATE_LIMITED'))
+  await assert.rejects(logIn(ann.email, ann.password, '10.9.9.9'), hasCode('RATE_LIMITED'))
+  assert.equal((await logIn(ann.email, ann.password, ann.address)).caller.email, ann.email)
+  // What passes here frees no stranger elsewhere.
+  await assert.rejects(logIn(ann.email, ann.password, '10.9.9.9'), hasCode('RATE_LIMITED'))
+  let passed = 1
+  for (let count = 0; count < 40; count += 1) {
+    await logIn(ann.email, ann.password, ann.address).then(
+      () => {
+        passed += 1
+      },
+      (error: unknown) => assert.ok(hasCode('RATE_LIMITED')(error)),
+    )
+  }
+  assert.equal(passed, 20, 'twenty a minute for the known as well')
+})
+
+test('[LOGIN11] signing up and in that takes too long is refused with a time to come back, and changes nothing afterwards', async () => {
+  const { accounts, passwords, clock, caller, storage } = await openAnn()
+  let open: () => void = () => undefined
+  passwords.gate = new Promise((resolve) => {
+    open = resolve
+  })
+  const late = Promise.allSettled([
+    accounts.signUp({ ...ann, email: 'bob@example.com' }),
+    accounts.logIn(ann),
+    accounts.changePassword(caller, PASSWORDS),
+    accounts.deleteAccount(caller, ann.password),
+  ])
+  await settle()
+  clock.advance(4_000)
+  for (const one of await late) {
+    assert.ok(one.status === 'rejected' && hasCode('UNAVAILABLE')(one.reason))
+    assert.ok(one.reason.retryAfterSeconds >= 1)
+  }
+  open()
+  await settle()
+  assert.equal([...storage.accounts.accounts()].length, 1)
+  assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
+  // A disk, or a thread, that is as late is told in the same words.
+  passwords.refusal = new EngineError('TIMED_OUT', 'the work took too long')
+  await assert.rejects(accounts.logIn(ann), hasCode('UNAVAILABLE'))
+})
+
+test('[QUOTA5] what an account’s tokens manage has 60 a minute that no key can spend, and that is none of its keys', async () => {
+  const { accounts, clock, caller } = await openAnn()
+  const { accountId } = caller
+  const passed = (take: () => { isAllowed: boolean }) =>
+    Array.from({ length: 100 }, take).filter(({ isAllowed }) => isAllowed).length
+  assert.equal(
+    passed(() => accounts.takeAccountRequest(accountId)),
+    60,
+  )
+  assert.equal(
+    passed(() => accounts.takeManagementRequest(accountId)),
+    60,
+  )
+  assert.deepEqual(accounts.takeManagementRequest(accountId).limit, 60)
+  clock.advance(60_000)
+  assert.equal(
+    passed(() => accounts.takeManagementRequest(accountId)),
+    60,
+  )
+  assert.equal(accounts.takeAccountRequest(accountId).remaining, 59)
+})

@@ -1,0 +1,49 @@
+// The memory of rankings: lists of numbers that must stay what they were until they end.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type KeptNumbers, NumberSlabs } from '../../../actors/rows/rankings.ts'
+import { seededRandom } from '../../../engine/random.ts'
+
+test('[RANK6] a kept list stays what it was until it ends, and memory is used again', () => {
+  const random = seededRandom('slabs')
+  const slabs = new NumberSlabs()
+  const kept: { memory: KeptNumbers; wanted: Uint32Array }[] = []
+  const buffers = new Set<ArrayBufferLike>()
+  for (let round = 0; round < 3_000; round += 1) {
+    const length = random.below(5) === 0 ? random.below(120_000) : random.below(900)
+    const numbers = Uint32Array.from({ length: Math.min(length, 200) }, () => random.below(2 ** 31))
+    const wanted = new Uint32Array(length)
+    wanted.set(numbers)
+    kept.push({ memory: slabs.keep(wanted), wanted })
+    while (kept.length > 40) {
+      // Mostly the oldest, as rankings end; now and then another.
+      const place = random.below(10) === 0 ? random.below(kept.length) : 0
+      const [one] = kept.splice(place, 1)
+      assert.ok(one !== undefined)
+      assert.equal(
+        Buffer.compare(
+          Buffer.from(
+            one.memory.numbers.buffer,
+            one.memory.numbers.byteOffset,
+            one.memory.numbers.byteLength,
+          ),
+          Buffer.from(one.wanted.buffer),
+        ),
+        0,
+      )
+      buffers.add(one.memory.numbers.buffer)
+      one.memory.end()
+    }
+  }
+  assert.ok(buffers.size < 30, `${buffers.size} slabs for 3,000 lists`)
+})
+
+test('[RANK6] a list longer than any slab has memory of its own', () => {
+  const slabs = new NumberSlabs()
+  const long = Uint32Array.from({ length: 600_000 }, (_, index) => index)
+  const one = slabs.keep(long)
+  const other = slabs.keep(Uint32Array.of(1, 2, 3))
+  assert.deepEqual(one.numbers, long)
+  assert.deepEqual([...other.numbers], [1, 2, 3])
+})

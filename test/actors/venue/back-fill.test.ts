@@ -1,0 +1,254 @@
+// Bringing back trades again and again: nothing of a back-fill stays behind once it is over.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TradeBackFill } from '../../../actors/venue/back-fill.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { type TimeMs, timeMs } from '../../../engine/units.ts'
+import { type DoubtReason, Doubts } from '../../../engine/venues/answers.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { quietVenue } from '../../support/fakes/quiet-venue.ts'
+
+const FEED = {
+  ...quietVenue('a', new ManualClock()).feed,
+  health: () => assert.fail('not asked here'),
+}
+
+const doubtsIn = (metrics: Metrics) => new Doubts({ metrics, log: silentLog, venue: 'a' })
+const QUIET = { isHandled: () => true, committed: async () => undefined }
+
+const NOTHING_KNOWN = { knownSinceMs: () => null, newestKnownMs: () => null }
+const UNDOUBTED = { doubts: doubtsIn(new Metrics()), ...NOTHING_KNOWN }
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('[VEN4] a stream that breaks again and again leaves no listener and no timer of its back-fills', async () => {
+  const clock = new ManualClock()
+  const asked: { readonly fromMs: number; readonly toMs: number }[] = []
+  const backFill = new TradeBackFill({
+    feed: {
+      ...FEED,
+      fetchTrades: async (range) => {
+        asked.push(range)
+        return { completeFromMs: range.fromMs, doubt: null, newestMs: null }
+      },
+    },
+    ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED, ...QUIET },
+    onLost: () => assert.fail('everything came'),
+  })
+  const warnings: string[] = []
+  const note = (warning: Error) => void warnings.push(warning.name)
+  process.on('warning', note)
+  backFill.start()
+  const firstMs = clock.nowMs()
+  for (let round = 0; round < 400; round += 1) {
+    backFill.fillFrom(clock.nowMs())
+    clock.advance(100)
+    await turn()
+    assert.ok(clock.timerCount <= 1 + 16, 'a second look a second, and the look once a minute')
+  }
+  const [lastMs, before] = [clock.nowMs(), asked.length]
+  clock.advance(15_000)
+  await turn()
+  assert.equal(clock.timerCount, 1)
+  const second = asked.slice(before)
+  assert.ok(
+    second.some(({ toMs }) => toMs >= lastMs - 100),
+    'the last one too is looked at again',
+  )
+  const covered = asked.filter(({ fromMs }) => fromMs <= firstMs)
+  assert.ok(covered.length >= 2, 'the first one was read twice')
+  backFill.fillFrom(clock.nowMs())
+  await backFill.stop()
+  process.off('warning', note)
+  assert.equal(clock.timerCount, 0)
+  assert.deepEqual(warnings, [])
+})
+
+test('[VEN13] a long range is read in parts, oldest first, and what was read is unread no more', async () => {
+  const clock = new ManualClock()
+  const asked: { readonly fromMs: number; readonly toMs: number; readonly done: () => void }[] = []
+  const backFill = new TradeBackFill({
+    feed: {
+      ...FEED,
+      fetchTrades: ({ fromMs, toMs }) =>
+        new Promise((resolve) => {
+          asked.push({
+            fromMs,
+            toMs,
+            done: () => resolve({ completeFromMs: fromMs, doubt: null, newestMs: null }),
+          })
+        }),
+    },
+    ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED, ...QUIET },
+    onLost: () => assert.fail('everything came'),
+  })
+  const nowMs = clock.nowMs()
+  const fromMs = timeMs(nowMs - 3_600_000)
+  backFill.fillFrom(fromMs)
+  const unread: number[] = []
+  for (let part = 0; part < 20; part += 1) {
+    await turn()
+    const now = asked[part] ?? assert.fail(`part ${part} was not asked for`)
+    assert.equal(asked.length, part + 1, 'a part at a time')
+    assert.ok(backFill.unreadSinceMs !== null && backFill.unreadSinceMs <= now.fromMs)
+    unread.push(backFill.unreadSinceMs)
+    now.done()
+  }
+  assert.ok((asked[0]?.fromMs ?? nowMs) <= fromMs)
+  for (const [part, { fromMs: begin }] of asked.slice(1).entries()) {
+    assert.ok(begin <= (asked[part]?.toMs ?? 0), 'no hole between parts')
+  }
+  assert.deepEqual(
+    unread,
+    [...unread].sort((one, other) => one - other),
+  )
+  assert.ok((unread.at(-1) ?? 0) > nowMs - 1_500_000, 'it gets on')
+  const stopped = backFill.stop()
+  for (const { done } of asked) done()
+  await stopped
+})
+
+test('[VEN13] what was read and still waits for its owner, or for the disk, is unread', async () => {
+  const clock = new ManualClock()
+  let isHandled = false
+  let commit: () => void = () => undefined
+  let asked = 0
+  const backFill = new TradeBackFill({
+    feed: {
+      ...FEED,
+      fetchTrades: async ({ fromMs }) => {
+        asked += 1
+        return { completeFromMs: fromMs, doubt: null, newestMs: null }
+      },
+    },
+    ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED },
+    onLost: () => assert.fail('everything came'),
+    isHandled: () => isHandled,
+    committed: () => new Promise((resolve) => (commit = resolve)),
+  })
+  const fromMs = timeMs(clock.nowMs() - 200_000)
+  backFill.fillFrom(fromMs)
+  const steps = async (ms: number) => {
+    for (let step = 0; step < ms / 50; step += 1) {
+      await turn()
+      clock.advance(50)
+    }
+    await turn()
+  }
+  await steps(5_000)
+  assert.equal(asked, 1)
+  // Owners that are busy for long hold up no reading, but what is known does not move.
+  await steps(6_000)
+  assert.equal(asked, 2)
+  assert.ok((backFill.unreadSinceMs ?? 0) <= fromMs)
+  isHandled = true
+  await steps(100)
+  assert.ok((backFill.unreadSinceMs ?? 0) <= fromMs, 'handled, and not yet on the disk')
+  commit()
+  await steps(100)
+  assert.equal(backFill.unreadSinceMs === null || backFill.unreadSinceMs > fromMs, true)
+  await backFill.stop()
+})
+
+/** A back-fill whose venue answers as `doubt` says; trades are known from before the range. */
+function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
+  const clock = new ManualClock()
+  const metrics = new Metrics()
+  const lost: { readonly fromMs: number; readonly toMs: number }[] = []
+  const asked: number[] = []
+  const said = {
+    doubt: 'empty' as DoubtReason | null,
+    newestMs: null as TimeMs | null,
+    newestKnownMs: null as TimeMs | null,
+  }
+  const beganMs = clock.nowMs()
+  const known = knownSinceMs(beganMs)
+  const backFill = new TradeBackFill({
+    feed: {
+      ...FEED,
+      fetchTrades: async ({ fromMs }) => {
+        asked.push(fromMs)
+        return { completeFromMs: fromMs, doubt: said.doubt, newestMs: said.newestMs }
+      },
+    },
+    ...{ clock, log: silentLog, metrics, venue: 'a', ...QUIET, doubts: doubtsIn(metrics) },
+    knownSinceMs: () => (known === null ? null : timeMs(known)),
+    newestKnownMs: () => said.newestKnownMs,
+    onLost: (fromMs, toMs) => lost.push({ fromMs, toMs }),
+  })
+  const seconds = async (count: number) => {
+    for (let second = 0; second < count; second += 1) {
+      clock.advance(1_000)
+      await turn()
+    }
+  }
+  const doubted = (reason: DoubtReason = 'empty') => {
+    const labels = { venue: 'a', kind: 'trades', reason }
+    return metrics.count('venue_answers_doubted_total', 'Doubts.', labels).value
+  }
+  return { clock, backFill, lost, asked, said, seconds, doubted, beganMs }
+}
+
+test('[ANSWER2] an answer that reaches back to nothing known is asked for again until one does', async () => {
+  const { backFill, asked, said, lost, seconds, doubted, beganMs } = openDoubted(
+    (nowMs) => nowMs - 3_600_000,
+  )
+  backFill.fillFrom(timeMs(beganMs - 30_000))
+  await turn()
+  assert.ok(backFill.unreadSinceMs !== null)
+  await seconds(10)
+  assert.equal(asked.length, 4, 'with back-off')
+  assert.equal(new Set(asked).size, 4, 'no two questions alike: a cache may keep its answer')
+  assert.equal(doubted(), 4)
+  assert.ok(backFill.unreadSinceMs !== null, 'nothing is taken as read')
+  said.doubt = null
+  await seconds(30)
+  assert.equal(backFill.unreadSinceMs, null)
+  assert.deepEqual(lost, [])
+  await backFill.stop()
+})
+
+test('[ANSWER2] a range of which no answer can be believed is announced in the end', async () => {
+  const { backFill, lost, seconds, beganMs } = openDoubted((nowMs) => nowMs - 3_600_000)
+  backFill.fillFrom(timeMs(beganMs - 30_000))
+  await turn()
+  await seconds(700)
+  assert.equal(lost[0]?.fromMs, beganMs - 35_000)
+  await backFill.stop()
+})
+
+test('[ANSWER2] an answer that ends minutes before a known trade is an old copy, and is asked for again', async () => {
+  const { backFill, asked, said, lost, seconds, doubted, beganMs } = openDoubted(
+    (nowMs) => nowMs - 3_600_000,
+  )
+  said.doubt = null
+  said.newestMs = timeMs(beganMs - 200_000)
+  said.newestKnownMs = timeMs(beganMs - 31_000)
+  backFill.fillFrom(timeMs(beganMs - 30_000))
+  await turn()
+  await seconds(10)
+  assert.equal(asked.length, 4, 'with back-off')
+  assert.equal(doubted('older'), 4)
+  assert.ok(backFill.missingSinceMs !== null, 'nothing is reported as complete')
+  assert.equal(backFill.readToMs, null)
+  said.newestMs = timeMs(beganMs - 40_000)
+  await seconds(30)
+  assert.equal(backFill.missingSinceMs, null)
+  assert.equal(backFill.readToMs, beganMs)
+  assert.equal(doubted('older'), 4, 'rows that come some seconds late are no copy')
+  assert.deepEqual(lost, [])
+  await backFill.stop()
+})
+
+test('[ANSWER2] where nothing older is known an answer without it is believed', async () => {
+  for (const known of [() => null, (nowMs: number) => nowMs - 10_000]) {
+    const { backFill, asked, seconds, beganMs } = openDoubted(known)
+    backFill.fillFrom(timeMs(beganMs - 30_000))
+    await turn()
+    await seconds(10)
+    assert.equal(asked.length, 1)
+    await backFill.stop()
+  }
+})

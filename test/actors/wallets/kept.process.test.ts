@@ -1,0 +1,366 @@
+// What is kept of a wallet stays, whatever the venue answers: empty, shorter, older, forgotten, in memory or from disk.
+// The answer says that it is not complete and why, what the venue lacks is counted and asked for again, and when the
+// venue tells it again all is as if nothing had been. And what a complete answer promises.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { walletHandlers } from '../../../actors/wallets/admin.ts'
+import type { WalletView } from '../../../actors/wallets/views.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import {
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  priceMicros,
+  sizeMicros,
+  timeMs,
+  usdMicros,
+} from '../../../engine/units.ts'
+import type { WalletEvent } from '../../../engine/wallet.ts'
+import type { StoredTrade } from '../../../storage/contract/storage.ts'
+import { listing } from '../../support/worlds/builders.ts'
+import { addressOf } from '../../support/worlds/stored-wallets.ts'
+import {
+  fillAt,
+  hourlyFills,
+  SECOND_MS,
+  settled,
+  sure,
+  tradesOf,
+  WalletWorld,
+} from '../../support/worlds/wallet-venue.ts'
+
+const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 9_000 } as const
+
+/** Everything that a user sees of it but the moments of reading. */
+async function seen(view: WalletView) {
+  const range = { fromMs: timeMs(0), toMs: timeMs(9e15), granularity: 'all' } as const
+  const events = view.events({ ...EVER, order: 'asc', kinds: null, market: null })
+  return {
+    ...{ totals: view.totals, pnl: view.pnl(range), unrealized: view.unrealized },
+    events: events.map(({ event, id, ordinal }) => ({ event, id, ordinal })),
+    positions: (await view.positions()).map(({ view: market, facts, ...own }) => {
+      void [market, facts]
+      return own
+    }),
+  }
+}
+
+/** Hourly fills, some of them sales, and of the last minute a fill and a merge. */
+function past(world: WalletWorld, count: number): WalletEvent[] {
+  const nowMs = world.clock.nowMs()
+  const old = hourlyFills(world, count).map((fill, at): WalletEvent => {
+    return at % 3 === 2 ? { ...fill, kind: 'sell', price: priceMicros(700_000) } : fill
+  })
+  const none = { token: null, price: priceMicros(0), role: null } as const
+  const both = fillAt(nowMs - 40 * SECOND_MS, { outcome: 'no' })
+  const merge = fillAt(nowMs - 20 * SECOND_MS, {
+    ...none,
+    kind: 'merge',
+    usd: usdMicros(10_000_000),
+  })
+  return [...old, both, merge]
+}
+
+/** What the venue answers instead of all; what it lacks of `count` + 2 events. */
+const ANSWERS: readonly {
+  readonly name: string
+  readonly told: (all: readonly WalletEvent[]) => readonly WalletEvent[]
+}[] = [
+  { name: 'nothing', told: () => [] },
+  { name: 'all but the last minutes', told: (all) => all.slice(0, -2) },
+  { name: 'an older page', told: (all) => all.slice(0, Math.floor(all.length / 2)) },
+  { name: 'without its beginning', told: (all) => all.slice(10) },
+  { name: 'the last minutes alone', told: (all) => all.slice(-2) },
+  { name: 'a hole', told: (all) => [...all.slice(0, 5), ...all.slice(-4)] },
+]
+
+const WAYS: readonly {
+  readonly name: string
+  readonly go: (world: WalletWorld) => Promise<void>
+}[] = [
+  { name: 'warm', go: async () => undefined },
+  { name: 'after a restart', go: (world) => world.restart() },
+  {
+    name: 'after eviction',
+    go: async (world) => {
+      await world.open(world.wallet(2, [fillAt(world.clock.nowMs() - HOUR_MS)]))
+    },
+  },
+]
+
+for (const { name, told } of ANSWERS) {
+  test(`[WALLETS26] a venue that answers ${name} takes nothing away`, async () => {
+    for (const way of WAYS) {
+      const world = new WalletWorld({ warmBytesMax: way.name === 'after eviction' ? 1 : 1e9 })
+      world.list(listing('m'))
+      const all = past(world, 30)
+      const wallet = world.wallet(1, all)
+      // Its own count goes with its history.
+      world.venue.held = []
+      const before = await seen(sure(await world.open(wallet)))
+      const context = `${way.name}, ${name}`
+      assert.equal(before.events.length, 32, context)
+      world.venue.events.set(wallet, [...told(all)])
+      await way.go(world)
+      for (const pauseMs of [6 * SECOND_MS, MINUTE_MS, HOUR_MS, 2 * DAY_MS]) {
+        world.clock.advance(pauseMs)
+        const view = await world.openSettled(wallet)
+        assert.deepEqual(await seen(view), before, `${context} after ${pauseMs}`)
+      }
+      // A hole in the middle is noticed once the venue's count leads to a reading of all.
+      const view = sure(await world.open(wallet))
+      assert.equal(view.isComplete, false, context)
+      assert.equal(view.lacking, 32 - told(all).length, context)
+      assert.ok(view.doubts.includes('venue_lacks_kept'), context)
+      await world.restart()
+      assert.deepEqual(await seen(sure(await world.open(wallet))), before, context)
+      // The venue remembers.
+      world.venue.events.set(wallet, [...all])
+      world.venue.held = null
+      world.clock.advance(DAY_MS)
+      const healed = await world.openSettled(wallet)
+      assert.deepEqual([healed.doubts, healed.lacking], [[], 0], context)
+      assert.deepEqual(await seen(healed), before, context)
+      await world.wallets.stop()
+      assert.equal(world.clock.timerCount, 0)
+    }
+  })
+}
+
+test('[WALLETS26] a venue that forgot goes on to be followed, and what it tells comes to what is kept', async () => {
+  const world = new WalletWorld()
+  world.list(listing('m'))
+  const all = hourlyFills(world, 1_300)
+  const wallet = world.wallet(1, all)
+  await world.open(wallet)
+  await world.restart()
+  world.venue.events.set(wallet, [])
+  const told: WalletEvent[] = []
+  for (let step = 1; step <= 6; step += 1) {
+    world.clock.advance(20 * MINUTE_MS)
+    const fill = fillAt(world.clock.nowMs() - 5 * MINUTE_MS)
+    told.push(fill)
+    world.venue.events.get(wallet)?.push(fill)
+    const view = await world.openSettled(wallet)
+    assert.deepEqual([tradesOf(view), view.isComplete], [1_300 + step, false])
+    assert.deepEqual([view.lacking, view.doubts], [1_300, ['venue_lacks_kept']])
+  }
+  // What it does not tell of the middle is in its place when it does.
+  const between = fillAt((all[700]?.timeMs ?? 0) + MINUTE_MS)
+  world.venue.events.set(wallet, [...all.slice(0, 701), between, ...all.slice(701), ...told])
+  world.clock.advance(DAY_MS)
+  const healed = await world.openSettled(wallet)
+  assert.deepEqual([tradesOf(healed), healed.lacking, healed.doubts], [1_307, 0, []])
+  const events = healed.events({ ...EVER, order: 'asc', kinds: null, market: null })
+  assert.deepEqual(events[701]?.event, between)
+  await world.restart()
+  assert.equal(tradesOf(await world.open(wallet)), 1_307)
+  await world.wallets.stop()
+})
+
+test('[WALLETS26] all of a wallet is asked for again at once, and then more and more seldom', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, hourlyFills(world, 5))
+  await world.open(wallet)
+  await world.restart()
+  world.venue.events.set(wallet, [])
+  const wholeAt: number[] = []
+  for (let minute = 0; minute < 26 * 60; minute += 1) {
+    const count = world.venue.readFrom.length
+    await world.open(wallet)
+    await settled()
+    if (world.venue.readFrom.slice(count).includes(0)) wholeAt.push(minute)
+    world.clock.advance(MINUTE_MS)
+  }
+  assert.deepEqual(wholeAt, [0, 1, 6, 21, 81, 321])
+  await world.wallets.stop()
+})
+
+test('[WALLETS26] of a damaged ledger stays what can be read, though the venue forgot it', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, hourlyFills(world, 1_300))
+  await world.open(wallet)
+  await world.wallets.stop()
+  world.storage.wallets.putBlock(wallet, 1, new Uint8Array(100))
+  world.venue.events.set(wallet, [])
+  await world.restart()
+  // All of it is asked for again, which meets the damage.
+  const view = await world.openSettled(wallet)
+  assert.deepEqual([tradesOf(view), view.isComplete, view.lacking], [788, false, 788])
+  await world.wallets.stop()
+})
+
+test('[WALLETS26] a name, a payout and outcomes that the venue does not tell any more stay', async () => {
+  const world = new WalletWorld()
+  const market = world.list(listing('m'))
+  const wallet = world.wallet(1, [fillAt(world.clock.nowMs() - HOUR_MS)])
+  await world.open(wallet)
+  const open = market.summary
+  const lost = { status: 'resolved', settlementPrice: priceMicros(0) } as const
+  market.summary = { ...open, ...lost }
+  world.wallets.onListed(market)
+  const before = sure(await world.open(wallet))
+  assert.deepEqual([before.totals.realized, before.profile.handle], [-4_000_000, 'wallet 1'])
+  // A catalogue of before, a profile that is gone.
+  const none = { eoa: null, handle: null, pseudonym: null, image: null }
+  world.venue.profiles.set(wallet, { proxy: wallet, ...none })
+  await world.restart()
+  market.summary = open
+  world.wallets.onListed(market)
+  world.storage.wallets.putTally(wallet, new Uint8Array([1]))
+  world.clock.advance(7 * HOUR_MS)
+  const after = await world.openSettled(wallet)
+  assert.deepEqual([after.totals.realized, after.profile.handle], [-4_000_000, 'wallet 1'])
+  await world.wallets.stop()
+})
+
+test('[WALLETS17] an operator is shown which events the venue lacks, and what it had more', async () => {
+  const world = new WalletWorld()
+  const all = hourlyFills(world, 4)
+  const wallet = world.wallet(1, all)
+  await world.open(wallet)
+  const live = fillAt(world.clock.nowMs(), { txHash: '0x11fe' })
+  world.stream(wallet, live)
+  const more = fillAt(world.clock.nowMs() - 30 * MINUTE_MS, { txHash: '0x3073' })
+  world.venue.events.set(wallet, [...all.slice(0, 2), more])
+  world.clock.advance(6 * SECOND_MS)
+  await world.open(wallet)
+  await settled(60)
+  const show = walletHandlers(world.wallets)['wallet.show'] ?? assert.fail()
+  const { is_complete, doubts, venue_lacks } = JSON.parse(
+    JSON.stringify(await show({ address: wallet })),
+  )
+  assert.deepEqual([is_complete, doubts], [false, ['venue_lacks_kept', 'not_told_yet']])
+  const { events, settled: settledCount, behind_the_ledger, asked_again, difference } = venue_lacks
+  assert.deepEqual([events, settledCount, behind_the_ledger, asked_again], [3, 2, 1, 1])
+  assert.deepEqual([difference.lacks, difference.had_more, difference.told_otherwise], [2, 1, 0])
+  const hashes = (rows: readonly { readonly tx: string }[]) => rows.map(({ tx }) => tx)
+  assert.deepEqual(
+    hashes(difference.table),
+    all.slice(2).map(({ txHash }) => txHash),
+  )
+  assert.deepEqual(hashes(venue_lacks.not_told), ['0x11fe'])
+  await world.wallets.stop()
+})
+
+test('[WALLETS26] of two equal fills of one transaction both stay, though an answer tells one of them', async () => {
+  const world = new WalletWorld()
+  const old = hourlyFills(world, 3)
+  const fill = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
+  const wallet = world.wallet(1, [...old, fill, fill])
+  assert.equal(tradesOf(await world.open(wallet)), 5)
+  world.venue.events.set(wallet, [...old, fill])
+  world.clock.advance(6 * SECOND_MS)
+  const less = sure(await world.open(wallet))
+  assert.deepEqual([tradesOf(less), less.lacking, less.isComplete], [5, 1, false])
+  world.venue.events.set(wallet, [...old, fill, fill])
+  world.clock.advance(6 * SECOND_MS)
+  const healed = sure(await world.open(wallet))
+  assert.deepEqual([tradesOf(healed), healed.lacking, healed.doubts], [5, 0, []])
+  await world.wallets.stop()
+})
+
+test('[WALLETS27] live fills stay over a restart, though the venue forgets them', async () => {
+  const world = new WalletWorld()
+  const wallet = world.wallet(1, hourlyFills(world, 3))
+  await world.open(wallet)
+  const fills = [1, 2, 3].map((n) => fillAt(world.clock.nowMs(), { txHash: `0x${n}` }))
+  for (const fill of fills) world.stream(wallet, fill)
+  // Half a second later they are on disk: nothing is left for the end of the process.
+  world.clock.advance(500)
+  const stored = world.storage.wallets.block(wallet, 2 ** 31)
+  assert.ok(stored !== null, 'stored')
+  await world.restart()
+  const view = sure(await world.open(wallet))
+  assert.deepEqual([tradesOf(view), view.doubts, view.lacking], [6, ['not_told_yet'], 3])
+  world.venue.events.get(wallet)?.push(...fills)
+  world.clock.advance(6 * SECOND_MS)
+  const told = sure(await world.open(wallet))
+  assert.deepEqual([tradesOf(told), told.doubts, told.lacking], [6, [], 0])
+  await world.wallets.stop()
+})
+
+test('[WALLETS28] a wallet without events at the venue has what our own trades and whales say', async () => {
+  for (const isNamed of [false, true]) {
+    const world = new WalletWorld()
+    const market = world.list(listing('m'))
+    const other = world.list(listing('b', { venue: 'b' }))
+    const wallet = addressOf(77)
+    if (isNamed) world.wallet(77)
+    const nowMs = world.clock.nowMs()
+    const trade = (n: number, set: Partial<StoredTrade> = {}): Omit<StoredTrade, 'ordinal'> => ({
+      ...{ nativeId: `t${n}`, timeMs: timeMs(nowMs - n * MINUTE_MS), price: priceMicros(300_000) },
+      ...{ size: sizeMicros(10_000_000), side: 'sell', outcomeIndex: 1, usd: usdMicros(7_000_000) },
+      ...{ maker: null, taker: wallet, txHash: `0x${n}`, receivedAtMs: timeMs(nowMs) },
+      ...{ isBlock: false },
+      ...{ run: null, offset: null, seq: null },
+      ...set,
+    })
+    world.storage.trades.put(market.ref, trade(1))
+    world.storage.trades.put(market.ref, trade(20, { outcomeIndex: 0 }))
+    world.storage.trades.put(market.ref, trade(30, { taker: addressOf(78) }))
+    world.storage.trades.put(other.ref, trade(40))
+    const names = { outcome: 'No', question: 'm?', slug: 'm', eventSlug: null, category: null }
+    const whale = (n: number) => ({ ...trade(n), ...names, wallet, fills: 2 })
+    world.storage.whales.put(market.ref, whale(20))
+    world.storage.whales.put(market.ref, whale(90))
+    const view = sure(await world.open(wallet))
+    assert.deepEqual([tradesOf(view), view.isComplete, view.lacking], [3, false, 3])
+    const rows = view.events({ ...EVER, order: 'asc', kinds: null, market: null })
+    assert.deepEqual(
+      rows.map(({ event }) => [event.kind, event.price, event.txHash, event.usd]),
+      [
+        // A sale of Yes at 0.30 in the words of the market, and of the token: No bought at 0.70.
+        ['buy', 700_000, '0x90', 7_000_000],
+        ['sell', 300_000, '0x20', 7_000_000],
+        ['buy', 700_000, '0x1', 7_000_000],
+      ],
+    )
+    world.clock.advance(HOUR_MS)
+    await world.open(wallet)
+    await settled(60)
+    await world.restart()
+    const again = sure(await world.open(wallet))
+    assert.deepEqual([tradesOf(again), again.isComplete, again.lacking], [3, false, 3])
+    assert.equal(await world.open(addressOf(79)), null, 'neither the venue nor we know this one')
+    await world.wallets.stop()
+  }
+})
+
+test('[WALLETS29] a complete answer holds everything that the venue told some seconds before, merges included', async () => {
+  const world = new WalletWorld()
+  world.list(listing('m'))
+  const wallet = world.wallet(1, hourlyFills(world, 4))
+  const random = seededRandom('promise', '1')
+  const none = { token: null, price: priceMicros(0), role: null } as const
+  let trailing = 0
+  for (let step = 0; step < 300; step += 1) {
+    world.clock.advance(random.below(20_000))
+    await settled(3)
+    const nowMs = world.clock.nowMs()
+    world.venue.isDown = random.below(6) === 0
+    if (random.below(3) === 0) {
+      const merge = fillAt(nowMs, {
+        ...none,
+        kind: 'merge',
+        txHash: `0x${step}`,
+        size: sizeMicros(1),
+      })
+      world.venue.events.get(wallet)?.push(merge)
+    }
+    const view = sure(await world.open(wallet))
+    if (!view.isComplete) continue
+    assert.ok(view.asOfMs >= nowMs - 5 * SECOND_MS, `as of ${nowMs - view.asOfMs} ms ago`)
+    const rows = view.events({ ...EVER, order: 'asc', kinds: ['merge'], market: null })
+    const due = world.venue.told(wallet).filter(({ kind }) => kind === 'merge')
+    const shown = new Set(rows.map(({ event }) => event.txHash))
+    for (const { txHash, timeMs: atMs } of due) {
+      if (shown.has(txHash)) continue
+      trailing += 1
+      assert.ok(atMs + SECOND_MS > view.asOfMs, `${txHash} is older than what is promised`)
+    }
+  }
+  assert.ok(trailing < 30, `${trailing}`)
+  await world.wallets.stop()
+})

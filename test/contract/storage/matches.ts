@@ -1,0 +1,64 @@
+// The part of the storage contract that concerns matches and people's words on pairs.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nativeMarketId } from '../../../engine/ids.ts'
+import { timeMs } from '../../../engine/units.ts'
+import type { StoredMatch, StoredVerdict } from '../../../storage/contract/matches.ts'
+import { NOON_MS } from '../../support/worlds/stored.ts'
+import type { StorageUnderTest } from '../storage.ts'
+
+function match(a: number, set: Partial<StoredMatch> = {}): StoredMatch {
+  return {
+    ...{ a, b: a + 1, matchedAtMs: timeMs(NOON_MS), score: 97.5, relation: 'identical' },
+    ...{ inverted: false, outcomeMap: [0, 1], vetoes: [], reasons: ['same game'] },
+    explanation: 'The same question: “same game”.',
+    ...set,
+  }
+}
+
+export function matchContract({ open, settle }: StorageUnderTest): void {
+  test('[MATCHTABLE1] a match is kept under its market of venue a, every field, replaced and removed', async () => {
+    let storage = await open()
+    const rows = [
+      match(1),
+      match(3, { inverted: null, outcomeMap: null, vetoes: ['other_date', 'containment'] }),
+      match(5, { inverted: true, outcomeMap: [1, 0], reasons: [], score: 0, explanation: '' }),
+    ]
+    for (const row of rows.toReversed()) storage.matches.put(row)
+    storage = await settle(storage)
+    assert.deepEqual([...storage.matches.all()], rows)
+    storage.matches.put(match(1, { b: 9 }))
+    storage.matches.remove(3)
+    storage.matches.remove(77)
+    storage = await settle(storage)
+    assert.deepEqual([...storage.matches.all()], [match(1, { b: 9 }), rows[2]])
+    await storage.close()
+  })
+
+  test('[MATCHTABLE2] a word is kept by both venues’ ids, replaced, taken back, whatever markets there are', async () => {
+    let storage = await open()
+    const word = (
+      a: string,
+      b: string,
+      said: StoredVerdict['word'] = 'confirmed',
+    ): StoredVerdict => ({
+      ...{ a: nativeMarketId(a), b: nativeMarketId(b), word: said },
+      atMs: timeMs(NOON_MS),
+    })
+    const long = word('0x1', 'K'.repeat(900))
+    for (const verdict of [word('0x1', 'KX-1'), word('0x1', 'KX-2'), long]) {
+      await storage.matchVerdicts.put(verdict)
+    }
+    storage = await settle(storage)
+    await storage.matchVerdicts.put(word('0x1', 'KX-1', 'rejected'))
+    await storage.matchVerdicts.remove(word('0x1', 'KX-2'))
+    await storage.matchVerdicts.remove(word('0x9', 'KX-9'))
+    storage = await settle(storage)
+    const kept = [...storage.matchVerdicts.all()].sort(
+      (one, other) => one.b.length - other.b.length,
+    )
+    assert.deepEqual(kept, [word('0x1', 'KX-1', 'rejected'), long])
+    await storage.close()
+  })
+}

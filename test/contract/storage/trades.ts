@@ -1,0 +1,268 @@
+// The part of the storage contract that concerns trades: ordinals, ids, ranges, paging, resuming.
+// Not for: retention and the other tables (../storage.ts, which runs this one).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { timeMs } from '../../../engine/units.ts'
+import type { Storage, StoredTrade, TradePosition } from '../../../storage/contract/storage.ts'
+import { NOON_MS, trade, traded } from '../../support/worlds/stored.ts'
+import type { StorageUnderTest } from '../storage.ts'
+
+const EVER = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2) }
+const isLong = process.env.TEST_LONG === '1'
+
+export function tradeContract(subject: StorageUnderTest): void {
+  identityContract(subject)
+  rangeContract(subject)
+  pagingContract(subject)
+}
+
+function identityContract({ open, settle }: StorageUnderTest): void {
+  test('[STORE6] a trade is found by market and native id at once and later', async () => {
+    let storage = await open()
+    const put = trade('t1', { maker: '0xmaker', txHash: '0xhash', run: 1, offset: 5, seq: 2 })
+    const stored = storage.trades.put(traded(7), put)
+    assert.deepEqual(stored, { ...put, ordinal: 0 })
+    assert.deepEqual(storage.trades.get(7, 't1'), stored)
+    storage = await settle(storage)
+    assert.equal(storage.trades.has(7, 't1'), true)
+    assert.equal(storage.trades.has(8, 't1'), false)
+    assert.equal(storage.trades.has(7, 't2'), false)
+    assert.deepEqual(storage.trades.get(7, 't1'), stored)
+    assert.equal(storage.trades.get(7, 't2'), null)
+    assert.equal(storage.trades.count(), 1)
+    assert.throws(() => storage.trades.put(traded(7), put), /stored once/)
+    assert.equal(storage.trades.count(), 1)
+    await storage.close()
+  })
+
+  test('[STORE6] a maker that becomes known changes the row and nothing else', async () => {
+    let storage = await open()
+    const stored = storage.trades.put(traded(1), trade('t1', { run: 1, offset: 1, seq: 1 }))
+    storage.trades.setMaker(1, 't1', '0xfirst')
+    storage = await settle(storage)
+    storage.trades.setMaker(1, 't1', '0xsecond')
+    storage.trades.setMaker(1, 'gone', '0xsecond')
+    storage = await settle(storage)
+    const expected = { ...stored, maker: '0xsecond' }
+    assert.deepEqual(storage.trades.get(1, 't1'), expected)
+    const all = { market: 1, ...EVER, after: null, limit: 10, order: 'asc' } as const
+    assert.deepEqual(storage.trades.range(all), [expected])
+    storage.trades.setMaker(1, 't1', null)
+    assert.equal(storage.trades.get(1, 't1')?.maker, null)
+    storage.trades.setTaker(1, 't1', '0xlate')
+    storage.trades.setTaker(1, 'gone', '0xlate')
+    storage = await settle(storage)
+    assert.equal(storage.trades.get(1, 't1')?.taker, '0xlate')
+    assert.equal(storage.trades.count(), 1)
+    await storage.close()
+  })
+
+  test('[STORE3] ordinals count each millisecond from 0, whatever the order of arrival', async () => {
+    let storage = await open()
+    const ordinals: number[] = []
+    const put = (id: string, offsetMs: number) => {
+      const row = storage.trades.put(traded(1), trade(id, { timeMs: timeMs(NOON_MS + offsetMs) }))
+      ordinals.push(row.ordinal)
+    }
+    put('a', 0)
+    put('b', 0)
+    put('c', 1_000)
+    put('d', 0)
+    storage = await settle(storage)
+    put('e', 0)
+    put('f', 1_000)
+    put('g', -1_000)
+    put('h', 1_000)
+    storage = await settle(storage)
+    put('i', 1_000)
+    put('j', 2_000)
+    put('k', 0)
+    assert.deepEqual(ordinals, [0, 1, 0, 2, 3, 1, 0, 2, 3, 0, 4])
+    await storage.close()
+  })
+
+  test('[STORE1] the newest time of a market is known', async () => {
+    let storage = await open()
+    assert.equal(storage.trades.newestMs(1), null)
+    storage.trades.put(traded(1), trade('a', { timeMs: timeMs(NOON_MS) }))
+    storage.trades.put(traded(1), trade('b', { timeMs: timeMs(NOON_MS - 5) }))
+    assert.equal(storage.trades.newestMs(1), NOON_MS)
+    storage = await settle(storage)
+    assert.equal(storage.trades.newestMs(1), NOON_MS)
+    assert.equal(storage.trades.newestMs(2), null)
+    await storage.close()
+  })
+}
+
+function rangeContract({ open, settle }: StorageUnderTest): void {
+  test('[STORE5] ranges are exact at both ends, in both orders, per market', async () => {
+    let storage = await open()
+    for (let count = 0; count < 10; count += 1) {
+      storage.trades.put(traded(1), trade(`a${count}`, { timeMs: timeMs(NOON_MS + count) }))
+      storage.trades.put(traded(2), trade(`b${count}`, { timeMs: timeMs(NOON_MS + count) }))
+      if (count === 4) storage = await settle(storage)
+    }
+    const range = (from: number, to: number, order: 'asc' | 'desc', limit = 100) =>
+      storage.trades
+        .range({
+          market: 1,
+          fromMs: timeMs(NOON_MS + from),
+          toMs: timeMs(NOON_MS + to),
+          after: null,
+          order,
+          limit,
+        })
+        .map((row) => row.nativeId)
+    assert.deepEqual(range(2, 4, 'asc'), ['a2', 'a3', 'a4'])
+    assert.deepEqual(range(2, 4, 'desc'), ['a4', 'a3', 'a2'])
+    assert.deepEqual(range(3, 6, 'desc', 2), ['a6', 'a5'])
+    assert.deepEqual(range(9, 99, 'asc'), ['a9'])
+    assert.deepEqual(range(4, 3, 'asc'), [])
+    assert.deepEqual(range(0, 9, 'asc', 0), [])
+    assert.equal(range(-NOON_MS, NOON_MS, 'desc').length, 10)
+    await storage.close()
+  })
+
+  test('[STORE5] a position stands between rows, or after a whole millisecond', async () => {
+    let storage = await open()
+    for (const id of ['a', 'b', 'c']) storage.trades.put(traded(1), trade(id))
+    storage.trades.put(traded(1), trade('before', { timeMs: timeMs(NOON_MS - 1) }))
+    storage.trades.put(traded(1), trade('later', { timeMs: timeMs(NOON_MS + 1) }))
+    storage = await settle(storage)
+    const ids = (order: 'asc' | 'desc', ordinal: number | null, offsetMs = 0) =>
+      storage.trades
+        .range({
+          market: 1,
+          ...EVER,
+          after: { timeMs: timeMs(NOON_MS + offsetMs), ordinal },
+          order,
+          limit: 10,
+        })
+        .map((row) => row.nativeId)
+    assert.deepEqual(ids('asc', 0), ['b', 'c', 'later'])
+    assert.deepEqual(ids('asc', null), ['later'])
+    assert.deepEqual(ids('desc', 2), ['b', 'a', 'before'])
+    assert.deepEqual(ids('desc', null), ['before'])
+    assert.deepEqual(ids('desc', 0), ['before'])
+    assert.deepEqual(ids('desc', 1_000_000_000_000), ['c', 'b', 'a', 'before'])
+    assert.deepEqual(ids('asc', null, -1_000), ['before', 'a', 'b', 'c', 'later'])
+    await storage.close()
+  })
+
+  test('[STORE6] trades of a run come by offset, above the asked one', async () => {
+    let storage = await open()
+    for (let offset = 0; offset < 20; offset += 1) {
+      const place = { run: offset < 15 ? 1 : 2, offset, seq: offset }
+      storage.trades.put(traded(offset % 3), trade(`t${offset}`, place))
+      if (offset === 9) storage = await settle(storage)
+    }
+    storage.trades.put(traded(1), trade('history'))
+    const found = storage.trades.rangeByOffset({ run: 1, offset: 11, limit: 2 })
+    assert.deepEqual(
+      found.map((row) => [row.market, row.trade.nativeId]),
+      [
+        [0, 't12'],
+        [1, 't13'],
+      ],
+    )
+    const offsets = (run: number) =>
+      storage.trades.rangeByOffset({ run, offset: -1, limit: 99 }).map((row) => row.trade.offset)
+    assert.deepEqual(offsets(1), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14])
+    assert.deepEqual(offsets(2), [15, 16, 17, 18, 19])
+    assert.deepEqual(offsets(3), [])
+    await storage.close()
+  })
+}
+
+function pagingContract({ open, settle }: StorageUnderTest): void {
+  test('[STORE5] 1,000 rows of one millisecond page out exactly once while rows arrive', async () => {
+    let storage = await open()
+    for (let count = 0; count < 1_000; count += 1) {
+      storage.trades.put(traded(1), trade(`t${count}`))
+      if (count === 600) storage = await settle(storage)
+    }
+    for (const order of ['asc', 'desc'] as const) {
+      const seen: string[] = []
+      let after: TradePosition | null = null
+      for (;;) {
+        const page = pageOf(storage, { after, order, limit: 37 })
+        seen.push(...page.map((row) => row.nativeId))
+        after = positionOf(page)
+        if (after === null) break
+        if (seen.length < 900) {
+          const arriving = timeMs(NOON_MS + 10 + seen.length)
+          storage.trades.put(traded(1), trade(`${order} new ${seen.length}`, { timeMs: arriving }))
+        }
+        if (seen.length % 5 === 0) storage = await settle(storage)
+      }
+      assert.equal(new Set(seen).size, seen.length, 'no row twice')
+      const old = seen.filter((id) => id.startsWith('t'))
+      const expected = Array.from({ length: 1_000 }, (_, count) => `t${count}`)
+      assert.deepEqual(order === 'asc' ? old : old.reverse(), expected)
+    }
+    await storage.close()
+  })
+
+  test('[STORE5] paging gives every row exactly once, for random times, limits and arrivals', async () => {
+    let storage = await open()
+    let market = 0
+    let ids = 0
+    const times = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 60 })
+    const property = fc.asyncProperty(
+      times,
+      times,
+      fc.integer({ min: 1, max: 13 }),
+      fc.constantFrom('asc' as const, 'desc' as const),
+      async (first, arriving, limit, order) => {
+        market += 1
+        const put = (offsetMs: number) => {
+          ids += 1
+          const row = trade(`p${ids}`, { timeMs: timeMs(NOON_MS + offsetMs) })
+          return storage.trades.put(traded(market), row)
+        }
+        const expected = first.map(put)
+        storage = await settle(storage)
+        const seen: StoredTrade[] = []
+        let after: TradePosition | null = null
+        do {
+          const page = pageOf(storage, { market, after, order, limit })
+          seen.push(...page)
+          after = positionOf(page)
+          // New rows carry newer times, as live trades do; they end, so that paging can.
+          if (seen.length < first.length) put(6 + (arriving[seen.length % arriving.length] ?? 0))
+        } while (after !== null)
+        const old = seen.filter((row) => row.timeMs <= NOON_MS + 5)
+        assert.deepEqual(old, sorted(expected, order))
+        assert.equal(new Set(seen.map((row) => row.nativeId)).size, seen.length)
+      },
+    )
+    await fc.assert(property, { numRuns: isLong ? 500 : 25, seed: 20261120 })
+    await storage.close()
+  })
+}
+
+function pageOf(
+  storage: Storage,
+  page: {
+    market?: number
+    after: TradePosition | null
+    order: 'asc' | 'desc'
+    limit: number
+  },
+): readonly StoredTrade[] {
+  return storage.trades.range({ market: 1, ...EVER, ...page })
+}
+
+function positionOf(page: readonly StoredTrade[]): TradePosition | null {
+  const last = page.at(-1)
+  return last === undefined ? null : { timeMs: last.timeMs, ordinal: last.ordinal }
+}
+
+function sorted(trades: readonly StoredTrade[], order: 'asc' | 'desc'): StoredTrade[] {
+  const ascending = [...trades].sort(
+    (one, other) => one.timeMs - other.timeMs || one.ordinal - other.ordinal,
+  )
+  return order === 'asc' ? ascending : ascending.reverse()
+}

@@ -1,0 +1,129 @@
+// The part of the storage contract that concerns wallets: rows, owners, ledgers, running tallies and markets.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
+import type { StoredWallet, StoredWalletMarket } from '../../../storage/contract/wallets.ts'
+import { addressOf, storedWallet } from '../../support/worlds/stored-wallets.ts'
+import type { StorageUnderTest } from '../storage.ts'
+
+const [ONE, TWO, THREE] = [addressOf(1), addressOf(2), addressOf(3)]
+const bytesOf = (length: number, seed: number) =>
+  Uint8Array.from({ length }, (_, index) => (index * 7 + seed) % 256)
+
+function market(id: string, set: Partial<StoredWalletMarket> = {}): StoredWalletMarket {
+  return {
+    ...{ question: `${id}?`, slug: `slug-${id}`, eventSlug: null, labels: ['é😀', 'No'] },
+    isConverted: false,
+    ...{ nativeId: nativeMarketId(id), payout: null, resolvedAtMs: null, group: null },
+    tokens: [outcomeId(`${id}-yes`), outcomeId(`${id}-no`)],
+    ...set,
+  }
+}
+
+/** Every field at its ends: nothing known, and numbers of either sign and of any size. */
+function rows(): readonly StoredWallet[] {
+  const plain = storedWallet(ONE)
+  const dollars = usdMicros(4_503_599_627_370_496)
+  return [
+    { ...plain, eoa: null, handle: null, pseudonym: null, image: null, hours: [] },
+    storedWallet(TWO, {
+      ...{ isComplete: false, events: 1_000_000, tallyEvents: 7, blocks: 1_954 },
+      handle: 'é😀',
+      totals: {
+        ...{ ...plain.totals, realized: usdMicros(-9_007_199_254_740_991), volume: dollars },
+        ...{ firstTradeMs: null, lastTradeMs: null },
+      },
+      hours: [
+        { hour: 0, realized: usdMicros(-1), volume: usdMicros(0), trades: 0 },
+        { hour: 496_000, realized: usdMicros(1 - dollars), volume: dollars, trades: 2 ** 31 },
+        { hour: 496_001, realized: usdMicros(5), volume: usdMicros(7), trades: 1 },
+      ],
+    }),
+  ]
+}
+
+export function walletContract({ open, settle }: StorageUnderTest): void {
+  test('[WALLETTABLE1] a wallet comes back with every field, is replaced, and is counted once', async () => {
+    let storage = await open()
+    const [one, two] = rows()
+    assert.ok(one !== undefined && two !== undefined)
+    for (const wallet of [two, one, storedWallet(TWO), two]) storage.wallets.put(wallet)
+    storage = await settle(storage)
+    assert.deepEqual([...storage.wallets.all()], [one, two], 'in order of address')
+    assert.deepEqual(storage.wallets.get(TWO), two)
+    const { hours, ...head } = two
+    assert.equal(hours.length, 3)
+    assert.deepEqual(storage.wallets.head(TWO), head)
+    assert.deepEqual([storage.wallets.get(THREE), storage.wallets.head(THREE)], [null, null])
+    assert.equal(storage.wallets.count(), 2)
+    storage.wallets.put({ ...one, handle: 'changed' })
+    storage = await settle(storage)
+    assert.equal(storage.wallets.get(ONE)?.handle, 'changed')
+    assert.equal(storage.wallets.count(), 2)
+    await storage.close()
+  })
+
+  test('[WALLETTABLE2] an owner’s address leads to its wallet', async () => {
+    let storage = await open()
+    storage.wallets.putOwner(ONE, TWO)
+    storage.wallets.putOwner(THREE, TWO)
+    storage = await settle(storage)
+    storage.wallets.putOwner(THREE, ONE)
+    storage = await settle(storage)
+    const found = [ONE, THREE, TWO].map((eoa) => storage.wallets.proxyOf(eoa))
+    assert.deepEqual(found, [TWO, ONE, null])
+    await storage.close()
+  })
+
+  test('[WALLETTABLE3] blocks and tallies are bytes that come back as they were, the caller’s to keep, until removed', async () => {
+    let storage = await open()
+    const { wallets } = storage
+    for (let index = 0; index < 3; index += 1) {
+      wallets.putBlock(ONE, index, bytesOf(index * 70_000, index))
+      wallets.putBlock(TWO, index, bytesOf(10, index + 50))
+    }
+    wallets.putTally(ONE, bytesOf(300_001, 9))
+    wallets.putTally(TWO, bytesOf(0, 9))
+    wallets.putBlock(ONE, 1, bytesOf(3, 77))
+    storage = await settle(storage)
+    const expected = [bytesOf(0, 0), bytesOf(3, 77), bytesOf(140_000, 2), null]
+    assert.deepEqual(blocksOf(storage), expected)
+    assert.deepEqual(storage.wallets.tally(ONE), bytesOf(300_001, 9))
+    assert.deepEqual(storage.wallets.tally(TWO), bytesOf(0, 9))
+    // A thread takes the memory away; what is asked for again is whole, and begins at its buffer's begin.
+    const taken = storage.wallets.block(ONE, 2)
+    assert.equal(taken?.byteOffset, 0)
+    assert.equal(taken?.buffer.byteLength, 140_000)
+    structuredClone(taken, { transfer: [taken.buffer] })
+    assert.deepEqual(blocksOf(storage), expected)
+    storage.wallets.put(storedWallet(ONE))
+    storage.wallets.removeBlocks(ONE, 1)
+    storage.wallets.removeBlocks(THREE, 0)
+    storage = await settle(storage)
+    assert.deepEqual(blocksOf(storage), [bytesOf(0, 0), null, null, null])
+    assert.deepEqual(storage.wallets.get(ONE), storedWallet(ONE), 'the row stays')
+    assert.deepEqual(storage.wallets.block(TWO, 2), bytesOf(10, 52))
+    await storage.close()
+  })
+
+  test('[WALLETTABLE4] markets that the catalogue does not know are kept with all that is known of them', async () => {
+    let storage = await open()
+    const group = ['m1', 'm2', 'm3'].map(nativeMarketId)
+    const kept = [
+      market('m1', { group, payout: priceMicros(500_000), resolvedAtMs: timeMs(12) }),
+      market('x'.repeat(900), { tokens: [], labels: [], question: null, slug: null }),
+      market('m2', { eventSlug: 'e', isConverted: true }),
+    ]
+    storage.wallets.putMarket(market('m1'))
+    for (const one of kept) storage.wallets.putMarket(one)
+    storage = await settle(storage)
+    for (const one of kept) assert.deepEqual(storage.wallets.market(one.nativeId), one)
+    assert.equal(storage.wallets.market(nativeMarketId('other')), null)
+    await storage.close()
+  })
+}
+
+const blocksOf = ({ wallets }: Storage) => [0, 1, 2, 3].map((index) => wallets.block(ONE, index))

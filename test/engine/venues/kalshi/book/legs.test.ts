@@ -1,0 +1,78 @@
+// On which leg No's prices are read, and what the book over REST says of a crossed snapshot.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Legs } from '../../../../../engine/venues/kalshi/book/legs.ts'
+import type { LevelText, OrderbookSnapshot } from '../../../../../engine/venues/kalshi/messages.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+
+const book = (yes: readonly LevelText[], no: readonly LevelText[]): OrderbookSnapshot => ({
+  ...{ kind: 'orderbookSnapshot', sid: 1, seq: 1, ticker: 'A', yes, no },
+})
+
+function openLegs(truth: OrderbookSnapshot | null) {
+  const drift = quietDrift('b')
+  const at = { nowMs: 0, asked: 0, flips: 0, truth }
+  const legs = new Legs({
+    nowMs: () => at.nowMs,
+    drift,
+    fetchBook: async () => {
+      at.asked += 1
+      return at.truth
+    },
+    onFlip: () => {
+      at.flips += 1
+    },
+  })
+  const note = async (snapshot: OrderbookSnapshot) => {
+    const read = legs.read(snapshot)
+    assert.ok(read.kind === 'orderbookSnapshot')
+    legs.noteSnapshot(read)
+    await nextTurn()
+    at.nowMs += 60_000
+    return read
+  }
+  const found = () => drift.entries().map(({ kind, name }) => `${kind}=${name}`)
+  return { legs, at, note, found }
+}
+
+const YES: readonly LevelText[] = [['0.6000', '10.00']]
+const OWN = book(YES, [['0.3800', '5.00']])
+const OTHER = book(YES, [['0.6200', '5.00']])
+
+test('[KLEGS1] a snapshot of the other leg is told from a crossed one by the book over REST, and read as it is meant', async () => {
+  const { legs, at, note, found } = openLegs(OWN)
+  await note(OWN)
+  assert.deepEqual([at.asked, at.flips], [0, 0])
+  await note(OTHER)
+  assert.deepEqual([at.asked, at.flips, found()], [1, 1, ['ws.use_yes_price=flipped']])
+  const read = await note(OTHER)
+  assert.deepEqual(read.no, [['0.3800', '5.00']])
+  const delta = { kind: 'orderbookDelta', sid: 1, seq: 2, ticker: 'A', delta: '1.00' } as const
+  const no = legs.read({ ...delta, side: 'no', price: '0.6200', timeMs: null })
+  assert.equal(no.kind === 'orderbookDelta' && no.price, '0.3800')
+  const yes = legs.read({ ...delta, side: 'yes', price: '0.6000', timeMs: null })
+  assert.equal(yes.kind === 'orderbookDelta' && yes.price, '0.6000')
+  await note(OWN)
+  assert.equal(at.flips, 2, 'and back')
+  assert.deepEqual((await note(OWN)).no, OWN.no)
+})
+
+test('[KLEGS2] a book that is crossed over REST too, or alone on the stream, flips nothing; it is asked for now and then', async () => {
+  const crossed = book(YES, [['0.4500', '5.00']])
+  const { at, note, found, legs } = openLegs(crossed)
+  await note(crossed)
+  legs.noteSnapshot(crossed)
+  at.nowMs += 1_000
+  legs.noteSnapshot(crossed)
+  await nextTurn()
+  assert.equal(at.asked, 2, 'half a minute between two questions')
+  at.nowMs += 60_000
+  at.truth = OWN
+  await note(crossed)
+  at.truth = null
+  await note(crossed)
+  assert.deepEqual([at.flips, at.asked], [0, 4])
+  assert.deepEqual(found(), ['book.crossed=over REST too', 'book.crossed=on the stream alone'])
+})

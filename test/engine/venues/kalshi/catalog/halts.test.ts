@@ -1,0 +1,33 @@
+// What happens to the markets of a part of the exchange that halts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Halts } from '../../../../../engine/venues/kalshi/catalog/halts.ts'
+import { StatusTimers } from '../../../../../engine/venues/kalshi/catalog/status-timers.ts'
+import { MarketTerms } from '../../../../../engine/venues/kalshi/market-terms.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+
+test('[KSHARD2] a part that halts closes its open markets, and one that trades again has them read again', () => {
+  const clock = new ManualClock()
+  const told: string[] = []
+  const emit = (event: { kind: string; market?: string; status?: string }) =>
+    told.push(`${event.market} ${event.status ?? event.kind}`)
+  const timers = new StatusTimers({ clock, emit })
+  const terms = new MarketTerms()
+  const halts = new Halts({ clock, terms, timers, emit })
+  for (const [ticker, shard, status] of [
+    ['A', 2, 'open'],
+    ['B', 2, 'closed'],
+    ['C', 0, 'open'],
+  ] as const) {
+    terms.note(ticker, { tradingEndsAtMs: null, grid: null, shard })
+    timers.set(ticker, { status, openAtMs: null, closeAtMs: null })
+  }
+  halts.note(2, false)
+  halts.note(2, false)
+  assert.deepEqual(told, ['A closed'])
+  halts.note(2, true)
+  clock.advance(10_000)
+  assert.deepEqual(told.slice(1).sort(), ['A marketSeen', 'B marketSeen'])
+  timers.stop()
+})

@@ -1,0 +1,234 @@
+// What venue b tells of a market's past: the simulated venue over real HTTP, recorded candles, and
+// answers by hand.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { systemClock } from '../../../../../engine/clock.ts'
+import { HttpClient } from '../../../../../engine/fetch.ts'
+import { nativeEventId, nativeMarketId } from '../../../../../engine/ids.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { timeMs } from '../../../../../engine/units.ts'
+import { KalshiPastPrices } from '../../../../../engine/venues/kalshi/catalog/past-prices.ts'
+import { Tally } from '../../../../../engine/venues/tally.ts'
+import { record, records, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+
+const DAY_MS = 86_400_000
+const DAY_START_MS = Date.UTC(2026, 10, 18)
+const DAY_S = DAY_START_MS / 1_000
+const DATA = process.env.SHARED_DATA ?? '../shared/data'
+
+function openPastPrices(t: TestContext, baseUrl: string, clock = new ManualClock()) {
+  const metrics = new Metrics()
+  const http = new HttpClient({
+    baseUrl,
+    timeoutMs: 5_000,
+    bodyBytesMax: 1 << 24,
+    retries: 0,
+    clock: systemClock,
+    random: seededRandom(1),
+    log: silentLog,
+    metrics,
+  })
+  t.after(() => http.stop())
+  const prices = new KalshiPastPrices({
+    http,
+    clock,
+    tally: new Tally({ venue: 'b', log: silentLog, metrics, drift: quietDrift() }),
+  })
+  const rejections = (reason: string) =>
+    metrics.count('venue_rejected_total', 'x', { venue: 'b', reason }).value
+  const read = (fromMs: number, toMs: number, set: { series?: string; ticker?: string } = {}) =>
+    prices.read(
+      {
+        nativeId: nativeMarketId(set.ticker ?? 'KXTEST-26-A'),
+        event: nativeEventId('KXTEST-26'),
+        series: set.series ?? null,
+        outcomes: [],
+      },
+      { fromMs: timeMs(fromMs), toMs: timeMs(toMs) },
+      new AbortController().signal,
+    )
+  return { read, rejections, clock }
+}
+
+/** A venue whose answers a test writes; null is a 404. */
+async function openStub(
+  t: TestContext,
+  answers: (path: string, query: URLSearchParams) => unknown,
+) {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://x')
+    asked.push(url.pathname)
+    const answer = answers(url.pathname, url.searchParams)
+    response.statusCode = answer === null ? 404 : 200
+    response.end(JSON.stringify(answer ?? { error: { code: 'not_found' } }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  assert.ok(address !== null && typeof address === 'object')
+  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  return { asked, ...openPastPrices(t, `http://127.0.0.1:${address.port}`) }
+}
+
+const range = (close: string) => ({ close_dollars: close })
+
+test('[PAST1] a day comes by the minute in one request, as the venue tells it', async (t) => {
+  const { world, first, venue } = await twoMarkets(t)
+  const base = `http://127.0.0.1:${venue.port}/trade-api/v2`
+  const { read } = openPastPrices(t, base)
+  const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
+  const query = `start_ts=${DAY_S}&end_ts=${DAY_S + 86_399}&period_interval=1`
+  const path = `/series/KXTEST/markets/${first.listing.nativeId}/candlesticks?${query}`
+  const told = records((await venue.get(path)).body.candlesticks)
+  assert.equal(told.length, 1_440)
+  const naive = told.map((candle) => {
+    const close = record(candle.price).close_dollars
+    const bid = Number(record(candle.yes_bid).close_dollars)
+    const ask = Number(record(candle.yes_ask).close_dollars)
+    const price = typeof close === 'string' ? Number(close) : (bid + ask) / 2
+    return { timeMs: Number(candle.end_period_ts) * 1_000, price: Math.round(price * 1e6) }
+  })
+  assert.deepEqual(
+    points.filter(({ timeMs: atMs }) => atMs >= DAY_START_MS),
+    naive,
+  )
+  assert.ok(points.length - naive.length <= 1)
+  assert.ok(points.every(({ timeMs: atMs }) => atMs <= world.nowMs()))
+})
+
+test('[PAST4] a candle is its last trade, else the middle of a tight book, else the trade before', async (t) => {
+  const candlesticks = [
+    { price: range('0.30'), yes_bid: range('0.50'), yes_ask: range('0.52') },
+    { price: {}, yes_bid: range('0.50'), yes_ask: range('0.53') },
+    { price: { close_dollars: null, previous_dollars: '0.31' }, yes_bid: range('0.10') },
+    { price: { previous_dollars: '0.32' }, yes_bid: range('0.10'), yes_ask: range('0.90') },
+    { price: { previous_dollars: '0.33' }, yes_bid: range('0.0000'), yes_ask: range('0.05') },
+    { price: {}, yes_bid: range('0.95'), yes_ask: range('1.0000') },
+    { price: { close: '0.34' } },
+    { price: { close: 35 } },
+    {},
+  ].map((candle, minute) => ({ end_period_ts: DAY_S + 60 * minute, ...candle }))
+  const { read } = await openStub(t, () => ({ candlesticks }))
+  const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
+  assert.deepEqual(
+    points.map(({ timeMs: atMs, price }) => [(atMs - DAY_START_MS) / 60_000, price]),
+    [
+      [0, 300_000],
+      [1, 515_000],
+      [2, 310_000],
+      [3, 320_000],
+      [4, 330_000],
+      [6, 340_000],
+      [7, 350_000],
+    ],
+  )
+})
+
+test('[PAST2] what was paid before the first candle stands at its begin', async (t) => {
+  const price = { close_dollars: '0.40', previous_dollars: '0.20' }
+  const candlesticks = [{ end_period_ts: DAY_S + 600, price }]
+  let asked = new URLSearchParams()
+  const { read } = await openStub(t, (_, query) => {
+    asked = query
+    return { candlesticks }
+  })
+  const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
+  assert.deepEqual(points, [
+    { timeMs: DAY_START_MS + 540_000, price: 200_000 },
+    { timeMs: DAY_START_MS + 600_000, price: 400_000 },
+  ])
+  assert.equal(asked.get('include_latest_before_start'), 'true')
+  assert.equal(asked.get('period_interval'), '1')
+  await read(DAY_START_MS - 13 * DAY_MS, DAY_START_MS - 1)
+  assert.equal(asked.get('period_interval'), '60', 'two weeks are few candles')
+  candlesticks[0] = { end_period_ts: DAY_S, price }
+  assert.deepEqual(await read(DAY_START_MS, DAY_START_MS + 1), [
+    { timeMs: DAY_START_MS - 60_000, price: 200_000 },
+    { timeMs: DAY_START_MS, price: 400_000 },
+  ])
+})
+
+test('[PAST1] candles that cannot be read are counted and left out', async (t) => {
+  const good = { end_period_ts: DAY_S + 60, price: range('0.5') }
+  const bad = [
+    null,
+    { price: range('0.5') },
+    { end_period_ts: 'x', price: range('0.5') },
+    { end_period_ts: DAY_S, price: range('1.5') },
+    { end_period_ts: DAY_S, price: range('x') },
+    { end_period_ts: DAY_S, yes_bid: range('-1') },
+    { end_period_ts: DAY_S, price: { close: 101 } },
+  ]
+  const later = { end_period_ts: DAY_S + 86_400, price: range('0.6') }
+  const { read, rejections } = await openStub(t, () => ({ candlesticks: [...bad, later, good] }))
+  const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
+  assert.deepEqual(points, [{ timeMs: DAY_START_MS + 60_000, price: 500_000 }])
+  const reasons = ['candle_not_an_object', 'candle_time', 'candle_price', 'candle_quote']
+  assert.deepEqual(reasons.map(rejections), [1, 2, 3, 1])
+})
+
+test('[PAST5] a market unknown to the live lists is looked for in the archive, if so old', async (t) => {
+  const cutoff = new Date(DAY_START_MS + 10 * DAY_MS).toISOString()
+  let archived: unknown = null
+  const { read, asked, clock } = await openStub(t, (path) => {
+    if (path === '/historical/cutoff') return { market_settled_ts: cutoff }
+    return path.startsWith('/historical/markets/') ? archived : null
+  })
+  assert.deepEqual(await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1), [])
+  const price = { close: '0.1200', previous: '0.1100' }
+  archived = { ticker: 'KXTEST-26-A', candlesticks: [{ end_period_ts: DAY_S + 60, price }] }
+  const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
+  assert.deepEqual(points.at(-1), { timeMs: DAY_START_MS + 60_000, price: 120_000 })
+  await read(DAY_START_MS + 11 * DAY_MS, DAY_START_MS + 12 * DAY_MS)
+  const live = '/series/KXTEST/markets/KXTEST-26-A/candlesticks'
+  const old = '/historical/markets/KXTEST-26-A/candlesticks'
+  assert.deepEqual(asked, [live, '/historical/cutoff', old, live, old, live])
+  clock.advance(2 * 3_600_000)
+  await read(DAY_START_MS, DAY_START_MS + 1, { series: 'KXOTHER' })
+  assert.deepEqual(asked.slice(-3), [live.replace('KXTEST', 'KXOTHER'), '/historical/cutoff', old])
+})
+
+test('[PAST4] every recorded candle is read, and its price is what it closed with', async (t) => {
+  const files = [
+    'fixtures/kalshi/candlesticks_mlb.json',
+    'fixtures/kalshi-golden/series_candlesticks_response.json',
+  ].map((name) => join(DATA, name))
+  if (!files.every((file) => existsSync(file))) {
+    t.diagnostic(`no recorded candles under ${DATA}`)
+    return t.skip('recorded candles are absent')
+  }
+  const answers: unknown[] = []
+  for (const file of files) {
+    const whole = record(JSON.parse(readFileSync(file, 'utf8')))
+    const markets = Object.values(record(whole.markets))
+    answers.push(...(markets.length > 0 ? markets : [whole.response]))
+  }
+  let answer: unknown = null
+  const { read, rejections } = await openStub(t, () => answer)
+  let candleCount = 0
+  for (answer of answers) {
+    const told = records(record(answer).candlesticks)
+    candleCount += told.length
+    const ends = told.map((candle) => Number(candle.end_period_ts) * 1_000)
+    const points = await read(Math.min(...ends), Math.max(...ends))
+    const byTime = new Map(points.map((point) => [Number(point.timeMs), point.price]))
+    for (const candle of told) {
+      const close = record(candle.price).close_dollars
+      if (typeof close !== 'string') continue
+      const atMs = Number(candle.end_period_ts) * 1_000
+      assert.equal(byTime.get(atMs), Math.round(Number(close) * 1e6))
+    }
+  }
+  const reasons = ['candle_not_an_object', 'candle_time', 'candle_price', 'candle_quote']
+  assert.deepEqual(reasons.map(rejections), [0, 0, 0, 0])
+  t.diagnostic(`${candleCount} recorded candles`)
+  assert.ok(candleCount > 20)
+})

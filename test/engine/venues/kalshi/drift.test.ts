@@ -1,0 +1,25 @@
+// What Kalshi is asked to see whether it changed.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { kalshiProbes } from '../../../../engine/venues/kalshi/drift.ts'
+import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
+
+test('[KDRIFT4] announced fees of an unknown type are a loss, and of a known one nothing', async () => {
+  const change = (type: unknown) => ({ series_ticker: 'KXFED', fee_type: type, scheduled_ts: 1 })
+  const cases: readonly (readonly [unknown, readonly string[]])[] = [
+    [{ series_fee_change_arr: [change('quadratic'), change('flat')] }, []],
+    [{ series_fee_change_arr: null }, []],
+    [{ series_fee_change_arr: [change('cubic')] }, ['series.fee_type=cubic']],
+    [{ changes: [] }, ['fee_changes=no list']],
+  ]
+  for (const [answer, expected] of cases) {
+    const drift = quietDrift('b')
+    drift.probes.add(kalshiProbes({ http: { getJson: async () => answer }, drift }))
+    await drift.probes.ask(new AbortController().signal)
+    assert.deepEqual(
+      drift.entries().map(({ kind, name }) => `${kind}=${name}`),
+      expected,
+    )
+  }
+})

@@ -1,0 +1,125 @@
+// What a connection's frames say in words that the code does not know, and what it refuses by name.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { VenueEvent } from '../../../../engine/events.ts'
+import { silentLog } from '../../../../engine/process/log.ts'
+import { Metrics } from '../../../../engine/process/metrics.ts'
+import { timeMs } from '../../../../engine/units.ts'
+import { Combos } from '../../../../engine/venues/kalshi/combos.ts'
+import { MarketTerms } from '../../../../engine/venues/kalshi/market-terms.ts'
+import { parsePriceGrid } from '../../../../engine/venues/kalshi/price-grid.ts'
+import { KalshiStream } from '../../../../engine/venues/kalshi/stream.ts'
+import { Tally } from '../../../../engine/venues/tally.ts'
+import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
+
+function openStream() {
+  const drift = quietDrift('b')
+  const metrics = new Metrics()
+  const events: VenueEvent[] = []
+  const seen: string[] = []
+  const combos = new Combos()
+  const terms = new MarketTerms()
+  const note = (word: string) => (what: unknown) => seen.push(`${word} ${what}`)
+  const stream = new KalshiStream(
+    {
+      emit: (event) => events.push(event),
+      onReply: ({ kind }) => seen.push(kind),
+      onGap: note('gap'),
+      onLost: (_sid, ticker) => seen.push(`lost ${ticker}`),
+      onOffGrid: note('off grid'),
+      combos,
+      terms,
+    },
+    new Tally({ venue: 'b', log: silentLog, metrics, drift }),
+  )
+  let seq = 0
+  const take = (type: string, msg: object, head: object = {}) => {
+    seq += 1
+    const text = JSON.stringify({ type, sid: 1, seq, msg, ...head })
+    stream.take({ connection: 1, receivedAtMs: timeMs(1_790_000_000_000), text })
+  }
+  const found = () => drift.entries().map(({ kind, name, count }) => `${kind}=${name} ${count}`)
+  return { take, events, seen, combos, terms, found, drift }
+}
+
+test('[KDRIFT2] unknown kinds of messages, changes of a market and refusals are named, and the numbers go on', () => {
+  const { take, seen, found, events, drift } = openStream()
+  take('event_lifecycle', { event_ticker: 'E' })
+  take('margin_call', { x: 1 })
+  take('margin_call', { x: 2 })
+  take('market_lifecycle_v2', { market_ticker: 'A', event_type: 'reborn' })
+  take('ok', {}, { id: 7 })
+  for (const code of [8, 6, 17, 99]) take('error', { code, msg: 'no' })
+  take('market_lifecycle_v2', { market_ticker: 'A', event_type: 'created' })
+  assert.deepEqual(found(), [
+    'ws.type=margin_call 2',
+    'ws.lifecycle=reborn 1',
+    'ws.error=6 1',
+    'ws.error=17 1',
+    'ws.error=99 1',
+  ])
+  assert.ok(drift.entries().every(({ weight }) => weight === 'loss'))
+  // The market is read again: the change may concern its listing.
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['marketSeen', 'marketSeen'],
+  )
+  assert.ok(!seen.some((word) => word.startsWith('gap')))
+})
+
+test('[KDRIFT2] a flood of unknown words stays within the bound of the table', () => {
+  const { take, drift } = openStream()
+  for (let at = 0; at < 500; at += 1) take(`kind_${at}`, {})
+  assert.ok(drift.entries().length < 70)
+  assert.equal(
+    drift.entries().reduce((sum, { count }) => sum + count, 0),
+    500,
+  )
+})
+
+test('[KGRID3] an order placed off the ranges of its market is refused by name and the book asked for; one that goes is not', () => {
+  const { take, seen, found, events, terms } = openStream()
+  const row = { price_ranges: [{ start: '0.0000', end: '1.0000', step: '0.0100' }] }
+  terms.note('A', { tradingEndsAtMs: null, grid: parsePriceGrid(row), shard: 0 })
+  const delta = (price: string, count: string) =>
+    take('orderbook_delta', {
+      ...{ market_ticker: 'A', price_dollars: price, delta_fp: count, side: 'no' },
+    })
+  take('orderbook_snapshot', { market_ticker: 'A', no_dollars_fp: [['0.4450', '5.00']] })
+  delta('0.4400', '5.00')
+  delta('0.4450', '-5.00')
+  delta('0.4450', '5.00')
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['bookSnapshot', 'bookChange', 'bookChange'],
+  )
+  assert.deepEqual(seen, ['off grid A', 'lost A'])
+  assert.deepEqual(found(), ['book.off_grid=A 1'])
+})
+
+test('[KCOMBO1] a combination under the name of a series is known by its row, and from then on ignored', () => {
+  const { take, events, combos } = openStream()
+  const ticker = 'KXNFLGAME-S2026B3D8-930882'
+  const trade = () =>
+    take('trade', {
+      ...{ trade_id: 't', market_ticker: ticker, yes_price_dollars: '0.4', count_fp: '1.00' },
+      ...{ taker_side: 'yes', ts_ms: 1_790_000_000_000 },
+    })
+  trade()
+  assert.equal(combos.note({ ticker: 'KXNFLGAME-26NOV23', mve_collection_ticker: '' }), null)
+  const row = { ticker, event_ticker: 'KXNFLGAME-S2026B3D8', mve_collection_ticker: 'KXMVE-R' }
+  assert.equal(combos.note(row), ticker)
+  trade()
+  take('market_lifecycle_v2', { market_ticker: ticker, event_type: 'created' })
+  take('market_lifecycle_v2', { market_ticker: ticker, event_type: 'reborn' })
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['trade'],
+  )
+  assert.ok(combos.has('KXMVEX-1') && !combos.has('KXNFLGAME-26NOV23'))
+  for (let at = 0; at < 60_000; at += 1) {
+    combos.note({ ticker: `S-${at}`, mve_collection_ticker: 'KXMVE-R' })
+  }
+  assert.ok(combos.has('S-59999') && !combos.has(ticker), 'the oldest are forgotten')
+})

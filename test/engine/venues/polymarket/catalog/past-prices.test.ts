@@ -1,0 +1,132 @@
+// What venue a tells of a market's past: the simulated venue over real HTTP, and answers by hand.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { systemClock } from '../../../../../engine/clock.ts'
+import { HttpClient } from '../../../../../engine/fetch.ts'
+import { nativeMarketId, outcomeId } from '../../../../../engine/ids.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { complement, timeMs } from '../../../../../engine/units.ts'
+import { PolymarketPastPrices } from '../../../../../engine/venues/polymarket/catalog/past-prices.ts'
+import { Tally } from '../../../../../engine/venues/tally.ts'
+import { PolymarketStub, type StubRest } from '../../../../support/fakes/polymarket-stub.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { startStubVenue } from '../../../../support/fakes/stub-venue.ts'
+import { marketAt } from '../../../../support/worlds/stub-world.ts'
+
+const DAY_MS = 86_400_000
+const DAY_START_MS = Date.UTC(2026, 10, 17)
+
+function openPastPrices(t: TestContext, baseUrl: string) {
+  const metrics = new Metrics()
+  const clob = new HttpClient({
+    baseUrl,
+    timeoutMs: 5_000,
+    bodyBytesMax: 1 << 24,
+    retries: 0,
+    clock: systemClock,
+    random: seededRandom(1),
+    log: silentLog,
+    metrics,
+  })
+  t.after(() => clob.stop())
+  const prices = new PolymarketPastPrices({
+    clob,
+    tally: new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() }),
+  })
+  const rejections = () =>
+    metrics.count('venue_rejected_total', 'x', { venue: 'a', reason: 'bad_price_point' }).value
+  const read = (token: string, fromMs: number, toMs: number) =>
+    prices.read(
+      {
+        nativeId: nativeMarketId('x'),
+        event: null,
+        series: null,
+        outcomes: token === '' ? [] : [outcomeId(token)],
+      },
+      { fromMs: timeMs(fromMs), toMs: timeMs(toMs) },
+      new AbortController().signal,
+    )
+  return { read, rejections }
+}
+
+async function openStub(t: TestContext, rest: StubRest) {
+  const stub = new PolymarketStub()
+  stub.rest = rest
+  const hosts = await stub.start()
+  t.after(() => stub.stop())
+  return { stub, ...openPastPrices(t, hosts.clob) }
+}
+
+test('[PAST1] a day comes by the minute in one request, as the venue tells it', async (t) => {
+  const venue = await startStubVenue()
+  t.after(() => venue.stop())
+  venue.world.addEvent(1)
+  const { listing, fairPrice } = marketAt(venue.world, 0)
+  const { read } = openPastPrices(t, venue.clob)
+  const points = await read(listing.tokens[0], DAY_START_MS, DAY_START_MS + DAY_MS - 1)
+  const ofDay = points.filter(({ timeMs: atMs }) => atMs >= DAY_START_MS)
+  assert.equal(ofDay.length, 1_440)
+  for (const { timeMs: atMs, price } of ofDay) {
+    assert.equal(price, fairPrice(atMs))
+    assert.ok(atMs < DAY_START_MS + DAY_MS && atMs % 60_000 === 0)
+  }
+  const other = await read(listing.tokens[1], DAY_START_MS, DAY_START_MS + 60_000)
+  assert.equal(other.at(-1)?.price, complement(fairPrice(timeMs(DAY_START_MS + 60_000))))
+})
+
+test('[PAST2] the last price before the range comes first, and only that one', async (t) => {
+  const dayS = DAY_START_MS / 1_000
+  const history = [-70, -10, 5, 65, 86_390, 86_400].map((s) => ({ t: dayS + s, p: 0.5 + s / 1e6 }))
+  const { read } = await openStub(t, () => ({ history }))
+  const points = await read('1', DAY_START_MS, DAY_START_MS + DAY_MS - 1)
+  const seconds = points.map(({ timeMs: atMs }) => atMs / 1_000 - dayS)
+  assert.deepEqual(seconds, [-10, 5, 65, 86_390])
+  assert.equal(points[1]?.price, 500_005)
+})
+
+test('[PAST3] a day without minutes, and a longer range, are asked by twelve hours', async (t) => {
+  const dayS = DAY_START_MS / 1_000
+  const { stub, read } = await openStub(t, ({ query }) => {
+    const isFine = query.get('fidelity') === '1'
+    return { history: isFine ? [] : [{ t: dayS - 43_200, p: 0.25 }] }
+  })
+  const points = await read('1', DAY_START_MS, DAY_START_MS + DAY_MS - 1)
+  assert.deepEqual(points, [{ timeMs: DAY_START_MS - DAY_MS / 2, price: 250_000 }])
+  await read('1', DAY_START_MS - 14 * DAY_MS, DAY_START_MS - 1)
+  const asked = stub.requests.map(({ query }) => ({
+    fidelity: query.get('fidelity'),
+    days: (Number(query.get('endTs')) - Number(query.get('startTs'))) / 86_400,
+  }))
+  assert.deepEqual(
+    asked.map(({ fidelity }) => fidelity),
+    ['1', '720', '720'],
+  )
+  assert.ok(
+    asked.every(({ days }) => days <= 15),
+    'the venue refuses more',
+  )
+})
+
+test('[PAST1] rows that cannot be read are counted and left out, unknown tokens have no past', async (t) => {
+  let answer: unknown = {}
+  const { read, rejections } = await openStub(t, () => answer)
+  const at = (s: number) => DAY_START_MS / 1_000 + s
+  const bad = [null, 7, {}, { t: 'x', p: 0.5 }, { t: at(1), p: 1.5 }, { t: at(1), p: '0.5' }]
+  const worse = [{ t: -1, p: 0.5 }, { t: 1e300, p: 0.5 }, { t: Number.NaN, p: 0.5 }, { t: at(1) }]
+  answer = { history: [...bad, { t: at(60), p: 0.5 }, ...worse] }
+  const points = await read('1', DAY_START_MS, DAY_START_MS + 120_000)
+  assert.deepEqual(points, [{ timeMs: DAY_START_MS + 60_000, price: 500_000 }])
+  assert.equal(rejections(), bad.length + worse.length)
+  answer = 404
+  assert.deepEqual(await read('1', DAY_START_MS, DAY_START_MS + 120_000), [])
+  answer = { history: null }
+  assert.deepEqual(await read('1', DAY_START_MS, DAY_START_MS + 120_000), [])
+  assert.deepEqual(await read('', DAY_START_MS, DAY_START_MS + 120_000), [])
+  answer = { error: 'no' }
+  await assert.rejects(read('1', DAY_START_MS, DAY_START_MS + 120_000))
+  answer = 500
+  await assert.rejects(read('1', DAY_START_MS, DAY_START_MS + 120_000))
+})

@@ -1,0 +1,69 @@
+// The envelope and the cursors of the Data API's second version.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Query } from '../../../../engine/fetch.ts'
+import { AnswerDoubt } from '../../../../engine/venues/answers.ts'
+import { DataApi } from '../../../../engine/venues/polymarket/data-api.ts'
+import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
+
+const ASKED = { path: '/v2/trades', query: { user: '0x1', limit: 2 }, kind: 'trades' } as const
+const paging = (has_more: unknown, next_cursor: unknown = null) => ({
+  ...{ limit: 2, offset: 0 },
+  ...{ has_more, next_cursor },
+})
+
+function openApi(...answers: unknown[]) {
+  const asked: Query[] = []
+  const drift = quietDrift()
+  const client = {
+    async getJson(_path: string, query: Query = {}) {
+      asked.push(query)
+      return answers[Math.min(asked.length, answers.length) - 1]
+    },
+  }
+  return { api: new DataApi({ client, drift }), asked, drift }
+}
+
+async function readAll(api: DataApi): Promise<unknown[]> {
+  const rows: unknown[] = []
+  for await (const page of api.pages(ASKED, 10)) rows.push(...page)
+  return rows
+}
+
+test('[POLYDATA1] pages are followed by cursor to their end, each with the filters of the first', async () => {
+  const { api, asked } = openApi(
+    { data: [1, 2], pagination: paging(true, 'x') },
+    { data: [3], pagination: paging(false, 'ignored') },
+  )
+  assert.deepEqual(await readAll(api), [1, 2, 3])
+  assert.deepEqual(asked, [
+    { user: '0x1', limit: 2, cursor: undefined },
+    { user: '0x1', limit: 2, cursor: 'x' },
+  ])
+})
+
+test('[POLYDATA2] null is an answer without rows; another shape is doubted and named', async () => {
+  const { api: known } = openApi({ data: null, pagination: paging(false) })
+  assert.deepEqual(await readAll(known), [])
+  const shapes = [[], null, 'text', {}, { data: {} }, { data: [1] }, { data: [], pagination: {} }]
+  for (const shape of shapes) {
+    const { api, drift } = openApi(shape)
+    await assert.rejects(readAll(api), (error) => error instanceof AnswerDoubt)
+    assert.equal(drift.entries()[0]?.kind, 'data.answer', JSON.stringify(shape))
+  }
+})
+
+test('[POLYDATA3] more without a cursor, and a cursor that comes again, end the reading as a doubt with a name', async () => {
+  const without = openApi({ data: [1], pagination: paging(true, null) })
+  await assert.rejects(readAll(without.api), /more without a cursor/)
+  const repeated = openApi({ data: [1], pagination: paging(true, 'x') })
+  await assert.rejects(readAll(repeated.api), /came again/)
+  assert.deepEqual(
+    // Rows that are numbers are findings of their own.
+    [...without.drift.entries(), ...repeated.drift.entries()]
+      .filter(({ kind }) => kind !== 'data.trades.row')
+      .map(({ name }) => name),
+    ['/v2/trades more without a cursor', '/v2/trades cursor'],
+  )
+})

@@ -1,0 +1,66 @@
+// What the wire says beyond the world: price ranges, parts of the exchange, block trades, combinations.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { priceMicros } from '../../../../../engine/units.ts'
+import { parsePriceGrid } from '../../../../../engine/venues/kalshi/price-grid.ts'
+import {
+  comboOf,
+  isBlock,
+  priceFields,
+  SHARDS,
+  shardOf,
+} from '../../../../../engine/venues/simulator/kalshi/terms.ts'
+import { gameDay, record, records } from '../../../../support/clients/kalshi-client.ts'
+import { cents } from '../../../../support/worlds/kalshi-world.ts'
+
+test('[SIMK24] markets of one tick have several structures, on all of which their orders may stand', async (t) => {
+  const { world, politics } = await gameDay(t)
+  const names = new Set<unknown>()
+  for (const tick of [cents(1), cents(0.1), cents(0.01)]) {
+    for (let at = 0; at < 60; at += 1) {
+      const market = world.addMarket(politics, `G${tick}-${at}`)
+      const fields = priceFields(market, tick)
+      const grid = parsePriceGrid(fields)
+      assert.ok(grid !== null)
+      names.add(fields.price_level_structure)
+      for (let price: number = tick; price < 1_000_000; price += tick) {
+        assert.ok(grid.isOn(priceMicros(price)), `${fields.price_level_structure} ${price}`)
+      }
+    }
+  }
+  assert.equal(names.size, 7)
+})
+
+test('[SIMK25] rows name their part of the exchange, a side without orders is 0.0000, and what the venue dropped is not sent', async (t) => {
+  const { venue, game, combo, det, cin } = await gameDay(t)
+  const status = (await venue.get('/exchange/status')).body
+  const shards = records(status.exchange_index_statuses)
+  assert.deepEqual(
+    shards.map((shard) => [shard.exchange_index, shard.trading_active]),
+    SHARDS.map(({ exchange_index }) => [exchange_index, true]),
+  )
+  assert.deepEqual([shardOf(game), shardOf(combo)], [0, 1])
+  assert.deepEqual(
+    [shardOf({ ...game, game: null, topic: 'crypto' }), shardOf({ ...game, topic: 'sports' })],
+    [2, 0],
+  )
+  const empty = record((await venue.get(`/markets/${cin.listing.nativeId}`)).body.market)
+  assert.deepEqual([empty.yes_bid_dollars, empty.yes_ask_dollars], ['0.0000', '0.0000'])
+  const text = (await venue.get('/events?with_nested_markets=true')).text
+  assert.doesNotMatch(text, /liquidity_dollars|available_on_brokers|response_price_units/)
+  assert.match(text, /"cadence"/)
+  assert.equal(det.listing.nativeId.startsWith('KXNFLGAME'), true)
+})
+
+test('[SIMK26] some trades are block trades, and with some a combination trades under the name of a series', async (t) => {
+  const { world, det, venue } = await gameDay(t)
+  const trade = world.print(det, { cents: 30 })
+  assert.deepEqual([isBlock(trade), comboOf(trade)], [false, null])
+  assert.ok(isBlock({ id: `b1${trade.id.slice(2)}` }))
+  const combo = comboOf({ ...trade, id: `c0${trade.id.slice(2)}` })
+  assert.match(combo ?? '', /^KXNFLGAME-S2026[0-9A-F]{10}-[0-9A-F]{8}$/)
+  const blocks = (await venue.get('/markets/trades?is_block_trade=true')).body
+  const others = (await venue.get('/markets/trades?is_block_trade=false')).body
+  assert.deepEqual([records(blocks.trades).length, records(others.trades).length], [0, 1])
+})

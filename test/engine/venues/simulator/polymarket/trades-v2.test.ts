@@ -1,0 +1,184 @@
+// The simulated `/v2/trades`, `/v2/oi` and the figures beside them over real sockets.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { SimTrade } from '../../../../../engine/venues/simulator/model.ts'
+import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
+import { TRADE_ROW_KEYS } from '../../../../support/worlds/data-api-rows.ts'
+import { marketAt, price } from '../../../../support/worlds/stub-world.ts'
+
+let venue: StubVenue
+const made: SimTrade[] = []
+
+// Sixty trades, three to a second, in turn at three markets.
+before(async () => {
+  venue = await startStubVenue()
+  venue.world.addEvent(2)
+  venue.world.addEvent(1)
+  for (let number = 0; number < 60; number += 1) {
+    if (number % 3 === 0) venue.clock.advance(1_000)
+    const market = marketAt(venue.world, number % 3)
+    venue.world.setLevels(market, ['ask', 0.42, 1_000])
+    const side = number % 2 === 0 ? 'buy' : 'sell'
+    made.push(venue.world.trade(market, { contracts: 5 + number, side }))
+  }
+})
+after(() => venue.stop())
+
+async function of(path: string) {
+  const answer = await ask(`${venue.data}/v2/${path}`)
+  assert.equal(answer.status, 200, answer.text)
+  return record(answer.body)
+}
+
+async function rows(query: string) {
+  return records((await of(`trades?${query}`)).data)
+}
+
+const V2_KEYS = TRADE_ROW_KEYS.map((key) =>
+  key === 'asset' ? 'token_id' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+)
+
+test('[SIMPM16] trades come newest first, in seconds, one row a taker unless asked otherwise', async () => {
+  const all = await rows('')
+  assert.equal(all.length, 60)
+  assert.deepEqual(
+    all.map((row) => row.transaction_hash),
+    made.map((trade) => trade.txHash).toReversed(),
+  )
+  const [newest] = all
+  const trade = made[59]
+  assert.ok(newest !== undefined && trade !== undefined)
+  assert.deepEqual(Object.keys(newest).sort(), V2_KEYS.toSorted())
+  assert.equal(newest.timestamp, trade.atMs / 1000)
+  assert.deepEqual([newest.price, newest.size, newest.side], [0.42, 64, 'SELL'])
+  assert.deepEqual([newest.bio, newest.profile_image], ['', ''])
+  const everyone = await rows('taker_only=false&limit=3')
+  assert.deepEqual(
+    everyone.map((row) => [row.proxy_wallet, row.side, row.size]),
+    [
+      [trade.taker.address, 'SELL', 64],
+      [trade.makers[0]?.wallet.address, 'BUY', 63],
+      [trade.makers[1]?.wallet.address, 'BUY', 1],
+    ],
+  )
+})
+
+test('[SIMPM17] trades are selected by market, event, wallet, side and size, and by time of one wallet alone', async () => {
+  const [first, , third] = [0, 1, 2].map((index) => marketAt(venue.world, index))
+  assert.ok(first !== undefined && third !== undefined)
+  const two = await rows(`condition=${first.listing.nativeId},${third.listing.nativeId}`)
+  assert.equal(two.length, 40)
+  const times = two.map((row) => Number(row.timestamp))
+  assert.deepEqual(
+    times,
+    times.toSorted((one, other) => other - one),
+  )
+  assert.equal((await rows(`conditionId=${first.listing.nativeId}`)).length, 20)
+  assert.equal((await rows(`event_id=${first.event.number}`)).length, 40)
+  assert.equal((await rows(`condition=0x${'0'.repeat(64)}`)).length, 0)
+  const short = first.listing.nativeId.slice(0, -2)
+  assert.equal((await rows(`condition=${short}`)).length, 0, '62 digits find nothing')
+  assert.equal((await rows('side=BUY')).length, 30)
+  assert.equal((await rows('filter_type=TOKENS&filter_amount=60')).length, 5)
+  assert.equal((await rows('filter_amount=60')).length, 5, 'tokens unless said')
+  assert.equal((await rows('filter_type=CASH&filter_amount=26.88')).length, 1)
+  const taker = made[7]?.taker.address ?? ''
+  const maker = made[7]?.makers[0]?.wallet.address ?? ''
+  assert.equal((await rows(`user=${taker.toUpperCase().replace('0X', '0x')}`)).length, 1)
+  assert.equal((await rows(`user=${maker}`)).length, 0)
+  assert.equal((await rows(`user=${maker}&taker_only=false`)).length, 1)
+  const second = (made[7]?.atMs ?? 0) / 1000
+  assert.equal((await rows(`user=${taker}&start=${second}&end=${second}`)).length, 1)
+  assert.equal((await rows(`user=${taker}&start=${second + 1}`)).length, 0)
+  assert.equal((await rows(`start=${second}&end=${second}`)).length, 60, 'no times without a user')
+})
+
+test('[SIMPM17] parameters out of bounds are refused with an error text', async () => {
+  const many = Array.from({ length: 21 }, (_, at) => `0x${String(at).padStart(64, '0')}`).join(',')
+  const bad = {
+    'limit=1001': 'limit',
+    'limit=-1': 'limit',
+    'filter_type=COWS&filter_amount=3': 'filter_type',
+    'side=UP': 'side',
+    'offset=0': 'offset',
+    'condition=cows': 'condition',
+    [`condition=${many}`]: 'condition',
+    [`condition=0x${'1'.repeat(64)}&event_id=2`]: 'event_id',
+    'user=0x006F54F7f9A22e0000CC2AB60031000000ae9fEF': 'user',
+    'cursor=cows': 'cursor',
+  }
+  for (const [query, parameter] of Object.entries(bad)) {
+    const answer = await ask(`${venue.data}/v2/trades?${query}`)
+    assert.equal(answer.status, 400, query)
+    const body = record(answer.body)
+    assert.deepEqual([body.code, body.parameter], ['invalid_request', parameter])
+  }
+  const unknown = await ask(`${venue.data}/v2/cows`)
+  assert.deepEqual([unknown.status, record(unknown.body).code], [404, 'not_found'])
+  const posted = await ask(`${venue.data}/v2/trades`, {})
+  assert.deepEqual([posted.status, record(posted.body).code], [405, 'method_not_allowed'])
+})
+
+test('[SIMPM18] the pages of a list hold each row once, while new trades arrive', async () => {
+  for (const takerOnly of ['true', 'false']) {
+    const whole = await rows(`taker_only=${takerOnly}&limit=1000`)
+    const pages: unknown[] = []
+    for (let next: unknown = ''; next !== null; ) {
+      const cursor = next === '' ? '' : `&cursor=${next}`
+      const page = await of(`trades?taker_only=${takerOnly}&limit=7${cursor}`)
+      pages.push(...records(page.data))
+      next = record(page.pagination).next_cursor
+      assert.equal(record(page.pagination).has_more, next !== null)
+      if (pages.length % 21 === 0) {
+        made.push(venue.world.trade(marketAt(venue.world, 0), { contracts: 5 }))
+        venue.clock.advance(1_000)
+      }
+    }
+    assert.deepEqual(pages, whole)
+  }
+})
+
+test('[SIMPM41] the fills of an order are one row at their average price', async (t) => {
+  const alone = await startStubVenue()
+  t.after(() => alone.stop())
+  alone.world.addEvent(1)
+  const market = marketAt(alone.world, 0)
+  alone.world.setLevels(market, ['ask', 0.42, 1_000])
+  const whole = alone.world.trade(market, { contracts: 10 })
+  const more = alone.world.trade(market, { contracts: 5, txHash: whole.txHash, price: price(0.44) })
+  assert.equal(more.txHash, whole.txHash)
+  const answer = await ask(`${alone.data}/v2/trades`)
+  const [row, ...others] = records(record(answer.body).data)
+  assert.equal(others.length, 0)
+  assert.equal(row?.size, 15)
+  assert.ok(Math.abs(Number(row?.price) - (4.2 + 2.2) / 15) < 1e-9)
+  assert.equal(answer.headers.get('cache-control'), 'public, max-age=300')
+})
+
+test('[SIMPM19] open interest is given in dollars for markets asked for and for all', async () => {
+  const market = marketAt(venue.world, 1)
+  const { nativeId } = market.listing
+  const [one, ...none] = records((await of(`oi?condition=${nativeId},0x${'9'.repeat(64)}`)).data)
+  assert.deepEqual([one?.condition_id, none.length], [nativeId, 0])
+  assert.ok(Number(one?.value) > 0 && Number(one?.value) < 12.5, 'priced, no number of pairs')
+  const [all] = records((await of('oi')).data)
+  assert.equal(all?.condition_id, 'GLOBAL')
+  assert.equal((await ask(`${venue.data}/v2/oi?condition=cows`)).status, 400)
+  assert.deepEqual((await ask(`${venue.data}/`)).body, { data: 'OK' })
+})
+
+test('[SIMPM42] volume, holders, results and freshness are told as the venue tells them', async () => {
+  const { nativeId } = marketAt(venue.world, 0).listing
+  const volume = record((await of('live-volume?event_id=500')).data)
+  assert.ok(records(volume.conditions).length > 0)
+  const groups = records((await of(`holders?condition=${nativeId}&limit=1`)).data)
+  assert.ok(groups.every((group) => records(group.holders).length === 1))
+  const [row] = records((await of(`resolutions?condition=${nativeId}`)).data)
+  assert.equal(row?.status, 'active')
+  const bad = ['resolutions', 'resolutions?condition=0x12', 'holders', 'live-volume']
+  for (const path of bad) assert.equal((await ask(`${venue.data}/v2/${path}`)).status, 400, path)
+  const status = record((await of('status')).data)
+  assert.ok(Number(status.age_seconds) < 60)
+})

@@ -1,0 +1,311 @@
+// What the pages of the account and of webhooks say and send, without a browser: words of refusals, bodies of webhooks
+// against the server's own rules, and lists of deliveries against a naive twin. Not for: what a person sees
+// (account.browser.test.ts).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { ApiError } from '../../../http/dashboard/api.ts'
+import { curlLine } from '../../../http/dashboard/parts/account/api-keys.ts'
+import { limitText } from '../../../http/dashboard/parts/account/limits.ts'
+import {
+  entryRefusal,
+  problemText,
+  refusalOf,
+} from '../../../http/dashboard/parts/forms/refusal.ts'
+import {
+  bodyOf,
+  type Draft,
+  type DraftBody,
+  draftOf,
+  EMPTY_DRAFT,
+  EVENTS,
+  entriesOf,
+  isOffered,
+  neverTold,
+} from '../../../http/dashboard/parts/webhooks/draft.ts'
+import {
+  attemptText,
+  countsText,
+  type Shown,
+  stateOf,
+  withNewest,
+  withOlder,
+  withOne,
+} from '../../../http/dashboard/parts/webhooks/words.ts'
+import type { Deliveries, Delivery, Webhook } from '../../../http/dashboard/records.ts'
+import { BodyProblems } from '../../../http/validation/body-problems.ts'
+import { createBody } from '../../../http/webhooks/schemas.ts'
+import { openFace } from '../../support/rigs/face.ts'
+import { NAMES } from '../../support/worlds/builders.ts'
+
+const refused = (status: number, detail: string, waitSeconds: number | null = null) =>
+  new ApiError(status, detail, new Map(), waitSeconds)
+const unprocessable = (fields: Readonly<Record<string, string>>) =>
+  new ApiError(422, 'not accepted', new Map(Object.entries(fields)))
+
+test('[DASH23] each way in which a log-in or sign-up fails has words of its own', () => {
+  const wrong = entryRefusal(refused(401, 'wrong e-mail or password'), 'log-in')
+  assert.equal(wrong.form, 'The e-mail or the password is wrong.')
+  const taken = entryRefusal(refused(400, 'this e-mail has an account already'), 'sign-up')
+  assert.equal(taken.form, 'This e-mail has an account already. Log in, or use another e-mail.')
+  const many = entryRefusal(refused(429, 'too many wrong passwords, try again later', 4), 'log-in')
+  assert.deepEqual(
+    [many.form, many.waitSeconds],
+    ['Too many wrong passwords, try again later. Wait 4 s.', 4],
+  )
+  const unreachable = entryRefusal(refused(0, 'The server does not answer.'), 'log-in')
+  assert.equal(unreachable.form, 'No connection. The server does not answer.')
+  const busy = entryRefusal(refused(503, 'too busy'), 'log-in')
+  assert.equal(busy.form, 'The server could not answer. Too busy.')
+  const weak = entryRefusal(
+    unprocessable({
+      email: 'value is not a valid email address: An email address must have an @-sign.',
+      password: 'String should have at least 8 characters',
+    }),
+    'sign-up',
+  )
+  assert.equal(weak.form, null)
+  assert.deepEqual(Object.fromEntries(weak.fields), {
+    email: 'An email address must have an @-sign.',
+    password: 'This password is too short: it needs 8 characters or more.',
+  })
+  const texts = [wrong, taken, many, unreachable, busy].map(({ form }) => form)
+  assert.equal(new Set(texts).size, texts.length)
+})
+
+test('[DASH20] of a refusal nothing is lost: what is about no field of the form stands beside the form', () => {
+  const error = unprocessable({ label: 'value error, too long', other: 'no such thing', 0: 'odd' })
+  const refusal = refusalOf(error, ['label'])
+  assert.deepEqual([...refusal.fields], [['label', 'Too long.']])
+  assert.equal(refusal.form, 'Odd. No such thing.')
+  assert.equal(
+    problemText('Value error, the URL must begin with https://'),
+    'The URL must begin with https://.',
+  )
+  assert.match(refusalOf(refused(400, 'an account may have 20 keys'), []).form ?? '', /20 keys/)
+})
+
+test('[DASH26] the line to try a key with names the server as the tab reached it', () => {
+  const line = curlLine('pmk_abc', 'https://example.com/twin/')
+  assert.equal(line, "curl -H 'X-API-Key: pmk_abc' 'https://example.com/twin/v1/markets?limit=3'")
+})
+
+test('[DASH28] an account without a limit is told so, and any other its number', () => {
+  assert.equal(limitText(2_147_483_647), 'no limit')
+  assert.equal(limitText(60), '60')
+})
+
+const WALLET = `0x${'aB'.repeat(20)}`
+const TEXTS = {
+  market_ids: ['', 'venue_a_0x1f', 'VENUE_B_KX-1, venue_a_2\n\nvenue_a_3', 'other_1', 'venue_a_'],
+  platform: ['', 'venue_a', 'venue_b'],
+  wallets: ['', WALLET, ` ${WALLET}\n${WALLET.toLowerCase()} `, '0x12', 'me'],
+  min_usd: ['', '0', '5000', ' 12.5 ', 'many', '-1', '1e12'],
+  min_change: ['', '0.05', '1', '2', '0', 'x'],
+  side: ['', 'buy', 'sell'],
+  event_slugs: ['', 'a-slug', 'one\ntwo', 'x'.repeat(300)],
+  categories: ['', 'Politics', 'US Politics, Sports'],
+} as const
+
+function draftAt(random: Random): Draft {
+  const draft = {
+    url: random.pick(['', 'https://example.com/hooks', ' https://a.example/ ']),
+    description: random.pick(['', 'mine']),
+    types: EVENTS.map(({ type }) => type).filter(() => random.below(2) === 0),
+  }
+  const filters: Record<keyof typeof TEXTS, string> = {
+    market_ids: random.pick(TEXTS.market_ids),
+    platform: random.pick(TEXTS.platform),
+    wallets: random.pick(TEXTS.wallets),
+    min_usd: random.pick(TEXTS.min_usd),
+    min_change: random.pick(TEXTS.min_change),
+    side: random.pick(TEXTS.side),
+    event_slugs: random.pick(TEXTS.event_slugs),
+    categories: random.pick(TEXTS.categories),
+  }
+  return { ...draft, ...filters }
+}
+
+test('[DASH29] what the form lets through the server takes but for bounds, which it names by a field of the form', () => {
+  const judge = new BodyProblems(createBody(NAMES), 'Webhook')
+  const random = seededRandom(29)
+  let [sentCount, refusedCount] = [0, 0]
+  for (let round = 0; round < 3_000; round += 1) {
+    const draft = draftAt(random)
+    const made = bodyOf(draft, NAMES.platforms)
+    if ('problems' in made) {
+      for (const name of made.problems.keys()) assert.ok(name in draft || name === 'event_types')
+      refusedCount += 1
+      continue
+    }
+    sentCount += 1
+    const problems = judge.of(made.body)
+    for (const { type, loc } of problems) {
+      assert.match(type, /^(greater_than|less_than|string_too_long)/, JSON.stringify(loc))
+      assert.ok(
+        loc.some((part) => part in TEXTS),
+        JSON.stringify(loc),
+      )
+    }
+  }
+  assert.ok(sentCount > 200 && refusedCount > 200, `${sentCount} sent, ${refusedCount} not`)
+})
+
+test('[DASH29] a list has one entry a line, numbers are numbers, and what is empty is not sent', () => {
+  const draft: Draft = {
+    ...EMPTY_DRAFT,
+    ...{ url: ' https://example.com/ ', types: ['trade.created'], min_usd: ' 12.5 ' },
+    ...{ market_ids: 'venue_a_1,venue_a_2\n\n venue_b_3 ', categories: 'US Politics' },
+  }
+  assert.deepEqual(bodyOf(draft, ['venue_a', 'venue_b']), {
+    body: {
+      url: 'https://example.com/',
+      event_types: ['trade.created'],
+      description: null,
+      filters: {
+        market_ids: ['venue_a_1', 'venue_a_2', 'venue_b_3'],
+        min_usd: 12.5,
+        categories: ['US Politics'],
+      },
+    },
+  })
+  assert.deepEqual(entriesOf('wallets', ' , \n'), [])
+  assert.deepEqual(entriesOf('wallets', '0x1 0x2,0x3'), ['0x1', '0x2', '0x3'])
+  assert.deepEqual(entriesOf('categories', 'Art, old\n new '), ['Art, old', 'new'])
+})
+
+test('[DASH29] a webhook that is changed without touching its form stays as it is', async (t) => {
+  const face = await openFace()
+  t.after(() => face.stop())
+  const random = seededRandom(30)
+  const ask = async (method: string, path: string, body: DraftBody) => {
+    const init = { method, headers: { 'x-api-key': 'ann-key' }, body: JSON.stringify(body) }
+    const response = await fetch(`${face.origin}/v1/webhooks${path}`, init)
+    return { status: response.status, text: await response.text() }
+  }
+  face.engine.webhooks.countMax = 1_000
+  let count = 0
+  while (count < 30) {
+    const made = bodyOf(draftAt(random), NAMES.platforms)
+    if ('problems' in made) continue
+    const created = await ask('POST', '', made.body)
+    if (created.status !== 201) continue
+    count += 1
+    const webhook: Webhook = JSON.parse(created.text)
+    const again = bodyOf(draftOf(webhook), [])
+    assert.ok('body' in again)
+    const changed: Webhook = JSON.parse((await ask('PATCH', `/${webhook.id}`, again.body)).text)
+    const { filters, url, event_types: types, description } = webhook
+    const after = {
+      ...{ filters: changed.filters, url: changed.url },
+      ...{ types: changed.event_types, description: changed.description },
+    }
+    assert.deepEqual(after, { filters, url, types, description })
+  }
+})
+
+test('[DASH30] a filter that means nothing for the chosen events is neither offered nor sent, and an event that a filter silences is named', () => {
+  assert.ok(!isOffered('min_usd', ['price.changed', 'match.created']))
+  assert.ok(isOffered('min_change', ['price.changed']) && !isOffered('min_change', ['whale.alert']))
+  assert.ok(isOffered('categories', []))
+  const draft: Draft = { ...EMPTY_DRAFT, url: 'https://example.com/', min_usd: '7' }
+  const prices = bodyOf({ ...draft, types: ['price.changed'] }, [])
+  assert.ok('body' in prices && !('min_usd' in prices.body.filters))
+  const both: Draft = { ...draft, types: ['whale.alert', 'price.changed', 'webhook.test'] }
+  assert.deepEqual(neverTold(both), ['price.changed'])
+  assert.deepEqual(neverTold({ ...both, min_usd: ' ' }), [])
+  assert.deepEqual(neverTold({ ...both, types: ['price.changed'] }), [])
+})
+
+const counts = { created: 3, delivered: 2, exhausted: 0, dropped: 0, pending: 1 }
+
+test('[DASH31] a webhook to which nothing is posted says why, and its counts name only what there is', () => {
+  const nowMs = 1_000_000_000
+  const webhook = (set: Partial<Webhook>): Webhook => ({
+    ...{ id: 'wh_1', url: 'https://example.com/', event_types: ['trade.created'] },
+    ...{ description: null, active: true, disabled_reason: null, created_at: 1 },
+    ...{ failing_since: null, previous_secret_until: null, counts },
+    filters: {
+      ...{ market_ids: null, platform: null, wallets: null, min_usd: null },
+      ...{ min_change: null, side: null, event_slugs: null, categories: null },
+    },
+    ...set,
+  })
+  const words = (set: Partial<Webhook>) => stateOf(webhook(set), nowMs)
+  assert.equal(words({}).name, 'on')
+  assert.match(words({ failing_since: 999_940 }).words, /failed for 60 s/)
+  const off = (reason: Webhook['disabled_reason']) =>
+    words({ active: false, disabled_reason: reason }).words
+  assert.equal(new Set([off(null), off('gone'), off('failing')]).size, 3)
+  assert.match(off('gone'), /410/)
+  assert.equal(countsText(counts), '2 delivered, 1 waiting')
+  assert.equal(countsText({ ...counts, created: 0, delivered: 0, pending: 0 }), 'nothing yet')
+})
+
+function delivery(number: number, set: Partial<Delivery> = {}): Delivery {
+  return {
+    ...{ id: `dlv_${number}`, event_id: `evt_${number}`, event_type: 'trade.created' },
+    ...{ status: 'pending', created_at: 1, next_attempt_at: 1, attempts: 0, last_attempt: null },
+    ...set,
+  }
+}
+
+/** As the server answers: newest first, strictly before a number. */
+function pageOf(all: readonly Delivery[], before: number | null, limit: number): Deliveries {
+  const older = all.filter((_, index) => before === null || index + 1 < before).toReversed()
+  const deliveries = older.slice(0, limit)
+  const hasMore = older.length > limit
+  const last = deliveries.at(-1)?.id.replace('dlv_', '') ?? null
+  return { deliveries, cursor: hasMore ? last : null, has_more: hasMore }
+}
+
+test('[DASH32] pages of deliveries become one list, newest first, with no row twice and none left out, whatever is made meanwhile', () => {
+  const random = seededRandom(32)
+  let longest = 0
+  for (let round = 0; round < 300; round += 1) {
+    const all: Delivery[] = Array.from({ length: random.below(12) }, (_, at) => delivery(at + 1))
+    let shown: Shown = withNewest(null, pageOf(all, null, 5))
+    for (let step = 0; step < 30; step += 1) {
+      const kind = random.below(4)
+      if (kind === 0) {
+        const made = random.below(random.below(4) === 0 ? 9 : 3)
+        for (let one = 0; one < made; one += 1) all.push(delivery(all.length + 1))
+      } else if (kind === 1) {
+        shown = withNewest(shown, pageOf(all, null, 5))
+        assert.deepEqual(shown.rows.slice(0, 5), all.toReversed().slice(0, 5))
+      } else if (kind === 2 && shown.cursor !== null) {
+        shown = withOlder(shown, pageOf(all, Number(shown.cursor), 5))
+      } else if (kind === 3 && all.length > 0) {
+        const at = random.below(all.length)
+        all[at] = delivery(at + 1, { status: 'delivered', attempts: 1 })
+        const changed = all[at]
+        const isShown = shown.rows.some(({ id }) => id === changed.id)
+        if (isShown) shown = withOne(shown, changed)
+      }
+      const numbers = shown.rows.map(({ id }) => Number(id.replace('dlv_', '')))
+      const first = numbers[0] ?? 0
+      assert.deepEqual(
+        numbers,
+        numbers.map((_, index) => first - index),
+        'no hole and no repetition',
+      )
+      const last = numbers.at(-1) ?? 1
+      assert.equal(shown.cursor, last === 1 ? null : String(last), 'older ones can be asked for')
+      longest = Math.max(longest, numbers.length)
+    }
+  }
+  assert.ok(longest > 20, String(longest))
+})
+
+test('[DASH32] an attempt is told by its status or by what went wrong, once', () => {
+  const last = (set: Partial<NonNullable<Delivery['last_attempt']>>) =>
+    attemptText(
+      delivery(1, { last_attempt: { at: 1, duration_ms: 12, status: null, error: null, ...set } }),
+    )
+  assert.equal(attemptText(delivery(1)), 'not tried yet')
+  assert.equal(last({ status: 204 }), '204 in 12 ms')
+  assert.equal(last({ status: 500, error: 'answered 500' }), 'answered 500, in 12 ms')
+  assert.equal(last({ status: 302, error: 'a redirect' }), '302: a redirect, in 12 ms')
+  assert.equal(last({ error: 'refused' }), 'refused, in 12 ms')
+})

@@ -1,0 +1,362 @@
+// The account and its keys as a person sees them, in a real browser over a real process with simulated venues; what is
+// shown is held against REST. Not for: words alone (account-and-webhooks.test.ts), webhooks (webhooks.browser.test.ts),
+// accessibility of all pages (frame.browser.test.ts).
+
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { openRealDashboard, type RealDashboard } from '../../support/rigs/dashboard.ts'
+
+const PASSWORD = 'correct horse battery'
+
+let dashboard: RealDashboard
+before(async () => {
+  // Trades are not what this is about.
+  dashboard = await openRealDashboard({ SIM_RATE: '5', TRUSTED_PROXIES: '127.0.0.1' })
+})
+after(() => dashboard.close())
+
+let visitorCount = 0
+/** A log-in or sign-up from an address of its own, for an address has 20 of them a minute. */
+function enterFrom(path: 'signup' | 'login', email: string, password: string): Promise<Response> {
+  visitorCount += 1
+  return fetch(`${dashboard.origin}/v1/auth/${path}`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Forwarded-For': `203.0.113.${visitorCount}`,
+    },
+    body: JSON.stringify({ email, password }),
+  })
+}
+
+/** Makes an account; its token. */
+async function signUp(email: string): Promise<string> {
+  const response = await enterFrom('signup', email, PASSWORD)
+  const text = await response.text()
+  assert.equal(response.status, 201, text)
+  const session: { access_token: string } = JSON.parse(text)
+  return session.access_token
+}
+
+/** What the server says to an account. */
+async function ask(
+  token: string,
+  path: string,
+): Promise<{ status: number; headers: Headers; text: string }> {
+  const init = { headers: { Authorization: `Bearer ${token}` } }
+  const response = await fetch(`${dashboard.origin}${path}`, init)
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+async function enter(page: Page, entry: 'Log in' | 'Sign up', email: string, password: string) {
+  await page.getByRole('tab', { name: entry }).click()
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('tabpanel').getByRole('button', { name: entry }).click()
+}
+
+/** The status with which the tab's own `fetch` is answered. */
+const fetchedWith = (page: Page, key: string): Promise<number> =>
+  page.evaluate(async (header) => {
+    const response = await fetch('v1/markets', { headers: { 'X-API-Key': header } })
+    return response.status
+  }, key)
+
+const alertOf = (page: Page) => page.getByRole('alert')
+
+test('[DASH27] from sign-up to the first key: the page that the address names appears, the key is shown once, is good at once, and is refused once it is revoked', async () => {
+  const tab = await dashboard.open('#/account')
+  const { page } = tab
+  await enter(page, 'Sign up', 'first@example.com', PASSWORD)
+  await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
+  await page.getByText('first@example.com').waitFor()
+  await page.getByText('No keys yet').waitFor()
+  await page.getByLabel('Name of a new key').fill('my <b>first</b> key')
+  await page.getByRole('button', { name: 'Make a key' }).click()
+  const key = await page.locator('[data-once=key]').innerText()
+  assert.match(key, /^pmk_[0-9A-Za-z]{38}$/)
+  assert.equal(
+    await page.locator('[data-once=command]').innerText(),
+    `curl -H 'X-API-Key: ${key}' '${dashboard.origin}/v1/markets?limit=3'`,
+  )
+  const row = page.locator('tr[data-key]')
+  await row.getByText('my <b>first</b> key').waitFor()
+  assert.ok((await row.innerText()).includes('never'))
+  assert.equal(await fetchedWith(page, key), 200)
+  // The tab remembers its session, and no key.
+  await page.reload()
+  await row.waitFor()
+  assert.equal(await page.getByText(key).count(), 0)
+  assert.ok(!(await row.innerText()).includes('never'), 'it was used')
+  await row.getByRole('button', { name: 'Revoke' }).click()
+  await row.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('No keys yet').waitFor()
+  assert.equal(await fetchedWith(page, key), 401)
+  await tab.close()
+})
+
+test('[DASH26] a key is copied by its button, and gone from the page when the person has it', async () => {
+  const token = await signUp('copier@example.com')
+  const tab = await dashboard.open('#/account', { token })
+  const { page } = tab
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByLabel('Name of a new key').fill('copied')
+  await page.getByLabel('Name of a new key').press('Enter')
+  const key = await page.locator('[data-once=key]').innerText()
+  await page.getByRole('button', { name: 'Copy the key' }).click()
+  await page.getByText('It is in your clipboard.').waitFor()
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), key)
+  await page.getByRole('button', { name: 'I have it' }).click()
+  await page.locator('[data-once=key]').waitFor({ state: 'detached' })
+  assert.equal(await page.getByText(key).count(), 0)
+  await tab.close()
+})
+
+test('[DASH22] nothing is revoked without an answer to the question, and Keep and Escape leave it, with the focus where it was', async () => {
+  const token = await signUp('careful@example.com')
+  const tab = await dashboard.open('#/account', { token })
+  const { page } = tab
+  await page.getByLabel('Name of a new key').fill('kept')
+  await page.getByRole('button', { name: 'Make a key' }).click()
+  const row = page.locator('tr[data-key]')
+  const revoke = row.getByRole('button', { name: 'Revoke the key kept' })
+  for (const leave of ['Enter', 'Escape']) {
+    await revoke.focus()
+    await revoke.press('Enter')
+    await row.getByRole('group').waitFor()
+    // The focus is on Keep.
+    await page.keyboard.press(leave)
+    await row.getByRole('group').waitFor({ state: 'detached' })
+    assert.equal(await revoke.evaluate((button) => button === document.activeElement), true, leave)
+  }
+  assert.equal(JSON.parse((await ask(token, '/v1/keys')).text).total, 1)
+  await tab.close()
+})
+
+test('[DASH23] a wrong password, a taken e-mail, a weak password and a lost connection each say so beside the form, and what was typed stays', async () => {
+  const email = 'known@example.com'
+  await signUp(email)
+  const tab = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
+  const { page } = tab
+  await enter(page, 'Log in', email, 'something else')
+  await alertOf(page).getByText('The e-mail or the password is wrong.').waitFor()
+  await enter(page, 'Sign up', email, PASSWORD)
+  await alertOf(page).getByText('Log in, or use another e-mail.').waitFor()
+  await enter(page, 'Sign up', 'other@example.com', 'short')
+  const password = page.getByLabel('Password', { exact: true })
+  await page.getByText('This password is too short').waitFor()
+  assert.equal(await password.getAttribute('aria-invalid'), 'true')
+  assert.equal(await password.evaluate((input) => input === document.activeElement), true)
+  const described = (await password.getAttribute('aria-describedby')) ?? ''
+  assert.match(described, /password-error/)
+  assert.equal(await page.getByLabel('E-mail').inputValue(), 'other@example.com')
+  await enter(page, 'Sign up', 'no address', PASSWORD)
+  await page.getByText('must have exactly one @-sign').waitFor()
+  await page.context().setOffline(true)
+  await enter(page, 'Log in', email, PASSWORD)
+  await alertOf(page).getByText('No connection.').waitFor()
+  await page.context().setOffline(false)
+  await enter(page, 'Log in', email, PASSWORD)
+  await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
+  await tab.close()
+})
+
+test('[DASH23] after too many attempts the page says how long to wait, and the log-in works when it is over', async () => {
+  const email = 'hasty@example.com'
+  await signUp(email)
+  const tries = Array.from({ length: 5 }, async () => {
+    const response = await enterFrom('login', email, 'wrong')
+    return response.status
+  })
+  assert.deepEqual(await Promise.all(tries), Array(5).fill(401))
+  const tab = await dashboard.open('#/account')
+  const { page } = tab
+  // The waits double with every wrong one, so that one of them outlasts a slow machine.
+  const alert = alertOf(page).getByText(/Wait \d+ s\./)
+  for (let wrong = 0; wrong < 8 && (await alert.count()) === 0; wrong += 1) {
+    await enter(page, 'Log in', email, 'wrong')
+    await alertOf(page).waitFor()
+  }
+  await alert.waitFor()
+  const button = page.getByRole('tabpanel').getByRole('button', { name: /^Log in/ })
+  assert.match(await button.innerText(), /Log in in \d+ s/)
+  assert.ok(await button.isDisabled())
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
+  await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
+  await tab.close()
+})
+
+test('[DASH24] a password manager knows each field of both forms for what it is', async () => {
+  const tab = await dashboard.open('')
+  const { page } = tab
+  const roles = () =>
+    page
+      .locator('form input')
+      .evaluateAll((inputs) => inputs.map((input) => input.getAttribute('autocomplete')))
+  await page.getByRole('tab', { name: 'Log in' }).waitFor()
+  assert.deepEqual(await roles(), ['username', 'current-password'])
+  // Tabs go by the arrow keys, as tabs do.
+  await page.getByRole('tab', { name: 'Log in' }).press('ArrowRight')
+  await page.locator('input[autocomplete=new-password]').waitFor()
+  assert.deepEqual(await roles(), ['username', 'new-password'])
+  await tab.close()
+})
+
+test('[DASH25] after a log-out the page says that the tab holds nothing, and after a token has ended that the session is over', async () => {
+  const token = await signUp('leaver@example.com')
+  const left = await dashboard.open('#/account', { token })
+  await left.page.getByText('leaver@example.com').waitFor()
+  await left.page.getByRole('button', { name: 'Log out' }).click()
+  await left.page.getByText('You have logged out.').waitFor()
+  assert.equal(await left.page.evaluate(() => sessionStorage.getItem('twinbook.token')), null)
+  await left.close()
+  const expired = await dashboard.open('#/account', { token: `${token}x` })
+  await expired.page.getByText('Your session is over').waitFor()
+  await expired.close()
+})
+
+test('[DASH28] the account page says who it is, the limits, and what is left of this minute as the server counts it', async () => {
+  const token = await signUp('counted@example.com')
+  const tab = await dashboard.open('#/account', { token })
+  const { page } = tab
+  await page.getByText('No keys yet').waitFor()
+  // Both requests of the page are answered.
+  await page.getByRole('region', { name: 'You' }).getByText('counted@example.com').waitFor()
+  const left = Number(await page.locator('[data-left]').innerText())
+  const { headers, text } = await ask(token, '/v1/auth/me')
+  const { user, limits } = JSON.parse(text)
+  assert.equal(left, Number(headers.get('x-ratelimit-remaining')) + 1)
+  const said = await page.getByRole('region', { name: 'You' }).innerText()
+  for (const fact of [user.email, user.tier, String(limits.requests_per_minute)]) {
+    assert.ok(said.includes(fact), `${fact} in ${said}`)
+  }
+  await page.getByLabel('Name of a new key').fill('counted')
+  await page.getByRole('button', { name: 'Make a key' }).click()
+  await page.locator('tr[data-key]').waitFor()
+  // Ours, the key, and the list again.
+  await page.locator('[data-left]', { hasText: String(left - 3) }).waitFor()
+  await tab.close()
+})
+
+test('[DASH21] what is asked for twice before the first answer is asked once, and its failure is said where it was asked', async () => {
+  const token = await signUp('twice@example.com')
+  const tab = await dashboard.open('#/account', { token, expected: [/status of 503/] })
+  const { page } = tab
+  let askedCount = 0
+  const holds: (() => void)[] = []
+  await page.route('**/v1/keys', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    askedCount += 1
+    await new Promise<void>((resolve) => holds.push(resolve))
+    const body = JSON.stringify({ detail: 'the disk takes no more' })
+    await route.fulfill({ status: 503, contentType: 'application/json', body })
+  })
+  await page.getByLabel('Name of a new key').fill('one')
+  await page.locator('.key-form').evaluate((form: HTMLFormElement) => {
+    form.requestSubmit()
+    form.requestSubmit()
+  })
+  const button = page.getByRole('button', { name: 'Making it…' })
+  await button.waitFor()
+  assert.ok(await button.isDisabled())
+  for (const release of holds) release()
+  const form = page.locator('.key-form')
+  await form.getByText('The server could not answer. The disk takes no more.').waitFor()
+  assert.equal(askedCount, 1)
+  assert.equal(await page.getByLabel('Name of a new key').inputValue(), 'one')
+  await tab.close()
+})
+
+test('[DASH72] a new password is asked for with the present one, keeps this tab in and no other, and says what is wrong beside its field', async () => {
+  const email = 'changer@example.com'
+  const token = await signUp(email)
+  const tab = await dashboard.open('#/account', { token })
+  const { page } = tab
+  const current = page.getByLabel('Current password')
+  const next = page.getByLabel('New password')
+  const change = page.getByRole('button', { name: 'Change the password' })
+  await current.fill('something else')
+  await next.fill('battery staple')
+  await change.click()
+  await page.getByText('The password is wrong.').waitFor()
+  assert.equal(await current.evaluate((input) => input === document.activeElement), true)
+  assert.equal((await ask(token, '/v1/auth/me')).status, 200, 'the session goes on')
+  await current.fill(PASSWORD)
+  await next.fill('short')
+  await change.click()
+  await page.getByText('This password is too short').waitFor()
+  await next.fill('battery staple')
+  await change.click()
+  await page.getByText('The password is changed.').waitFor()
+  assert.deepEqual([await current.inputValue(), await next.inputValue()], ['', ''])
+  assert.equal((await ask(token, '/v1/auth/me')).status, 401)
+  await page.reload()
+  await page.getByRole('region', { name: 'You' }).getByText(email).waitFor()
+  const [before, after] = [PASSWORD, 'battery staple'].map((one) => enterFrom('login', email, one))
+  assert.deepEqual([(await before)?.status, (await after)?.status], [401, 200])
+  await tab.close()
+})
+
+test('[DASH73] the account is deleted after its password, which Keep and Escape and a wrong one do not, and the page says so', async () => {
+  const email = 'goer@example.com'
+  const token = await signUp(email)
+  const tab = await dashboard.open('#/account', { token })
+  const { page } = tab
+  const begin = page.getByRole('button', { name: 'Delete the account' })
+  const password = page.getByLabel('Your password')
+  for (const leave of ['Escape', 'Keep']) {
+    await begin.click()
+    await password.waitFor()
+    if (leave === 'Escape') await page.keyboard.press(leave)
+    else await page.getByRole('button', { name: leave }).click()
+    await begin.waitFor()
+    assert.equal(await begin.evaluate((button) => button === document.activeElement), true, leave)
+  }
+  await begin.click()
+  await password.fill('something else')
+  await page.getByRole('button', { name: 'Delete it for good' }).click()
+  await page.getByText('The password is wrong.').waitFor()
+  assert.equal((await ask(token, '/v1/auth/me')).status, 200)
+  await password.fill(PASSWORD)
+  await password.press('Enter')
+  await page.getByText('Your account is deleted').waitFor()
+  assert.equal(await page.evaluate(() => sessionStorage.getItem('twinbook.token')), null)
+  assert.equal((await ask(token, '/v1/auth/me')).status, 401)
+  await enter(page, 'Sign up', email, PASSWORD)
+  await page.getByText('No keys yet').waitFor()
+  await tab.close()
+})
+
+test('[DASH74] a key reads unless the box is ticked, and says what it may; logging out ends the token at the server, too', async () => {
+  const token = await signUp('scoped@example.com')
+  const tab = await dashboard.open('#/account', { token })
+  const { page } = tab
+  for (const label of ['reader', 'changer']) {
+    await page.getByLabel('Name of a new key').fill(label)
+    if (label === 'changer') await page.getByLabel('It may change webhooks, too').check()
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.locator('tr[data-key]', { hasText: label }).waitFor()
+  }
+  const { keys } = JSON.parse((await ask(token, '/v1/keys')).text)
+  const scopes = new Map(
+    keys.map((key: { label: string; scopes: string[] }) => [key.label, key.scopes]),
+  )
+  assert.deepEqual([scopes.get('reader'), scopes.get('changer')], [['read'], ['read', 'webhooks']])
+  await page
+    .locator('tr[data-key]', { hasText: 'changer' })
+    .getByText('read, change webhooks')
+    .waitFor()
+  assert.equal(
+    await page.getByLabel('It may change webhooks, too').isChecked(),
+    false,
+    'anew each time',
+  )
+  const ended = page.waitForResponse('**/v1/auth/logout')
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByText('You have logged out.').waitFor()
+  assert.equal((await ended).status(), 204)
+  assert.equal((await ask(token, '/v1/auth/me')).status, 401)
+  await tab.close()
+})

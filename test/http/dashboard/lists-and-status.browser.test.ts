@@ -1,0 +1,378 @@
+// The pages of matches, games, whales and the status in a real browser: each held against REST, moved by the stream,
+// and in what it says when there is nothing or something fails. Not for: wallets (wallet.browser.test.ts).
+
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import type { Whale } from '../../../engine/events.ts'
+import { priceMicros, type TimeMs, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
+import { quietDrift } from '../../support/fakes/quiet-drift.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
+import { judgement } from '../../support/twins/word-judge.ts'
+import { NOON } from '../../support/worlds/builders.ts'
+
+const PAIRS = 25
+const MARKUP = 'Will <img src=x onerror="alert(1)"> win?'
+const DAY = '2026-11-20'
+
+let dashboard: FakeDashboard
+const pairs: (readonly [FakeMarket, FakeMarket])[] = []
+let alone: FakeMarket
+before(async () => {
+  dashboard = await openFakeDashboard()
+  const { engine } = dashboard.face
+  for (let index = 0; index < PAIRS; index += 1) {
+    const question = index === 0 ? MARKUP : `Does A${index} happen?`
+    const a = engine.add(`a${index}`, { question })
+    const b = engine.add(`b${index}`, { venue: 'b', question: `B${index} asked?` })
+    quote(a, 0.4, 0.42)
+    quote(b, 0.5, 0.54)
+    pairs.push([a, b])
+    const isInverted = index === 1
+    const score = 99 - index * 2
+    engine.matches.put(
+      ...[
+        a,
+        b,
+        judgement(score, { inverted: isInverted, vetoes: score < 80 ? ['other_date'] : [] }),
+      ],
+      NOON,
+    )
+  }
+  const [first, second] = pairs
+  assert.ok(first !== undefined && second !== undefined)
+  alone = engine.add('alone', { venue: 'b', question: 'Is it alone?' })
+  engine.sports.put({ sport: 'nba', date: DAY, game: `nba-x-y-${DAY}` }, ...first, second[0], alone)
+})
+after(() => dashboard.close())
+
+/** Sets the best prices, in dollars, and tells them. */
+function quote(market: FakeMarket, bid: number, ask: number): void {
+  const micros = (dollars: number) => priceMicros(Math.round(dollars * 1_000_000))
+  market.now = { ...market.now, bid: micros(bid), ask: micros(ask) }
+  market.reprice(Math.round((bid + ask) * 500_000))
+}
+
+/** Texts of all elements, each in one line. */
+const texts = async (page: Page, selector: string): Promise<readonly string[]> =>
+  (await page.locator(selector).allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim())
+
+const pairAt = (index: number): readonly [FakeMarket, FakeMarket] => {
+  const pair = pairs[index]
+  assert.ok(pair !== undefined)
+  return pair
+}
+
+test('[DASH58] matches are those of REST in its order, with both questions as texts, why, and what speaks against', async () => {
+  const tab = await dashboard.open('#/matches')
+  const { page } = tab
+  await page.locator('.match').first().waitFor()
+  const { body } = await dashboard.face.get('/v1/matching-markets?limit=20')
+  assert.ok(Array.isArray(body.matches))
+  const expected = body.matches.flatMap((match) => [match.venue_a.question, match.venue_b.question])
+  assert.deepEqual(await texts(page, '.match td.question a'), expected)
+  assert.equal(expected[0], MARKUP)
+  assert.equal(await page.locator('.match img').count(), 0)
+  const card = page.locator('.match').nth(12)
+  await card.getByText('They share 75 % of their words.').waitFor()
+  await card.getByText('veto: other date').waitFor()
+  await card.getByText('medium confidence').waitFor()
+  await card.getByText('overlap: they overlap').waitFor()
+  await page.locator('.match').nth(1).getByText('inverted: Yes of one is No of the other').waitFor()
+  await tab.close()
+})
+
+test('[DASH55] the gap between the venues is that of one outcome, and follows the prices live', async () => {
+  const tab = await dashboard.open('#/matches')
+  const gap = (index: number, value: number) =>
+    tab.page.locator('.match').nth(index).locator(`[data-gap="${value}"]`).waitFor()
+  const { body } = await dashboard.face.get('/v1/matching-markets?limit=2')
+  assert.ok(Array.isArray(body.matches))
+  assert.deepEqual(
+    body.matches.map(({ price_gap }) => price_gap),
+    [0.11, 0.07],
+  )
+  await gap(0, 0.11)
+  await gap(1, 0.07)
+  quote(pairAt(0)[1], 0.6, 0.7)
+  await gap(0, 0.24)
+  quote(pairAt(1)[1], 0.6, 0.7)
+  await gap(1, -0.06)
+  await tab.page.locator('.match').nth(1).getByText('−6¢').waitFor()
+  for (const index of [0, 1]) quote(pairAt(index)[1], 0.5, 0.54)
+  await gap(0, 0.11)
+  await tab.close()
+})
+
+test('[DASH59] matches are narrowed by words, confidence and score, kept in the address; more come by a button', async () => {
+  const tab = await dashboard.open('#/matches?score=60')
+  const { page } = tab
+  const shown = (words: string) => page.getByText(words, { exact: true }).waitFor()
+  await shown('20 of 20 pairs')
+  assert.equal(await page.getByLabel('Score at least').inputValue(), '60')
+  await page.getByLabel('Score at least').fill('0')
+  await page.getByLabel('Score at least').press('Enter')
+  await shown('20 of 25 pairs')
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await shown('25 of 25 pairs')
+  assert.equal(await page.getByRole('button', { name: 'Show more' }).count(), 0)
+  assert.equal(new Set(await texts(page, '.match td.question a')).size, 50)
+  await page.getByLabel('Confidence').selectOption('high')
+  await shown('10 of 10 pairs')
+  assert.match(page.url(), /confidence=high/)
+  await page.reload()
+  await shown('10 of 10 pairs')
+  await page.getByLabel('Words').fill('nowhere')
+  await page.getByLabel('Words').press('Enter')
+  await page.getByText('No pair passes these filters').waitFor()
+  await tab.close()
+})
+
+test('[DASH56] a list that fails says why and asks again; a page that fails keeps those before it', async () => {
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  let isRefusing = true
+  await page.route('**/v1/matching-markets*', (route) =>
+    isRefusing
+      ? route.fulfill({
+          ...{ status: 429, headers: { 'Retry-After': '7' } },
+          ...{ contentType: 'application/json', body: '{"detail":"too many requests"}' },
+        })
+      : route.continue(),
+  )
+  await page.getByRole('link', { name: 'Matches' }).click()
+  await page.getByText('Too many requests for this account.').waitFor()
+  await page.getByText('Again in 7 s.').waitFor()
+  isRefusing = false
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('20 of 25 pairs', { exact: true }).waitFor()
+  isRefusing = true
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await page.getByText('Too many requests for this account.').waitFor()
+  assert.equal(await page.locator('.match').count(), 20)
+  isRefusing = false
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('25 of 25 pairs', { exact: true }).waitFor()
+  await tab.close()
+})
+
+test('[DASH60] games have both venues beside each other, and what only one of them lists', async () => {
+  const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
+  const { page } = tab
+  const game = page.locator(`[data-game="nba-x-y-${DAY}"]`)
+  await game.waitFor()
+  const [[a, b], [other, twin]] = [pairAt(0), pairAt(1)]
+  const row = (market: FakeMarket) => game.locator(`tr[data-market="${market.ref.id}"]`)
+  await row(a).getByText(b.summary.question).waitFor()
+  await row(a).locator('[data-gap="0.11"]').waitFor()
+  quote(b, 0.44, 0.45)
+  await row(a).locator('[data-gap="0.035"]').waitFor()
+  quote(b, 0.5, 0.54)
+  // The venue's own list of the game lacks the twin: it stands beside its market all the same.
+  await row(other).getByText(twin.summary.question).waitFor()
+  await row(alone).getByText('not listed').waitFor()
+  assert.equal(await game.locator('tbody tr').count(), 3)
+  await page.getByText(`1 game on ${DAY}`).waitFor()
+  await tab.close()
+})
+
+test('[DASH61] another sport or day is another list; one without games and one that no calendar has say so', async () => {
+  const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
+  const { page } = tab
+  await page.getByText(`1 game on ${DAY}`).waitFor()
+  await page.getByRole('button', { name: 'Day after' }).click()
+  await page.getByText('No NBA game on 2026-11-21').waitFor()
+  await page.getByRole('button', { name: 'Day before' }).click()
+  await page.getByText(`1 game on ${DAY}`).waitFor()
+  await page.getByLabel('Sport').selectOption('tennis')
+  await page.getByText(`No Tennis game on ${DAY}`).waitFor()
+  assert.match(page.url(), /sport=tennis/)
+  await page.getByRole('button', { name: 'Today' }).click()
+  const today = await page.evaluate(() => new Date().toLocaleDateString('sv'))
+  await page.getByText(`No Tennis game on ${today}`).waitFor()
+  await page.goto(`${dashboard.face.origin}/dashboard#/sports?date=2026-02-30`)
+  await page.getByText('no calendar has this date').waitFor()
+  await tab.close()
+})
+
+/** A large trade, as the engine keeps it and, unless it is of before, tells it. */
+function whale(market: FakeMarket, set: Partial<Whale>, isTold: boolean): Whale {
+  const trade = market.trade({ usd: usdMicros(6_000_000_000) }, false)
+  const { question, slug, eventSlug } = market.summary
+  const named = { question, slug, eventSlug, outcome: 'Yes', category: null }
+  const row: Whale = { ...trade, ...named, wallet: null, fills: 1, ...set }
+  const { publisher, whaleRows } = dashboard.face.engine
+  const { number, venue, nativeId } = market.ref
+  const times = { venueTimeMs: row.timeMs, receivedAtMs: row.timeMs }
+  const stamp = isTold ? publisher.stamp('whales', number) : null
+  const kept = { run: null, offset: null, seq: null, receivedAtMs: row.timeMs }
+  whaleRows.put({ number, venue, nativeId }, { ...row, ...kept })
+  if (stamp !== null)
+    publisher.publish({ kind: 'whale', market: market.ref, ...stamp, ...times, whale: row })
+  return row
+}
+
+test('[DASH62] whales are those of REST, then each new one as it happens, on top, with the ways to market and wallet', async () => {
+  const wallet = `0x${'a1'.repeat(20)}`
+  const at = (second: number): TimeMs => timeMs(NOON + second * 1_000)
+  const [[a], [, b]] = [pairAt(2), pairAt(3)]
+  const usd = usdMicros(8_000_000_000)
+  whale(a, { nativeId: 'old-a', timeMs: at(1), wallet, usd }, false)
+  whale(b, { nativeId: 'old-b', timeMs: at(2), side: 'sell' }, false)
+  whale(b, { nativeId: 'small', timeMs: at(3), usd: usdMicros(2_000_000_000) }, false)
+  const tab = await dashboard.open('#/whales')
+  const { page } = tab
+  const ids = () =>
+    page
+      .locator('tr[data-whale]')
+      .evaluateAll((rows) => rows.map((row) => row.getAttribute('data-whale')))
+  const rowOf = (id: string) => page.locator(`tr[data-whale="${id}"]`)
+  await rowOf('old-a').waitFor()
+  const { body } = await dashboard.face.get('/v1/whales')
+  assert.ok(Array.isArray(body.trades))
+  assert.deepEqual(
+    await ids(),
+    body.trades.map(({ id }) => id),
+  )
+  assert.deepEqual(await ids(), ['old-b', 'old-a'])
+  await rowOf('old-a').getByText('$8,000.00').waitFor()
+  assert.equal(
+    await rowOf('old-a').getByRole('link').nth(1).getAttribute('href'),
+    `#/wallet/${wallet}`,
+  )
+  whale(a, { nativeId: 'new-a', timeMs: at(9), wallet }, true)
+  await rowOf('new-a').waitFor()
+  assert.deepEqual(await ids(), ['new-a', 'old-b', 'old-a'])
+  await rowOf('new-a').getByRole('link', { name: a.summary.question }).click()
+  await page.waitForURL((url) => url.hash === `#/market/${encodeURIComponent(a.ref.id)}`)
+  await tab.close()
+})
+
+test('[DASH63] whales are narrowed by dollars, venue and side, those of REST and those of the stream alike', async () => {
+  const [[a], [, b]] = [pairAt(2), pairAt(3)]
+  const tab = await dashboard.open('#/whales?usd=9000&venue=venue_b&side=sell')
+  const { page } = tab
+  await page.getByText('No trade of $9,000.00 or more yet').waitFor()
+  const usd = usdMicros(9_000_000_000)
+  const timed = (second: number) => ({ usd, timeMs: timeMs(NOON + second * 1_000) })
+  whale(a, { ...timed(20), nativeId: 'of-a', side: 'sell' }, true)
+  whale(b, { ...timed(21), nativeId: 'bought', side: 'buy' }, true)
+  whale(
+    b,
+    { ...timed(22), nativeId: 'too-small', side: 'sell', usd: usdMicros(8_999_000_000) },
+    true,
+  )
+  whale(b, { ...timed(23), nativeId: 'wanted', side: 'sell' }, true)
+  await page.locator('tr[data-whale="wanted"]').waitFor()
+  assert.equal(await page.locator('tr[data-whale]').count(), 1)
+  await page.getByLabel('Side').selectOption('buy')
+  await page.locator('tr[data-whale="bought"]').waitFor()
+  assert.equal(await page.locator('tr[data-whale]').count(), 1)
+  await page.getByLabel('Venue').selectOption('venue_a')
+  await page.getByText('No trade of $9,000.00 or more yet').waitFor()
+  await page.getByLabel('Dollars at least').fill('1000')
+  await page.getByLabel('Dollars at least').press('Enter')
+  await page.getByText('smaller ones when you ask again').waitFor()
+  await tab.close()
+})
+
+test('[DASH62] without a stream the whales of REST are shown all the same', async () => {
+  const tab = await dashboard.open('#/status', { token: null })
+  const { page } = tab
+  await page.routeWebSocket('**/v1/ws*', (socket) => socket.close())
+  await page.evaluate(() => sessionStorage.setItem('twinbook.token', 'ann-token'))
+  await page.goto(`${dashboard.face.origin}/dashboard#/whales`)
+  await page.reload()
+  await page.getByText('Connection lost').waitFor()
+  await page.locator('tr[data-whale="old-a"]').waitFor()
+  await tab.close()
+})
+
+test('[DASH69] the status shows what REST says, and a feed that fails as the stream tells it', async () => {
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  const figure = (name: string) => page.locator(`[data-figure="${name}"] dd`)
+  await figure('Markets').waitFor()
+  const { body } = await dashboard.face.get('/v1/stats')
+  const { markets, matches } = body
+  assert.ok(isRecord(markets) && isRecord(matches))
+  assert.equal(await figure('Markets').innerText(), String(markets.total))
+  assert.equal(
+    await figure('Matches (high confidence)').innerText(),
+    `${matches.total} (${matches.high_confidence})`,
+  )
+  assert.equal(await figure('Version').innerText(), '0.0.0-test')
+  assert.equal(await figure('Database size').innerText(), '4.1 kB')
+  const feed = page.locator('tr[data-venue="venue_b"]')
+  await feed.getByText('live', { exact: true }).waitFor()
+  await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
+  dashboard.face.engine.publisher.publish({
+    ...{ kind: 'status', venue: 'b', platform: 'venue_b', state: 'stale', lagMs: 900, delayMs: 1 },
+    completeToMs: null,
+  })
+  await feed.getByText('stale', { exact: true }).waitFor()
+  await feed.getByText('900 ms').waitFor()
+  await tab.close()
+})
+
+test('[DASH75] what a venue sends that is not known stands on the status page in words alone', async () => {
+  const { engine } = dashboard.face
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  await page.getByText('Nothing unknown from either venue').waitFor()
+  const drift = quietDrift()
+  drift.note('gamma.version', '<b>v3</b>', '<img src=x onerror="window.smuggled=1">')
+  const before = [...engine.venueViews]
+  engine.venueViews = before.map((view) => ({ ...view, drift: drift.entries() }))
+  await page.reload()
+  const row = page.locator('tr[data-drift]').first()
+  await row.getByText('gamma.version=<b>v3</b>').waitFor()
+  await row.getByText('<img src=x').waitFor()
+  assert.equal(await page.evaluate(() => 'smuggled' in window), false)
+  engine.venueViews = before
+  await tab.close()
+})
+
+test('[DASH48] the status shows how many streams are open at the server, where the server tells it', async () => {
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  const figure = page.locator('[data-figure="Open streams"] dd')
+  await figure.waitFor()
+  const { sessions } = dashboard.face.server.hub
+  await page.waitForFunction(
+    ([selector, count]) => document.querySelector(String(selector))?.textContent === count,
+    ['[data-figure="Open streams"] dd', String(sessions.size)],
+  )
+  assert.ok(sessions.size > 0)
+  await tab.close()
+})
+
+test('[DASH70] the status counts what comes over the stream of this tab', async () => {
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
+  for (let count = 0; count < 40; count += 1) pairAt(4)[0].trade()
+  await page.locator('[data-figure="Messages so far"] dd', { hasText: '40' }).waitFor()
+  await page.locator('[data-figure="Messages a second"] dd', { hasText: /^[1-9]/ }).waitFor()
+  await tab.close()
+})
+
+test('[DASH71] a viewer without a session sees how the service is, and nothing is asked that needs a token', async () => {
+  const tab = await dashboard.open('#/status', { token: null })
+  const { page } = tab
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.reload()
+  await page.locator('tr[data-venue="venue_a"]').getByText('live').waitFor()
+  await page.getByText('not connected: not logged in').waitFor()
+  await page.getByText('Log in to see what the database holds.').waitFor()
+  assert.deepEqual(
+    asked.filter((path) => path.startsWith('/v1/')),
+    [],
+  )
+  await tab.close()
+})
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null

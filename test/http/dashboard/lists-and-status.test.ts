@@ -1,0 +1,312 @@
+// What the pages of matches, games, whales, wallets and the status work out before anything is drawn.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { ApiError } from '../../../http/dashboard/api.ts'
+import { dayAfter, isDay, localDay } from '../../../http/dashboard/format.ts'
+import { chosen, chosenNumber } from '../../../http/dashboard/parts/lists/filter-fields.ts'
+import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/lists/quotes.ts'
+import {
+  alignedQuotes,
+  type MatchRecord,
+  pairOf,
+  pairsOf,
+} from '../../../http/dashboard/parts/matches/pair.ts'
+import { gamesOf } from '../../../http/dashboard/parts/sports/games.ts'
+import { driftRows } from '../../../http/dashboard/parts/status/drift-table.ts'
+import { feedRows } from '../../../http/dashboard/parts/status/feed-table.ts'
+import { gaugeIn, MessageRate } from '../../../http/dashboard/parts/status/stream-counts.ts'
+import { curvePoints } from '../../../http/dashboard/parts/wallets/pnl.ts'
+import { addressIn, wordsOfRefusal } from '../../../http/dashboard/parts/wallets/words.ts'
+import {
+  merged,
+  passes,
+  WHALE_ROWS_MAX,
+  type WhaleRow,
+  whaleRow,
+} from '../../../http/dashboard/parts/whales/feed.ts'
+import type { Market } from '../../../http/dashboard/records.ts'
+import { placeOf } from '../../../http/dashboard/route.ts'
+import { feesRecord } from '../../../http/records/fees.ts'
+
+const VENUES = { a: 'north', b: 'south' }
+const NOTHING = { bid: null, ask: null }
+
+function market(id: string, quote: Quote, question = `Asked by ${id}?`): Market {
+  const platform = id.split('_')[0] ?? ''
+  const listing = { platform, native_id: id, url: null, volume_24h: null }
+  const other = { ...listing, platform: 'elsewhere', best_bid: 0.01, best_ask: 0.99 }
+  const none = { description: null, close_time: null, category: null, event_slug: null }
+  return {
+    ...{ id, slug: id, question, status: 'open', volume_24h: 0, tags: [], image: null, ...none },
+    ...{ volume_total: null, open_interest: null, created_at: null },
+    fees: feesRecord(FEES_UNKNOWN, 0),
+    outcomes: ['Yes', 'No'].map((label) => ({ label, price: 0.5, price_cents: 50 })),
+    // What the other venue has stands beside the market's own.
+    platforms: [other, { ...listing, best_bid: quote.bid, best_ask: quote.ask }],
+  }
+}
+
+function match(a: Market, b: Market, inverted: boolean | null): MatchRecord {
+  const record: MatchRecord = {
+    ...{ score: 90, confidence: 'high', relation: 'identical', inverted, outcome_map: null },
+    ...{ explanation: 'same', vetoes: [], price_gap: null, matched_at: 1 },
+  }
+  return Object.assign(record, { [VENUES.a]: a, [VENUES.b]: b })
+}
+
+/** Some sides of some books are empty. */
+function randomQuote(random: ReturnType<typeof seededRandom>): Quote {
+  const bid = random.below(1_000)
+  const ask = bid + random.below(1_001 - bid)
+  return {
+    bid: random.below(8) === 0 ? null : bid / 1_000,
+    ask: random.below(8) === 0 ? null : ask / 1_000,
+  }
+}
+
+test('[DASH55] both prices of a pair are for one outcome: what bids for Yes offers No, and the gap is of midpoints', () => {
+  const random = seededRandom('quotes')
+  for (let round = 0; round < 2_000; round += 1) {
+    const [one, other] = [randomQuote(random), randomQuote(random)]
+    const inverted = random.pick([true, false, null])
+    const pair = pairOf(match(market('north_1', one), market('south_1', other), inverted), VENUES)
+    assert.ok(pair !== null)
+    const quotes = alignedQuotes(pair, new Map())
+    assert.deepEqual(quotes.a, one)
+    // In whole millionths, the naive way.
+    const micros = (price: number | null) => (price === null ? null : Math.round(price * 1e6))
+    const side = (price: number | null) => (price === null ? null : 1_000_000 - price)
+    const [bid, ask] = [micros(other.bid), micros(other.ask)]
+    const aligned = inverted === true ? { bid: side(ask), ask: side(bid) } : { bid, ask }
+    if (inverted === null) {
+      assert.deepEqual([quotes.b, quotes.gap, quotes.twinOutcome], [NOTHING, null, null])
+      continue
+    }
+    assert.deepEqual({ bid: micros(quotes.b.bid), ask: micros(quotes.b.ask) }, aligned)
+    assert.equal(quotes.twinOutcome, inverted ? 'No' : 'Yes')
+    const own = { bid: micros(one.bid), ask: micros(one.ask) }
+    const isKnown = ![own.bid, own.ask, aligned.bid, aligned.ask].includes(null)
+    const twice = Number(aligned.bid) + Number(aligned.ask) - Number(own.bid) - Number(own.ask)
+    assert.equal(quotes.gap, isKnown ? twice / 2_000_000 : null)
+  }
+  assert.deepEqual(contrary({ bid: 0.1, ask: 0.3 }), { bid: 0.7, ask: 0.9 })
+  assert.equal(gapOf({ bid: 0.1, ask: 0.2 }, { bid: 0.3, ask: 0.4 }), 0.2)
+})
+
+test('[DASH55] a live price takes the place of the one that the answer had, on its own venue alone', () => {
+  const one = market('north_1', { bid: 0.2, ask: 0.4 })
+  assert.deepEqual(quoteOf(one, new Map()), { bid: 0.2, ask: 0.4 })
+  const live = new Map([['north_1', { bid: 0.5, ask: null }]])
+  assert.deepEqual(quoteOf(one, live), { bid: 0.5, ask: null })
+  assert.deepEqual(quoteOf(market('south_1', NOTHING), live), NOTHING)
+})
+
+test('[DASH57] what the address asks for is taken when it is one of the choices or within the bounds', () => {
+  const at = (query: string) => placeOf(`#/matches?${query}`)
+  const words = ['', 'high', 'low'] as const
+  assert.equal(chosen(at('confidence=high'), 'confidence', words), 'high')
+  assert.equal(chosen(at('confidence=HIGH'), 'confidence', words), '')
+  assert.equal(chosen(at(''), 'confidence', words), '')
+  const bounds = { min: 0, max: 100, otherwise: 7 }
+  const cases = { 'score=0': 0, 'score=99.5': 99.5, 'score=101': 7, 'score=': 7, 'score=x': 7 }
+  for (const [query, expected] of Object.entries({ ...cases, 'score=-1': 7, 'score=%20': 7 })) {
+    assert.equal(chosenNumber(at(query), 'score', bounds), expected, query)
+  }
+})
+
+test('[DASH58] a match is read by the configured names of the venues; one that lacks a market is not shown', () => {
+  const [a, b] = [market('north_1', NOTHING), market('south_1', NOTHING)]
+  const whole = match(a, b, false)
+  assert.deepEqual(pairOf(whole, VENUES), { a, b, match: whole })
+  assert.equal(pairOf(whole, { a: 'venue_a', b: 'venue_b' }), null)
+  const damaged = Object.assign(match(a, b, false), { south: null })
+  assert.deepEqual(
+    pairsOf([whole, damaged, whole], VENUES).map((pair) => pair.a.id),
+    ['north_1', 'north_1'],
+  )
+})
+
+test('[DASH60] a game has its own pairs, then each of its other markets once', () => {
+  const listed = ['north_1', 'south_1', 'south_2', 'north_3'].map((id) => market(id, NOTHING))
+  const [a, b, second, third] = listed
+  assert.ok(a !== undefined && b !== undefined && second !== undefined && third !== undefined)
+  const foreign = match(market('north_9', NOTHING), market('south_9', NOTHING), false)
+  const pairs = pairsOf([match(a, b, false), foreign], VENUES)
+  const short = market('north_4', NOTHING, 'A vs. B')
+  const games = gamesOf(
+    {
+      markets: { 'nfl-a-b': [...listed, short], 'nfl-c-d': [] },
+      ...{ sport: 'nfl', date: '2026-11-20', total_events: 2 },
+    },
+    pairs,
+  )
+  assert.deepEqual(
+    games.map(({ key, title }) => [key, title]),
+    [
+      ['nfl-a-b', 'A vs. B'],
+      ['nfl-c-d', 'nfl-c-d'],
+    ],
+  )
+  assert.deepEqual(
+    games[0]?.pairs.map((pair) => pair.a.id),
+    ['north_1'],
+  )
+  assert.deepEqual(games[0]?.others, [second, third, short])
+})
+
+test('[DASH61] a day is that of the viewer, and the next one follows it over months, years and changes of the clock', () => {
+  const at = new Date(2026, 0, 5, 23, 59).getTime()
+  assert.equal(localDay(at), '2026-01-05')
+  assert.equal(localDay(new Date(2026, 10, 20, 0, 0).getTime()), '2026-11-20')
+  assert.deepEqual(
+    [dayAfter('2026-12-31', 1), dayAfter('2028-03-01', -1), dayAfter('2026-03-29', 1)],
+    ['2027-01-01', '2028-02-29', '2026-03-30'],
+  )
+  assert.equal(dayAfter('no day', 1), 'no day')
+  const texts = ['2028-02-29', '2026-02-29', '2026-02-30', '2026-13-01', '2026-1-1', '']
+  assert.deepEqual(texts.map(isDay), [true, false, false, false, false, false])
+})
+
+function whale(id: string, set: Partial<WhaleRow> = {}): WhaleRow {
+  return {
+    ...{ id, marketId: 'north_1', platform: 'north', question: 'Will it?', side: 'buy' },
+    ...{ price: 0.5, size: 10, usd: 5_000, outcome: 'Yes', wallet: null, atMs: 1_000 },
+    ...{ isLive: false, ...set },
+  }
+}
+
+test('[DASH62] lists of whales become one: each once, newest first, never more than the bound', () => {
+  const random = seededRandom('whales')
+  let shown: readonly WhaleRow[] = []
+  const seen = new Map<string, WhaleRow>()
+  for (let round = 0; round < 60; round += 1) {
+    const rows = Array.from({ length: random.below(12) }, () => {
+      const number = random.below(400)
+      return whale(`w${number}`, { atMs: number * 10 })
+    })
+    shown = merged(rows, shown)
+    for (const row of rows) seen.set(row.id, row)
+    const expected = [...seen.values()].sort((one, other) => other.atMs - one.atMs)
+    assert.deepEqual(
+      shown.map(({ id }) => id),
+      expected.slice(0, WHALE_ROWS_MAX).map(({ id }) => id),
+    )
+    // What fell out of the list comes back only when it is sent again.
+    seen.clear()
+    for (const row of shown) seen.set(row.id, row)
+  }
+  assert.equal(shown.length, WHALE_ROWS_MAX)
+})
+
+test('[DASH62] a whale is read alike from the answer and from the stream; what is damaged is none', () => {
+  const record = {
+    ...{ id: 'w1', market_id: 'north_1', platform: 'north', question: 'Will it?', side: 'sell' },
+    ...{ price: 0.25, size: 8, size_usd: 6_000, timestamp_ms: 9, wallet: '0xa', outcome: null },
+    fills: 3,
+  }
+  const read = { side: 'sell', price: 0.25, size: 8, usd: 6_000, wallet: '0xa', atMs: 9 }
+  assert.deepEqual(whaleRow(record, true), whale('w1', { ...read, outcome: null, isLive: true }))
+  for (const name of ['id', 'market_id', 'question', 'price', 'size_usd', 'timestamp_ms']) {
+    assert.equal(whaleRow({ ...record, [name]: null }, true), null, name)
+  }
+})
+
+test('[DASH63] a whale passes by dollars, venue and side', () => {
+  const row = whale('w1', { usd: 7_000, platform: 'north', side: 'sell' })
+  const filter = { usdMin: 7_000, platform: '', side: '' }
+  assert.ok(passes(row, filter))
+  assert.ok(passes(row, { ...filter, platform: 'north', side: 'sell' }))
+  assert.ok(!passes(row, { ...filter, usdMin: 7_000.01 }))
+  assert.ok(!passes(row, { ...filter, platform: 'south' }))
+  assert.ok(!passes(row, { ...filter, side: 'buy' }))
+})
+
+test('[DASH64] an address is told from what is none, and each refusal has its own words', () => {
+  const address = `0x${'aB'.repeat(20)}`
+  assert.equal(addressIn(` ${address}\n`), address)
+  for (const text of ['', '0x', address.slice(1), `${address}0`, `0x${'g'.repeat(40)}`]) {
+    assert.equal(addressIn(text), null, text)
+  }
+  const titleOf = (status: number) => wordsOfRefusal(new ApiError(status, 'said'))?.title ?? null
+  assert.deepEqual([400, 404, 422].map(titleOf), [
+    'Not a wallet.',
+    'Never seen.',
+    'Not an address.',
+  ])
+  assert.deepEqual([0, 401, 429, 503].map(titleOf), [null, null, null, null])
+  assert.equal(wordsOfRefusal(new Error('else')), null)
+})
+
+test('[DASH66] the curve has one point a second, the last of several, in order of time', () => {
+  const point = (timestamp: number, pnl_to_date: number) => ({
+    ...{ timestamp, pnl_to_date },
+    realized_pnl: 0,
+  })
+  const pnl_over_time = [point(10, 1), point(10, 2), point(30, -4), point(20, 3)]
+  assert.deepEqual(curvePoints({ pnl_over_time }), [
+    { time: 10, usd: 2 },
+    { time: 20, usd: 3 },
+    { time: 30, usd: -4 },
+  ])
+})
+
+test('[DASH75] findings of all venues stand in one table, those that cost a user something first', () => {
+  const times = { first: 1, last: 2, count: 3, sample: '' }
+  const finding = (kind: string, weight: 'loss' | 'notice') => ({
+    kind,
+    name: 'x',
+    weight,
+    ...times,
+  })
+  const drift = {
+    north: [finding('one', 'notice'), finding('two', 'loss')],
+    south: [finding('three', 'loss')],
+  }
+  assert.deepEqual(
+    driftRows({ drift }).map(({ venue, kind }) => `${venue} ${kind}`),
+    ['north two', 'south three', 'north one'],
+  )
+  assert.deepEqual(driftRows({ drift: { north: [] } }), [])
+})
+
+test('[DASH69] a feed is as the stream says, else as the server answered when it was asked', () => {
+  const exchanges = { north: true, south: false }
+  assert.deepEqual(feedRows({ exchanges }, null, new Map()), [
+    { venue: 'north', state: 'live', lagMs: null, delayMs: null, lastTradeMs: null },
+    { venue: 'south', state: 'stale or down', lagMs: null, delayMs: null, lastTradeMs: null },
+  ])
+  const silent = feedRows({ exchanges }, null, new Map(), false)
+  assert.deepEqual(
+    silent.map(({ state }) => state),
+    ['not known', 'not known'],
+  )
+  const told = new Map([['south', { state: 'stale', lag_ms: 12, delay_ms: 3 } as const]])
+  assert.deepEqual(feedRows({ exchanges }, null, told)[1], {
+    ...{ venue: 'south', state: 'stale', lagMs: 12, delayMs: 3, lastTradeMs: null },
+  })
+})
+
+test('[DASH70] the rate of messages is that of the last seconds, whatever came before', () => {
+  const rate = new MessageRate()
+  assert.equal(rate.look(0, 1_000), null)
+  assert.equal(rate.look(1_000, 1_010), null)
+  assert.equal(rate.look(2_000, 1_040), 20)
+  let count = 1_040
+  for (let second = 3; second <= 20; second += 1) {
+    count += 3
+    const now = rate.look(second * 1_000, count)
+    if (second >= 8) assert.equal(now, 3, `second ${second}`)
+  }
+  // A tab that slept looks again: the pause is part of the span.
+  assert.equal(rate.look(120_000, count + 100), 1)
+})
+
+test('[DASH48] a gauge is read from the text of the metrics by its whole name', () => {
+  const text = '# HELP streams Open.\nstreams_total 9\nstreams 3\nothers{venue="a"} 1\n'
+  assert.equal(gaugeIn(text, 'streams'), 3)
+  assert.equal(gaugeIn(text, 'stream'), null)
+  assert.equal(gaugeIn('', 'streams'), null)
+})

@@ -1,0 +1,202 @@
+// The page of a wallet in a real browser: every figure, position and trade held against REST, the curve, the ranking,
+// and what is said of an address that is none, that was never seen, or that is not known completely.
+
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { timeMs } from '../../../engine/units.ts'
+import { usdText } from '../../../http/dashboard/format.ts'
+import { signedUsdText } from '../../../http/dashboard/parts/wallets/words.ts'
+import { type FakeWallet, fakeAddress, randomWallet } from '../../support/fakes/wallets.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
+import { NOON } from '../../support/worlds/builders.ts'
+
+const ANN = fakeAddress('a1')
+const NEW = fakeAddress('b2')
+
+let dashboard: FakeDashboard
+let ann: FakeWallet
+before(async () => {
+  dashboard = await openFakeDashboard()
+})
+after(() => dashboard.close())
+
+/** As numbers in this process's own language, which the tabs are given too. */
+const LOCALE = Intl.NumberFormat().resolvedOptions().locale
+
+const openAt = (page: string) => dashboard.open(page, { locale: LOCALE })
+
+type Row = Readonly<Record<string, string | number | null>>
+
+/** Rows of an answer under a name. */
+async function rowsOf(path: string, name: string): Promise<readonly Row[]> {
+  const { body } = await dashboard.face.get(path)
+  const rows = body[name]
+  assert.ok(Array.isArray(rows))
+  return rows
+}
+
+async function waitForCount(page: Page, selector: string, count: number): Promise<void> {
+  await page
+    .locator(selector)
+    .nth(count - 1)
+    .waitFor()
+  assert.equal(await page.locator(selector).count(), count)
+}
+
+const attributes = (page: Page, selector: string, name: string) =>
+  page.locator(selector).evaluateAll((rows, of) => rows.map((row) => row.getAttribute(of)), name)
+
+test('[DASH65] without an address there is the ranking, and words while there is none', async () => {
+  const tab = await openAt('#/wallet')
+  await tab.page.getByText('No wallet was asked for yet').waitFor()
+  const { engine } = dashboard.face
+  const markets = ['Rain', 'Snow', 'Wind'].map((name) => engine.add(name))
+  const profile = { eoa: fakeAddress('e0'), handle: 'ann<b>', pseudonym: 'Calm-Fox', image: null }
+  ann = randomWallet({ proxy: ANN, eventCount: 200, nowMs: NOON }, markets, profile)
+  const other = randomWallet({ proxy: fakeAddress('c3'), eventCount: 60, nowMs: NOON }, markets)
+  engine.wallets.known.push(ann, other)
+  await tab.page.reload()
+  const shown = async (order: string) => {
+    const ranked = await rowsOf(`/v1/wallets?sort_by=${order}`, 'wallets')
+    const hrefs = ranked.map(({ address }) => `#/wallet/${address}`)
+    await tab.page.locator(`tbody tr:nth-child(1) a[href="${hrefs[0]}"]`).waitFor()
+    assert.deepEqual(await attributes(tab.page, 'tbody a', 'href'), hrefs)
+  }
+  await shown('realized_pnl')
+  await tab.page.getByLabel('By').selectOption('volume')
+  await tab.page.waitForURL(/by=volume/)
+  await shown('volume')
+  await tab.page.getByRole('link', { name: 'ann<b>' }).click()
+  await tab.page.getByRole('heading', { name: 'ann<b>' }).waitFor()
+  await tab.close()
+})
+
+test('[DASH66] profits are those of REST, and the curve has their points in the steps that were chosen', async () => {
+  const tab = await openAt(`#/wallet/${ANN}`)
+  const { page } = tab
+  const card = page.locator('.wallet-pnl')
+  for (const [step, words] of [
+    ['all', 'every moment'],
+    ['day', 'days'],
+    ['month', 'months'],
+  ]) {
+    await card.getByRole('button', { name: words ?? '', exact: true }).click()
+    const { body } = await dashboard.face.get(`/v1/wallets/${ANN}/pnl?granularity=${step}`)
+    assert.ok(Array.isArray(body.pnl_over_time))
+    const seconds = new Set(body.pnl_over_time.map(({ timestamp }) => timestamp))
+    assert.ok(seconds.size > 0)
+    const canvas = card.locator(`.canvas[data-points="${seconds.size}"]`)
+    await canvas.locator('canvas').first().waitFor()
+    const box = await canvas.locator('canvas').first().boundingBox()
+    assert.ok(box !== null && box.width > 200 && box.height > 100, JSON.stringify(box))
+    for (const [name, value] of [
+      ['Total', body.total_pnl],
+      ['Realised', body.realized_pnl],
+      ['Not realised yet', body.unrealized_pnl],
+    ] as const) {
+      const figure = await card.locator(`[data-figure="${name}"] dd`).innerText()
+      assert.equal(figure, signedUsdText(Number(value)))
+    }
+    assert.equal(
+      await card.locator('[data-figure=Volume] dd').innerText(),
+      usdText(Number(body.total_volume)),
+    )
+  }
+  await tab.close()
+})
+
+test('[DASH68] positions are those of REST in the order of the column that was chosen, open and closed', async () => {
+  const tab = await openAt(`#/wallet/${ANN}`)
+  const { page } = tab
+  const rows = '.wallet-positions tr[data-token]'
+  const shown = async (query: string) => {
+    const expected = await rowsOf(
+      `/v1/wallets/${ANN}/positions?min_balance=0&${query}`,
+      'positions',
+    )
+    await page.locator(`tbody tr:nth-child(1)[data-token="${expected[0]?.token_id}"]`).waitFor()
+    await waitForCount(page, rows, expected.length)
+    assert.deepEqual(
+      await attributes(page, rows, 'data-token'),
+      expected.map(({ token_id }) => token_id),
+    )
+    return expected
+  }
+  const [first] = await shown('')
+  const open = await page.locator(rows).count()
+  await page.locator('.wallet-positions').getByText(`${open} open, worth`).waitFor()
+  const text = await page.locator(rows).first().innerText()
+  assert.ok(text.includes(usdText(Number(first?.current_value))), text)
+  assert.ok(text.includes(signedUsdText(Number(first?.total_pnl))), text)
+  await page.getByRole('button', { name: 'Contracts' }).click()
+  await page.locator('th[aria-sort=descending]', { hasText: 'Contracts' }).waitFor()
+  await shown('sort_by=balance&order=desc')
+  await page.getByRole('button', { name: 'Contracts' }).click()
+  await page.locator('th[aria-sort=ascending]', { hasText: 'Contracts' }).waitFor()
+  await shown('sort_by=balance&order=asc')
+  await page.getByLabel('Show', { exact: true }).selectOption('all')
+  await shown('sort_by=balance&order=asc&status=all')
+  await page.getByLabel('Show', { exact: true }).selectOption('closed')
+  await shown('sort_by=balance&order=asc&status=closed')
+  await tab.close()
+})
+
+test('[DASH65] profile and trades are those of REST, further trades by a button', async () => {
+  const tab = await openAt(`#/wallet/${ANN}`)
+  const { page } = tab
+  const { body } = await dashboard.face.get(`/v1/wallets/${ANN}`)
+  const profile = page.locator('.wallet-profile')
+  await profile.getByText(ANN).waitFor()
+  await profile.getByText('Calm-Fox').waitFor()
+  const { metrics } = body
+  assert.ok(typeof metrics === 'object' && metrics !== null && 'total_volume' in metrics)
+  const volume = profile.locator('[data-figure=Volume] dd')
+  assert.equal(await volume.innerText(), usdText(Number(metrics.total_volume)))
+  const trades = await rowsOf(`/v1/wallets/${ANN}/trades?limit=500`, 'trades')
+  const rows = '.wallet-trades tr[data-trade]'
+  await waitForCount(page, rows, 50)
+  await page.locator('.wallet-trades').getByRole('button', { name: 'Show more' }).click()
+  await page.locator(rows).nth(99).waitFor()
+  assert.deepEqual(
+    await attributes(page, rows, 'data-trade'),
+    trades.slice(0, 100).map(({ id }) => id),
+  )
+  await tab.close()
+})
+
+test('[DASH67] what is not known completely is said in words, until it is', async () => {
+  ann.isComplete = false
+  const tab = await openAt(`#/wallet/${ANN}`)
+  const { page } = tab
+  await page.getByText('Not everything of this wallet is known.').waitFor()
+  ann.isComplete = true
+  ann.asOfMs = timeMs(NOON + 60_000)
+  await page.getByRole('button', { name: 'Ask again' }).click()
+  await page.getByText('Not everything of this wallet is known.').waitFor({ state: 'detached' })
+  await page.locator('.wallet-profile').waitFor()
+  await tab.close()
+})
+
+test('[DASH64] an address that is none, one that was never seen, and a market: each has its own words', async () => {
+  const tab = await openAt('#/wallet')
+  const { page } = tab
+  const field = page.getByLabel('Address of a wallet')
+  await field.fill('0x12')
+  await field.press('Enter')
+  await page.getByText('This is no address of a wallet').waitFor()
+  assert.equal(await field.getAttribute('aria-invalid'), 'true')
+  assert.match(page.url(), /#\/wallet$/)
+  await field.fill(` ${NEW} `)
+  await page.getByRole('button', { name: 'Show wallet' }).click()
+  await page.getByText('Never seen.').waitFor()
+  assert.match(page.url(), new RegExp(`#/wallet/${NEW}$`))
+  const at = (subject: string) => page.goto(`${dashboard.face.origin}/dashboard#/wallet/${subject}`)
+  await at('0xnothing')
+  await page.getByText('Not an address.').waitFor()
+  dashboard.face.engine.add('TICKER', { venue: 'b' })
+  await at('venue_b_TICKER')
+  await page.getByText('this is an id of venue_b').waitFor()
+  assert.equal(await page.locator('.card').count(), 0)
+  await tab.close()
+})

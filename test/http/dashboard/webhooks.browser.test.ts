@@ -1,0 +1,171 @@
+// Webhooks as a person sees them, in a real browser over a real process with simulated venues and receivers on loopback:
+// what is shown is held against REST, and what is posted against the npm package that verifies such posts.
+// Not for: the account and its keys (account.browser.test.ts), words and bodies alone (account-and-webhooks.test.ts).
+
+import assert from 'node:assert/strict'
+import { Webhook } from 'standardwebhooks'
+import { Receiver } from '../../support/fakes/receivers.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { openRealDashboard, type RealDashboard } from '../../support/rigs/dashboard.ts'
+
+let dashboard: RealDashboard
+before(async () => {
+  // Trades are not what this is about.
+  dashboard = await openRealDashboard({ SIM_RATE: '5' })
+})
+after(() => dashboard.close())
+
+/** What the server says to an account. */
+async function ask(token: string, path: string): Promise<{ status: number; text: string }> {
+  const init = { headers: { Authorization: `Bearer ${token}` } }
+  const response = await fetch(`${dashboard.origin}${path}`, init)
+  return { status: response.status, text: await response.text() }
+}
+
+/** The headers and the body of a raw request. */
+function readPost(raw: string): { headers: Record<string, string>; body: string } {
+  const [head = '', body = ''] = raw.split('\r\n\r\n', 2)
+  const lines = head.split('\r\n').slice(1)
+  const pairs = lines.map((line) => line.split(/:\s*/, 2))
+  return { headers: Object.fromEntries(pairs), body }
+}
+
+const answer = (status: string) =>
+  `HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
+
+test('[DASH33] a webhook made in its form is sent a test, which is seen as delivered without anybody asking again and is signed by the secret that was shown', async (t) => {
+  const receiver = await Receiver.open({
+    onRequest: (socket) => socket.end(answer('204 No Content')),
+  })
+  t.after(() => receiver.close())
+  const token = await dashboard.signUp('hooked@example.com')
+  const tab = await dashboard.open('#/webhooks', { token })
+  const { page } = tab
+  await page.getByText('No webhooks yet').waitFor()
+  await page.getByLabel('Post to').fill(receiver.url)
+  await page.getByLabel(/^whale\.alert/).check()
+  await page.getByLabel('US dollars, at least').fill('750000')
+  await page.getByLabel('Side of the taker').selectOption('buy')
+  await page.getByLabel('Markets').fill('venue_a_0x1f\nvenue_b_KX-1')
+  await page.getByRole('button', { name: 'Make the webhook' }).click()
+  const secret = await page.locator('[data-once=secret]').innerText()
+  assert.match(secret, /^whsec_/)
+  await page.locator('tr[data-webhook]').waitFor()
+  const [made] = JSON.parse((await ask(token, '/v1/webhooks')).text).webhooks
+  assert.equal(made.url, receiver.url)
+  assert.deepEqual(made.event_types, ['whale.alert'])
+  assert.deepEqual(made.filters, {
+    market_ids: ['venue_a_0x1f', 'venue_b_kx-1'],
+    ...{ platform: null, wallets: null, min_usd: 750_000, min_change: null },
+    ...{ side: 'buy', event_slugs: null, categories: null },
+  })
+  await page.getByRole('link', { name: /send a test/ }).click()
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  const row = page.locator('tr[data-delivery]')
+  await row.getByText('delivered').waitFor()
+  assert.match(await row.innerText(), /webhook\.test/)
+  await page.locator('[data-counts]', { hasText: '1 delivered' }).waitFor()
+  assert.equal(receiver.requests.length, 1)
+  const { headers, body } = readPost(receiver.requests[0] ?? '')
+  assert.ok(new Webhook(secret).verify(body, headers))
+  await tab.close()
+})
+
+test('[DASH33] a delivery that failed says why and when it is tried next, and is sent again at a click', async (t) => {
+  let status = '503 Service Unavailable'
+  const receiver = await Receiver.open({ onRequest: (socket) => socket.end(answer(status)) })
+  t.after(() => receiver.close())
+  const token = await dashboard.signUp('failing@example.com')
+  const id = await makeWebhook(token, receiver.url)
+  const tab = await dashboard.open(`#/webhooks/${id}`, { token })
+  const { page } = tab
+  await page.getByText('Nothing was sent yet').waitFor()
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  const row = page.locator('tr[data-delivery]')
+  await row.getByText('503').waitFor()
+  await row.getByText('waiting').waitFor()
+  await page.getByText('Every attempt has failed').waitFor()
+  status = '204 No Content'
+  await row.getByRole('button', { name: /^Send again/ }).click()
+  await row.getByText('delivered').waitFor()
+  await page.getByText('Events are posted as they happen.').waitFor()
+  assert.equal(await row.count(), 1)
+  await tab.close()
+})
+
+async function makeWebhook(token: string, url: string): Promise<string> {
+  const response = await fetch(`${dashboard.origin}/v1/webhooks`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}` },
+    body: JSON.stringify({ url, event_types: ['match.created'] }),
+  })
+  const { id }: { id: string } = JSON.parse(await response.text())
+  return id
+}
+
+test('[DASH34] a webhook is switched off and on, changed, given a new secret that is shown once, and deleted after a question', async (t) => {
+  const receiver = await Receiver.open({
+    onRequest: (socket) => socket.end(answer('204 No Content')),
+  })
+  t.after(() => receiver.close())
+  const token = await dashboard.signUp('owner@example.com')
+  const id = await makeWebhook(token, receiver.url)
+  const kept = async () => JSON.parse((await ask(token, `/v1/webhooks/${id}`)).text)
+  const tab = await dashboard.open(`#/webhooks/${id}`, { token })
+  const { page } = tab
+  await page.getByRole('button', { name: 'Switch off' }).click()
+  await page.getByText('You switched it off').waitFor()
+  assert.equal((await kept()).active, false)
+  await page.getByRole('button', { name: 'Switch on' }).click()
+  await page.getByText('Events are posted as they happen.').waitFor()
+  assert.equal((await kept()).active, true)
+  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByLabel('Description').fill('<i>mine</i>')
+  await page.getByLabel(/^price\.changed/).check()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('definition').getByText('<i>mine</i>').waitFor()
+  assert.deepEqual((await kept()).event_types, ['match.created', 'price.changed'])
+  await page.getByRole('button', { name: 'New secret' }).click()
+  await page.getByRole('group').getByRole('button', { name: 'New secret' }).click()
+  const secret = await page.locator('[data-once=secret]').innerText()
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.locator('tr[data-delivery]').getByText('delivered').waitFor()
+  const { headers, body } = readPost(receiver.requests[0] ?? '')
+  assert.ok(new Webhook(secret).verify(body, headers))
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('group').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('It is deleted.').waitFor()
+  assert.equal((await ask(token, `/v1/webhooks/${id}`)).status, 404)
+  await page.reload()
+  await page.getByRole('alert').getByText('Not found.').waitFor()
+  await tab.close()
+})
+
+test('[DASH20] what a webhook is refused for stands beside its field, the first of which has the focus', async () => {
+  const token = await dashboard.signUp('refused@example.com')
+  const tab = await dashboard.open('#/webhooks', { token })
+  const { page } = tab
+  const make = page.getByRole('button', { name: 'Make the webhook' })
+  const problemOf = (name: string) => page.locator(`#webhook-${name}-error`)
+  await make.click()
+  await problemOf('url').waitFor()
+  await problemOf('event_types').waitFor()
+  const url = page.getByLabel('Post to')
+  assert.equal(await url.evaluate((input) => input === document.activeElement), true)
+  // What only the server knows.
+  await url.fill('ftp://example.com/')
+  await page.getByLabel(/^trade\.created/).check()
+  await page.getByLabel('US dollars, at least').fill('-5')
+  await make.click()
+  await problemOf('min_usd').getByText('greater than or equal to 0').waitFor()
+  await page.getByLabel('US dollars, at least').fill('5')
+  await make.click()
+  await problemOf('url').getByText('The URL must begin with https://').waitFor()
+  await page.getByLabel('Wallets').fill('0x12')
+  await page.getByLabel('Markets').fill('nonsense')
+  await make.click()
+  await problemOf('wallets').getByText('0x12 is no address').waitFor()
+  await problemOf('market_ids').getByText('begin with venue_a_ or venue_b_').waitFor()
+  assert.equal(JSON.parse((await ask(token, '/v1/webhooks')).text).total, 0)
+  await tab.close()
+})

@@ -1,0 +1,212 @@
+// The document of the stream: every message that a real face sends is one of it to the letter, and what it lets a client
+// send is understood. Not for: what a linter says of it (tools.process.test.ts).
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { asyncapi } from '../../../http/documents/asyncapi.ts'
+import { INTERVALS } from '../../../http/ws/channels/candles.ts'
+import { CHANNEL_NAMES } from '../../../http/ws/channels.ts'
+import { closeCodes } from '../../../http/ws/close-codes.ts'
+import { JsonEncoder } from '../../../http/ws/encode/json.ts'
+import { parseCommand } from '../../../http/ws/protocol.ts'
+import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { AsyncapiJudge, objectOf } from '../../support/twins/asyncapi-judge.ts'
+import { bid, level } from '../../support/worlds/builders.ts'
+
+const clock = new ManualClock()
+const document = asyncapi({ version: '0.0.0-test' })
+const judge = new AsyncapiJudge(document)
+const missed = 10_001
+let face: Face
+let one: FakeMarket
+let two: FakeMarket
+before(async () => {
+  face = await openFace({
+    clock,
+    before: (engine) => {
+      one = engine.add('one', { eventSlug: 'both' })
+      two = engine.add('two', { venue: 'b', eventSlug: 'both' })
+      for (let index = 0; index < missed; index += 1)
+        one.trade({ timeMs: timeMs(index), ordinal: 0 })
+    },
+  })
+  one.replace([level(0.4, 100)], [level(0.5, 50)])
+})
+after(() => face.stop())
+
+describe('GET /asyncapi.json', () => {
+  test('[ASYNC1] it is answered without a key and not counted, as it is made from the schemas', async () => {
+    const remaining: (string | null)[] = []
+    for (let time = 0; time < 2; time += 1) {
+      const response = await fetch(`${face.origin}/asyncapi.json`)
+      assert.equal(response.status, 200)
+      assert.equal(response.headers.get('cache-control'), 'no-cache')
+      assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
+      remaining.push(response.headers.get('x-ratelimit-remaining'))
+      assert.deepEqual(await response.json(), document)
+    }
+    assert.equal(remaining[0], remaining[1])
+  })
+
+  test('[ASYNC3] every message is in an operation, every channel has one, and close codes are told', () => {
+    const operations = objectOf(document.operations)
+    const told = new Set(
+      [...JSON.stringify(operations).matchAll(/#\/channels\/stream\/messages\/(\w+)/g)].map(
+        ([, name]) => name ?? '',
+      ),
+    )
+    assert.deepEqual([...told].sort(), [...judge.names].sort())
+    for (const channel of CHANNEL_NAMES) {
+      const name = `tell${channel.charAt(0).toUpperCase()}${channel.slice(1)}`
+      assert.equal(objectOf(operations[name]).action, 'send', name)
+    }
+    const codes = document['x-close-codes']
+    assert.ok(Array.isArray(codes))
+    assert.deepEqual(
+      codes.map((row) => row.code),
+      Object.values(closeCodes).map(({ code }) => code),
+    )
+  })
+})
+
+/** Causes every message that the stream has; returns all that a client received. */
+async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Message[]> {
+  const { publisher } = face.engine
+  const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${encoding}`)
+  let id = 0
+  const ask = (command: Readonly<Record<string, unknown>>, type: string) => {
+    id += 1
+    // Commands are limited by the second.
+    clock.advance(1_001)
+    const sent = { id, ...command }
+    assert.equal(judge.problem(`${String(command.action)}Command`, sent), null)
+    return client.ask(sent, type)
+  }
+  const subscribe = (channel: string, set: Readonly<Record<string, unknown>> = {}) =>
+    ask({ action: 'subscribe', channel, market_ids: ['*'], ...set }, 'synced')
+  for (const channel of CHANNEL_NAMES) await subscribe(channel)
+  await ask({ action: 'unsubscribe', channels: ['depth'], market_ids: ['*'] }, 'unsubscribed')
+  const ids = [one.ref.id, 'venue_a_none']
+  const depth = { channel: 'depth', levels: 5, conflate_ms: 100, market_ids: ids }
+  await ask({ action: 'subscribe', ...depth, event_slugs: ['nowhere'] }, 'synced')
+  for (let index = 0; index < 51; index += 1) one.change(bid(0.3, 1 + index))
+  one.replace([level(0.4, 100)], [], 'venue_gap')
+  one.reprice(430_000)
+  one.trade({ usd: usdMicros(7_000_000_000), maker: '0xabc', txHash: '0xdef' })
+  const nowMs = clock.nowMs()
+  const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+  const whale = {
+    ...one.trade(),
+    outcome: null,
+    question: 'Will it?',
+    slug: 'it',
+    eventSlug: null,
+    category: 'x',
+    wallet: '0xtaker',
+    fills: 3,
+  }
+  const stamp = (channel: 'whales' | 'lifecycle') => publisher.stamp(channel, one.ref.number)
+  publisher.publish({ kind: 'whale', market: one.ref, ...stamp('whales'), ...times, whale })
+  const facts = { ...one.summary, settlementPrice: priceMicros(1_000_000) }
+  for (const event of ['matched', 'resolved'] as const) {
+    const twin = event === 'matched' ? two.ref : null
+    const life = { market: one.ref, ...stamp('lifecycle'), ...times, event, facts, twin }
+    publisher.publish({ kind: 'lifecycle', ...life })
+  }
+  const gap = { venue: 'a', platform: 'venue_a', toMs: timeMs(2_000), channel: 'trades' } as const
+  publisher.publish({ kind: 'gap', ...gap, market: one.ref, fromMs: timeMs(1_000), count: 2 })
+  publisher.publish({ kind: 'gap', ...gap, market: null, fromMs: timeMs(1_000), count: null })
+  clock.advance(5_001)
+  await ask({ action: 'list' }, 'subscriptions')
+  await ask({ action: 'snapshot', market_ids: [one.ref.id] }, 'synced')
+  await ask({ action: 'ping' }, 'pong')
+  await ask({ action: 'unsubscribe', channel: 'trades', market_ids: ['*'] }, 'unsubscribed')
+  const since = { epoch: publisher.epoch, offset: 0 }
+  const again = { action: 'subscribe', channel: 'trades', market_ids: ['*'] }
+  const limited = await ask({ ...again, since }, 'resume_limited')
+  const offset = Number(limited.offset)
+  await ask({ ...again, since: { ...since, offset } }, 'resumed')
+  await ask({ ...again, since: { epoch: 'unknown', offset: 1 } }, 'synced')
+  client.send({ action: 'dance', id: 'x' })
+  await client.ofType('error')
+  await client.close()
+  return client.messages
+}
+
+describe('messages', () => {
+  for (const encoding of ['json', 'msgpack'] as const) {
+    test(`[ASYNC2] every kind of message comes from a real face and is one of the document to the letter (${encoding})`, async (t) => {
+      const messages = await everything(encoding)
+      const seen = new Set<string>()
+      for (const message of messages) {
+        const letters = String(message.type).replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+        const name = `${letters}Message`
+        seen.add(name)
+        assert.equal(judge.problem(name, message), null)
+      }
+      t.diagnostic(`${messages.length} messages of ${seen.size} kinds`)
+      const named = judge.names.filter((name) => name.endsWith('Message'))
+      assert.deepEqual([...seen].sort(), named.sort())
+    })
+  }
+
+  test('[ASYNC2] so is a heartbeat of a connection that is catching up', () => {
+    const { catalog } = face.engine
+    const encoder = new JsonEncoder({ epoch: 'k', catalog, nowMs: () => clock.nowMs() })
+    const beat = { timestampMs: clock.nowMs(), counter: 1, offsets: null }
+    assert.equal(judge.problem('heartbeatMessage', JSON.parse(encoder.heartbeat(beat))), null)
+  })
+
+  test('[ASYNC2] a property that the document does not name, or one that is absent, is a problem', () => {
+    const pong = { type: 'pong', id: 1, timestamp_ms: 5, published_ms: 5 }
+    assert.equal(judge.problem('pongMessage', pong), null)
+    assert.match(judge.problem('pongMessage', { ...pong, more: 1 }) ?? '', /additional/)
+    assert.match(
+      judge.problem('pongMessage', { type: 'pong', id: 1, published_ms: 5 }) ?? '',
+      /timestamp_ms/,
+    )
+  })
+
+  test('[ASYNC3] what the document lets a client send is understood, and what it does not is refused', () => {
+    const ids = ['a']
+    const good: readonly Readonly<Record<string, unknown>>[] = [
+      ...CHANNEL_NAMES.map((channel) => ({ action: 'subscribe', channel, market_ids: ids })),
+      ...INTERVALS.map((interval) => {
+        return { action: 'subscribe', channel: 'candles', interval, market_ids: ['*'] }
+      }),
+      { action: 'subscribe', channel: 'prices', conflate_ms: 0, event_slugs: ids, id: 'x' },
+      { action: 'subscribe', channel: 'depth', levels: 20, conflate_ms: 1_000, platform: 'a' },
+      { action: 'unsubscribe', channels: ['trades', 'whales'], market_ids: ids },
+      { action: 'snapshot', market_ids: ids, id: 1.5 },
+      { action: 'list' },
+      { action: 'ping' },
+    ]
+    const kindOf = (command: unknown) =>
+      parseCommand(Buffer.from(JSON.stringify(command)), false).kind
+    for (const command of good) {
+      assert.equal(judge.problem(`${String(command.action)}Command`, command), null)
+      assert.equal(kindOf(command), command.action)
+    }
+    const bad: readonly Readonly<Record<string, unknown>>[] = [
+      { action: 'subscribe', channel: 'books', market_ids: ids },
+      { action: 'subscribe', channel: 'depth', levels: 7, market_ids: ids },
+      { action: 'subscribe', channel: 'candles', interval: '2m', market_ids: ids },
+      { action: 'subscribe', channel: 'trades', market_ids: Array(101).fill('a') },
+      {
+        action: 'subscribe',
+        channel: 'trades',
+        market_ids: ids,
+        since: { epoch: 'k', offset: -1 },
+      },
+      { action: 'snapshot' },
+    ]
+    for (const command of bad) {
+      assert.notEqual(judge.problem(`${String(command.action)}Command`, command), null)
+      assert.equal(kindOf(command), 'refused', JSON.stringify(command))
+    }
+  })
+})

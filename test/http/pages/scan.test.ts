@@ -1,0 +1,416 @@
+// Rows by time in pages: random ones over the real tables, with crowded milliseconds, filters, slices far
+// smaller than a page, and rows that arrive between two pages.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../../../engine/clock.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { timeMs } from '../../../engine/units.ts'
+import { readTimePage, type TimePage } from '../../../http/pages/scan.ts'
+import { timeRangeOf } from '../../../http/pages/time-range.ts'
+import type { Storage, StoredTrade } from '../../../storage/contract/storage.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { NOON } from '../../support/worlds/builders.ts'
+import { trade } from '../../support/worlds/stored.ts'
+
+const RANGES = 2_000
+const MARKET = { number: 1, venue: 'a' } as const
+
+test(`[PAGE6] every row of a random time range is on exactly one page, crowded milliseconds and all`, async (t) => {
+  let rowCount = 0
+  let pageCount = 0
+  let crowdMax = 0
+  for (let seed = 0; seed < RANGES; seed += 1) {
+    const random = seededRandom('histories', seed)
+    const stored = new RandomRows(random)
+    const order = random.next() < 0.5 ? 'asc' : 'desc'
+    const isFiltered = random.next() < 0.3
+    const limit = 1 + random.below(random.next() < 0.5 ? 20 : 500)
+    const wanted = stored.rows(order).filter((row) => !isFiltered || row.side === 'buy')
+    const seen: string[] = []
+    let cursor: string | null = null
+    let isFirst = true
+    while (isFirst || cursor !== null) {
+      isFirst = false
+      const page: TimePage<StoredTrade> = await readTimePage({
+        range: timeRangeOf({ ...(cursor === null ? {} : { cursor }), order }),
+        limit,
+        read: (query) => stored.storage.trades.range({ market: MARKET.number, ...query }),
+        place: (row) => row,
+        accepts: isFiltered ? (row) => row.side === 'buy' : null,
+        sliceRows: 1 + random.below(300),
+        clock: systemClock,
+      })
+      assert.ok(page.rows.length <= limit && (page.cursor === null || page.rows.length === limit))
+      seen.push(...page.rows.map((row) => row.nativeId))
+      // Newer rows, which a client that reads newest first has passed already.
+      if (order === 'desc' && random.next() < 0.5) stored.arrive()
+      cursor = page.cursor
+      pageCount += 1
+    }
+    assert.deepEqual(
+      seen,
+      wanted.map((row) => row.nativeId),
+      `seed ${seed}, ${order}, limit ${limit}`,
+    )
+    rowCount += seen.length
+    crowdMax = Math.max(crowdMax, stored.crowdMax)
+  }
+  t.diagnostic(
+    `${RANGES} ranges, ${rowCount} rows on ${pageCount} pages, up to ${crowdMax} in a millisecond`,
+  )
+  assert.ok(crowdMax > 900, `${crowdMax}`)
+})
+
+test('[PAGE7] a scan that finds too little in time is refused and says what helps', async () => {
+  const clock = new ManualClock()
+  const page = readTimePage({
+    range: timeRangeOf({ order: 'desc' }),
+    limit: 1,
+    // Rows without an end in which nothing passes the filter.
+    read: ({ after }) => {
+      clock.advance(1_000)
+      return [{ timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }]
+    },
+    place: (row) => row,
+    accepts: () => false,
+    sliceRows: 1,
+    clock,
+  })
+  await assert.rejects(
+    async () => page,
+    (error) => error instanceof EngineError && error.status === 503 && /narrow/.test(error.detail),
+  )
+})
+
+test('[PAGE7] a page without filters that comes too late is not said to be filtered', async () => {
+  const clock = new ManualClock()
+  const page = readTimePage({
+    range: timeRangeOf({ order: 'desc' }),
+    limit: 500,
+    // A reader that stops with its time, as one of many markets does, on a slow machine.
+    read: ({ after }) => {
+      clock.advance(1_000)
+      const row = { timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }
+      return { rows: [row], isEnd: false }
+    },
+    place: (row) => row,
+    accepts: null,
+    sliceRows: 1,
+    clock,
+  })
+  const error = await settled(page)
+  assert.ok(error instanceof EngineError && error.status === 503)
+  assert.doesNotMatch(error.detail, /filter/)
+})
+
+test('[PAGE7] what a refused scan says leads on, without loss or repeat', async () => {
+  for (let seed = 0; seed < 200; seed += 1) {
+    const random = seededRandom('refused', seed)
+    const stored = new RandomRows(random)
+    // Spread over seconds, as what is refused always is.
+    for (let rows = 0; rows < 300; rows += 1) stored.arrive(1 + random.below(2_000))
+    const order = random.next() < 0.5 ? 'asc' : 'desc'
+    const isRare = random.next() < 0.5
+    const accepts = ({ ordinal, side }: StoredTrade) => !isRare && ordinal === 0 && side === 'buy'
+    const seen: string[] = []
+    const asked: Partial<Record<'start_time' | 'end_time', number>>[] = [{}]
+    let refusedCount = 0
+    for (let query = asked.shift(); query !== undefined; query = asked.shift()) {
+      const clock = new ManualClock()
+      const isShort: boolean = refusedCount < 3
+      try {
+        const page = await readTimePage({
+          range: timeRangeOf({ ...query, order }),
+          limit: 500,
+          read(slice) {
+            if (isShort) clock.advance(1_000)
+            return stored.storage.trades.range({ market: MARKET.number, ...slice })
+          },
+          place: (row) => row,
+          accepts,
+          sliceRows: 20,
+          clock,
+        })
+        seen.push(...page.rows.map((row) => row.nativeId))
+      } catch (error) {
+        assert.ok(error instanceof EngineError, String(error))
+        refusedCount += 1
+        const places = [...error.detail.matchAll(/(start_time|end_time)=(\d+)/g)]
+        const bounds = places.map(([, name = '', value]) => ({ [name]: Number(value) }))
+        // First those that pass as far as it came, then the rest.
+        asked.unshift(...bounds.map((bound) => ({ ...query, ...bound })))
+      }
+    }
+    const wanted = stored.rows(order).filter(accepts)
+    assert.deepEqual(
+      seen,
+      wanted.map((row) => row.nativeId),
+      `seed ${seed}, ${order}`,
+    )
+    assert.ok(refusedCount > 0, `seed ${seed} was never refused`)
+  }
+})
+
+test('[PAGE7] what a request waited for before its scan is time that the scan does not have', async () => {
+  const clock = new ManualClock()
+  clock.advance(60_000)
+  for (const [waitedMs, end] of [
+    [4_400, 'answered'],
+    [4_600, 'refused'],
+  ] as const) {
+    let count = 0
+    const begunAtMs = clock.monotonicMs() - waitedMs
+    const page = readTimePage({ ...endless({ clock, read: () => ++count > 3 }), begunAtMs })
+    const error = await settled(page)
+    assert.equal(error === null ? 'answered' : 'refused', end)
+    assert.ok(error === null || (error instanceof EngineError && error.status === 503))
+  }
+  // Nor does it wait its turn for longer than that.
+  const ends = { all: false }
+  const running = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.all }))))
+  const begunAtMs = clock.monotonicMs() - 4_000
+  const late = settled(readTimePage({ ...endless({ clock, read: () => false }), begunAtMs }))
+  clock.advance(500)
+  assert.ok((await late) instanceof EngineError)
+  ends.all = true
+  assert.deepEqual(await Promise.all(running), [null, null])
+})
+
+test('[PAGE9] pages of which a good part passes the filters do not wait for scans for what is rare', async () => {
+  const clock = new ManualClock()
+  const ends = { scans: false }
+  const scans = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.scans }))))
+  const dense = readTimePage({
+    range: timeRangeOf({ order: 'desc' }),
+    limit: 20,
+    read: ({ after }) => {
+      const lastMs = after?.timeMs ?? NOON
+      return Array.from({ length: 8 }, (_, index) => ({
+        timeMs: timeMs(lastMs - 1 - index),
+        ordinal: 0,
+      }))
+    },
+    place: (row) => row,
+    accepts: ({ timeMs: atMs }) => (NOON - atMs) % 8 === 0,
+    sliceRows: 1,
+    clock,
+  })
+  let count = 0
+  void Promise.resolve(dense).then(({ rows }) => {
+    count = rows.length
+  })
+  for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(count, 20)
+  ends.scans = true
+  await Promise.all(scans)
+})
+
+test('[PAGE9] two scans run, sixteen wait in order, and a further one is refused at once', async () => {
+  const clock = new ManualClock()
+  const running = new Set<number>()
+  const ended: number[] = []
+  const most = { running: 0 }
+  const pages = Array.from({ length: 20 }, (_, scan) =>
+    settled(
+      readTimePage(
+        endless({
+          clock,
+          read(count) {
+            // Behind its first slice a scan has been let in; it ends with its sixth.
+            if (count > 1) running.add(scan)
+            most.running = Math.max(most.running, running.size)
+            if (count < 6) return false
+            running.delete(scan)
+            ended.push(scan)
+            return true
+          },
+        }),
+      ),
+    ),
+  )
+  const late = await Promise.all(pages.slice(18))
+  assert.deepEqual(
+    late.map((error) => error instanceof EngineError && [error.status, error.retryAfterSeconds]),
+    [
+      [503, 2],
+      [503, 2],
+    ],
+  )
+  assert.deepEqual(ended, [])
+  assert.deepEqual(
+    (await Promise.all(pages.slice(0, 18))).filter((error) => error !== null),
+    [],
+  )
+  assert.equal(most.running, 2)
+  assert.deepEqual(
+    ended,
+    Array.from({ length: 18 }, (_, scan) => scan),
+  )
+})
+
+test('[PAGE9] a scan that waits too long is refused in time, and its time counts from when it runs', async () => {
+  const clock = new ManualClock()
+  const ends = { first: false }
+  const first = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.first }))))
+  let count = 0
+  const patient = settled(readTimePage(endless({ clock, read: () => ++count > 40 })))
+  clock.advance(1_900)
+  const late = settled(readTimePage(endless({ clock, read: () => true })))
+  const last = settled(readTimePage(endless({ clock, read: () => false })))
+  assert.equal(await late, null)
+  ends.first = true
+  assert.deepEqual(await Promise.all(first), [null, null])
+  // Asked for 3.9 seconds ago, running for 2: there is time left.
+  while (count < 20) await new Promise<void>((resolve) => setImmediate(resolve))
+  clock.advance(2_000)
+  assert.equal(await patient, null)
+  clock.advance(4_000)
+  assert.ok((await last) instanceof EngineError)
+})
+
+test('[PAGE9] pages of many markets do not wait for scans', async () => {
+  const clock = new ManualClock()
+  const ends = { scans: false }
+  const scans = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.scans }))))
+  let count = 0
+  const page = readTimePage({
+    ...endless({ clock, read: () => false }),
+    accepts: null,
+    read: () => ({ rows: [], isEnd: ++count === 5 }),
+  })
+  assert.deepEqual(await page, { rows: [], cursor: null })
+  ends.scans = true
+  await Promise.all(scans)
+})
+
+test('[PAGE10] a scan whose client has gone ends, running or waiting, and gives its place away', async () => {
+  const clock = new ManualClock()
+  const gone = new AbortController()
+  let count = 0
+  const scans = Array.from({ length: 6 }, () => {
+    const reading = endless({ clock, read: () => ++count < 0 })
+    return settled(readTimePage({ ...reading, signal: gone.signal }))
+  })
+  while (count < 40) await new Promise<void>((resolve) => setImmediate(resolve))
+  gone.abort()
+  for (const error of await Promise.all(scans)) assert.ok(error instanceof EngineError)
+  const readCount = count
+  assert.equal(await settled(readTimePage(endless({ clock, read: () => true }))), null)
+  assert.equal(count, readCount)
+  assert.equal(clock.timerCount, 0)
+})
+
+test('[PAGE11] a slice ends with its time, however few rows it has read', async () => {
+  const clock = new ManualClock()
+  let mostOfTurn = 0
+  let rowsOfTurn = 0
+  let count = 0
+  const page = readTimePage({
+    ...endless({ clock, read: () => false }),
+    sliceRows: 10_000,
+    read({ limit }) {
+      // Ten rows a millisecond.
+      clock.advance(limit / 10)
+      rowsOfTurn += limit
+      count += 1
+      return { rows: [], isEnd: count === 50 }
+    },
+  })
+  const look = () => {
+    mostOfTurn = Math.max(mostOfTurn, rowsOfTurn)
+    rowsOfTurn = 0
+    if (count < 50) setImmediate(look)
+  }
+  look()
+  await page
+  assert.ok(mostOfTurn <= 128, `${mostOfTurn} rows in one turn`)
+})
+
+test('[PAGE8] a cursor beyond anything that was issued is refused, not looked for', () => {
+  const read = (cursor: string) => () => timeRangeOf({ cursor, order: 'desc' })
+  for (const cursor of [
+    '',
+    '-1',
+    '1.',
+    '1.2.3',
+    '1e3',
+    '1.99999999999',
+    `${'9'.repeat(16)}`,
+    'x',
+  ]) {
+    assert.throws(read(cursor), (error) => error instanceof EngineError && error.status === 400)
+  }
+  assert.deepEqual(read('1700000000000.7')().after, { timeMs: 1_700_000_000_000, ordinal: 7 })
+})
+
+/** A range without rows that pass; it ends when `read`, called with the number of the read, says so. */
+function endless({ clock, read }: { clock: ManualClock; read: (count: number) => boolean }) {
+  let count = 0
+  return {
+    range: timeRangeOf({ order: 'desc' }),
+    limit: 1,
+    read: () => {
+      count += 1
+      return { rows: [], isEnd: read(count) }
+    },
+    place: (row: StoredTrade) => row,
+    accepts: () => false,
+    sliceRows: 1,
+    clock,
+  }
+}
+
+/** Null once it has come, else why it did not. */
+async function settled(page: unknown): Promise<unknown> {
+  try {
+    await page
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
+/** Trades of one market in the table that keeps them. */
+class RandomRows {
+  readonly storage: Storage = openMemoryStorage()
+  readonly #random: Random
+  #at: number = NOON
+  #count = 0
+  crowdMax = 0
+
+  constructor(random: Random) {
+    this.#random = random
+    const bursts = 1 + random.below(6)
+    for (let burst = 0; burst < bursts; burst += 1) {
+      this.#at += random.below(3)
+      const crowd = random.next() < 0.1 ? 1 + random.below(1_000) : 1 + random.below(30)
+      this.crowdMax = Math.max(this.crowdMax, crowd)
+      for (let row = 0; row < crowd; row += 1) this.#put(this.#at)
+    }
+  }
+
+  arrive(afterMs = 1 + this.#random.below(2)): void {
+    this.#at += afterMs
+    this.#put(this.#at)
+  }
+
+  #put(at: number): void {
+    this.#count += 1
+    const side = this.#random.next() < 0.2 ? 'buy' : 'sell'
+    this.storage.trades.put(MARKET, trade(`t${this.#count}`, { timeMs: timeMs(at), side }))
+  }
+
+  rows(order: 'asc' | 'desc'): readonly StoredTrade[] {
+    return this.storage.trades.range({
+      market: MARKET.number,
+      fromMs: timeMs(0),
+      toMs: timeMs(NOON * 2),
+      after: null,
+      order,
+      limit: 1_000_000,
+    })
+  }
+}

@@ -1,0 +1,273 @@
+// Candles through HTTP, against a recomputation from the trades: intervals, pages, gaps, bounds.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Static } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { barOf, CANDLE_MS } from '../../../engine/market/candle.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { notionalMicros, priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
+import { CandlesSchema } from '../../../http/schemas.ts'
+import { FakeMarket } from '../../support/fakes/engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type NaiveCandle, naiveCandles, naiveFilled } from '../../support/twins/naive/candles.ts'
+import { listing, NOON } from '../../support/worlds/builders.ts'
+
+const clock = new ManualClock(NOON)
+const HOUR_MS = 3_600_000
+let face: Face
+before(async () => {
+  face = await openFace({ clock })
+})
+after(() => face.stop())
+
+type Page = Static<typeof CandlesSchema> & { readonly headers: Headers }
+
+async function page(name: string, query = ''): Promise<Page> {
+  const answer = await face.get(`/v1/markets/venue_a_${name}/candles?${query}`)
+  assert.equal(answer.status, 200, answer.text)
+  assert.ok(Value.Check(CandlesSchema, answer.body), answer.text)
+  assert.equal(answer.body.has_more, answer.body.cursor !== null)
+  return { ...answer.body, headers: answer.headers }
+}
+
+/** All pages as one list, oldest first. */
+async function pages(name: string, query: string, limit: number) {
+  const all: Page['candles'] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const given: string = cursor === '' ? '' : `&cursor=${cursor}`
+    const got = await page(name, `${query}&limit=${limit}${given}`)
+    assert.ok(got.candles.length <= limit)
+    if (got.has_more) {
+      assert.equal(got.candles.length, limit, 'only the last page is short')
+      assert.equal(got.cursor, String(got.candles[0]?.timestamp_ms))
+    }
+    all.unshift(...got.candles)
+    cursor = got.cursor
+  }
+  return all
+}
+
+function record(candle: NaiveCandle, lengthMs: number): Page['candles'][number] {
+  const { startMs, open, high, low, close, usd, count, vwap } = candle
+  const endMs = startMs + lengthMs
+  return {
+    timestamp_ms: startMs,
+    end_period_ts: endMs / 1000,
+    open: open / 1e6,
+    high: high / 1e6,
+    low: low / 1e6,
+    close: close / 1e6,
+    volume: usd / 1e6,
+    trades_count: count,
+    vwap: vwap / 1e6,
+    closed: endMs <= clock.nowMs(),
+  }
+}
+
+/** Trades up to now, in bunches, so that there are gaps of all lengths. */
+function trade(random: Random, market: FakeMarket, count: number, spanMs: number): void {
+  let atMs: number = NOON
+  for (let left = count; left > 0; left -= 1) {
+    const price = priceMicros(random.below(1_000_001))
+    const size = sizeMicros(1 + random.below(9_000_000))
+    const usd = notionalMicros({ price, size })
+    market.trade({ timeMs: timeMs(atMs), price, size, usd }, false)
+    const isFar = random.below(6) === 0
+    atMs -= random.below(isFar ? (spanMs * 8) / count : spanMs / count / 4)
+  }
+}
+
+describe('GET /v1/markets/{market_id}/candles', () => {
+  test('[CANDLE7] pages of every interval make up all candles exactly once, oldest first', async () => {
+    for (const [seed, [interval, lengthMs]] of Object.entries(CANDLE_MS).entries()) {
+      const random = seededRandom('pages', seed)
+      const market = face.engine.add(`paged-${interval}`)
+      trade(random, market, 120, lengthMs * 100)
+      const expected = naiveCandles(market.stored, lengthMs).map((one) => record(one, lengthMs))
+      assert.ok(expected.length > 20, 'there is something to page')
+      const minutes = lengthMs / 60_000
+      for (const [limit, query] of [
+        [1, `interval=${interval}`],
+        [7, `interval=${minutes}`],
+        [expected.length, `resolution=${minutes}`],
+        [1000, `period_interval=${interval}`],
+      ] as const) {
+        assert.deepEqual(await pages(`paged-${interval}`, query, limit), expected, query)
+      }
+    }
+  })
+
+  test('[CANDLE8] with gaps filled there is a candle for every interval up to now, across pages too', async () => {
+    for (const [seed, [interval, lengthMs]] of Object.entries(CANDLE_MS).entries()) {
+      const random = seededRandom('gaps', seed)
+      const market = face.engine.add(`gaps-${interval}`)
+      trade(random, market, 25, lengthMs * 60)
+      market.stored.shift()
+      const traded = naiveCandles(market.stored, lengthMs)
+      const nowMs = NOON - (NOON % lengthMs)
+      const expected = naiveFilled(traded, lengthMs, nowMs).map((one) => record(one, lengthMs))
+      assert.ok(expected.length > traded.length, 'there are gaps')
+      for (const limit of [1, 2, 7, expected.length, 1000]) {
+        const query = `interval=${interval}&gap_fill=true`
+        assert.deepEqual(await pages(`gaps-${interval}`, query, limit), expected, query)
+      }
+    }
+  })
+
+  test('[CANDLE9] a range holds the candles from the one in which it starts to its last second', async () => {
+    const market = face.engine.add('ranged')
+    trade(seededRandom('ranges', 1), market, 80, 60 * HOUR_MS)
+    const traded = naiveCandles(market.stored, HOUR_MS)
+    const lastMs = NOON
+    const filled = naiveFilled(traded, HOUR_MS, lastMs)
+    const random = seededRandom('ranges', 2)
+    for (let round = 0; round < 60; round += 1) {
+      const start = NOON / 1000 - random.below(80 * 3_600)
+      const end = start + random.below(90 * 3_600)
+      const isWanted = ({ startMs }: NaiveCandle) =>
+        startMs + HOUR_MS > start * 1000 && startMs <= end * 1000
+      const limit = 1 + random.below(20)
+      const query = `start_ts=${start}&to=${end}`
+      for (const [given, all] of [
+        [query, traded],
+        [`${query}&gap_fill=1`, filled],
+      ] as const) {
+        const expected = all.filter(isWanted).map((one) => record(one, HOUR_MS))
+        assert.deepEqual(await pages('ranged', given, limit), expected, `${given} by ${limit}`)
+      }
+    }
+  })
+
+  test('[CANDLE10] years of hours are read in slices, with turns of the loop between them', async () => {
+    const { engine } = face
+    const market = new FakeMarket(engine, listing('long'), 99_999)
+    const days = 900
+    const bars = Array.from({ length: days * 24 }, (_, hour) =>
+      barOf('hour', market.trade({ timeMs: timeMs(NOON - hour * HOUR_MS), ordinal: 0 }, false)),
+    )
+    const asked: number[] = []
+    // What the real table does: an answer takes as long as it has rows.
+    const slow = Object.assign(Object.create(market), {
+      bars: ({ toMs, limit }: Parameters<FakeMarket['bars']>[0]) => {
+        asked.push(limit)
+        clock.advance(1)
+        const from = Math.max(0, Math.ceil((NOON - toMs) / HOUR_MS))
+        return bars.slice(from, from + limit)
+      },
+    })
+    engine.catalog.byId.set('venue_a_long', slow)
+    let turnCount = 0
+    let isDone = false
+    const turn = () => {
+      turnCount += 1
+      if (!isDone) setImmediate(turn)
+    }
+    setImmediate(turn)
+    const got = await page('long', `interval=1d&limit=${days + 1}`)
+    isDone = true
+    engine.catalog.byId.delete('venue_a_long')
+    assert.equal(got.candles.length, days + 1)
+    assert.equal(got.cursor, null)
+    assert.ok(asked.length > 100 && turnCount > asked.length / 4, `${asked.length} ${turnCount}`)
+    assert.ok(asked.every((limit) => limit <= 128))
+  })
+
+  test('[CANDLE11] a candle has the fields of the interface, and is closed once its end is past', async () => {
+    const market = face.engine.add('plain')
+    const early = timeMs(clock.nowMs() - (clock.nowMs() % HOUR_MS) - 1)
+    market.trade({ timeMs: early, price: priceMicros(410_000), size: sizeMicros(2_000_000) })
+    market.trade({
+      price: priceMicros(420_000),
+      size: sizeMicros(1_000_000),
+      usd: notionalMicros({ price: priceMicros(420_000), size: sizeMicros(1_000_000) }),
+    })
+    market.trade({
+      price: priceMicros(450_000),
+      size: sizeMicros(2_000_000),
+      usd: notionalMicros({ price: priceMicros(450_000), size: sizeMicros(2_000_000) }),
+    })
+    const got = await page('plain')
+    assert.equal(got.market_id, 'venue_a_plain')
+    assert.equal(got.interval, '1h')
+    assert.deepEqual(
+      got.candles.map(({ closed }) => closed),
+      [true, false],
+    )
+    const openMs = early + 1
+    assert.deepEqual(got.candles[1], {
+      timestamp_ms: openMs,
+      end_period_ts: openMs / 1000 + 3_600,
+      open: 0.42,
+      high: 0.45,
+      low: 0.42,
+      close: 0.45,
+      volume: 1.32,
+      trades_count: 2,
+      vwap: 0.44,
+      closed: false,
+    })
+    assert.deepEqual((await page('plain', 'interval=1m&limit=1')).candles.length, 1)
+  })
+
+  test('[CANDLE12] the other outcome has complements; what is refused is refused in the usual words', async () => {
+    const market = face.engine.add('other')
+    trade(seededRandom('other', 1), market, 30, 40 * HOUR_MS)
+    const second = naiveCandles(market.stored, HOUR_MS, true).map((one) => record(one, HOUR_MS))
+    for (const outcome of ['No', 'no', 'NO']) {
+      const got = await page('other', `outcome=${outcome}&limit=1000`)
+      for (const [index, candle] of got.candles.entries()) {
+        // A mean that lies between two micros may be rounded to either.
+        const vwap = second[index]?.vwap ?? -1
+        assert.ok(Math.abs(candle.vwap - vwap) < 1.5e-6)
+        assert.deepEqual({ ...candle, vwap }, second[index])
+      }
+      assert.equal(got.candles.length, second.length)
+    }
+    for (const [query, status] of [
+      ['interval=2h', 422],
+      ['interval=', 422],
+      ['resolution=0', 422],
+      ['limit=0', 422],
+      ['limit=1', 200],
+      ['limit=1000', 200],
+      ['limit=1001', 422],
+      ['gap_fill=maybe', 422],
+      ['end_time=4102444801', 422],
+      ['start_time=9&end_time=8', 400],
+      ['interval=1h&resolution=5', 400],
+      ['cursor=x', 400],
+      ['cursor=5.1', 400],
+      ['cursor=0', 200],
+      ['cursor=0&gap_fill=true', 200],
+      ['cursor=999999999999999', 200],
+      ['start_time=-99999999999999999999', 200],
+      ['end_time=-1', 200],
+      ['end_time=-1&gap_fill=true', 200],
+      ['start_time=4102444800&gap_fill=true', 200],
+      ['outcome=maybe', 400],
+    ] as const) {
+      const { status: got, text } = await face.get(`/v1/markets/venue_a_other/candles?${query}`)
+      assert.equal(got, status, `${query} ${text}`)
+    }
+    assert.equal((await face.get('/v1/markets/venue_a_nobody/candles')).status, 404)
+    const { text } = await face.get('/v1/markets/venue_a_other/candles?interval=2h')
+    assert.match(text, /'1m', '5m', '15m', '1h', '4h', '1d', '1', '5', '15', '60', '240' or '1440'/)
+  })
+
+  test('[PAGE5] candles from before our data say where the data begins', async () => {
+    const market = face.engine.add('young')
+    const start = async (query: string) => (await page('young', query)).headers.get('x-data-start')
+    const since = face.engine.catalog.recordsSinceMs / 1000
+    assert.equal(await start('start_time=0'), String(since), 'nothing yet: since we record at all')
+    assert.equal(await start(`start_time=${since}`), null)
+    market.trade({ timeMs: timeMs(NOON - 90_000) })
+    const first = NOON / 1000 - 90
+    assert.equal(await start('start_time=0'), String(first))
+    assert.equal(await start('start_time=0&interval=1m'), String(first))
+    const inside = await page('young', `start_time=${first}`)
+    assert.equal(inside.headers.get('x-data-start'), null)
+  })
+})

@@ -1,0 +1,332 @@
+// The same commands sent as JSON and as MessagePack to two connections that read JSON and MessagePack: one
+// conversation, whatever a command's fields hold. The judge of the binary side is @msgpack/msgpack.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, test } from 'node:test'
+import { decode, Encoder, ExtData } from '@msgpack/msgpack'
+import { WebSocket } from 'ws'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import { CHANNEL_NAMES } from '../../../../http/ws/channels.ts'
+import type { FakeMarket } from '../../../support/fakes/engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { level } from '../../../support/worlds/builders.ts'
+
+const COMMANDS = 600
+/** Between two commands: at most nine errors stand in a minute, and no second sees more than two commands. */
+const PAUSE_MS = 7_000
+const clock = new ManualClock()
+let face: Face
+const markets: FakeMarket[] = []
+before(async () => {
+  face = await openFace({ clock })
+  face.engine.accounts.make('cat', { requestsPerMinute: 10_000, socketsMax: 1_000 })
+  for (const name of ['plain', 'Größe 🐙', 'other']) {
+    const market = face.engine.add(name, { venue: name === 'other' ? 'b' : 'a', eventSlug: 'e1' })
+    market.replace([level(0.4, 5)], [level(0.6, 7)], 'first')
+    markets.push(market)
+  }
+})
+after(() => face.stop())
+
+/** What JSON writes otherwise: numbers that it has no word for, and large integers digit by digit. */
+function toJson(value: unknown): string {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'number') {
+    if (Object.is(value, -0)) return '-0'
+    return Number.isFinite(value) ? String(value) : `${value < 0 ? '-' : ''}1e999`
+  }
+  if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
+  const fields = Object.entries(value).map(
+    ([name, item]) => `${JSON.stringify(name)}:${toJson(item)}`,
+  )
+  return `{${fields.join(',')}}`
+}
+
+/** Deeper than the library goes by default. */
+const toMsgpack = (value: unknown): Uint8Array =>
+  new Encoder({ useBigInt64: true, maxDepth: 2_000 }).encode(value)
+
+/** A connection, what it sends, and what it has read, by an independent decoder. */
+class Talker {
+  readonly messages: unknown[] = []
+  readonly closed: Promise<number>
+  readonly #socket: WebSocket
+  readonly #isBinary: boolean
+  #wake: (() => void) | null = null
+
+  constructor(reads: 'json' | 'msgpack', sends: 'json' | 'msgpack') {
+    this.#isBinary = sends === 'msgpack'
+    this.#socket = new WebSocket(
+      `ws://127.0.0.1:${face.port}/v1/ws?api_key=cat-key&encoding=${reads}`,
+    )
+    this.#socket.on('message', (bytes, isBinary) => {
+      assert.ok(Buffer.isBuffer(bytes))
+      assert.equal(isBinary, reads === 'msgpack')
+      this.messages.push(isBinary ? decode(bytes) : JSON.parse(String(bytes)))
+      this.#wake?.()
+    })
+    this.closed = new Promise((resolve) => this.#socket.once('close', resolve))
+    this.closed.then(() => this.#wake?.())
+  }
+
+  async open(): Promise<void> {
+    await once(this.#socket, 'open')
+    await this.until('connected', undefined)
+  }
+
+  send(command: unknown): void {
+    this.#socket.send(this.#isBinary ? toMsgpack(command) : toJson(command))
+  }
+
+  sendRaw(frame: Uint8Array | string): void {
+    this.#socket.send(frame)
+  }
+
+  /** Waits for the message; what came before stays in `messages`. */
+  async until(type: string, id: unknown): Promise<void> {
+    const fits = (message: unknown) =>
+      typeof message === 'object' &&
+      message !== null &&
+      Reflect.get(message, 'type') === type &&
+      Reflect.get(message, 'id') === id
+    while (!this.messages.some(fits)) {
+      assert.ok(this.#socket.readyState === WebSocket.OPEN, 'closed before the answer')
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  end(): void {
+    this.#socket.terminate()
+  }
+}
+
+/** A command whose answer is the last of all before it; with it a connection is never without a subscription. */
+const marker = (number: number) => {
+  const channel = 'lifecycle'
+  return { action: 'subscribe', id: number + 0.125, channel, market_ids: ['venue_b_other'] }
+}
+
+const FORMS = ['json', 'msgpack'] as const
+
+async function openAll(): Promise<Talker[]> {
+  const talkers = FORMS.flatMap((reads) => FORMS.map((sends) => new Talker(reads, sends)))
+  await Promise.all(talkers.map((talker) => talker.open()))
+  for (const talker of talkers) {
+    await talker.until('status', undefined)
+    talker.messages.length = 0
+  }
+  return talkers
+}
+
+const IDS: readonly unknown[] = [
+  ...[0, -0, 1, -1, 7.5, 2 ** 31, 2 ** 32, -(2 ** 32), 2 ** 53, -(2 ** 53), 2 ** 53 + 2],
+  ...[
+    2 ** 62,
+    2 ** 63,
+    -(2 ** 63),
+    2 ** 64,
+    -(2 ** 64),
+    1e20,
+    -1e20,
+    1e300,
+    5e-324,
+    Number.MAX_VALUE,
+  ],
+  ...[1n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 64n - 1n, -(2n ** 63n)],
+  ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  ...[
+    '',
+    'x',
+    'ü',
+    '🐙',
+    '\0',
+    '"\\\n',
+    'x'.repeat(64),
+    'x'.repeat(65),
+    '🐙'.repeat(64),
+    '🐙'.repeat(65),
+  ],
+  ...['x'.repeat(3_000), null, true, false, [], {}, [1], { id: 1 }, ['x'.repeat(300)]],
+]
+const ACTIONS = [
+  'subscribe',
+  'unsubscribe',
+  'snapshot',
+  'list',
+  'ping',
+  'nope',
+  '',
+  5,
+  null,
+  ['ping'],
+]
+const CHANNELS = [...CHANNEL_NAMES, 'nope', 5]
+
+function randomIds(random: Random): unknown {
+  const known = markets.map(({ ref }) => ref.id)
+  const one = () =>
+    random.pick<unknown>([
+      ...known,
+      ...known,
+      ...known,
+      known[0]?.toUpperCase(),
+      '*',
+      'venue_a_🐙',
+      '',
+      5,
+      null,
+    ])
+  if (random.next() < 0.6) return random.pick([known, [random.pick(known)], ['*']])
+  return random.pick<() => unknown>([
+    () => Array.from({ length: random.below(4) }, one),
+    one,
+    () => ['y'.repeat(random.pick([256, 257]))],
+    () => Array.from({ length: random.pick([100, 101]) }, (_, index) => `m${index}`),
+    () => ({}),
+  ])()
+}
+
+function nested(levels: number): unknown {
+  return levels === 0 ? 1 : [nested(levels - 1)]
+}
+
+function randomCommand(random: Random): Record<string, unknown> {
+  const command: Record<string, unknown> = {}
+  const maybe = (chance: number, name: string, value: () => unknown) => {
+    if (random.next() < chance) command[name] = value()
+  }
+  maybe(0.98, random.pick(['action', 'action', 'op', 'cmd', 'type']), () =>
+    random.pick(random.next() < 0.9 ? ACTIONS.slice(0, 5) : ACTIONS),
+  )
+  maybe(0.9, 'id', () => (random.next() < 0.5 ? random.below(9) : random.pick([...IDS])))
+  maybe(0.9, 'channel', () => random.pick([...CHANNELS]))
+  maybe(0.06, 'channels', () =>
+    Array.from({ length: random.below(4) }, () => random.pick([...CHANNELS])),
+  )
+  maybe(0.85, random.pick(['market_ids', 'markets', 'market_id']), () => randomIds(random))
+  maybe(0.06, 'event_slugs', () => random.pick<unknown>(['e1', ['e1', 'none'], [], [null], 7]))
+  maybe(0.06, 'platform', () => random.pick<unknown>(['venue_a', 'venue_b', 'venue_c', '', 1e20]))
+  maybe(0.06, 'levels', () => random.pick<unknown>([5, 10, 7, '10', null, 1e20]))
+  maybe(0.06, 'conflate_ms', () => random.pick<unknown>([0, 250, 1_000, 3, 1e20]))
+  maybe(0.06, 'interval', () => random.pick<unknown>(['1m', 60, '2m', {}]))
+  maybe(0.12, 'since', () =>
+    random.pick<unknown>([
+      { epoch: face.engine.publisher.epoch, offset: random.below(4) },
+      { epoch: 'none', offset: 2 ** 53 },
+      ...[{ epoch: 'none', offset: 1e300 }, { epoch: 'none', offset: -1 }, { offset: 1 }, [], 'k'],
+      { epoch: face.engine.publisher.epoch, offset: 2n ** 64n - 1n },
+    ]),
+  )
+  maybe(0.1, random.pick(['__proto__x', 'constructor', 'toString', 'x']), () => ({
+    action: 'ping',
+  }))
+  maybe(0.06, 'deep', () => nested(random.pick([3, 60, 63, 64, 65, 1_000])))
+  if (random.next() < 0.05) {
+    const value = { action: 'ping', id: 'inherited' }
+    Object.defineProperty(command, '__proto__', { value, enumerable: true })
+  }
+  return command
+}
+
+test('[WIRE6] random commands in either form lead to the same answers in either form', async (t) => {
+  const random = seededRandom('both forms', 15)
+  const talkers = await openAll()
+  const kinds = new Map<string, number>()
+  for (let round = 0; round < COMMANDS; round += 1) {
+    clock.advance(PAUSE_MS)
+    const command = randomCommand(random)
+    for (const talker of talkers) talker.send(command)
+    for (const talker of talkers) talker.send(marker(round))
+    for (const talker of talkers) await talker.until('synced', round + 0.125)
+    const [first, ...others] = talkers.map(({ messages }) => messages.splice(0))
+    for (const other of others) assert.deepEqual(other, first, toJson(command).slice(0, 400))
+    const own = first?.find((message) => Reflect.get(Object(message), 'type') !== 'heartbeat')
+    const kind = String(Reflect.get(Object(own), 'code') ?? Reflect.get(Object(own), 'type'))
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  }
+  t.diagnostic(JSON.stringify(Object.fromEntries(kinds)))
+  for (const kind of ['pong', 'subscribed', 'unsubscribed', 'subscriptions', 'snapshot']) {
+    assert.ok((kinds.get(kind) ?? 0) > 5, kind)
+  }
+  for (const code of [
+    'PARSE_ERROR',
+    'UNKNOWN_ACTION',
+    'UNKNOWN_CHANNEL',
+    'INVALID_FILTER',
+    'UNKNOWN_MARKET',
+  ]) {
+    assert.ok((kinds.get(code) ?? 0) > 2, code)
+  }
+  for (const talker of talkers) talker.end()
+})
+
+test('[WIRE6] every id comes back as it was, or is refused with what an id may be; each refusal counts', async () => {
+  for (const id of IDS) {
+    clock.advance(60_001)
+    const talkers = await openAll()
+    const isText = typeof id === 'string' && Array.from(id).length <= 64
+    const isNumber = typeof id === 'bigint' || Number.isFinite(id)
+    const isId = isText || isNumber || id === null
+    const shown = typeof id === 'bigint' ? Number(id) : id
+    for (const talker of talkers) {
+      talker.send({ action: 'ping', id })
+      talker.send({ action: 'nope', id })
+      talker.send({ action: 'ping', id: 'last' })
+      await talker.until('pong', 'last')
+      const [pong, error] = talker.messages
+      if (isId) assert.deepEqual(Reflect.get(Object(pong), 'id'), Object.is(shown, -0) ? 0 : shown)
+      else {
+        const message = 'id is a text of at most 64 characters or a finite number'
+        const published_ms = clock.nowMs()
+        const refusal = { type: 'error', id: null, code: 'INVALID_FILTER', message, published_ms }
+        assert.deepEqual(pong, refusal)
+      }
+      assert.equal(Reflect.get(Object(error), 'code'), 'UNKNOWN_ACTION')
+      assert.deepEqual(
+        Reflect.get(Object(error), 'id'),
+        isId ? (Object.is(shown, -0) ? 0 : shown) : null,
+      )
+      for (let count = isId ? 1 : 2; count < 10; count += 1) talker.send({ action: 'nope', id })
+      assert.equal(await talker.closed, 4000)
+    }
+  }
+})
+
+test('[WIRE6] what only one form can write is no command: extensions, keys that are no text, half of a surrogate pair', async () => {
+  const [, talker] = await openAll()
+  assert.ok(talker !== undefined)
+  const bytesOf = (...bytes: number[]) => Uint8Array.from(bytes)
+  const head = [...toMsgpack({ action: 'ping', id: 1, x: 1 }).subarray(0, -1)]
+  const sent: readonly (Uint8Array | string)[] = [
+    ...[new Date(0), new ExtData(114, bytesOf(1)), new ExtData(1, bytesOf(1, 2, 3, 4))].map((x) =>
+      new Encoder().encode({ action: 'ping', x }),
+    ),
+    // A record of msgpackr, a map with a number for a key, text that is no UTF-8, a value that ends early, two values.
+    bytesOf(...head, 0xd4, 0x72, 0x40),
+    bytesOf(0x82, 0xa2, 0x6f, 0x70, 0xa4, 0x70, 0x69, 0x6e, 0x67, 0x05, 0x06),
+    bytesOf(...head, 0xa1, 0xff),
+    bytesOf(...head, 0xdf, 0xff, 0xff, 0xff, 0xff),
+    bytesOf(...head, 0xdb, 0xff, 0xff, 0xff, 0xff),
+    bytesOf(...head, 0x01, 0x01),
+    '{"action":"ping","id":"\\ud800"}',
+    '{"action":"subscribe","channel":"trades","market_ids":["\\uDFFF"]}',
+  ]
+  for (const [index, frame] of sent.entries()) {
+    clock.advance(PAUSE_MS)
+    talker.messages.length = 0
+    talker.sendRaw(frame)
+    talker.send(marker(index))
+    await talker.until('synced', index + 0.125)
+    const codes = talker.messages.map((message) => Reflect.get(Object(message), 'code'))
+    assert.ok(codes.includes('PARSE_ERROR'), `${index}: ${JSON.stringify(talker.messages)}`)
+  }
+  // A whole pair is a character like any other.
+  talker.sendRaw('{"action":"ping","id":"\\ud83d\\udc19"}')
+  await talker.until('pong', '🐙')
+  talker.end()
+})

@@ -1,0 +1,138 @@
+// Clients that are cut off at any moment, in the middle of a replay too, and come back while
+// everything moves: each has the true books in the end and has had every trade in order.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import { type Listening, ResumingClient } from '../../../support/clients/resuming-client.ts'
+import type { FakeMarket } from '../../../support/fakes/engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { level } from '../../../support/worlds/builders.ts'
+import { stirMarkets } from '../../../support/worlds/stirring.ts'
+
+/** Every look costs a fifth of a millisecond, so that slices end although the clock stands still. */
+class TickingClock extends ManualClock {
+  #lookCount = 0
+
+  override monotonicMs(): number {
+    this.#lookCount += 1
+    return super.monotonicMs() + this.#lookCount / 5
+  }
+}
+
+const ROUNDS = 250
+const clock = new TickingClock()
+let face: Face
+const markets: FakeMarket[] = []
+
+before(async () => {
+  face = await openFace({ clock })
+  for (let index = 0; index < 30; index += 1) {
+    const added = face.engine.add(`m${index}`, { venue: index % 3 === 0 ? 'b' : 'a' })
+    const levels = Array.from({ length: 15 }, (_, at) => level(0.01 * (at + 1), 5))
+    if (index < 25) added.replace(levels, [level(0.9, 1)])
+    markets.push(added)
+  }
+})
+after(() => face.stop())
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+function stir(random: Random): void {
+  if (random.next() < 0.05) return tellLife(random.pick(markets))
+  stirMarkets(markets, random)
+}
+
+function tellLife({ ref, summary }: FakeMarket): void {
+  const { publisher } = face.engine
+  const times = { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
+  publisher.publish({
+    ...{ kind: 'lifecycle', market: ref, ...times, event: 'changed', facts: summary, twin: null },
+    ...publisher.stamp('lifecycle', ref.number),
+  })
+}
+
+function listeners(): { readonly listening: Listening; readonly numbers: readonly number[] }[] {
+  const channels = ['orderbook', 'trades', 'lifecycle']
+  const all = markets.map((_, index) => index)
+  const some = (indexes: readonly number[]) => ({
+    listening: {
+      channels,
+      target: { market_ids: indexes.map((index) => markets[index]?.ref.id) },
+      isAll: false,
+    },
+    numbers: indexes,
+  })
+  const everything = { channels, target: { market_ids: ['*'] }, isAll: true }
+  return [
+    { listening: everything, numbers: all },
+    { listening: everything, numbers: all },
+    {
+      listening: { channels, target: { platform: 'venue_a' }, isAll: false },
+      numbers: all.filter((index) => index % 3 !== 0),
+    },
+    some([0]),
+    some([3, 4, 5, 6, 7, 29]),
+    some(all.slice(5, 28)),
+  ]
+}
+
+async function settle(clients: readonly ResumingClient[]): Promise<void> {
+  for (let round = 0; round < 5_000; round += 1) {
+    for (const client of clients) client.take()
+    if (clients.every((client) => client.isSettled)) break
+    clock.advance(25)
+    await turn()
+  }
+  for (const [index, client] of clients.entries()) {
+    assert.ok(client.isSettled, `client ${index} was never answered`)
+    clock.advance(1_000)
+    await client.client?.ask({ action: 'ping', id: 'settle' }, 'pong')
+    client.take()
+  }
+}
+
+for (const seed of [1, 2, 3]) {
+  test(`[RESUME8] a client that is cut off and comes back at any moment has lost nothing (seed ${seed})`, async (t) => {
+    const random = seededRandom('always', seed)
+    const clients = listeners().map(({ listening }) => new ResumingClient(listening))
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (let index = random.below(30); index > 0; index -= 1) stir(random)
+      const client = random.pick(clients)
+      const roll = random.next()
+      if (!client.isConnected) await client.connect(face.port)
+      else if (roll < 0.2) await client.disconnect()
+      clock.advance(random.below(60))
+      for (let index = random.below(4); index > 0; index -= 1) {
+        await turn()
+        stir(random)
+      }
+    }
+    for (const client of clients) if (!client.isConnected) await client.connect(face.port)
+    await settle(clients)
+    for (let index = 0; index < 100; index += 1) stir(random)
+    clock.advance(5_000)
+    await settle(clients)
+    const { publisher } = face.engine
+    for (const [index, { numbers }] of listeners().entries()) {
+      const client = clients[index]
+      assert.ok(client !== undefined)
+      assert.deepEqual([client.defects, client.books.defects], [[], []], `client ${index}`)
+      assert.equal(client.counts.gaps, 0)
+      for (const { ref, naive } of numbers.flatMap((number) => markets[number] ?? [])) {
+        const truth = { bids: naive.levels('bid'), asks: naive.levels('ask') }
+        assert.deepEqual(client.books.levels(ref.id), truth, `client ${index}: ${ref.id}`)
+        assert.equal(client.books.seqs.get(ref.id), publisher.latest('orderbook', ref.number).seq)
+        for (const channel of ['trades', 'lifecycle'] as const) {
+          const seq = client.seqs.get(`${channel} ${ref.id}`)
+          if (seq !== undefined) assert.equal(seq, publisher.latest(channel, ref.number).seq)
+        }
+      }
+      t.diagnostic(JSON.stringify(client.counts))
+      await client.disconnect()
+    }
+    const total = clients.reduce((sum, { counts }) => sum + counts.replayed, 0)
+    assert.ok(total > 500, 'it was a trial')
+  })
+}

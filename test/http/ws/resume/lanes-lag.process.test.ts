@@ -1,0 +1,169 @@
+// A slow reader of every channel at once: each state is named as out of sync and sent again, each
+// message that counts comes exactly once, in both forms and from every kind of subscription.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import { TIME_ZERO, usdMicros } from '../../../../engine/units.ts'
+import { asyncapi } from '../../../../http/documents/asyncapi.ts'
+import { CHANNEL_NAMES } from '../../../../http/ws/channels.ts'
+import { type Message, RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
+import type { FakeMarket } from '../../../support/fakes/engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { AsyncapiJudge } from '../../../support/twins/asyncapi-judge.ts'
+import { bid } from '../../../support/worlds/builders.ts'
+import { addMarkets, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+
+const clock = new ManualClock()
+const judge = new AsyncapiJudge(asyncapi({ version: '0.0.0-test' }))
+let face: Face
+let markets: readonly FakeMarket[] = []
+before(async () => {
+  face = await openFace({ clock })
+  markets = addMarkets(face.engine, 24, 4)
+})
+after(() => face.stop())
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+const lags = () => [...face.engine.metrics.counts('stream_lags_total').values()][0]?.value ?? 0
+
+/** A change of any channel. */
+function stir(random: Random): void {
+  if (random.next() < 0.9) return stirMarkets(markets, random)
+  const of = random.pick(markets)
+  const { publisher } = face.engine
+  const nowMs = clock.nowMs()
+  const times = { market: of.ref, venueTimeMs: nowMs, receivedAtMs: nowMs }
+  if (random.next() < 0.5) {
+    const stamp = publisher.stamp('lifecycle', of.ref.number)
+    const told = { event: 'changed', facts: of.summary, twin: null } as const
+    return publisher.publish({ kind: 'lifecycle', ...times, ...stamp, ...told })
+  }
+  const trade = of.trade({ usd: usdMicros(5_000_000_000) }, false)
+  const { question, slug, eventSlug, category } = of.summary
+  const texts = { outcome: 'Yes', question, slug, eventSlug, category, wallet: null, fills: 1 }
+  const stamp = publisher.stamp('whales', of.ref.number)
+  publisher.publish({ kind: 'whale', ...times, ...stamp, whale: { ...trade, ...texts } })
+}
+
+for (const form of ['json', 'msgpack']) {
+  for (const [name, target] of [
+    ['everything', { market_ids: ['*'] }],
+    ['events', { event_slugs: ['e0', 'e1', 'e2', 'e3'] }],
+  ] as const) {
+    test(`[WS16] a slow reader of every channel loses nothing unannounced (${name}, ${form})`, async () => {
+      const random = seededRandom(`lag ${name} ${form}`, 7)
+      const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+      client.send({ action: 'subscribe', id: 1, channels: CHANNEL_NAMES, ...target })
+      await client.next(({ type, channel }) => type === 'synced' && channel === 'candles')
+      const began = {
+        trades: face.engine.publisher.offset('trades'),
+        whales: face.engine.publisher.offset('whales'),
+        lifecycle: face.engine.publisher.offset('lifecycle'),
+      }
+      client.socket.pause()
+      const before = lags()
+      const deep = Array.from({ length: 60 }, (_, index) => bid(0.01 + index / 100, 123.456789))
+      for (let round = 0; round < 5_000 && lags() === before; round += 1) {
+        for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
+        for (let index = 0; index < 5; index += 1) stir(random)
+        await turn()
+        clock.advance(25)
+      }
+      assert.equal(lags(), before + 1, 'it lagged')
+      for (let index = 0; index < 1_000; index += 1) stir(random)
+      // A heartbeat falls into the lag.
+      clock.advance(5_000)
+      client.socket.resume()
+      for (let round = 0; round < 20_000; round += 1) {
+        if ([...face.server.hub.sessions].every(({ isLive, hasWork }) => isLive && !hasWork)) break
+        stir(random)
+        clock.advance(25)
+        await turn()
+      }
+      for (let index = 0; index < 300; index += 1) stir(random)
+      // Every market moves once more, so that the last state of each is sent behind all of it.
+      for (const market of markets) {
+        market.change(bid(0.17, 1 + random.below(1_000)))
+        market.reprice(10_000 * (1 + random.below(98)))
+        market.trade()
+      }
+      for (let round = 0; round < 60; round += 1) {
+        clock.advance(50)
+        await turn()
+      }
+      const messages = await settled(clock, client)
+      check(messages, began)
+      checkWords(messages)
+      await client.close()
+    })
+  }
+}
+
+/** Each message is one of the stream's document to the letter, the heartbeat of a connection that lags among them. */
+function checkWords(messages: readonly Message[]): void {
+  for (const message of messages) {
+    const name = String(message.type).replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+    assert.equal(judge.problem(`${name}Message`, message), null)
+  }
+  const beats = messages.filter(({ type }) => type === 'heartbeat')
+  const lagging = beats.filter(({ catching_up }) => catching_up === true)
+  assert.ok(lagging.length > 0, 'a heartbeat said so')
+  assert.ok(lagging.every((beat) => !('offsets' in beat)))
+  assert.ok(beats.every((beat) => 'offsets' in beat || beat.catching_up === true))
+}
+
+function check(
+  messages: readonly Message[],
+  began: Readonly<Record<'trades' | 'whales' | 'lifecycle', number>>,
+): void {
+  const rebuilt = new RebuiltBooks()
+  const newest = new Map<string, Message>()
+  for (const message of messages) {
+    rebuilt.read(message)
+    if (typeof message.seq === 'number') {
+      newest.set(`${message.channel} ${message.market_id}`, message)
+    }
+  }
+  assert.deepEqual(rebuilt.defects, [])
+  for (const channel of ['trades', 'whales', 'lifecycle'] as const) {
+    const from = began[channel]
+    const offsets = messages
+      .filter((message) => message.channel === channel && Number(message.seq) > 0)
+      .map(({ offset }) => Number(offset))
+    const count = face.engine.publisher.offset(channel) - from
+    assert.deepEqual(
+      offsets,
+      Array.from({ length: count }, (_, index) => from + 1 + index),
+      channel,
+    )
+  }
+  const { publisher } = face.engine
+  for (const market of markets) {
+    const { id, number } = market.ref
+    for (const channel of ['orderbook', 'depth', 'prices', 'candles']) {
+      const about = messages.filter(
+        (message) => message.channel === channel && message.market_id === id,
+      )
+      const resyncs = about.filter(({ reason }) => reason === 'slow_consumer')
+      assert.equal(resyncs.length, 1, `${channel} of ${id} is named out of sync once`)
+      const type = about.at(-1)?.type
+      assert.notEqual(type, 'resync', `${channel} of ${id} was told again`)
+    }
+    const seqOf = (channel: string) => newest.get(`${channel} ${id}`)?.seq
+    assert.equal(seqOf('depth'), publisher.latest('orderbook', number).seq)
+    assert.equal(seqOf('orderbook'), publisher.latest('orderbook', number).seq)
+    assert.equal(seqOf('prices'), publisher.latest('prices', number).seq)
+    const candle = newest.get(`candles ${id}`)?.data
+    assert.ok(typeof candle === 'object' && candle !== null)
+    const bar = market.bars({
+      size: 'minute',
+      fromMs: TIME_ZERO,
+      toMs: clock.nowMs(),
+      order: 'desc',
+      limit: 1,
+    })[0]
+    assert.equal(Reflect.get(candle, 'trades_count'), bar?.count)
+  }
+}

@@ -1,0 +1,169 @@
+// Many clients subscribe and leave at random while books change without a pause: no client sees a change
+// before its snapshot or a hole behind it. And why that is so: the
+// stream's code cannot pause between a snapshot, its subscription and its sending.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { WebSocket } from 'ws'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import type { FakeMarket } from '../../../support/fakes/engine.ts'
+import { openFace } from '../../../support/rigs/face.ts'
+import { bid, level } from '../../../support/worlds/builders.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const CLIENTS = isLong ? 1_000 : 120
+const CHANGES = isLong ? 20_000 : 8_000
+const MARKETS = 100
+/** Changes between two turns of the loop, in which commands come in. */
+const BURST = 40
+
+test('[SUB6] nothing in the stream awaits: snapshot, subscription and sending are one turn', () => {
+  const folder = new URL('../../../../http/ws/', import.meta.url)
+  const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const files = all.filter((name) => name.endsWith('.ts'))
+  assert.ok(files.length > 20)
+  for (const name of files) {
+    const code = readFileSync(new URL(name, folder), 'utf8').replace(
+      /\/\*[\s\S]*?\*\/|\/\/.*$/gm,
+      '',
+    )
+    assert.doesNotMatch(code, /\bawait\b|\basync\b|\.then\(/, name)
+  }
+})
+
+/** A client that keeps no messages, only where each of its books stands. */
+class Watcher {
+  readonly defects: string[] = []
+  readonly counts = { snapshots: 0, updates: 0 }
+  readonly socket: WebSocket
+  readonly #seqs = new Map<string, number>()
+  readonly #wanted = new Set<string>()
+  #commands = 0
+  readonly #awaited = new Map<unknown, (isDone: boolean) => void>()
+
+  constructor(port: number) {
+    this.socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws?api_key=many-key`)
+    this.socket.on('message', (bytes) => this.#take(JSON.parse(String(bytes))))
+  }
+
+  /** Resolves when the server has answered; false: refused for its rate, and nothing has changed. */
+  command(action: 'subscribe' | 'unsubscribe' | 'ping', ids: readonly string[]): Promise<boolean> {
+    this.#commands += 1
+    const id = this.#commands
+    const rest = action === 'ping' ? {} : { channel: 'orderbook', market_ids: ids }
+    this.socket.send(JSON.stringify({ action, id, ...rest }))
+    return new Promise((resolve) => this.#awaited.set(id, resolve))
+  }
+
+  stand(market: string): number | undefined {
+    return this.#seqs.get(market)
+  }
+
+  get wanted(): ReadonlySet<string> {
+    return this.#wanted
+  }
+
+  #take(message: Readonly<Record<string, unknown>>): void {
+    const { type, id } = message
+    const market = String(message.market_id)
+    if (type === 'snapshot') {
+      this.counts.snapshots += 1
+      this.#seqs.set(market, Number(message.seq))
+    } else if (type === 'update') this.#update(market, Number(message.seq))
+    else if (type === 'subscribed') for (const one of idsOf(message)) this.#wanted.add(one)
+    else if (type === 'unsubscribed') this.#forget(idsOf(message))
+    else if (type === 'error' && message.code !== 'RATE_LIMITED') {
+      this.defects.push(JSON.stringify(message))
+    }
+    if (!ENDS.includes(String(type))) return
+    this.#awaited.get(id)?.(type !== 'error')
+    this.#awaited.delete(id)
+  }
+
+  #update(market: string, seq: number): void {
+    this.counts.updates += 1
+    const last = this.#seqs.get(market)
+    if (last === undefined) this.defects.push(`${market}: ${seq} before a snapshot`)
+    else if (seq !== last + 1) this.defects.push(`${market}: ${seq} after ${last}`)
+    this.#seqs.set(market, seq)
+  }
+
+  #forget(ids: readonly string[]): void {
+    for (const market of ids) {
+      this.#seqs.delete(market)
+      this.#wanted.delete(market)
+    }
+  }
+}
+
+/** What ends a command. */
+const ENDS = ['synced', 'unsubscribed', 'pong', 'error']
+
+function idsOf({ accepted }: Readonly<Record<string, unknown>>): readonly string[] {
+  assert.ok(Array.isArray(accepted))
+  return accepted.map(String)
+}
+
+/** Subscribes to some and leaves some, one command after another, until the end. */
+async function wander(
+  watcher: Watcher,
+  random: Random,
+  { ids, isOver }: { ids: readonly string[]; isOver: () => boolean },
+): Promise<void> {
+  while (!isOver()) {
+    const chosen = Array.from({ length: 1 + random.below(4) }, () => random.pick(ids))
+    if (random.next() < 0.5) await watcher.command('subscribe', chosen)
+    else await watcher.command('unsubscribe', chosen)
+    // Below the rate of commands, and at times that no two share.
+    for (let left = 20 + random.below(40); left > 0 && !isOver(); left -= 1) await turn()
+  }
+  while (!(await watcher.command('ping', []))) await turn()
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('[SUB6] a client that comes and goes while books change sees no change before its snapshot, and no hole', async (t) => {
+  const face = await openFace()
+  face.engine.accounts.make('many', { requestsPerMinute: 1_000_000, socketsMax: CLIENTS })
+  const markets: FakeMarket[] = []
+  for (let index = 0; index < MARKETS; index += 1) {
+    const market = face.engine.add(`m${index}`)
+    market.replace([level(0.4, 1)], [level(0.6, 1)])
+    markets.push(market)
+  }
+  const ids = markets.map(({ ref }) => ref.id)
+  const watchers = Array.from({ length: CLIENTS }, () => new Watcher(face.port))
+  await Promise.all(
+    watchers.map(({ socket }) => new Promise((resolve) => socket.once('open', resolve))),
+  )
+  let told = 0
+  const wandering = watchers.map((watcher, index) =>
+    wander(watcher, seededRandom('atomic', index), { ids, isOver: () => told >= CHANGES }),
+  )
+  const random = seededRandom('atomic changes')
+  for (; told < CHANGES; told += BURST) {
+    for (let index = 0; index < BURST; index += 1) {
+      random.pick(markets).change(bid(0.01 * (1 + random.below(30)), 1 + random.below(9)))
+    }
+    await turn()
+  }
+  await Promise.all(wandering)
+  const total = { snapshots: 0, updates: 0 }
+  for (const [index, watcher] of watchers.entries()) {
+    assert.deepEqual(watcher.defects.slice(0, 3), [], `client ${index}`)
+    for (const { ref } of markets) {
+      if (!watcher.wanted.has(ref.id)) continue
+      const { seq } = face.engine.publisher.latest('orderbook', ref.number)
+      assert.equal(watcher.stand(ref.id), seq, `client ${index}: ${ref.id}`)
+    }
+    total.snapshots += watcher.counts.snapshots
+    total.updates += watcher.counts.updates
+    watcher.socket.terminate()
+  }
+  t.diagnostic(
+    `${CLIENTS} clients, ${told} changes: ${total.snapshots} snapshots, ${total.updates} updates`,
+  )
+  assert.ok(total.snapshots > CLIENTS && total.updates > CHANGES, 'it was a trial')
+  await face.stop()
+})

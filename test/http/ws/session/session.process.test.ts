@@ -1,0 +1,382 @@
+// One connection on a real socket: subscriptions under fire, resuming, and the limits.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type Random, seededRandom } from '../../../../engine/random.ts'
+import { timeMs } from '../../../../engine/units.ts'
+import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
+import type { FakeMarket } from '../../../support/fakes/engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { bid, level } from '../../../support/worlds/builders.ts'
+import { addMarkets, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+
+const clock = new ManualClock()
+let face: Face
+let markets: readonly FakeMarket[] = []
+before(async () => {
+  face = await openFace({ clock })
+  markets = addMarkets(face.engine, 40, 4)
+})
+after(() => face.stop())
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+const market = (index: number): FakeMarket => {
+  const found = markets[index]
+  assert.ok(found !== undefined)
+  return found
+}
+
+const settle = (client: StreamClient) => settled(clock, client)
+const stir = (random: Random) => stirMarkets(markets, random)
+
+/** Every look costs a tenth of a millisecond, so that slices end although the clock stands still. */
+class TickingClock extends ManualClock {
+  #lookCount = 0
+
+  override monotonicMs(): number {
+    this.#lookCount += 1
+    return super.monotonicMs() + this.#lookCount / 10
+  }
+}
+
+/** Twenty levels, so that a book takes its time. */
+const deepLevels = (size: number) =>
+  Array.from({ length: 20 }, (_, index) => level(0.01 * (index + 1), size + 1))
+
+describe('subscriptions', () => {
+  test('[WS1] snapshot and updates rebuild every book, whatever is fired while clients come and go', async () => {
+    const random = seededRandom('rebuild', 11)
+    const clients = await Promise.all(
+      ['json', 'msgpack', 'json', 'msgpack'].map((form) =>
+        StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`),
+      ),
+    )
+    const ids = markets.map(({ ref }) => ref.id)
+    const targets = [
+      { market_ids: ['*'] },
+      { platform: 'venue_a' },
+      { platform: 'venue_b' },
+      { market_ids: ids.slice(0, 9) },
+      { market_ids: ids.slice(5, 30) },
+      { event_slugs: ['e1', 'E2'] },
+    ]
+    for (let round = 0; round < 300; round += 1) {
+      for (let index = random.below(40); index > 0; index -= 1) stir(random)
+      if (round % 3 === 0) {
+        const client = random.pick(clients)
+        const action = random.next() < 0.7 ? 'subscribe' : 'unsubscribe'
+        client.send({ action, id: round, channel: 'orderbook', ...random.pick(targets) })
+      }
+      clock.advance(40)
+      await turn()
+    }
+    for (const client of clients) {
+      await client.ask(
+        { action: 'subscribe', id: 'all', channel: 'orderbook', market_ids: ['*'] },
+        'synced',
+      )
+      for (let index = 0; index < 500; index += 1) stir(random)
+      await settle(client)
+      const rebuilt = new RebuiltBooks()
+      // What a client no longer wants it forgets; its next message is then a snapshot again.
+      for (const message of client.messages) rebuilt.read(message)
+      assert.deepEqual(rebuilt.defects, [])
+      assert.equal(rebuilt.books.size, markets.length)
+      for (const { ref, naive } of markets) {
+        assert.deepEqual(rebuilt.levels(ref.id), {
+          bids: naive.levels('bid'),
+          asks: naive.levels('ask'),
+        })
+        assert.equal(
+          rebuilt.seqs.get(ref.id),
+          face.engine.publisher.latest('orderbook', ref.number).seq,
+        )
+      }
+      await client.close()
+    }
+  })
+
+  test('[WS1] for a client that stays subscribed seq has no hole and nothing comes twice', async () => {
+    const random = seededRandom('holes', 5)
+    const client = await StreamClient.open(face.port)
+    const channels = ['orderbook', 'trades', 'prices']
+    client.send({
+      action: 'subscribe',
+      id: 1,
+      channels,
+      market_ids: markets.map(({ ref }) => ref.id),
+    })
+    for (let round = 0; round < 100; round += 1) {
+      for (let index = 0; index < 30; index += 1) stir(random)
+      // Singles are replaced by venues and these by all, while everything moves.
+      if (round === 30) client.send({ action: 'subscribe', id: 2, channels, platform: 'venue_a' })
+      if (round === 60) client.send({ action: 'subscribe', id: 3, channels, market_ids: ['*'] })
+      await turn()
+    }
+    await settle(client)
+    const rebuilt = new RebuiltBooks()
+    const seqs = new Map<string, number>()
+    for (const message of client.messages) {
+      rebuilt.read(message)
+      if (message.type !== 'trade') continue
+      const id = String(message.market_id)
+      const last = seqs.get(id)
+      if (last !== undefined) assert.equal(message.seq, last + 1, id)
+      seqs.set(id, Number(message.seq))
+    }
+    assert.deepEqual(rebuilt.defects, [])
+    for (const { ref, naive } of markets) {
+      assert.deepEqual(rebuilt.levels(ref.id), {
+        bids: naive.levels('bid'),
+        asks: naive.levels('ask'),
+      })
+    }
+    await client.close()
+  })
+
+  test('[SUB3] while a wide subscription is being filled each market is live from its own state on', async () => {
+    const random = seededRandom('row', 8)
+    const ticking = new TickingClock()
+    const own = await openFace({ clock: ticking })
+    const { engine } = own
+    const { hub } = own.server
+    const extra = Array.from({ length: 2_000 }, (_, index) => engine.add(`row${index}`))
+    for (const added of extra) added.replace(deepLevels(random.below(9)), [level(0.9, 1)])
+    const client = await StreamClient.open(own.port)
+    client.send({
+      action: 'subscribe',
+      id: 1,
+      channels: ['orderbook', 'prices'],
+      market_ids: ['*'],
+    })
+    await client.ofType('snapshot')
+    let turns = 0
+    for (; [...hub.sessions].some((session) => session.hasWork); turns += 1) {
+      for (let index = 0; index < 20; index += 1)
+        random.pick(extra).change(bid(0.2, turns + index + 1))
+      random.pick(extra).replace([level(0.3, 1)], [], 'venue_gap')
+      random.pick(extra).reprice(10_000 * (1 + random.below(98)))
+      await turn()
+      ticking.advance(25)
+    }
+    assert.ok(turns > 5, 'the row was sent in slices')
+    for (let index = 0; index < 500; index += 1) random.pick(extra).change(bid(0.2, index + 1))
+    ticking.advance(1_000)
+    await client.ask({ action: 'ping', id: 2 }, 'pong')
+    const rebuilt = new RebuiltBooks()
+    const prices = new Map<unknown, unknown>()
+    for (const message of client.messages) {
+      rebuilt.read(message)
+      if (message.type === 'price') prices.set(message.market_id, message.seq)
+    }
+    assert.deepEqual(rebuilt.defects, [])
+    assert.equal(rebuilt.books.size, 2_000)
+    for (const { ref, naive } of extra) {
+      assert.deepEqual(rebuilt.levels(ref.id), {
+        bids: naive.levels('bid'),
+        asks: naive.levels('ask'),
+      })
+      assert.equal(prices.get(ref.id), engine.publisher.latest('prices', ref.number).seq)
+    }
+    await client.close()
+    await own.stop()
+  })
+
+  test('[SUB1] a repeat sends no state again; a wide one replaces what it contains', async () => {
+    const client = await StreamClient.open(face.port)
+    const id = market(0).ref.id
+    const count = (type: string) =>
+      client.messages.filter((message) => message.type === type).length
+    const subscribe = (command: object, name: number) =>
+      client.ask({ action: 'subscribe', channel: 'orderbook', id: name, ...command }, 'synced')
+    await subscribe({ market_ids: [id, id.toUpperCase()] }, 1)
+    assert.equal(count('snapshot'), 1)
+    await subscribe({ market_ids: [id] }, 2)
+    assert.equal(count('snapshot'), 1)
+    await subscribe({ platform: 'venue_a' }, 3)
+    assert.equal(count('snapshot'), 1 + 20)
+    await subscribe({ market_ids: [id] }, 4)
+    await subscribe({ platform: 'venue_a' }, 5)
+    assert.equal(count('snapshot'), 21)
+    const listed = await client.ask({ action: 'list', id: 6 }, 'subscriptions')
+    assert.ok(Array.isArray(listed.subscriptions))
+    assert.equal(listed.subscriptions.length, 1)
+    assert.equal(listed.subscriptions[0].platform, 'venue_a')
+    assert.equal(listed.subscriptions[0].seqs[id], market(0).seq('orderbook'))
+    const unsubscribe = { action: 'unsubscribe', channel: 'orderbook' }
+    const refused = await client.ask({ ...unsubscribe, id: 7, market_ids: [id] }, 'error')
+    assert.equal(refused.code, 'INVALID_FILTER')
+    await client.ask({ ...unsubscribe, id: 8, market_ids: ['*'] }, 'unsubscribed')
+    const before = client.messages.length
+    market(0).change(bid(0.11, 1))
+    await settle(client)
+    assert.ok(client.messages.slice(before).every((message) => message.channel !== 'orderbook'))
+    await client.close()
+  })
+
+  test('[SUB4] unknown markets and events are rejected by name, the rest accepted', async () => {
+    const client = await StreamClient.open(face.port)
+    const reply = await client.ask(
+      {
+        action: 'subscribe',
+        id: 1,
+        channel: 'prices',
+        market_ids: ['nope', market(1).ref.id],
+        event_slugs: ['e3', 'no event'],
+      },
+      'subscribed',
+    )
+    assert.deepEqual(reply.rejected, [
+      { market_id: 'nope', code: 'UNKNOWN_MARKET' },
+      { event_slug: 'no event', code: 'UNKNOWN_MARKET' },
+    ])
+    assert.ok(Array.isArray(reply.accepted))
+    assert.deepEqual(new Set(reply.accepted).size, 11)
+    await client.ofType('synced')
+    assert.equal(client.messages.filter((message) => message.type === 'price').length, 11)
+    const bad = await client.ask(
+      { op: 'subscribe', id: 2, channel: 'prices', platform: 'x' },
+      'error',
+    )
+    assert.deepEqual([bad.code, bad.message], ['INVALID_FILTER', 'platform is venue_a or venue_b'])
+    await client.close()
+  })
+
+  test('[WS2] a snapshot can be had at any time, of a market not subscribed to as well', async () => {
+    const client = await StreamClient.open(face.port)
+    const id = market(3).ref.id
+    await client.ask({ action: 'snapshot', id: 1, market_ids: [id] }, 'synced')
+    const snapshot = client.messages.find((message) => message.type === 'snapshot')
+    assert.equal(snapshot?.market_id, id)
+    const error = await client.ask({ action: 'snapshot', id: 2, market_ids: [id, 'x'] }, 'error')
+    assert.equal(error.code, 'UNKNOWN_MARKET')
+    await client.close()
+  })
+
+  test('[RESUME2] trades since an offset of this run are replayed in order, then live', async () => {
+    const client = await StreamClient.open(face.port)
+    const { publisher } = face.engine
+    const offset = publisher.offset('trades')
+    for (let index = 0; index < 700; index += 1) market(index % 3).trade()
+    const command = { action: 'subscribe', channel: 'trades', since: { epoch: 'k3f9c2', offset } }
+    const ids = [market(0).ref.id, market(2).ref.id]
+    const resumed = await client.ask({ ...command, id: 1, market_ids: ids }, 'resumed')
+    assert.equal(resumed.replayed, 467)
+    assert.equal(resumed.offset, publisher.offset('trades'))
+    market(2).trade()
+    market(1).trade()
+    await settle(client)
+    const offsets = client.messages
+      .filter((message) => message.type === 'trade')
+      .map((message) => Number(message.offset))
+    assert.equal(offsets.length, 468)
+    assert.deepEqual(
+      offsets,
+      offsets.toSorted((first, second) => first - second),
+    )
+    await client.close()
+  })
+
+  test('[RESUME2] more than 10,000 missed trades come in parts, each from where the last ended', async () => {
+    const { publisher } = face.engine
+    const start = publisher.offset('trades')
+    for (let index = 0; index < 10_005; index += 1)
+      market(0).trade({ timeMs: timeMs(index), ordinal: 0 })
+    const client = await StreamClient.open(face.port)
+    const command = { action: 'subscribe', channel: 'trades', market_ids: ['*'] }
+    const ask = (id: number, offset: number, type: string) =>
+      client.ask({ ...command, id, since: { epoch: 'k3f9c2', offset } }, type)
+    const limited = await ask(1, start, 'resume_limited')
+    assert.equal(limited.offset, start + 10_000)
+    const resumed = await ask(2, start + 10_000, 'resumed')
+    assert.equal(resumed.replayed, 5)
+    await client.close()
+  })
+
+  test('[RESUME3] an epoch we do not know is a gap for trades and a resync for books', async () => {
+    const client = await StreamClient.open(face.port)
+    const since = { epoch: 'other', offset: 5 }
+    const market_ids = [market(0).ref.id]
+    await client.ask({ action: 'subscribe', id: 1, channel: 'trades', market_ids, since }, 'synced')
+    const gap = client.messages.find((message) => message.type === 'gap')
+    assert.deepEqual([gap?.market_id, gap?.from_ms], [market_ids[0], null])
+    await client.ask(
+      { action: 'subscribe', id: 2, channel: 'orderbook', market_ids, since },
+      'synced',
+    )
+    const resync = client.messages.findIndex((message) => message.type === 'resync')
+    assert.equal(client.messages[resync]?.reason, 'restart')
+    assert.equal(client.messages[resync + 1]?.type, 'snapshot')
+    const ahead = { epoch: 'k3f9c2', offset: 1e9 }
+    await client.ask(
+      { action: 'subscribe', id: 3, channel: 'trades', market_ids, since: ahead },
+      'synced',
+    )
+    assert.equal(client.messages.filter((message) => message.type === 'gap').length, 2)
+    await client.close()
+  })
+})
+
+describe('limits', () => {
+  test('[WS5] commands beyond 20 a second are refused and do not count as errors', async () => {
+    const client = await StreamClient.open(face.port)
+    clock.advance(1_000)
+    for (let id = 1; id <= 60; id += 1) client.send({ action: 'ping', id })
+    while (client.messages.length < 3 + 60) await client.next(() => true)
+    assert.equal(client.messages.filter((message) => message.type === 'pong').length, 20)
+    const errors = client.messages.filter((message) => message.type === 'error')
+    assert.equal(errors.length, 40)
+    assert.ok(errors.every((message) => message.code === 'RATE_LIMITED'))
+    await settle(client)
+    await client.close()
+  })
+
+  test('[WS5] the tenth bad command within a minute ends the connection with 4000', async () => {
+    const client = await StreamClient.open(face.port)
+    await client.ask({ action: 'subscribe', id: 0, channel: 'trades', market_ids: ['*'] }, 'synced')
+    for (let index = 0; index < 9; index += 1) client.send('{')
+    await settle(client)
+    clock.advance(61_000)
+    for (let index = 0; index < 10; index += 1) client.send('nonsense')
+    assert.deepEqual(await client.closed, { code: 4000, reason: 'too many bad commands' })
+    assert.equal(client.messages.filter((message) => message.code === 'PARSE_ERROR').length, 19)
+  })
+
+  test('[WS6] a command above 16 KiB is answered, one above 64 KiB cuts the connection', async () => {
+    const client = await StreamClient.open(face.port)
+    client.send(JSON.stringify({ action: 'ping', filler: 'x'.repeat(20_000) }))
+    assert.equal((await client.ofType('error')).code, 'MESSAGE_TOO_LARGE')
+    client.send('x'.repeat(70_000))
+    assert.equal((await client.closed).code, 1006)
+  })
+
+  test('[SUB2] subscriptions beyond 1000 are refused whole; * counts as one', async () => {
+    const extra = Array.from({ length: 1_000 }, (_, index) => face.engine.add(`extra${index}`))
+    const client = await StreamClient.open(face.port)
+    const subscribe = (id: number, market_ids: readonly string[], type = 'synced') =>
+      client.ask({ action: 'subscribe', id, channel: 'trades', market_ids }, type)
+    for (let part = 0; part < 10; part += 1) {
+      clock.advance(1_000)
+      await subscribe(
+        part,
+        extra.slice(part * 100, part * 100 + 100).map(({ ref }) => ref.id),
+      )
+    }
+    const refused = await subscribe(10, [market(0).ref.id], 'error')
+    assert.equal(refused.code, 'SUBSCRIPTION_LIMIT')
+    await subscribe(11, [extra[0]?.ref.id ?? ''])
+    await client.close()
+    for (const { ref } of extra) face.engine.catalog.byId.delete(ref.id.toLowerCase())
+  })
+
+  test('[WS7] a connection without a subscription for a minute is closed with 4001', async () => {
+    const idle = await StreamClient.open(face.port)
+    const busy = await StreamClient.open(face.port)
+    await busy.ask({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] }, 'synced')
+    clock.advance(61_000)
+    assert.equal((await idle.closed).code, 4001)
+    await settle(busy)
+    await busy.close()
+  })
+})

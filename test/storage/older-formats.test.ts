@@ -1,0 +1,161 @@
+// Data folders of formats 2, 3 and 4, which are made here: this program's own without the tables that came later, with
+// an account, a key and wallets of older schemas. And what a damaged row of a wallet comes to.
+// Not for: the step from format 1 (format-2.test.ts).
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { webhookNumber } from '../../engine/webhooks/webhook.ts'
+import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
+import { textKey } from '../../storage/records/keys.ts'
+import { encodeRecord } from '../../storage/records/records.ts'
+import { addressKey, blockKey, walletFields } from '../../storage/records/wallet.ts'
+import { TABLES, type TableLayout } from '../../storage/tables.ts'
+import { makeOlder, openData, testFolder } from '../support/rigs/data-folder.ts'
+import { account, key, trade, traded } from '../support/worlds/stored.ts'
+import { addressOf, storedWallet } from '../support/worlds/stored-wallets.ts'
+import { newDelivery, webhook } from '../support/worlds/stored-webhooks.ts'
+
+const folder = testFolder('older-formats')
+
+const NEW_IN_3 = [
+  TABLES.webhooks,
+  TABLES.accountMarks,
+  TABLES.deliveries,
+  TABLES.dueDeliveries,
+  TABLES.finishedDeliveries,
+  TABLES.deliveryEvents,
+  TABLES.outboxTotals,
+  TABLES.lastPrices,
+  TABLES.endedTokens,
+]
+
+/** A closed folder of format 2 with an account, a key and a trade. */
+async function olderFolder(): Promise<string> {
+  const dataDir = join(folder, 'data')
+  const storage = await openData(dataDir)
+  storage.trades.put(traded(1), trade('t1'))
+  await storage.close()
+  await makeOlder(dataDir, {
+    ...{ version: 2, without: NEW_IN_3 },
+    change: (root, name) => {
+      if (name !== 'accounts') return
+      const { id, email, passwordHash, tier, createdAtMs } = account('old')
+      const fields = [id, email, passwordHash, tier, null, null, createdAtMs]
+      const row = { key: textKey(id), schema: 1, fields }
+      openTable(root, TABLES.accounts).putSync(row.key, encodeRecord(TABLES.accounts, row))
+      const { id: keyId, accountId, hash, prefix, label, createdAtMs: madeAtMs } = key('k1')
+      const older = [keyId, accountId, hash, prefix, label, madeAtMs, null]
+      const keyRow = { key: textKey(keyId), schema: 1, fields: older }
+      openTable(root, TABLES.keys).putSync(keyRow.key, encodeRecord(TABLES.keys, keyRow))
+    },
+  })
+  return dataDir
+}
+
+test('[STORE32] a folder of format 2 opens without webhooks, its accounts enabled, its keys with all scopes, and takes them', async () => {
+  const dataDir = await olderFolder()
+  let storage = await openData(dataDir)
+  assert.deepEqual([...storage.webhooks.all()], [])
+  assert.deepEqual([...storage.outbox.webhooks()], [])
+  assert.deepEqual([...storage.accounts.accounts()], [account('old')])
+  assert.deepEqual([...storage.accounts.keys()], [key('k1', { scopes: ['read', 'webhooks'] })])
+  assert.deepEqual([...storage.accounts.endedTokens()], [])
+  assert.equal(storage.trades.count(), 1)
+  await storage.accounts.putAccount(account('old', { isDisabled: true }))
+  const made = await storage.webhooks.create(webhook('first'))
+  assert.equal(storage.outbox.create(made.number, newDelivery('evt_1'))?.number, 1)
+  await storage.close()
+  storage = await openData(dataDir)
+  assert.deepEqual([...storage.accounts.accounts()], [account('old', { isDisabled: true })])
+  assert.deepEqual([...storage.webhooks.all()], [made])
+  assert.equal(storage.outbox.state(webhookNumber(1)).counts.pending, 1)
+  await storage.close()
+})
+
+// Wallets
+
+const NEW_IN_4 = [
+  TABLES.wallets,
+  TABLES.walletOwners,
+  TABLES.walletBlocks,
+  TABLES.walletAccounts,
+  TABLES.walletMarkets,
+]
+
+test('[WALLETTABLE5] a folder of format 3 opens without wallets, all else as it was, and takes some', async () => {
+  const dataDir = join(folder, 'older')
+  let storage = await openData(dataDir)
+  await storage.accounts.putAccount(account('old'))
+  storage.trades.put(traded(1), trade('t1'))
+  await storage.close()
+  await makeOlder(dataDir, { version: 3, without: NEW_IN_4 })
+  storage = await openData(dataDir)
+  assert.deepEqual([...storage.wallets.all()], [])
+  assert.equal(storage.wallets.count(), 0)
+  assert.deepEqual([...storage.accounts.accounts()], [account('old')])
+  assert.equal(storage.trades.count(), 1)
+  storage.wallets.put(storedWallet(addressOf(1)))
+  await storage.close()
+  storage = await openData(dataDir)
+  assert.deepEqual([...storage.wallets.all()], [storedWallet(addressOf(1))])
+  assert.equal(storage.wallets.count(), 1)
+  await storage.close()
+})
+
+test('[WALLETTABLE6] a wallet of a folder of format 4 is read with all it had', async () => {
+  const dataDir = join(folder, 'format-4')
+  await (await openData(dataDir)).close()
+  const wallet = storedWallet(addressOf(1))
+  // Format 4 had no side, no count of what lacks, and no time up to which was told: three fields before the totals.
+  const fields = walletFields(wallet).toSpliced(12, 3)
+  const key = addressKey(wallet.proxy)
+  await makeOlder(dataDir, {
+    version: 4,
+    change: (root, name) => {
+      if (name !== TABLES.wallets.environment) return
+      const row = encodeRecord(TABLES.wallets, { key, schema: 1, fields })
+      openTable(root, TABLES.wallets).putSync(key, row)
+    },
+  })
+  const storage = await openData(dataDir)
+  assert.deepEqual([...storage.wallets.all()], [wallet])
+  await storage.close()
+})
+
+test('[WALLETTABLE3] a damaged block or tally is none, and a damaged wallet is unknown', async () => {
+  const dataDir = join(folder, 'damaged')
+  let storage = await openData(dataDir)
+  const bytes = new Uint8Array(5_000).fill(7)
+  for (const proxy of [addressOf(1), addressOf(2)]) {
+    storage.wallets.put(storedWallet(proxy))
+    storage.wallets.putBlock(proxy, 0, bytes)
+    storage.wallets.putTally(proxy, bytes)
+  }
+  await storage.close()
+  const root = openDatabase(join(dataDir, 'market'))
+  const damage = (layout: TableLayout, key: Buffer): void => {
+    const table = openTable(root, layout)
+    const value = Buffer.from(table.get(key) ?? assert.fail('nothing to damage'))
+    const place = value.length - 3
+    value[place] = (value[place] ?? 0) ^ 1
+    table.putSync(key, value)
+  }
+  damage(TABLES.wallets, addressKey(addressOf(1)))
+  damage(TABLES.walletBlocks, blockKey(addressOf(1), 0))
+  damage(TABLES.walletAccounts, addressKey(addressOf(1)))
+  await root.close()
+  storage = await openData(dataDir)
+  const { wallets } = storage
+  assert.deepEqual(
+    [1, 2].map((number) => wallets.block(addressOf(number), 0)),
+    [null, bytes],
+  )
+  assert.deepEqual(
+    [1, 2].map((number) => wallets.tally(addressOf(number))),
+    [null, bytes],
+  )
+  assert.deepEqual([wallets.get(addressOf(1)), wallets.head(addressOf(1))], [null, null])
+  assert.deepEqual([...wallets.all()], [storedWallet(addressOf(2))])
+  await storage.close()
+})

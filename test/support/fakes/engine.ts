@@ -1,0 +1,166 @@
+// An engine for tests of the face: markets in Maps, accounts without hashing, a real Publisher.
+// Everything a test needs to move is a method; everything the face may look at is a view.
+
+import { Matches } from '../../../actors/matches/matches.ts'
+import type {
+  EngineView,
+  MarketView,
+  PastPricesView,
+  SportsView,
+  StatsView,
+  VenueView,
+} from '../../../actors/views.ts'
+import { WhaleLog } from '../../../actors/whales/log.ts'
+import type { Clock } from '../../../engine/clock.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
+import type { EventListing, MarketListing } from '../../../engine/market/market.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { Publisher } from '../../../engine/publisher.ts'
+import type { VenueTable } from '../../../engine/venue-table.ts'
+import type { Server } from '../../../http/server.ts'
+import type { WhaleTable } from '../../../storage/contract/storage.ts'
+import { openMemoryStorage } from '../twins/memory.ts'
+import { eventListing, listing, NAMES } from '../worlds/builders.ts'
+import { FakeAccounts } from './accounts.ts'
+import { FakeCatalog } from './catalog.ts'
+import type { FakeEvent } from './events.ts'
+import { FakeMarket } from './market.ts'
+import { FakeTradeLog } from './trade-log.ts'
+import { FakeWallets } from './wallets.ts'
+import { FakeWebhooks } from './webhooks.ts'
+
+export { FakeAccounts } from './accounts.ts'
+export { FakeCatalog } from './catalog.ts'
+export { FakeEvent } from './events.ts'
+export { bookChecksum, FakeMarket } from './market.ts'
+export { FakeTradeLog } from './trade-log.ts'
+
+/** Games as the test puts them. */
+class FakeSports implements SportsView {
+  /** By sport and date, then by game key. */
+  readonly #games = new Map<string, Map<string, MarketView[]>>()
+  date = '2026-11-20'
+
+  games(...[sport, date]: Parameters<SportsView['games']>) {
+    const games = this.#games.get(`${sport} ${date}`) ?? new Map<string, MarketView[]>()
+    return new Map([...games].sort(([one], [other]) => (one < other ? -1 : 1)))
+  }
+
+  today(): string {
+    return this.date
+  }
+
+  put(at: { sport: string; date: string; game: string }, ...markets: readonly MarketView[]): void {
+    const key = `${at.sport} ${at.date}`
+    const games = this.#games.get(key) ?? new Map<string, MarketView[]>()
+    games.set(at.game, [...(games.get(at.game) ?? []), ...markets])
+    this.#games.set(key, games)
+  }
+}
+
+/** The whole: add markets, then hand it to createServer. */
+export class FakeEngine implements EngineView {
+  readonly version = '0.0.0-test'
+  readonly epoch = 'k3f9c2'
+  readonly clock: Clock
+  readonly metrics = new Metrics()
+  readonly publisher: Publisher
+  readonly catalog: FakeCatalog
+  readonly accounts: FakeAccounts
+  readonly sports = new FakeSports()
+  readonly matches = new Matches()
+  readonly webhooks: FakeWebhooks
+  readonly wallets = new FakeWallets()
+  readonly tradeLog: FakeTradeLog
+  /** Of the present run alone: published whales stay in the hub's memory. */
+  readonly whaleLog: WhaleLog
+  /** Behind the log: for tests to put rows into. */
+  readonly whaleRows: WhaleTable
+  /** A market's own ticks; replace it to have a venue remember more, answer late or fail. */
+  pastPrices: PastPricesView = { at: (market, atMs) => market.priceAt(atMs) }
+  venueViews: VenueView[]
+  isHealthy = true
+  databaseBytes = 4_096
+
+  constructor(clock: Clock, names: VenueTable = NAMES) {
+    this.clock = clock
+    this.catalog = new FakeCatalog(names)
+    this.venueViews = (['a', 'b'] as const).map((venue) => ({
+      venue,
+      platform: names.platform(venue),
+      state: 'live',
+      lagMs: 5,
+      delayMs: 2,
+      completeToMs: null,
+      connectionsOpen: 1,
+      connectionsWanted: 1,
+      tradesSource: null,
+      drift: [],
+    }))
+    this.publisher = new Publisher({ epoch: this.epoch, log: silentLog, metrics: this.metrics })
+    this.tradeLog = new FakeTradeLog(this.publisher, () => [...this.catalog.byId.values()])
+    const { present } = this.tradeLog
+    const { runs, whales } = openMemoryStorage()
+    const storage = { runs: { ...runs, all: () => [present] }, whales }
+    this.whaleLog = new WhaleLog({ run: present, storage })
+    this.whaleRows = whales
+    this.accounts = new FakeAccounts(clock)
+    this.webhooks = new FakeWebhooks(clock)
+  }
+
+  /** Registers a face's stream as the engine's wiring does. */
+  register({ hub }: Pick<Server, 'hub'>): void {
+    this.publisher.watch(hub)
+    this.accounts.watch(hub.accountWatcher)
+  }
+
+  /** Adds a market; of venue a unless the listing says otherwise. */
+  add(name: string, set: Partial<MarketListing> = {}): FakeMarket {
+    const number = this.catalog.byId.size + 1
+    const market = new FakeMarket(this, listing(name, set), number, (of, trade) =>
+      this.catalog.noteTrade(of, trade),
+    )
+    this.catalog.byId.set(market.ref.id.toLowerCase(), market)
+    return market
+  }
+
+  /** Adds the event `event-<name>`, under which a market of that name is unless it says otherwise. */
+  addEvent(name: string, set: Partial<EventListing> = {}): FakeEvent {
+    return this.catalog.addEvent(eventListing(name, set))
+  }
+
+  stats(): StatsView {
+    const markets = [...this.catalog.markets(null)]
+    const coverage = (venue: VenueKey) => {
+      const times = markets
+        .filter(({ ref }) => ref.venue === venue)
+        .flatMap(({ stored }) => stored.map(({ timeMs }) => timeMs))
+        .sort((one, two) => one - two)
+      const [oldestMs, newestMs] = [times[0], times.at(-1)]
+      return oldestMs === undefined || newestMs === undefined ? null : { oldestMs, newestMs }
+    }
+    return {
+      trades: markets.reduce((sum, { stored }) => sum + stored.length, 0),
+      snapshots: markets.reduce((sum, { kept }) => sum + kept.length, 0),
+      databaseBytes: this.databaseBytes,
+      coverage: { a: coverage('a'), b: coverage('b') },
+    }
+  }
+
+  venues(): readonly VenueView[] {
+    return this.venueViews
+  }
+
+  isStorageHealthy(): boolean {
+    return this.isHealthy
+  }
+
+  delayMs(): number {
+    return 2
+  }
+
+  uptimeSeconds(): number {
+    return this.clock.monotonicMs() / 1000
+  }
+}

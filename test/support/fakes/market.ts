@@ -1,0 +1,282 @@
+// One market of a fake engine: everything a test needs to move is a method, everything the face may
+// look at is worked out anew at each look, so that it is obviously right.
+
+import { crc32 } from 'node:zlib'
+import type { BookView, MarketView, SliceQuery } from '../../../actors/views.ts'
+import type { Clock } from '../../../engine/clock.ts'
+import type {
+  BookReplaced,
+  Level,
+  LevelChange,
+  MarketPrice,
+  Trade,
+} from '../../../engine/events.ts'
+import { type Bar, barOf, joined } from '../../../engine/market/candle.ts'
+import type { MarketListing, MarketRef } from '../../../engine/market/market.ts'
+import type { Publisher } from '../../../engine/publisher.ts'
+import { notionalMicros, priceMicros, sizeMicros, type TimeMs } from '../../../engine/units.ts'
+import type { VenueTable } from '../../../engine/venue-table.ts'
+import { NaiveBook } from '../twins/naive/book.ts'
+
+type StoredTrade = ReturnType<MarketView['trades']>[number]
+type Snapshot = ReturnType<MarketView['snapshots']>[number]
+
+/** The number of the run in which fake trades are told. */
+export const presentRun = 9
+
+/** What a fake market needs of its engine. */
+interface FakeWorld {
+  readonly clock: Clock
+  readonly publisher: Publisher
+  readonly catalog: { readonly names: VenueTable }
+}
+
+/** One market, moved by the test. */
+export class FakeMarket implements MarketView {
+  readonly ref: MarketRef
+  summary: MarketView['summary']
+  volume24h: MarketView['volume24h']
+  volumeTotal: MarketView['volumeTotal']
+  readonly naive = new NaiveBook()
+  isStale = true
+  now: MarketPrice
+  /** In the order of storing. */
+  readonly stored: StoredTrade[] = []
+  /** One past the last ordinal of each millisecond. */
+  readonly #tradesAt = new Map<TimeMs, number>()
+  /** Kept books, in any order. */
+  readonly kept: Snapshot[] = []
+  /** Ticks, by time. */
+  readonly past: { price: MarketPrice['price']; timeMs: TimeMs }[] = []
+  readonly #details: { description: string | null; native: MarketListing['native'] }
+  readonly #world: FakeWorld
+  readonly #onStored: (row: StoredTrade) => void
+  #bookTimeMs: TimeMs | null = null
+  #version = 0
+  #seen = ''
+
+  constructor(
+    world: FakeWorld,
+    market: MarketListing,
+    number: number,
+    onStored: (market: FakeMarket, row: StoredTrade) => void = () => {},
+  ) {
+    const { description, native, ...summary } = market
+    this.#world = world
+    this.#onStored = (row) => onStored(this, row)
+    this.#details = { description, native }
+    this.summary = summary
+    this.volume24h = market.volume24h
+    this.volumeTotal = market.volumeTotal
+    const { venue, nativeId } = market
+    const { names } = world.catalog
+    const platform = names.platform(venue)
+    this.ref = { id: names.marketId(venue, nativeId), number, venue, platform, nativeId }
+    this.now = {
+      price: priceMicros(500_000),
+      source: 'none',
+      bid: null,
+      ask: null,
+      observedAtMs: world.clock.nowMs(),
+    }
+  }
+
+  price(): MarketPrice {
+    return this.now
+  }
+
+  priceAt(atMs: TimeMs) {
+    return this.past.filter((tick) => tick.timeMs <= atMs).at(-1) ?? null
+  }
+
+  book(): BookView {
+    const { publisher } = this.#world
+    const bids = this.naive.levels('bid')
+    const asks = this.naive.levels('ask')
+    const { seq, offset } = publisher.latest('orderbook', this.ref.number)
+    return {
+      bids,
+      asks,
+      seq,
+      offset,
+      isStale: this.isStale,
+      venueTimeMs: this.#bookTimeMs,
+      receivedAtMs: this.#bookTimeMs,
+      checksum: bookChecksum(bids, asks),
+    }
+  }
+
+  /** Set it to have what the venue sends lie unread. */
+  isBehind = false
+
+  /** Counts up when a look finds anything changed since the last look. */
+  get version(): number {
+    const { summary, volume24h, volumeTotal } = this
+    const seen = JSON.stringify([
+      ...[this.price(), this.book(), this.isBehind],
+      ...[summary, volume24h, volumeTotal],
+    ])
+    if (seen !== this.#seen) this.#version += 1
+    this.#seen = seen
+    return this.#version
+  }
+
+  trades(query: SliceQuery): readonly StoredTrade[] {
+    return slice(this.stored, query, (row) => row.ordinal)
+  }
+
+  snapshots(query: SliceQuery): readonly Snapshot[] {
+    return slice(this.kept, query, () => 0)
+  }
+
+  /** Worked out from the trades at each look. */
+  bars(query: Parameters<MarketView['bars']>[0]): readonly Bar[] {
+    const bars = new Map<number, Bar>()
+    for (const row of this.stored) {
+      const bar = barOf(query.size, row)
+      const known = bars.get(bar.startMs)
+      bars.set(bar.startMs, known === undefined ? bar : joined(known, bar))
+    }
+    const sign = query.order === 'asc' ? 1 : -1
+    return [...bars.values()]
+      .filter(({ startMs }) => startMs >= query.fromMs && startMs <= query.toMs)
+      .sort((one, two) => sign * (one.startMs - two.startMs))
+      .slice(0, query.limit)
+  }
+
+  oldestTradeMs(): TimeMs | null {
+    return oldest(this.stored)
+  }
+
+  oldestSnapshotMs(): TimeMs | null {
+    return oldest(this.kept)
+  }
+
+  seq(channel: 'orderbook' | 'trades' | 'prices' | 'lifecycle'): number {
+    return this.#world.publisher.latest(channel, this.ref.number).seq
+  }
+
+  details() {
+    return this.#details
+  }
+
+  #stamped(channel: 'orderbook' | 'trades' | 'prices') {
+    const nowMs = this.#world.clock.nowMs()
+    const stamp = this.#world.publisher.stamp(channel, this.ref.number)
+    return { ...stamp, market: this.ref, venueTimeMs: nowMs, receivedAtMs: nowMs }
+  }
+
+  /** Replaces the book and publishes it. */
+  replace(
+    bids: readonly Level[],
+    asks: readonly Level[],
+    reason: BookReplaced['reason'] = 'first',
+  ) {
+    this.naive.replace(bids, asks)
+    this.isStale = false
+    this.#bookTimeMs = this.#world.clock.nowMs()
+    const { publisher } = this.#world
+    publisher.publish({
+      kind: 'bookReplaced',
+      market: this.ref,
+      venueTimeMs: this.#bookTimeMs,
+      receivedAtMs: this.#bookTimeMs,
+      reason,
+      ...publisher.latest('orderbook', this.ref.number),
+    })
+  }
+
+  /** Changes levels and publishes the change. */
+  change(...changes: readonly LevelChange[]): void {
+    for (const change of changes) this.naive.set(change)
+    this.#bookTimeMs = this.#world.clock.nowMs()
+    const stamped = this.#stamped('orderbook')
+    const checksum = stamped.seq % 50 === 0 ? this.book().checksum : null
+    this.#world.publisher.publish({ kind: 'book', ...stamped, changes, checksum })
+  }
+
+  /** Stores a trade; publishes it too unless told otherwise. */
+  trade(set: Partial<Trade> = {}, isPublished = true): StoredTrade {
+    const at = set.timeMs ?? this.#world.clock.nowMs()
+    const price = set.price ?? priceMicros(420_000)
+    const size = set.size ?? sizeMicros(10_000_000)
+    const trade: Trade = {
+      nativeId: `t-${this.ref.number}-${this.stored.length + 1}`,
+      timeMs: at,
+      ordinal: set.ordinal ?? this.#tradesAt.get(at) ?? 0,
+      price,
+      size,
+      side: 'buy',
+      outcomeIndex: 0,
+      usd: notionalMicros({ price, size }),
+      maker: null,
+      taker: '0xtaker',
+      txHash: null,
+      isBlock: false,
+      ...set,
+    }
+    this.#tradesAt.set(at, trade.ordinal + 1)
+    const stamped = isPublished ? this.#stamped('trades') : null
+    const { offset, seq } = stamped ?? { offset: null, seq: null }
+    const row = { ...trade, receivedAtMs: at, run: isPublished ? presentRun : null, offset, seq }
+    this.stored.push(row)
+    this.#onStored(row)
+    if (stamped !== null) this.#world.publisher.publish({ kind: 'trade', ...stamped, trade })
+    return row
+  }
+
+  /** Keeps the book as it is now, with its depths; at the clock's time. */
+  keepBook(timeMs = this.#world.clock.nowMs()): Snapshot {
+    const [bids, asks] = [this.naive.levels('bid'), this.naive.levels('ask')]
+    const depth = (levels: readonly Level[]) =>
+      sizeMicros(levels.reduce((sum, { size }) => sum + size, 0))
+    const row = {
+      timeMs,
+      bids: bids.slice(0, 20),
+      asks: asks.slice(0, 20),
+      bidDepth: depth(bids),
+      askDepth: depth(asks),
+    }
+    this.kept.push(row)
+    return row
+  }
+
+  /** Sets the price and publishes it. */
+  reprice(micros: number): void {
+    const observedAtMs = this.#world.clock.nowMs()
+    this.now = { ...this.now, price: priceMicros(micros), source: 'midpoint', observedAtMs }
+    this.past.push({ price: this.now.price, timeMs: observedAtMs })
+    this.#world.publisher.publish({ kind: 'price', ...this.#stamped('prices'), price: this.now })
+  }
+}
+
+function oldest(rows: readonly { readonly timeMs: TimeMs }[]): TimeMs | null {
+  return [...rows].sort((one, two) => one.timeMs - two.timeMs)[0]?.timeMs ?? null
+}
+
+/** A slice of a history, the naive way. */
+export function slice<Row extends { readonly timeMs: TimeMs }>(
+  all: readonly Row[],
+  { fromMs, toMs, after, order, limit }: SliceQuery,
+  ordinalOf: (row: Row) => number,
+): Row[] {
+  const sign = order === 'asc' ? 1 : -1
+  const isBehind = (row: Row) => {
+    if (after === null) return true
+    if (row.timeMs !== after.timeMs) return sign * (row.timeMs - after.timeMs) > 0
+    return after.ordinal !== null && sign * (ordinalOf(row) - after.ordinal) > 0
+  }
+  return all
+    .filter((row) => row.timeMs >= fromMs && row.timeMs <= toMs && isBehind(row))
+    .sort((one, two) => sign * (one.timeMs - two.timeMs || ordinalOf(one) - ordinalOf(two)))
+    .slice(0, limit)
+}
+
+/** The checksum as the protocol says it: CRC-32 of the ten best levels a side, in millionths. */
+export function bookChecksum(
+  bids: readonly { price: number; size: number }[],
+  asks: readonly { price: number; size: number }[],
+): number {
+  const pairs = [...bids.slice(0, 10), ...asks.slice(0, 10)]
+  return crc32(pairs.map(({ price, size }) => `${price}:${size}`).join(':'))
+}

@@ -1,0 +1,12 @@
+// A table of findings of which a test reads nothing. Not for: tests of findings, which open their own.
+
+import type { VenueKey } from '../../../engine/ids.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { Drift } from '../../../engine/venues/drift.ts'
+import { ManualClock } from './manual-clock.ts'
+
+export function quietDrift(key: VenueKey = 'a'): Drift {
+  const parts = { clock: new ManualClock(), log: silentLog, metrics: new Metrics() }
+  return new Drift({ ...parts, venue: { key, name: `venue_${key}` } })
+}

@@ -1,0 +1,38 @@
+// A venue that lists nothing, streams nothing and is well: benches and tests replace what they need of it.
+// Not for: venues over a wire (stub-venue.ts).
+
+import type { Clock } from '../../../engine/clock.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
+import { timeMs } from '../../../engine/units.ts'
+import type { Venue } from '../../../engine/venues/venue.ts'
+import { quietDrift } from './quiet-drift.ts'
+
+/** Connected, with data a moment ago; its empty catalogue takes nothing from what is known. */
+export function quietVenue(key: VenueKey, clock: Pick<Clock, 'nowMs'>): Venue {
+  return {
+    key,
+    catalog: {
+      crawl: async () => undefined,
+      refresh: async () => undefined,
+      fetchMarkets: async () => ({ markets: [], events: [] }),
+    },
+    feed: {
+      start: () => undefined,
+      stop: async () => undefined,
+      watch: () => undefined,
+      unwatch: () => undefined,
+      resync: () => undefined,
+      read: () => undefined,
+      reconnect: () => undefined,
+      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
+      health: () => ({
+        ...{ connectionsOpen: 1, connectionsWanted: 1, bookDelayMs: 0, tradesSource: null },
+        ...{ lastDataAtMs: clock.nowMs(), lastSignAtMs: clock.nowMs() },
+      }),
+    },
+    pastPrices: { read: async () => [] },
+    teams: async () => [],
+    wallets: null,
+    drift: quietDrift(key),
+  }
+}

@@ -1,0 +1,56 @@
+// Folders of a test file, the storage on them, and folders as an older program left them.
+// Not for: storage in memory (twins/memory.ts).
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import type { RootDatabase } from 'lmdb'
+import { systemClock } from '../../../engine/clock.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
+import { openDatabase, openTable } from '../../../storage/lmdb/environment.ts'
+import { checkSentinel, putFormatVersion } from '../../../storage/lmdb/sentinel.ts'
+import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { ENVIRONMENT_NAMES, type TableLayout } from '../../../storage/tables.ts'
+
+/** A folder that is removed after the tests of the file that asks for it, at its root. */
+export function testFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `twinbook-${name}-`))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export function openData(dataDir: string, metrics = new Metrics()): Promise<Storage> {
+  return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics })
+}
+
+/** What each database of a data folder says of itself beside its tables. */
+export function sideOf(dataDir: string) {
+  return JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8'))
+}
+
+/** Makes a closed folder one of an older format: without tables, with rows as they were, and saying so. */
+export async function makeOlder(
+  dataDir: string,
+  older: {
+    readonly version: number
+    readonly without?: readonly TableLayout[]
+    readonly change?: (
+      root: RootDatabase<Buffer, Buffer>,
+      name: (typeof ENVIRONMENT_NAMES)[number],
+    ) => void
+  },
+): Promise<void> {
+  const side = sideOf(dataDir)
+  for (const name of ENVIRONMENT_NAMES) {
+    const root = openDatabase(join(dataDir, name))
+    for (const layout of older.without ?? []) {
+      if (layout.environment === name) openTable(root, layout).dropSync()
+    }
+    older.change?.(root, name)
+    putFormatVersion(root, checkSentinel(root, { dataDir, name, side }), older.version)
+    await root.close()
+  }
+}

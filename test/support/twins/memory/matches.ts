@@ -1,0 +1,41 @@
+// The tables of matches and of people's words in memory, the naive twins of matches.ts. Nothing survives the process.
+
+import type { MarketNumber } from '../../../../engine/market/market.ts'
+import type {
+  MatchTable,
+  StoredMatch,
+  StoredVerdict,
+  VerdictTable,
+} from '../../../../storage/contract/matches.ts'
+
+export class MemoryMatches implements MatchTable {
+  readonly #matches = new Map<MarketNumber, StoredMatch>()
+
+  all(): Iterable<StoredMatch> {
+    return [...this.#matches.values()].sort((one, other) => one.a - other.a)
+  }
+
+  put(match: StoredMatch): void {
+    this.#matches.set(match.a, match)
+  }
+
+  remove(a: MarketNumber): void {
+    this.#matches.delete(a)
+  }
+}
+
+export class MemoryVerdicts implements VerdictTable {
+  readonly #verdicts = new Map<string, StoredVerdict>()
+
+  all(): Iterable<StoredVerdict> {
+    return [...this.#verdicts.keys()].sort().flatMap((key) => this.#verdicts.get(key) ?? [])
+  }
+
+  async put(verdict: StoredVerdict): Promise<void> {
+    this.#verdicts.set(`${verdict.a} ${verdict.b}`, verdict)
+  }
+
+  async remove({ a, b }: Pick<StoredVerdict, 'a' | 'b'>): Promise<void> {
+    this.#verdicts.delete(`${a} ${b}`)
+  }
+}

@@ -1,0 +1,34 @@
+// The obviously right order book: two Maps, sorted when read. The judge of engine/market/order-book.ts.
+
+import type { BookSide, Level, LevelChange } from '../../../../engine/events.ts'
+import type { PriceMicros, SizeMicros } from '../../../../engine/units.ts'
+
+export class NaiveBook {
+  readonly #sides = {
+    bid: new Map<PriceMicros, SizeMicros>(),
+    ask: new Map<PriceMicros, SizeMicros>(),
+  }
+
+  set(change: LevelChange): void {
+    if (change.size > 0) this.#sides[change.side].set(change.price, change.size)
+    else this.#sides[change.side].delete(change.price)
+  }
+
+  replace(bids: readonly Level[], asks: readonly Level[]): void {
+    this.#sides.bid.clear()
+    this.#sides.ask.clear()
+    for (const level of bids) this.set({ side: 'bid', ...level })
+    for (const level of asks) this.set({ side: 'ask', ...level })
+  }
+
+  sizeAt(side: BookSide, price: PriceMicros): number {
+    return this.#sides[side].get(price) ?? 0
+  }
+
+  levels(side: BookSide): Level[] {
+    const levels = [...this.#sides[side]].map(([price, size]) => ({ price, size }))
+    return levels.sort((one, other) =>
+      side === 'bid' ? other.price - one.price : one.price - other.price,
+    )
+  }
+}
