@@ -3,7 +3,7 @@
 // what a manager filled in counts. After the log-in the page that the address names is shown. Upholds DASH20, DASH21,
 // DASH23 to DASH25.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { every, monotonicMs } from '../browser.ts'
 import { html } from '../html.ts'
 import { useAction } from '../parts/forms/action.ts'
@@ -79,7 +79,7 @@ function EntryForm({ entry }: { readonly entry: Entry }) {
   const [missing, setMissing] = useState<Refusal | null>(null)
   const refusal = missing ?? (action.error === null ? null : entryRefusal(action.error, entry))
   const waitSeconds = useCountdown(refusal?.waitSeconds ?? 0, action.error)
-  useEffect(() => focusProblem(form.current), [missing, action.error])
+  useLayoutEffect(() => focusProblem(form.current), [missing, action.error])
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     if (waitSeconds > 0 || form.current === null) return

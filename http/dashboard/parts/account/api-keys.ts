@@ -1,7 +1,7 @@
 // The account's keys: a form that makes one, and the list of those there are, each of which can be revoked.
 // Upholds DASH20 to DASH22, DASH26, DASH27.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { serverBase } from '../../browser.ts'
 import { html } from '../../html.ts'
@@ -57,7 +57,7 @@ function KeyForm({ onMade }: { readonly onMade: (key: CreatedKey) => void }) {
   const [isEmpty, setEmpty] = useState(false)
   const refusal = action.error === null ? null : refusalOf(action.error, ['label'])
   const problem = isEmpty ? 'Give it a name.' : (refusal?.fields.get('label') ?? null)
-  useEffect(() => focusProblem(form.current), [problem])
+  useLayoutEffect(() => focusProblem(form.current), [problem])
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     if (form.current === null) return

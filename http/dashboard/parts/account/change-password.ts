@@ -1,7 +1,7 @@
 // The form that changes the password: it ends every other session, and keys go on. Not for: a forgotten password.
 // Upholds DASH20, DASH21, DASH24, DASH72.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../html.ts'
 import { changePassword } from '../../session.ts'
 import { useAction } from '../forms/action.ts'
@@ -16,7 +16,7 @@ export function ChangePassword() {
   const action = useAction()
   const [isChanged, setChanged] = useState(false)
   const refusal = action.error === null ? null : passwordRefusal(action.error, CURRENT, NEXT)
-  useEffect(() => focusProblem(form.current), [action.error])
+  useLayoutEffect(() => focusProblem(form.current), [action.error])
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     if (form.current === null) return

@@ -1,7 +1,7 @@
 // The form that deletes the account: asked back in its own place, with the password once more. Escape and "Keep" leave
 // everything as it is. Upholds DASH21, DASH22, DASH73.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../html.ts'
 import { deleteAccount } from '../../session.ts'
 import { useAction } from '../forms/action.ts'
@@ -12,7 +12,8 @@ export function DeleteAccount() {
   const [isAsking, setAsking] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const wasAsking = useRef(false)
-  useEffect(() => {
+  // In the same step as the drawing: a key pressed in between would go to the page and answer nothing.
+  useLayoutEffect(() => {
     // The keyboard's focus goes on where the button was.
     if (!isAsking && wasAsking.current) button.current?.focus()
     wasAsking.current = isAsking
@@ -33,8 +34,8 @@ function DeleteForm({ close }: { readonly close: () => void }) {
   const action = useAction()
   const refusal =
     action.error === null ? null : passwordRefusal(action.error, 'password', 'password')
-  useEffect(() => form.current?.querySelector('input')?.focus(), [])
-  useEffect(() => focusProblem(form.current), [action.error])
+  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), [])
+  useLayoutEffect(() => focusProblem(form.current), [action.error])
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     if (form.current === null) return

@@ -1,7 +1,7 @@
 // A button for what cannot be undone: it asks back in its own place, and does nothing until that is answered. Escape
 // and "Keep" leave everything as it is. Upholds DASH22.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../html.ts'
 
 interface ConfirmProps {
@@ -18,7 +18,8 @@ export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps
   const [isAsking, setAsking] = useState(false)
   const first = useRef<HTMLButtonElement>(null)
   const wasAsking = useRef(false)
-  useEffect(() => {
+  // In the same step as the drawing: a key pressed in between would go to the page and answer nothing.
+  useLayoutEffect(() => {
     // The keyboard's focus goes on where the button was.
     if (isAsking || wasAsking.current) first.current?.focus()
     wasAsking.current = isAsking

@@ -1,7 +1,7 @@
 // A secret that is shown this once: a key or a webhook's secret, with a button that copies it and, for a key, a line
 // to try it with. It is kept nowhere: once the viewer leaves the page it cannot be shown again. Upholds DASH26.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { after, copyText } from '../../browser.ts'
 import { html, type Shown } from '../../html.ts'
 
@@ -19,7 +19,7 @@ interface SecretOnceProps {
 export function SecretOnce({ title, what, secret, command, onDone, children }: SecretOnceProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   // It appears above the form, where the viewer does not look yet.
-  useEffect(() => heading.current?.focus(), [secret])
+  useLayoutEffect(() => heading.current?.focus(), [secret])
   return html`<section class="card once stack" aria-labelledby="once">
     <h2 id="once" ref=${heading} tabindex="-1">${title}</h2>
     <p>Copy it now: it is shown this once, and nobody can show it again.</p>

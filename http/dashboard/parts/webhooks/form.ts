@@ -1,7 +1,7 @@
 // The form of a webhook, new or to be changed: where to post, which events, and the filters that mean something for
 // these. Whatever is not accepted stands beside its field. Upholds DASH20, DASH29, DASH30.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { html } from '../../html.ts'
 import type { Health } from '../../records.ts'
@@ -44,7 +44,7 @@ export function WebhookForm({ initial, verb, send }: WebhookFormProps) {
   const venues = health.kind === 'answered' ? Object.keys(health.answer.exchanges) : []
   const refusal = action.error === null ? null : refusalOf(action.error, NAMES)
   const problems = own.size > 0 ? own : (refusal?.fields ?? NONE)
-  useEffect(() => focusProblem(form.current), [own, action.error])
+  useLayoutEffect(() => focusProblem(form.current), [own, action.error])
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     const made = bodyOf(draft, venues)
