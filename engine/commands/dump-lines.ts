@@ -3,6 +3,7 @@
 
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
@@ -40,12 +41,21 @@ export async function rowsOf(file: string): Promise<readonly unknown[]> {
   return rows
 }
 
-/** The labelled pairs of a file; rows that are none are counted on standard error and left out. */
-export async function labelledPairsOf(file: string): Promise<readonly LabelledPair[]> {
-  const rows = await rowsOf(file)
-  const pairs = rows.flatMap((row) => labelledPairOf(row, PAIRED_VENUES) ?? [])
-  if (pairs.length < rows.length) {
-    process.stderr.write(`${rows.length - pairs.length} lines are no labelled pairs\n`)
+/** The files of labelled pairs that are judged and learned from where none is named, under SHARED_DATA. */
+export const LABELLED: readonly string[] = ['pairs-dev.jsonl', 'pairs-dev-2.jsonl']
+
+/** The labelled pairs of files, or of those under SHARED_DATA; rows that are none are counted on standard error and left out. */
+export async function labelledPairsOf(named: readonly string[]): Promise<readonly LabelledPair[]> {
+  const folder = process.env.SHARED_DATA ?? '../shared/data'
+  const files = named.length > 0 ? named : LABELLED.map((name) => join(folder, name))
+  const pairs: LabelledPair[] = []
+  for (const file of files) {
+    const rows = await rowsOf(file)
+    const read = rows.flatMap((row) => labelledPairOf(row, PAIRED_VENUES, basename(file)) ?? [])
+    if (read.length < rows.length) {
+      process.stderr.write(`${file}: ${rows.length - read.length} lines are no labelled pairs\n`)
+    }
+    for (const pair of read) pairs.push(pair)
   }
   return pairs
 }

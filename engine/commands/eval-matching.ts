@@ -1,67 +1,73 @@
-// `npm run eval:matching -- --pairs FILE [--out FILE] [--folds 5]`: scores labelled pairs (JSON lines, gzip
-// too) through the same code as the service and prints how often it is right; with --folds the model is
-// trained anew for each fold on the others, by the second venue's event. `--series FILE` says instead which classes
-// of rule differences between families of markets are recognised.
+// `npm run eval:matching [-- --pairs FILE…]`: scores labelled pairs (JSON lines, gzip too) through the same code as the
+// service and prints how often it is right: as served, and by models that have not seen the pair's event, its kind of
+// question, its source. `--series FILE` says instead which classes of rule differences between families are recognised.
 
 import { writeFileSync } from 'node:fs'
 import { WEIGHTS } from '../matching/compare/weights.ts'
-import { crossScore, foldOf, judge, type Scored, scoreAll } from '../matching/offline/evaluation.ts'
-import type { LabelledPair } from '../matching/offline/labelled-pair.ts'
+import {
+  crossScore,
+  judge,
+  PARTINGS,
+  type Scored,
+  scoreAll,
+} from '../matching/offline/evaluation.ts'
 import { pairReport } from '../matching/offline/report.ts'
 import { seriesReport } from '../matching/offline/series-rules.ts'
-import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
+import { type Arguments, openProgress } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
-import { labelledPairsOf, rowsOf } from './dump-lines.ts'
+import { LABELLED, labelledPairsOf, rowsOf } from './dump-lines.ts'
 
 const WORST_SHOWN = 20
+/** The parting whose kinds, vetoes, bands and mistakes are printed: the figure to quote. */
+const QUOTED = 'one kind left out'
 const COMMAND = {
   name: 'npm run eval:matching',
   about:
     'Scores labelled pairs through the same code as the service and says how often it is right.',
-  usage: ['--pairs FILE [--out FILE] [--folds N] [--worst N]', '--series FILE'],
+  usage: ['[--pairs FILE ...] [--out FILE] [--worst N]', '--series FILE'],
   words: {},
   wordCounts: [0, 0],
   options: {
-    pairs: { takes: 'FILE', means: 'labelled pairs as JSON lines, plain or gzip' },
-    out: { takes: 'FILE', means: 'writes each pair with its score, a JSON line each' },
-    folds: { takes: 'N', means: 'trains anew for each of N folds on the others, at least 2' },
+    pairs: {
+      takes: 'FILE',
+      means: `labelled pairs as JSON lines, plain or gzip (${LABELLED.join(', ')} of SHARED_DATA)`,
+      isMany: true,
+    },
+    out: { takes: 'FILE', means: 'writes each pair with its score, its kind left out' },
     worst: { takes: 'N', means: `how many of the worst pairs are shown (${WORST_SHOWN})` },
     series: { takes: 'FILE', means: 'says which differences of rules are recognised instead' },
   },
-  examples: ['--pairs pairs.jsonl.gz', '--pairs pairs.jsonl --folds 5 --out scored.jsonl'],
+  examples: ['', '--pairs pairs.jsonl.gz --out scored.jsonl'],
   notes: ['Exit codes: 0 done, 1 after a failure, 2 for a bad request.'],
 } as const
 type Option = keyof typeof COMMAND.options
 
 async function main(given: Arguments<Option>): Promise<void> {
-  const [series, file, out] = [given.text('series'), given.text('pairs'), given.text('out')]
+  const [series, out] = [given.text('series'), given.text('out')]
   if (series !== null) {
     process.stdout.write(`${seriesReport(await rowsOf(series), PAIRED_VENUES).join('\n')}\n`)
     return
   }
-  if (file === null) throw new UsageError('--pairs FILE or --series FILE is missing')
-  const folds = given.number('folds', { above: 1, max: Number.POSITIVE_INFINITY, isWhole: true })
   const worst = given.number('worst', { above: 0, max: Number.POSITIVE_INFINITY, isWhole: true })
   const progress = openProgress()
-  progress.show(`reading ${file}`, true)
-  const pairs = await labelledPairsOf(file)
-  progress.show(`judging ${pairs.length} pairs`, true)
-  const scored = score(pairs, folds)
+  const judged = judge(await labelledPairsOf(given.texts('pairs')))
+  const runs = PARTINGS.map(([name, partOf]) => {
+    progress.show(name, true)
+    return { name, scored: crossScore(judged, partOf) }
+  })
   progress.end()
-  process.stdout.write(`${pairReport(scored, worst ?? WORST_SHOWN).join('\n')}\n`)
-  if (out !== null) writeFileSync(out, scored.map(lineOf).join(''))
-}
-
-function score(pairs: readonly LabelledPair[], folds: number | null): readonly Scored[] {
-  const judged = judge(pairs)
-  if (folds === null) return scoreAll(judged, WEIGHTS)
-  return crossScore(judged, (pair) => foldOf(pair, folds))
+  const served = { name: 'as served', scored: scoreAll(judged, WEIGHTS) }
+  const quoted = runs.find(({ name }) => name === QUOTED)?.scored ?? []
+  process.stdout.write(
+    `${pairReport([served, ...runs], quoted, worst ?? WORST_SHOWN).join('\n')}\n`,
+  )
+  if (out !== null) writeFileSync(out, quoted.map(lineOf).join(''))
 }
 
 function lineOf({ pair, result, baseline }: Scored): string {
-  const { a, b, label, grain } = pair
-  const keys = { grain, label, a: a.handle || a.title, b: b.handle || b.title }
+  const { a, b, label, grain, kind, relation: labelled } = pair
+  const keys = { grain, label, kind, labelled, a: a.handle || a.title, b: b.handle || b.title }
   return `${JSON.stringify({ ...keys, ...result, baseline: Math.round(baseline * 1_000) / 10 })}\n`
 }
 

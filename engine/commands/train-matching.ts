@@ -1,25 +1,29 @@
-// `npm run train:matching -- --pairs FILE`: trains the matcher's model on labelled pairs and writes
+// `npm run train:matching [-- --pairs FILE…]`: trains the matcher's model on labelled pairs and writes
 // engine/matching/compare/weights.ts. Reads nothing else and uses no random numbers: the same pairs give the same file.
 
 import { writeFileSync } from 'node:fs'
 import { FEATURES } from '../matching/compare/compare.ts'
 import { examplesOf, judge, trainOn } from '../matching/offline/evaluation.ts'
-import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
+import { type Arguments, openProgress } from '../process/command-line.ts'
 import { runCommand } from './asking.ts'
-import { labelledPairsOf } from './dump-lines.ts'
+import { LABELLED, labelledPairsOf } from './dump-lines.ts'
 
 const TARGET = new URL('../matching/compare/weights.ts', import.meta.url)
 const COMMAND = {
   name: 'npm run train:matching',
   about: 'Trains the matcher\u2019s model on labelled pairs and writes its weights.',
-  usage: ['--pairs FILE [--out FILE]'],
+  usage: ['[--pairs FILE ...] [--out FILE]'],
   words: {},
   wordCounts: [0, 0],
   options: {
-    pairs: { takes: 'FILE', means: 'labelled pairs as JSON lines, plain or gzip' },
+    pairs: {
+      takes: 'FILE',
+      means: `labelled pairs as JSON lines, plain or gzip (${LABELLED.join(', ')} of SHARED_DATA)`,
+      isMany: true,
+    },
     out: { takes: 'FILE', means: 'where to (engine/matching/compare/weights.ts)' },
   },
-  examples: ['--pairs pairs.jsonl.gz --out weights.ts'],
+  examples: ['', '--pairs pairs.jsonl.gz --out weights.ts'],
   notes: [
     'The same pairs give the same file. Exit codes: 0 done, 1 after a failure, 2 for a bad request.',
   ],
@@ -27,11 +31,9 @@ const COMMAND = {
 type Option = keyof typeof COMMAND.options
 
 async function main(given: Arguments<Option>): Promise<void> {
-  const file = given.text('pairs')
-  if (file === null) throw new UsageError('--pairs FILE is missing')
   const progress = openProgress()
-  progress.show(`reading ${file}`, true)
-  const pairs = await labelledPairsOf(file)
+  progress.show('reading', true)
+  const pairs = await labelledPairsOf(given.texts('pairs'))
   progress.show(`judging ${pairs.length} pairs`, true)
   const judged = judge(pairs)
   progress.show(`training on ${pairs.length} pairs`, true)

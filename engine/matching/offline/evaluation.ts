@@ -10,10 +10,11 @@ import { type PairScore, scoreOf } from '../compare/score.ts'
 import { cosine } from '../compare/words.ts'
 import { everything, type Proposition } from '../understand/proposition.ts'
 import { understandEvent, understandMarket } from '../understand/understand.ts'
+import { VETO_REASONS, type VetoReason } from '../veto/vetoes.ts'
 import type { LabelledPair } from './labelled-pair.ts'
 
 /** A labelled pair, understood and compared. */
-interface Judged {
+export interface Judged {
   readonly pair: LabelledPair
   readonly comparison: Comparison
   /** Cosine of the TF-IDF vectors of everything said, 0 to 1: the baseline. */
@@ -87,6 +88,40 @@ export function crossScore(
     for (const one of members) scored.set(one, { ...one, result: scoreOf(one.comparison, model) })
   }
   return judged.flatMap((one) => scored.get(one) ?? [])
+}
+
+/** The ways to part the pairs for judging; each part is scored by a model that saw the others alone. */
+export const PARTINGS: readonly (readonly [string, (pair: LabelledPair) => string])[] = [
+  ['five folds by event', (pair) => foldOf(pair, 5)],
+  ['one kind left out', ({ kind }) => kind],
+  ['one source left out', ({ source }) => source],
+]
+
+/** How often a veto fired on pairs that are the same and on others, and how often as the only one. */
+export interface VetoCount {
+  readonly reason: VetoReason
+  readonly same: number
+  readonly others: number
+  readonly aloneSame: number
+  readonly aloneOthers: number
+}
+
+/** Every veto that keeps pairs below the threshold, also one that never fired. */
+export function vetoCounts(judged: readonly Judged[]): readonly VetoCount[] {
+  return VETO_REASONS.map((reason) => {
+    const fired = judged.filter(({ comparison }) =>
+      comparison.vetoes.some((found) => found.reason === reason),
+    )
+    const alone = fired.filter(({ comparison }) =>
+      comparison.vetoes.every((found) => found.reason === reason),
+    )
+    const sameOf = (of: readonly Judged[]): number => of.filter(({ pair }) => pair.isSame).length
+    const [same, aloneSame] = [sameOf(fired), sameOf(alone)]
+    return {
+      ...{ reason, same, others: fired.length - same },
+      ...{ aloneSame, aloneOthers: alone.length - aloneSame },
+    }
+  })
 }
 
 /** Folds by venue b's event, the same in every run. */

@@ -6,6 +6,7 @@ import { type Row, textOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { VenueFacts } from '../../venue-table.ts'
+import { kindOf } from './kinds.ts'
 
 interface Labelled {
   /** Whether Yes means Yes and both settle alike, by the label. */
@@ -19,8 +20,14 @@ interface Labelled {
   readonly topic: string
   /** The second venue's event: pairs of one event are never parted between training and judging. */
   readonly group: string
-  /** The second venue's series. */
+  /** The second venue's series; its title where that is all there is. */
   readonly series: string
+  /** The kind of question (kinds.ts). */
+  readonly kind: string
+  /** The collection from which the pair was taken, else where its label came from. */
+  readonly source: string
+  /** The file of labelled pairs that holds it. */
+  readonly collection: string
 }
 
 interface LabelledMarkets extends Labelled {
@@ -41,20 +48,24 @@ export type LabelledPair = LabelledMarkets | LabelledEvents
 type Venues = readonly [VenueFacts, VenueFacts]
 
 /** Reads one line's object; null where it is no labelled pair. */
-export function labelledPairOf(row: unknown, [first, second]: Venues): LabelledPair | null {
+export function labelledPairOf(
+  row: unknown,
+  [first, second]: Venues,
+  collection = '',
+): LabelledPair | null {
   if (!isRecord(row)) return null
   const [ofFirst, ofSecond] = [row[first.protocol], row[second.protocol]]
   const label = textOf(row, 'label')
   if (!isRecord(ofFirst) || !isRecord(ofSecond) || label === '') return null
   if (textOf(row, 'grain') === 'event') {
     const [a, b] = [first.subjects.event(ofFirst), second.subjects.event(ofSecond)]
-    return { ...labelOf(row, b.handle, label), grain: 'event', a, b }
+    return { ...labelOf(row, a, b, b.handle || b.key, label, collection), grain: 'event', a, b }
   }
   const { event } = ofSecond
   const b = second.subjects.market(ofSecond, isRecord(event) ? event : null)
   const a = first.subjects.market(ofFirst, null)
   return {
-    ...labelOf(row, b.eventKey ?? b.handle, label),
+    ...labelOf(row, a, b, b.eventKey ?? b.handle, label, collection),
     grain: 'market',
     a: { ...a, outcomes: outcomesOf(ofFirst, b, a) },
     b,
@@ -69,7 +80,15 @@ function outcomesOf(row: Row, b: MatchMarket, a: MatchMarket): readonly string[]
   return sides.includes(asked) ? [asked, ...sides.filter((side) => side !== asked)] : sides
 }
 
-function labelOf(row: Row, group: string, label: string): Labelled {
+function labelOf(
+  row: Row,
+  a: MatchMarket | MatchEvent,
+  b: MatchMarket | MatchEvent,
+  group: string,
+  label: string,
+  collection: string,
+): Labelled {
+  const series = group.split('-')[0] ?? ''
   return {
     isSame: label === 'same',
     label,
@@ -77,6 +96,9 @@ function labelOf(row: Row, group: string, label: string): Labelled {
     origin: textOf(row, 'how_labelled'),
     topic: textOf(row, 'topic'),
     group,
-    series: group.split('-')[0] ?? '',
+    series,
+    kind: kindOf(a, b, series),
+    source: textOf(row, 'source', 'how_labelled'),
+    collection,
   }
 }

@@ -1,52 +1,87 @@
-// The evaluation in readable lines: counts, precision and recall with intervals, by grain, label, relation and
-// origin, the baseline beside them, and the worst mistakes. Not for: scoring (evaluation.ts). Upholds SCORE7.
+// The evaluation in readable lines: precision and recall with intervals however the pairs are parted, kind by kind,
+// what each veto killed, whether scores mean what they say, and the mistakes with their reasons. Not for: scoring
+// (evaluation.ts). Upholds SCORE7.
 
 import { MATCH_SCORE } from '../compare/score.ts'
-import { BANDS, bandsOf, countAt, recallAtPrecision, type Scored, wilson } from './evaluation.ts'
+import {
+  BANDS,
+  bandsOf,
+  countAt,
+  recallAtPrecision,
+  type Scored,
+  vetoCounts,
+  wilson,
+} from './evaluation.ts'
 
-const NAME_WIDTH = 58
+const NAME_WIDTH = 44
 
-/** Lines to print; `worst` mistakes at most. */
-export function pairReport(scored: readonly Scored[], worst: number): readonly string[] {
+/** One way of scoring all pairs. */
+export interface Run {
+  readonly name: string
+  readonly scored: readonly Scored[]
+}
+
+/** Lines to print: a table of all runs; of the run to be quoted the kinds, vetoes, bands and `worst` mistakes at most. */
+export function pairReport(
+  runs: readonly Run[],
+  quoted: readonly Scored[],
+  worst: number,
+): readonly string[] {
+  const wrong = mistakes(quoted)
+  const isOf = (grain: string) => (one: Scored) => one.pair.grain === grain
   return [
-    `${scored.length} pairs; accepted at a score of ${MATCH_SCORE}; intervals are Wilson's at 95 %`,
+    `${quoted.length} pairs, ${groupsOf(quoted, kindOf).size} kinds, ${groupsOf(quoted, sourceOf).size} sources; accepted at a score of ${MATCH_SCORE}; intervals are Wilson's at 95 %`,
     '',
     header(),
-    ...tables(scored),
+    ...runs.flatMap(({ name, scored }) => [
+      name,
+      ...rowsBy(scored, grainOf),
+      ...rowsBy(scored, (one) => `${one.pair.collection} ${grainOf(one)}`),
+    ]),
+    '',
+    'kinds',
+    ...rowsBy(quoted.filter(isOf('market')), (one) => `market, ${kindOf(one)}`),
+    ...rowsBy(quoted.filter(isOf('event')), (one) => `event, ${kindOf(one)}`),
+    'relations',
+    ...rowsBy(quoted, relationOf),
+    '',
+    ...vetoLines(quoted),
     '',
     'whether scores mean what they say: pairs that no veto caps, by score',
-    ...reliability(scored),
+    ...reliability(quoted),
     '',
-    `the ${worst} worst mistakes`,
-    ...mistakes(scored)
-      .slice(0, worst)
-      .flatMap((one) => describe(one)),
+    `${wrong.length} mistakes${wrong.length > worst ? `, the ${worst} worst` : ''}`,
+    ...wrong.slice(0, worst).flatMap((one) => describe(one)),
   ]
 }
 
+const grainOf = ({ pair }: Scored): string => pair.grain
+const kindOf = ({ pair }: Scored): string => pair.kind
+const sourceOf = ({ pair }: Scored): string => pair.source
+const relationOf = ({ pair }: Scored): string =>
+  `${pair.grain} ${pair.label} ${pair.relation || '(none said)'}`
+
 function header(): string {
-  const columns = ['n', 'same', 'taken', 'precision', 'recall', 'R@.95', 'R@.98', 'baseline R@.95']
-  return `${''.padEnd(NAME_WIDTH)} ${columns.map((name) => name.padStart(8)).join(' ')}`
+  const columns = ['n', 'same', 'taken', 'precision', 'recall', 'R@.96', 'R@.98', 'words R@.95']
+  return `${''.padEnd(NAME_WIDTH)} ${columns.map((name, at) => name.padStart(at === 3 || at === 4 ? 20 : 8)).join(' ')}`
 }
 
-function tables(scored: readonly Scored[]): readonly string[] {
-  const lines = [row('all', scored)]
-  const by = (title: string, keyOf: (one: Scored) => string): void => {
-    lines.push(title)
-    const groups = new Map<string, Scored[]>()
-    for (const one of scored) {
-      const key = keyOf(one)
-      const known = groups.get(key)
-      if (known === undefined) groups.set(key, [one])
-      else known.push(one)
-    }
-    for (const key of [...groups.keys()].sort()) lines.push(row(`  ${key}`, groups.get(key) ?? []))
+function groupsOf(
+  scored: readonly Scored[],
+  keyOf: (one: Scored) => string,
+): ReadonlyMap<string, readonly Scored[]> {
+  const groups = new Map<string, Scored[]>()
+  for (const one of scored) {
+    const key = keyOf(one)
+    const known = groups.get(key)
+    if (known === undefined) groups.set(key, [one])
+    else known.push(one)
   }
-  by('by grain', ({ pair }) => pair.grain)
-  by('by label', ({ pair }) => `${pair.grain} ${pair.label}`)
-  by('by relation', ({ pair }) => `${pair.grain} ${pair.label} ${pair.relation || '(none said)'}`)
-  by('by origin of the label', ({ pair }) => `${pair.grain}: ${pair.origin}`)
-  return lines
+  return new Map([...groups].sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+function rowsBy(scored: readonly Scored[], keyOf: (one: Scored) => string): readonly string[] {
+  return [...groupsOf(scored, keyOf)].map(([key, group]) => row(`  ${key}`, group))
 }
 
 function row(name: string, scored: readonly Scored[]): string {
@@ -54,7 +89,7 @@ function row(name: string, scored: readonly Scored[]): string {
   const ranked = scored.map(({ result, pair }) => ({ score: result.score, isSame: pair.isSame }))
   const plain = scored.map(({ baseline, pair }) => ({ score: baseline, isSame: pair.isSame }))
   const share = (hits: number, of: number): string => {
-    if (of === 0) return '      –'
+    if (of === 0) return '–'
     const [low, high] = wilson(hits, of)
     return `${(hits / of).toFixed(3)} [${low.toFixed(3)} ${high.toFixed(3)}]`
   }
@@ -62,11 +97,24 @@ function row(name: string, scored: readonly Scored[]): string {
     ...[n, same, accepted].map((count) => String(count).padStart(8)),
     share(right, accepted).padStart(20),
     share(right, same).padStart(20),
-    recallAtPrecision(ranked, 0.95).toFixed(3).padStart(8),
+    recallAtPrecision(ranked, 0.96).toFixed(3).padStart(8),
     recallAtPrecision(ranked, 0.98).toFixed(3).padStart(8),
     recallAtPrecision(plain, 0.95).toFixed(3).padStart(8),
   ]
   return `${name.slice(0, NAME_WIDTH).padEnd(NAME_WIDTH)} ${cells.join(' ')}`
+}
+
+/** A line a veto: how often it fired on others (rightly) and on the same (wrongly), and how often alone. */
+function vetoLines(scored: readonly Scored[]): readonly string[] {
+  const columns = ['others', 'same', 'alone', 'alone same']
+  const cells = (values: readonly (string | number)[]): string =>
+    values.map((value) => String(value).padStart(11)).join(' ')
+  return [
+    `${'vetoes'.padEnd(20)} ${cells(columns)}`,
+    ...vetoCounts(scored).map(({ reason, others, same, aloneOthers, aloneSame }) => {
+      return `  ${reason.padEnd(18)} ${cells([others, same, aloneOthers, aloneSame])}`
+    }),
+  ]
 }
 
 /** A line a band: what the mean score promises, and the share that is the same with its interval. */
@@ -94,7 +142,7 @@ export function mistakes(scored: readonly Scored[]): readonly Scored[] {
 function describe({ pair, result }: Scored): readonly string[] {
   const label = pair.relation === '' ? pair.label : `${pair.label}, ${pair.relation}`
   return [
-    `  ${String(result.score).padStart(5)} ${pair.grain}, labelled ${label}: ${result.explanation}`,
+    `  ${String(result.score).padStart(5)} ${pair.grain}, ${pair.kind}, labelled ${label}: ${result.explanation}`,
     `        a ${pair.a.title} | ${pair.a.handle}`,
     `        b ${pair.b.title} | ${pair.b.subtitle} | ${pair.b.handle}`,
   ]

@@ -91,6 +91,9 @@ export const VETOES: Readonly<Record<VetoReason, VetoRule>> = {
   nothing_said: { cap: 10, relation: 'different', says: 'too little is said to compare' },
 }
 
+/** The reasons of all vetoes, in the table's order. */
+export const VETO_REASONS = Object.keys(VETOES).filter((name): name is VetoReason => name in VETOES)
+
 /** A veto that fired. */
 export interface Veto {
   readonly reason: VetoReason

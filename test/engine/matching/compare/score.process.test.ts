@@ -17,9 +17,11 @@ import {
   crossScore,
   foldOf,
   judge,
+  PARTINGS,
   recallAtPrecision,
   type Scored,
   scoreAll,
+  vetoCounts,
   wilson,
 } from '../../../../engine/matching/offline/evaluation.ts'
 import {
@@ -175,7 +177,11 @@ test('[SCORE7] mistakes are counted at the threshold, with intervals', () => {
   const ranked = [90, 80, 70, 60].map((score, index) => ({ score, isSame: index !== 1 }))
   assert.ok(Math.abs(recallAtPrecision(ranked, 0.75) - 1) < 1e-9)
   assert.ok(Math.abs(recallAtPrecision(ranked, 0.9) - 1 / 3) < 1e-9)
-  assert.ok(pairReport(scored, 5).some((line) => line.includes('opposite side')))
+  assert.ok(
+    pairReport([{ name: 'as served', scored }], scored, 5).some((line) =>
+      line.includes('opposite side'),
+    ),
+  )
   assert.equal(labelledPairOf({ label: 'same' }, PAIRED), null)
 })
 
@@ -191,6 +197,25 @@ test('[SCORE8] pairs of one event are never parted between training and judging'
   }
   const scored = crossScore(judge(pairs), (one) => foldOf(one, 3))
   assert.equal(scored.length, pairs.length)
+})
+
+test('[SCORE14] a veto is counted by what it killed rightly and wrongly, and every pair has a kind and a source', () => {
+  const pairs = [pair('same', 'CHI', 1), pair('same', 'DET', 2), pair('related', 'DET', 3)]
+  const judged = judge(pairs)
+  const opposite = vetoCounts(judged).find(({ reason }) => reason === 'opposite_side')
+  assert.deepEqual(opposite, {
+    ...{ reason: 'opposite_side', same: 1, others: 1 },
+    ...{ aloneSame: 1, aloneOthers: 1 },
+  })
+  assert.deepEqual(
+    pairs.map(({ kind }) => kind),
+    ['game: american football', 'game: american football', 'game: american football'],
+  )
+  const [, byKind] = PARTINGS
+  assert.equal(byKind?.[1](judged[0]?.pair ?? pair('same', 'CHI', 4)), 'game: american football')
+  const [first] = crossScore(judged, ({ kind }) => kind)
+  // All of one kind is held back: the model knows what is expected, and no pair.
+  assert.deepEqual(first?.result, scoreAll(judged, { weights: EXPECTED_WEIGHTS })[0]?.result)
 })
 
 test('[PROP13] answers that both list are found, and free places do not count', () => {
