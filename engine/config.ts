@@ -35,6 +35,8 @@ export interface Config {
     readonly messagesPerSecond: number
     readonly seed: number
     readonly faults: readonly string[]
+    /** Seconds after which the simulated activity stream ends; null: never. */
+    readonly activityEndsS: number | null
     readonly port: number
   }
   /** Null: the simulator's own. */
@@ -96,6 +98,10 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
   SIM_RATE: { default: '50', means: 'venue messages a second over both, 1 to 20000' },
   SIM_SEED: { default: '1', means: 'seed of the simulated world, 0 to 4294967295' },
   SIM_FAULTS: { default: 'off', means: '`off`, `on`, or a comma list of faults' },
+  SIM_RTDS_END_S: {
+    default: '0',
+    means: 'seconds after which the simulated RTDS tells no more trades, 0 to 86400; 0: never',
+  },
   SIM_PORT: { default: '4010', means: 'first port of `npm run venues`' },
   POLYMARKET_GAMMA_URL: { default: '', means: 'Gamma REST' },
   POLYMARKET_CLOB_URL: { default: '', means: 'CLOB REST' },
@@ -161,6 +167,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       messagesPerSecond: read.whole('SIM_RATE', 1, 20_000),
       seed: read.whole('SIM_SEED', 0, 4_294_967_295),
       faults: read.subset('SIM_FAULTS', FAULT_NAMES),
+      activityEndsS: read.whole('SIM_RTDS_END_S', 0, 86_400) || null,
       port: read.whole('SIM_PORT', 1, 65_500),
     },
     polymarket: {

@@ -38,6 +38,7 @@ export async function openSource(
     v2Share: sim.v2Share,
     messagesPerSecond: sim.messagesPerSecond,
     faults: sim.faults,
+    activityEndsS: sim.activityEndsS,
     logLevel,
     ...parts,
   })

@@ -11,7 +11,8 @@ test('[CONFIG1] an empty environment is complete: the simulator on loopback', ()
   const config = loadConfig({})
   assert.deepEqual([config.host, config.port, config.venues.kind], ['127.0.0.1', 8080, 'sim'])
   assert.equal(config.hasDemoKey, true)
-  assert.equal(config.sim.v2Share, V2_SHARE)
+  assert.deepEqual([config.sim.v2Share, config.sim.activityEndsS], [V2_SHARE, null])
+  assert.equal(loadConfig({ SIM_RTDS_END_S: '120' }).sim.activityEndsS, 120)
   assert.equal(loadConfig({ NODE_ENV: 'production' }).hasDemoKey, false)
 })
 
@@ -23,6 +24,7 @@ test('[CONFIG2] every bad value is named at once, with what it accepts, and no s
     SIM_V2_SHARE: '1.5',
     SIM_RATE: '0',
     SIM_FAULTS: 'silence,earthquake',
+    SIM_RTDS_END_S: '-1',
     VENUE_A_NAME: 'Poly',
     KALSHI_KEY_ID: 'abc',
     KALSHI_WS_URL: 'https://example.com',

@@ -14,6 +14,7 @@ const childOptions = Type.Object({
   v2Share: Type.Number({ minimum: 0, maximum: 1 }),
   messagesPerSecond: Type.Number({ exclusiveMinimum: 0 }),
   faults: Type.Array(Type.String()),
+  activityEndsS: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
   basePort: Type.Integer({ minimum: 0, maximum: 65_500 }),
   host: Text,
   kalshiPublicKeyPem: Type.Union([Type.String(), Type.Null()]),

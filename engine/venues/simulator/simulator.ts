@@ -30,6 +30,8 @@ export interface SimulatorOptions {
   /** Stream messages of both venues together, 1 to 20,000. */
   readonly messagesPerSecond: number
   readonly faults: readonly SimFault[]
+  /** Seconds after which venue a's activity stream ends; null or absent: never. */
+  readonly activityEndsS?: number | null
   readonly clock: Clock
   /** Where chance comes from; without it, from the seed and the time of the start. */
   readonly random?: Random
@@ -92,6 +94,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       rtds: portAt(basePort, 3),
     },
     state: (query) => worldState({ world, wallets }, query),
+    activityEndsS: options.activityEndsS ?? null,
   })
   const kalshi = await startKalshiServer({
     world,

@@ -18,6 +18,8 @@ export interface SpawnOptions {
   readonly messagesPerSecond: number
   /** Names of faults; the child refuses unknown ones. */
   readonly faults: readonly string[]
+  /** Seconds after which the activity stream ends; null, the default: never. */
+  readonly activityEndsS?: number | null
   readonly clock: Clock
   readonly logLevel: string
   /** 0, the default, takes free ports. */
@@ -72,7 +74,13 @@ export function spawnSimulator(options: SpawnOptions): Promise<SpawnedSimulator>
   })
 }
 
-const DEFAULTS = { basePort: 0, host: '127.0.0.1', kalshiPublicKeyPem: null, worldFolder: null }
+const DEFAULTS = {
+  basePort: 0,
+  host: '127.0.0.1',
+  kalshiPublicKeyPem: null,
+  worldFolder: null,
+  activityEndsS: null,
+}
 
 async function end(child: ChildProcess, ended: Promise<string>, clock: Clock): Promise<void> {
   child.kill('SIGTERM')

@@ -48,6 +48,7 @@ test('[SIMRUN3] the child ends by itself when its parent lets go of it', async (
     host: '127.0.0.1',
     kalshiPublicKeyPem: null,
     worldFolder: null,
+    activityEndsS: null,
   }
   const child = fork(CHILD, [JSON.stringify(options)], {
     execArgv: ['--import', import.meta.resolve('tsx')],
