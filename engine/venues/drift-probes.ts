@@ -45,21 +45,27 @@ export class DriftProbes {
     this.#stopping.abort()
   }
 
-  /** Asks every question once; never rejects. While a round is under way another is left out. */
-  async ask(signal: AbortSignal): Promise<void> {
-    if (this.#isAsking) return
+  /**
+   * Asks every question once; never rejects. Resolves to the names of those without an answer. While a round is under
+   * way another is left out.
+   */
+  async ask(signal: AbortSignal): Promise<readonly string[]> {
+    if (this.#isAsking) return []
     this.#isAsking = true
+    const unanswered: string[] = []
     try {
       for (const [name, probe] of this.#probes) {
-        if (signal.aborted) return
-        await this.#askOne(name, probe, signal)
+        if (signal.aborted) break
+        if (!(await this.#askOne(name, probe, signal))) unanswered.push(name)
       }
     } finally {
       this.#isAsking = false
     }
+    return unanswered
   }
 
-  async #askOne(name: string, probe: Probe, signal: AbortSignal): Promise<void> {
+  /** Whether the question was answered. */
+  async #askOne(name: string, probe: Probe, signal: AbortSignal): Promise<boolean> {
     const { clock, log } = this.#parts
     const ending = new AbortController()
     const end = () => ending.abort()
@@ -67,12 +73,13 @@ export class DriftProbes {
     const stopTimer = clock.after(PROBE_MS_MAX, end)
     try {
       // A probe that ignores its signal must not hold the others.
-      const late = new Promise<void>((resolve) => {
-        ending.signal.addEventListener('abort', () => resolve(), { once: true })
+      const late = new Promise<boolean>((resolve) => {
+        ending.signal.addEventListener('abort', () => resolve(false), { once: true })
       })
-      await Promise.race([probe(ending.signal), late])
+      return await Promise.race([probe(ending.signal).then(() => true), late])
     } catch (error) {
       if (!signal.aborted) log.debug({ probe: name, err: error }, 'a question was not answered')
+      return false
     } finally {
       stopTimer()
       ignore?.()

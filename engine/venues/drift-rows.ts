@@ -77,10 +77,16 @@ export class Shares {
   readonly #read = new Map<string, number>()
   readonly #refused = new Map<string, Refused>()
   readonly #unread = new Map<string, string>()
+  readonly #unreadCounts = new Map<string, number>()
 
   /** Rows of the catalogue that could not be read, each with its reason: the first few hundred. */
   get unread(): ReadonlyMap<string, string> {
     return this.#unread
+  }
+
+  /** How many rows of the catalogue could not be read, by reason; a row that is read twice counts twice. */
+  get unreadCounts(): ReadonlyMap<string, number> {
+    return this.#unreadCounts
   }
 
   read(kind: string): void {
@@ -93,8 +99,9 @@ export class Shares {
     if (known === undefined) {
       this.#refused.set(reason, { reason, kind: kind ?? ANY, sample, count: 1 })
     } else known.count += 1
-    if (kind === ROW && this.#unread.size < UNREAD_MAX)
-      this.#unread.set(sample.slice(0, 200), reason)
+    if (kind !== ROW) return
+    this.#unreadCounts.set(reason, (this.#unreadCounts.get(reason) ?? 0) + 1)
+    if (this.#unread.size < UNREAD_MAX) this.#unread.set(sample.slice(0, 200), reason)
   }
 
   /** Names each reason that cost more than a hundredth of its kind, and begins anew. */

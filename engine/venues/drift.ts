@@ -8,7 +8,7 @@ import type { Clock, StopTimer } from '../clock.ts'
 import type { AnswerWatch } from '../fetch.ts'
 import type { VenueKey } from '../ids.ts'
 import type { Log } from '../process/log.ts'
-import type { Metrics } from '../process/metrics.ts'
+import type { Count, Metrics } from '../process/metrics.ts'
 import type { TimeMs } from '../units.ts'
 import type { DriftNotes, DriftWeight } from './drift-notes.ts'
 import { DriftProbes } from './drift-probes.ts'
@@ -36,13 +36,19 @@ const NAME_CHARACTERS_MAX = 60
 const SAMPLE_CHARACTERS_MAX = 200
 const PRINT_EVERY_MS = 3_600_000
 const JUDGE_EVERY_MS = 30_000
-/** Parts of a path that differ from request to request: ids, tickers, slugs. */
+/**
+ * A segment of a path that names one market, event or wallet: it has a capital letter (a ticker), three digits in a row
+ * (an id), two hyphens (a slug) or 25 characters. The venues' own words have none of these.
+ */
 const ID_SEGMENT = /[A-Z]|\d{3}|-.*-|^.{25,}$/
 
-/** For those who count what they read and refuse. */
+/** What a venue's counters need of the table (tally.ts): findings, and the shares of what is read and refused. */
 export type DriftTally = Pick<Drift, 'note' | 'shares'>
 
-type Kept = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] }
+type Kept = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] } & {
+  /** Null before the first finding, which decides the weight. */
+  counter: Count | null
+}
 
 /** The findings of one venue. */
 export class Drift implements AnswerWatch, DriftNotes {
@@ -59,7 +65,7 @@ export class Drift implements AnswerWatch, DriftNotes {
     this.probes = new DriftProbes(parts)
   }
 
-  /** Asks the probes and prints the table every hour until `stop`. */
+  /** Asks the venue its questions (drift-probes.ts), judges shares and prints the table every hour, until `stop`. */
   start(): void {
     if (this.#stopTimers.length > 0) return
     const { clock } = this.#parts
@@ -83,18 +89,16 @@ export class Drift implements AnswerWatch, DriftNotes {
 
   /** Notes a finding. `kind` is a fixed word of the code, `name` may be any text of the venue's. */
   note(kind: string, name: unknown, sample: unknown = '', weight: DriftWeight = 'loss'): void {
-    const { clock, metrics, venue } = this.#parts
     const entry = this.#entryOf(kind, printable(name, NAME_CHARACTERS_MAX))
     entry.count += 1
-    entry.lastMs = clock.nowMs()
+    entry.lastMs = this.#parts.clock.nowMs()
     if (entry.count === 1) {
       entry.weight = weight
       entry.sample = printable(sample, SAMPLE_CHARACTERS_MAX)
+      entry.counter = this.#counterOf(entry)
       this.#say(entry)
     }
-    const labels = { venue: venue.key, kind, name: entry.name, weight: entry.weight }
-    const help = 'Findings that the code of a venue does not know, by kind and name.'
-    metrics.count('venue_drift_total', help, labels).inc()
+    entry.counter?.inc()
   }
 
   /** An answer that no caller expects: an unknown status, a page in place of JSON, an announced end. */
@@ -105,7 +109,7 @@ export class Drift implements AnswerWatch, DriftNotes {
 
   /** The findings in order of first sight. */
   entries(): readonly DriftEntry[] {
-    return [...this.#entries.values()]
+    return [...this.#entries.values()].map(({ counter: _counter, ...entry }) => entry)
   }
 
   /** Logs every finding, or that there is none. */
@@ -122,9 +126,15 @@ export class Drift implements AnswerWatch, DriftNotes {
     if (this.#entries.size >= NAMES_MAX && name !== OTHER) return this.#entryOf(kind, OTHER)
     const nowMs = this.#parts.clock.nowMs()
     const times = { firstMs: nowMs, lastMs: nowMs }
-    const made: Kept = { kind, name, weight: 'loss', ...times, count: 0, sample: '' }
+    const made: Kept = { kind, name, weight: 'loss', ...times, count: 0, sample: '', counter: null }
     this.#entries.set(key, made)
     return made
+  }
+
+  #counterOf({ kind, name, weight }: DriftEntry): Count {
+    const labels = { venue: this.#parts.venue.key, kind, name, weight }
+    const help = 'Findings that the code of a venue does not know, by kind and name.'
+    return this.#parts.metrics.count('venue_drift_total', help, labels)
   }
 
   #say(entry: DriftEntry): void {
@@ -158,7 +168,7 @@ function printable(value: unknown, charactersMax: number): string {
   return cut.replace(/\p{C}+/gu, ' ')
 }
 
-/** A path with `:id` where its parts are of one request. */
+/** A path with `:id` in the place of each segment that names one market, event or wallet. */
 function pathForm(path: string): string {
   return path
     .split('/')

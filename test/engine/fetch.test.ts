@@ -2,7 +2,13 @@
 // Time is manual; each turn of the event loop may move it a little.
 
 import assert from 'node:assert/strict'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { afterEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -306,5 +312,22 @@ describe('HttpClient', () => {
     const { client, clock } = await open([headOnly], { retries: 0 })
     const error = await failure(clock, client.getJson('/x'))
     assert.deepEqual([error.kind, error.status], ['status', 400])
+  })
+
+  it('[FETCH13] a call says how often it is tried again, hears the head of each answer, and may keep it from the watch', async () => {
+    const seen: string[] = []
+    const watch = { odd: (path: string, what: string) => void seen.push(`${path} ${what}`) }
+    const { client, clock, requests } = await open([status(503, { age: '7' }), html, ok], { watch })
+    const heads: unknown[] = []
+    const onHead = (code: number, { age }: IncomingHttpHeaders) => void heads.push([code, age])
+    const once = await failure(clock, client.getJson('/x', {}, { retries: 0, onHead }))
+    assert.deepEqual([once.status, requests.length, heads], [503, 1, [[503, '7']]])
+    const unwatched = { retries: 1, isWatched: false, onHead }
+    assert.deepEqual(await settle(clock, client.getJson('/x', {}, unwatched)), { fine: true })
+    assert.deepEqual(heads.slice(1), [
+      [200, undefined],
+      [200, undefined],
+    ])
+    assert.deepEqual(seen, [])
   })
 })

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -137,6 +138,30 @@ describe('SocketFeed', () => {
     const delays = attempts.slice(1).map((atMs, index) => Math.round(atMs - (attempts[index] ?? 0)))
     assert.deepEqual(delays, [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
     assert.equal(bench.downs.length, 0, 'an attempt that did not open is no loss')
+  })
+
+  it('[FEED11] a refused handshake is named by its stream and status, a busy or failing venue is not', async () => {
+    const notes: string[] = []
+    const drift = { note: (kind: string, name: unknown) => void notes.push(`${kind} ${name}`) }
+    const statuses = [401, 429, 503, 410]
+    const refusing = createHttpServer().on('upgrade', (_request, socket) => {
+      const status = statuses.shift()
+      socket.end(`HTTP/1.1 ${status} No\r\nconnection: close\r\n\r\n`)
+    })
+    refusing.listen(0, '127.0.0.1')
+    await once(refusing, 'listening')
+    const address = refusing.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    try {
+      const bench = await open({ drift, url: () => `ws://127.0.0.1:${address.port}/` })
+      const failed = attemptsFailed(bench)
+      bench.feed.start()
+      await until(bench, () => failed.value === 4, 10)
+      await bench.feed.stop()
+    } finally {
+      refusing.close()
+    }
+    assert.deepEqual(notes, ['ws.upgrade books 401', 'ws.upgrade books 410'])
   })
 
   it('[FEED3] after thirty seconds of life the back-off begins anew', async () => {

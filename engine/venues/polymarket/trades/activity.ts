@@ -74,6 +74,7 @@ export class ActivityFeed {
       silentAfterMs: parts.silentAfterMs,
       deadAfterMs: DEAD_AFTER_MS,
       ...(parts.tap === null ? {} : { tap: parts.tap }),
+      drift: parts.tally.drift,
       clock,
       random,
       log,

@@ -69,7 +69,12 @@ test('[POLYDRIFT2] each invented answer is named, with what a user loses apart f
   for (const [answers, expected] of cases) {
     assert.deepEqual(await findings({ ...RIGHT, ...answers }), expected)
   }
-  assert.deepEqual(await findings(RIGHT, { 'cache-control': 'public, max-age=3600' }), [
+  const kept = (headers: object) => findings(RIGHT, headers)
+  assert.deepEqual(await kept({ 'cache-control': 'public, max-age=300', age: '300' }), [])
+  assert.deepEqual(await kept({ 'cache-control': 'public, max-age=3600' }), [
+    'data.cache=/v2/trades notice',
+  ])
+  assert.deepEqual(await kept({ 'cache-control': 'public, max-age=300', age: '301' }), [
     'data.cache=/v2/trades notice',
   ])
 })

@@ -91,6 +91,10 @@ test('[POLYLIST2] what is no binary market with tokens is refused with its reaso
   assert.equal(readMarket({ ...base, clobTokenIds: '["1","1"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, outcomes: '["A","B","C"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, clobTokenIds: '["1","2","3"]' }), 'not_two_outcomes')
+  // A text is no yes or no: whether such a market trades is not known.
+  for (const state of [{ active: 'true' }, { closed: undefined }, { closed: null }]) {
+    assert.equal(readMarket({ ...base, ...state }), 'no_state')
+  }
   assert.equal(readEvent({}), 'no_event_slug')
 })
 

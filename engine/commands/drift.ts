@@ -1,0 +1,79 @@
+// `npm run drift`: asks the configured venues once whether they send what the code does not know, reads their catalogues,
+// and prints the table, with each market that cannot be read and why. A running engine is not needed and not asked: its
+// own table, of what its sockets brought as well, is `drift` in /health.
+// Not for: what is asked and judged (engine/venues/drift-report.ts).
+
+import { systemClock } from '../clock.ts'
+import { loadConfig } from '../config.ts'
+import type { VenueKey } from '../ids.ts'
+import { openProgress, UsageError } from '../process/command-line.ts'
+import { silentLog } from '../process/log.ts'
+import { Metrics } from '../process/metrics.ts'
+import { systemRandom } from '../random.ts'
+import { type DriftReport, readDrift } from '../venues/drift-report.ts'
+import { openSource } from '../venues/source.ts'
+import { openVenues, type VenueAddresses, venueTable } from '../venues/venues.ts'
+import { runCommand } from './asking.ts'
+
+const COMMAND = {
+  name: 'npm run drift',
+  about: 'Asks the configured venues once whether they answer what the code does not know.',
+  usage: [''],
+  words: {},
+  wordCounts: [0, 0],
+  options: {},
+  examples: [''],
+  notes: [
+    'VENUES=live asks the real venues, VENUES=sim (the default) simulated ones; hosts and keys by the variables of OPERATING.md.',
+    'Reads both catalogues whole, within the venues\u2019 limits: minutes on the real ones.',
+    'Exit codes: 0 nothing is lost, 1 something that users lack is unknown, 2 a bad request or setting, or a venue did not answer.',
+  ],
+} as const
+
+async function main(): Promise<number> {
+  const config = loadConfig(process.env)
+  if (config.venues.kind === 'replay') {
+    throw new UsageError('VENUES is a replay, which answers nothing; it accepts sim or live')
+  }
+  const onLost = (reason: string) => process.stderr.write(`the simulated venues ended: ${reason}\n`)
+  const source = await openSource(config, { clock: systemClock, onLost, worldFolder: null })
+  const table = venueTable(config.venueNames)
+  const stopping = new AbortController()
+  process.once('SIGINT', () => stopping.abort())
+  process.once('SIGTERM', () => stopping.abort())
+  try {
+    const reports = await askAll(source.addresses, (key) => table.platform(key), stopping.signal)
+    if (reports.some(({ hasLoss }) => hasLoss)) return 1
+    return reports.every(({ isWhole }) => isWhole) ? 0 : 2
+  } finally {
+    await source.stop()
+  }
+}
+
+/** Both venues at once: each has limits of its own. */
+async function askAll(
+  addresses: VenueAddresses,
+  nameOf: (key: VenueKey) => string,
+  signal: AbortSignal,
+): Promise<readonly DriftReport[]> {
+  const random = systemRandom()
+  const base = { clock: systemClock, random, log: silentLog, metrics: new Metrics() }
+  const progress = openProgress()
+  const counts = new Map<string, number>()
+  return Promise.all(
+    openVenues({ ...base, emit: () => undefined }, addresses).map(async (venue) => {
+      const name = nameOf(venue.key)
+      const onMarkets = (count: number) => {
+        counts.set(name, count)
+        progress.show([...counts].map(([of, each]) => `${of}: ${each} markets`).join(', '))
+      }
+      const report = await readDrift(venue, name, onMarkets, signal)
+      await venue.feed.stop()
+      progress.end()
+      process.stdout.write(`${report.lines.join('\n')}\n`)
+      return report
+    }),
+  )
+}
+
+await runCommand(COMMAND, main)
