@@ -1,6 +1,6 @@
 // Watches the publisher and gives each update to the channels whose `hears` has its kind. Sends heartbeats, sweeps the
 // sockets' buffers, and gives sessions their turns. Not for: what a channel sends (channels/), how it
-// reaches listeners (fan-out/fan-out.ts), what a command does (session/tasks.ts). Upholds HUB1 to HUB8,
+// reaches listeners (fan-out/fan-out.ts), what a command does (session/tasks.ts). Upholds HUB1 to HUB10,
 // FAN1.
 
 import type { AccountWatcher } from '../../actors/accounts/directory.ts'
@@ -16,7 +16,7 @@ import {
   socketBuffersTotalBytesMax,
 } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
-import type { Log } from '../../engine/process/log.ts'
+import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import type { Channel, OpenChannel } from './channels/channel.ts'
@@ -65,7 +65,8 @@ export class Hub implements Watcher, Desk {
   readonly #slices: Slices
   readonly #channels: ReadonlyMap<ChannelName, OpenChannel>
   /** The channels that hear each kind of update, in the order of the table. */
-  readonly #hearing: ReadonlyMap<Update['kind'], readonly OpenChannel[]>
+  readonly #hearing: ReadonlyMap<Update['kind'], readonly Hearing[]>
+  readonly #failures = new LogSampler()
   /** Sessions and rows that wait for a slice, in the order of their turns. */
   readonly #ready = new Set<Work>()
   #isTurnPlanned = false
@@ -127,9 +128,10 @@ export class Hub implements Watcher, Desk {
   onUpdate(update: Update): void {
     switch (update.kind) {
       case 'status':
-        return this.#forms((encoder) => {
+        this.#forms((encoder) => {
           this.#topics.publish(statusTopic(encoder.form), encoder.status(update), encoder.isBinary)
         })
+        break
       case 'gap':
         for (const session of this.sessions) session.tellGap(update)
         break
@@ -138,7 +140,22 @@ export class Hub implements Watcher, Desk {
         this.#forms((encoder) => encoder.forget(update.market.number))
     }
     const hearing = this.#hearing.get(update.kind)
-    if (hearing !== undefined) for (const channel of hearing) channel.onUpdate(update)
+    if (hearing === undefined) return
+    for (const { name, channel } of hearing) {
+      // A channel that throws harms itself alone: its listeners see a hole in `seq`.
+      try {
+        channel.onUpdate(update)
+      } catch (error) {
+        this.#countFailure(name, update.kind, error)
+      }
+    }
+  }
+
+  #countFailure(channel: ChannelName, kind: Update['kind'], error: unknown): void {
+    const help = 'Updates at which a channel of the stream threw.'
+    this.#metrics.count('stream_channel_failures_total', help, { channel }).inc()
+    const { isWritten, count } = this.#failures.admit(`${channel} ${kind}`)
+    if (isWritten) this.log.error({ err: error, channel, kind, count }, 'a channel failed')
   }
 
   /** The catalogue forgot a market: what is kept under its number goes too. */
@@ -326,16 +343,23 @@ export class Hub implements Watcher, Desk {
   }
 }
 
+interface Hearing {
+  readonly name: ChannelName
+  readonly channel: OpenChannel
+}
+
 /** The channels that hear each kind of update. */
 function hearingOf(
   channels: readonly Channel[],
   open: ReadonlyMap<ChannelName, OpenChannel>,
-): Map<Update['kind'], OpenChannel[]> {
-  const hearing = new Map<Update['kind'], OpenChannel[]>()
+): Map<Update['kind'], Hearing[]> {
+  const hearing = new Map<Update['kind'], Hearing[]>()
   for (const { name, hears } of channels) {
     const channel = open.get(name)
     if (channel === undefined) continue
-    for (const kind of hears) hearing.set(kind, [...(hearing.get(kind) ?? []), channel])
+    for (const kind of hears) {
+      hearing.set(kind, [...(hearing.get(kind) ?? []), { name, channel }])
+    }
   }
   return hearing
 }

@@ -2,9 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { pino } from 'pino'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
+import type { Channel, OpenChannel } from '../../../http/ws/channels/channel.ts'
+import { trades } from '../../../http/ws/channels/trades.ts'
+import { laneOf } from '../../../http/ws/fan-out/lanes.ts'
+import { Hub } from '../../../http/ws/hub.ts'
 import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
-import { bookChecksum, type FakeMarket } from '../../support/fakes/engine.ts'
+import { bookChecksum, FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
@@ -237,6 +242,55 @@ describe('subscribers of an update', () => {
     })
     await client.close()
   })
+})
+
+test('[HUB10] a channel that throws is counted, logged seldom, and keeps nothing from the channels behind it', () => {
+  const engine = new FakeEngine(new ManualClock())
+  const { publisher, metrics } = engine
+  const lines: string[] = []
+  const heard: string[] = []
+  /** The channel of trades under another name, which only hears. */
+  const hearer = (name: string, onUpdate: OpenChannel['onUpdate']): Channel => ({
+    ...trades,
+    name,
+    lanes: [laneOf(name, {})],
+    hears: ['status', 'trade'],
+    open: () => ({ onUpdate, latest: (_lane, market) => publisher.latest('trades', market) }),
+  })
+  const hub = new Hub({
+    engine,
+    publisher,
+    metrics,
+    clock: engine.clock,
+    log: pino({}, { write: (line: string) => void lines.push(line) }),
+    topics: { numSubscribers: () => 0, publish: () => true },
+    channels: [
+      hearer('broken', () => {
+        throw new Error('broken')
+      }),
+      hearer('whole', ({ kind }) => void heard.push(kind)),
+    ],
+  })
+  publisher.watch(hub)
+  const market = engine.add('one')
+  const status = {
+    kind: 'status',
+    venue: 'a',
+    platform: 'venue_a',
+    state: 'stale',
+    lagMs: null,
+    delayMs: 0,
+    completeToMs: null,
+  } as const
+  publisher.publish(status)
+  for (let count = 0; count < 20; count += 1) market.trade()
+  assert.deepEqual(heard, ['status', ...Array<string>(20).fill('trade')])
+  const [failures] = metrics.counts('stream_channel_failures_total').values()
+  assert.equal(failures?.value, 21)
+  assert.equal([...metrics.counts('watcher_failures_total').values()][0]?.value, 0)
+  assert.equal(lines.length, 1 + 4, 'one of the status; of the trades three and the tenth')
+  assert.ok(lines.every((line) => line.includes('"channel":"broken"')))
+  hub.stop()
 })
 
 describe('heartbeats', () => {
