@@ -278,7 +278,7 @@ export class Session implements Connection {
     }
   }
 
-  /** Looks at the buffer and the times; returns the bytes buffered. */
+  /** Looks at the buffer and the times; returns the bytes buffered: none once it is closed. */
   sweep(nowMs: number): number {
     if (this.isClosed) return 0
     this.#isTouched = false
@@ -305,7 +305,7 @@ export class Session implements Connection {
         return 0
     }
     this.checkSubscribed(nowMs)
-    return buffered
+    return this.isClosed ? 0 : buffered
   }
 
   #advance(buffered: number): void {

@@ -3,7 +3,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { socketBufferBytesSoft } from '../../../../engine/limits.ts'
+import {
+  bufferSweepMs,
+  socketBufferBytesSoft,
+  socketBuffersTotalBytesMax,
+} from '../../../../engine/limits.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
 import { Hub } from '../../../../http/ws/hub.ts'
 import { Session, type Socket } from '../../../../http/ws/session/session.ts'
@@ -177,5 +181,23 @@ test('[WS9] a reader that a sweep of all ends is not swept again', (t) => {
   assert.deepEqual([one.closeCode, sweeps.mock.callCount()], [4008, 1])
   clock.advance(10_000)
   assert.equal(sweeps.mock.callCount(), 1)
+  hub.stop()
+})
+
+test('[WS9] what was unsent to a connection that a sweep cuts counts no more: no other is cut for it', () => {
+  const world = open()
+  const { clock, hub } = world
+  const never = world.join()
+  never.buffered = socketBuffersTotalBytesMax * 0.5
+  // It lags at the first sweep, leaves 10 s later, and is cut by the first sweep after 50 s more.
+  clock.advance(60_050)
+  assert.equal(never.closeCode, null)
+  // So much is published that the next sweep is of all.
+  const other = world.join()
+  for (let count = 0; count < 2_000; count += 1) world.change()
+  assert.ok(other.buffered > socketBufferBytesSoft / 8)
+  other.buffered = socketBuffersTotalBytesMax * 0.6
+  clock.advance(bufferSweepMs)
+  assert.deepEqual([never.closeCode, other.closeCode], [1006, null])
   hub.stop()
 })
