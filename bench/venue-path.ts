@@ -45,6 +45,7 @@ function polymarketPath(load: SimLoad, emit: (event: VenueEvent) => void): Venue
     onBook: () => undefined,
     onLastTrade: () => {},
     onTick: () => undefined,
+    onFees: () => undefined,
   })
   return (text) => {
     const parsed = parseFrame(text)

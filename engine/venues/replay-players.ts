@@ -138,6 +138,7 @@ class PolymarketPlayer implements Player {
       onBook: () => {},
       onLastTrade: () => {},
       onTick: () => {},
+      onFees: () => {},
     })
     this.#ledger = new TradeLedger({ emit, onSuspicion: () => {} })
   }

@@ -7,6 +7,7 @@ import type { StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId, WalletAddress } from '../../ids.ts'
+import type { MarketFees } from '../../market/fees.ts'
 import type { TimeMs } from '../../units.ts'
 import { type FrameTap, feedEvent } from '../feed.ts'
 import type { Tally } from '../tally.ts'
@@ -34,6 +35,7 @@ interface PolymarketFeedParts {
   readonly data: DataApi
   readonly marketWs: string
   readonly rtdsWs: string
+  readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
   readonly options: PolymarketFeedOptions
 }
 
@@ -95,6 +97,7 @@ export class PolymarketFeed implements VenueFeed {
       onTick: (track) => {
         track.snapshotDueAtMs = clock.monotonicMs() + TICK_BOOK_WAIT_MS
       },
+      onFees: parts.onFees,
     })
     this.#connections = new BookConnections({
       venue,

@@ -3,7 +3,8 @@
 // see one book per market. Trades are trades.ts. Upholds POLYMAP1 to POLYMAP10.
 
 import type { LevelChange, TopOfBook, VenueEvent } from '../../events.ts'
-import { outcomeId } from '../../ids.ts'
+import { type NativeMarketId, outcomeId } from '../../ids.ts'
+import type { MarketFees } from '../../market/fees.ts'
 import {
   complement,
   PRICE_ONE,
@@ -15,6 +16,7 @@ import {
 } from '../../units.ts'
 import { hasLevel, readChange, readLevels, readTime, readTop } from './book/quotes.ts'
 import type { MarketTrack, Tracks } from './book/tracks.ts'
+import { readNewMarketFees } from './catalog/fees.ts'
 import { conditionId } from './condition-id.ts'
 import type {
   BookMessage,
@@ -43,6 +45,8 @@ interface MapParts {
   readonly onLastTrade: (trade: LastTrade, receivedAtMs: TimeMs) => void
   /** The tick moved: a snapshot must follow. */
   readonly onTick: (track: MarketTrack) => void
+  /** What a new market costs, before it is said to be seen. */
+  readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
 }
 
 /** What became of a message, for the counters. */
@@ -250,6 +254,8 @@ export class PolymarketMap {
   #mapNewMarket(body: NewMarketMessage, receivedAtMs: TimeMs): Mapped {
     const venueTimeMs = readTime(body.timestamp) ?? receivedAtMs
     const market = conditionId(body.market)
+    const { fees_enabled, fee_schedule } = body
+    this.#parts.onFees(market, readNewMarketFees({ fees_enabled, fee_schedule }))
     this.#parts.emit({ kind: 'marketSeen', venue: 'a', venueTimeMs, receivedAtMs, market })
     return 'mapped'
   }

@@ -68,6 +68,9 @@ export interface TickSizeMessage {
 export interface NewMarketMessage {
   readonly market: string
   readonly timestamp: string
+  readonly fees_enabled?: unknown
+  /** Figures as text. */
+  readonly fee_schedule?: unknown
 }
 
 export interface ResolvedMessage {

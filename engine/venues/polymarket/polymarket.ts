@@ -8,6 +8,7 @@ import { TokenBucket } from '../rate-limit.ts'
 import { Tally } from '../tally.ts'
 import type { Venue, VenueParts } from '../venue.ts'
 import { PolymarketCatalog } from './catalog/catalog.ts'
+import { PolymarketFees } from './catalog/fees.ts'
 import { OpenInterest } from './catalog/open-interest.ts'
 import { PolymarketPastPrices } from './catalog/past-prices.ts'
 import { readTeams } from './catalog/teams.ts'
@@ -56,18 +57,20 @@ export function openPolymarket(
   const clients = openClients(parts, hosts, drift)
   const tally = new Tally({ venue: 'a', log, metrics, drift })
   const dataApi = new DataApi({ client: clients.data, drift })
+  const { gamma, clob } = clients
+  const fees = new PolymarketFees({ clob, clock, tally, emit: parts.emit })
   const feed = new PolymarketFeed({
     venue: parts,
     tally,
-    clob: clients.clob,
+    clob,
     data: dataApi,
     marketWs: hosts.marketWs,
     rtdsWs: hosts.rtdsWs,
+    onFees: (market, stated) => fees.note(market, stated),
     options,
   })
-  const { gamma, clob } = clients
   drift.probes.add(polymarketProbes({ gamma, data: clients.data, drift, log }))
-  const catalog = new PolymarketCatalog({ clock, gamma, tally })
+  const catalog = new PolymarketCatalog({ clock, gamma, tally, fees })
   const getJson: HttpClient['getJson'] = (path, query, call) => {
     const client = path === '/v2/trades' ? clients.walletTrades : clients.wallets
     return client.getJson(path, query, call)
@@ -93,9 +96,10 @@ export function openPolymarket(
       start: () => {
         feed.start()
         interest.start()
+        fees.start()
       },
       stop: async () => {
-        const stopped = Promise.all([feed.stop(), interest.stop()])
+        const stopped = Promise.all([feed.stop(), interest.stop(), fees.stop()])
         for (const each of Object.values(clients)) each.stop()
         await stopped
       },

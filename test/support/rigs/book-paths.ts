@@ -5,6 +5,7 @@
 
 import type { VenueEvent } from '../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import type { MarketFees } from '../../../engine/market/fees.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import type { TimeMs } from '../../../engine/units.ts'
@@ -29,6 +30,8 @@ export class PolymarketPath {
   readonly fates: Fates = new Map()
   /** Events of the last frame taken. */
   readonly events: VenueEvent[] = []
+  /** What was said of new markets' fees. */
+  readonly fees = new Map<string, MarketFees>()
   readonly #tracks = new Tracks()
   readonly #track: MarketTrack
   readonly #map: PolymarketMap
@@ -55,6 +58,7 @@ export class PolymarketPath {
       onBook: () => {},
       onLastTrade: () => {},
       onTick: () => this.market.resyncs.push('tick'),
+      onFees: (market, fees) => this.fees.set(market, fees),
     })
   }
 

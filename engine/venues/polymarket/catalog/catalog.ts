@@ -14,6 +14,7 @@ import type { CatalogPage, VenueCatalog } from '../../venue.ts'
 import { conditionId } from '../condition-id.ts'
 import { judgeMarketRows } from '../drift.ts'
 import type { Json } from '../messages.ts'
+import type { PolymarketFees } from './fees.ts'
 import {
   changedAtMs,
   closedAtMs,
@@ -28,6 +29,7 @@ interface CatalogParts {
   readonly clock: Clock
   readonly gamma: HttpClient
   readonly tally: Tally
+  readonly fees: Pick<PolymarketFees, 'completed'>
 }
 
 type OnPage = (page: CatalogPage) => void | Promise<void>
@@ -220,7 +222,7 @@ export class PolymarketCatalog implements VenueCatalog {
   }
 
   #readRows(rows: readonly unknown[], parent: Json | null, oldestMs?: TimeMs): CatalogPage {
-    const { tally } = this.#parts
+    const { tally, fees } = this.#parts
     const markets: ReadListing[] = []
     for (const row of rows) {
       const market = readMarket(row, parent)
@@ -229,7 +231,7 @@ export class PolymarketCatalog implements VenueCatalog {
         tally.ignored('long_settled')
       } else {
         tally.row()
-        markets.push(market)
+        markets.push(fees.completed(market))
       }
     }
     const event = parent === null ? null : readEvent(parent)

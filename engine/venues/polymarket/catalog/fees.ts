@@ -1,7 +1,12 @@
-// What a market of venue a costs, from the fields in which Gamma states it (README.md, Fees). A statement that cannot
-// be read, or that contradicts itself, is unknown with its source. Not for: `/fee-rate`, `mbf`, `tbf`, `makerBaseFee` and
-// `takerBaseFee`, which are left over from another formula and never read. Upholds POLYFEE1, POLYFEE2.
+// What a market of venue a costs, from the fields in which Gamma states it; where Gamma does not, by `new_market` and by
+// the CLOB, which is asked for one market at a time (README.md, Fees). A statement that cannot be read, or that contradicts
+// itself, is unknown with its source. Not for: `/fee-rate`, `mbf`, `tbf`, `makerBaseFee` and `takerBaseFee`, which are left
+// over from another formula and never read. Upholds POLYFEE1 to POLYFEE5.
 
+import { type Clock, pause } from '../../../clock.ts'
+import type { MarketSeenEvent } from '../../../events.ts'
+import { FetchError, type HttpClient } from '../../../fetch.ts'
+import type { NativeMarketId } from '../../../ids.ts'
 import { microsOf } from '../../../json-fields.ts'
 import { isRecord } from '../../../json-record.ts'
 import {
@@ -10,11 +15,16 @@ import {
   type FeeModel,
   type FeeRounding,
   feeCurve,
+  isEqualFees,
   type MarketFees,
   MODEL_UNKNOWN,
   sharedFees,
 } from '../../../market/fees.ts'
+import type { ReadListing } from '../../../market/market.ts'
 import { MICROS } from '../../../units.ts'
+import { AnswerDoubt } from '../../answers.ts'
+import type { Tally } from '../../tally.ts'
+import { conditionId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
 
 /** Five decimals; whether up or down is not known. */
@@ -22,16 +32,49 @@ const ROUNDING: FeeRounding = { fillStepMicros: 10, direction: 'unknown', orderS
 /** The one type of fees that means none while fees are enabled. */
 const FREE_TYPE = 'zero_fees'
 
+/** What a schedule's figures are called where it is stated. */
+interface Names {
+  readonly rate: string
+  readonly exponent: string
+  readonly takerOnly: string
+  readonly rebate: string
+}
+
+const GAMMA: Names = {
+  rate: 'rate',
+  exponent: 'exponent',
+  takerOnly: 'takerOnly',
+  rebate: 'rebateRate',
+}
+const NEW_MARKET: Names = { ...GAMMA, takerOnly: 'taker_only', rebate: 'rebate_rate' }
+/** The CLOB does not say what makers get back. */
+const CLOB: Names = { rate: 'r', exponent: 'e', takerOnly: 'to', rebate: '' }
+
 /** The fees that a Gamma row states. */
 export function readFees({ feesEnabled, feeType, feeSchedule }: Json): MarketFees {
-  if (feeSchedule !== null && feeSchedule !== undefined) {
-    return feesOf(ofSchedule(feeSchedule, feesEnabled), 'gamma.feeSchedule')
+  if (isStated(feeSchedule)) {
+    return feesOf(ofSchedule(feeSchedule, GAMMA, feesEnabled), 'gamma.feeSchedule')
   }
   if (feeType === FREE_TYPE) return feesOf(NO_FEES, 'gamma.feeType')
   if (feesEnabled === false) return feesOf(NO_FEES, 'gamma.feesEnabled')
   if (feesEnabled === true) return feesOf(MODEL_UNKNOWN, 'gamma.feesEnabled')
   return typeof feeType === 'string' ? feesOf(MODEL_UNKNOWN, 'gamma.feeType') : FEES_UNKNOWN
 }
+
+/** The fees that the message `new_market` states. */
+export function readNewMarketFees(message: Json): MarketFees {
+  const { fees_enabled: isEnabled, fee_schedule: schedule } = message
+  const source = 'socket.new_market'
+  if (isStated(schedule)) return feesOf(ofSchedule(schedule, NEW_MARKET, isEnabled), source)
+  return isEnabled === false ? feesOf(NO_FEES, source) : FEES_UNKNOWN
+}
+
+/** The fees that the CLOB states of a market; without a schedule it says nothing of them. */
+export function readClobFees({ fd }: Json): MarketFees {
+  return isStated(fd) ? feesOf(ofSchedule(fd, CLOB, undefined), 'clob.fd') : FEES_UNKNOWN
+}
+
+const isStated = (value: unknown): boolean => value !== null && value !== undefined
 
 const NO_FEES: FeeModel = {
   ...MODEL_UNKNOWN,
@@ -45,11 +88,11 @@ function feesOf(model: FeeModel, source: string): MarketFees {
   return sharedFees({ now: { ...model, source }, next: null, waivedUntilMs: null })
 }
 
-function ofSchedule(schedule: unknown, feesEnabled: unknown): FeeModel {
+function ofSchedule(schedule: unknown, names: Names, feesEnabled: unknown): FeeModel {
   if (!isRecord(schedule)) return MODEL_UNKNOWN
-  const exponentMicros = microsOf(schedule, 'exponent')
+  const exponentMicros = microsOf(schedule, names.exponent)
   const taker = feeCurve(
-    microsOf(schedule, 'rate') ?? Number.NaN,
+    microsOf(schedule, names.rate) ?? Number.NaN,
     (exponentMicros ?? Number.NaN) / MICROS,
   )
   if (taker === null) return MODEL_UNKNOWN
@@ -60,8 +103,124 @@ function ofSchedule(schedule: unknown, feesEnabled: unknown): FeeModel {
     kind: 'quadratic',
     taker,
     // What makers would pay otherwise is told nowhere.
-    maker: schedule.takerOnly === true ? CURVE_ZERO : null,
+    maker: schedule[names.takerOnly] === true ? CURVE_ZERO : null,
     rounding: ROUNDING,
-    rebateMicros: microsOf(schedule, 'rebateRate'),
+    rebateMicros: microsOf(schedule, names.rebate),
+  }
+}
+
+/** What another source than Gamma said of a market, and when by the monotonic clock. */
+interface Said {
+  readonly fees: MarketFees
+  readonly atMs: number
+}
+
+/** Beyond these the one said longest ago goes, and the market's next reading asks for it again. */
+const SAID_MAX = 10_000
+/** Markets that wait to be asked for; a further one comes with its next reading. */
+const WANTED_MAX = 1_000
+const BETWEEN_CALLS_MS = 500
+const AFTER_FAILURE_MS = 30_000
+const ASK_AGAIN_AFTER_MS = 3_600_000
+
+/** Completes the listings whose fees Gamma does not say; between start and stop the CLOB is asked for theirs. */
+export class PolymarketFees {
+  readonly #clob: Pick<HttpClient, 'getJson'>
+  readonly #clock: Clock
+  readonly #tally: Pick<Tally, 'trouble' | 'doubts'>
+  readonly #emit: (event: MarketSeenEvent) => void
+  readonly #said = new Map<NativeMarketId, Said>()
+  readonly #wanted = new Set<NativeMarketId>()
+  readonly #abort = new AbortController()
+  #task: Promise<void> = Promise.resolve()
+
+  constructor(parts: {
+    readonly clob: Pick<HttpClient, 'getJson'>
+    readonly clock: Clock
+    readonly tally: Pick<Tally, 'trouble' | 'doubts'>
+    readonly emit: (event: MarketSeenEvent) => void
+  }) {
+    this.#clob = parts.clob
+    this.#clock = parts.clock
+    this.#tally = parts.tally
+    this.#emit = parts.emit
+  }
+
+  start(): void {
+    this.#task = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    await this.#task
+  }
+
+  /** What `new_market` said; nothing said takes nothing back. */
+  note(market: NativeMarketId, fees: MarketFees): void {
+    if (fees.now.source !== null) this.#keep(market, fees)
+  }
+
+  /** The listing with fees, where they are known. An open market's that are not are asked for. */
+  completed(market: ReadListing): ReadListing {
+    if (market.fees.now.kind !== 'unknown') return market
+    const { nativeId: id, status } = market
+    const said = this.#said.get(id)
+    const isOld = said === undefined || this.#clock.monotonicMs() - said.atMs >= ASK_AGAIN_AFTER_MS
+    if (isOld && status === 'open' && this.#wanted.size < WANTED_MAX) this.#wanted.add(id)
+    if (said === undefined || said.fees.now.kind === 'unknown') return market
+    return { ...market, fees: said.fees }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#abort
+    while (!signal.aborted) {
+      const [market] = this.#wanted
+      const isAnswered = market === undefined || (await this.#ask(market))
+      await pause(this.#clock, isAnswered ? BETWEEN_CALLS_MS : AFTER_FAILURE_MS, signal)
+    }
+  }
+
+  /** False: no answer that is believed. The market's next reading wants it again. */
+  async #ask(market: NativeMarketId): Promise<boolean> {
+    const { signal } = this.#abort
+    this.#wanted.delete(market)
+    try {
+      const before = this.#said.get(market)?.fees ?? FEES_UNKNOWN
+      const answer = await this.#read(market)
+      const fees = answer.now.source === null ? before : answer
+      this.#keep(market, fees)
+      if (isEqualFees(fees, before)) return true
+      const nowMs = this.#clock.nowMs()
+      const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+      this.#emit({ kind: 'marketSeen', venue: 'a', market, ...times })
+      return true
+    } catch (error) {
+      if (signal.aborted) return true
+      if (error instanceof AnswerDoubt) this.#tally.doubts.note(error)
+      else this.#tally.trouble('fees_not_read', { detail: String(error) })
+      return false
+    }
+  }
+
+  async #read(market: NativeMarketId): Promise<MarketFees> {
+    const { signal } = this.#abort
+    try {
+      const path = `/clob-markets/${market}`
+      const answer = await this.#clob.getJson(path, {}, { signal, expected: [404] })
+      const isOfMarket =
+        isRecord(answer) && typeof answer.c === 'string' && conditionId(answer.c) === market
+      if (isOfMarket) return readClobFees(answer)
+      throw new AnswerDoubt('market', 'shape', `not of ${market}`)
+    } catch (error) {
+      if (error instanceof FetchError && error.status === 404) return FEES_UNKNOWN
+      throw error
+    }
+  }
+
+  #keep(market: NativeMarketId, fees: MarketFees): void {
+    this.#said.delete(market)
+    this.#said.set(market, { fees, atMs: this.#clock.monotonicMs() })
+    const [oldest] = this.#said.keys()
+    if (this.#said.size > SAID_MAX && oldest !== undefined) this.#said.delete(oldest)
   }
 }

@@ -50,6 +50,7 @@ function mapper(tokens: readonly string[]) {
     onBook: () => {},
     onLastTrade: () => {},
     onTick: () => {},
+    onFees: () => {},
   })
   tracks.add({
     nativeId: nativeMarketId('fixture'),

@@ -27,6 +27,7 @@ function openMap() {
     onBook: () => {},
     onLastTrade: () => {},
     onTick: (track) => ticks.push(track.nativeId),
+    onFees: () => {},
   })
   const track = tracks.add({
     nativeId: nativeMarketId('0xabc'),

@@ -168,7 +168,7 @@ test('[POLYCAT6] the simulated venue tells the group of every market that its wa
   const { simulator, parts, stop } = await openWorld()
   const signal = new AbortController().signal
   try {
-    const catalog = new PolymarketCatalog(parts)
+    const catalog = new PolymarketCatalog({ ...parts, fees: { completed: (market) => market } })
     const groups = new Map<string, readonly string[]>()
     for (const { events } of simulator.wallets.all()) {
       for (const { kind, market } of events) {

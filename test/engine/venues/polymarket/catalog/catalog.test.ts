@@ -258,6 +258,7 @@ test('[POLYCAT6] a group is all neg-risk markets of the event, closed ones too; 
     ...parts,
     gamma,
     tally: new Tally({ ...parts, venue: 'a', drift: quietDrift() }),
+    fees: { completed: (market) => market },
   })
   const signal = new AbortController().signal
   const groupOf = (number: number) => catalog.group(nativeMarketId(`0x${number}`), signal)

@@ -1,17 +1,36 @@
-// What Gamma states of fees: schedules, none, contradictions, and the venue's own table of categories.
+// What Gamma, `new_market` and the CLOB state of fees: schedules, none, contradictions, the venue's own table of
+// categories; and who is asked when Gamma says nothing.
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
+import type { VenueEvent } from '../../../../../engine/events.ts'
+import { FetchError } from '../../../../../engine/fetch.ts'
+import { outcomeId } from '../../../../../engine/ids.ts'
 import { isRecord } from '../../../../../engine/json-record.ts'
 import { CURVE_ZERO, FEES_UNKNOWN, feeCurve, feeOf } from '../../../../../engine/market/fees.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../../../engine/random.ts'
 import {
   microsFromDecimal,
   PRICE_HALF,
   priceMicros,
   sizeMicros,
 } from '../../../../../engine/units.ts'
-import { readFees } from '../../../../../engine/venues/polymarket/catalog/fees.ts'
+import { Doubts } from '../../../../../engine/venues/answers.ts'
+import {
+  PolymarketFees,
+  readClobFees,
+  readFees,
+  readNewMarketFees,
+} from '../../../../../engine/venues/polymarket/catalog/fees.ts'
+import { readMarket } from '../../../../../engine/venues/polymarket/catalog/listing.ts'
+import { conditionId } from '../../../../../engine/venues/polymarket/condition-id.ts'
+import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { noonClock } from '../../../../support/fakes/noon-clock.ts'
+import { PolymarketStub } from '../../../../support/fakes/polymarket-stub.ts'
 import { RECORDED, rowsOfFile } from '../../../../support/worlds/recordings.ts'
 
 const SCHEDULE = { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 }
@@ -123,3 +142,164 @@ function recordedRates(): Readonly<Record<string, unknown>> {
   assert.equal(payload.maker_fee_rate, '0')
   return rates
 }
+
+const TEXTS = { rate: '0.07', exponent: '1', taker_only: true, rebate_rate: '0.2' }
+
+test('[POLYFEE3] an announcement and the CLOB state what Gamma states, each in its own words', () => {
+  const { source: _, ...gamma } = stated(SCHEDULE)
+  const announced = (fee_schedule: unknown, fees_enabled: unknown = true) =>
+    readNewMarketFees({ fees_enabled, fee_schedule }).now
+  assert.deepEqual(announced(TEXTS), { ...gamma, source: 'socket.new_market' })
+  const clob = (fd: unknown) => readClobFees({ mbf: 1000, tbf: 1000, fd }).now
+  const curve = { ...gamma, rebateMicros: null, source: 'clob.fd' }
+  assert.deepEqual(clob({ r: 0.07, e: 1, to: true }), curve)
+  assert.deepEqual(clob({ r: 0.07, e: 1, to: false }), { ...curve, maker: null })
+  for (const none of [announced(null, false), announced({ ...TEXTS, rate: '0' })]) {
+    assert.equal(none.kind, 'none')
+  }
+  assert.equal(clob({ r: 0, e: 1, to: true }).kind, 'none')
+  for (const unreadable of [announced('x'), announced(TEXTS, false), clob([]), clob({ r: '7%' })]) {
+    assert.equal(unreadable.kind, 'unknown')
+    assert.notEqual(unreadable.source, null)
+  }
+  for (const silent of [announced(null), announced(undefined, undefined), clob(null)]) {
+    assert.equal(silent.source, null, 'what says nothing has no source')
+  }
+})
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const ID = conditionId(`0x01${'7'.repeat(60)}`)
+
+/** Fees of markets of which Gamma says nothing, beside a CLOB whose answers the test writes. */
+function openFees() {
+  const clock = new ManualClock()
+  const world = { answer: (): unknown => ({ c: ID, fd: { r: 0.05, e: 1, to: true } }) }
+  const asked: string[] = []
+  const seen: string[] = []
+  const reasons: string[] = []
+  const fees = new PolymarketFees({
+    clob: {
+      getJson: async (path) => {
+        asked.push(path)
+        return world.answer()
+      },
+    },
+    clock,
+    tally: {
+      trouble: (reason) => reasons.push(reason),
+      doubts: new Doubts({ metrics: new Metrics(), log: silentLog, venue: 'a' }),
+    },
+    emit: ({ market }) => seen.push(market),
+  })
+  const pass = async (ms: number) => {
+    for (let atMs = 0; atMs < ms; atMs += 500) {
+      await turn()
+      clock.advance(500)
+    }
+    await turn()
+  }
+  const rateOf = (more: object = {}, row: object = {}) => {
+    const market = readMarket({ ...ROW, ...row })
+    assert.ok(typeof market !== 'string')
+    return fees.completed({ ...market, ...more }).fees.now.taker?.rateMicros ?? null
+  }
+  return { fees, clock, world, asked, seen, reasons, pass, rateOf }
+}
+
+const ROW = {
+  ...{ conditionId: ID, question: 'Q?', slug: 'q', active: true, closed: false, version: 'v2' },
+  ...{ outcomes: '["Yes", "No"]', positionIds: ['1', '2'], feesEnabled: true },
+}
+
+test('[POLYFEE4] an open market whose fees Gamma does not say is asked for at the CLOB, once an hour', async () => {
+  const { fees, asked, seen, pass, rateOf } = openFees()
+  fees.start()
+  assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000)
+  assert.equal(rateOf({ status: 'closed' }), null)
+  await pass(2_000)
+  assert.deepEqual(asked, [], 'what Gamma says, and what is over, is not asked for')
+  for (let reading = 0; reading < 3; reading += 1) assert.equal(rateOf(), null)
+  await pass(2_000)
+  assert.deepEqual(asked, [`/clob-markets/${ID}`])
+  assert.deepEqual(seen, [ID], 'the market is read again')
+  assert.equal(rateOf(), 50_000)
+  assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000, 'Gamma stands above the CLOB')
+  await pass(3_600_000)
+  assert.equal(rateOf(), 50_000)
+  await pass(1_000)
+  assert.equal(asked.length, 2)
+  assert.deepEqual(seen, [ID], 'the same said again is no news')
+  await fees.stop()
+})
+
+test('[POLYFEE4] an announcement is no longer asked for, and no answer takes it back', async () => {
+  const { fees, world, asked, reasons, pass, rateOf } = openFees()
+  fees.start()
+  fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
+  fees.note(ID, FEES_UNKNOWN)
+  assert.equal(rateOf(), 70_000)
+  await pass(3_600_000)
+  assert.deepEqual(asked, [])
+  const gone = new FetchError('status', 'status 404', { status: 404 })
+  for (const answer of [
+    () => assert.fail('down'),
+    () => ({ c: '0xother', fd: { r: 1, e: 1 } }),
+    () => 'text',
+    () => {
+      throw gone
+    },
+  ]) {
+    world.answer = answer
+    assert.equal(rateOf(), 70_000)
+    await pass(31_000)
+  }
+  assert.equal(asked.length, 4)
+  assert.deepEqual(reasons, ['fees_not_read'])
+  assert.equal(rateOf(), 70_000)
+  await fees.stop()
+})
+
+test('[POLYFEE4] however many markets want it, a thousand wait and two a second are asked for', async () => {
+  const { fees, asked, world, pass, rateOf } = openFees()
+  for (let number = 0; number < 1_100; number += 1) {
+    rateOf({ nativeId: conditionId(`0x${String(number).padStart(64, '0')}`) })
+  }
+  world.answer = () => ({ c: asked.at(-1)?.slice('/clob-markets/'.length), fd: null })
+  fees.start()
+  await pass(600_000)
+  assert.equal(asked.length, 1_000)
+  await fees.stop()
+})
+
+test('[POLYFEE5] what a new market’s announcement says of its fees stands in its listing', async (t) => {
+  const stub = new PolymarketStub()
+  const hosts = await stub.start()
+  let seen = false
+  const parts = { clock: noonClock, random: seededRandom(1), log: silentLog }
+  const emit = (event: VenueEvent) => {
+    seen ||= event.kind === 'marketSeen'
+    stub.poke()
+  }
+  const { catalog, feed } = openPolymarket({ ...parts, metrics: new Metrics(), emit }, hosts)
+  t.after(async () => {
+    await feed.stop()
+    await stub.stop()
+  })
+  stub.rest = ({ path }) => (path === '/markets/keyset' ? { markets: [ROW] } : [])
+  stub.onText = ({ path, socket }, text) => {
+    if (path !== '/ws/market' || !text.includes('"type":"market"')) return
+    const message = { event_type: 'new_market', market: ID, timestamp: '1795000000500' }
+    socket.send(JSON.stringify({ ...message, fees_enabled: true, fee_schedule: TEXTS }))
+  }
+  feed.start()
+  const outcomes = [outcomeId('11'), outcomeId('12')]
+  const status = 'open'
+  feed.watch([{ nativeId: conditionId('0x1'), outcomes, status, openAtMs: null, closeAtMs: null }])
+  await stub.until(() => seen)
+  const page = await catalog.fetchMarkets([ID], new AbortController().signal)
+  const [market] = page.markets
+  assert.deepEqual(
+    [market?.fees.now.source, market?.fees.now.taker?.rateMicros],
+    ['socket.new_market', 70_000],
+  )
+})
