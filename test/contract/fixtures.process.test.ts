@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import type { Fates } from '../support/rigs/book-paths.ts'
 import {
+  answersTo,
   CASE_READERS,
   dataTrades,
   fatesOf,
@@ -15,8 +16,10 @@ import {
   kalshiFrames,
   kalshiGrids,
   kalshiRows,
+  polymarketExamples,
   polymarketFrames,
   polymarketOther,
+  polymarketSession,
   type Reader,
 } from '../support/rigs/fixture-readers.ts'
 import {
@@ -32,7 +35,10 @@ import {
 const ROOTS: Sources = { invented: INVENTED, recorded: `${RECORDED}/fixtures` }
 const FOLDERS: Readonly<Record<Origin, readonly string[]>> = {
   invented: ['polymarket', 'kalshi'],
-  recorded: ['polymarket', 'kalshi', 'kalshi-golden', 'kalshi-2026-autumn'],
+  recorded: [
+    ...['polymarket', 'polymarket-data-v2', 'polymarket-protocol-v2'],
+    ...['kalshi', 'kalshi-golden', 'kalshi-2026-autumn'],
+  ],
 }
 
 /** A reader and what it must make of the file ('': no row in it is of ours); or why none wants it. */
@@ -49,7 +55,7 @@ const INVENTED_FILES: Table = {
   ),
   'polymarket/book-stream-2025.jsonl': 'a stream: recorded-streams.process.test.ts',
   'polymarket/book-stream.jsonl': 'a stream: test/engine/venues/polymarket/fixtures.test.ts',
-  'polymarket/data-positions.jsonl': [polymarketOther, 'rejected no_condition_id 6'],
+  'polymarket/data-positions.jsonl': [polymarketOther, 'rejected no_condition_id 7'],
   'kalshi/orderbook-stream.jsonl': 'a stream: recorded-streams.process.test.ts',
   'kalshi/candles.jsonl': [kalshiRows, ''],
 }
@@ -98,6 +104,100 @@ const RECORDED_FILES: Table = {
   'polymarket/ws_market_tick_size_msg.json': [polymarketFrames, 'tickSize mapped 1'],
   'polymarket/ws_quotes.json': [polymarketFrames, 'rejected no_event_type 1'],
   'polymarket/ws_tick_size_change.json': [polymarketFrames, 'rejected no_event_type 1'],
+  // The Data API v2 and markets of protocol v2, September and October 2026.
+  'polymarket-data-v2/README.md': 'where the files are from',
+  'polymarket-data-v2/openapi.json':
+    'the venue’s description of its Data API: simulator/polymarket',
+  'polymarket-data-v2/activity.json': [answersTo('/v2/activity'), 'event buy 2, page, and more 1'],
+  // Lists that nothing here asks for: neither a market nor a trade may be made of their rows.
+  'polymarket-data-v2/combo_activity.json': [
+    answersTo('/v2/activity/combos'),
+    'rejected no_condition_id 2',
+  ],
+  'polymarket-data-v2/holders.json': [answersTo('/v2/holders'), 'rejected no_condition_id 2'],
+  'polymarket-data-v2/open_interest.json': [answersTo('/v2/oi'), 'openInterest 1'],
+  'polymarket-data-v2/open_interest_global.json': [answersTo('/v2/oi'), 'ignored 1'],
+  'polymarket-data-v2/positions.json': [answersTo('/v2/positions'), 'position 2'],
+  'polymarket-data-v2/positions_closed.json': [answersTo('/v2/positions'), 'position closed 2'],
+  'polymarket-data-v2/prices_history.json': [
+    answersTo('/v2/prices-history'),
+    'rejected no_condition_id 2',
+  ],
+  'polymarket-data-v2/resolutions.json': [
+    answersTo('/v2/resolutions'),
+    'rejected no_condition_id 1',
+  ],
+  'polymarket-data-v2/resolutions_pending.json': [
+    answersTo('/v2/resolutions'),
+    'rejected no_condition_id 2',
+  ],
+  'polymarket-data-v2/status.json': [answersTo('/v2/status'), 'status 1'],
+  'polymarket-data-v2/trades.json': [answersTo('/v2/trades'), 'page, and more 1, trade 2'],
+  'polymarket-data-v2/user_stats.json': [answersTo('/v2/user-stats'), 'known wallet 1'],
+  'polymarket-data-v2/value.json': [answersTo('/v2/value'), 'rejected no_condition_id 1'],
+  'polymarket-protocol-v2/README.md': 'where the files are from',
+  'polymarket-protocol-v2/book-snapshot-v2.json': [polymarketExamples, 'book mapped 1'],
+  'polymarket-protocol-v2/book-v1.json': [polymarketFrames, 'book mapped 1'],
+  'polymarket-protocol-v2/book-v2.json': [polymarketFrames, 'book mapped 1'],
+  'polymarket-protocol-v2/clob-markets-v1.json': [answersTo('/clob-markets'), 'fees quadratic 1'],
+  'polymarket-protocol-v2/clob-markets-v2.json': [answersTo('/clob-markets'), 'fees quadratic 1'],
+  'polymarket-protocol-v2/clob-markets-v2-62hex-not-found.json': [
+    answersTo('/clob-markets'),
+    'doubt shape 1',
+  ],
+  'polymarket-protocol-v2/data-v2-oi-v2.json': [answersTo('/v2/oi'), 'openInterest 1'],
+  'polymarket-protocol-v2/data-v2-prices-history-page1.json': [
+    answersTo('/v2/prices-history'),
+    'rejected no_condition_id 3',
+  ],
+  'polymarket-protocol-v2/data-v2-prices-history-page2.json': [
+    answersTo('/v2/prices-history'),
+    'rejected no_condition_id 3',
+  ],
+  'polymarket-protocol-v2/data-v2-resolutions-62hex-invalid.json': [
+    answersTo('/v2/resolutions'),
+    'doubt shape 1, drift data.answer /v2/resolutions no data 1',
+  ],
+  'polymarket-protocol-v2/data-v2-resolutions-v1-resolved.json': [
+    answersTo('/v2/resolutions'),
+    'rejected no_condition_id 1',
+  ],
+  'polymarket-protocol-v2/data-v2-resolutions-v2-active.json': [
+    answersTo('/v2/resolutions'),
+    'rejected no_condition_id 1',
+  ],
+  'polymarket-protocol-v2/data-v2-resolutions-v2-resolved.json': [
+    answersTo('/v2/resolutions'),
+    'rejected no_condition_id 1',
+  ],
+  'polymarket-protocol-v2/data-v2-trades-v1-page1.json': [
+    answersTo('/v2/trades'),
+    'page, and more 1, trade 2',
+  ],
+  'polymarket-protocol-v2/data-v2-trades-v1-page2.json': [
+    answersTo('/v2/trades'),
+    'page, and more 1, trade 2',
+  ],
+  'polymarket-protocol-v2/data-v2-trades-v2-empty.json': [answersTo('/v2/trades'), 'page 1'],
+  'polymarket-protocol-v2/fee-reward-parameters.json':
+    'rates: test/engine/venues/polymarket/catalog/fees.test.ts',
+  'polymarket-protocol-v2/gamma-event-v2-docs-example.json': [
+    gammaEvents,
+    'event 1, rejected not_two_outcomes 1',
+  ],
+  'polymarket-protocol-v2/gamma-events-keyset-series10192.json': [
+    gammaEvents,
+    'event 2, market open 2',
+  ],
+  'polymarket-protocol-v2/gamma-market-v1-btc15m.json': [gammaMarkets, 'market open 1'],
+  'polymarket-protocol-v2/gamma-market-v2-docs-example.json': [
+    gammaMarkets,
+    'rejected no_condition_id 1',
+  ],
+  'polymarket-protocol-v2/ws-market-v2-session.jsonl': [
+    polymarketSession,
+    'book mapped 1, fees quadratic 1, newMarket mapped 1, sign 5',
+  ],
   'kalshi/candlesticks_mlb.json': [kalshiRows, ''],
   'kalshi/combo_priced_markets.json': [kalshiRows, 'market open 29, rejected combo 12'],
   'kalshi/events_mlb_props_nested.json': [kalshiRows, 'event 8, market open 259'],
@@ -166,14 +266,14 @@ testOnBoth(
 testOnBoth(
   '[REC15] every row parses and maps, or is refused for the right reason',
   ROOTS,
-  (t, root, origin) => {
+  async (t, root, origin) => {
     const sums = { rows: 0, taken: 0, refused: 0 }
     t.diagnostic(tableRow(['file', 'rows', 'read', 'refused', 'what they became']))
     for (const [path, expected] of Object.entries(EXPECTED[origin])) {
       if (typeof expected === 'string') t.diagnostic(tableRow([path, 0, 0, 0, expected]))
       if (typeof expected === 'string') continue
       const [read, becomes] = expected
-      const became = read(rowsOf(`${root}/${path}`, origin))
+      const became = await read(rowsOf(`${root}/${path}`, origin))
       const refused = became.filter(({ fate }) => fate.startsWith('rejected')).length
       const taken = became.length - refused
       sums.rows += became.length

@@ -4,11 +4,16 @@
 
 import assert from 'node:assert/strict'
 import type { VenueEvent } from '../../../engine/events.ts'
+import type { HttpClient } from '../../../engine/fetch.ts'
+import { walletAddress } from '../../../engine/ids.ts'
 import { isRecord } from '../../../engine/json-record.ts'
+import type { FeeModel } from '../../../engine/market/fees.ts'
 import type { EventListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
+import { AnswerDoubt, Doubts } from '../../../engine/venues/answers.ts'
+import type { Drift } from '../../../engine/venues/drift.ts'
 import {
   parseEvent,
   parseMarket,
@@ -18,16 +23,24 @@ import { parseOrderbookRow, parseTradeRow } from '../../../engine/venues/kalshi/
 import { mapMessage, mapTrade } from '../../../engine/venues/kalshi/map.ts'
 import { parsePriceGrid } from '../../../engine/venues/kalshi/price-grid.ts'
 import { KalshiStream } from '../../../engine/venues/kalshi/stream.ts'
+import { readClobFees } from '../../../engine/venues/polymarket/catalog/fees.ts'
 import {
   nestedEvent,
   readEvent,
   readMarket,
 } from '../../../engine/venues/polymarket/catalog/listing.ts'
-import { isTrade } from '../../../engine/venues/polymarket/messages.ts'
+import { OpenInterest } from '../../../engine/venues/polymarket/catalog/open-interest.ts'
+import { conditionId } from '../../../engine/venues/polymarket/condition-id.ts'
+import { DataApi } from '../../../engine/venues/polymarket/data-api.ts'
+import { polymarketProbes } from '../../../engine/venues/polymarket/drift.ts'
+import { isTrade, readDataTrade } from '../../../engine/venues/polymarket/messages.ts'
 import { parseActivity } from '../../../engine/venues/polymarket/parse.ts'
 import { readTrade } from '../../../engine/venues/polymarket/trades/trades.ts'
+import { readPositions } from '../../../engine/venues/polymarket/wallets/positions.ts'
+import { hasDone } from '../../../engine/venues/polymarket/wallets/profile.ts'
 import { placeRow, readActivity } from '../../../engine/venues/polymarket/wallets/rows.ts'
 import { Tally } from '../../../engine/venues/tally.ts'
+import { ManualClock } from '../fakes/manual-clock.ts'
 import { quietDrift } from '../fakes/quiet-drift.ts'
 import { casesOf, INVENTED } from '../worlds/recordings.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
@@ -37,8 +50,9 @@ interface Became {
   readonly fate: string
   readonly value: unknown
 }
+type Rows = readonly unknown[]
 /** Reads the rows of one file. A text among them is a frame that is no JSON. */
-export type Reader = (rows: readonly unknown[]) => readonly Became[]
+export type Reader = (rows: Rows) => readonly Became[] | Promise<readonly Became[]>
 
 /** How many of them became what. */
 export function fatesOf(became: readonly Became[]): Fates {
@@ -52,8 +66,8 @@ const NOW = timeMs(1_786_000_000_000)
 type Fields = { readonly [name: string]: unknown }
 
 const each =
-  (read: (row: unknown) => readonly Became[]): Reader =>
-  (rows) =>
+  (read: (row: unknown) => readonly Became[]) =>
+  (rows: Rows): readonly Became[] =>
     rows.flatMap(read)
 const became = (fate: string, value: unknown): Became[] => [{ fate, value }]
 const refused = (reason: string): Became[] => became(`rejected ${reason}`, null)
@@ -62,18 +76,36 @@ const textOf = (row: unknown): string => (typeof row === 'string' ? row : JSON.s
 // Polymarket
 
 /** Frames of the market channel, and books over REST, which pass the same way; read as events. */
-export const polymarketFrames: Reader = each((row) => {
+export const polymarketFrames = each((row) => {
   const text = textOf(row)
   const named = [...text.matchAll(/"(\d{20,})"/g)].map((match) => match[1] ?? '')
   const [token = '1', other = `${token}0`] = new Set(named)
   const path = new PolymarketPath('fixture', [token, other])
   path.take(text, NOW)
-  const fates = [...path.fates].flatMap(([fate, count]) => Array<string>(count).fill(fate))
-  return fates.map((fate) => ({ fate, value: [...path.events] }))
+  const stated = [...path.fees.values()].map(({ now }) => now).filter(isStated)
+  const fates = [
+    ...[...path.fates].flatMap(([fate, count]) => Array<string>(count).fill(fate)),
+    ...stated.map(({ kind }) => `fees ${kind}`),
+  ]
+  return fates.map((fate) => ({ fate, value: [...path.events, ...stated] }))
 })
+const isStated = ({ source }: FeeModel): boolean => source !== null
+
+/** A recorded session of the market channel: what came in. */
+export const polymarketSession: Reader = (rows) =>
+  polymarketFrames(rows.filter(isRecord).flatMap(({ dir, data }) => (dir === 'recv' ? [data] : [])))
+
+/** Frames that a collection keeps as examples. */
+export const polymarketExamples: Reader = (rows) =>
+  polymarketFrames(
+    rows.flatMap((row) => {
+      const examples: unknown[] = isRecord(row) && Array.isArray(row.examples) ? row.examples : []
+      return examples.filter(isRecord).map(({ payload }) => payload)
+    }),
+  )
 
 /** Frames of the activity stream. */
-const polymarketActivity: Reader = each((row) => {
+const polymarketActivity = each((row) => {
   const parsed = parseActivity(textOf(row))
   if (parsed.kind === 'rejected') return refused(parsed.reason)
   if (parsed.kind !== 'activity') return became(parsed.kind, null)
@@ -83,12 +115,12 @@ const polymarketActivity: Reader = each((row) => {
 })
 
 /** Rows of Gamma's `/markets`. */
-export const gammaMarkets: Reader = each((row) =>
+export const gammaMarkets = each((row) =>
   listed(readMarket(row, isRecord(row) ? nestedEvent(row) : null)),
 )
 
 /** Rows of Gamma's `/events`, or of its search, with their markets. */
-export const gammaEvents: Reader = each((row) => {
+export const gammaEvents = each((row) => {
   const events = isRecord(row) && Array.isArray(row.events) ? row.events : [row]
   return events.flatMap((event: unknown) => {
     const listing = readEvent(event)
@@ -100,14 +132,15 @@ export const gammaEvents: Reader = each((row) => {
   })
 })
 
-/** Rows of the Data API's `/trades`. */
-export const dataTrades: Reader = each((row) => {
-  const trade = isTrade(row) ? readTrade(row) : 'bad_trade'
+/** Rows of the Data API's `/v2/trades`, or in the words of its first version, which are the activity stream's. */
+export const dataTrades = each((row) => {
+  const wire = isTrade(row) ? row : readDataTrade(row)
+  const trade = typeof wire === 'string' ? wire : readTrade(wire)
   return typeof trade === 'string' ? refused(trade) : became('trade', trade)
 })
 
-/** Rows of the Data API's `/activity`, of the wallet that the first of them names. */
-const dataActivity: Reader = (rows) => {
+/** Rows of the Data API's `/v2/activity`, of the wallet that the first of them names. */
+const dataActivity = (rows: Rows): readonly Became[] => {
   const [first] = rows
   const wallet = isRecord(first) ? String(first.proxy_wallet).toLowerCase() : ''
   return rows.flatMap((row) => {
@@ -120,9 +153,128 @@ const dataActivity: Reader = (rows) => {
 }
 
 /** Rows that no reader of ours is for: neither a market nor a trade may be made of them. */
-export const polymarketOther: Reader = each((row) =>
+export const polymarketOther = each((row) =>
   isTrade(row) ? became('taken for a trade', row) : listed(readMarket(row, null)),
 )
+
+/**
+ * Whole answers of the Data API v2 and the CLOB to one path: what their reader makes of them, and what the drift table
+ * says of them. Of a path that nothing here asks for, the envelope is read, and its rows are no rows of ours.
+ */
+export const answersTo =
+  (path: string): Reader =>
+  async (answers) => {
+    const all: Became[] = []
+    for (const answer of answers) all.push(...(await readAnswer(path, answer)))
+    return all
+  }
+
+/** Answers that name their path. */
+const answersByPath: Reader = async (rows) => {
+  const all: Became[] = []
+  for (const row of rows.filter(isRecord)) {
+    all.push(...(await readAnswer(String(row.path), row.answer)))
+  }
+  return all
+}
+
+interface Asking {
+  readonly data: DataApi
+  readonly drift: Drift
+  readonly tally: Tally
+  readonly client: Pick<HttpClient, 'getJson'>
+  readonly answer: unknown
+}
+
+const SIGNAL = new AbortController().signal
+
+async function readAnswer(path: string, answer: unknown): Promise<readonly Became[]> {
+  const drift = quietDrift()
+  const client = { getJson: async () => answer }
+  const tally = new Tally({ venue: 'a', log: silentLog, metrics: new Metrics(), drift })
+  const read = ANSWER_READERS[path] ?? ((asking) => otherAnswer(path, asking))
+  let all: readonly Became[]
+  try {
+    all = await read({ data: new DataApi({ client, drift }), drift, tally, client, answer })
+  } catch (error) {
+    if (!(error instanceof AnswerDoubt)) throw error
+    all = became(`doubt ${error.reason}`, null)
+  }
+  const found = drift.entries().map(({ kind, name }) => `drift ${kind} ${name}`)
+  return [...all, ...found.flatMap((fate) => became(fate, null))]
+}
+
+const ANSWER_READERS: Readonly<Record<string, (asking: Asking) => Promise<readonly Became[]>>> = {
+  '/v2/trades': (asking) => pageOf('/v2/trades', dataTrades, asking),
+  '/v2/activity': (asking) => pageOf('/v2/activity', dataActivity, asking),
+  '/v2/positions': positionsOf,
+  '/v2/oi': interestOf,
+  // An unknown wallet is also asked for its newest activity.
+  '/v2/user-stats': async ({ answer, drift }) => {
+    const client: Pick<HttpClient, 'getJson'> = {
+      getJson: async (path) => (path === '/v2/user-stats' ? answer : NO_ROWS),
+    }
+    const isKnown = await hasDone(new DataApi({ client, drift }), WALLET, SIGNAL)
+    return became(isKnown ? 'known wallet' : 'unknown wallet', null)
+  },
+  '/v2/status': async ({ client, drift }) => {
+    await polymarketProbes({ gamma: client, data: client, drift, log: silentLog }).status(SIGNAL)
+    return became('status', null)
+  },
+  '/clob-markets': async ({ answer }) => {
+    if (!isRecord(answer) || typeof answer.c !== 'string') return became('doubt shape', null)
+    const { now } = readClobFees(answer)
+    return became(`fees ${now.kind}`, now)
+  },
+}
+const NO_ROWS = { data: [], pagination: { has_more: false } }
+const WALLET = walletAddress(`0x${'1'.repeat(40)}`) ?? assert.fail('an address')
+
+async function pageOf(
+  path: string,
+  read: (rows: Rows) => readonly Became[],
+  { data }: Asking,
+): Promise<readonly Became[]> {
+  const { rows, next } = await data.page({ path, query: {}, kind: 'trades' })
+  return [...read(rows), ...became(next === null ? 'page' : 'page, and more', null)]
+}
+
+/** Of one status, as the first row says; further pages have no rows. */
+async function positionsOf({ answer, drift, tally }: Asking): Promise<readonly Became[]> {
+  const first = isRecord(answer) && Array.isArray(answer.data) ? answer.data[0] : null
+  const status = isRecord(first) ? first.status : 'OPEN'
+  const client: Pick<HttpClient, 'getJson'> = {
+    getJson: async (_, query = {}) =>
+      query.status === status && query.cursor === undefined ? answer : NO_ROWS,
+  }
+  const data = new DataApi({ client, drift })
+  const positions = await readPositions({ data, tally }, WALLET, SIGNAL)
+  return positions.flatMap((each) => became(`position${each.isClosed ? ' closed' : ''}`, each))
+}
+
+/** Every market named in the answer is watched; what is of none is ignored. */
+async function interestOf({ data, answer }: Asking): Promise<readonly Became[]> {
+  const all: Became[] = []
+  const note = (reason: string) => void all.push(...refused(reason))
+  const rows = isRecord(answer) && Array.isArray(answer.data) ? answer.data.filter(isRecord) : []
+  const interest = new OpenInterest({
+    data,
+    clock: new ManualClock(),
+    tally: { rejected: note, trouble: note, doubts: quietDoubts() },
+    emit: (event) => all.push({ fate: event.kind, value: event }),
+  })
+  interest.watch(rows.map((row) => conditionId(String(row.condition_id))).filter(isMarket))
+  interest.start()
+  await interest.stop()
+  return rows.length > all.length ? [...all, ...became('ignored', null)] : all
+}
+const isMarket = (id: string): boolean => id.startsWith('0x')
+const quietDoubts = () => new Doubts({ metrics: new Metrics(), log: silentLog, venue: 'a' })
+
+async function otherAnswer(path: string, { data }: Asking): Promise<readonly Became[]> {
+  const value = await data.value({ path, query: {}, kind: 'market' })
+  return polymarketOther(Array.isArray(value) ? value : [value])
+}
 
 function listed(listing: ReturnType<typeof readMarket>): Became[] {
   return typeof listing === 'string'
@@ -133,7 +285,7 @@ function listed(listing: ReturnType<typeof readMarket>): Became[] {
 // Kalshi
 
 /** Answers of Kalshi's REST: every row of ours in them, however deep it is nested. */
-export const kalshiRows: Reader = (rows) => {
+export const kalshiRows = (rows: Rows): readonly Became[] => {
   const events = new Map<string, EventListing>()
   for (const row of fieldsIn(rows)) {
     const read = isEventRow(row) ? parseEvent(row, new Map()) : null
@@ -206,7 +358,7 @@ export const kalshiGrids: Reader = (rows) =>
 export const kalshiConnection: Reader = (rows) => streamed(rows)
 
 /** Frames of a socket, each alone, or a recording `{frames: [{received_ms, frame}]}`; read as events. */
-export const kalshiFrames: Reader = each((row) => {
+export const kalshiFrames = each((row) => {
   if (!isRecord(row) || !Array.isArray(row.frames)) return streamed([row])
   return streamed(row.frames.map((each: unknown) => (isRecord(each) ? each.frame : each)))
 })
@@ -241,6 +393,7 @@ function streamed(frames: readonly unknown[]): Became[] {
 
 /** The invented files of cases (`<venue>/<file>`), and what reads them. */
 export const CASE_READERS: Readonly<Record<string, Reader>> = {
+  'polymarket/answers.jsonl': answersByPath,
   'polymarket/market-frames.jsonl': polymarketFrames,
   'polymarket/activity-frames.jsonl': polymarketActivity,
   'polymarket/data-activity.jsonl': dataActivity,
@@ -256,7 +409,7 @@ export const CASE_READERS: Readonly<Record<string, Reader>> = {
 }
 
 /** Holds each invented row of a venue against what is written beside it, value by value. */
-export function judgeCases(venue: 'polymarket' | 'kalshi'): number {
+export async function judgeCases(venue: 'polymarket' | 'kalshi'): Promise<number> {
   let count = 0
   for (const [path, read] of Object.entries(CASE_READERS)) {
     if (!path.startsWith(venue)) continue
@@ -264,7 +417,7 @@ export function judgeCases(venue: 'polymarket' | 'kalshi'): number {
     const first = cases[0]?.row
     for (const { name, row, becomes, reads } of cases) {
       // The wallet whose activity it is stands in the first row.
-      const became = read(path.includes('activity.') ? [first, row] : [row])
+      const became = await read(path.includes('activity.') ? [first, row] : [row])
       const own = path.includes('activity.') ? became.slice(1) : became
       const told = `${path}: ${name}`
       assert.deepEqual(own.map(({ fate }) => fate).sort(), [...becomes].sort(), told)

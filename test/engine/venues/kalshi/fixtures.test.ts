@@ -34,8 +34,8 @@ import {
 
 const FOLDERS = { invented: `${INVENTED}/kalshi`, recorded: `${RECORDED}/fixtures/kalshi` }
 
-test('[KLIST1] every invented row becomes what is written beside it, value by value', () => {
-  assert.equal(judgeCases('kalshi'), 69)
+test('[KLIST1] every invented row becomes what is written beside it, value by value', async () => {
+  assert.equal(await judgeCases('kalshi'), 69)
 })
 
 testOnBoth('[KLIST1] every listing that is read is sound', FOLDERS, (t, folder, origin) => {

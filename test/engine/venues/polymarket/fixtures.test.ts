@@ -79,24 +79,45 @@ function countInto(counts: Map<string, number>, keys: readonly string[]): void {
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-test('[POLYPARSE1] every invented row becomes what is written beside it, value by value', () => {
-  assert.equal(judgeCases('polymarket'), 104)
+test('[POLYPARSE1] every invented row becomes what is written beside it, value by value', async () => {
+  assert.equal(await judgeCases('polymarket'), 141)
 })
 
-test('[POLYMAP11] in today’s shape each frame of a stream leaves the book that is written beside it', () => {
-  const { market, tokens, steps } = polymarketSteps(`${INVENTED}/polymarket/book-stream.jsonl`)
-  const path = new PolymarketPath(market, tokens)
-  for (const { name, text, receivedAtMs, becomes, book } of steps) {
-    path.fates.clear()
-    path.take(text, receivedAtMs)
-    const fates = [...path.fates].flatMap(([fate, count]) => Array<string>(count).fill(fate))
-    assert.deepEqual(fates.sort(), [...becomes].sort(), name)
-    const { bids, asks } = path.market.actor.book()
-    assert.deepEqual({ bids, asks }, book, name)
-  }
-  assert.deepEqual(path.market.resyncs, [])
-  assert.equal(steps.length, 21)
-})
+/** A market of protocol v2 in the place of the stream's own. */
+const V2 = {
+  market: '0x015a7c0de9f1b2a3c4d5e6f708192a3b4c000000000000000000000001000000',
+  tokens: [
+    '612185276076822352222062085904664800143776424068230380883718929666120089600',
+    '612185276076822352222062085904664800143776424068230380883718929666120089601',
+  ],
+} as const
+
+for (const version of ['v1', 'v2']) {
+  test(`[POLYMAP11] in today’s shape each frame of a stream leaves the book that is written beside it: ${version}`, () => {
+    const stream = polymarketSteps(`${INVENTED}/polymarket/book-stream.jsonl`)
+    const { market, tokens, steps } = stream
+    const asked = version === 'v1' ? stream : V2
+    const sent = (text: string) => {
+      if (version === 'v1') return text
+      return text
+        .replaceAll(market, V2.market)
+        .replaceAll(tokens[0], V2.tokens[0])
+        .replaceAll(tokens[1], V2.tokens[1])
+        .replaceAll('"event_type":"book"', '"event_type":"book","version":"v2"')
+    }
+    const path = new PolymarketPath(asked.market, asked.tokens)
+    for (const { name, text, receivedAtMs, becomes, book } of steps) {
+      path.fates.clear()
+      path.take(sent(text), receivedAtMs)
+      const fates = [...path.fates].flatMap(([fate, count]) => Array<string>(count).fill(fate))
+      assert.deepEqual(fates.sort(), [...becomes].sort(), name)
+      const { bids, asks } = path.market.actor.book()
+      assert.deepEqual({ bids, asks }, book, name)
+    }
+    assert.deepEqual(path.market.resyncs, [])
+    assert.equal(steps.length, 21)
+  })
+}
 
 test('[WALLETREAD11] invented positions become what is written beside them', async () => {
   const cases = casesOf(`${INVENTED}/polymarket/data-positions.jsonl`)
