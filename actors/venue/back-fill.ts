@@ -226,7 +226,7 @@ export class TradeBackFill {
         const untilMs = timeMs(toMs + OVERLAP_MS)
         const { completeFromMs, doubt, newestMs } = await this.#feed.fetchTrades({
           market: null,
-          // Another beginning makes another URL: a cache may keep the wrong answer of the same one.
+          // Where a venue's list has beginnings, another one makes another URL: a cache may keep the wrong answer of the same.
           fromMs: timeMs(fromMs - failures * 1_000),
           toMs: untilMs,
           source: 'backfill',

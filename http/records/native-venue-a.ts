@@ -1,6 +1,6 @@
 // Venue a's markets and trades in the venue's own words (http/README.md, native views): each field as the
 // venue sent it, derived where it sends it no more, and live where the stream knows better.
-// Not for: which rows (routes/native.ts). Upholds NATIVE1 to NATIVE4.
+// Not for: which rows (routes/native.ts). Upholds NATIVE1 to NATIVE4, NATIVE11.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
@@ -28,7 +28,14 @@ export const VenueAMarketSchema = Type.Object({
   new: Type.Boolean(),
   featured: Type.Boolean(),
   archived: Type.Boolean(),
-  clobTokenIds: Type.String({ description: 'a JSON-encoded array of token ids' }),
+  version: Type.String({ description: "v1, or v2 for a market of the venue's second protocol" }),
+  clobTokenIds: Type.String({
+    description:
+      'a JSON-encoded array of the ids under which the outcomes trade, of either version',
+  }),
+  positionIds: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: 'the same ids of a market of version v2; null of one of v1',
+  }),
   tokens: Type.Array(
     Type.Object({ token_id: Type.String(), outcome: Type.String(), price: Type.Number() }),
   ),
@@ -64,6 +71,8 @@ export function venueAMarket(view: MarketView) {
   const labels = summary.outcomes.map(({ label }) => label)
   const tokens = summary.outcomes.map(({ id }) => String(id))
   const isOver = summary.status !== 'open' && !summary.isUnopened
+  const version = text(native.version, 'v1')
+  const isV1 = version === 'v1'
   const created = text(native.createdAt, iso(summary.createdAtMs))
   return {
     id: text(native.id, ''),
@@ -83,7 +92,10 @@ export function venueAMarket(view: MarketView) {
     new: flag(native.new, false),
     featured: flag(native.featured, false),
     archived: flag(native.archived, false),
-    clobTokenIds: text(native.clobTokenIds, JSON.stringify(tokens)),
+    version,
+    // A row of another version may have ids of the first one, under which nothing trades.
+    clobTokenIds: text(isV1 ? native.clobTokenIds : null, JSON.stringify(tokens)),
+    positionIds: isV1 ? null : tokens,
     tokens: summary.outcomes.map(({ id, label }, index) => ({
       token_id: String(id),
       outcome: label,

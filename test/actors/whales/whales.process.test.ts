@@ -10,6 +10,7 @@ import fc from 'fast-check'
 import { mailboxMessagesMax } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
+import { partId } from '../../../engine/trade-parts.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb.ts'
 import { CrashingStorage } from '../../support/fakes/crashing-storage.ts'
@@ -231,6 +232,43 @@ test('[WHALE7] after a failed turn the open groups are read again, and a trade d
   const told = world.told.map(({ whale }) => `${whale.nativeId} $${whale.usd / 1e6}`)
   assert.deepEqual(told.sort(), ['a $6000', 'future $6000'])
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
+})
+
+test('[WHALE12] a fill that came without its wallet has it in the stored row, at once or when its group is closed, and is told once', () => {
+  const [storage, clock] = [openMemoryStorage(), new ManualClock()]
+  const world = openWorld({ storage, clock })
+  const parts = (tx: string) => [partId(tx, 0), partId(tx, 1)] as const
+  const wallets = () =>
+    rowsOf(storage).map(({ whale }) => [whale.nativeId, whale.wallet, whale.taker, whale.fills])
+  const deliver = (tx: string) => {
+    for (const id of parts(tx)) world.deliver({ id, tx, taker: null, usd: 3_000 })
+  }
+  const [a, b] = parts('0x1')
+  deliver('0x1')
+  world.complete(a, 'early')
+  world.complete(b, 'early')
+  clock.advance(150)
+  assert.deepEqual(wallets(), [[a, 'early', 'early', 2]], 'the group was still open')
+  const [c, d] = parts('0x2')
+  deliver('0x2')
+  clock.advance(150)
+  assert.deepEqual(wallets().at(-1), [c, null, null, 2])
+  world.complete(c, 'late')
+  assert.deepEqual(wallets().at(-1), [c, 'late', 'late', 2])
+  world.complete(d, 'later')
+  assert.deepEqual(wallets().at(-1), [c, 'late', 'late', 2], 'the first wallet stays')
+  const [e] = parts('0x3')
+  deliver('0x3')
+  clock.advance(150)
+  world.whales.stop()
+  clock.advance(600_000)
+  const next = openWorld({ storage, clock })
+  clock.advance(1_000)
+  next.complete(e, 'after')
+  assert.deepEqual(wallets().at(-1), [e, 'after', 'after', 2], 'also in a later run')
+  clock.advance(60_000)
+  assert.deepEqual(tellings(world), [`1 ${a} $6000`, `2 ${c} $6000`, `3 ${e} $6000`])
+  assert.deepEqual(tellings(next), [])
 })
 
 // At random

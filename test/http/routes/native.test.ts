@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'
 import { outcomeId } from '../../../engine/ids.ts'
+import type { JsonRecord } from '../../../engine/market/market.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { parseMarket } from '../../../engine/venues/kalshi/catalog/listing.ts'
@@ -96,6 +97,35 @@ describe('native views', () => {
     assert.equal((await one()).status, 'finalized')
     b.summary = { ...b.summary, status: 'closed', isUnopened: true }
     assert.equal((await one()).status, 'initialized')
+  })
+
+  test('[NATIVE11] of a market of protocol v2 the ids shown are those that requests take', async () => {
+    const ids = ['6121852760768223522', '6121852760768223523']
+    const outcomes = ids.map((id, index) => ({
+      label: index === 0 ? 'Yes' : 'No',
+      id: outcomeId(id),
+    }))
+    let digit = 2
+    const shown = async (native: JsonRecord) => {
+      const conditionId = `0x01${String(digit++).repeat(60)}00`
+      face.engine.add(conditionId, { slug: 'of-v2', outcomes, native })
+      const { body } = await face.get(`/v1/venue_a/markets/${conditionId}`)
+      assert.ok(Value.Check(VenueAMarketSchema, body), JSON.stringify(body))
+      const { version, clobTokenIds, positionIds } = body
+      return { version, clobTokenIds, positionIds }
+    }
+    const text = JSON.stringify(ids)
+    const ofV2 = { version: 'v2', clobTokenIds: text, positionIds: ids }
+    const asRead = { version: 'v2', clobTokenIds: null, positionIds: ids }
+    assert.deepEqual(await shown(asRead), ofV2)
+    assert.deepEqual(await shown({ ...asRead, clobTokenIds: '["77", "78"]' }), ofV2)
+    const ofV1 = { version: 'v1', clobTokenIds: '["1", "2"]', positionIds: null }
+    assert.deepEqual(await shown({ clobTokenIds: '["1", "2"]', positionIds: ['8', '9'] }), ofV1)
+    assert.deepEqual(await shown({ version: 'v1' }), { ...ofV1, clobTokenIds: text })
+    for (const [index, id] of ids.entries()) {
+      const { list } = await rows(`/v1/venue_a/markets?token_id=${id}`)
+      assert.equal(list[0]?.tokens[index].token_id, id)
+    }
   })
 
   test('[NATIVE4] what a venue does not have is 404, and the other venue is not looked at', async () => {

@@ -1,6 +1,7 @@
 // Fills that reach the owner of whales as they do in the engine: stored, stamped, told. The world can
 // be started again on what its storage kept, and a naive twin says what rows the stored fills make.
 
+import assert from 'node:assert/strict'
 import { System } from '../../../actors/system.ts'
 import { Whales } from '../../../actors/whales/whales.ts'
 import type { WhaleUpdate } from '../../../engine/events.ts'
@@ -82,6 +83,15 @@ export class WhaleWorld {
     this.#take(fill, false)
   }
 
+  /** The row of a stored fill's transaction came: the fill has its wallet from now on. */
+  complete(id: string, taker: string): void {
+    const { ref } = viewOf(1)
+    const fill = this.storage.trades.get(ref.number, id)
+    assert.ok(fill !== null)
+    this.storage.trades.setTaker(ref.number, id, taker)
+    this.publisher.tellCompleted(ref, { ...fill, taker })
+  }
+
   #take(fill: WorldFill, isLive: boolean): void {
     const market = viewOf(fill.market ?? 1).ref
     if (this.storage.trades.has(market.number, fill.id)) return
@@ -131,7 +141,7 @@ function tradeOf(
     outcomeIndex: fill.outcomeIndex ?? 0,
     usd: notionalMicros({ price, size }),
     maker: fill.maker ?? null,
-    taker: fill.taker ?? (fill.tx === undefined ? null : 'taker'),
+    taker: fill.taker === undefined ? (fill.tx === undefined ? null : 'taker') : fill.taker,
     txHash: fill.tx ?? null,
     isBlock: false,
   }
