@@ -8,7 +8,7 @@
 import type { Clock } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
-import { AnswerDoubt, type DoubtReason, type Doubts } from '../../answers.ts'
+import { AnswerDoubt, type DoubtReason, type Doubts, pagesOf } from '../../answers.ts'
 import type { DriftNotes } from '../../drift.ts'
 import type { TradesRead } from '../../venue.ts'
 import { DATA_ROWS_MAX, type DataApi } from '../data-api.ts'
@@ -42,6 +42,7 @@ export interface Walked extends TradesRead {
   readonly provenToMs: TimeMs
 }
 
+const PATH = '/v2/trades'
 /** An edge keeps a first page so long. */
 const EDGE_MS = 300_000
 /** Trades are listed within this time. */
@@ -54,7 +55,6 @@ const BLOCK_MS = 5_000
 const PAGES_MAX = 2_160
 /** Places of earlier walks that are remembered, the newest of the whole venue: about 300 bytes each. */
 const PLACES_MAX = 4_096
-const EMPTY_PAGES_MAX = 10
 /** Further page sizes that make further URLs. */
 const SIZES = 50
 
@@ -142,39 +142,37 @@ export class TradeWalk {
       isReached: false,
       pages: 0,
     }
-    let cursor = place?.cursor
-    const seen = new Set<string>()
-    let emptyCount = 0
-    while (gathered.pages < PAGES_MAX) {
-      const { rows, next } = await this.#page(range, cursor, signal)
-      gathered.pages += 1
-      this.#take(rows, { from, to }, gathered)
-      if (next === null || gathered.isReached) return gathered
-      if (seen.has(next)) throw this.#circle('a cursor of trades came again', next)
-      emptyCount = rows.length === 0 ? emptyCount + 1 : 0
-      if (emptyCount > EMPTY_PAGES_MAX) throw this.#circle('pages of trades without a trade', next)
-      seen.add(next)
-      if (range.market === null) this.#remember({ second: gathered.oldest, cursor: next })
-      cursor = next
-    }
-    return gathered
-  }
-
-  /** One page. A cursor that the venue takes no more is forgotten: the walk fails, and the next begins anew. */
-  async #page(range: WalkRange, cursor: string | undefined, signal: AbortSignal) {
     const { market, attempt = 0, rowsMax = DATA_ROWS_MAX } = range
     const query = {
       taker_only: true,
       limit: rowsMax - (attempt % SIZES),
       ...(market === null ? {} : { condition: market }),
     }
-    const asked = { path: '/v2/trades', query, kind: 'trades' } as const
+    let next: string | null = null
+    const ask = async (cursor = place?.cursor) => {
+      const asked = { path: PATH, query, kind: 'trades' } as const
+      const page = await this.#parts.data.page(asked, cursor, { signal })
+      next = page.next
+      return page
+    }
+    const list = { kind: 'trades', name: PATH, pagesMax: PAGES_MAX + 1 } as const
     try {
-      return await this.#parts.data.page(asked, cursor, { signal })
+      for await (const rows of pagesOf(ask, list)) {
+        gathered.pages += 1
+        this.#take(rows, { from, to }, gathered)
+        if (gathered.isReached || gathered.pages === PAGES_MAX) break
+        if (market === null) this.#remember({ second: gathered.oldest, cursor: next })
+      }
     } catch (error) {
-      if (cursor !== undefined && market === null) this.#places = []
+      // A cursor may be what failed: the next walk begins at the newest trade.
+      const isBehindCursor = place !== null || gathered.pages > 0
+      if (market === null && isBehindCursor) this.#places = []
+      if (error instanceof AnswerDoubt && error.reason !== 'shape') {
+        this.#parts.drift.note('data.pages', `${PATH} ${error.reason}`, error.message)
+      }
       throw error
     }
+    return gathered
   }
 
   #take(
@@ -192,7 +190,9 @@ export class TradeWalk {
       }
       const second = Math.floor(row.timeMs / 1_000)
       // A page that begins after the end of the one before is no continuation of it.
-      if (second > before) throw this.#circle('a page of trades went back', value)
+      if (second > before) {
+        throw new AnswerDoubt('trades', 'cursor', 'a page of trades went back')
+      }
       gathered.oldest = Math.min(gathered.oldest, second)
       gathered.newest = Math.max(gathered.newest, second)
       if (second < from) gathered.isReached = true
@@ -200,21 +200,17 @@ export class TradeWalk {
     }
   }
 
-  #circle(what: string, sample: unknown): AnswerDoubt {
-    this.#parts.drift.note('data.pages', `/v2/trades ${what}`, sample)
-    return new AnswerDoubt('trades', 'cursor', what)
-  }
-
   /** The place nearest to a second that has all of that second behind it. */
   #placeBefore(second: number): Place | null {
     return this.#places.findLast((place) => place.second > second) ?? null
   }
 
-  #remember(place: Place): void {
-    if (!Number.isFinite(place.second)) return
-    const at = this.#places.findIndex(({ second }) => second <= place.second)
+  #remember({ second, cursor }: { readonly second: number; readonly cursor: string | null }): void {
+    if (cursor === null || !Number.isFinite(second)) return
+    const place = { second, cursor }
+    const at = this.#places.findIndex((other) => other.second <= second)
     if (at < 0) this.#places.push(place)
-    else if (this.#places[at]?.second === place.second) return
+    else if (this.#places[at]?.second === second) return
     else this.#places.splice(at, 0, place)
     if (this.#places.length > PLACES_MAX) this.#places.pop()
   }

@@ -30,7 +30,9 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   const source: Source = {
     newestFirst: rows.toReversed().map(dataRow),
     page: (found) => found,
+    next: (after) => after,
   }
+  const drift = quietDrift()
   const data: Pick<DataApi, 'page'> = {
     async page({ query }, cursor) {
       asked.push({ query, cursor })
@@ -45,11 +47,11 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
       const from = cursor === undefined ? 0 : found.length - Number(cursor)
       const rest = found.length - from - limit
       const page = source.page(found.slice(from, from + limit), { query, cursor })
-      return { rows: page, next: rest > 0 ? String(rest) : null }
+      return { rows: page, next: source.next(rest > 0 ? String(rest) : null) }
     },
   }
   const walk = new TradeWalk({
-    ...{ data, clock, drift: quietDrift() },
+    ...{ data, clock, drift },
     doubts: new Doubts({ metrics, log: silentLog, venue: 'a' }),
     onRejected: (reason) => void rejections.push(reason),
     onCut: (pages) => void cuts.push(pages),
@@ -71,7 +73,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   const doubted = (reason: string) =>
     metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'a', kind: 'trades', reason })
       .value
-  return { clock, source, asked, read, cuts, rejections, doubted }
+  return { clock, drift, source, asked, read, cuts, rejections, doubted }
 }
 
 interface Source {
@@ -81,6 +83,8 @@ interface Source {
     rows: readonly Readonly<Record<string, unknown>>[],
     asked: { query: Query; cursor: string | undefined },
   ) => readonly unknown[]
+  /** And of its cursor. */
+  next: (after: string | null) => string | null
 }
 
 function makeRows(perSecond: (second: number) => number, seconds: number, random: Random) {
@@ -191,6 +195,16 @@ test('[POLYHIST4] rows that are no trades are counted, combinations are left out
   back.source.page = (page, { cursor }) =>
     cursor === undefined ? page : back.source.newestFirst.slice(0, 10)
   await assert.rejects(back.read(START_S, START_S + 2_999), AnswerDoubt)
+  assert.deepEqual(
+    back.drift.entries().map(({ kind, name }) => [kind, name]),
+    [['data.pages', '/v2/trades cursor']],
+  )
+  // Pages without a trade whose cursors lead back, or on and on.
+  back.source.page = () => []
+  back.source.next = () => '7'
+  await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'cursor' })
+  back.source.next = () => `${back.asked.length}`
+  await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'endless' })
 })
 
 test('[POLYHIST5] a walk for an older time begins where an earlier one was', async () => {
