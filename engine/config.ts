@@ -97,7 +97,10 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
   },
   SIM_RATE: { default: '50', means: 'venue messages a second over both, 1 to 20000' },
   SIM_SEED: { default: '1', means: 'seed of the simulated world, 0 to 4294967295' },
-  SIM_FAULTS: { default: 'off', means: '`off`, `on`, or a comma list of faults' },
+  SIM_FAULTS: {
+    default: 'v1_retired,stale_cache',
+    means: '`off`, `on`, or a comma list of faults',
+  },
   SIM_RTDS_END_S: {
     default: '0',
     means: 'seconds after which the simulated RTDS tells no more trades, 0 to 86400; 0: never',

@@ -14,6 +14,7 @@ export const FAULT_NAMES = [
   'one_sided',
   'empty_book',
   'stale_cache',
+  'v1_retired',
   'rtds_silent',
 ] as const
 

@@ -58,6 +58,7 @@ test('[CONFIG2] every bad value is named at once, with what it accepts, and no s
 test('[CONFIG3] the configuration and the simulator know the same faults', () => {
   assert.deepEqual([...FAULT_NAMES].sort(), Object.keys(FAULT_CHANCES).sort())
   assert.deepEqual(loadConfig({ SIM_FAULTS: 'on' }).sim.faults, FAULT_NAMES)
+  assert.deepEqual(loadConfig({}).sim.faults, ['v1_retired', 'stale_cache'])
   assert.deepEqual(loadConfig({ SIM_FAULTS: 'html, silence' }).sim.faults, ['html', 'silence'])
 })
 

@@ -29,8 +29,10 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   one_sided: 1 / 300,
   /** Per market and minute: both sides are withdrawn for a while. */
   empty_book: 1 / 600,
-  /** Per first page that the venue lets caches keep: a copy, as old as they may keep it at most. */
+  /** Per first page that the venue lets caches keep: its edge does, and gives it again until it is too old. */
   stale_cache: 1 / 10,
+  /** Per request of Data API v1: it is retired. Without the fault its paths are unknown: 404. */
+  v1_retired: 1,
   /** Per second: the activity stream tells nothing for two minutes while its sockets stay open. */
   rtds_silent: 1 / 600,
 }

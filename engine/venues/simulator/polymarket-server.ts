@@ -8,19 +8,20 @@ import type { Random } from '../../random.ts'
 import type { Faults } from './faults.ts'
 import type { SimWallets, World } from './model.ts'
 import { addClobRoutes } from './polymarket/clob.ts'
-import { addDataRoutes } from './polymarket/data-api.ts'
 import { DataV2, unknownPath } from './polymarket/envelope.ts'
 import { addGammaRoutes } from './polymarket/gamma.ts'
 import { addLeaderboard } from './polymarket/leaderboard.ts'
 import { addMarketFigures } from './polymarket/market-figures.ts'
 import { MarketChannel } from './polymarket/market-ws.ts'
+import { addPriceHistory } from './polymarket/past-prices.ts'
 import { Rtds } from './polymarket/rtds.ts'
-import { addTrades } from './polymarket/trades-v2.ts'
+import { addTrades } from './polymarket/trade-routes.ts'
 import { addWalletRoutes } from './polymarket/wallet-routes.ts'
-import { addWalletRoutesV2 } from './polymarket/wallet-v2.ts'
 import {
   json,
+  jsonText,
   plainText,
+  type RestAnswer,
   type RestHooks,
   type RestRequest,
   RestServer,
@@ -52,6 +53,8 @@ interface PolymarketServerOptions {
   readonly isRateLimited?: boolean
   /** Seconds after which the activity stream ends; null or absent: never. */
   readonly activityEndsS?: number | null
+  /** What answers on a path of Data API v1 under the fault `v1_retired`; 410 with JSON unless said. */
+  readonly retirement?: Retirement
 }
 
 export interface PolymarketServer {
@@ -80,13 +83,14 @@ export async function startPolymarketServer(
   const { wallets, stopLedgers } = walletsOf(options)
   addGammaRoutes(gamma, { world, wallets, clock, state: options.state })
   addClobRoutes(clob, { world, clock })
-  addDataRoutes(data, { world, wallets })
-  addWalletRoutes(data, { world, wallets })
   const dataV2 = new DataV2(data, { faults, nowMs: () => world.nowMs() })
-  addTrades(dataV2, { world, wallets })
-  addMarketFigures(dataV2, { world, wallets })
-  addWalletRoutesV2(dataV2, { world, wallets })
-  addLeaderboard(data, { world, wallets })
+  for (const add of [addTrades, addMarketFigures, addWalletRoutes, addLeaderboard]) {
+    add(dataV2, { world, wallets })
+  }
+  addPriceHistory(dataV2, world)
+  addRetiredPaths(data, () =>
+    faults.strikes('v1_retired') ? RETIREMENTS[options.retirement ?? 'gone'] : NOT_FOUND,
+  )
   clob.upgrade('/ws/market', market.sockets.accept)
   rtds.upgrade('*', activity.sockets.accept)
   const stop = async () => {
@@ -110,6 +114,33 @@ export async function startPolymarketServer(
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** Paths of Data API v1, each also under `/v1`. `/v1/accounting/snapshot` is not here: the venue keeps it. */
+const RETIRED_PATHS = [
+  ...['trades', 'activity', 'positions', 'closed-positions', 'market-positions', 'value', 'traded'],
+  ...['oi', 'holders', 'live-volume', 'leaderboard', 'builders/leaderboard', 'builders/volume'],
+]
+const NOT_FOUND = json({ error: 'not found' }, 404)
+/** The ways in which a retired path may answer. */
+const RETIREMENTS = {
+  gone: json({ error: 'this version of the API has been retired, use /v2' }, 410),
+  missing: NOT_FOUND,
+  moved: { ...plainText('', 308), headers: { location: '/v2/openapi.json' } },
+  page: {
+    status: 200,
+    contentType: 'text/html; charset=utf-8',
+    body: '<!DOCTYPE html>\n<title>Retired</title>\n<p>This API has moved.</p>\n',
+  },
+  empty: jsonText(''),
+} satisfies Record<string, RestAnswer>
+export type Retirement = keyof typeof RETIREMENTS
+
+function addRetiredPaths(data: RestServer, answer: () => RestAnswer): void {
+  for (const path of RETIRED_PATHS) {
+    data.get(`/${path}`, answer)
+    data.get(`/v1/${path}`, answer)
   }
 }
 
@@ -150,9 +181,6 @@ const CLOB_LIMITS: readonly RateLimit[] = [
 const DATA_LIMITS: readonly RateLimit[] = [
   { paths: [], requests: 800 },
   { paths: ['/v2/trades'], requests: 300 },
-  { paths: ['/trades', '/v1/trades'], requests: 200 },
-  { paths: ['/positions', '/v1/positions'], requests: 150 },
-  { paths: ['/closed-positions', '/v1/closed-positions'], requests: 150 },
   { paths: ['/v2/positions'], requests: 200 },
   { paths: ['/v2/activity'], requests: 200 },
 ]
@@ -176,7 +204,7 @@ function hooksWith(limits: readonly RateLimit[], clock: Clock): RestHooks {
     },
     rateLimited,
     notFound: ({ path }) => {
-      return isV2(path) ? unknownPath(404, path) : json({ error: 'not found' }, 404)
+      return isV2(path) ? unknownPath(404, path) : NOT_FOUND
     },
     methodNotAllowed: ({ path }) => {
       return isV2(path) ? unknownPath(405, path) : plainText('Method Not Allowed', 405)

@@ -7,6 +7,7 @@ import { Faults } from '../../../engine/venues/simulator/faults.ts'
 import type { SimFault } from '../../../engine/venues/simulator/model.ts'
 import {
   type PolymarketServer,
+  type Retirement,
   startPolymarketServer,
 } from '../../../engine/venues/simulator/polymarket-server.ts'
 import { FrameReader } from '../clients/venue-client.ts'
@@ -44,6 +45,7 @@ export async function startStubVenue(
     faults?: readonly SimFault[]
     isRateLimited?: boolean
     activityEndsS?: number | null
+    retirement?: Retirement
   } = {},
 ): Promise<StubVenue> {
   const clock = new ManualClock()
@@ -60,6 +62,7 @@ export async function startStubVenue(
     state: (query) => ({ asked: query.get('view') }),
     isRateLimited: options.isRateLimited ?? false,
     activityEndsS: options.activityEndsS ?? null,
+    retirement: options.retirement ?? 'gone',
   })
   const { ports } = server
   const open: FrameReader[] = []

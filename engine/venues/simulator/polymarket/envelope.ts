@@ -1,19 +1,19 @@
 // Venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2), what its paths share: queries in either
 // spelling, `{"data", "pagination"}`, signed cursors that hold a position, errors with a code and a trace id, the
-// caching that each answer allows. Under the fault `stale_cache` a first page is a copy from before.
-// Not for: what a path answers (data-api.ts, wallet-v2.ts). Upholds SIMPM40 and SIMWALLET13.
+// caching that each answer allows. Under the fault `stale_cache` an edge keeps first pages and gives them again, with
+// their age. Not for: what a path answers (trade-routes.ts, market-figures.ts). Upholds SIMPM40 and SIMWALLET13.
 
 import { hash32 } from '../../../random.ts'
-import { type TimeMs, timeMs } from '../../../units.ts'
+import type { TimeMs } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import { json, type RestAnswer, type RestServer } from '../rest.ts'
 import { hexWord } from '../world/mix.ts'
-import { bounded, QueryError } from './data-query.ts'
+import { bounded, QueryError, word } from './data-query.ts'
 
-const LIMIT_DEFAULT = 100
-const LIMIT_MAX = 1_000
-/** The ages that a copy may have, from none to the greatest. */
-const AGES = 1_024
+const LIMITS = { fallback: 100, max: 1_000 }
+/** What the edge keeps at most; beyond either bound its oldest copies go. */
+const COPIES_MAX = 256
+const COPY_CHARACTERS_MAX = 32 * 1_048_576
 
 /** What a cursor holds besides its page size: where the next page begins. */
 export type Position = Readonly<Record<string, string | number>>
@@ -25,8 +25,6 @@ export interface AskedPage {
   readonly limit: number
   /** Null: the first page. */
   readonly at: Position | null
-  /** What is younger is not shown: a cached copy was made then. */
-  readonly asOfMs: TimeMs
 }
 
 export interface Page {
@@ -38,6 +36,13 @@ export interface Page {
 /** How long an answer may be kept by caches on the way, in seconds; null: not at all. */
 export interface Caching {
   readonly maxAgeS: number | null
+}
+
+interface PageOptions extends Caching {
+  /** Rows of a page; 100 and at most 1,000 unless said. */
+  readonly limits?: { readonly fallback: number; readonly max: number }
+  /** What answers a query for one thing in place of a page; undefined: the query is for a page. */
+  readonly single?: (query: URLSearchParams) => unknown
 }
 
 /** An error that is no unreadable parameter. */
@@ -61,6 +66,7 @@ export interface DataV2Parts {
 export class DataV2 {
   readonly #server: RestServer
   readonly #parts: DataV2Parts
+  readonly #edge = new Edge()
   #requestCount = 0
 
   constructor(server: RestServer, parts: DataV2Parts) {
@@ -69,13 +75,19 @@ export class DataV2 {
   }
 
   /** A list in pages. Its cursors carry `type` and are refused by other paths. */
-  pages(type: string, path: string, read: (asked: AskedPage) => Page, caching: Caching): void {
-    this.#answer(path, caching, (query) => {
+  pages(
+    type: string,
+    path: string,
+    read: (asked: AskedPage) => Page,
+    { maxAgeS, limits = LIMITS, single }: PageOptions,
+  ): void {
+    this.#answer(path, maxAgeS, (query) => {
+      const one = single?.(query)
+      if (one !== undefined) return { data: one }
       if (query.has('offset')) throw new QueryError('invalid offset')
       const held = cursorIn(query, type)
-      const limit = held?.l ?? limitOf(query)
-      const asOfMs = this.#asOf(held === null ? caching : { maxAgeS: null })
-      const { rows, next } = read({ query, limit, at: held?.at ?? null, asOfMs })
+      const limit = held?.l ?? limitOf(query, limits)
+      const { rows, next } = read({ query, limit, at: held?.at ?? null })
       const before = held?.d ?? 0
       const cursor = next === null ? null : cursorText(type, { l: limit, d: before + limit }, next)
       const pagination = {
@@ -89,34 +101,66 @@ export class DataV2 {
   }
 
   /** One value, or rows without pages. */
-  value(
-    path: string,
-    read: (query: URLSearchParams, asOfMs: TimeMs) => unknown,
-    caching: Caching,
-  ): void {
-    this.#answer(path, caching, (query) => ({ data: read(query, this.#asOf(caching)) }))
+  value(path: string, read: (query: URLSearchParams) => unknown, { maxAgeS }: Caching): void {
+    this.#answer(path, maxAgeS, (query) => ({ data: read(query) }))
   }
 
-  #answer(path: string, { maxAgeS }: Caching, body: (query: URLSearchParams) => unknown): void {
-    this.#server.get(path, (request) => {
+  #answer(path: string, maxAgeS: number | null, body: (query: URLSearchParams) => unknown): void {
+    this.#server.get(path, ({ query }) => {
+      const nowMs = this.#parts.nowMs()
+      const url = `${path}?${query}`
+      const copy = this.#edge.copyOf(url, nowMs)
+      if (copy !== null) return copy
       this.#requestCount += 1
       const traceId = traceIdOf(this.#requestCount)
       try {
-        const cached = maxAgeS === null ? {} : { 'cache-control': `public, max-age=${maxAgeS}` }
-        return { ...json(body(snakeQuery(request.query))), headers: headers(traceId, cached) }
+        if (maxAgeS === null) return { ...json(body(snakeQuery(query))), headers: headers(traceId) }
+        const kept = { 'cache-control': `public, max-age=${maxAgeS}` }
+        const answer = { ...json(body(snakeQuery(query))), headers: headers(traceId, kept) }
+        const isKept = !query.has('cursor') && this.#parts.faults.strikes('stale_cache')
+        if (isKept) this.#edge.keep(url, { answer, madeMs: nowMs, maxAgeS })
+        return answer
       } catch (error) {
         return refusal(error, traceId)
       }
     })
   }
+}
 
-  /** The present, or under `stale_cache` the moment at which an edge made its copy. */
-  #asOf({ maxAgeS }: Caching): TimeMs {
-    const { faults, nowMs } = this.#parts
-    const now = nowMs()
-    if (maxAgeS === null || !faults.strikes('stale_cache')) return now
-    const age = (hash32('age', this.#requestCount) % AGES) / AGES
-    return timeMs(now - Math.floor(age * maxAgeS * 1_000))
+interface Copy {
+  readonly answer: RestAnswer
+  readonly madeMs: TimeMs
+  readonly maxAgeS: number
+}
+
+/** Whole answers by their URL, each until it is too old. */
+class Edge {
+  readonly #copies = new Map<string, Copy>()
+  #characters = 0
+
+  copyOf(url: string, nowMs: TimeMs): RestAnswer | null {
+    const copy = this.#copies.get(url)
+    if (copy === undefined) return null
+    const age = Math.floor((nowMs - copy.madeMs) / 1_000)
+    if (age >= 0 && age < copy.maxAgeS) {
+      return { ...copy.answer, headers: { ...copy.answer.headers, age: String(age) } }
+    }
+    this.#drop(url, copy)
+    return null
+  }
+
+  keep(url: string, copy: Copy): void {
+    this.#copies.set(url, copy)
+    this.#characters += copy.answer.body.length
+    for (const [oldest, kept] of this.#copies) {
+      if (this.#copies.size <= COPIES_MAX && this.#characters <= COPY_CHARACTERS_MAX) return
+      this.#drop(oldest, kept)
+    }
+  }
+
+  #drop(url: string, copy: Copy): void {
+    this.#copies.delete(url)
+    this.#characters -= copy.answer.body.length
   }
 }
 
@@ -157,8 +201,8 @@ function snakeQuery(query: URLSearchParams): URLSearchParams {
   return read
 }
 
-function limitOf(query: URLSearchParams): number {
-  const limit = bounded(query, 'limit', { fallback: LIMIT_DEFAULT, max: LIMIT_MAX })
+function limitOf(query: URLSearchParams, limits: { fallback: number; max: number }): number {
+  const limit = bounded(query, 'limit', limits)
   if (limit === 0) throw new QueryError('invalid limit')
   return limit
 }
@@ -197,6 +241,24 @@ function cursorIn(query: URLSearchParams, type: string): Held | null {
   return { l: Number(l), d: Number(d), at: position }
 }
 
+/**
+ * A word that the first page of a walk chose: the cursor holds it under the parameter's own name, and later pages may
+ * repeat it, but say no other. Throws QueryError.
+ */
+export function pinnedWord<const Word extends string>(
+  { query, at }: AskedPage,
+  key: string,
+  words: readonly Word[],
+  fallback: Word,
+): Word {
+  const given = word(query, key, words, null)
+  const held = words.find((each) => each === at?.[key])
+  if (held === undefined) return given ?? fallback
+  if (given !== null && given !== held)
+    throw new QueryError(`invalid ${key}: the cursor is of ${held}`)
+  return held
+}
+
 function signatureOf(data: unknown): string {
   const text = JSON.stringify(data)
   return [0, 1, 2, 3].map((part) => hexWord(hash32('cursor', part, text))).join('')
@@ -215,13 +277,12 @@ function entriesOf(value: unknown): ReadonlyMap<string, unknown> | null {
   return new Map<string, unknown>(Object.entries(value))
 }
 
-/** v1's keys as v2 spells them; what was an asset is a token id. */
+/** Keys as the stream spells them, in v2's spelling; an asset is a token id. */
 export function snakeRow(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([key, value]) => [snake(key), value]))
 }
 
 function snake(key: string): string {
   if (key === 'asset') return 'token_id'
-  if (key === 'oppositeAsset') return 'opposite_token_id'
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -1,14 +1,15 @@
-// Venue a's `/v1/leaderboard` (engine/venues/polymarket/README.md, Data API): wallets ranked by profit or by
-// volume, over all markets or one category. Profit of a period is what its fills are worth by now: splits,
-// merges, conversions and redemptions swap things of equal worth. Ranked at most every ten seconds a list.
-// Upholds SIMWALLET12.
+// Venue a's `/v2/leaderboard` (engine/venues/polymarket/README.md, Data API v2): wallets ranked by profit or by volume
+// in shares, over all markets or one category, or both ranks of one wallet. Profit of a period is what its fills are
+// worth by now: splits, merges, conversions and redemptions swap things of equal worth. Ranked at most every ten seconds
+// a list. Upholds SIMWALLET12.
 
 import { complement, DAY_MS, MICROS, type TimeMs } from '../../../units.ts'
 import type { SimTopic, SimWalletLedger, SimWallets, World } from '../model.ts'
-import { json, type RestAnswer, type RestServer } from '../rest.ts'
 import { participation } from '../world/fill-money.ts'
-import { answering, bounded, word } from './data-query.ts'
+import { word } from './data-query.ts'
+import { type AskedPage, type DataV2, type Page, pinnedWord } from './envelope.ts'
 import { outcomePrices } from './facts.ts'
+import { walletAsked } from './wallet-routes.ts'
 
 const CATEGORIES = [
   'OVERALL',
@@ -21,94 +22,120 @@ const CATEGORIES = [
   'ECONOMICS',
   'TECH',
   'FINANCE',
+  'COMBOS',
+  'ESPORTS',
 ] as const
 const PERIOD_DAYS = { DAY: 1, WEEK: 7, MONTH: 30, ALL: null } as const
 const PERIODS = ['DAY', 'WEEK', 'MONTH', 'ALL'] as const
-const LIMIT = { fallback: 25, max: 50 }
-const OFFSET = { fallback: 0, max: 1_000 }
 /** How long a ranking is shown; at most one for each category, period and order is kept. */
 const RANKED_MS = 10_000
 
-interface Ranked {
+interface Totals {
   readonly ledger: SimWalletLedger
-  readonly vol: number
+  /** In shares. */
+  readonly volume: number
   readonly pnl: number
 }
 
-interface Asked {
+/** Equal ones share a rank, and the next one jumps. */
+type Ranked = Totals & { readonly rank: number }
+
+interface Board {
   readonly category: (typeof CATEGORIES)[number]
   readonly period: (typeof PERIODS)[number]
-  readonly orderBy: 'PNL' | 'VOL'
+  readonly sortBy: 'PNL' | 'VOLUME'
 }
 
-/** Adds the route to a listener. */
+/** Adds the path. */
 export function addLeaderboard(
-  server: RestServer,
-  parts: { readonly world: World; readonly wallets: SimWallets },
+  data: DataV2,
+  { world, wallets }: { readonly world: World; readonly wallets: SimWallets },
 ): void {
   const kept = new Map<string, { readonly atMs: TimeMs; readonly rows: readonly Ranked[] }>()
-  const ranking = (asked: Asked): readonly Ranked[] => {
-    const nowMs = parts.world.nowMs()
-    const key = `${asked.category} ${asked.period} ${asked.orderBy}`
+  const ranking = (board: Board): readonly Ranked[] => {
+    const nowMs = world.nowMs()
+    const key = `${board.category} ${board.period} ${board.sortBy}`
     const known = kept.get(key)
     if (known !== undefined && nowMs - known.atMs < RANKED_MS) return known.rows
-    const rows = rank(parts.wallets, asked, nowMs)
+    const rows = rank(wallets, board, nowMs)
     kept.set(key, { atMs: nowMs, rows })
     return rows
   }
-  server.get('/v1/leaderboard', ({ query }) => answering(() => leaderboard(ranking, query)))
+  data.pages('leaderboard', '/v2/leaderboard', (asked) => page(ranking, asked), {
+    maxAgeS: null,
+    single: (query) => (query.has('user') ? standing(ranking, query) : undefined),
+  })
 }
 
-function leaderboard(
-  ranking: (asked: Asked) => readonly Ranked[],
-  query: URLSearchParams,
-): RestAnswer {
-  const category = word(query, 'category', CATEGORIES, 'OVERALL')
-  const period = word(query, 'timePeriod', PERIODS, 'DAY')
-  const orderBy = word(query, 'orderBy', ['PNL', 'VOL'], 'PNL')
-  const limit = bounded(query, 'limit', LIMIT)
-  const offset = bounded(query, 'offset', OFFSET)
-  const user = query.get('user')?.toLowerCase() ?? null
-  const userName = query.get('userName')
-  const rows = ranking({ category, period, orderBy })
-    .map(({ ledger, vol, pnl }, index) => ({
-      rank: String(index + 1),
-      proxyWallet: ledger.wallet.address,
-      userName: ledger.wallet.name,
-      xUsername: '',
-      verifiedBadge: false,
-      vol,
-      pnl,
-      profileImage: '',
-    }))
-    .filter((row) => user === null || row.proxyWallet.toLowerCase() === user)
-    .filter((row) => userName === null || row.userName === userName)
-  return json(rows.slice(offset, offset + limit))
-}
-
-function rank(wallets: SimWallets, asked: Asked, nowMs: TimeMs): readonly Ranked[] {
-  const days = PERIOD_DAYS[asked.period]
-  const fromMs = days === null ? 0 : nowMs - days * DAY_MS
-  const topic = topicOf(asked.category)
-  if (topic === undefined) return []
-  const rows: Ranked[] = []
-  for (const ledger of wallets.all()) {
-    const row = sumUp(ledger, fromMs, topic)
-    if (row.vol > 0) rows.push(row)
+function page(ranking: (board: Board) => readonly Ranked[], asked: AskedPage): Page {
+  const category = pinnedWord(asked, 'category', CATEGORIES, 'OVERALL')
+  const period = pinnedWord(asked, 'time_period', PERIODS, 'DAY')
+  const sortBy = pinnedWord(asked, 'sort_by', ['PNL', 'VOLUME'], 'PNL')
+  const from = Number(asked.at?.o ?? 0)
+  const to = from + asked.limit
+  const rows = ranking({ category, period, sortBy })
+  return {
+    rows: rows
+      .slice(from, to)
+      .map((row) => ({ rank: row.rank, ...figures(row), ...profile(row.ledger) })),
+    next: to < rows.length ? { o: to, category, time_period: period, sort_by: sortBy } : null,
   }
-  const key = asked.orderBy === 'PNL' ? 'pnl' : 'vol'
-  return rows.sort((one, other) => other[key] - one[key])
+}
+
+/** One wallet by both orders; rank 0: it is not on that board. */
+function standing(ranking: (board: Board) => readonly Ranked[], query: URLSearchParams): unknown {
+  const address = walletAsked(query)
+  const category = word(query, 'category', CATEGORIES, 'OVERALL')
+  const period = word(query, 'time_period', PERIODS, 'DAY')
+  const [byProfit, byVolume] = (['PNL', 'VOLUME'] as const).map((sortBy) =>
+    ranking({ category, period, sortBy }).find(
+      ({ ledger }) => ledger.wallet.address.toLowerCase() === address,
+    ),
+  )
+  if (byProfit === undefined) return null
+  return {
+    ...figures(byProfit),
+    rank_pnl: byProfit.rank,
+    rank_volume: byVolume?.rank ?? 0,
+    ...profile(byProfit.ledger),
+  }
+}
+
+function figures({ ledger, pnl, volume }: Totals) {
+  return { user_id: ledger.wallet.address, pnl, volume }
+}
+
+function profile({ wallet }: SimWalletLedger) {
+  return { user_name: wallet.name, profile_image: '', x_username: '', verified: false }
+}
+
+function rank(wallets: SimWallets, board: Board, nowMs: TimeMs): readonly Ranked[] {
+  const days = PERIOD_DAYS[board.period]
+  const fromMs = days === null ? 0 : nowMs - days * DAY_MS
+  const topic = topicOf(board.category)
+  if (topic === undefined) return []
+  const key = board.sortBy === 'PNL' ? 'pnl' : 'volume'
+  const rows = wallets
+    .all()
+    .map((ledger) => sumUp(ledger, fromMs, topic))
+    .filter(({ volume }) => volume > 0)
+    .sort((one, other) => other[key] - one[key])
+  let shared = 0
+  return rows.map((row, index) => {
+    if (row[key] !== rows[index - 1]?.[key]) shared = index + 1
+    return { ...row, rank: shared }
+  })
 }
 
 /** Null: every topic; undefined: the world has none such. */
-function topicOf(category: Asked['category']): SimTopic | null | undefined {
+function topicOf(category: Board['category']): SimTopic | null | undefined {
   if (category === 'OVERALL') return null
   const topics = ['politics', 'economics', 'crypto', 'weather', 'culture', 'sports'] as const
   return topics.find((topic) => topic.toUpperCase() === category)
 }
 
-function sumUp(ledger: SimWalletLedger, fromMs: number, topic: SimTopic | null): Ranked {
-  let vol = 0
+function sumUp(ledger: SimWalletLedger, fromMs: number, topic: SimTopic | null): Totals {
+  let volume = 0
   let pnl = 0
   for (const { fill, atMs, size, usd, fee, market } of ledger.events) {
     if (fill === null || market === null || atMs < fromMs) continue
@@ -117,8 +144,8 @@ function sumUp(ledger: SimWalletLedger, fromMs: number, topic: SimTopic | null):
     const price = fill.trade.outcomeIndex === 0 ? first : complement(first)
     const worth = (size / MICROS) * price
     const { isBuy } = participation(fill.trade, fill.participant)
-    vol += usd
+    volume += size
     pnl += isBuy ? worth - usd - fee : usd - fee - worth
   }
-  return { ledger, vol: vol / MICROS, pnl: pnl / MICROS }
+  return { ledger, volume: volume / MICROS, pnl: pnl / MICROS }
 }

@@ -1,12 +1,12 @@
 // Venue a's Data API v2 about markets as a whole (engine/venues/polymarket/README.md, Data API v2): open interest,
-// volume, holders, results, and how fresh it all is. Not for: trades (trades-v2.ts), wallets (wallet-v2.ts).
+// volume, holders, results, and how fresh it all is. Not for: trades (trade-routes.ts), wallets (wallet-routes.ts).
 // Upholds SIMPM19, SIMPM42.
 
 import { complement, MICROS, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, SimWallets, World } from '../model.ts'
 import { amount, csv, QueryError } from './data-query.ts'
-import { type AskedPage, type DataV2, type Page, snakeRow } from './envelope.ts'
-import { marketsAsked, TRADES_AGE_S } from './trades-v2.ts'
+import type { AskedPage, DataV2, Page } from './envelope.ts'
+import { marketsAsked, TRADES_AGE_S } from './trade-routes.ts'
 import { holderRow } from './wallet-rows.ts'
 
 interface Parts {
@@ -135,11 +135,11 @@ function holders({ world, wallets }: Parts, { query, limit, at }: AskedPage): Pa
         .filter((row) => row.amount > 0 && row.amount >= balanceMin)
         .sort(
           (one, other) =>
-            other.amount - one.amount || (one.proxyWallet < other.proxyWallet ? -1 : 1),
+            other.amount - one.amount || (one.proxy_wallet < other.proxy_wallet ? -1 : 1),
         )
       if (rows.length > from + limit) hasMore = true
-      const shown = rows.slice(from, from + limit).map((row) => snakeRow({ ...row }))
-      return { token_id: market.listing.tokens[outcomeIndex], holders: shown }
+      const token = market.listing.tokens[outcomeIndex]
+      return { token_id: token, holders: rows.slice(from, from + limit) }
     }),
   )
   const rows = groups.filter((group) => group.holders.length > 0)

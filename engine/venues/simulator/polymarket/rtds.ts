@@ -7,8 +7,8 @@ import type { Clock } from '../../../clock.ts'
 import type { Faults } from '../faults.ts'
 import type { SimTrade } from '../model.ts'
 import { type ChannelOptions, type Conversation, type SimSocket, SocketGroup } from './socket.ts'
+import { isSameMatch } from './trade-routes.ts'
 import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
-import { isSameMatch } from './trades-v2.ts'
 
 const PING_PERIOD_SECONDS = 5
 const SILENCE_DRAWN_MS = 1_000

@@ -1,54 +1,117 @@
-// Venue a's Data API v1 about wallets (engine/venues/polymarket/README.md, Data API): activity, positions,
-// closed positions, value, holders, markets traded. Only the proxy address names a wallet here; a page that
-// is not full is the last one. Not for: the leaderboard (leaderboard.ts), v2 (wallet-v2.ts). Upholds
-// SIMWALLET8 to SIMWALLET11.
+// Venue a's Data API v2 about wallets (engine/venues/polymarket/README.md, Data API v2): `/v2/activity`, `/v2/positions`,
+// `/v2/value` and `/v2/user-stats`. Only the proxy address names a wallet here. Not for: what rows look like
+// (wallet-rows.ts), the leaderboard (leaderboard.ts), pages, cursors and errors (envelope.ts).
+// Upholds SIMWALLET8 to SIMWALLET11, SIMWALLET13.
 
-import { toNumber } from '../../../units.ts'
-import type { SimMarket, SimWalletEvent, SimWalletLedger, SimWallets, World } from '../model.ts'
-import { json, type RestAnswer, type RestServer } from '../rest.ts'
-import {
-  amount,
-  answering,
-  bounded,
-  csv,
-  flag,
-  marketFilter,
-  marketsOf,
-  QueryError,
-  user,
-  word,
-} from './data-query.ts'
+import { toSeconds } from '../../../units.ts'
+import type { SimWalletEvent, SimWalletLedger, SimWallets, World } from '../model.ts'
+import { csv, flag, positive, QueryError, user, word } from './data-query.ts'
+import { type AskedPage, type DataV2, type Page, pinnedWord } from './envelope.ts'
+import { CONTRACTS, marketsAsked } from './trade-routes.ts'
 import {
   activityRow,
-  closedPositionRow,
-  holderRow,
+  isRedeemable,
   type Position,
   positionFigures,
   positionRow,
   positionsOf,
   rounded,
   sideOf,
-  usdcMicros,
 } from './wallet-rows.ts'
 
-/** Adds the routes to a listener, at the root and under `/v1`. */
-export function addWalletRoutes(
-  server: RestServer,
-  parts: { readonly world: World; readonly wallets: SimWallets },
-): void {
-  const { world, wallets } = parts
-  const answers: Readonly<Record<string, (query: URLSearchParams) => RestAnswer>> = {
-    activity: (query) => activity(wallets, query),
-    positions: (query) => positions(wallets, query),
-    'closed-positions': (query) => closedPositions(wallets, query),
-    value: (query) => value(wallets, query),
-    traded: (query) => traded(wallets, query),
-    holders: (query) => holders({ world, wallets, query }),
+/** Contracts below which an open position is not shown. */
+const DUST = 0.1
+const TITLE_LENGTH_MAX = 200
+const DIRECTIONS = ['ASC', 'DESC'] as const
+
+interface Parts {
+  readonly world: World
+  readonly wallets: SimWallets
+}
+
+/** Seconds that the venue's edge keeps an answer. */
+const ACTIVITY_AGE_S = 15
+const POSITIONS_AGE_S = 5
+
+/** What is no amount counts as none given. */
+function leastOf(query: URLSearchParams): number {
+  const text = query.get('filter_amount') ?? ''
+  const least = text === '' ? Number.NaN : Number(text)
+  return least >= 0 ? least : DUST
+}
+
+/** Throws QueryError for no address, and for the venue's own contracts. */
+export function walletAsked(query: URLSearchParams): string {
+  const address = user(query)
+  if (CONTRACTS.has(address)) throw new QueryError('invalid user: a contract of the protocol')
+  return address
+}
+
+/** Adds the paths. */
+export function addWalletRoutes(data: DataV2, parts: Parts): void {
+  const ofActivity = (asked: AskedPage) => activity(parts, asked)
+  data.pages('activity', '/v2/activity', ofActivity, { maxAgeS: ACTIVITY_AGE_S })
+  const ofPositions = (asked: AskedPage) => positions(parts, asked)
+  data.pages('positions', '/v2/positions', ofPositions, { maxAgeS: POSITIONS_AGE_S })
+  data.value('/v2/value', (query) => value(parts, query), { maxAgeS: null })
+  data.value('/v2/user-stats', (query) => userStats(parts.wallets, query), { maxAgeS: null })
+}
+
+/** The ledger of a proxy address; owners' addresses find nothing here, as live. */
+function proxyLedger(wallets: SimWallets, address: string): SimWalletLedger | null {
+  const ledger = wallets.wallet(address)
+  return ledger?.wallet.address.toLowerCase() === address ? ledger : null
+}
+
+/** `{proxy_wallet, value}`: what open positions are worth, those of some markets alone where they are named. */
+function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
+  const address = walletAsked(query)
+  const markets = marketsAsked(world, query)
+  let total = 0
+  for (const at of positionsOf(proxyLedger(wallets, address))) {
+    if (markets === null || markets.includes(at.holding.market))
+      total += positionFigures(at).current
   }
-  for (const [name, answer] of Object.entries(answers)) {
-    for (const root of ['', '/v1']) {
-      server.get(`${root}/${name}`, ({ query }) => answering(() => answer(query)))
-    }
+  return { proxy_wallet: address, value: rounded(total, 4) }
+}
+
+/** Null for a wallet that was never seen; `trades` counts markets. */
+function userStats(wallets: SimWallets, query: URLSearchParams): unknown {
+  const ledger = proxyLedger(wallets, walletAsked(query))
+  if (ledger === null) return null
+  const markets = new Set(ledger.events.flatMap(({ fill }) => fill?.trade.market ?? []))
+  const realized = [...positionsOf(ledger)].map((at) => positionFigures(at).realized)
+  return {
+    proxy_wallet: ledger.wallet.address,
+    trades: markets.size,
+    biggest_win: rounded(Math.max(0, ...realized), 6),
+    views: 0,
+    join_date: toSeconds(ledger.firstMs),
+    all_time_pnl: null,
+  }
+}
+
+// The cursor is the number of the last row in the wallet's life, which no later row moves.
+function activity({ world, wallets }: Parts, { query, limit, at: after }: AskedPage): Page {
+  const ledger = proxyLedger(wallets, walletAsked(query))
+  word(query, 'sort_by', ['TIMESTAMP'], 'TIMESTAMP')
+  const isAscending = word(query, 'sort_direction', DIRECTIONS, 'DESC') === 'ASC'
+  const afterNumber = after === null ? null : Number(after.sq)
+  const isWanted = eventFilter(world, query)
+  const forgotten = ledger?.forgottenEventCount ?? 0
+  const found = (ledger?.events ?? [])
+    .map((event, index) => ({ event, number: forgotten + index }))
+    .filter(({ event }) => isWanted(event))
+  if (!isAscending) found.reverse()
+  const rest =
+    afterNumber === null
+      ? found
+      : found.filter(({ number }) => (isAscending ? number > afterNumber : number < afterNumber))
+  const rows = rest.slice(0, limit)
+  const last = rows.at(-1)
+  return {
+    rows: ledger === null ? [] : rows.map(({ event }) => activityRow(ledger, event)),
+    next: last !== undefined && rest.length > limit ? { sq: last.number } : null,
   }
 }
 
@@ -70,190 +133,115 @@ const ACTIVITY_TYPES = [
   'TIP',
 ] as const
 
-const LIMIT = { fallback: 100, max: 500 }
-const OFFSET = { fallback: 0, max: 10_000 }
-const CLOSED_ROWS_DEFAULT = 10
-/** Larger limits are cut to this without a word. */
-const CLOSED_ROWS_MAX = 50
-const CLOSED_OFFSET = { fallback: 0, max: 100_000 }
-const ANY = { fallback: 0, max: Number.MAX_SAFE_INTEGER }
-const TITLE_LENGTH_MAX = 100
-const DIRECTIONS = ['ASC', 'DESC'] as const
-
-/** The ledger of a proxy address; owners' addresses find nothing here, as live. */
-export function proxyLedger(wallets: SimWallets, address: string): SimWalletLedger | null {
-  const ledger = wallets.wallet(address)
-  return ledger?.wallet.address.toLowerCase() === address ? ledger : null
-}
-
-function activity(wallets: SimWallets, query: URLSearchParams): RestAnswer {
-  const ledger = proxyLedger(wallets, user(query))
-  const limit = bounded(query, 'limit', LIMIT)
-  const offset = bounded(query, 'offset', OFFSET)
-  const isWanted = eventFilter(query)
-  const sortBy = word(query, 'sortBy', ['TIMESTAMP', 'TOKENS', 'CASH'], 'TIMESTAMP')
-  const isAscending = word(query, 'sortDirection', DIRECTIONS, 'DESC') === 'ASC'
-  const found = (ledger?.events ?? []).filter(isWanted)
-  if (!isAscending) found.reverse()
-  const sign = isAscending ? 1 : -1
-  if (sortBy === 'TOKENS') found.sort((one, other) => sign * (one.size - other.size))
-  if (sortBy === 'CASH') found.sort((one, other) => sign * (usdcMicros(one) - usdcMicros(other)))
-  if (ledger === null) return json([])
-  return json(found.slice(offset, offset + limit).map((event) => activityRow(ledger, event)))
-}
-
-/** Which events are asked for: `type`, `side`, `market` or `eventId`, `start` and `end` in seconds. */
-export function eventFilter(query: URLSearchParams): (event: SimWalletEvent) => boolean {
+/** Which events are asked for: `type`, `side`, `condition` or `event_id`, `start` and `end` in seconds. */
+function eventFilter(world: World, query: URLSearchParams): (event: SimWalletEvent) => boolean {
   const types = new Set(csv(query, 'type').map((type) => type.toUpperCase()))
   for (const type of types) {
     if (!ACTIVITY_TYPES.some((known) => known === type)) throw new QueryError('invalid type')
   }
   const side = word(query, 'side', ['BUY', 'SELL'], null)
-  const startMs = bounded(query, 'start', ANY) * 1_000
-  const endMs = bounded(query, 'end', { ...ANY, fallback: 1e12 }) * 1_000 + 999
-  const isMarketWanted = marketFilter(query)
+  const startMs = (positive(query, 'start') ?? 0) * 1_000
+  const endMs = (positive(query, 'end') ?? Number.POSITIVE_INFINITY) * 1_000 + 999
+  const asked = marketsAsked(world, query)
+  const markets = asked === null ? null : new Set(asked)
   return (event) =>
     event.atMs >= startMs &&
     event.atMs <= endMs &&
     (types.size === 0 || types.has(event.kind)) &&
     (side === null || sideOf(event) === side) &&
-    isMarketWanted(event.market)
+    (markets === null || (event.market !== null && markets.has(event.market)))
 }
 
-const POSITION_ORDERS: Readonly<Record<string, (at: Position) => number | string>> = {
-  CURRENT: (at) => positionFigures(at).current,
-  INITIAL: (at) => positionFigures(at).initial,
-  TOKENS: (at) => positionFigures(at).size,
-  CASHPNL: (at) => positionFigures(at).unrealized,
-  PERCENTPNL: (at) => positionFigures(at).percent,
-  TITLE: (at) => at.holding.market.listing.question,
-  RESOLVING: (at) => at.holding.market.listing.closeMs,
-  PRICE: (at) => positionFigures(at).price,
-  AVGPRICE: (at) => positionFigures(at).averagePrice,
-}
+const STATUSES = ['OPEN', 'REDEEMABLE', 'REDEEMABLE_LOST', 'MERGEABLE', 'CLOSED'] as const
 
-function positions(wallets: SimWallets, query: URLSearchParams): RestAnswer {
-  const ledger = proxyLedger(wallets, user(query))
-  const limit = bounded(query, 'limit', LIMIT)
-  const offset = bounded(query, 'offset', OFFSET)
-  const sizeMin = amount(query, 'sizeThreshold', 1)
-  const isRedeemable = flag(query, 'redeemable')
-  const isMergeable = flag(query, 'mergeable')
-  const isWanted = positionFilter(query)
-  const sorted = sortedPositions(query, POSITION_ORDERS, 'TOKENS')
-  const open = [...positionsOf(ledger)].filter(({ holding, outcomeIndex }) => {
-    const held = holding.positions[outcomeIndex].amount
-    return held > 0 && toNumber(held) >= sizeMin && isWanted(holding.market)
-  })
-  const rows = sorted(open)
-    .map(positionRow)
-    .filter((row) => isRedeemable === null || row.redeemable === isRedeemable)
-    .filter((row) => isMergeable === null || row.mergeable === isMergeable)
-  return json(rows.slice(offset, offset + limit))
+const ORDERS = {
+  CURRENT_VALUE: (at: Position) => positionFigures(at).current,
+  PRICE: (at: Position) => positionFigures(at).price,
+  TOKENS: (at: Position) => positionFigures(at).size,
+  UNREALIZED_PNL: (at: Position) => positionFigures(at).unrealized,
+  REALIZED_PNL: (at: Position) => positionFigures(at).realized,
+  TOTAL_PNL: (at: Position) => positionFigures(at).realized + positionFigures(at).unrealized,
+  TIMESTAMP: (at: Position) => at.holding.positions[at.outcomeIndex].lastMs,
 }
+const ORDER_NAMES = [
+  'CURRENT_VALUE',
+  'PRICE',
+  'TOKENS',
+  'UNREALIZED_PNL',
+  'REALIZED_PNL',
+  'TOTAL_PNL',
+  'TIMESTAMP',
+] as const
 
-const CLOSED_ORDERS: Readonly<Record<string, (at: Position) => number | string>> = {
-  REALIZEDPNL: (at) => positionFigures(at).realized,
-  TITLE: (at) => at.holding.market.listing.question,
-  PRICE: (at) => positionFigures(at).price,
-  AVGPRICE: (at) => positionFigures(at).averagePrice,
-  TIMESTAMP: (at) => at.holding.positions[at.outcomeIndex].lastMs,
-}
-
-function closedPositions(wallets: SimWallets, query: URLSearchParams): RestAnswer {
-  const ledger = proxyLedger(wallets, user(query))
-  const asked = bounded(query, 'limit', { ...ANY, fallback: CLOSED_ROWS_DEFAULT })
-  const limit = Math.min(asked, CLOSED_ROWS_MAX)
-  const offset = bounded(query, 'offset', CLOSED_OFFSET)
-  const isWanted = positionFilter(query)
-  const sorted = sortedPositions(query, CLOSED_ORDERS, 'REALIZEDPNL')
-  const closed = [...positionsOf(ledger)].filter(
-    ({ holding, outcomeIndex }) =>
-      holding.positions[outcomeIndex].amount === 0 && isWanted(holding.market),
-  )
-  return json(
-    sorted(closed)
-      .slice(offset, offset + limit)
-      .map(closedPositionRow),
-  )
-}
-
-function positionFilter(query: URLSearchParams): (market: SimMarket) => boolean {
-  const title = (query.get('title') ?? '').toLowerCase()
+// The cursor is the sort value and token of the last row: a value that moves meanwhile may move its row.
+function positions({ world, wallets }: Parts, asked: AskedPage): Page {
+  const { query, limit, at: after } = asked
+  const conditions = csv(query, 'condition')
+  const ledgers = query.has('user') || conditions.length === 0 ? [walletAsked(query)] : null
+  const status = pinnedWord(asked, 'status', STATUSES, 'OPEN')
+  const byName = status === 'CLOSED' ? 'REALIZED_PNL' : 'CURRENT_VALUE'
+  const sortBy = pinnedWord(asked, 'sort_by', ORDER_NAMES, byName)
+  const direction = pinnedWord(asked, 'sort_direction', DIRECTIONS, 'DESC')
+  const sign = direction === 'ASC' ? 1 : -1
+  // What was sold has nothing else to be sorted by.
+  const order = ORDERS[status === 'CLOSED' && sortBy !== 'TIMESTAMP' ? 'REALIZED_PNL' : sortBy]
+  const isCash = word(query, 'filter_type', ['CASH', 'TOKENS'], 'TOKENS') === 'CASH'
+  const least = leastOf(query)
+  const isRisky = flag(query, 'negative_risk')
+  const title = (query.get('title') ?? '').trim().toLowerCase()
   if (title.length > TITLE_LENGTH_MAX) throw new QueryError('invalid title')
-  const isWanted = marketFilter(query)
-  return (market) => isWanted(market) && market.listing.question.toLowerCase().includes(title)
-}
-
-/** Sorts by the order asked for; equal ones by token, so that pages are stable. */
-function sortedPositions(
-  query: URLSearchParams,
-  orders: Readonly<Record<string, (at: Position) => number | string>>,
-  fallback: string,
-): (rows: readonly Position[]) => readonly Position[] {
-  const key = word(query, 'sortBy', Object.keys(orders), fallback)
-  const sign = word(query, 'sortDirection', DIRECTIONS, 'DESC') === 'ASC' ? 1 : -1
-  const order = orders[key]
-  if (order === undefined) throw new QueryError('invalid sortBy')
-  return (rows) =>
-    rows
-      .map((at) => ({ at, value: order(at), token: tokenOf(at) }))
-      .sort(
-        (one, other) => sign * compare(one.value, other.value) || compare(one.token, other.token),
-      )
-      .map(({ at }) => at)
-}
-
-function value(wallets: SimWallets, query: URLSearchParams): RestAnswer {
-  const address = user(query)
-  const isWanted = marketFilter(query)
-  let total = 0
-  for (const at of positionsOf(proxyLedger(wallets, address))) {
-    if (isWanted(at.holding.market)) total += positionFigures(at).current
+  const all: Position[] = []
+  for (const address of ledgers ?? []) all.push(...positionsOf(proxyLedger(wallets, address)))
+  if (ledgers === null) for (const id of conditions) all.push(...heldIn({ world, wallets }, id))
+  const keyed = all
+    .filter(({ holding: { market } }) => {
+      if (isRisky !== null && market.event.isMutuallyExclusive !== isRisky) return false
+      if (!market.listing.question.toLowerCase().includes(title)) return false
+      return conditions.length === 0 || conditions.includes(market.listing.nativeId)
+    })
+    .filter((at) => hasStatus(at, status, isCash ? DUST : least))
+    .filter((at) => !isCash || positionFigures(at).current >= least)
+    .map((at) => ({ at, value: order(at), key: keyOf(at) }))
+    .sort((one, other) => sign * (one.value - other.value) || (one.key < other.key ? -1 : 1))
+  const rest = keyed.filter(({ value, key }) => {
+    if (after === null) return true
+    const ahead = sign * (value - Number(after.v))
+    return ahead > 0 || (ahead === 0 && key > String(after.k))
+  })
+  const rows = rest.slice(0, limit)
+  const last = rows.at(-1)
+  const hasMore = last !== undefined && rest.length > limit
+  return {
+    rows: rows.map(({ at }) => positionRow(at)),
+    next: hasMore
+      ? { v: last.value, k: last.key, status, sort_by: sortBy, sort_direction: direction }
+      : null,
   }
-  return json([{ user: address, value: rounded(total, 4) }])
 }
 
-function traded(wallets: SimWallets, query: URLSearchParams): RestAnswer {
-  const address = user(query)
-  const markets = new Set<SimMarket>()
-  for (const { fill } of proxyLedger(wallets, address)?.events ?? []) {
-    if (fill !== null) markets.add(fill.trade.market)
-  }
-  return json({ user: address, traded: markets.size })
+function heldIn({ world, wallets }: Parts, conditionId: string): readonly Position[] {
+  const market = world.market('a', conditionId)
+  if (market === null) return []
+  return wallets
+    .holders(market)
+    .flatMap((holding) =>
+      ([0, 1] as const)
+        .filter((outcomeIndex) => holding.positions[outcomeIndex].bought > 0)
+        .map((outcomeIndex) => ({ holding, outcomeIndex })),
+    )
 }
 
-function holders(asked: {
-  readonly world: World
-  readonly wallets: SimWallets
-  readonly query: URLSearchParams
-}): RestAnswer {
-  const { world, wallets, query } = asked
-  if (csv(query, 'market').length === 0) {
-    throw new QueryError("required query param 'market' not provided")
-  }
-  const limit = bounded(query, 'limit', LIMIT)
-  const balanceMin = amount(query, 'minBalance', 1)
-  const groups = (marketsOf(world, query) ?? []).flatMap((market) =>
-    ([0, 1] as const).map((outcomeIndex) => {
-      const rows = wallets
-        .holders(market)
-        .map((holding) => holderRow({ holding, outcomeIndex }))
-        .filter((row) => row.amount > 0 && row.amount >= balanceMin)
-        .sort(
-          (one, other) => other.amount - one.amount || compare(one.proxyWallet, other.proxyWallet),
-        )
-      return { token: market.listing.tokens[outcomeIndex], holders: rows.slice(0, limit) }
-    }),
-  )
-  return json(groups.filter((group) => group.holders.length > 0))
+function keyOf({ holding, outcomeIndex }: Position): string {
+  return `${holding.market.listing.tokens[outcomeIndex]} ${holding.ledger.wallet.address}`
 }
 
-function tokenOf({ holding, outcomeIndex }: Position): string {
-  return holding.market.listing.tokens[outcomeIndex]
-}
-
-function compare<Value extends number | string>(one: Value, other: Value): number {
-  if (one === other) return 0
-  return one < other ? -1 : 1
+/** Asking for OPEN also gives what can be redeemed. */
+function hasStatus(at: Position, status: (typeof STATUSES)[number], sizeMin: number): boolean {
+  const { size, price } = positionFigures(at)
+  if (status === 'CLOSED') return size === 0
+  if (size === 0 || size < sizeMin) return false
+  const { market, positions } = at.holding
+  if (status === 'OPEN') return true
+  if (status === 'MERGEABLE') return positions[0].amount > 0 && positions[1].amount > 0
+  return isRedeemable(market) && price > 0 === (status === 'REDEEMABLE')
 }

@@ -1,12 +1,12 @@
-// Wallets → rows of venue a's Data API v1: activity, positions, closed positions, holders
-// (engine/venues/polymarket/README.md, Wallets). Not for: which rows and in what order (wallet-routes.ts),
-// v2's spelling (wallet-v2.ts).
+// Wallets → rows of venue a's Data API v2: activity, positions, holders (engine/venues/polymarket/README.md, Wallets).
+// Not for: which rows and in what order (wallet-routes.ts).
 // Upholds SIMWALLET8, SIMWALLET9 and SIMWALLET16.
 
-import { formatTime, MICROS, sizeMicros, toNumber, toSeconds } from '../../../units.ts'
+import { formatTime, MICROS, sizeMicros, type TimeMs, toNumber, toSeconds } from '../../../units.ts'
 import type { SimHolding, SimMarket, SimWalletEvent, SimWalletLedger } from '../model.ts'
 import { participation } from '../world/fill-money.ts'
 import { isNamed } from '../world/wallet-events.ts'
+import { snakeRow } from './envelope.ts'
 import { endMs, imageUrl, outcomePrices } from './facts.ts'
 import { tradeRow } from './trade-rows.ts'
 
@@ -20,41 +20,44 @@ export interface Position {
 }
 
 /** An activity row. Rows that are no trades have empty texts, 999 and 0 where a trade says which outcome. */
-export function activityRow(ledger: SimWalletLedger, event: SimWalletEvent) {
+export function activityRow(
+  ledger: SimWalletLedger,
+  event: SimWalletEvent,
+): Readonly<Record<string, unknown>> {
   const { fill, kind } = event
   const usdcSize = toNumber(usdcMicros(event))
   if (fill !== null) {
     const row = tradeRow(fill.trade, fill.participant)
-    return { ...row, type: kind, usdcSize, profileImageOptimized: '' }
+    return snakeRow({ ...row, type: kind, usdcSize, profileImageOptimized: '' })
   }
   const { market, outcomeIndex } = event
   const named = outcomeIndex === null || !isNamed(event) ? null : outcomeIndex
   return {
-    proxyWallet: ledger.wallet.address,
+    proxy_wallet: ledger.wallet.address,
     timestamp: toSeconds(event.atMs),
-    conditionId: market?.listing.nativeId ?? '',
+    condition_id: market?.listing.nativeId ?? '',
     type: kind,
     size: toNumber(event.size),
-    usdcSize,
-    transactionHash: event.txHash,
+    usdc_size: usdcSize,
+    transaction_hash: event.txHash,
     price: 0,
-    asset: named === null ? '' : (market?.listing.tokens[named] ?? ''),
+    token_id: named === null ? '' : (market?.listing.tokens[named] ?? ''),
     side: '',
-    outcomeIndex: named ?? NO_OUTCOME,
+    outcome_index: named ?? NO_OUTCOME,
     title: market?.listing.question ?? '',
     slug: market?.listing.slug ?? '',
     icon: market === null ? '' : imageUrl(market.event.nativeId),
-    eventSlug: market?.event.nativeId ?? '',
+    event_slug: market?.event.nativeId ?? '',
     outcome: named === null ? '' : (market?.listing.outcomes[named] ?? ''),
     name: ledger.wallet.name,
     pseudonym: ledger.wallet.pseudonym,
     bio: '',
-    profileImage: '',
-    profileImageOptimized: '',
+    profile_image: '',
+    profile_image_optimized: '',
   }
 }
 
-/** `usdcSize` in micros: what a buyer paid, the fee on top; else what the wallet got, the fee taken out. */
+/** `usdc_size` in micros: what a buyer paid, the fee on top; else what the wallet got, the fee taken out. */
 export function usdcMicros(event: SimWalletEvent) {
   const isSale = sideOf(event) === 'SELL'
   return sizeMicros(event.usd + (isSale ? -event.fee : event.fee))
@@ -90,65 +93,79 @@ export function positionFigures({ holding, outcomeIndex }: Position) {
   }
 }
 
-/** A row of `/positions`. */
+/** A row of `/v2/positions`. */
 export function positionRow(at: Position) {
   const figures = positionFigures(at)
-  const { market, positions } = at.holding
+  const { market, ledger, positions } = at.holding
+  const { listing, event } = market
+  const position = positions[at.outcomeIndex]
+  const opposite = at.outcomeIndex === 0 ? 1 : 0
+  const share = position.bought === 0 ? 0 : position.amount / position.bought
+  const cost = rounded(figures.initial, 6)
+  const fees = rounded((position.fees / MICROS) * share, 6)
+  const realized = rounded(figures.realized, 6)
+  const unrealized = rounded(figures.unrealized, 6)
   return {
-    proxyWallet: at.holding.ledger.wallet.address,
-    asset: market.listing.tokens[at.outcomeIndex],
-    conditionId: market.listing.nativeId,
-    size: rounded(figures.size, 4),
-    avgPrice: rounded(figures.averagePrice, 4),
-    initialValue: rounded(figures.initial, 4),
-    currentValue: rounded(figures.current, 4),
-    cashPnl: rounded(figures.unrealized, 4),
-    percentPnl: rounded(figures.percent, 4),
-    totalBought: rounded(figures.bought, 4),
-    realizedPnl: rounded(figures.realized, 4),
-    percentRealizedPnl: rounded(figures.percentRealized, 4),
-    curPrice: figures.price,
-    redeemable: isRedeemable(market),
+    proxy_wallet: ledger.wallet.address,
+    token_id: listing.tokens[at.outcomeIndex],
+    condition_id: listing.nativeId,
+    current_size: figures.size,
+    avg_price: rounded(figures.averagePrice, 6),
+    entry_cost_usdc: cost,
+    entry_fees_usdc: fees,
+    total_cost_usdc: rounded(cost + fees, 6),
+    current_price: figures.price,
+    current_value: rounded(figures.current, 6),
+    total_size: figures.bought,
+    realized_pnl: realized,
+    unrealized_pnl: unrealized,
+    total_pnl: rounded(realized + unrealized, 6),
+    percent_pnl: rounded(figures.percent, 6),
+    percent_realized_pnl: rounded(figures.percentRealized, 6),
+    status: figures.size === 0 ? 'CLOSED' : isRedeemable(market) ? 'REDEEMABLE' : 'OPEN',
+    redeemable: figures.size > 0 && isRedeemable(market),
     mergeable: positions[0].amount > 0 && positions[1].amount > 0,
-    ...marketFields(at),
-    eventId: String(market.event.number),
-    endDate: endDate(market),
-    negativeRisk: market.event.isMutuallyExclusive,
+    negative_risk: event.isMutuallyExclusive,
+    archived: false,
+    title: listing.question,
+    slug: listing.slug,
+    icon: imageUrl(event.nativeId),
+    event_id: String(event.number),
+    event_slug: event.nativeId,
+    outcome: listing.outcomes[at.outcomeIndex],
+    outcome_index: at.outcomeIndex,
+    opposite_outcome: listing.outcomes[opposite],
+    opposite_token_id: listing.tokens[opposite],
+    end_date: formatTime(endMs(market)).slice(0, 10),
+    last_event_at: toSeconds(position.lastMs),
+    first_entry_at: toSeconds(firstMs(at)),
+    name: ledger.wallet.name,
+    profile_image: '',
+    verified: false,
   }
 }
 
-/** A row of `/closed-positions`: no size, six decimals. */
-export function closedPositionRow(at: Position) {
-  const figures = positionFigures(at)
-  const { market, positions } = at.holding
-  return {
-    proxyWallet: at.holding.ledger.wallet.address,
-    asset: market.listing.tokens[at.outcomeIndex],
-    conditionId: market.listing.nativeId,
-    avgPrice: rounded(figures.averagePrice, 6),
-    totalBought: figures.bought,
-    realizedPnl: rounded(figures.realized, 6),
-    curPrice: figures.price,
-    ...marketFields(at),
-    endDate: `${endDate(market)}T00:00:00Z`,
-    timestamp: toSeconds(positions[at.outcomeIndex].lastMs),
-  }
+/** Of the events that are kept. */
+function firstMs({ holding }: Position): TimeMs {
+  const first = holding.ledger.events.find(({ market }) => market === holding.market)
+  return first?.atMs ?? holding.ledger.firstMs
 }
 
 /** One of a token's holders. */
 export function holderRow({ holding, outcomeIndex }: Position) {
   const { wallet } = holding.ledger
   return {
-    proxyWallet: wallet.address,
+    proxy_wallet: wallet.address,
     bio: '',
-    asset: holding.market.listing.tokens[outcomeIndex],
+    token_id: holding.market.listing.tokens[outcomeIndex],
     pseudonym: wallet.pseudonym,
     amount: toNumber(holding.positions[outcomeIndex].amount),
-    displayUsernamePublic: wallet.name !== '',
-    outcomeIndex,
+    display_username_public: wallet.name !== '',
+    outcome_index: outcomeIndex,
     name: wallet.name,
-    profileImage: '',
-    profileImageOptimized: '',
+    profile_image: '',
+    profile_image_optimized: '',
+    verified: false,
   }
 }
 
@@ -169,23 +186,4 @@ export function isRedeemable(market: SimMarket): boolean {
 /** To `places` decimals, as the venue's JSON numbers are. */
 export function rounded(value: number, places: number): number {
   return Math.round(value * 10 ** places) / 10 ** places + 0
-}
-
-export function endDate(market: SimMarket): string {
-  return formatTime(endMs(market)).slice(0, 10)
-}
-
-function marketFields({ holding, outcomeIndex }: Position) {
-  const { listing, event } = holding.market
-  const opposite = outcomeIndex === 0 ? 1 : 0
-  return {
-    title: listing.question,
-    slug: listing.slug,
-    icon: imageUrl(event.nativeId),
-    eventSlug: event.nativeId,
-    outcome: listing.outcomes[outcomeIndex],
-    outcomeIndex,
-    oppositeOutcome: listing.outcomes[opposite],
-    oppositeAsset: listing.tokens[opposite],
-  }
 }

@@ -30,7 +30,7 @@ test('[SIMRUN1] both venues and the truth answer where the simulator says, and s
     `${gamma}/sim/state`,
     `${gamma}/events?limit=1`,
     `${clob}/time`,
-    `${data}/trades`,
+    `${data}/v2/trades`,
     `${kalshiRest}/exchange/status`,
   ]
   try {

@@ -90,14 +90,18 @@ async function answersOf({
   const nowS = Math.floor(world.nowMs() / SECOND_MS)
   const users = wallets.all().slice(0, 5)
   for (const { wallet } of users) {
-    for (const path of ['activity', 'positions', 'closed-positions', 'value', 'traded']) {
-      paths.push(`${urls.data}/${path}?user=${wallet.address}&limit=500`)
+    for (const path of ['activity', 'value', 'user-stats']) {
+      paths.push(`${urls.data}/v2/${path}?user=${wallet.address}&limit=500`)
     }
-    paths.push(`${urls.data}/trades?user=${wallet.address}&takerOnly=false&limit=1000`)
+    for (const status of ['OPEN', 'CLOSED']) {
+      const query = `user=${wallet.address}&status=${status}&sort_by=TIMESTAMP`
+      paths.push(`${urls.data}/v2/positions?${query}`)
+    }
+    paths.push(`${urls.data}/v2/trades?user=${wallet.address}&taker_only=false&limit=1000`)
   }
-  paths.push(`${urls.data}/trades?limit=2000&takerOnly=false`)
+  paths.push(`${urls.data}/v2/trades?limit=1000&taker_only=false`)
   for (const { listing } of world.markets('a')) {
-    paths.push(`${urls.data}/holders?market=${listing.nativeId}`)
+    paths.push(`${urls.data}/v2/holders?condition=${listing.nativeId}`)
     paths.push(`${urls.clob}/prices-history?market=${listing.tokens[0]}&interval=1h`)
   }
   const range = `start_ts=${nowS - 7_200}&end_ts=${nowS - 60}`
@@ -124,7 +128,7 @@ async function answersOf({
 /** Without what the present book says: it begins anew. */
 function pastOf(answer: unknown): unknown {
   const present =
-    /^(yes|no)_(bid|ask)|^updated_time$|^liquidity|^curPrice|^currentValue|^cashPnl|^percent|^value$/
+    /^(yes|no)_(bid|ask)|^updated_time$|^current_(price|value)|^(unrealized|total)_pnl|^percent|^value$/
   const text = JSON.stringify(answer, (key, value) => (present.test(key) ? undefined : value))
   return JSON.parse(text)
 }

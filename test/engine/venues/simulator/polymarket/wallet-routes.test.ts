@@ -1,13 +1,12 @@
-// The simulated Data API about wallets, over real sockets: rows, orders, bounds, pages; ranking and
-// profiles. A few wallets trade in a hand-made world, and their figures are worked out here by hand.
+// The simulated Data API about wallets, over real sockets: rows, orders, bounds, pages; ranking and profiles. In one
+// hand-made world the figures of a few wallets are worked out here by hand; in another markets resolve.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import type { SimWallet } from '../../../../../engine/venues/simulator/model.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { ask, record, records } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
-import { TRADE_ROW_KEYS } from '../../../../support/worlds/data-api-rows.ts'
 import { marketAt, price, size } from '../../../../support/worlds/stub-world.ts'
 
 const walletOf = (digits: string): SimWallet => ({
@@ -22,6 +21,50 @@ const NOBODY = `0x${'0'.repeat(40)}`
 
 let venue: StubVenue
 
+type Row = Readonly<Record<string, unknown>>
+
+async function page(path: string) {
+  const answer = await ask(`${venue.data}/v2/${path}`)
+  assert.equal(answer.status, 200, `${path} ${answer.text}`)
+  const body = record(answer.body)
+  const pagination = record(body.pagination)
+  assert.equal(pagination.has_more, pagination.next_cursor !== null)
+  return { rows: records(body.data), next: pagination.next_cursor }
+}
+
+const rows = async (path: string): Promise<readonly Row[]> => (await page(path)).rows
+
+/** What stands under `data` where no pages are. */
+async function one(path: string): Promise<Row> {
+  return record(record((await ask(`${venue.data}/v2/${path}`)).body).data)
+}
+
+async function pages(path: string, limit: number): Promise<readonly Row[]> {
+  const all: Row[] = []
+  for (let next: unknown = ''; next !== null; ) {
+    const cursor = next === '' ? '' : `&cursor=${next}`
+    const got = await page(`${path}&limit=${limit}${cursor}`)
+    assert.ok(got.rows.length <= limit && got.rows.length > 0)
+    all.push(...got.rows)
+    next = got.next
+  }
+  return all
+}
+
+/** The values of a row under these keys. */
+function part(row: Row | undefined, keys: readonly string[]) {
+  return keys.map((key) => row?.[key])
+}
+
+async function assertRefused(path: string, parameter: string): Promise<void> {
+  const answer = await ask(`${venue.data}/v2/${path}`)
+  assert.equal(answer.status, 400, path)
+  const body = record(answer.body)
+  const told = [body.code, body.retryable, body.parameter]
+  assert.deepEqual(told, ['invalid_request', false, parameter], path)
+  assert.equal(answer.headers.get('x-trace-id'), body.trace_id)
+}
+
 interface Deal {
   readonly market: number
   readonly contracts: number
@@ -31,330 +74,363 @@ interface Deal {
   readonly side?: 'buy' | 'sell'
 }
 
-/** A fill between two wallets; Ann buys from Bob unless said otherwise. A second passes after each. */
+/** A fill between two wallets; Ann buys from Bob unless said otherwise. */
 function deal(made: Deal): void {
   const { market, contracts, at, taker = ANN, maker = BOB, side = 'buy' } = made
   const makers = [{ wallet: maker, size: size(contracts) }]
   const fields = { contracts, price: price(at), side, taker, makers }
   venue.world.trade(marketAt(venue.world, market), fields)
-  venue.clock.advance(1_000)
 }
 
-before(async () => {
-  venue = await startStubVenue()
-  venue.world.addEvent(2)
-  venue.world.addEvent(1, { topic: 'sports', isMutuallyExclusive: true })
-  // Asks that no test empties: every market stands at 0.41.
-  for (const index of [0, 1, 2]) {
-    venue.world.setLevels(marketAt(venue.world, index), ['ask', 0.42, 1_000_000])
+describe('a few wallets', () => {
+  // A second passes after each.
+  const dealt = (made: Deal) => {
+    deal(made)
+    venue.clock.advance(1_000)
   }
-  deal({ market: 0, contracts: 100, at: 0.4 })
-  deal({ market: 0, contracts: 50, at: 0.46 })
-  deal({ market: 0, contracts: 30, at: 0.5, side: 'sell' })
-  deal({ market: 1, contracts: 80, at: 0.25 })
-  deal({ market: 2, contracts: 20, at: 0.9 })
-  deal({ market: 2, contracts: 20, at: 0.95, side: 'sell', maker: CARL })
-  for (let number = 0; number < 60; number += 1) {
-    deal({ market: number % 3, contracts: 5 + (number % 7), at: 0.41, taker: CARL })
+
+  before(async () => {
+    venue = await startStubVenue()
+    venue.world.addEvent(2)
+    venue.world.addEvent(1, { topic: 'sports', isMutuallyExclusive: true })
+    // Asks that no test empties: every market stands at 0.41.
+    for (const index of [0, 1, 2]) {
+      venue.world.setLevels(marketAt(venue.world, index), ['ask', 0.42, 1_000_000])
+    }
+    dealt({ market: 0, contracts: 100, at: 0.4 })
+    dealt({ market: 0, contracts: 50, at: 0.46 })
+    dealt({ market: 0, contracts: 30, at: 0.5, side: 'sell' })
+    dealt({ market: 1, contracts: 80, at: 0.25 })
+    dealt({ market: 2, contracts: 20, at: 0.9 })
+    dealt({ market: 2, contracts: 20, at: 0.95, side: 'sell', maker: CARL })
+    for (let number = 0; number < 60; number += 1) {
+      dealt({ market: number % 3, contracts: 5 + (number % 7), at: 0.41, taker: CARL })
+    }
+  })
+  after(() => venue.stop())
+
+  /** The owner's address, from ledgers that read the same trades once more. */
+  const ownerOf = (wallet: SimWallet): string => {
+    const ledgers = new WalletLedgers({ world: venue.world })
+    ledgers.stop()
+    return ledgers.wallet(wallet.address)?.eoa ?? ''
   }
-})
-after(() => venue.stop())
 
-async function rows(path: string) {
-  const answer = await ask(`${venue.data}/${path}`)
-  assert.equal(answer.status, 200, answer.text)
-  return records(answer.body)
-}
+  test('[SIMWALLET8] activity has the rows of trades and sentinels where a row is no trade', async () => {
+    const all = await rows(`activity?user=${ANN.address}&type=TRADE&sort_direction=ASC`)
+    assert.deepEqual(
+      all.map((row) => part(row, ['side', 'size', 'price', 'usdc_size', 'outcome_index'])),
+      [
+        ['BUY', 100, 0.4, 41.68, 0],
+        ['BUY', 50, 0.46, 23.8694, 0],
+        ['SELL', 30, 0.5, 14.475, 0],
+        ['BUY', 80, 0.25, 21.05, 0],
+        ['BUY', 20, 0.9, 18.09, 0],
+        ['SELL', 20, 0.95, 18.9525, 0],
+      ],
+    )
+    const of = `activity?user=${BOB.address}&type=SPLIT&sortDirection=ASC&limit=1`
+    const [split] = await rows(of)
+    assert.deepEqual(
+      part(split, ['token_id', 'side', 'outcome', 'outcome_index', 'price', 'size', 'usdc_size']),
+      ['', '', '', 999, 0, 100, 100],
+    )
+    assert.deepEqual(part(split, ['condition_id', 'slug', 'event_slug']), [
+      marketAt(venue.world, 0).listing.nativeId,
+      'market-0',
+      'event-500',
+    ])
+  })
 
-/** The owner's address, from ledgers that read the same trades once more. */
-function ownerOf(wallet: SimWallet): string {
-  const ledgers = new WalletLedgers({ world: venue.world })
-  ledgers.stop()
-  return ledgers.wallet(wallet.address)?.eoa ?? ''
-}
+  test('[SIMWALLET8] activity is selected by type, side, market, event and time, in either direction', async () => {
+    const of = `activity?user=${ANN.address}`
+    const { nativeId } = marketAt(venue.world, 2).listing
+    assert.equal((await rows(`${of}&condition=${nativeId}`)).length, 2)
+    assert.equal((await rows(`${of}&event_id=501`)).length, 2)
+    assert.equal((await rows(`${of}&side=SELL`)).length, 2)
+    assert.equal((await rows(`${of}&type=MERGE,REDEEM`)).length, 0)
+    const newest = await rows(of)
+    const times = newest.map(({ timestamp }) => Number(timestamp))
+    assert.deepEqual(
+      times,
+      times.toSorted((one, other) => other - one),
+    )
+    const second = times[2] ?? 0
+    assert.equal((await rows(`${of}&start=${second}&end=${second}`)).length, 1)
+    assert.equal((await rows(`${of}&start=0&end=0`)).length, 6, '0 is as good as none')
+  })
 
-/** The keys of a row that a table gives a value for. */
-function part(row: Readonly<Record<string, unknown>> | undefined, keys: readonly string[]) {
-  return keys.map((key) => row?.[key])
-}
+  test('[SIMWALLET9] positions show the venue’s figures, and the closed ones what they brought', async () => {
+    const open = await rows(`positions?user=${ANN.address}`)
+    // 150 bought at 0.42, 30 of them sold at 0.50; the market stands at 0.41.
+    const keys = ['current_size', 'avg_price', 'total_size', 'realized_pnl', 'current_price']
+    assert.deepEqual(
+      open.map((row) => part(row, keys)),
+      [
+        [120, 0.42, 150, 2.4, 0.41],
+        [80, 0.25, 80, 0, 0.41],
+      ],
+    )
+    assert.deepEqual(
+      part(open[0], ['entry_cost_usdc', 'current_value', 'unrealized_pnl', 'percent_pnl']),
+      [50.4, 49.2, -1.2, -2.380952],
+    )
+    assert.deepEqual(part(open[0], ['redeemable', 'mergeable', 'negative_risk', 'event_id']), [
+      false,
+      false,
+      false,
+      '500',
+    ])
+    assert.deepEqual(await one(`value?user=${ANN.address}`), {
+      proxy_wallet: ANN.address,
+      value: 82,
+    })
+    const closed = await rows(`positions?user=${ANN.address}&status=CLOSED`)
+    assert.deepEqual(
+      closed.map((row) => part(row, ['slug', 'avg_price', 'total_size', 'realized_pnl'])),
+      [['market-2', 0.9, 20, 1]],
+    )
+    assert.equal((await one(`user-stats?user=${ANN.address}`)).trades, 3)
+  })
 
-test('[SIMWALLET8] activity has the rows of trades and sentinels where a row is no trade', async () => {
-  const all = await rows(`activity?user=${ANN.address}&type=TRADE&sortDirection=ASC`)
-  assert.deepEqual(
-    all.map((row) => part(row, ['side', 'size', 'price', 'usdcSize', 'outcomeIndex'])),
-    [
-      ['BUY', 100, 0.4, 41.68, 0],
-      ['BUY', 50, 0.46, 23.8694, 0],
-      ['SELL', 30, 0.5, 14.475, 0],
-      ['BUY', 80, 0.25, 21.05, 0],
-      ['BUY', 20, 0.9, 18.09, 0],
-      ['SELL', 20, 0.95, 18.9525, 0],
-    ],
-  )
-  assert.deepEqual(Object.keys(all[0] ?? {}).sort(), ACTIVITY_KEYS)
-  const [split] = await rows(`activity?user=${BOB.address}&type=SPLIT&sortDirection=ASC&limit=1`)
-  assert.deepEqual(Object.keys(split ?? {}).sort(), ACTIVITY_KEYS)
-  assert.deepEqual(
-    part(split, ['asset', 'side', 'outcome', 'outcomeIndex', 'price', 'size', 'usdcSize']),
-    ['', '', '', 999, 0, 100, 100],
-  )
-  assert.deepEqual(part(split, ['conditionId', 'slug', 'eventSlug']), [
-    marketAt(venue.world, 0).listing.nativeId,
-    'market-0',
-    'event-500',
-  ])
-})
+  test('[SIMWALLET9] small positions are hidden unless asked for, and filters choose the rest', async () => {
+    dealt({ market: 1, contracts: 0.05, at: 0.4, taker: walletOf('d4') })
+    const of = `positions?user=${walletOf('d4').address}`
+    assert.deepEqual(await rows(of), [])
+    assert.equal((await rows(`${of}&filter_amount=0`)).length, 1)
+    assert.equal((await rows(`${of}&filter_amount=0.05`)).length, 1)
+    assert.equal((await rows(`positions?user=${ANN.address}&title=%221%22`)).length, 1)
+    assert.equal((await rows(`positions?user=${ANN.address}&status=REDEEMABLE`)).length, 0)
+    assert.ok((await rows(`positions?user=${BOB.address}`)).length >= 3)
+    const values = await rows(`positions?user=${ANN.address}&sort_by=TOKENS&sort_direction=ASC`)
+    assert.deepEqual(
+      values.map(({ current_size }) => current_size),
+      [80, 120],
+    )
+  })
 
-test('[SIMWALLET8] activity is selected by type, side, market, event and time, and sorted as asked', async () => {
-  const of = `activity?user=${ANN.address}`
-  const { nativeId } = marketAt(venue.world, 2).listing
-  assert.equal((await rows(`${of}&market=${nativeId}`)).length, 2)
-  assert.equal((await rows(`${of}&eventId=501`)).length, 2)
-  assert.equal((await rows(`${of}&side=SELL`)).length, 2)
-  assert.equal((await rows(`${of}&type=MERGE,REDEEM`)).length, 0)
-  const newest = await rows(of)
-  const times = newest.map(({ timestamp }) => Number(timestamp))
-  assert.deepEqual(
-    times,
-    times.toSorted((one, other) => other - one),
-  )
-  const second = times[2] ?? 0
-  assert.equal((await rows(`${of}&start=${second}&end=${second}`)).length, 1)
-  const column = async (query: string, key: string) =>
-    (await rows(`${of}&${query}`)).map((row) => row[key])
-  assert.deepEqual(await column('sortBy=TOKENS', 'size'), [100, 80, 50, 30, 20, 20])
-  assert.deepEqual(
-    await column('sortBy=CASH&sortDirection=ASC', 'usdcSize'),
-    [14.475, 18.09, 18.9525, 21.05, 23.8694, 41.68],
-  )
-})
+  test('[SIMWALLET9] holders of both tokens are listed by what they hold', async () => {
+    const { nativeId, tokens } = marketAt(venue.world, 2).listing
+    const groups = await rows(`holders?condition=${nativeId}`)
+    assert.deepEqual(
+      groups.map(({ token_id }) => token_id),
+      [...tokens],
+    )
+    const [first] = records(groups[0]?.holders)
+    assert.deepEqual(part(first, ['proxy_wallet', 'outcome_index', 'token_id']), [
+      CARL.address,
+      0,
+      tokens[0],
+    ])
+    assert.equal(records(groups[1]?.holders)[0]?.proxy_wallet, BOB.address)
+  })
 
-test('[SIMWALLET9] positions show the venue’s figures, and the closed ones what they brought', async () => {
-  const open = await rows(`positions?user=${ANN.address}`)
-  assert.deepEqual(Object.keys(open[0] ?? {}).sort(), POSITION_KEYS)
-  // 150 bought at 0.42, 30 of them sold at 0.50; the market stands at 0.41.
-  assert.deepEqual(
-    open.map((row) => part(row, ['size', 'avgPrice', 'totalBought', 'realizedPnl', 'curPrice'])),
-    [
-      [120, 0.42, 150, 2.4, 0.41],
-      [80, 0.25, 80, 0, 0.41],
-    ],
-  )
-  assert.deepEqual(
-    part(open[0], ['initialValue', 'currentValue', 'cashPnl', 'percentPnl']),
-    [50.4, 49.2, -1.2, -2.381],
-  )
-  assert.deepEqual(part(open[0], ['redeemable', 'mergeable', 'negativeRisk', 'eventId']), [
-    false,
-    false,
-    false,
-    '500',
-  ])
-  assert.deepEqual(await rows(`value?user=${ANN.address}`), [{ user: ANN.address, value: 82 }])
-  const closed = await rows(`closed-positions?user=${ANN.address}`)
-  assert.deepEqual(Object.keys(closed[0] ?? {}).sort(), CLOSED_KEYS)
-  assert.deepEqual(
-    closed.map((row) => part(row, ['slug', 'avgPrice', 'totalBought', 'realizedPnl', 'curPrice'])),
-    [['market-2', 0.9, 20, 1, 0.41]],
-  )
-  assert.deepEqual((await ask(`${venue.data}/traded?user=${ANN.address}`)).body, {
-    user: ANN.address,
-    traded: 3,
+  test('[SIMWALLET10] what is out of bounds is refused by the name of its parameter; nobody has no rows', async () => {
+    const of = `user=${ANN.address}`
+    const id = `0x${'1'.repeat(64)}`
+    const { next } = await page(`positions?${of}&limit=1&sort_by=TOKENS`)
+    const bad = {
+      activity: 'user',
+      'activity?user=0x12': 'user',
+      [`activity?${of}&limit=1001`]: 'limit',
+      [`activity?${of}&offset=5`]: 'offset',
+      [`activity?${of}&type=DANCE`]: 'type',
+      [`activity?${of}&sort_by=COWS`]: 'sort_by',
+      [`activity?${of}&side=UP`]: 'side',
+      [`activity?${of}&condition=${id}&event_id=5`]: 'event_id',
+      [`activity?${of}&cursor=cows`]: 'cursor',
+      positions: 'user',
+      [`positions?${of}&limit=1001`]: 'limit',
+      [`positions?${of}&status=COWS`]: 'status',
+      [`positions?${of}&sort_by=COWS`]: 'sort_by',
+      [`positions?${of}&sort_by=TOTAL_PNL&cursor=${next}`]: 'sort_by',
+      [`positions?${of}&title=${'x'.repeat(201)}`]: 'title',
+      value: 'user',
+      'user-stats': 'user',
+      holders: 'condition',
+      'leaderboard?limit=1001': 'limit',
+      'leaderboard?category=COWS': 'category',
+    }
+    for (const [path, parameter] of Object.entries(bad)) await assertRefused(path, parameter)
+    for (const path of ['activity', 'positions']) {
+      assert.deepEqual(await rows(`${path}?user=${NOBODY}`), [])
+    }
+  })
+
+  test('[SIMWALLET11] pages to the end give each row once, the trades of one wallet are those of all', async () => {
+    const lists = [
+      { path: `activity?user=${BOB.address}`, limit: 7 },
+      { path: `activity?user=${BOB.address}&sort_direction=ASC`, limit: 11 },
+      { path: `positions?user=${BOB.address}&filter_amount=0`, limit: 2 },
+      { path: `trades?user=${BOB.address}&taker_only=false`, limit: 9 },
+      { path: 'leaderboard?time_period=all', limit: 2 },
+    ]
+    for (const { path, limit } of lists) {
+      const whole = await rows(`${path}&limit=1000`)
+      assert.ok(whole.length > limit, path)
+      assert.deepEqual(await pages(path, limit), whole)
+    }
+    // A match of one fill is told once for its taker, so that all rows together are those of each wallet.
+    const everyone = await rows('trades?taker_only=false&limit=1000')
+    for (const { address } of [ANN, BOB, CARL]) {
+      const own = everyone.filter(({ proxy_wallet }) => proxy_wallet === address)
+      assert.deepEqual(await rows(`trades?user=${address}&taker_only=false&limit=1000`), own)
+    }
+  })
+
+  test('[SIMWALLET12] the leaderboard ranks by profit and volume in shares, over all markets and by category, and one wallet by both', async () => {
+    const all = await rows('leaderboard?time_period=all')
+    assert.deepEqual(Object.keys(all[0] ?? {}), LEADER_KEYS)
+    assert.deepEqual(
+      all.map(({ rank }) => rank),
+      all.map((_, index) => index + 1),
+    )
+    const profits = all.map(({ pnl }) => Number(pnl))
+    assert.deepEqual(
+      profits,
+      profits.toSorted((one, other) => other - one),
+    )
+    const ann = await one(`leaderboard?time_period=all&user=${ANN.address}`)
+    // Bought for 40, 23, 20 and 18 dollars and sold for 15 and 19; what is left is worth 82 by now.
+    const fees = 1.68 + 0.8694 + 0.525 + 1.05 + 0.09 + 0.0475
+    assert.ok(Math.abs(Number(ann.pnl) - (15 + 19 + 82 - 40 - 23 - 20 - 18 - fees)) < 1e-6)
+    assert.equal(ann.volume, 100 + 50 + 30 + 80 + 20 + 20)
+    assert.equal(ann.rank_pnl, all.findIndex(({ user_id }) => user_id === ANN.address) + 1)
+    const [top] = await rows('leaderboard?time_period=all&sort_by=VOLUME')
+    assert.equal(top?.user_id, BOB.address)
+    const first = await one(`leaderboard?time_period=all&user=${BOB.address}`)
+    assert.equal(first.rank_volume, 1)
+    const sporty = await one(`leaderboard?time_period=all&category=sports&user=${ANN.address}`)
+    assert.equal(sporty.volume, 40)
+    assert.deepEqual(await rows('leaderboard?category=TECH'), [])
+    const unranked = await ask(`${venue.data}/v2/leaderboard?user=${NOBODY}`)
+    assert.deepEqual(unranked.body, { data: null })
+  })
+
+  test('[SIMWALLET14] a profile answers for the wallet and for its owner, the Data API for the wallet alone; unknown ones are 404', async () => {
+    const of = (address: string) => ask(`${venue.gamma}/public-profile?address=${address}`)
+    const answer = await of(ANN.address.toUpperCase().replace('0X', '0x'))
+    assert.equal(answer.status, 200)
+    assert.deepEqual(part(record(answer.body), ['proxyWallet', 'name', 'pseudonym']), [
+      ANN.address,
+      ANN.name,
+      ANN.pseudonym,
+    ])
+    const owner = ownerOf(ANN)
+    assert.notEqual(owner, ANN.address)
+    assert.deepEqual((await of(owner)).body, answer.body)
+    assert.deepEqual(await rows(`activity?user=${owner}`), [])
+    assert.deepEqual(await rows(`trades?user=${owner}&taker_only=false`), [])
+    assert.equal((await of(NOBODY)).status, 404)
+    for (const bad of ['', '0x12', ANN.address.slice(2)]) {
+      assert.equal((await of(bad)).status, 400)
+    }
   })
 })
 
-test('[SIMWALLET9] small positions are hidden unless asked for, and filters choose the rest', async () => {
-  deal({ market: 1, contracts: 0.5, at: 0.4, taker: walletOf('d4') })
-  const of = `positions?user=${walletOf('d4').address}`
-  assert.deepEqual(await rows(of), [])
-  assert.equal((await rows(`${of}&sizeThreshold=0`)).length, 1)
-  assert.equal((await rows(`${of}&sizeThreshold=0.5`)).length, 1)
-  assert.equal((await rows(`positions?user=${ANN.address}&title=%221%22`)).length, 1)
-  assert.equal((await rows(`positions?user=${ANN.address}&redeemable=true`)).length, 0)
-  assert.ok((await rows(`positions?user=${BOB.address}&redeemable=false`)).length >= 3)
-  const prices = await rows(`positions?user=${ANN.address}&sortBy=AVGPRICE&sortDirection=ASC`)
-  assert.deepEqual(
-    prices.map(({ avgPrice }) => avgPrice),
-    [0.25, 0.42],
-  )
-})
+const MARKETS = 60
 
-test('[SIMWALLET9] holders of both tokens are listed by what they hold', async () => {
-  const { nativeId, tokens } = marketAt(venue.world, 2).listing
-  const groups = await rows(`holders?market=${nativeId}`)
-  assert.deepEqual(
-    groups.map(({ token }) => token),
-    [...tokens],
-  )
-  const [first] = records(groups[0]?.holders)
-  assert.deepEqual(part(first, ['proxyWallet', 'outcomeIndex', 'asset']), [
-    CARL.address,
-    0,
-    tokens[0],
-  ])
-  assert.equal(records(groups[1]?.holders)[0]?.proxyWallet, BOB.address)
-})
-
-test('[SIMWALLET10] what is out of bounds is refused; only closed positions are cut to their fifty', async () => {
-  const of = `user=${ANN.address}`
-  const bad = [
-    'activity',
-    'activity?user=0x12',
-    `activity?${of}&limit=501`,
-    `activity?${of}&offset=10001`,
-    `activity?${of}&type=DANCE`,
-    `activity?${of}&sortBy=COWS`,
-    `activity?${of}&side=UP`,
-    `activity?${of}&market=0x1&eventId=5`,
-    `positions?${of}&limit=501`,
-    `positions?${of}&sizeThreshold=-1`,
-    `positions?${of}&redeemable=maybe`,
-    `positions?${of}&title=${'x'.repeat(101)}`,
-    'positions',
-    'closed-positions',
-    `closed-positions?${of}&offset=100001`,
-    `closed-positions?${of}&limit=ten`,
-    'value',
-    'traded',
-    'holders',
-    'v1/leaderboard?limit=51',
-    'v1/leaderboard?category=COWS',
-  ]
-  for (const path of bad) {
-    const answer = await ask(`${venue.data}/${path}`)
-    assert.equal(answer.status, 400, path)
-    assert.equal(typeof record(answer.body).error, 'string')
-  }
-  for (const path of ['activity', 'positions', 'closed-positions']) {
-    assert.deepEqual(await rows(`${path}?user=${NOBODY}`), [])
-  }
-  assert.deepEqual(await rows(`closed-positions?${of}&limit=500&offset=100000`), [])
-})
-
-test('[SIMWALLET11] pages to the end give each row once, the trades of one wallet are those of all', async () => {
-  const lists = [
-    { path: `activity?user=${BOB.address}`, limit: 7 },
-    { path: `activity?user=${BOB.address}&sortDirection=ASC`, limit: 11 },
-    { path: `positions?user=${BOB.address}&sizeThreshold=0`, limit: 2 },
-    { path: `trades?user=${BOB.address}&takerOnly=false`, limit: 9 },
-  ]
-  for (const { path, limit } of lists) {
-    const whole = await rows(`${path}&limit=500`)
-    assert.ok(whole.length > limit, path)
-    const pages: unknown[] = []
-    for (let offset = 0; ; offset += limit) {
-      const page = await rows(`${path}&limit=${limit}&offset=${offset}`)
-      pages.push(...page)
-      if (page.length < limit) break
+describe('sixty markets', () => {
+  // Ann buys ten of each market, sells those of all but the first five, and the first two resolve.
+  before(async () => {
+    venue = await startStubVenue()
+    venue.world.addEvent(MARKETS)
+    for (let market = 0; market < MARKETS; market += 1) {
+      venue.world.setLevels(marketAt(venue.world, market), ['ask', 0.42, 1_000_000])
+      deal({ market, contracts: 10, at: 0.4 })
+      if (market % 10 === 0) venue.clock.advance(1_000)
     }
-    assert.deepEqual(pages, whole)
-  }
-  const everyone = await rows('trades?takerOnly=false&limit=10000')
-  for (const { address } of [ANN, BOB, CARL]) {
-    const own = everyone.filter(({ proxyWallet }) => proxyWallet === address)
-    assert.deepEqual(await rows(`trades?user=${address}&takerOnly=false&limit=10000`), own)
-  }
+    venue.clock.advance(1_000)
+    for (let market = 5; market < MARKETS; market += 1) {
+      deal({ market, contracts: 10, at: 0.4 + market / 1_000, side: 'sell' })
+    }
+    venue.world.setStatus(marketAt(venue.world, 0), 'resolved', 'resolved')
+  })
+  after(() => venue.stop())
+
+  test('[SIMWALLET13] the pages of v2 give each row once, in either direction', async () => {
+    const { events } = new WalletLedgers({ world: venue.world }).wallet(ANN.address) ?? {
+      events: [],
+    }
+    const found = await pages(`activity?user=${ANN.address}`, 13)
+    assert.deepEqual(
+      found.map((row) => row.transaction_hash),
+      events.map(({ txHash }) => txHash).toReversed(),
+    )
+    assert.equal(found.length, 2 * MARKETS - 5)
+    const rising = await pages(`activity?user=${ANN.address}&sortDirection=ASC`, 50)
+    assert.deepEqual(rising, found.toReversed())
+    const splits = await pages(`activity?user=${BOB.address}&type=SPLIT`, 7)
+    assert.ok(splits.length >= MARKETS)
+    assert.ok(splits.every((row) => row.token_id === '' && row.outcome_index === 999))
+  })
+
+  test('[SIMWALLET13] rows that come between two pages of v2 move none of the others', async () => {
+    const first = await page(`activity?user=${ANN.address}&limit=20`)
+    const whole = await pages(`activity?user=${ANN.address}`, 1_000)
+    deal({ market: 59, contracts: 3, at: 0.4 })
+    venue.clock.advance(1_000)
+    deal({ market: 59, contracts: 3, at: 0.4, side: 'sell' })
+    const second = await page(`activity?user=${ANN.address}&limit=20&cursor=${first.next}`)
+    assert.deepEqual([...first.rows, ...second.rows], whole.slice(0, 40))
+  })
+
+  test('[SIMWALLET13] v2 positions have a status, and the sums of a row add up', async () => {
+    const open = await pages(`positions?user=${ANN.address}`, 2)
+    assert.equal(open.length, 5)
+    assert.deepEqual(open.map(({ status }) => status).sort(), [
+      'OPEN',
+      'OPEN',
+      'OPEN',
+      'OPEN',
+      'REDEEMABLE',
+    ])
+    const closed = await pages(`positions?user=${ANN.address}&status=CLOSED`, 9)
+    assert.equal(closed.length, MARKETS - 5)
+    const brought = closed.map(({ realized_pnl }) => Number(realized_pnl))
+    assert.deepEqual(
+      brought,
+      brought.toSorted((one, other) => other - one),
+    )
+    for (const row of [...open, ...closed]) {
+      const number = (key: string) => Number(row[key])
+      const near = (one: number, other: number) => assert.ok(Math.abs(one - other) < 2e-6)
+      near(number('total_cost_usdc'), number('entry_cost_usdc') + number('entry_fees_usdc'))
+      near(number('unrealized_pnl'), number('current_value') - number('entry_cost_usdc'))
+      near(number('total_pnl'), number('realized_pnl') + number('unrealized_pnl'))
+    }
+    const [won] = await pages(`positions?user=${ANN.address}&status=REDEEMABLE`, 9)
+    assert.deepEqual([won?.current_price, won?.current_size, won?.redeemable], [1, 10, true])
+    const lost = await pages(`positions?user=${BOB.address}&status=REDEEMABLE_LOST`, 9)
+    assert.deepEqual([lost.length, lost[0]?.current_price, lost[0]?.outcome], [1, 0, 'No'])
+    const { nativeId } = marketAt(venue.world, 1).listing
+    const holders = await pages(`positions?condition=${nativeId}`, 9)
+    assert.deepEqual(
+      new Set(holders.map((row) => row.proxy_wallet)),
+      new Set([ANN.address, BOB.address]),
+    )
+  })
+
+  test('[SIMWALLET9] a losing position stays at price 0 with nothing realised until it is redeemed', async () => {
+    const keys = ['outcome', 'current_price', 'realized_pnl', 'current_value', 'redeemable']
+    const [lost] = await rows(`positions?user=${BOB.address}&status=REDEEMABLE_LOST`)
+    assert.deepEqual(part(lost, keys), ['No', 0, 0, 0, true])
+    assert.equal(lost?.unrealized_pnl, -Number(lost?.entry_cost_usdc))
+    const [won] = await rows(`positions?user=${ANN.address}&status=REDEEMABLE`)
+    assert.deepEqual(
+      part(won, ['current_price', 'current_size', 'avg_price', 'unrealized_pnl']),
+      [1, 10, 0.4, 6],
+    )
+  })
 })
 
-test('[SIMWALLET12] the leaderboard ranks by profit and volume, over all markets and by category', async () => {
-  const all = await rows('v1/leaderboard?timePeriod=ALL')
-  assert.deepEqual(Object.keys(all[0] ?? {}).sort(), LEADER_KEYS)
-  assert.deepEqual(
-    all.map(({ rank }) => rank),
-    all.map((_, index) => String(index + 1)),
-  )
-  const profits = all.map(({ pnl }) => Number(pnl))
-  assert.deepEqual(
-    profits,
-    profits.toSorted((one, other) => other - one),
-  )
-  const [ann] = await rows(`v1/leaderboard?timePeriod=ALL&user=${ANN.address}`)
-  // Bought for 40, 23, 20 and 18 dollars and sold for 15 and 19; what is left is worth 82 by now.
-  const fees = 1.68 + 0.8694 + 0.525 + 1.05 + 0.09 + 0.0475
-  assert.ok(Math.abs(Number(ann?.pnl) - (15 + 19 + 82 - 40 - 23 - 20 - 18 - fees)) < 1e-6)
-  assert.ok(Math.abs(Number(ann?.vol) - (40 + 23 + 15 + 20 + 18 + 19)) < 1e-6)
-  const [top] = await rows('v1/leaderboard?timePeriod=ALL&orderBy=VOL')
-  assert.equal(top?.proxyWallet, BOB.address)
-  const [sporty] = await rows(
-    `v1/leaderboard?timePeriod=ALL&category=SPORTS&user=${ANN.address}&orderBy=VOL`,
-  )
-  assert.equal(sporty?.vol, 37)
-  assert.deepEqual(await rows('v1/leaderboard?category=TECH'), [])
-})
-
-test('[SIMWALLET14] a profile answers for the wallet and for its owner, the Data API for the wallet alone; unknown ones are 404', async () => {
-  const of = (address: string) => ask(`${venue.gamma}/public-profile?address=${address}`)
-  const answer = await of(ANN.address.toUpperCase().replace('0X', '0x'))
-  assert.equal(answer.status, 200)
-  assert.deepEqual(part(record(answer.body), ['proxyWallet', 'name', 'pseudonym']), [
-    ANN.address,
-    ANN.name,
-    ANN.pseudonym,
-  ])
-  const owner = ownerOf(ANN)
-  assert.notEqual(owner, ANN.address)
-  assert.deepEqual((await of(owner)).body, answer.body)
-  assert.deepEqual(await rows(`activity?user=${owner}`), [])
-  assert.deepEqual(await rows(`trades?user=${owner}&takerOnly=false`), [])
-  assert.equal((await of(NOBODY)).status, 404)
-  for (const bad of ['', '0x12', ANN.address.slice(2)]) assert.equal((await of(bad)).status, 400)
-})
-
-const ACTIVITY_KEYS = [...TRADE_ROW_KEYS, 'type', 'usdcSize']
-const POSITION_KEYS = [
-  'asset',
-  'avgPrice',
-  'cashPnl',
-  'conditionId',
-  'curPrice',
-  'currentValue',
-  'endDate',
-  'eventId',
-  'eventSlug',
-  'icon',
-  'initialValue',
-  'mergeable',
-  'negativeRisk',
-  'oppositeAsset',
-  'oppositeOutcome',
-  'outcome',
-  'outcomeIndex',
-  'percentPnl',
-  'percentRealizedPnl',
-  'proxyWallet',
-  'realizedPnl',
-  'redeemable',
-  'size',
-  'slug',
-  'title',
-  'totalBought',
-]
-const CLOSED_KEYS = [
-  'asset',
-  'avgPrice',
-  'conditionId',
-  'curPrice',
-  'endDate',
-  'eventSlug',
-  'icon',
-  'oppositeAsset',
-  'oppositeOutcome',
-  'outcome',
-  'outcomeIndex',
-  'proxyWallet',
-  'realizedPnl',
-  'slug',
-  'timestamp',
-  'title',
-  'totalBought',
-]
 const LEADER_KEYS = [
-  'pnl',
-  'profileImage',
-  'proxyWallet',
   'rank',
-  'userName',
-  'verifiedBadge',
-  'vol',
-  'xUsername',
+  'user_id',
+  'pnl',
+  'volume',
+  'user_name',
+  'profile_image',
+  'x_username',
+  'verified',
 ]

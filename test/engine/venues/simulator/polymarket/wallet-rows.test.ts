@@ -5,9 +5,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { PRICE_ONE } from '../../../../../engine/units.ts'
+import { snakeRow } from '../../../../../engine/venues/simulator/polymarket/envelope.ts'
 import {
   activityRow,
-  closedPositionRow,
   positionRow,
   positionsOf,
 } from '../../../../../engine/venues/simulator/polymarket/wallet-rows.ts'
@@ -16,16 +16,24 @@ import { record, records } from '../../../../support/clients/venue-client.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { marketAt, price, StubWorld } from '../../../../support/worlds/stub-world.ts'
 
-const WALLETS = join(process.env.SHARED_DATA ?? '../shared/data', 'wallets')
+const SHARED = process.env.SHARED_DATA ?? '../shared/data'
+const LACKING = 'NO RECORDED WALLETS HERE (SHARED_DATA): the rows were not held against the venue’s'
 
 type Row = Readonly<Record<string, unknown>>
 
-function recorded(t: TestContext, ...names: readonly string[]): readonly Row[] {
-  if (!existsSync(WALLETS)) {
-    t.skip('NO RECORDED WALLETS HERE (SHARED_DATA): the rows were not held against the venue’s')
+/** Rows of v2; where there are none of a kind, of v1 in the spelling of v2. */
+function recorded(t: TestContext, names: { v2: readonly string[]; v1?: readonly string[] }) {
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(SHARED, name), 'utf8'))
+  const v2 = names.v2.map((name) => `fixtures/polymarket-data-v2/${name}`)
+  const v1 = (names.v1 ?? []).map((name) => `wallets/${name}`)
+  if (![...v2, ...v1].every((name) => existsSync(join(SHARED, name)))) {
+    t.skip(LACKING)
     return []
   }
-  return names.flatMap((name) => records(JSON.parse(readFileSync(join(WALLETS, name), 'utf8'))))
+  return [
+    ...v2.flatMap((name) => records(record(read(name)).data)),
+    ...v1.flatMap((name) => records(read(name)).map(snakeRow)),
+  ]
 }
 
 /** Keys that one row has and the other lacks, or holds in another JSON type. */
@@ -61,10 +69,11 @@ const positions = ledgers.all().flatMap((ledger) => [...positionsOf(ledger)])
 const isOpen = ({ holding, outcomeIndex }: (typeof positions)[number]) =>
   holding.positions[outcomeIndex].amount > 0
 
-const SENTINELS = new Set(['asset', 'outcomeIndex'])
+const SENTINELS = new Set(['token_id', 'outcome_index'])
 
 test('[SIMWALLET16] activity rows have the keys and JSON types of the recorded ones, kind by kind', (t) => {
-  const theirs = recorded(t, 'activity.json', 'em-activity.json', 'em-activity_all.json')
+  const v1 = ['activity.json', 'em-activity.json', 'em-activity_all.json']
+  const theirs = recorded(t, { v2: ['activity.json'], v1 })
   if (theirs.length === 0) return
   const rows = ledgers
     .all()
@@ -76,8 +85,9 @@ test('[SIMWALLET16] activity rows have the keys and JSON types of the recorded o
     for (const row of ours) assert.deepEqual(differences(row, theirRow), [], kind)
     // What a kind leaves empty, ours leaves empty in the same way.
     for (const [key, value] of Object.entries(theirRow)) {
-      // Since 10 August 2026 about every other redemption names its token.
-      const isSentinel = key === 'conditionId' || (kind !== 'REDEEM' && SENTINELS.has(key))
+      // Since 10 August 2026 about every other redemption names its token; a trade always does.
+      const isFree = kind === 'REDEEM' || kind === 'TRADE'
+      const isSentinel = key === 'condition_id' || (!isFree && SENTINELS.has(key))
       if (isSentinel && (value === '' || value === 999)) {
         assert.ok(
           ours.every((row) => row[key] === value),
@@ -87,37 +97,36 @@ test('[SIMWALLET16] activity rows have the keys and JSON types of the recorded o
     }
   }
   const redeemed = rows.filter(({ type }) => type === 'REDEEM')
-  for (const { asset, size, usdcSize, outcomeIndex } of redeemed) {
-    assert.equal(asset === '', outcomeIndex === 999)
-    if (asset === '') assert.equal(size, usdcSize)
+  for (const { token_id, size, usdc_size, outcome_index } of redeemed) {
+    assert.equal(token_id === '', outcome_index === 999)
+    if (token_id === '') assert.equal(size, usdc_size)
   }
-  assert.ok(redeemed.some(({ asset }) => asset === ''))
-  assert.ok(redeemed.some(({ asset, usdcSize }) => asset !== '' && usdcSize === 0))
+  assert.ok(redeemed.some(({ token_id }) => token_id === ''))
+  assert.ok(redeemed.some(({ token_id, usdc_size }) => token_id !== '' && usdc_size === 0))
 })
 
 test('[SIMWALLET16] position rows have the keys and JSON types of the recorded ones', (t) => {
-  const [theirs] = recorded(t, 'positions.json')
-  const [closed] = recorded(t, 'closed_positions.json')
-  if (theirs === undefined || closed === undefined) return
+  const [open] = recorded(t, { v2: ['positions.json'] })
+  const [closed] = recorded(t, { v2: ['positions_closed.json'] })
+  if (open === undefined || closed === undefined) return
   for (const at of positions) {
-    if (isOpen(at)) assert.deepEqual(differences(record(positionRow(at)), theirs), [])
-    else assert.deepEqual(differences(record(closedPositionRow(at)), closed), [])
+    assert.deepEqual(differences(record(positionRow(at)), isOpen(at) ? open : closed), [])
   }
 })
 
 test('[SIMWALLET16] the relations found in recorded rows hold in ours', () => {
   const open = positions.filter(isOpen).map(positionRow)
-  const closed = positions.filter((at) => !isOpen(at)).map(closedPositionRow)
+  const closed = positions.filter((at) => !isOpen(at)).map(positionRow)
   assert.ok(open.length > 20 && closed.length > 20)
   for (const row of open) {
-    assert.ok(Math.abs(row.cashPnl - (row.currentValue - row.initialValue)) < 2e-4)
-    if (row.curPrice === 0) assert.deepEqual([row.redeemable, row.currentValue], [true, 0])
+    assert.ok(Math.abs(row.unrealized_pnl - (row.current_value - row.entry_cost_usdc)) < 2e-6)
+    if (row.current_price === 0) assert.deepEqual([row.redeemable, row.current_value], [true, 0])
   }
   // In this world nobody sells what was bought from another, so that a closed position was redeemed or split and sold.
   let heldToTheEnd = 0
   for (const row of closed) {
-    const held = row.totalBought * (row.curPrice - row.avgPrice)
-    if (Math.abs(row.realizedPnl - held) < 1e-3) heldToTheEnd += 1
+    const held = row.total_size * (row.current_price - row.avg_price)
+    if (Math.abs(row.realized_pnl - held) < 1e-3) heldToTheEnd += 1
   }
   assert.ok(heldToTheEnd > 20, `${heldToTheEnd}`)
 })

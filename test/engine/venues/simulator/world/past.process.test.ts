@@ -179,8 +179,10 @@ test('[SIMPAST3] first charts are full, and the venues tell the past over their 
   const redeemed = wallets.all().find(({ events }) => events.some(({ kind }) => kind === 'REDEEM'))
   assert.ok(redeemed !== undefined)
   const user = `user=${redeemed.wallet.address}`
-  assert.ok((await read<unknown[]>(`${urls.data}/activity?${user}&type=REDEEM`)).length > 0)
-  assert.ok((await read<unknown[]>(`${urls.data}/closed-positions?${user}`)).length > 0)
+  for (const path of [`activity?${user}&type=REDEEM`, `positions?${user}&status=CLOSED`]) {
+    const { data } = await read<{ data: readonly unknown[] }>(`${urls.data}/v2/${path}`)
+    assert.ok(data.length > 0, path)
+  }
   const kalshi = await read<{ trades: unknown[] }>(`${urls.kalshiRest}/markets/trades?limit=1000`)
   assert.equal(kalshi.trades.length, 1_000)
   const state = await read<{ venues: Record<string, { trades: number }> }>(

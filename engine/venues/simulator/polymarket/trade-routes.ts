@@ -1,6 +1,6 @@
 // Venue a's `/v2/trades` (engine/venues/polymarket/README.md, Data API v2): newest first, pages by cursor, one row a
 // transaction and taker unless makers are asked for too. Rows appear at once.
-// Not for: wallets (wallet-v2.ts), what rows look like (trade-rows.ts). Upholds SIMPM16 to SIMPM18, SIMPM41.
+// Not for: wallets (wallet-routes.ts), what rows look like (trade-rows.ts). Upholds SIMPM16 to SIMPM18, SIMPM41.
 
 import type { SimMarket, SimTrade, SimWallets, World } from '../model.ts'
 import { amount, csv, flag, positive, QueryError, word } from './data-query.ts'
@@ -42,14 +42,14 @@ export function addTrades(data: DataV2, parts: Parts): void {
 }
 
 // The cursor is the last transaction shown and how many of its rows were: nothing that comes later moves it.
-function trades(parts: Parts, { query, limit, at, asOfMs }: AskedPage): Page {
+function trades(parts: Parts, { query, limit, at }: AskedPage): Page {
   const wanted = wantedOf(parts.world, query)
   const rows: unknown[] = []
   let isBehind = at === null
   let last = { ts: 0, tx: '', sq: 0 }
   for (const match of matches(parts, wanted)) {
     const [first] = match
-    if (first === undefined || first.atMs > asOfMs) continue
+    if (first === undefined) continue
     if (!isBehind && first.atMs > Number(at?.ts)) continue
     const isHeld = !isBehind && first.atMs === at?.ts
     if (isHeld && first.txHash !== at?.tx) continue
