@@ -278,6 +278,9 @@ export class PolymarketMap {
   }
 }
 
+/** Hashes have 66 characters and tokens up to 78; longer ones are none, and would be remembered. */
+const ID_CHARACTERS_MAX = 128
+
 /** The trade of a last price, in the token of the message; null where it does not tell it whole. */
 function lastTradeOf(
   { asset_id: asset, market, size, side, transaction_hash: hash }: LastTradeMessage,
@@ -289,6 +292,7 @@ function lastTradeOf(
   const isSide = side === 'BUY' || side === 'SELL'
   if (contracts === null || contracts === 0 || id === null || !isSide) return null
   if (typeof hash !== 'string' || hash === '') return null
+  if (Math.max(hash.length, asset.length) > ID_CHARACTERS_MAX) return null
   const taken = side === 'BUY' ? 'buy' : 'sell'
   const txHash = hash.toLowerCase()
   return { market: id, asset, txHash, side: taken, price, size: contracts, timeMs }

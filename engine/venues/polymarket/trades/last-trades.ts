@@ -6,8 +6,8 @@
 //   activity ──no row while last_trade_price flows, or refused──▶ last_trade_price
 //            ◀───────────────── rows of several matches ─────────
 //
-// Not for: completing such trades (actors/market/trades.ts), the stream's socket (activity.ts). Upholds POLYLAST1 and
-// POLYLAST2.
+// Not for: completing such trades (actors/market/trades.ts), the stream's socket (activity.ts). Upholds POLYLAST1 to
+// POLYLAST3.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'
@@ -15,7 +15,6 @@ import { partId } from '../../../trade-parts.ts'
 import { complement, type TimeMs } from '../../../units.ts'
 import type { Tally } from '../../tally.ts'
 import type { TradesSource } from '../../venue.ts'
-import { Generations } from './generations.ts'
 import { type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
 
 /** A row without a wallet, in milliseconds. */
@@ -33,9 +32,16 @@ interface LastTradesParts {
   readonly onSource: (source: TradesSource, reason: string, sinceMs: TimeMs) => void
 }
 
-interface Waiting {
+/** A transaction and its fills, of which repeats and mirrors are left out. */
+interface Transaction {
+  readonly hash: string
   readonly trades: LastTrade[]
-  readonly receivedAtMs: TimeMs
+  /** So many of them are emitted. */
+  emittedCount: number
+  /** When the first of them came. */
+  readonly sinceMs: number
+  /** Of the first that waits. */
+  receivedAtMs: TimeMs
   dueAtMs: number
 }
 
@@ -49,17 +55,22 @@ const SPELLS_BEFORE_END = 2
 const UNANSWERED_BEFORE_END = 3
 /** Rows of so many matches bring the stream back. */
 const MATCHES_BEFORE_BACK = 3
-/** Transactions that wait, about 6 MB; full: the oldest is emitted. */
-const WAITING_MAX = 16_384
-/** Transactions whose parts are remembered twice over: repeats and mirrors are left out. */
-const TRANSACTIONS_PER_GENERATION = 8_192
+/** Fills of all transactions that are remembered, about 10 MB, and for how long. Beyond either the oldest transaction is
+ * emitted if it waits, and forgotten: a repeat of it would be told again, under the same id. */
+export const LAST_TRADES_MAX = 32_768
+const REMEMBERED_MS = 600_000
+/** Further fills of one transaction are left to the Data API, and counted. */
+export const FILLS_MAX = 256
 const NAME = 'silent while last_trade_price flows'
 
 /** Decides which source tells trades, and emits those of the second one. */
 export class LastTrades {
   readonly #parts: LastTradesParts
-  readonly #waiting = new Map<string, Waiting>()
-  readonly #seen = new Generations<LastTrade[]>(TRANSACTIONS_PER_GENERATION)
+  /** By hash, the oldest first. */
+  readonly #transactions = new Map<string, Transaction>()
+  #fillCount = 0
+  /** Those of them that wait for their row, by when it is due. */
+  readonly #waiting = new Set<Transaction>()
   #source: TradesSource = 'activity'
   #stopTimer: StopTimer | null = null
   #isPaused = false
@@ -91,6 +102,8 @@ export class LastTrades {
     this.#stopTimer?.()
     this.#stopTimer = null
     this.#waiting.clear()
+    this.#transactions.clear()
+    this.#fillCount = 0
   }
 
   /** The stream is not read for a while: its silence says nothing, and trades wait on. */
@@ -100,32 +113,57 @@ export class LastTrades {
     if (isPaused) return
     this.#noteAlive()
     const dueAtMs = this.#parts.clock.monotonicMs() + WAIT_MS
-    for (const waiting of this.#waiting.values()) waiting.dueAtMs = dueAtMs
+    for (const transaction of this.#waiting) transaction.dueAtMs = dueAtMs
   }
 
   /** One `last_trade_price` with a transaction. */
   take(trade: LastTrade, receivedAtMs: TimeMs): void {
     const { clock, ledger, tally } = this.#parts
     if (ledger.knowsTaker(trade.txHash)) return tally.ignored('last_trade_known')
-    const seen = this.#seen.get(trade.txHash) ?? []
-    if (seen.some((other) => isRepeat(other, trade))) return tally.ignored('last_trade_repeated')
-    seen.push(trade)
-    this.#seen.set(trade.txHash, seen)
-    if (this.#source === 'last_trade_price') return this.#emit(trade, seen.length - 1, receivedAtMs)
-    const waiting = this.#waiting.get(trade.txHash)
-    if (waiting !== undefined) {
-      waiting.trades.push(trade)
-      return
-    }
-    if (this.#waiting.size >= WAITING_MAX) this.#emitOldest()
     const nowMs = clock.monotonicMs()
+    this.#makeRoom(nowMs)
+    const transaction = this.#transactionOf(trade.txHash, nowMs, receivedAtMs)
+    const { trades } = transaction
+    if (trades.some((other) => isRepeat(other, trade))) return tally.ignored('last_trade_repeated')
+    if (trades.length === FILLS_MAX) {
+      return tally.trouble('last_trades_full', { detail: trade.txHash })
+    }
+    trades.push(trade)
+    this.#fillCount += 1
+    if (this.#source === 'last_trade_price') return this.#emit(transaction, receivedAtMs)
+    if (this.#waiting.has(transaction)) return
     this.#flowsSinceMs ??= nowMs
-    this.#waiting.set(trade.txHash, { trades: [trade], receivedAtMs, dueAtMs: nowMs + WAIT_MS })
+    transaction.receivedAtMs = receivedAtMs
+    transaction.dueAtMs = nowMs + WAIT_MS
+    this.#waiting.add(transaction)
+  }
+
+  #transactionOf(hash: string, nowMs: number, receivedAtMs: TimeMs): Transaction {
+    const known = this.#transactions.get(hash)
+    if (known !== undefined) return known
+    const times = { sinceMs: nowMs, receivedAtMs, dueAtMs: nowMs }
+    const transaction = { hash, trades: [], emittedCount: 0, ...times }
+    this.#transactions.set(hash, transaction)
+    return transaction
+  }
+
+  /** Forgets the oldest transactions beyond the bounds, as if no row of them would come. */
+  #makeRoom(nowMs: number): void {
+    for (const transaction of this.#transactions.values()) {
+      const isOld = nowMs - transaction.sinceMs > REMEMBERED_MS
+      if (!isOld && this.#fillCount < LAST_TRADES_MAX) break
+      this.#transactions.delete(transaction.hash)
+      this.#fillCount -= transaction.trades.length
+      if (this.#waiting.delete(transaction)) this.#emit(transaction)
+    }
   }
 
   /** The stream gave the row of a match. */
   matched(txHash: string): void {
-    this.#waiting.delete(txHash)
+    const transaction = this.#transactions.get(txHash)
+    if (transaction !== undefined && this.#waiting.delete(transaction)) {
+      transaction.emittedCount = transaction.trades.length
+    }
     if (this.#source === 'activity') return this.#noteAlive()
     this.#matchesSinceEnd += 1
     if (this.#matchesSinceEnd < MATCHES_BEFORE_BACK) return
@@ -150,14 +188,15 @@ export class LastTrades {
   }
 
   #sweep(): void {
-    if (this.#isPaused || this.#source !== 'activity') return
     const nowMs = this.#parts.clock.monotonicMs()
-    for (const [txHash, waiting] of this.#waiting) {
-      if (waiting.dueAtMs > nowMs) break
-      this.#waiting.delete(txHash)
+    this.#makeRoom(nowMs)
+    if (this.#isPaused || this.#source !== 'activity') return
+    for (const transaction of this.#waiting) {
+      if (transaction.dueAtMs > nowMs) break
+      this.#waiting.delete(transaction)
       this.#unansweredCount += 1
-      this.#parts.tally.trouble('trade_without_row', { detail: txHash })
-      this.#emitAll(waiting)
+      this.#parts.tally.trouble('trade_without_row', { detail: transaction.hash })
+      this.#emit(transaction)
     }
     this.#judge(nowMs)
   }
@@ -177,7 +216,7 @@ export class LastTrades {
   /** Transactions whose row is overdue. */
   #unanswered(nowMs: number): number {
     let count = this.#unansweredCount
-    for (const { dueAtMs } of this.#waiting.values()) {
+    for (const { dueAtMs } of this.#waiting) {
       if (dueAtMs - WAIT_MS + JUDGED_AFTER_MS > nowMs) break
       count += 1
     }
@@ -188,7 +227,7 @@ export class LastTrades {
     const sinceMs = this.#matchedAt
     this.#matchesSinceEnd = 0
     this.#change('last_trade_price', reason, sinceMs)
-    for (const waiting of this.#waiting.values()) this.#emitAll(waiting)
+    for (const transaction of this.#waiting) this.#emit(transaction)
     this.#waiting.clear()
   }
 
@@ -197,21 +236,19 @@ export class LastTrades {
     this.#parts.onSource(source, reason, sinceMs)
   }
 
-  #emitOldest(): void {
-    for (const [txHash, waiting] of this.#waiting) {
-      this.#waiting.delete(txHash)
-      return this.#emitAll(waiting)
+  /** Emits the fills of a transaction that were not. */
+  #emit(transaction: Transaction, receivedAtMs = transaction.receivedAtMs): void {
+    const { hash, trades, emittedCount } = transaction
+    transaction.emittedCount = trades.length
+    for (const [index, trade] of trades.slice(emittedCount).entries()) {
+      const n = emittedCount + index
+      const event = tradeEvent(
+        { row: { ...trade, key: '', wallet: '' }, n },
+        'stream',
+        receivedAtMs,
+      )
+      this.#parts.emit({ ...event, nativeId: partId(hash, n) })
     }
-  }
-
-  #emitAll({ trades, receivedAtMs }: Waiting): void {
-    for (const [n, trade] of trades.entries()) this.#emit(trade, n, receivedAtMs)
-  }
-
-  #emit(trade: LastTrade, n: number, receivedAtMs: TimeMs): void {
-    const row = { ...trade, key: '', wallet: '' }
-    const event = tradeEvent({ row, n }, 'stream', receivedAtMs)
-    this.#parts.emit({ ...event, nativeId: partId(trade.txHash, n) })
   }
 }
 

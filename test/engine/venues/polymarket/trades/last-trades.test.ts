@@ -1,0 +1,88 @@
+// What is kept of last trades, and what becomes of it when it is too much. Not for: which source tells
+// trades, over sockets (../feed.test.ts).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TradeEvent } from '../../../../../engine/events.ts'
+import { nativeMarketId } from '../../../../../engine/ids.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { priceMicros, sizeMicros } from '../../../../../engine/units.ts'
+import {
+  FILLS_MAX,
+  LAST_TRADES_MAX,
+  LastTrades,
+} from '../../../../../engine/venues/polymarket/trades/last-trades.ts'
+import { Tally } from '../../../../../engine/venues/tally.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+
+function open() {
+  const clock = new ManualClock()
+  const metrics = new Metrics()
+  const emitted: TradeEvent[] = []
+  const lastTrades = new LastTrades({
+    clock,
+    tally: new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() }),
+    ledger: { knowsTaker: () => false },
+    emit: (event) => void (event.kind === 'trade' && emitted.push(event)),
+    silentAfterMs: 20_000,
+    onSilent: () => assert.fail('its rows may still come'),
+    onSource: () => assert.fail('its rows may still come'),
+  })
+  lastTrades.start()
+  // Its silence says nothing: trades wait on.
+  lastTrades.pause(true)
+  const take = (txHash: string, size: number) => {
+    const market = nativeMarketId('0xa')
+    const row = { market, asset: '11', txHash, side: 'buy', price: priceMicros(500_000) } as const
+    const timeMs = clock.nowMs()
+    lastTrades.take({ ...row, size: sizeMicros(size), timeMs }, timeMs)
+  }
+  const ids = () => emitted.map(({ nativeId }) => nativeId)
+  const troubles = () => metrics.counts('venue_troubles_total')
+  return { clock, lastTrades, take, ids, troubles }
+}
+
+test('[POLYLAST3] last trades in memory are bounded by count and age: beyond, the oldest transaction is emitted', () => {
+  const { clock, take, ids } = open()
+  for (let number = 0; number < LAST_TRADES_MAX; number += 1) take(`0x${number}`, 1)
+  assert.deepEqual(ids(), [])
+  take('0xnext', 1)
+  take('0xlast', 1)
+  assert.deepEqual(ids(), ['0x0-part-0', '0x1-part-0'])
+  clock.advance(601_000)
+  assert.equal(ids().length, LAST_TRADES_MAX + 2)
+  take('0xyoung', 1)
+  assert.equal(ids().length, LAST_TRADES_MAX + 2)
+})
+
+test('[POLYLAST3] further fills of one transaction than 256 are counted and left to the Data API', () => {
+  const { clock, take, ids, troubles } = open()
+  for (let size = 1; size <= FILLS_MAX + 3; size += 1) take('0xa', size)
+  clock.advance(601_000)
+  assert.equal(ids().length, FILLS_MAX)
+  assert.equal(new Set(ids()).size, FILLS_MAX)
+  const full = [...troubles()].filter(([labels]) => labels.includes('last_trades_full'))
+  assert.deepEqual(
+    full.map(([, { value }]) => value),
+    [3],
+  )
+})
+
+test('[POLYLAST3] the fills of a transaction have one numbering, however late one comes', () => {
+  const { clock, lastTrades, take, ids } = open()
+  lastTrades.pause(false)
+  take('0xa', 1)
+  take('0xa', 2)
+  clock.advance(11_000)
+  take('0xa', 1)
+  take('0xa', 3)
+  clock.advance(8_000)
+  assert.deepEqual(ids(), ['0xa-part-0', '0xa-part-1'])
+  lastTrades.pause(true)
+  lastTrades.pause(false)
+  clock.advance(11_000)
+  assert.deepEqual(ids(), ['0xa-part-0', '0xa-part-1', '0xa-part-2'])
+  lastTrades.stop()
+})
