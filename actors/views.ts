@@ -10,7 +10,6 @@ import type { Sport } from '../engine/sports/leagues.ts'
 import type { TimeMs, UsdMicros } from '../engine/units.ts'
 import type { VenueTable } from '../engine/venue-table.ts'
 import type { DriftEntry } from '../engine/venues/drift.ts'
-import type { TradesSource } from '../engine/venues/venue.ts'
 import type {
   EventSummary,
   OffsetQuery,
@@ -265,8 +264,6 @@ export interface Session {
 export interface VenueView extends FeedStatus {
   readonly connectionsOpen: number
   readonly connectionsWanted: number
-  /** Null: the venue has one source of trades. */
-  readonly tradesSource: TradesSource | null
   /** What the venue sends or answers that the code does not know, in order of first sight; bounded. */
   readonly drift: readonly DriftEntry[]
 }

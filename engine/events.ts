@@ -225,6 +225,14 @@ export interface WhaleUpdate extends Outgoing {
   readonly whale: Whale
 }
 
+/**
+ * Where a venue's trades come from now. 'activity': a stream that names the wallets. 'last_trade_price': that stream has
+ * ended, and trades come from the messages beside the books: of watched markets, without a wallet until a later
+ * reading completes them.
+ */
+export type TradesSource = (typeof TRADES_SOURCES)[number]
+export const TRADES_SOURCES = ['activity', 'last_trade_price'] as const
+
 /** How one venue's feed stands. */
 export interface FeedStatus {
   readonly venue: VenueKey
@@ -239,6 +247,8 @@ export interface FeedStatus {
    * lost the stream of trades, and followed no other run.
    */
   readonly completeToMs: TimeMs | null
+  /** Null: the venue has one source of trades. */
+  readonly tradesSource: TradesSource | null
 }
 
 /** A venue's feed changed state. */

@@ -4,6 +4,7 @@
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/account.ts'
+import { TRADES_SOURCES } from '../engine/events.ts'
 import { EXPONENT_MAX, FEE_KINDS } from '../engine/market/fees.ts'
 import { MARKET_STATUSES } from '../engine/market/market.ts'
 import type { VenueFacts, VenueTable } from '../engine/venue-table.ts'
@@ -364,7 +365,7 @@ export const HealthSchema = Type.Object({
     description: 'the longest that anything waited within us during the last two seconds',
   }),
   uptime_s: Type.Integer(),
-  trades_source: Type.Record(Type.String(), choice(['activity', 'last_trade_price'] as const), {
+  trades_source: Type.Record(Type.String(), choice(TRADES_SOURCES), {
     description:
       'of a venue with two sources of trades, the present one. `last_trade_price`: its stream of trades has ended; trades are of watched markets, without a wallet until a later reading completes them',
   }),

@@ -1,7 +1,7 @@
 // The actor of one venue: which markets are watched, whether the feed is live, and what happens after a gap. It marks the
 // books of a broken stream as stale, asks for them again until they are fresh, has missed trades brought back, and
 // publishes each change of the feed's state.
-// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, VEN14, COVER1 to COVER3, COVER5, DELAY6 to
+// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, VEN14, VEN15, COVER1 to COVER3, COVER5, DELAY6 to
 // DELAY8.
 
 import type { Clock } from '../../engine/clock.ts'
@@ -10,6 +10,7 @@ import type {
   FeedState,
   MarketSeenEvent,
   TradeEvent,
+  TradesSource,
   Update,
   VenueEvent,
 } from '../../engine/events.ts'
@@ -25,7 +26,6 @@ import type { DriftEntry } from '../../engine/venues/drift.ts'
 import type {
   CatalogPage,
   Readable,
-  TradesSource,
   Venue,
   VenuePastPrices,
   WatchedMarket,
@@ -95,6 +95,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   /** Since when the stream of trades is down; null: it is up. */
   #downSinceMs: TimeMs | null = null
   #toldCompleteToMs: TimeMs | null = null
+  #toldTradesSource: TradesSource | null
   #isCrawled = false
   #stopTimer: () => void = () => undefined
 
@@ -122,6 +123,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       committed: () => parts.storage.committed(),
     })
     this.#unaskedSinceMs = this.#lastRunsTradeTime()
+    this.#toldTradesSource = this.tradesSource
     const { coverage } = parts.storage
     this.#coverage = new VenueCoverage({ venue: this.venue, coverage, clock })
     const name = `books_stale_${this.venue}`
@@ -446,12 +448,17 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   #tellState(): void {
-    const { venue, platform, state, lagMs, delayMs, completeToMs } = this
-    if (state === this.#toldState && completeToMs === this.#toldCompleteToMs) return
+    const { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource } = this
+    const isTold =
+      state === this.#toldState &&
+      completeToMs === this.#toldCompleteToMs &&
+      tradesSource === this.#toldTradesSource
+    if (isTold) return
     this.#toldState = state
     this.#toldCompleteToMs = completeToMs
-    const delays = { lagMs, delayMs, completeToMs }
-    this.#parts.publisher.publish({ kind: 'status', venue, platform, state, ...delays })
+    this.#toldTradesSource = tradesSource
+    const facts = { lagMs, delayMs, completeToMs, tradesSource }
+    this.#parts.publisher.publish({ kind: 'status', venue, platform, state, ...facts })
   }
 
   /** Asks for the books of those markets that are still stale. */

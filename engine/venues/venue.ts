@@ -3,7 +3,7 @@
 // How to add one: README.md beside this file.
 
 import type { Clock } from '../clock.ts'
-import type { VenueEvent } from '../events.ts'
+import type { TradesSource, VenueEvent } from '../events.ts'
 import type { NativeEventId, NativeMarketId, OutcomeId, VenueKey } from '../ids.ts'
 import type { MarketStatus, ReadEvent, ReadListing } from '../market/market.ts'
 import type { Log } from '../process/log.ts'
@@ -49,13 +49,6 @@ export interface WatchedMarket {
   readonly openAtMs: TimeMs | null
   readonly closeAtMs: TimeMs | null
 }
-
-/**
- * Where a venue's trades come from now. 'activity': a stream that names the wallets. 'last_trade_price': that stream has
- * ended, and trades come from the messages beside the books: of watched markets, without a wallet until a later
- * reading completes them.
- */
-export type TradesSource = 'activity' | 'last_trade_price'
 
 /** A feed's figures for /health, status messages and metrics. */
 export interface FeedHealth {

@@ -142,6 +142,8 @@ export interface StatusMessage {
   readonly lag_ms: number | null
   /** The longest that anything waited within the server during the last two seconds, in milliseconds. */
   readonly delay_ms: number
+  /** Of a venue with two sources of trades: `last_trade_price` while the stream that names wallets has ended. */
+  readonly trades_source?: 'activity' | 'last_trade_price'
   /** After an outage or a restart: up to then all trades were sent, but for those that a `gap` named. */
   readonly complete_to_ms?: number
 }

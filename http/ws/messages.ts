@@ -4,7 +4,7 @@
 // messages (encode/). Upholds ASYNC1, ASYNC2.
 
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import type { FeedState } from '../../engine/events.ts'
+import { type FeedState, TRADES_SOURCES } from '../../engine/events.ts'
 import { marketIdsPerCommandMax } from '../../engine/limits.ts'
 import { choice, nullable } from '../schemas.ts'
 import type { Channel, MessageDocument } from './channels/channel.ts'
@@ -178,7 +178,7 @@ function ownMessages(channels: readonly Channel[]) {
     },
     status: {
       summary:
-        'How the feed of a venue is; after `connected` and at every change. `complete_to_ms`: after an outage or a restart, up to when all its trades have been sent',
+        'How the feed of a venue is; after `connected` and at every change. `complete_to_ms`: after an outage or a restart, up to when all its trades have been sent. `trades_source`, of a venue with two sources of trades: `last_trade_price` while the stream that names wallets has ended',
       schema: STATUS,
     },
   }
@@ -195,6 +195,7 @@ const STATUS = Type.Object({
     minimum: 0,
     description: 'the longest that anything waited within us during the last two seconds',
   }),
+  trades_source: Type.Optional(choice(TRADES_SOURCES)),
   complete_to_ms: Type.Optional(whole()),
   ...written,
 })

@@ -4,7 +4,7 @@
 // Upholds HUB1.
 
 import type { CatalogView } from '../../../actors/views.ts'
-import type { FeedState, Stamp } from '../../../engine/events.ts'
+import type { FeedStatus, Stamp } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import type { TimeMs } from '../../../engine/units.ts'
@@ -72,9 +72,18 @@ export function gapMessage({ channel, where, fromMs, toMs, count }: Gap): Reply 
 
 /** `status` as it goes out. */
 export function statusMessage({ platform, state, ...times }: Status): Reply {
-  const { lagMs, delayMs, completeToMs } = times
+  const { lagMs, delayMs, completeToMs, tradesSource } = times
+  const source = tradesSource === null ? {} : { trades_source: tradesSource }
   const complete = completeToMs === null ? {} : { complete_to_ms: completeToMs }
-  return { type: 'status', platform, state, lag_ms: lagMs, delay_ms: delayMs, ...complete }
+  return {
+    type: 'status',
+    platform,
+    state,
+    lag_ms: lagMs,
+    delay_ms: delayMs,
+    ...source,
+    ...complete,
+  }
 }
 
 /** A heartbeat; `offsets` null while the connection is being caught up. */
@@ -85,15 +94,7 @@ export interface Heartbeat {
 }
 
 /** How a venue's feed is. */
-export interface Status {
-  readonly platform: string
-  readonly state: FeedState
-  /** Milliseconds from the venue to us, and the longest within us during the last two seconds. */
-  readonly lagMs: number | null
-  readonly delayMs: number
-  /** See VenueView; null: not said. */
-  readonly completeToMs: TimeMs | null
-}
+export type Status = Omit<FeedStatus, 'venue'>
 
 /** What an encoder needs; the clock says when a message is written, which every message carries. */
 export interface EncoderParts {

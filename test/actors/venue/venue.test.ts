@@ -12,6 +12,7 @@ import type {
   BookSnapshotEvent,
   FeedEvent,
   TradeEvent,
+  TradesSource,
 } from '../../../engine/events.ts'
 import { outcomeId } from '../../../engine/ids.ts'
 import {
@@ -63,7 +64,12 @@ function openVenue(
     reconnected: [] as string[],
   }
   /** What the feed says of itself; null: data came just now. */
-  const feed = { connectionsOpen: 1, lastDataAtMs: null as TimeMs | null, bookDelayMs: 0 }
+  const feed = {
+    connectionsOpen: 1,
+    lastDataAtMs: null as TimeMs | null,
+    bookDelayMs: 0,
+    tradesSource: 'activity' as TradesSource,
+  }
   const ranges: TradeRange[] = []
   const fetched: string[][] = []
   const held: { answer: () => Promise<TradesRead> } = {
@@ -99,7 +105,7 @@ function openVenue(
         lastDataAtMs: feed.lastDataAtMs ?? clock.nowMs(),
         lastSignAtMs: null,
         bookDelayMs: feed.bookDelayMs,
-        tradesSource: null,
+        tradesSource: feed.tradesSource,
       }),
     },
     pastPrices: { read: async () => [] },
@@ -337,6 +343,20 @@ test('[VEN14] a status says up to when the trades of an outage are complete', as
   assert.ok((all[0] ?? 0) >= sinceMs - 5_000 && (all[0] ?? 0) < upMs)
   assert.ok((all.at(-1) ?? 0) >= upMs, 'and at last all of it')
   assert.equal(actor.completeToMs, all.at(-1))
+})
+
+test('[VEN15] a change of the source of trades is a status of its own, though the feed stays live', async () => {
+  const { actor, clock, crawled, feed, updates } = openVenue()
+  await crawled
+  const told = () =>
+    updates.flatMap((update) => (update.kind === 'status' ? [update.tradesSource] : []))
+  clock.advance(5_000)
+  assert.deepEqual([told(), actor.state], [['activity'], 'live'])
+  feed.tradesSource = 'last_trade_price'
+  clock.advance(5_000)
+  feed.tradesSource = 'activity'
+  clock.advance(5_000)
+  assert.deepEqual(told(), ['activity', 'last_trade_price', 'activity'])
 })
 
 test('[VEN14] a gap carries its times and, where it is known, how many trades it is', async () => {

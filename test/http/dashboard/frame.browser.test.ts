@@ -92,6 +92,7 @@ test('[DASH6] the line at the top is silent while all is well, and names a feed 
     engine.publisher.publish({
       ...{ kind: 'status', venue: 'b', platform: 'venue_b', state, lagMs: 9, delayMs: 1 },
       completeToMs: null,
+      tradesSource: null,
     })
   tell('stale')
   await line.getByText('The feed of venue_b is stale').waitFor()

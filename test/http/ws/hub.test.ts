@@ -230,6 +230,7 @@ describe('subscribers of an update', () => {
       lagMs: 900,
       delayMs: 1_500,
       completeToMs: timeMs(1_000),
+      tradesSource: 'last_trade_price',
     })
     assert.deepEqual(await client.next((message) => message.state === 'stale'), {
       type: 'status',
@@ -239,6 +240,7 @@ describe('subscribers of an update', () => {
       delay_ms: 1_500,
       published_ms: clock.nowMs(),
       complete_to_ms: 1_000,
+      trades_source: 'last_trade_price',
     })
     await client.close()
   })
@@ -281,6 +283,7 @@ test('[HUB10] a channel that throws is counted, logged seldom, and keeps nothing
     lagMs: null,
     delayMs: 0,
     completeToMs: null,
+    tradesSource: null,
   } as const
   publisher.publish(status)
   for (let count = 0; count < 20; count += 1) market.trade()

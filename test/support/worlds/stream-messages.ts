@@ -154,6 +154,7 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     lagMs: maybe(whole()),
     delayMs: whole(),
     completeToMs: maybe(time()),
+    tradesSource: maybe(random.pick(['activity', 'last_trade_price'] as const)),
   } as const
   const offsets = maybe({ orderbook: whole(), trades: whole(), whales: 0, lifecycle: whole() })
   const beat = { timestampMs: time(), counter: whole(), offsets }

@@ -1,12 +1,12 @@
 // Venue a's trades, put together: the activity stream, `last_trade_price` when it has ended, the ledger that gives them
 // identity, the check of doubtful rows and the back-fill. Not for: books (feed.ts). Upholds POLYFEED6 to POLYFEED9.
 
-import type { VenueEvent } from '../../../events.ts'
+import type { TradesSource, VenueEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { FrameTap, SocketFeed } from '../../feed.ts'
 import type { Tally } from '../../tally.ts'
-import type { TradesRange, TradesRead, TradesSource, VenueParts } from '../../venue.ts'
+import type { TradesRange, TradesRead, VenueParts } from '../../venue.ts'
 import type { DataApi } from '../data-api.ts'
 import { FollowedWallets } from '../wallets/follow.ts'
 import { ActivityFeed } from './activity.ts'

@@ -10,11 +10,10 @@
 // POLYLAST3.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
-import type { VenueEvent } from '../../../events.ts'
+import type { TradesSource, VenueEvent } from '../../../events.ts'
 import { partId } from '../../../trade-parts.ts'
 import { complement, type TimeMs } from '../../../units.ts'
 import type { Tally } from '../../tally.ts'
-import type { TradesSource } from '../../venue.ts'
 import { type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
 
 /** A row without a wallet, in milliseconds. */
