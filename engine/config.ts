@@ -4,7 +4,7 @@
 
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { FAULT_NAMES } from './fault-names.ts'
+import { CHANGE_NAMES, FAULT_NAMES } from './fault-names.ts'
 import type { VenueKey } from './ids.ts'
 import { EnvironmentReader } from './process/environment.ts'
 
@@ -99,7 +99,7 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
   SIM_SEED: { default: '1', means: 'seed of the simulated world, 0 to 4294967295' },
   SIM_FAULTS: {
     default: 'v1_retired,stale_cache',
-    means: '`off`, `on`, or a comma list of faults',
+    means: '`off`, `on` (every fault), or a comma list of faults and changes',
   },
   SIM_RTDS_END_S: {
     default: '0',
@@ -169,7 +169,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       v2Share: read.decimal('SIM_V2_SHARE', 0, 1),
       messagesPerSecond: read.whole('SIM_RATE', 1, 20_000),
       seed: read.whole('SIM_SEED', 0, 4_294_967_295),
-      faults: read.subset('SIM_FAULTS', FAULT_NAMES),
+      faults: read.subset('SIM_FAULTS', FAULT_NAMES, CHANGE_NAMES),
       activityEndsS: read.whole('SIM_RTDS_END_S', 0, 86_400) || null,
       port: read.whole('SIM_PORT', 1, 65_500),
     },

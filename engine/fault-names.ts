@@ -20,3 +20,46 @@ export const FAULT_NAMES = [
 
 /** What the simulated venues get wrong on request. */
 export type FaultName = (typeof FAULT_NAMES)[number]
+
+/** Changes of the protocols that nobody announced, invented; what each does: simulator/changes.ts. */
+export const CHANGE_NAMES = [
+  'question_gone',
+  'condition_id_renamed',
+  'state_as_text',
+  'version_3',
+  'resolution_word',
+  'trade_price_renamed',
+  'trades_gone',
+  'interest_html',
+  'interest_refused',
+  'books_empty',
+  'lag_not_found',
+  'cursor_circles',
+  'cursor_missing',
+  'message_type_new',
+  'message_type_renamed',
+  'book_version_3',
+  'price_changes_renamed',
+  'activity_topic_new',
+  'activity_type_renamed',
+  'activity_hash_renamed',
+  'activity_refused',
+  'price_ranges_gone',
+  'market_status_new',
+  'price_structure_new',
+  'fee_type_new',
+  'series_gone',
+  'exchange_html',
+  'stream_type_new',
+  'lifecycle_change_new',
+  'error_code_new',
+  'trades_unacknowledged',
+  'yes_price_flipped',
+  'delta_renamed',
+  'delta_type_renamed',
+  'trade_type_renamed',
+  'books_unacknowledged',
+] as const
+
+/** A change of the simulated venues that the code does not know. */
+export type ChangeName = (typeof CHANGE_NAMES)[number]

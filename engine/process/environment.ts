@@ -75,14 +75,19 @@ export class EnvironmentReader {
     return value.replace(/\/+$/, '')
   }
 
-  /** A comma list of which each item must be known; `off` is none, `on` is all. */
-  subset(name: string, known: readonly string[]): readonly string[] {
+  /** A comma list of which each item must be known; `off` is none, `on` is all but the `further` ones. */
+  subset(
+    name: string,
+    known: readonly string[],
+    further: readonly string[] = [],
+  ): readonly string[] {
     const value = this.text(name).toLowerCase()
     if (value === 'off') return []
     if (value === 'on') return known
     const named = value.split(',').map((item) => item.trim())
-    if (!named.every((item) => known.includes(item))) {
-      this.refuse(name, `"off", "on", or a comma list of ${known.join(', ')}`)
+    const accepted = [...known, ...further]
+    if (!named.every((item) => accepted.includes(item))) {
+      this.refuse(name, `"off", "on", or a comma list of ${accepted.join(', ')}`)
     }
     return named
   }

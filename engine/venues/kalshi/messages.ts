@@ -105,6 +105,7 @@ export interface UnreadMessage {
   readonly name: string
   /** A change of a market's state that has no name here; null: the kind of message has none. */
   readonly change: string | null
+  /** Of a change, its market; else the market whose book the message may be of. */
   readonly ticker: string | null
   readonly sid: number | null
   readonly seq: number | null

@@ -1,6 +1,6 @@
 // Bytes of Kalshi's stream to typed messages, or a rejection with a reason. Narrowing is written by
 // hand because every delta passes here; nothing throws, whatever arrives.
-// A row of REST has its own readers in rows.ts. Upholds KPARSE1 to KPARSE4.
+// A row of REST has its own readers in rows.ts. Upholds KPARSE1 to KPARSE4, KDRIFT5.
 
 import { isRecord, wordOf } from '../../json-record.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type OrderbookSnapshot,
   type TickerMessage,
   type TradeMessage,
+  type UnreadMessage,
 } from './messages.ts'
 
 /** Not a message we can trust; `reason` comes from a small fixed set. */
@@ -89,7 +90,11 @@ function parseMessage(value: Fields, body: Fields): KalshiMessage | Rejected {
     case 'error':
       return parseError(value, body)
     default:
-      return typeof value.type === 'string' ? unread(value.type, value) : rejected('no_type')
+      if (typeof value.type !== 'string') return rejected('no_type')
+      return {
+        ...unread(value.type, value),
+        ticker: isOfBook(body) ? idOf(body.market_ticker) : null,
+      }
   }
 }
 
@@ -135,7 +140,14 @@ function secondsOf(seconds: unknown): number | null {
   return typeof seconds === 'number' ? timeOf(seconds * 1_000) : null
 }
 
-function unread(name: string, frame: Fields, lifecycle: Fields = NO_FIELDS): KalshiMessage {
+/** Whether a message of an unknown type has what those of the books have. */
+function isOfBook(body: Fields): boolean {
+  const isDelta =
+    body.delta_fp !== undefined || (body.side !== undefined && 'price_dollars' in body)
+  return isDelta || Array.isArray(body.yes_dollars_fp) || Array.isArray(body.no_dollars_fp)
+}
+
+function unread(name: string, frame: Fields, lifecycle: Fields = NO_FIELDS): UnreadMessage {
   const place = { sid: wholeOf(frame.sid), seq: wholeOf(frame.seq) }
   const { event_type: change, market_ticker: ticker } = lifecycle
   const word = change === undefined ? null : wordOf(change).slice(0, WORD_CHARACTERS_MAX)

@@ -123,13 +123,20 @@ export class KalshiStream {
     }
   }
 
-  /** What is said of a market in words that are not known here may concern its listing: it is read again. */
-  #noteUnread({ name, change, ticker }: UnreadMessage, frame: RawFrame): void {
+  /**
+   * What is said of a market in words that are not known here may concern its listing, which is read again, or its book,
+   * which has then missed it.
+   */
+  #noteUnread({ name, change, ticker, sid }: UnreadMessage, frame: RawFrame): void {
     const { drift } = this.#tally
     if (change !== null) drift.note('ws.lifecycle', change, frame.text)
     else if (!EXPECTED_UNREAD.has(name)) drift.note('ws.type', name, frame.text)
-    if (change === null || ticker === null || this.#hooks.combos?.has(ticker) === true) return
+    if (ticker === null || this.#hooks.combos?.has(ticker) === true) return
     const { receivedAtMs } = frame
+    if (change === null) {
+      if (sid !== null) this.#hooks.onLost(sid, ticker, receivedAtMs)
+      return
+    }
     const stamps = { venue: 'b', venueTimeMs: receivedAtMs, receivedAtMs } as const
     this.#hooks.emit({ kind: 'marketSeen', ...stamps, market: nativeMarketId(ticker) })
   }

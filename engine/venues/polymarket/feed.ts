@@ -228,6 +228,8 @@ export class PolymarketFeed implements VenueFeed {
     if (!isInOrder) return
     track.snapshotDueAtMs = null
     track.unansweredCount = 0
+    // What is lost after it makes the book suspect anew.
+    track.gapAllowedAtMs = 0
     this.#resyncs.settle(track)
   }
 

@@ -101,8 +101,11 @@ function parseMessage(value: unknown): MarketMessage | ParseRejection {
       return isBook(value)
         ? { kind: 'book', body: value }
         : reject('no_event_type', tokensOf(value))
-    default:
-      return { ...reject('unknown_event_type', []), unknownType: wordOf(value.event_type) }
+    default: {
+      // What has the form of a book or of its changes was one, under another name.
+      const lost = isOfBook(value) ? tokensOf(value) : []
+      return { ...reject('unknown_event_type', lost), unknownType: wordOf(value.event_type) }
+    }
   }
 }
 
@@ -163,15 +166,19 @@ const KINDS: Readonly<Partial<Record<ParseReason, string>>> = {
   bad_market_resolved: 'resolved',
 }
 
+function isOfBook({ price_changes: entries, changes, bids, asks }: Json): boolean {
+  return [entries, changes, bids, asks].some(Array.isArray)
+}
+
+/** Wherever the message names them: what is rejected may have other fields than those known. */
 function tokensOf(value: Json): readonly string[] {
-  const tokens: string[] = []
-  if (typeof value.asset_id === 'string') tokens.push(value.asset_id)
-  if (Array.isArray(value.price_changes)) {
-    for (const entry of value.price_changes) {
-      if (isRecord(entry) && typeof entry.asset_id === 'string') tokens.push(entry.asset_id)
-    }
-  }
-  return tokens
+  const named = [
+    value,
+    ...Object.values(value).flatMap((list) => (Array.isArray(list) ? list : [])),
+  ]
+  return named.flatMap((entry) =>
+    isRecord(entry) && typeof entry.asset_id === 'string' ? [entry.asset_id] : [],
+  )
 }
 
 const NAMED_TOKEN = /"asset_id"\s*:\s*"(\d{1,100})"/g

@@ -3,8 +3,8 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { FAULT_NAMES } from '../../fault-names.ts'
-import type { SimFault } from './model.ts'
+import { CHANGE_NAMES, FAULT_NAMES } from '../../fault-names.ts'
+import type { SimChange, SimFault } from './model.ts'
 
 const Text = Type.String({ minLength: 1 })
 
@@ -38,7 +38,9 @@ const readyMessage = Type.Object({
 })
 
 export type ReadyMessage = Static<typeof readyMessage>
-type ChildOptions = Omit<Static<typeof childOptions>, 'faults'> & { faults: SimFault[] }
+type ChildOptions = Omit<Static<typeof childOptions>, 'faults'> & {
+  faults: (SimFault | SimChange)[]
+}
 
 /** Reads the child's argument; throws when it is not what spawn.ts writes, which is our bug. */
 export function parseChildOptions(text: string | undefined): ChildOptions {
@@ -54,11 +56,12 @@ export function parseReady(message: unknown): ReadyMessage | null {
   return Value.Check(readyMessage, message) ? message : null
 }
 
-/** Narrows fault names as the configuration has them; throws on a name that is none. */
-export function parseFaults(names: readonly string[]): SimFault[] {
+/** Narrows names of faults and changes as the configuration has them; throws on a name that is none. */
+export function parseFaults(names: readonly string[]): (SimFault | SimChange)[] {
+  const accepted = [...FAULT_NAMES, ...CHANGE_NAMES]
   return names.map((name) => {
-    const fault = FAULT_NAMES.find((known) => known === name)
-    if (fault === undefined) throw new Error(`"${name}" is none of ${FAULT_NAMES.join(', ')}`)
+    const fault = accepted.find((known) => known === name)
+    if (fault === undefined) throw new Error(`"${name}" is none of ${accepted.join(', ')}`)
     return fault
   })
 }

@@ -3,7 +3,8 @@
 // is written where it is done. one_sided, empty_book and tick_size are the world's own (world.ts).
 
 import type { Random } from '../../random.ts'
-import type { SimFault } from './model.ts'
+import { Changes } from './changes.ts'
+import type { SimChange, SimFault } from './model.ts'
 
 /** Every fault, with its chance at each opportunity when it is on. */
 export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
@@ -39,12 +40,19 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
 
 /** Which faults are on, and a seeded decision at each opportunity. */
 export class Faults {
-  readonly #active: ReadonlySet<SimFault>
+  readonly #active: ReadonlySet<string>
   readonly #random: Random
+  /** What is changed of every answer and frame. */
+  readonly changes: Changes
 
-  constructor(active: readonly SimFault[], random: Random) {
+  constructor(
+    active: readonly (SimFault | SimChange)[],
+    random: Random,
+    changes: Changes = new Changes(),
+  ) {
     this.#active = new Set(active)
     this.#random = random
+    this.changes = changes
   }
 
   /** Whether the fault happens now. */

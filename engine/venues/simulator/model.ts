@@ -3,7 +3,7 @@
 // servers render it in their venue's wire protocol. Everything is quoted for the first outcome.
 
 import type { BookSide, Level, LevelChange, TradeSide } from '../../events.ts'
-import type { FaultName } from '../../fault-names.ts'
+import type { ChangeName, FaultName } from '../../fault-names.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../../units.ts'
 
 /** The invented venues: `a` speaks Polymarket's protocols, `b` Kalshi's. */
@@ -337,3 +337,6 @@ export interface World {
 
 /** What the servers can get wrong; see faults.ts. */
 export type SimFault = FaultName
+
+/** How they may change without a word; see changes.ts. */
+export type SimChange = ChangeName

@@ -13,6 +13,7 @@ import {
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../process/log.ts'
+import type { RestAnswer } from './changes.ts'
 import type { Faults } from './faults.ts'
 
 /** A request whose body, if any, has been read whole. */
@@ -29,12 +30,7 @@ export interface RestRequest {
   readonly body: string
 }
 
-export interface RestAnswer {
-  readonly status: number
-  readonly body: string
-  readonly contentType: string
-  readonly headers?: Readonly<Record<string, string>>
-}
+export type { RestAnswer }
 
 type RestHandler = (request: RestRequest) => RestAnswer
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
@@ -170,17 +166,22 @@ export class RestServer {
     const found = this.#find(method, path)
     const params = found === null || found === 'method' ? {} : found.params
     const request = { method, path, params, query, headers: incoming.headers, body }
+    const { changes } = this.#faults
     try {
-      // The simulator's own pages are not the venue's: no faults and no rate limits there.
-      const refusal = path.startsWith('/sim/') ? null : this.#refusal(request)
-      if (refusal !== null) return refusal
-      if (found === null) return (this.#hooks.notFound ?? notFound)(request)
-      if (found === 'method') return (this.#hooks.methodNotAllowed ?? methodNotAllowed)(request)
-      return found.handler(request)
+      // The simulator's own pages are not the venue's: no faults, changes and rate limits there.
+      if (path.startsWith('/sim/')) return this.#routed(found, request)
+      changes.asked(path, query)
+      return changes.answered(path, this.#refusal(request) ?? this.#routed(found, request))
     } catch (error) {
       this.#log.error({ err: error, path }, 'simulated venue failed to answer')
       return json({ error: 'internal server error' }, 500)
     }
+  }
+
+  #routed(found: Found | 'method' | null, request: RestRequest): RestAnswer {
+    if (found === null) return (this.#hooks.notFound ?? notFound)(request)
+    if (found === 'method') return (this.#hooks.methodNotAllowed ?? methodNotAllowed)(request)
+    return found.handler(request)
   }
 
   #refusal(request: RestRequest): RestAnswer | null {

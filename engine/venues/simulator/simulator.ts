@@ -5,12 +5,14 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
+import { CHANGE_NAMES } from '../../fault-names.ts'
 import type { Log } from '../../process/log.ts'
 import { type Random, seededRandom } from '../../random.ts'
 import { Calendar, V2_SHARE } from './calendar.ts'
+import { Changes } from './changes.ts'
 import { Faults } from './faults.ts'
 import { startKalshiServer } from './kalshi-server.ts'
-import type { SimFault, SimWallets, World } from './model.ts'
+import type { SimChange, SimFault, SimWallets, World } from './model.ts'
 import { startPolymarketServer } from './polymarket-server.ts'
 import { worldState } from './state.ts'
 import { WalletLedgers } from './world/wallet-ledgers.ts'
@@ -29,7 +31,7 @@ export interface SimulatorOptions {
   readonly v2Share?: number
   /** Stream messages of both venues together, 1 to 20,000. */
   readonly messagesPerSecond: number
-  readonly faults: readonly SimFault[]
+  readonly faults: readonly (SimFault | SimChange)[]
   /** Seconds after which venue a's activity stream ends; null or absent: never. */
   readonly activityEndsS?: number | null
   readonly clock: Clock
@@ -68,6 +70,8 @@ export interface Simulator {
   readonly world: World
   /** The truth about venue a's wallets. */
   readonly wallets: SimWallets
+  /** What is changed of the protocols, which may be replaced at any time. */
+  readonly changes: Changes
   stop(): Promise<void>
 }
 
@@ -76,7 +80,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const { clock, log, basePort } = options
   const host = options.host ?? '127.0.0.1'
   const streams = randomStreams(options)
-  const faults = (name: string) => new Faults(options.faults, streams(`${name} faults`))
+  const changes = new Changes(CHANGE_NAMES.filter((name) => options.faults.includes(name)))
+  const faults = (name: string) => new Faults(options.faults, streams(`${name} faults`), changes)
   const keys = keyPair(options.kalshiPublicKeyPem)
   const { world, wallets, record } = openWorld(options, streams)
   const polymarket = await startPolymarketServer({
@@ -118,6 +123,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     kalshiPrivateKeyPem: keys.privateKeyPem,
     world,
     wallets,
+    changes,
     async stop() {
       stopStepping()
       wallets.stop()

@@ -27,8 +27,11 @@ class Peer {
   readonly #seqs = new Map<number, number>()
   #nextSid: number
 
-  constructor(socket: WebSocket, firstSid: number) {
+  readonly #acknowledges: () => boolean
+
+  constructor(socket: WebSocket, firstSid: number, acknowledges: () => boolean) {
     this.socket = socket
+    this.#acknowledges = acknowledges
     this.#nextSid = firstSid
     socket.on('message', (data) => this.#command(data.toString()))
   }
@@ -74,9 +77,8 @@ class Peer {
       const sid = this.#nextSid
       this.#nextSid += 1
       this.sids.set(channel, sid)
-      this.socket.send(
-        JSON.stringify({ id: command.id, type: 'subscribed', msg: { channel, sid } }),
-      )
+      const reply = { id: command.id, type: 'subscribed', msg: { channel, sid } }
+      if (this.#acknowledges()) this.socket.send(JSON.stringify(reply))
     }
     if (command.cmd === 'subscribe' || params.action === 'get_snapshot') {
       for (const ticker of tickers) this.book(ticker)
@@ -94,6 +96,8 @@ export interface Bench {
   /** Rows of /markets/trades. */
   trades: object[]
   isRestUp: boolean
+  /** Whether subscriptions are confirmed. */
+  acknowledges: boolean
   close: () => Promise<void>
 }
 
@@ -126,7 +130,7 @@ export async function open(isKeyed: boolean): Promise<Bench> {
   const sockets = new WebSocketServer({ server })
   sockets.on('connection', (socket, request) => {
     upgrades.push(request.headers)
-    peers.push(new Peer(socket, 1 + peers.length * 10))
+    peers.push(new Peer(socket, 1 + peers.length * 10, () => bench.acknowledges))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -156,6 +160,7 @@ export async function open(isKeyed: boolean): Promise<Bench> {
     ...{ clock, venue, events, peers, upgrades, requests, close },
     trades: [],
     isRestUp: true,
+    acknowledges: true,
   }
   benches.push(bench)
   return bench

@@ -1,6 +1,6 @@
 // Kalshi's list of markets over REST: the crawl, the refresh and single look-ups.
 // Series are read once and give tags and categories; events come with their markets nested.
-// Not for: what a row means (listing.ts). Upholds KCAT1 to KCAT5.
+// Not for: what a row means (listing.ts). Upholds KCAT1 to KCAT6.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
@@ -266,8 +266,8 @@ export class KalshiCatalog implements VenueCatalog {
     await this.#fees.read(signal)
     if (this.#seriesReadAtMs !== null && nowMs - this.#seriesReadAtMs < SERIES_AGE_MAX_MS) return
     const askedAtMs = this.#clock.nowMs()
-    const answer = await this.#http.getJson('/series', {}, { signal })
-    const rows = listIn(answer, 'series', 'series')
+    const rows = await this.#seriesRows(signal)
+    if (rows === null) return
     const read = new Map<string, Series>()
     for (const row of rows) {
       const series = parseSeries(row)
@@ -288,6 +288,18 @@ export class KalshiCatalog implements VenueCatalog {
     }
   }
 
+  /** Null: the list has gone or changed its form. It gives tags and fees alone, so that markets are read without it. */
+  async #seriesRows(signal: AbortSignal): Promise<readonly unknown[] | null> {
+    try {
+      return listIn(await this.#http.getJson('/series', {}, { signal }), 'series', 'series')
+    } catch (error) {
+      if (error instanceof AnswerDoubt) this.#tally.doubts.note(error)
+      else if (!(error instanceof FetchError && isGone(error))) throw error
+      this.#tally.trouble('series_unread', { err: error })
+      return null
+    }
+  }
+
   #reject(refusal: Rejected, row: unknown): void {
     // Combinations and scalar markets are not ours to list: expected, so counted apart.
     if (refusal.reason === 'combo') this.#combos.note(row)
@@ -300,6 +312,11 @@ export class KalshiCatalog implements VenueCatalog {
       this.#tally.drift.note('market.status', row.status, row.ticker)
     }
   }
+}
+
+/** Whether asking again brings nothing else: another status than a busy or failing venue's, or no JSON. */
+function isGone({ kind, status = 0 }: FetchError): boolean {
+  return kind === 'body' || (kind === 'status' && status < 500 && status !== 429)
 }
 
 function sampleOf(row: unknown): string {

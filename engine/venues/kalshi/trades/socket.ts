@@ -1,6 +1,6 @@
 // The connection for what needs no list of markets: every trade of the exchange, and every change
 // of a market's state. Apart from the books', so that a flood of deltas delays no trade.
-// Upholds KFEED4 to KFEED6.
+// Upholds KFEED4 to KFEED6, KDRIFT6.
 
 import type { StopTimer } from '../../../clock.ts'
 import type { TimeMs } from '../../../units.ts'
@@ -44,6 +44,8 @@ export class TradeSocket {
   /** Sids of the present connection; null until the venue confirmed. */
   #tradesSid: number | null = null
   #lifecycleSid: number | null = null
+  /** Trades came before the venue had confirmed their subscription, if it ever does. */
+  #areTradesUnconfirmed = false
   #askedAtMs = 0
   #downSinceMs: TimeMs | null = null
   #lastTradeTimeMs: TimeMs | null = null
@@ -90,6 +92,7 @@ export class TradeSocket {
     this.#stream.restart()
     this.#tradesSid = null
     this.#lifecycleSid = null
+    this.#areTradesUnconfirmed = false
     this.#subscribe()
   }
 
@@ -113,8 +116,14 @@ export class TradeSocket {
     }
     if (reply.kind === 'unsubscribed' || reply.sid === null) return
     if (reply.commandId === LIFECYCLE_ID) this.#lifecycleSid = reply.sid
-    if (reply.commandId !== TRADES_ID || this.#tradesSid !== null) return
-    this.#tradesSid = reply.sid
+    if (reply.commandId !== TRADES_ID) return
+    this.#areTradesUnconfirmed = false
+    this.#tradesFlow(reply.sid)
+  }
+
+  #tradesFlow(sid: number): void {
+    if (this.#tradesSid !== null) return
+    this.#tradesSid = sid
     // Only now can a back-fill close the hole: what it cannot see yet, the stream will show.
     const sinceMs = this.#downSinceMs
     this.#downSinceMs = null
@@ -123,17 +132,24 @@ export class TradeSocket {
 
   #checkReplies(): void {
     if (!this.socket.isOpen) return
-    if (this.#tradesSid !== null && this.#lifecycleSid !== null) return
+    const areTradesConfirmed = this.#tradesSid !== null && !this.#areTradesUnconfirmed
+    if (areTradesConfirmed && this.#lifecycleSid !== null) return
     const waitedMs = this.#parts.clock.monotonicMs() - this.#askedAtMs
     if (waitedMs < REPLY_TIMEOUT_MS) return
-    const channel = this.#tradesSid === null ? 'trade' : 'market_lifecycle_v2'
+    const channel = areTradesConfirmed ? 'market_lifecycle_v2' : 'trade'
     this.#access.tally.drift.note('ws.unacknowledged', channel, '', 'notice')
+    this.#areTradesUnconfirmed = false
     if (this.#tradesSid === null) this.socket.reconnect('trades were not confirmed')
     else this.#subscribe()
   }
 
   #noteMapped(message: DataMessage): void {
     if (message.kind === 'trade') {
+      // A trade proves the subscription that the venue did not confirm.
+      if (this.#tradesSid === null) {
+        this.#areTradesUnconfirmed = true
+        this.#tradesFlow(message.sid)
+      }
       this.#lastTradeTimeMs = timeMs(Math.max(message.timeMs, this.#lastTradeTimeMs ?? 0))
       this.#lastTradeAtMs = this.#parts.clock.nowMs()
       this.#hooks.onTrade(message.ticker, this.#lastTradeAtMs)

@@ -86,6 +86,6 @@ export class KalshiOutbox {
       this.#raw.cork()
       queueMicrotask(this.#uncork)
     }
-    socket.send(text)
+    for (const sent of this.#faults.changes.sent(text)) socket.send(sent)
   }
 }

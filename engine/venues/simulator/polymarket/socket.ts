@@ -75,8 +75,7 @@ export class SocketGroup {
   }
 
   #join(ws: WebSocket, raw: Duplex): void {
-    const { clock, log } = this.#options
-    const socket = new SimSocket({ ws, raw, clock, log })
+    const socket = new SimSocket({ ws, raw, ...this.#options })
     const conversation = this.#options.open(socket)
     this.#members.set(socket, conversation)
     ws.on('message', (data, isBinary) => {
@@ -114,14 +113,16 @@ export class SimSocket {
   readonly #raw: Duplex
   readonly #clock: Clock
   readonly #log: Log
+  readonly #changes: Faults['changes']
   #silentUntilMs = 0
   #isCorked = false
 
-  constructor(parts: { ws: WebSocket; raw: Duplex; clock: Clock; log: Log }) {
+  constructor(parts: { ws: WebSocket; raw: Duplex; clock: Clock; log: Log; faults: Faults }) {
     this.#ws = parts.ws
     this.#raw = parts.raw
     this.#clock = parts.clock
     this.#log = parts.log
+    this.#changes = parts.faults.changes
   }
 
   /** Sends market data, unless the connection is struck with silence: then it is lost. */
@@ -153,7 +154,7 @@ export class SimSocket {
         this.#raw.uncork()
       })
     }
-    this.#ws.send(frame, TEXT)
+    for (const sent of this.#changes.sent(frame)) this.#ws.send(sent, TEXT)
   }
 
   ping(): void {

@@ -120,6 +120,21 @@ describe('Kalshi feed with a key', () => {
     assert.equal(up.sinceMs, down.sinceMs)
   })
 
+  it('[KDRIFT6] a trade proves a subscription that was not acknowledged, which is named all the same', async () => {
+    const bench = await open(true)
+    bench.acknowledges = false
+    bench.venue.feed.start()
+    await until(bench, () => trades(bench) !== undefined)
+    trades(bench)?.trade('t1', bench.clock.nowMs())
+    await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
+    assert.deepEqual(ids(bench), ['t1'])
+    const named = () => bench.venue.drift.entries().map(({ kind, name }) => `${kind} ${name}`)
+    await until(bench, () => named().length > 0)
+    assert.deepEqual(named(), ['ws.unacknowledged trade'])
+    bench.clock.advance(1_000)
+    assert.deepEqual([bench.peers.length, feedEvents(bench, 'feedDown', 'trades').length], [1, 0])
+  })
+
   it('[KFEED6] silence while REST shows newer trades is a broken stream; without them it is quiet', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()

@@ -53,6 +53,11 @@ test('[POLYPARSE4] a rejected book message names the tokens whose books have los
   assert.deepEqual(tokens('{"event_type":"price_change","price_changes":[{"asset_id": "9","pr'), [
     '9',
   ])
+  // Other names of fields and types: what has the form of a book or its change was one.
+  assert.deepEqual(tokens(`{"event_type":"price_change","entries":${entries}}`), ['7', '8'])
+  assert.deepEqual(tokens(`{"event_type":"change_2","price_changes":${entries}}`), ['7', '8'])
+  assert.deepEqual(tokens('{"event_type":"book_2","asset_id":"7","bids":[],"asks":[]}'), ['7'])
+  assert.deepEqual(tokens('{"event_type":"hint","asset_id":"7"}'), [])
 })
 
 test('[POLYPARSE5] the activity stream: two types of one topic, everything else set apart', () => {

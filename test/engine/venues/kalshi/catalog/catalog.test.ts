@@ -314,6 +314,25 @@ describe('Kalshi catalogue', () => {
     )
     assert.equal(troubles('event_missing'), 1)
   })
+
+  it('[KCAT6] without the list of series, gone or of another form, markets are listed without tags and fees, and it is asked for again', async () => {
+    const lists: unknown[] = [null, { rows: [] }, SERIES]
+    const { catalog, paths, troubles } = await open((path) => {
+      if (path === '/series') return lists.shift()
+      if (path === '/events') return { events: [{ ...event('S-1'), series_ticker: 'S' }] }
+      if (path === '/markets') return { markets: [market('S-1-A')] }
+      return null
+    })
+    const listed = async () => {
+      const { markets } = await catalog.fetchMarkets([nativeMarketId('S-1-A')], signal)
+      return markets.map(({ nativeId, tags }) => [nativeId, tags.length > 0])
+    }
+    assert.deepEqual(await listed(), [['S-1-A', false]])
+    assert.deepEqual(await listed(), [['S-1-A', false]])
+    assert.deepEqual(await listed(), [['S-1-A', true]])
+    assert.equal(paths.filter((path) => path === '/series').length, 3)
+    assert.equal(troubles('series_unread'), 2)
+  })
 })
 
 describe('Kalshi trades over REST', () => {

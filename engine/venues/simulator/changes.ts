@@ -1,0 +1,242 @@
+// Changes of the venues' protocols that nobody announced, invented: what the drift table and the connectors are tried with.
+// Each is a function on an answer or a frame that is written already, so that no route and no channel knows of it; rest.ts
+// and the two sockets apply those that hold. Not for: what the venues get wrong now and then (faults.ts).
+// Upholds SIMCHANGE1.
+
+import { isRecord } from '../../json-record.ts'
+import type { SimChange } from './model.ts'
+
+export interface RestAnswer {
+  readonly status: number
+  readonly body: string
+  readonly contentType: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Of answers: `ignores` names parameters that are not read any more. */
+interface AnswerChange {
+  readonly path: RegExp
+  readonly ignores?: readonly string[]
+  readonly answer: (answer: RestAnswer) => RestAnswer
+}
+
+/** Of frames that the server sends: each becomes so many others. */
+interface FrameChange {
+  readonly holding: RegExp
+  readonly frames: (text: string) => readonly string[]
+}
+
+type Change = AnswerChange | FrameChange
+type Row = Readonly<Record<string, unknown>>
+type Edit = (row: Row) => Row
+
+const without =
+  (field: string): Edit =>
+  ({ [field]: _gone, ...row }) =>
+    row
+const renamed =
+  (field: string, name: string): Edit =>
+  ({ [field]: value, ...row }) => ({ ...row, [name]: value })
+
+/** Rows of a list of this name, wherever it stands in an answer. */
+function rows(path: RegExp, list: string, edit: Edit): Change {
+  const inList = (name: string, value: unknown): unknown =>
+    name === list && Array.isArray(value)
+      ? value.map((row) => (isRecord(row) ? edit(row) : row))
+      : value
+  const answer = ({ body, ...head }: RestAnswer): RestAnswer => ({
+    ...head,
+    body: head.status === 200 ? JSON.stringify(JSON.parse(body, inList)) : body,
+  })
+  return { path, answer }
+}
+
+/** The whole answer of a path, whatever it would have been. */
+function instead(path: RegExp, status: number, body: string, contentType = JSON_TYPE): Change {
+  return { path, answer: () => ({ status, body, contentType }) }
+}
+
+/** Objects of a frame, which may be a list of them. */
+function objects(holding: RegExp, edit: Edit): Change {
+  const frames = (text: string): readonly string[] => {
+    const value: unknown = JSON.parse(text)
+    const edited = (each: unknown) => (isRecord(each) ? edit(each) : each)
+    return [JSON.stringify(Array.isArray(value) ? value.map(edited) : edited(value))]
+  }
+  return { holding, frames }
+}
+
+/** Another frame after each of these. */
+function besides(holding: RegExp, further: object): Change {
+  return { holding, frames: (text) => [text, JSON.stringify(further)] }
+}
+
+/** An edit of what stands under a field. */
+const within =
+  (field: string, edit: Edit): Edit =>
+  (row) => {
+    const inner = row[field]
+    return isRecord(inner) ? { ...row, [field]: edit(inner) } : row
+  }
+
+/** About a third of the rows, the same ones each time. */
+const ofSome =
+  (field: string, edit: Edit): Edit =>
+  (row) => {
+    const text = String(row[field])
+    return text.charCodeAt(text.length - 1) % 3 === 0 ? edit(row) : row
+  }
+
+const NONE = (): readonly string[] => []
+const JSON_TYPE = 'application/json; charset=utf-8'
+const HTML_TYPE = 'text/html; charset=utf-8'
+const PAGE = '<!DOCTYPE html><html><body>We have moved.</body></html>'
+const GAMMA_MARKETS = /^\/(events|markets)\/keyset$/
+const KALSHI_MARKETS = /^\/trade-api\/v2\/(events|markets)$/
+const PRICE_CHANGE = /"event_type":"price_change"/
+const ACTIVITY = /"topic":"activity"/
+const KALSHI_DELTA = /^\{"type":"orderbook_delta"/
+const KALSHI_TRADE = /^\{"type":"trade"/
+
+/** Bids for No at the price of Yes, as the venue may send them by default one day. */
+const flipped: Edit = within('msg', (body) => {
+  const { no_dollars_fp: levels, side, price_dollars: price } = body
+  const complement = (text: unknown) => (1 - Number(text)).toFixed(4)
+  if (Array.isArray(levels)) {
+    const turned = levels.map(([at, size]) => [complement(at), size]).reverse()
+    return { ...body, no_dollars_fp: turned }
+  }
+  return side === 'no' ? { ...body, price_dollars: complement(price) } : body
+})
+
+const CHANGES: Readonly<Record<SimChange, Change>> = {
+  question_gone: rows(GAMMA_MARKETS, 'markets', without('question')),
+  condition_id_renamed: rows(GAMMA_MARKETS, 'markets', renamed('conditionId', 'condition')),
+  state_as_text: rows(GAMMA_MARKETS, 'markets', (row) => ({ ...row, active: `${row.active}` })),
+  version_3: rows(
+    GAMMA_MARKETS,
+    'markets',
+    ofSome('id', (row) => ({ ...row, version: 'v3' })),
+  ),
+  resolution_word: rows(GAMMA_MARKETS, 'markets', (row) => ({
+    ...row,
+    resolutionStatus: 'reviewed',
+  })),
+  trade_price_renamed: rows(/^\/v2\/trades$/, 'data', renamed('price', 'unit_price')),
+  trades_gone: instead(/^\/v2\/trades$/, 410, '{"error":"use /v3/trades","code":"gone"}'),
+  interest_html: instead(/^\/v2\/oi$/, 200, PAGE, HTML_TYPE),
+  interest_refused: instead(
+    /^\/v2\/oi$/,
+    400,
+    '{"error":"unknown parameter","code":"invalid_request","retryable":false,"parameter":"condition"}',
+  ),
+  books_empty: instead(/^\/books$/, 200, ''),
+  lag_not_found: instead(/^\/v2\/status$/, 404, '{"error":"not found"}'),
+  cursor_circles: {
+    path: /^\/events\/keyset$/,
+    ignores: ['after_cursor'],
+    answer: ({ body, ...head }) => {
+      const answer: unknown = JSON.parse(body)
+      const turned = isRecord(answer) ? { ...answer, next_cursor: 'MA==' } : answer
+      return { ...head, body: JSON.stringify(turned) }
+    },
+  },
+  cursor_missing: {
+    path: /^\/v2\/trades$/,
+    answer: ({ body, ...head }) => ({
+      ...head,
+      body: JSON.stringify(
+        JSON.parse(body, (name, value: unknown) =>
+          name === 'pagination' && isRecord(value)
+            ? { ...value, has_more: true, next_cursor: null }
+            : value,
+        ),
+      ),
+    }),
+  },
+  message_type_new: besides(PRICE_CHANGE, { event_type: 'depth_hint', levels: 3 }),
+  message_type_renamed: objects(PRICE_CHANGE, (message) => ({
+    ...message,
+    event_type: 'price_change_v2',
+  })),
+  book_version_3: objects(/"event_type":"book"/, (book) => ({ ...book, version: 'v3' })),
+  price_changes_renamed: objects(PRICE_CHANGE, renamed('price_changes', 'entries')),
+  activity_topic_new: besides(ACTIVITY, { topic: 'activity_v2', type: 'fills', payload: {} }),
+  activity_type_renamed: objects(/"type":"trades"/, (frame) => ({ ...frame, type: 'fills' })),
+  activity_hash_renamed: objects(ACTIVITY, within('payload', renamed('transactionHash', 'tx'))),
+  activity_refused: {
+    holding: ACTIVITY,
+    frames: () => ['{"statusCode":400,"body":{"message":"topic activity is not allowed"}}'],
+  },
+  price_ranges_gone: rows(KALSHI_MARKETS, 'markets', without('price_ranges')),
+  market_status_new: rows(
+    KALSHI_MARKETS,
+    'markets',
+    ofSome('ticker', (row) => (row.status === 'active' ? { ...row, status: 'trading' } : row)),
+  ),
+  price_structure_new: rows(KALSHI_MARKETS, 'markets', (row) => ({
+    ...row,
+    price_level_structure: 'spiral_cent',
+  })),
+  fee_type_new: rows(/^\/trade-api\/v2\/series$/, 'series', (row) => ({
+    ...row,
+    fee_type: 'cubic',
+  })),
+  series_gone: instead(/^\/trade-api\/v2\/series$/, 404, '{"error":{"code":"not_found"}}'),
+  exchange_html: instead(/^\/trade-api\/v2\/exchange\/status$/, 200, PAGE, HTML_TYPE),
+  stream_type_new: besides(KALSHI_TRADE, { type: 'market_mood', msg: { mood: 'calm' } }),
+  lifecycle_change_new: besides(KALSHI_TRADE, {
+    type: 'market_lifecycle_v2',
+    sid: 0,
+    msg: { market_ticker: 'KXNEW-26NOV-T1', event_type: 'reviewed' },
+  }),
+  error_code_new: besides(KALSHI_TRADE, { type: 'error', id: 0, msg: { code: 99, msg: 'slow' } }),
+  trades_unacknowledged: { holding: /^\{"type":"subscribed".*"channel":"trade"/, frames: NONE },
+  books_unacknowledged: { holding: /^\{"type":"subscribed".*"channel":"orderbook/, frames: NONE },
+  delta_type_renamed: objects(KALSHI_DELTA, (frame) => ({ ...frame, type: 'book_delta' })),
+  trade_type_renamed: objects(KALSHI_TRADE, (frame) => ({ ...frame, type: 'fill' })),
+  yes_price_flipped: objects(/^\{"type":"orderbook_(snapshot|delta)"/, flipped),
+  delta_renamed: objects(KALSHI_DELTA, within('msg', renamed('delta_fp', 'delta_count'))),
+}
+
+/** The changes that hold, of one simulator; none unless some were named. */
+export class Changes {
+  #ofAnswers: readonly AnswerChange[] = []
+  #ofFrames: readonly FrameChange[] = []
+
+  constructor(names: readonly SimChange[] = []) {
+    this.set(names)
+  }
+
+  /** From now on these hold, and no others. */
+  set(names: readonly SimChange[]): void {
+    const changes = names.map((name) => CHANGES[name])
+    this.#ofAnswers = changes.filter((change) => 'path' in change)
+    this.#ofFrames = changes.filter((change) => 'holding' in change)
+  }
+
+  /** Takes away what is not read any more of a request. */
+  asked(path: string, query: URLSearchParams): void {
+    for (const change of this.#ofAnswers) {
+      if (change.path.test(path)) for (const name of change.ignores ?? []) query.delete(name)
+    }
+  }
+
+  answered(path: string, answer: RestAnswer): RestAnswer {
+    let changed = answer
+    for (const change of this.#ofAnswers) {
+      if (change.path.test(path)) changed = change.answer(changed)
+    }
+    return changed
+  }
+
+  /** What is sent in the place of a frame. */
+  sent(frame: string | Buffer): readonly (string | Buffer)[] {
+    if (this.#ofFrames.length === 0) return [frame]
+    let texts: readonly string[] = [String(frame)]
+    for (const { holding, frames } of this.#ofFrames) {
+      texts = texts.flatMap((text) => (holding.test(text) ? frames(text) : [text]))
+    }
+    return texts
+  }
+}

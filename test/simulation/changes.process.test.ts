@@ -1,0 +1,225 @@
+// Changes of the venues' protocols that no release foresaw, invented by the simulator: a whole engine that knew the venues
+// before is started beside them, changed, on one clock. Each change must be named in /health within a minute, and nothing
+// else may suffer: then the world is paused and everything is compared with its truth. Several changes hold at once;
+// with TEST_LONG=1 each is also tried alone. Not for: faults of transport (soak.process.test.ts).
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pause } from '../../engine/clock.ts'
+import { CHANGE_NAMES, type ChangeName } from '../../engine/fault-names.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
+import { StreamFollower } from '../support/clients/stream-follower.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
+import { goOn } from '../support/fakes/own-time.ts'
+import { compareBooks, compareTrades, read } from '../support/rigs/rig.ts'
+import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
+
+/** What names each change in the drift table: kind and name. */
+const NAMED_BY: Readonly<Record<ChangeName, string>> = {
+  question_gone: 'gamma.market.field=question missing',
+  condition_id_renamed: 'gamma.market.field=conditionId missing',
+  state_as_text: 'gamma.market.field=active is text',
+  version_3: 'gamma.version=v3',
+  resolution_word: 'gamma.resolutionStatus=reviewed',
+  trade_price_renamed: 'data.trades.field=price missing',
+  trades_gone: 'http=/v2/trades status 410',
+  interest_html: 'http=/v2/oi html',
+  interest_refused: 'http=/v2/oi status 400 condition',
+  books_empty: 'http=/books empty',
+  lag_not_found: 'http=/v2/status status 404',
+  cursor_circles: 'answer=catalogue cursor',
+  cursor_missing: 'data.answer=/v2/trades more without a cursor',
+  message_type_new: 'ws.event_type=depth_hint',
+  message_type_renamed: 'ws.event_type=price_change_v2',
+  book_version_3: 'ws.book_version=v3',
+  price_changes_renamed: 'messages.refused=bad_price_change',
+  activity_topic_new: 'rtds.type=activity_v2 fills',
+  activity_type_renamed: 'rtds.type=activity fills',
+  activity_hash_renamed: 'messages.refused=bad_activity',
+  activity_refused: 'rtds=subscription refused',
+  price_ranges_gone: 'market.field=price_ranges',
+  market_status_new: 'market.status=trading',
+  price_structure_new: 'market.price_level_structure=spiral_cent',
+  fee_type_new: 'series.fee_type=cubic',
+  series_gone: 'http=/trade-api/v2/series status 404',
+  exchange_html: 'http=/trade-api/v2/exchange/status html',
+  stream_type_new: 'ws.type=market_mood',
+  lifecycle_change_new: 'ws.lifecycle=reviewed',
+  error_code_new: 'ws.error=99',
+  trades_unacknowledged: 'ws.unacknowledged=trade',
+  yes_price_flipped: 'ws.use_yes_price=flipped',
+  delta_renamed: 'messages.refused=delta_fields',
+  delta_type_renamed: 'ws.type=book_delta',
+  trade_type_renamed: 'ws.type=fill',
+  books_unacknowledged: 'ws.unacknowledged=subscribe',
+}
+
+/**
+ * Each change once. Those that would hide each other are of different rounds; so are those that end a source of trades
+ * and those that end the other.
+ */
+const ROUNDS: readonly (readonly ChangeName[])[] = [
+  [
+    ...(['question_gone', 'trade_price_renamed', 'cursor_missing', 'interest_html'] as const),
+    ...(['message_type_new', 'message_type_renamed', 'activity_topic_new'] as const),
+    ...(['price_ranges_gone', 'fee_type_new', 'stream_type_new', 'yes_price_flipped'] as const),
+  ],
+  [
+    ...(['condition_id_renamed', 'trades_gone', 'interest_refused', 'book_version_3'] as const),
+    ...(['activity_type_renamed', 'market_status_new', 'series_gone'] as const),
+    ...(['delta_type_renamed', 'trade_type_renamed'] as const),
+  ],
+  [
+    ...(['state_as_text', 'version_3', 'cursor_circles', 'lag_not_found'] as const),
+    ...(['price_changes_renamed', 'activity_hash_renamed', 'exchange_html'] as const),
+    ...(['delta_renamed', 'trades_unacknowledged'] as const),
+  ],
+  [
+    ...(['resolution_word', 'books_empty', 'activity_refused', 'price_structure_new'] as const),
+    ...(['lifecycle_change_new', 'error_code_new', 'books_unacknowledged'] as const),
+  ],
+]
+
+const KNOWN_AFTER_MS = 3_000
+const FLOW_MS = 10_000
+const NAMED_WITHIN_MS = 60_000
+const LOOK_EVERY_MS = 1_000
+const LOOK_AGAIN_MS = 3_000
+/** Five minutes of the world. */
+const LOOKS_MAX = 100
+
+interface Finding {
+  readonly kind: string
+  readonly name: string
+  /** In seconds. */
+  readonly first: number
+}
+
+/** Simulated venues that stay, and the data folder of an engine that has known them since before they changed. */
+async function openRounds() {
+  const clock = new ManualClock()
+  const simulator = await startSimulator({
+    ...{ seed: 5, marketsPerVenue: 30, messagesPerSecond: 80, faults: [], clock, log: silentLog },
+    ...{ basePort: 0, kalshiPublicKeyPem: null },
+  })
+  const { urls, kalshiKeyId: keyId, kalshiPrivateKeyPem: privateKeyPem } = simulator
+  const kalshi = { restUrl: urls.kalshiRest, wsUrl: urls.kalshiWs, keyId, privateKeyPem }
+  const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-changes-'))
+  const stopTime = goOn(clock)
+  const before = await openWatchedEngine({
+    ...{ dataDir, addresses: { polymarket: urls, kalshi }, clock },
+  })
+  await pause(clock, KNOWN_AFTER_MS)
+  await before.engine.stop()
+  const end = async () => {
+    stopTime()
+    await simulator.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  return {
+    clock,
+    simulator,
+    place: { dataDir, addresses: { polymarket: urls, kalshi }, clock },
+    end,
+  }
+}
+
+/** Resolves to what each change was named by, and after how many seconds. */
+async function live(
+  { clock, simulator, place }: Awaited<ReturnType<typeof openRounds>>,
+  changes: readonly ChangeName[],
+): Promise<readonly string[]> {
+  const { gamma } = simulator.urls
+  await read(`${gamma}/sim/state?action=resume`)
+  simulator.changes.set(changes)
+  const startedMs = clock.nowMs()
+  const { engine, apiKey } = await openWatchedEngine(place)
+  const places = { gamma, api: `http://127.0.0.1:${engine.port}`, key: apiKey }
+  const follower = new StreamFollower(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${apiKey}`)
+  try {
+    await follower.follow('orderbook')
+    await follower.follow('trades')
+    const sinceMs = clock.nowMs()
+    const named = await namesOf(changes, places.api, { clock, startedMs })
+    await pause(clock, Math.max(0, sinceMs + FLOW_MS - clock.nowMs()))
+    await read(`${gamma}/sim/state?action=pause`)
+    await pause(clock, LOOK_AGAIN_MS)
+    await judge(places, follower, { clock, sinceMs })
+    return named
+  } finally {
+    follower.close()
+    await engine.stop()
+  }
+}
+
+/** Waits until every change has its name; fails when one has none after a minute. */
+async function namesOf(
+  changes: readonly ChangeName[],
+  api: string,
+  { clock, startedMs }: { readonly clock: ManualClock; readonly startedMs: number },
+): Promise<readonly string[]> {
+  for (;;) {
+    const { drift } = await read<{ drift: Record<string, Finding[]> }>(`${api}/health`)
+    const all = Object.values(drift).flat()
+    const found = changes.flatMap((change) => {
+      const by = all.find(({ kind, name }) => `${kind}=${name}` === NAMED_BY[change])
+      const afterS = by === undefined ? 0 : by.first - Math.floor(startedMs / 1_000)
+      return by === undefined ? [] : [`${change}: ${NAMED_BY[change]} after ${afterS} s`]
+    })
+    if (found.length === changes.length) return found
+    if (clock.nowMs() - startedMs > NAMED_WITHIN_MS) {
+      assert.deepEqual(found, changes, all.map(({ kind, name }) => `${kind}=${name}`).join(', '))
+    }
+    await pause(clock, LOOK_EVERY_MS)
+  }
+}
+
+/** What is served as live is right at once; all is, in the end. */
+async function judge(
+  places: Parameters<typeof compareBooks>[0],
+  follower: StreamFollower,
+  { clock, sinceMs }: { readonly clock: ManualClock; readonly sinceMs: number },
+): Promise<void> {
+  const look = async () => ({
+    ...(await compareBooks(places, follower)),
+    ...(await compareTrades(places, follower, sinceMs)),
+  })
+  const wrongIn = (found: Awaited<ReturnType<typeof look>>) => [
+    ...[...found.booksWrong, ...found.rebuiltWrong, ...found.tradesMissing],
+    ...[...found.tradesUnstreamed, ...found.tradesExtra, ...found.tradesDoubled],
+  ]
+  let found = await look()
+  const isStale = (book: string) => book.endsWith(': stale')
+  assert.deepEqual(
+    found.booksWrong.filter((book) => !isStale(book)),
+    [],
+  )
+  for (let looks = 1; wrongIn(found).length > 0 && looks < LOOKS_MAX; looks += 1) {
+    await pause(clock, LOOK_AGAIN_MS)
+    found = await look()
+  }
+  assert.deepEqual(wrongIn(found).slice(0, 5), [])
+  assert.deepEqual(follower.faults, [])
+  assert.ok(found.truthTrades > 0 && found.booksCompared > 0)
+}
+
+test('[CHANGE1] each invented change of a venue is named within a minute; what is served as live is right, and every trade comes once', async (t) => {
+  const rounds = process.env.TEST_LONG === '1' ? CHANGE_NAMES.map((name) => [name]) : ROUNDS
+  assert.deepEqual(rounds.flat().sort(), [...CHANGE_NAMES].sort())
+  const venues = await openRounds()
+  let count = 0
+  try {
+    for (const changes of rounds) {
+      const named = await live(venues, changes)
+      for (const line of named) t.diagnostic(line)
+      count += named.length
+    }
+  } finally {
+    await venues.end()
+  }
+  t.diagnostic(`${count} of ${CHANGE_NAMES.length} named`)
+})
