@@ -179,6 +179,7 @@ class OwnerWorld {
     wallets.attach({
       wallets: this.#venue,
       catalog: { crawl: never, refresh: never, fetchMarkets },
+      feed: { health: () => ({ tradesSource: 'activity' }) },
     })
     return wallets
   }

@@ -1,7 +1,7 @@
 // The owner of all wallets, called directly: finds the wallet of an address, decides when a wallet is read from the venue,
 // which wallets are in memory and followed, and ranks them. A request is answered with what is known: at once when that is
 // young, else after waiting a little for a reading, which requests for the same wallet share and which goes on in any case.
-// Not for: one wallet's figures (wallet.ts). Upholds WALLETS1, WALLETS11 to WALLETS24.
+// Not for: one wallet's figures (wallet.ts). Upholds WALLETS1, WALLETS11 to WALLETS24, WALLETS30.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletFillEvent } from '../../engine/events.ts'
@@ -12,7 +12,7 @@ import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { Watcher } from '../../engine/publisher.ts'
 import { MINUTE_MS, type TimeMs } from '../../engine/units.ts'
-import type { Venue } from '../../engine/venues/venue.ts'
+import type { FeedHealth, Venue } from '../../engine/venues/venue.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
 import type { WalletPort } from '../../engine/wallets/thread.ts'
 import type { Storage, StoredWhale } from '../../storage/contract/storage.ts'
@@ -52,6 +52,11 @@ export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsO
   readonly followedMax?: number
 }
 
+/** What is asked of a venue; the feed says whether its stream names wallets. */
+type AttachedVenue = Pick<Venue, 'wallets' | 'catalog'> & {
+  readonly feed: { health(): Pick<FeedHealth, 'tradesSource'> }
+}
+
 /**
  * A wallet that was read so lately is shown as it is. Otherwise the request waits for the next reading, since the stream has
  * no splits, merges or redemptions: an answer without doubts trails the venue's by no more than this and the reading.
@@ -70,7 +75,8 @@ const COMPARE_MS = 1_000
 /** Our own log of trades is searched at most so often for one wallet. */
 const OWN_EVERY_MS = MINUTE_MS
 const UPKEEP_EVERY_MS = MINUTE_MS
-/** Overdue wallets that the upkeep reads in a minute: the quota is for requested wallets. */
+/** Overdue wallets that the upkeep reads in a minute, and followed ones without live fills: the quota is for requested
+ * wallets. */
 const OVERDUE_MAX = 8
 
 export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
@@ -99,6 +105,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   readonly #stopping = new AbortController()
   readonly #timers: StopTimer[] = []
   #source: ReadingSource | null = null
+  #hasLiveFills = () => true
 
   constructor(parts: WalletsParts) {
     const { clock, storage, metrics } = parts
@@ -173,8 +180,9 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /** Takes an open venue; does nothing for one without wallets. */
-  attach({ wallets, catalog }: Pick<Venue, 'wallets' | 'catalog'>): void {
+  attach({ wallets, catalog, feed }: AttachedVenue): void {
     if (wallets === null) return
+    this.#hasLiveFills = () => feed.health().tradesSource !== 'last_trade_price'
     const fetchMarkets: ReadingSource['fetchMarkets'] = (ids, signal) =>
       catalog.fetchMarkets(ids, signal)
     const fetchGroup: ReadingSource['fetchGroup'] = (id, signal) => wallets.group(id, signal)
@@ -271,11 +279,19 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const { wallet, look } = warm
     const doubts: WalletDoubt[] = isTimely ? [] : ['venue_late']
     if (!this.#isSound(warm)) doubts.push('venue_counts_otherwise')
+    if (!this.#hasLiveFills()) doubts.push('no_live_fills')
     const isWhale = this.#whales.isWhale(wallet.record.proxy, this.#parts.clock.nowMs())
     const view = await look.view({ doubts, isWhale })
     this.#ranking.judge(wallet.record.proxy, view.isComplete)
     this.#weigh(warm)
     return view
+  }
+
+  /** Says in the ranking what the wallet's own answer would say. */
+  #judge(warm: WarmWallet): void {
+    const { wallet } = warm
+    const isComplete = wallet.isWhole && this.#isSound(warm) && this.#hasLiveFills()
+    this.#ranking.judge(wallet.record.proxy, isComplete)
   }
 
   #isSound({ comparison }: WarmWallet): boolean {
@@ -321,7 +337,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   /** In the background after a reading: our own log, a reading of everything, the venue's own count, the profile. */
   #afterReading(warm: WarmWallet, source: ReadingSource): void {
     const { wallet } = warm
-    this.#ranking.judge(wallet.record.proxy, wallet.isWhole && this.#isSound(warm))
+    this.#judge(warm)
     if (this.#isLacking(wallet)) void this.#keepOwn(warm)
     if (this.#isLacking(wallet) && this.#rereads.ask(wallet, 'lacking')) this.#readSoon(warm)
     void this.#compare(warm, source)
@@ -345,7 +361,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const reread = async () => (await this.#readInBackground(warm)) === true
     const { signal } = this.#stopping
     const isDifferent = await this.#comparisons.compareIfDue(warm, { wallets, reread }, signal)
-    this.#ranking.judge(warm.wallet.record.proxy, warm.wallet.isWhole && this.#isSound(warm))
+    this.#judge(warm)
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     // When the venue's answers lack kept events, its count does too: the readings for that are enough.
     const isRead = isDifferent && isHere && !this.#isLacking(warm.wallet)
@@ -421,6 +437,15 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
       const isRead = wallet.isUntidy || (isOverdue && overdue <= OVERDUE_MAX)
       if (isRead) this.#readInBackground(warm)
     }
+    if (!this.#hasLiveFills()) this.#readFollowed()
+  }
+
+  /** Reads the followed wallets that were read longest ago, since no stream brings their fills. */
+  #readFollowed(): void {
+    const followed = [...this.#warm.all()]
+      .filter(({ wallet, reading }) => reading === null && this.#follows.has(wallet.record.proxy))
+      .sort((one, other) => (one.freshMs ?? 0) - (other.freshMs ?? 0))
+    for (const warm of followed.slice(0, OVERDUE_MAX)) this.#readInBackground(warm)
   }
 
   // Fills, whales and listings

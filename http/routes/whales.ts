@@ -1,10 +1,10 @@
 // Large trades over both venues, newest first unless asked otherwise: the rows behind the stream's
 // channel, from 1,000 dollars on, kept for ever. Not for: how fills become a row (actors/whales/whales.ts).
-// Upholds WHALES2 to WHALES5.
+// Upholds WHALES2 to WHALES6.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketView, WhaleRowView } from '../../actors/views.ts'
-import type { MarketId } from '../../engine/ids.ts'
+import type { MarketId, VenueKey } from '../../engine/ids.ts'
 import { whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
 import { MICROS } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
@@ -19,7 +19,7 @@ import {
 import { whaleText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
 import { writtenInSlices } from '../request/in-slices.ts'
-import { type Answer, jsonText } from '../request/reply.ts'
+import { type Answer, jsonText, withHeader } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
 import { WhaleSchema } from '../ws/channels/whales.ts'
@@ -56,8 +56,16 @@ const refusals = {
   503: 'too few whales pass the filters to find a page in time',
 }
 
+/** Sent while a venue's stream that names wallets has ended. */
+const DATA_COMPLETE = {
+  'X-Data-Complete':
+    '`false`: the answer lacks something, and `X-Data-Incomplete` says what; else absent',
+  'X-Data-Incomplete':
+    "`wallets_unknown`: the stream of the venues that it names, which tells wallets, has ended: their newer whales have no `wallet`, and a filter by `wallet` lacks them, until the venue's history has named it",
+}
+
 interface WhaleParts extends RouteParts {
-  readonly engine: Pick<EngineView, 'whaleLog'>
+  readonly engine: Pick<EngineView, 'whaleLog' | 'venues'>
 }
 
 /** `GET /v1/whales`, also as `/v1/whales/trades`, and `GET /v1/markets/{market_id}/whales`. */
@@ -75,7 +83,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
     summary: 'Large trades across markets',
     answer: WhalesSchema,
     refusals,
-    headers: DATA_START,
+    headers: { ...DATA_START, ...DATA_COMPLETE },
   }
   const ofAll = (pattern: string, summary: string): Route =>
     route({ method: 'GET', pattern, document: { ...document, summary } }, Query, (asked) => {
@@ -88,6 +96,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
       const market = view?.ref.id.toLowerCase() ?? id?.toLowerCase()
       return whales(parts, {
         ...{ query, signal, view },
+        venue: view?.ref.venue ?? venue,
         isOther:
           venue === null && wanted === undefined && (market === undefined || view !== null)
             ? null
@@ -111,10 +120,10 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
         },
       },
       OfMarketQuery,
-      ({ path, query, signal }) =>
-        whales(parts, {
-          ...{ query, signal, view: findMarket(catalog, path('market_id')), isOther: null },
-        }),
+      ({ path, query, signal }) => {
+        const view = findMarket(catalog, path('market_id'))
+        return whales(parts, { query, signal, view, venue: view.ref.venue, isOther: null })
+      },
     ),
   ]
 }
@@ -125,13 +134,15 @@ interface Asked {
   readonly signal: () => AbortSignal
   /** Null: those of any market. */
   readonly view: MarketView | null
+  /** Null: those of any venue. */
+  readonly venue: VenueKey | null
   /** What else keeps a row out; null: nothing. */
   readonly isOther: ((row: WhaleRowView) => boolean) | null
 }
 
 async function whales(
   { catalog, clock, engine }: WhaleParts,
-  { query, signal, view, isOther }: Asked,
+  { query, signal, view, venue, isOther }: Asked,
 ): Promise<Answer> {
   const { limit, side, min_usd } = query
   const { whaleLog } = engine
@@ -168,7 +179,15 @@ async function whales(
   const rows = await writtenInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })
   const body = `{"trades":[${rows.join(',')}],${cursorText(page.cursor)},"min_usd":${min_usd}}`
   const records = { oldestMs: whaleLog.oldestMs(), sinceMs: catalog.recordsSinceMs }
-  return withDataStart(jsonText(body), query.start_time, records)
+  const dated = withDataStart(jsonText(body), query.start_time, records)
+  const nameless = engine
+    .venues()
+    .filter(({ tradesSource }) => tradesSource === 'last_trade_price')
+    .filter((one) => venue === null || one.venue === venue)
+    .map(({ platform }) => platform)
+  if (nameless.length === 0) return dated
+  const why = `wallets_unknown: the stream that names wallets has ended (${nameless.join(', ')})`
+  return withHeader(withHeader(dated, 'X-Data-Complete', 'false'), 'X-Data-Incomplete', why)
 }
 
 function idOf({ venue, nativeMarket }: WhaleRowView, names: VenueTable): MarketId {

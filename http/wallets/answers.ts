@@ -248,4 +248,6 @@ export const DOUBTS: Readonly<Record<WalletDoubt, string>> = {
   not_told_yet: "events are shown that the venue's history does not tell, or not yet",
   figures_behind: 'figures are being made anew',
   group_unknown: 'the venue does not tell the group of a market that was converted',
+  no_live_fills:
+    "the venue's stream that names wallets has ended: fills of the last minutes may be missing",
 }

@@ -295,3 +295,36 @@ test('[WALLETS25] a profile that comes after its wallet left the memory does not
   assert.equal(world.storage.wallets.get(first)?.events, 2)
   await world.wallets.stop()
 })
+
+test('[WALLETS30] while no stream names wallets no answer is complete, and the followed wallets that were read longest ago are read again, some each minute', async () => {
+  const world = new WalletWorld()
+  world.list(listing('m'))
+  const wallets = Array.from({ length: 20 }, (_, index) => world.wallet(index + 1))
+  for (const wallet of wallets) await world.open(wallet)
+  const { venue, clock } = world
+  const asked = () => venue.readFrom.length
+  const before = asked()
+  clock.advance(MINUTE_MS)
+  await settled(60)
+  assert.equal(asked(), before, 'the stream tells the fills of all')
+  world.tradesSource = 'last_trade_price'
+  const view = sure(await world.open(wallets[0] ?? assert.fail()))
+  assert.deepEqual([view.isComplete, view.doubts], [false, ['no_live_fills']])
+  venue.events.get(wallets[19] ?? assert.fail())?.push(fillAt(clock.nowMs()))
+  for (const [minute, count] of [8, 16, 24].entries()) {
+    const readBefore = asked()
+    clock.advance(MINUTE_MS)
+    await settled(60)
+    assert.equal(asked() - readBefore, 8, `${count} after ${minute + 1} minutes`)
+  }
+  const { wallets: ranked } = world.wallets.ranking({
+    ...{ window: 'all_time', sortBy: 'volume', offset: 0, limit: 1 },
+  })
+  assert.deepEqual(
+    ranked.map(({ profile, isComplete }) => [profile.proxy, isComplete]),
+    [[wallets[19], false]],
+  )
+  world.tradesSource = 'activity'
+  assert.equal((await world.openSettled(wallets[0] ?? assert.fail())).isComplete, true)
+  await world.wallets.stop()
+})

@@ -167,3 +167,25 @@ test('[WHALES5] below 1,000 dollars there are no rows, and that is said', async 
   assert.equal(got.status, 422)
   assert.match(got.text, /greater than or equal to 1000/)
 })
+
+test('[WHALES6] while a venue’s stream of wallets has ended, its whales say what they lack', async () => {
+  const { engine } = face
+  const lacks = async (path: string) => {
+    const { headers } = await face.get(path)
+    return [headers.get('x-data-complete'), headers.get('x-data-incomplete')]
+  }
+  assert.deepEqual(await lacks('/v1/whales'), [null, null])
+  const before = engine.venueViews
+  const [a, ...others] = before
+  assert.ok(a !== undefined)
+  engine.venueViews = [{ ...a, tradesSource: 'last_trade_price' }, ...others]
+  const why = 'wallets_unknown: the stream that names wallets has ended (venue_a)'
+  for (const path of [
+    '/v1/whales',
+    '/v1/whales?platform=venue_a',
+    '/v1/markets/venue_a_one/whales',
+  ])
+    assert.deepEqual(await lacks(path), ['false', why])
+  assert.deepEqual(await lacks('/v1/whales?platform=venue_b'), [null, null])
+  engine.venueViews = before
+})

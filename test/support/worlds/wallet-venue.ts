@@ -3,6 +3,7 @@
 
 import type { WalletView } from '../../../actors/wallets/views.ts'
 import { Wallets, type WalletsParts } from '../../../actors/wallets/wallets.ts'
+import type { TradesSource } from '../../../engine/events.ts'
 import { FetchError } from '../../../engine/fetch.ts'
 import {
   type NativeMarketId,
@@ -173,6 +174,8 @@ export class WalletWorld {
   /** Told when it is asked for markets that the catalogue does not know. */
   readonly fetched: NativeMarketId[] = []
   readonly fetchable = new Map<NativeMarketId, MarketListing>()
+  /** Where the venue's trades come from. */
+  tradesSource: TradesSource = 'activity'
   readonly #set: Partial<WalletsParts>
   wallets: Wallets
 
@@ -208,7 +211,8 @@ export class WalletWorld {
     }
     const never = async () => undefined
     const catalog = { crawl: never, refresh: never, fetchMarkets }
-    wallets.attach({ wallets: this.venue, catalog })
+    const feed = { health: () => ({ tradesSource: this.tradesSource }) }
+    wallets.attach({ wallets: this.venue, catalog, feed })
     return wallets
   }
 
