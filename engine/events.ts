@@ -115,16 +115,6 @@ export interface MarketStatusEvent extends FromVenue {
   readonly settlementPrice: PriceMicros | null
 }
 
-/**
- * What the shares held of a market are worth together, in dollars, at the venue's prices. It is no number of contracts,
- * and none can be made of it.
- */
-export interface OpenInterestEvent extends FromVenue {
-  readonly kind: 'openInterest'
-  readonly market: NativeMarketId
-  readonly usd: UsdMicros
-}
-
 /** A market appeared, or its metadata changed: its catalogue entry must be fetched again. */
 export interface MarketSeenEvent extends FromVenue {
   readonly kind: 'marketSeen'
@@ -152,7 +142,6 @@ export type VenueEvent =
   | LastPriceEvent
   | TickSizeEvent
   | MarketStatusEvent
-  | OpenInterestEvent
   | MarketSeenEvent
   | FeedEvent
 

@@ -95,9 +95,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
       case 'marketStatus':
         this.#takeStatus(message)
         break
-      case 'openInterest':
-        this.#takeOpenInterest()
-        break
       case 'summary':
         this.#takeSummary(message.summary)
         break
@@ -270,14 +267,6 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const settlementPrice = event.settlementPrice ?? this.summary.settlementPrice
     const changed = { status: event.status, settlementPrice, isUnopened: false }
     this.#changeSummary({ ...this.summary, ...changed }, event)
-  }
-
-  /** A worth in dollars says nothing of contracts: a number of before, when the venue told one, is not true any more. */
-  #takeOpenInterest(): void {
-    if (this.summary.openInterest === null) return
-    this.summary = { ...this.summary, openInterest: null }
-    this.#parts.storage.markets.putSummary(this.ref.number, this.summary)
-    this.#parts.changed(this)
   }
 
   #takeSummary(summary: MarketSummary): void {

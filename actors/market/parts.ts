@@ -5,7 +5,6 @@ import type {
   BookSnapshotEvent,
   LastPriceEvent,
   MarketStatusEvent,
-  OpenInterestEvent,
   TickSizeEvent,
   TradeEvent,
   TradeParticipantEvent,
@@ -37,7 +36,6 @@ export type MarketMessage =
   | LastPriceEvent
   | TickSizeEvent
   | MarketStatusEvent
-  | OpenInterestEvent
   | VoidMessage
   | SummaryMessage
 

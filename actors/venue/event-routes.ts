@@ -50,8 +50,7 @@ export class EventRoutes {
         this.#routed.inc()
         venue?.cell.tell(event)
         return
-      case 'marketStatus':
-      case 'openInterest': {
+      case 'marketStatus': {
         const market = this.#catalog.knownOfNative(event.venue, event.market)
         if (market === null) return this.#unowned.inc()
         this.#routed.inc()

@@ -19,7 +19,6 @@ export type AnswerKind =
   | 'prices'
   | 'teams'
   | 'books'
-  | 'open_interest'
   | 'wallet'
 
 /**

@@ -115,8 +115,11 @@ const RECORDED_FILES: Table = {
     'rejected no_condition_id 2',
   ],
   'polymarket-data-v2/holders.json': [answersTo('/v2/holders'), 'rejected no_condition_id 2'],
-  'polymarket-data-v2/open_interest.json': [answersTo('/v2/oi'), 'openInterest 1'],
-  'polymarket-data-v2/open_interest_global.json': [answersTo('/v2/oi'), 'ignored 1'],
+  'polymarket-data-v2/open_interest.json': [answersTo('/v2/oi'), 'rejected no_condition_id 1'],
+  'polymarket-data-v2/open_interest_global.json': [
+    answersTo('/v2/oi'),
+    'rejected no_condition_id 1',
+  ],
   'polymarket-data-v2/positions.json': [answersTo('/v2/positions'), 'position 2'],
   'polymarket-data-v2/positions_closed.json': [answersTo('/v2/positions'), 'position closed 2'],
   'polymarket-data-v2/prices_history.json': [
@@ -145,7 +148,7 @@ const RECORDED_FILES: Table = {
     answersTo('/clob-markets'),
     'doubt shape 1',
   ],
-  'polymarket-protocol-v2/data-v2-oi-v2.json': [answersTo('/v2/oi'), 'openInterest 1'],
+  'polymarket-protocol-v2/data-v2-oi-v2.json': [answersTo('/v2/oi'), 'rejected no_condition_id 1'],
   'polymarket-protocol-v2/data-v2-prices-history-page1.json': [
     answersTo('/v2/prices-history'),
     'rejected no_condition_id 3',

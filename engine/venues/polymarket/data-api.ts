@@ -37,13 +37,6 @@ export class DataApi {
     return this.#dataOf(await this.#ask(asked, undefined, options), asked)
   }
 
-  /** Rows that have no pages, as open interest; nothing known is a list without rows. */
-  async rows(asked: DataAsked, options: CallOptions = {}): Promise<readonly unknown[]> {
-    const rows = this.#listOf(await this.value(asked, options), asked)
-    judgeDataRows(asked.path, rows, this.#parts.drift)
-    return rows
-  }
-
   /** One page, and the cursor of the next one; null: it was the last. */
   async page(asked: DataAsked, cursor?: string, options: CallOptions = {}): Promise<CursorPage> {
     const answer = await this.#ask(asked, cursor, options)

@@ -1,5 +1,5 @@
 // What Polymarket is asked only to see whether it changed, and what its rows have. One question of each kind: how fresh
-// the Data API is, its trades and open interest, the paths of v1, and a page of Gamma's markets.
+// the Data API is, its trades, the paths of v1, and a page of Gamma's markets.
 // Not for: rows of the catalogue and of wallets, judged where they are read. Upholds POLYDRIFT1, POLYDRIFT2.
 
 import type { IncomingHttpHeaders } from 'node:http'
@@ -24,11 +24,6 @@ const TRADE: RowShape = {
     'title slug icon event_slug outcome outcome_index name pseudonym bio profile_image profile_image_optimized',
   ),
 }
-const INTEREST: RowShape = {
-  kind: 'data.oi',
-  needed: { condition_id: 'text', value: 'number' },
-  further: new Set(),
-}
 const ACTIVITY: RowShape = {
   kind: 'data.activity',
   needed: { ...TRADE.needed, type: 'text', usdc_size: 'number' },
@@ -41,7 +36,6 @@ const POSITION: RowShape = {
 }
 const DATA_SHAPES: ReadonlyMap<string, RowShape> = new Map([
   ['/v2/trades', TRADE],
-  ['/v2/oi', INTEREST],
   ['/v2/activity', ACTIVITY],
   ['/v2/positions', POSITION],
 ])
@@ -133,9 +127,6 @@ export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
     if (!(keptS > CACHE_MAX_S)) return
     drift.note('data.cache', '/v2/trades', `age ${age}, ${control}`, 'notice')
   }
-  const interest: Probe = async (signal) => {
-    await rows('/v2/oi', {}, signal)
-  }
   const retired: Probe = async (signal) => {
     const before = v1
     v1 = await fateOf(data, signal)
@@ -152,7 +143,7 @@ export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
     judgeMarketRows(list, drift)
     logCounts(list, log)
   }
-  return { status, trades, interest, retired, markets }
+  return { status, trades, retired, markets }
 }
 
 /** What became of the first version's paths, in words. */

@@ -9,7 +9,6 @@ import { Tally } from '../tally.ts'
 import type { Venue, VenueParts } from '../venue.ts'
 import { PolymarketCatalog } from './catalog/catalog.ts'
 import { PolymarketFees } from './catalog/fees.ts'
-import { OpenInterest } from './catalog/open-interest.ts'
 import { PolymarketPastPrices } from './catalog/past-prices.ts'
 import { readTeams } from './catalog/teams.ts'
 import { DataApi } from './data-api.ts'
@@ -77,7 +76,6 @@ export function openPolymarket(
   }
   const walletParts = { clock, gamma, data: new DataApi({ client: { getJson }, drift }), tally }
   const comparing = { data: new DataApi({ client: clients.walletPositions, drift }), tally }
-  const interest = new OpenInterest({ clock, data: dataApi, tally, emit: parts.emit })
   return {
     key: 'a',
     drift,
@@ -95,22 +93,15 @@ export function openPolymarket(
     feed: {
       start: () => {
         feed.start()
-        interest.start()
         fees.start()
       },
       stop: async () => {
-        const stopped = Promise.all([feed.stop(), interest.stop(), fees.stop()])
+        const stopped = Promise.all([feed.stop(), fees.stop()])
         for (const each of Object.values(clients)) each.stop()
         await stopped
       },
-      watch: (markets) => {
-        feed.watch(markets)
-        interest.watch(markets.map(({ nativeId }) => nativeId))
-      },
-      unwatch: (ids) => {
-        feed.unwatch(ids)
-        interest.unwatch(ids)
-      },
+      watch: (markets) => feed.watch(markets),
+      unwatch: (ids) => feed.unwatch(ids),
       resync: (outcomes) => feed.resync(outcomes),
       read: (what) => feed.read(what),
       reconnect: (reason) => feed.reconnect(reason),

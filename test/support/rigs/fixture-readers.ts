@@ -12,7 +12,7 @@ import type { EventListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
-import { AnswerDoubt, Doubts } from '../../../engine/venues/answers.ts'
+import { AnswerDoubt } from '../../../engine/venues/answers.ts'
 import type { Drift } from '../../../engine/venues/drift.ts'
 import {
   parseEvent,
@@ -29,8 +29,6 @@ import {
   readEvent,
   readMarket,
 } from '../../../engine/venues/polymarket/catalog/listing.ts'
-import { OpenInterest } from '../../../engine/venues/polymarket/catalog/open-interest.ts'
-import { conditionId } from '../../../engine/venues/polymarket/condition-id.ts'
 import { DataApi } from '../../../engine/venues/polymarket/data-api.ts'
 import { polymarketProbes } from '../../../engine/venues/polymarket/drift.ts'
 import { isTrade, readDataTrade } from '../../../engine/venues/polymarket/messages.ts'
@@ -40,7 +38,6 @@ import { readPositions } from '../../../engine/venues/polymarket/wallets/positio
 import { hasDone } from '../../../engine/venues/polymarket/wallets/profile.ts'
 import { placeRow, readActivity } from '../../../engine/venues/polymarket/wallets/rows.ts'
 import { Tally } from '../../../engine/venues/tally.ts'
-import { ManualClock } from '../fakes/manual-clock.ts'
 import { quietDrift } from '../fakes/quiet-drift.ts'
 import { casesOf, INVENTED } from '../worlds/recordings.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
@@ -208,7 +205,6 @@ const ANSWER_READERS: Readonly<Record<string, (asking: Asking) => Promise<readon
   '/v2/trades': (asking) => pageOf('/v2/trades', dataTrades, asking),
   '/v2/activity': (asking) => pageOf('/v2/activity', dataActivity, asking),
   '/v2/positions': positionsOf,
-  '/v2/oi': interestOf,
   // An unknown wallet is also asked for its newest activity.
   '/v2/user-stats': async ({ answer, drift }) => {
     const client: Pick<HttpClient, 'getJson'> = {
@@ -251,25 +247,6 @@ async function positionsOf({ answer, drift, tally }: Asking): Promise<readonly B
   const positions = await readPositions({ data, tally }, WALLET, SIGNAL)
   return positions.flatMap((each) => became(`position${each.isClosed ? ' closed' : ''}`, each))
 }
-
-/** Every market named in the answer is watched; what is of none is ignored. */
-async function interestOf({ data, answer }: Asking): Promise<readonly Became[]> {
-  const all: Became[] = []
-  const note = (reason: string) => void all.push(...refused(reason))
-  const rows = isRecord(answer) && Array.isArray(answer.data) ? answer.data.filter(isRecord) : []
-  const interest = new OpenInterest({
-    data,
-    clock: new ManualClock(),
-    tally: { rejected: note, trouble: note, doubts: quietDoubts() },
-    emit: (event) => all.push({ fate: event.kind, value: event }),
-  })
-  interest.watch(rows.map((row) => conditionId(String(row.condition_id))).filter(isMarket))
-  interest.start()
-  await interest.stop()
-  return rows.length > all.length ? [...all, ...became('ignored', null)] : all
-}
-const isMarket = (id: string): boolean => id.startsWith('0x')
-const quietDoubts = () => new Doubts({ metrics: new Metrics(), log: silentLog, venue: 'a' })
 
 async function otherAnswer(path: string, { data }: Asking): Promise<readonly Became[]> {
   const value = await data.value({ path, query: {}, kind: 'market' })

@@ -20,7 +20,6 @@ const MARKET = {
 const RIGHT: Readonly<Record<string, unknown>> = {
   '/v2/status': { data: { age_seconds: 4 } },
   '/v2/trades': { data: [TRADE] },
-  '/v2/oi': { data: [{ condition_id: 'GLOBAL', value: 1 }] },
   '/trades': new FetchError('status', 'status 410', { status: 410 }),
   '/markets/keyset': { markets: [MARKET] },
 }
@@ -57,7 +56,7 @@ test('[POLYDRIFT2] each invented answer is named, with what a user loses apart f
       { '/v2/trades': { data: [{ ...unpriced, cost: price }] } },
       ['data.trades.field=price missing loss', 'data.trades.field=cost new notice'],
     ],
-    [{ '/v2/oi': { rows: [] } }, ['data.answer=/v2/oi no list loss']],
+    [{ '/v2/trades': { rows: [] } }, ['data.answer=/v2/trades no list loss']],
     [{ '/markets/keyset': { data: [] } }, ['gamma.answer=/markets/keyset no list loss']],
     [market({ version: 'v3' }), ['gamma.version=v3 loss']],
     [market({ resolutionStatus: 'void' }), ['gamma.resolutionStatus=void loss']],
