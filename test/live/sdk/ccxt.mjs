@@ -3,7 +3,17 @@
 
 import assert from 'node:assert/strict'
 import ccxt from 'ccxt'
-import { bookOf, check, finish, micros, sleep, truth, urls, whilePaused } from './harness.mjs'
+import {
+  bookOf,
+  check,
+  finish,
+  isRetired,
+  micros,
+  sleep,
+  truth,
+  urls,
+  whilePaused,
+} from './harness.mjs'
 
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
 
@@ -90,24 +100,6 @@ async function checkVenue(exchange, venue) {
     assert.equal(Object.keys(tickers).length, outcomes.length)
     return `${outcomes.length} outcomes`
   })
-  await check(`${name} fetchTrades`, () =>
-    whilePaused(async () => {
-      const [id] = busy
-      const [{ outcomeId }] = ofId(id).outcomes
-      const trades = await exchange.fetchTrades(outcomeId)
-      const mine = (await truth.trades(venue)).filter((trade) => trade.native_id === id)
-      // At venue a ccxt keeps the trades of this token; venue b quotes all of them for yes.
-      const real = venue === 'a' ? mine.filter((trade) => trade.outcome_index === 0) : mine
-      const yes = (trade) =>
-        trade.outcome_index === 0 ? trade.price_micros : 1e6 - trade.price_micros
-      const key = (price, size) => `${price} ${size}`
-      assert.deepEqual(
-        trades.map(({ price, amount }) => key(micros(price), micros(amount))).sort(),
-        real.map((trade) => key(yes(trade), trade.size_micros)).sort(),
-      )
-      return `${trades.length} trades of ${id.slice(0, 40)}`
-    }),
-  )
   await check(`${name} fetchOHLCV`, async () => {
     const [{ outcomeId }] = ofId(busy[0]).outcomes
     const since = Date.now() - 6 * 3_600_000
@@ -119,19 +111,45 @@ async function checkVenue(exchange, venue) {
     }
     return `${candles.length} hours`
   })
-  await check(`${name} fetchOpenInterest`, async () => {
-    const [{ outcomeId }] = ofId(busy[0]).outcomes
-    const row = await exchange.fetchOpenInterest(outcomeId)
-    const value = row.openInterestAmount ?? row.openInterestValue
-    assert.ok(value >= 0)
-    return value
-  })
   await check(`${name} fetchStatus`, async () => (await exchange.fetchStatus()).status)
   return { busy, ofId }
 }
 
-await checkVenue(kalshi, 'b')
+/** Trades and open interest. */
+async function checkFigures(exchange, { busy, ofId }) {
+  await check(`${exchange.id}: fetchTrades`, () =>
+    whilePaused(async () => {
+      const [id] = busy
+      const trades = await exchange.fetchTrades(ofId(id).outcomes[0].outcomeId)
+      const real = (await truth.trades('b')).filter((trade) => trade.native_id === id)
+      // Venue b quotes all trades for yes.
+      const yes = (trade) =>
+        trade.outcome_index === 0 ? trade.price_micros : 1e6 - trade.price_micros
+      const key = (price, size) => `${price} ${size}`
+      assert.deepEqual(
+        trades.map(({ price, amount }) => key(micros(price), micros(amount))).sort(),
+        real.map((trade) => key(yes(trade), trade.size_micros)).sort(),
+      )
+      return `${trades.length} trades of ${id.slice(0, 40)}`
+    }),
+  )
+  await check(`${exchange.id}: fetchOpenInterest`, async () => {
+    const row = await exchange.fetchOpenInterest(ofId(busy[0]).outcomes[0].outcomeId)
+    const value = row.openInterestAmount ?? row.openInterestValue
+    assert.ok(value >= 0)
+    return value
+  })
+}
+
+await checkFigures(kalshi, await checkVenue(kalshi, 'b'))
 const { busy, ofId } = await checkVenue(polymarket, 'a')
+// This version of ccxt reads them from version 1 of the Data API.
+await check('polymarket: fetchTrades and fetchOpenInterest: retired', async () => {
+  const [{ outcomeId }] = ofId(busy[0]).outcomes
+  await assert.rejects(polymarket.fetchTrades(outcomeId), isRetired)
+  await assert.rejects(polymarket.fetchOpenInterest(outcomeId), isRetired)
+  return '410, as the venue’s version 1'
+})
 await check('polymarket: watchOrderBook', async () => {
   const outcomes = busy.slice(0, 5).flatMap((id) =>
     ofId(id).outcomes.map(({ outcomeId, outcome }, outcomeIndex) => ({

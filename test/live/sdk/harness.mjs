@@ -84,6 +84,9 @@ export async function check(call, work) {
   }
 }
 
+/** Whether a client was told that version 1 of the Data API is retired. */
+export const isRetired = (error) => /\b410\b|retired/.test(`${error?.status} ${error?.message}`)
+
 /** Prints the table (`--json`: one line of JSON) and ends the process. */
 export function finish(script) {
   if (process.argv.includes('--json')) {

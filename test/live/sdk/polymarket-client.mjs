@@ -4,7 +4,17 @@
 
 import assert from 'node:assert/strict'
 import { OrderSide } from '@polymarket/client'
-import { bookOf, check, finish, micros, sleep, truth, urls, whilePaused } from './harness.mjs'
+import {
+  bookOf,
+  check,
+  finish,
+  isRetired,
+  micros,
+  sleep,
+  truth,
+  urls,
+  whilePaused,
+} from './harness.mjs'
 import { clientOf, frames, texts } from './polymarket-sdk.mjs'
 
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
@@ -67,15 +77,14 @@ await check('listEvents, open and closed, all pages', () =>
     return `${going.items.length} + ${over.items.length} events`
   }),
 )
-await check('fetchEvent by id and slug, fetchEventTags, fetchEventLiveVolume', async () => {
+await check('fetchEvent by id and slug, fetchEventTags', async () => {
   const { items } = await client.listEvents({ pageSize: 5 }).firstPage()
   const { id, slug, title } = items[0]
   const [byId, bySlug] = [await client.fetchEvent({ id }), await client.fetchEvent({ slug })]
   assert.deepEqual([byId.title, bySlug.title], [title, title])
   assert.ok(bySlug.markets.length > 0)
   const tags = await client.fetchEventTags({ id })
-  const [volume] = await client.fetchEventLiveVolume({ id })
-  return `${slug}, ${tags.length} tags, volume ${volume?.total}`
+  return `${slug}, ${tags.length} tags`
 })
 await check('listTags, fetchTag', async () => {
   const { items } = await pages(client.listTags({ pageSize: 100 }))
@@ -171,25 +180,13 @@ await check('fetchPriceHistory', async () => {
   assert.ok(history.length > 0)
   return `${history.length} points, last ${history.at(-1).p}`
 })
-await check('listTrades, all pages', () =>
-  whilePaused(async () => {
-    const { items } = await pages(client.listTrades({ pageSize: 500 }))
-    const real = (await truth.trades('a')).toReversed().slice(0, items.length)
-    const seen = items.map((row) => [row.transactionHash, micros(row.price), micros(row.size)])
-    assert.deepEqual(
-      seen,
-      real.map((trade) => [trade.tx_hash, trade.price_micros, trade.size_micros]),
-    )
-    const { venues } = await truth.summary()
-    assert.ok(items.length === venues.a.trades || items.length >= 3_000)
-    return `${items.length} trades equal the truth`
-  }),
-)
-await check('listOpenInterest', async () => {
-  const market = [...new Set(tokens.map(({ id }) => id))].slice(0, 20)
-  const rows = await client.listOpenInterest({ market })
-  assert.equal(rows.length, market.length)
-  return `${rows.length} markets, first ${rows[0].value}`
+// Trades, open interest and volume are read from version 1 of the Data API, as this client was published.
+await check('listTrades, listOpenInterest, fetchEventLiveVolume: retired', async () => {
+  const market = tokens.slice(0, 1).map(({ id }) => id)
+  await assert.rejects(pages(client.listTrades({ pageSize: 500 })), isRetired)
+  await assert.rejects(client.listOpenInterest({ market }), isRetired)
+  await assert.rejects(client.fetchEventLiveVolume({ id: '1' }), isRetired)
+  return '410, as the venue’s version 1'
 })
 
 const seen = new Map()
