@@ -15,6 +15,7 @@ export const FAULT_NAMES = [
   'empty_book',
   'stale_cache',
   'v1_retired',
+  'halt',
   'rtds_silent',
 ] as const
 

@@ -32,6 +32,8 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   empty_book: 1 / 600,
   /** Per first page that the venue lets caches keep: its edge does, and gives it again until it is too old. */
   stale_cache: 1 / 10,
+  /** Per second: a part of Kalshi's exchange does not trade for three minutes. */
+  halt: 1 / 600,
   /** Per request of Data API v1: it is retired. Without the fault its paths are unknown: 404. */
   v1_retired: 1,
   /** Per second: the activity stream tells nothing for two minutes while its sockets stay open. */

@@ -14,6 +14,7 @@ import { addCandleRoutes } from './kalshi/candle-routes.ts'
 import { methodNotAllowed, notFound, tooManyRequests } from './kalshi/errors.ts'
 import { addExchangeRoutes } from './kalshi/exchange.ts'
 import { addFeeRoutes } from './kalshi/fee-routes.ts'
+import { Halts } from './kalshi/halts.ts'
 import { KalshiRest } from './kalshi/rest.ts'
 import { KalshiStream } from './kalshi/stream.ts'
 import { KalshiConnection } from './kalshi/ws.ts'
@@ -48,13 +49,16 @@ interface KalshiServerOptions {
   readonly port: number
   /** Key id → public key PEM. */
   readonly keys: ReadonlyMap<string, string>
+  /** Which part of the exchange stands still; without it, drawn here, and the world goes on. */
+  readonly halts?: Halts
 }
 
 /** Starts the venue; resolves when it listens, rejects when the port is taken. */
 export async function startKalshiServer(
   options: KalshiServerOptions,
 ): Promise<{ port: number; stop(): Promise<void> }> {
-  const { world, faults, clock, log } = options
+  const { world, faults, clock, log, random } = options
+  const halts = options.halts ?? new Halts({ faults, random })
   const keys = new KalshiKeys(options.keys)
   const stream = new KalshiStream({ world, clock })
   const rest = new RestServer({
@@ -64,7 +68,7 @@ export async function startKalshiServer(
   })
   new KalshiRest({ world, stream }).add(rest, REST_PREFIX)
   addCandleRoutes(rest, REST_PREFIX, world)
-  addExchangeRoutes(rest, REST_PREFIX, () => world.nowMs())
+  addExchangeRoutes(rest, REST_PREFIX, { nowMs: () => world.nowMs(), halts })
   addFeeRoutes(rest, REST_PREFIX, world)
 
   const connections = new Set<KalshiConnection>()
@@ -90,6 +94,7 @@ export async function startKalshiServer(
   const stopTicks = clock.every(1_000, () => {
     for (const connection of connections) connection.tick()
     stream.tick()
+    halts.draw(world.nowMs())
   })
   const stop = async (): Promise<void> => {
     stopHeartbeat()

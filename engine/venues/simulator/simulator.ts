@@ -11,8 +11,9 @@ import { type Random, seededRandom } from '../../random.ts'
 import { Calendar, V2_SHARE } from './calendar.ts'
 import { Changes } from './changes.ts'
 import { Faults } from './faults.ts'
+import { Halts } from './kalshi/halts.ts'
 import { startKalshiServer } from './kalshi-server.ts'
-import type { SimChange, SimFault, SimWallets, World } from './model.ts'
+import type { SimChange, SimFault, SimMarket, SimWallets, World } from './model.ts'
 import { startPolymarketServer } from './polymarket-server.ts'
 import { worldState } from './state.ts'
 import { WalletLedgers } from './world/wallet-ledgers.ts'
@@ -83,7 +84,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const changes = new Changes(CHANGE_NAMES.filter((name) => options.faults.includes(name)))
   const faults = (name: string) => new Faults(options.faults, streams(`${name} faults`), changes)
   const keys = keyPair(options.kalshiPublicKeyPem)
-  const { world, wallets, record } = openWorld(options, streams)
+  const halts = new Halts({ faults: faults('halts'), random: streams('halts') })
+  const { world, wallets, record } = openWorld(options, streams, halts)
   const polymarket = await startPolymarketServer({
     world,
     wallets,
@@ -110,11 +112,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     host,
     port: portAt(basePort, 10),
     keys: new Map([[SIM_KEY_ID, keys.publicKeyPem]]),
+    halts,
   }).catch(async (error: unknown) => {
     await polymarket.stop()
     throw error
   })
-  // Only now: one who finds the ports taken leaves the files of the other alone.
+  // Only now: the record belongs to the simulator that holds the ports, and this one has them from here on.
   record?.begin()
   const stopStepping = clock.every(STEP_MS, () => world.step())
   return {
@@ -140,7 +143,11 @@ interface OpenWorld {
 }
 
 /** The world of before where there is one, else a new one; a record that cannot be read is let go, and said so. */
-function openWorld(options: SimulatorOptions, streams: (name: string) => Random): OpenWorld {
+function openWorld(
+  options: SimulatorOptions,
+  streams: (name: string) => Random,
+  halts: Halts,
+): OpenWorld {
   const { seed, marketsPerVenue, messagesPerSecond, clock, log } = options
   const { v2Share = V2_SHARE } = options
   const plan = options.plan ?? new Calendar({ seed, marketsPerVenue, v2Share })
@@ -148,7 +155,8 @@ function openWorld(options: SimulatorOptions, streams: (name: string) => Random)
     const earlier = record?.earlier ?? null
     const faults = new Faults(options.faults, streams('world faults'))
     const random = streams('world')
-    const parts = { seed, messagesPerSecond, plan, faults, clock, random, earlier }
+    const isHalted = (market: SimMarket) => halts.isHalted(market)
+    const parts = { seed, messagesPerSecond, plan, faults, clock, random, earlier, isHalted }
     const world = new SimulatedWorld(parts)
     const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
     record?.restore(world, wallets)

@@ -68,6 +68,7 @@ export class SimulatedWorld implements World {
   readonly #trading: Trading
   readonly #flow: OrderFlow
   readonly #faults: BookFaults
+  readonly #isHalted: (market: SimMarket) => boolean
   readonly #open = new ActivityTree<LiveMarket>()
   readonly #due = new DueList<Due>()
   readonly #markets = { a: new Map<string, LiveMarket>(), b: new Map<string, LiveMarket>() }
@@ -98,6 +99,8 @@ export class SimulatedWorld implements World {
     clock: Clock
     random: Random
     earlier?: EarlierRuns | null
+    /** Whether a market stands still, with all its orders. */
+    isHalted?: (market: SimMarket) => boolean
   }) {
     const { seed, clock, random } = options
     const earlier = options.earlier ?? null
@@ -105,6 +108,7 @@ export class SimulatedWorld implements World {
     this.#clock = clock
     this.#random = random
     this.#plan = options.plan
+    this.#isHalted = options.isHalted ?? (() => false)
     this.#messagesPerMs = options.messagesPerSecond / SECOND_MS
     const nowMs = clock.nowMs()
     // Ids carry the start: two runs never share one, even when the clock was set back.
@@ -377,6 +381,7 @@ export class SimulatedWorld implements World {
     for (let tries = 100 + 4 * this.#messagesDue; this.#messagesDue > 0 && tries > 0; tries -= 1) {
       const market = this.#open.draw(this.#random)
       if (market === null) break
+      if (this.#isHalted(market)) continue
       this.#flow.act(market, nowMs)
     }
     this.#isMetered = false

@@ -181,7 +181,9 @@ await check('prices of getMarkets', () =>
 await check('MarketApi.getTrades, all pages of 100', () =>
   whilePaused(async () => {
     const read = (cursor) => ask(market.getTrades(100, cursor), 'GetTradesResponse')
-    const { rows, count } = await pages(read, 'trades')
+    const { rows: listed, count } = await pages(read, 'trades')
+    // The truth is about markets: trades of combinations have ids of their own.
+    const rows = listed.filter(({ trade_id }) => !trade_id.startsWith('c1'))
     const real = await truth.trades('b')
     const expected = real.toReversed().map((trade) => ({
       id: trade.id,

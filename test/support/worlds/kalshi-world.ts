@@ -121,13 +121,19 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
   /** Prints a trade and takes what it took from the book. */
   print(
     market: StubMarket,
-    fields: { outcomeIndex?: 0 | 1; side?: TradeSide; cents?: number; contracts?: number },
+    fields: {
+      id?: string
+      outcomeIndex?: 0 | 1
+      side?: TradeSide
+      cents?: number
+      contracts?: number
+    },
     levels: readonly (readonly [BookSide, number, number])[] = [],
   ): SimTrade {
     const wallet = { address: '0x1', name: '', pseudonym: '' }
     const number = String(this.tradeList.length).padStart(12, '0')
     const trade: SimTrade = {
-      id: `00000000-0000-4000-8000-${number}`,
+      id: fields.id ?? `00000000-0000-4000-8000-${number}`,
       txHash: '0x2',
       market,
       outcomeIndex: fields.outcomeIndex ?? 0,

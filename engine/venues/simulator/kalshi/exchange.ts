@@ -1,8 +1,9 @@
-// The pages of venue b that are about the exchange itself, and those that are always empty here:
-// the simulated venue has no combos, no archive and no programmes. Not for: markets (rest.ts).
+// The pages of venue b that are about the exchange itself, and those that are always empty here: the simulated venue has
+// no collections of combinations, no archive and no programmes. Not for: markets (rest.ts).
 
 import { DAY_MS, type TimeMs, timeMs } from '../../../units.ts'
 import { json, type RestServer } from '../rest.ts'
+import type { Halts } from './halts.ts'
 import { SHARDS } from './terms.ts'
 import { rfc3339 } from './text.ts'
 
@@ -11,7 +12,11 @@ const LIVE_WINDOW_MS = 90 * DAY_MS
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'friday', 'saturday', 'sunday'] as const
 
 /** Adds the routes under a prefix. */
-export function addExchangeRoutes(rest: RestServer, prefix: string, nowMs: () => TimeMs): void {
+export function addExchangeRoutes(
+  rest: RestServer,
+  prefix: string,
+  { nowMs, halts }: { readonly nowMs: () => TimeMs; readonly halts: Halts },
+): void {
   const status = {
     exchange_active: true,
     trading_active: true,
@@ -21,7 +26,11 @@ export function addExchangeRoutes(rest: RestServer, prefix: string, nowMs: () =>
     json({
       ...status,
       exchange_estimated_resume_time: null,
-      exchange_index_statuses: SHARDS.map((shard) => ({ ...shard, ...status })),
+      exchange_index_statuses: SHARDS.map((shard) => ({
+        ...shard,
+        ...status,
+        trading_active: halts.isTrading(shard.exchange_index),
+      })),
     }),
   )
   rest.get(`${prefix}/exchange/schedule`, () => json({ schedule: schedule() }))

@@ -3,8 +3,9 @@
 // names, so nothing is kept. Not for: their pages (fee-routes.ts), or what a fill pays. Upholds SIMFEE2, SIMFEE3.
 
 import { crc32 } from 'node:zlib'
-import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
+import { DAY_MS, timeMs } from '../../../units.ts'
 import type { SimEvent } from '../model.ts'
+import { hourOf, hourStart } from './terms.ts'
 import { rfc3339 } from './text.ts'
 
 interface SeriesFees {
@@ -46,23 +47,12 @@ function isChanging(ticker: string): boolean {
 /** What an event puts in the place of its series' fees at a time: half of them in every other hour. */
 export function eventFees(event: SimEvent, atMs: number): EventFees {
   if (!hasOwnFees(event)) return NO_OVERRIDE
-  return Math.floor((atMs - phaseMs(event)) / HOUR_MS) % 2 === 1 ? HALF : NO_OVERRIDE
+  return hourOf(event, atMs) % 2 === 1 ? HALF : NO_OVERRIDE
 }
 
 /** Whether an event ever has other fees than its series. */
 export function hasOwnFees(event: SimEvent): boolean {
   return event.number % EVENTS_EVERY === 7
-}
-
-/** Not all events change at once. */
-function phaseMs(event: SimEvent): number {
-  return (event.number % 60) * MINUTE_MS
-}
-
-/** When it last changed, or will, `later` changes from now. */
-function changeOf(event: SimEvent, atMs: number, later: number): TimeMs {
-  const phase = phaseMs(event)
-  return timeMs((Math.floor((atMs - phase) / HOUR_MS) + later) * HOUR_MS + phase)
 }
 
 /** The rows of `/series/fee_changes` for a series: its next change, and with the past its last one. */
@@ -80,7 +70,7 @@ export function seriesChanges(ticker: string, nowMs: number, hasPast: boolean): 
 /** The same of `/events/fee_changes` for an event that has fees of its own. */
 export function eventChanges(event: SimEvent, nowMs: number, hasPast: boolean): readonly unknown[] {
   return (hasPast ? [0, 1] : [1]).map((later) => {
-    const atMs = changeOf(event, nowMs, later)
+    const atMs = hourStart(event, hourOf(event, nowMs) + later)
     return {
       id: `${event.nativeId}-${atMs}`,
       event_ticker: event.nativeId,
@@ -96,6 +86,7 @@ export function eventsWithOtherFees(
   { afterMs, byMs }: { readonly afterMs: number; readonly byMs: number },
 ): readonly SimEvent[] {
   return events.filter(
-    (event) => hasOwnFees(event) && event.endMs > byMs && changeOf(event, byMs, 0) > afterMs,
+    (event) =>
+      hasOwnFees(event) && event.endMs > byMs && hourStart(event, hourOf(event, byMs)) > afterMs,
   )
 }

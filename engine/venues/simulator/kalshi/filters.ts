@@ -2,9 +2,10 @@
 // Not for: rendering or paging. Upholds SIMK14 (status words of queries), SIMK15 (combinations).
 
 import { type TimeMs, toSeconds } from '../../../units.ts'
-import type { SimEvent, SimMarket, SimStatus, SimTrade } from '../model.ts'
+import type { SimEvent, SimMarket, SimStatus } from '../model.ts'
+import type { ListedMarket, ListedTrade } from './combos.ts'
 import type { QueryReader } from './paging.ts'
-import { isBlock } from './terms.ts'
+import { comboEvent, isBlock } from './terms.ts'
 
 const STATUSES = ['unopened', 'open', 'paused', 'closed', 'settled'] as const
 type QueryStatus = (typeof STATUSES)[number]
@@ -31,7 +32,7 @@ type Family = (typeof FAMILIES)[number]['name']
 export function marketFilter(
   reader: QueryReader,
   metadataMs: (market: SimMarket) => TimeMs,
-): (market: SimMarket) => boolean {
+): (listed: ListedMarket) => boolean {
   const status = reader.oneOf('status', STATUSES)
   const combos = reader.oneOf('mve_filter', ['only', 'exclude'])
   const event = reader.text('event_ticker')
@@ -45,12 +46,14 @@ export function marketFilter(
       reader.reject('min_updated_ts only goes with mve_filter=exclude and series_ticker')
     }
   }
-  return (market) => {
+  return ({ market, combo }) => {
     if (status !== null && !SELECTED[status].includes(market.status)) return false
-    if (event !== null && market.event.nativeId !== event) return false
+    if (event !== null && event !== (combo === null ? market.event.nativeId : comboEvent(combo)))
+      return false
     if (series !== null && market.event.series !== series) return false
-    if (tickers !== null && !tickers.has(market.listing.nativeId)) return false
-    if (combos !== null && isCombo(market.event) !== (combos === 'only')) return false
+    if (tickers !== null && !tickers.has(combo ?? market.listing.nativeId)) return false
+    const isOne = combo !== null || isCombo(market.event)
+    if (combos !== null && isOne !== (combos === 'only')) return false
     if (minUpdated !== null && toSeconds(metadataMs(market)) < minUpdated) return false
     return range === null || isInRange(market, range)
   }
@@ -81,17 +84,17 @@ export function eventFilter(
 
 /** Reads the time filters of `/markets/trades`; both ends belong to the range. */
 export function tradeFilter(reader: QueryReader): {
-  isMatch: (trade: SimTrade) => boolean
-  isBeyond: (trade: SimTrade) => boolean
+  isMatch: (listed: ListedTrade) => boolean
+  isBeyond: (listed: ListedTrade) => boolean
 } {
   const minSeconds = reader.seconds('min_ts') ?? 0
   const maxSeconds = reader.seconds('max_ts') ?? Number.POSITIVE_INFINITY
   const wanted = reader.has('is_block_trade') ? reader.flag('is_block_trade') : null
   return {
-    isMatch: (trade) =>
+    isMatch: ({ trade }) =>
       (wanted === null || isBlock(trade) === wanted) && toSeconds(trade.atMs) <= maxSeconds,
     // Newest first: the first trade before the range ends the walk.
-    isBeyond: (trade) => toSeconds(trade.atMs) < minSeconds,
+    isBeyond: ({ trade }) => toSeconds(trade.atMs) < minSeconds,
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import type { SimEvent, SimMarket, SimTrade } from '../model.ts'
 import { eventFees } from './fees.ts'
 import { resultOf, strikeFields, takerOutcome, yesPrice } from './render.ts'
-import { isBlock, priceFields, shardOf } from './terms.ts'
+import { isBlock, priceFields, shardOf, tradeIdOf } from './terms.ts'
 import { count, countDifference, dollars, levelsText, rfc3339 } from './text.ts'
 
 /** The kinds of stream messages, answers to commands apart. */
@@ -86,8 +86,7 @@ export function tickerMessage(market: SimMarket, form: { fields: string; atMs: T
 export function tradeMessage(trade: SimTrade, combo: string | null = null): string {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)
-  const id = combo === null ? trade.id : `c1${trade.id.slice(2)}`
-  return `{"trade_id":"${id}","market_ticker":${JSON.stringify(
+  return `{"trade_id":"${tradeIdOf(trade, combo)}","market_ticker":${JSON.stringify(
     combo ?? trade.market.listing.nativeId,
   )},"yes_price_dollars":"${dollars(price)}","no_price_dollars":"${dollars(
     complement(price),
@@ -97,7 +96,7 @@ export function tradeMessage(trade: SimTrade, combo: string | null = null): stri
 }
 
 /** `market_lifecycle_v2` of a market that has just been announced. */
-export function createdMessage(market: SimMarket): string {
+export function createdMessage(market: SimMarket, atMs: TimeMs): string {
   const { listing, event } = market
   return JSON.stringify({
     market_ticker: listing.nativeId,
@@ -117,7 +116,7 @@ export function createdMessage(market: SimMarket): string {
       expected_expiration_ts: toSeconds(listing.determineMs),
       ...strikeFields(market),
     },
-    ...priceFields(market, market.tickMicros),
+    ...priceFields(market, { tick: market.tickMicros, atMs }),
   })
 }
 
@@ -141,12 +140,15 @@ export function settledMessage(market: SimMarket): string {
   })
 }
 
-/** `market_lifecycle_v2` of a market whose tick changed. */
-export function tickMessage(market: SimMarket, tick: PriceMicros): string {
+/** `market_lifecycle_v2` of a market whose tick or price structure changed. */
+export function structureMessage(
+  market: SimMarket,
+  at: { readonly tick: PriceMicros; readonly atMs: TimeMs },
+): string {
   return JSON.stringify({
     market_ticker: market.listing.nativeId,
     event_type: 'price_level_structure_updated',
-    ...priceFields(market, tick),
+    ...priceFields(market, at),
   })
 }
 

@@ -84,6 +84,12 @@ export class QueryReader {
   }
 }
 
+/** What a page is cut from: an array, or what makes its rows as they are asked for; a position may have none. */
+export interface Rows<Row> {
+  readonly length: number
+  at(position: number): Row | undefined
+}
+
 interface PageOptions<Row> {
   /** Null: the first page. */
   readonly cursor: string | null
@@ -106,7 +112,7 @@ interface Page<Row> {
  * One page of a list that grows at its end and may lose rows anywhere in between.
  * Null when the cursor is none of ours.
  */
-export function pageOf<Row>(items: readonly Row[], options: PageOptions<Row>): Page<Row> | null {
+export function pageOf<Row>(items: Rows<Row>, options: PageOptions<Row>): Page<Row> | null {
   const step = options.isReversed === true ? -1 : 1
   let position = step === 1 ? 0 : items.length - 1
   if (options.cursor !== null) {
@@ -117,8 +123,9 @@ export function pageOf<Row>(items: readonly Row[], options: PageOptions<Row>): P
   const rows: Row[] = []
   let lastPosition = position
   for (; position >= 0 && position < items.length; position += step) {
-    const row = items[position]
-    if (row === undefined || options.isBeyond?.(row) === true) break
+    const row = items.at(position)
+    if (row === undefined) continue
+    if (options.isBeyond?.(row) === true) break
     if (!options.isMatch(row)) continue
     const last = rows.at(-1)
     if (rows.length === options.limit && last !== undefined) {
@@ -131,12 +138,12 @@ export function pageOf<Row>(items: readonly Row[], options: PageOptions<Row>): P
 }
 
 /** Where to go on after the cursor's row; rows before it may have gone, so it is looked for. */
-function locate<Row>(items: readonly Row[], options: PageOptions<Row>): number | null {
+function locate<Row>(items: Rows<Row>, options: PageOptions<Row>): number | null {
   const cursor = readCursor(options.cursor ?? '')
   if (cursor === null) return null
   const step = options.isReversed === true ? -1 : 1
   for (let position = Math.min(cursor.position, items.length - 1); position >= 0; position -= 1) {
-    const row = items[position]
+    const row = items.at(position)
     if (row !== undefined && options.idOf(row) === cursor.id) return position + step
   }
   // The row itself has gone. Rows may then repeat, but none is left out.

@@ -13,7 +13,7 @@ import {
 } from '../../../units.ts'
 import type { SimMarket, SimStatus, SimTrade } from '../model.ts'
 import { uuidOf } from '../questions/identity.ts'
-import { isBlock, priceFields, shardOf } from './terms.ts'
+import { comboEvent, isBlock, priceFields, shardOf, tradeIdOf } from './terms.ts'
 import { count, dollars, levelsText, rfc3339 } from './text.ts'
 
 /** Our status in the venue's words for answers (its words for queries differ: filters.ts). */
@@ -66,7 +66,7 @@ export function renderMarket(
     rules_primary: listing.rules,
     rules_secondary: listing.rulesSecondary,
     ...strikeFields(market),
-    ...priceFields(market, market.tickMicros),
+    ...priceFields(market, { tick: market.tickMicros, atMs: at.nowMs }),
     exchange_index: shardOf(event),
   }
 }
@@ -81,7 +81,7 @@ export function renderCombo(
   return {
     ...renderMarket(market, at),
     ticker,
-    event_ticker: ticker.slice(0, ticker.lastIndexOf('-')),
+    event_ticker: comboEvent(ticker),
     mve_collection_ticker: `KXMVE${market.event.series}-R`,
     mve_selected_legs: [
       { event_ticker: market.event.nativeId, market_ticker: nativeId, side: 'yes' },
@@ -90,13 +90,13 @@ export function renderCombo(
   }
 }
 
-/** A trade object. */
-export function renderTrade(trade: SimTrade): Record<string, unknown> {
+/** A trade object; of another ticker, that of a combination traded with it. */
+export function renderTrade(trade: SimTrade, combo: string | null): Record<string, unknown> {
   const price = yesPrice(trade)
   const side = takerOutcome(trade)
   return {
-    trade_id: trade.id,
-    ticker: trade.market.listing.nativeId,
+    trade_id: tradeIdOf(trade, combo),
+    ticker: combo ?? trade.market.listing.nativeId,
     count_fp: count(trade.size),
     yes_price_dollars: dollars(price),
     no_price_dollars: dollars(complement(price)),

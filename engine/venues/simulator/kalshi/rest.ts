@@ -5,6 +5,7 @@
 import type { TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
 import { json, jsonText, type RestAnswer, type RestRequest, type RestServer } from '../rest.ts'
+import type { ListedMarket, ListedTrade } from './combos.ts'
 import { badRequest, notFound } from './errors.ts'
 import {
   renderEvent,
@@ -16,10 +17,11 @@ import {
 } from './events.ts'
 import { eventFees } from './fees.ts'
 import { eventFilter, marketFilter, tradeFilter } from './filters.ts'
-import { pageOf, QueryReader } from './paging.ts'
+import { pageOf, QueryReader, type Rows } from './paging.ts'
 import { bookText, renderCombo, renderMarket, renderTrade } from './render.ts'
 import { milestoneFilter, milestonesOf, renderMilestone, targetsOf } from './sports.ts'
 import type { KalshiStream } from './stream.ts'
+import { tradeIdOf } from './terms.ts'
 
 const BAD_CURSOR = 'cursor must be a cursor of the previous page'
 
@@ -49,7 +51,12 @@ export class KalshiRest {
     rest.get(`${prefix}/markets/trades`, (request) => this.#listTrades(request))
     rest.get(`${prefix}/markets/orderbooks`, (request) => this.#books(request))
     rest.get(`${prefix}/markets/{ticker}`, ({ params }) => {
-      const market = this.#world.market('b', params.ticker ?? '')
+      const ticker = params.ticker ?? ''
+      const combo = this.#stream.combos.tradeOf(ticker)?.market
+      if (combo !== undefined) {
+        return json({ market: this.#row({ market: combo, combo: ticker }, this.#world.nowMs()) })
+      }
+      const market = this.#world.market('b', ticker)
       // The venue's pages lag behind its stream: a market just announced is not there yet.
       if (market === null || this.#stream.isHidden(market)) return notFound()
       return json({ market: this.#market(market, this.#world.nowMs()) })
@@ -151,23 +158,18 @@ export class KalshiRest {
     const limit = reader.whole('limit', { min: 1, max: 1000, fallback: 100 })
     if (reader.problem !== null) return badRequest(reader.problem)
     const cursor = reader.text('cursor')
-    const idOf = (market: SimMarket) => market.listing.nativeId
-    const page = pageOf(this.#world.markets('b'), { cursor, limit, idOf, isMatch })
+    const idOf = ({ market, combo }: ListedMarket) => combo ?? market.listing.nativeId
+    const all = this.#stream.combos.behind(this.#world.markets('b'))
+    const page = pageOf(all, { cursor, limit, idOf, isMatch })
     if (page === null) return badRequest(BAD_CURSOR)
     const nowMs = this.#world.nowMs()
-    const markets = page.rows.map((market) => this.#market(market, nowMs))
-    if (cursor === null) markets.push(...this.#combos(reader, nowMs))
+    const markets = page.rows.map((listed) => this.#row(listed, nowMs))
     return json({ markets, cursor: page.cursor })
   }
 
-  /** Combinations that are asked for by name. */
-  #combos(reader: QueryReader, nowMs: TimeMs): Record<string, unknown>[] {
-    if (reader.text('mve_filter') === 'exclude') return []
-    return [...(reader.commaSeparated('tickers') ?? [])].flatMap((ticker) => {
-      const market = this.#stream.comboMarket(ticker)
-      if (market === null) return []
-      return [renderCombo(ticker, market, { nowMs, metadataMs: this.#stream.metadataMs(market) })]
-    })
+  #row({ market, combo }: ListedMarket, nowMs: TimeMs): Record<string, unknown> {
+    if (combo === null) return this.#market(market, nowMs)
+    return renderCombo(combo, market, { nowMs, metadataMs: this.#stream.metadataMs(market) })
   }
 
   #listTrades({ query }: RestRequest): RestAnswer {
@@ -176,17 +178,27 @@ export class KalshiRest {
     const limit = reader.whole('limit', { min: 1, max: 1000, fallback: 100 })
     if (reader.problem !== null) return badRequest(reader.problem)
     const ticker = reader.text('ticker')
-    const trades =
-      ticker === null ? this.#world.trades('b') : (this.#world.market('b', ticker)?.trades ?? [])
-    const page = pageOf(trades, {
+    const page = pageOf(ticker === null ? this.#allTrades() : this.#tradesOf(ticker), {
       ...filter,
       limit,
       cursor: reader.text('cursor'),
-      idOf: (trade) => trade.id,
+      idOf: ({ trade, combo }) => tradeIdOf(trade, combo),
       isReversed: true,
     })
     if (page === null) return badRequest(BAD_CURSOR)
-    return json({ trades: page.rows.map(renderTrade), cursor: page.cursor })
+    const trades = page.rows.map(({ trade, combo }) => renderTrade(trade, combo))
+    return json({ trades, cursor: page.cursor })
+  }
+
+  #allTrades(): Rows<ListedTrade> {
+    return this.#stream.combos.among(this.#world.trades('b'))
+  }
+
+  #tradesOf(ticker: string): Rows<ListedTrade> {
+    const combo = this.#stream.combos.tradeOf(ticker)
+    if (combo !== null) return [{ trade: combo, combo: ticker }]
+    const trades = this.#world.market('b', ticker)?.trades ?? []
+    return trades.map((trade) => ({ trade, combo: null }))
   }
 
   #book({ params, query }: RestRequest): RestAnswer {

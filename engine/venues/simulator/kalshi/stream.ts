@@ -1,10 +1,17 @@
 // Venue b's stream: turns each change of the world into messages for the subscriptions that cover
 // it. A message without a subscription is not rendered (SIMK12); a message's body is
-// rendered once for all its receivers. Not for: sockets, commands and faults (ws.ts).
+// rendered once for all its receivers. What changes by the hour is told once a second. Not for: sockets, commands and faults (ws.ts).
 
 import type { Clock } from '../../../clock.ts'
-import { type PriceMicros, SIZE_ZERO, type SizeMicros, type TimeMs } from '../../../units.ts'
-import type { SimMarket, SimTrade, World, WorldChange } from '../model.ts'
+import {
+  type PriceMicros,
+  SIZE_ZERO,
+  type SizeMicros,
+  type TimeMs,
+  timeMs,
+} from '../../../units.ts'
+import type { SimEvent, SimMarket, SimTrade, World, WorldChange } from '../model.ts'
+import { Combos } from './combos.ts'
 import { eventsWithOtherFees } from './fees.ts'
 import {
   createdMessage,
@@ -15,17 +22,15 @@ import {
   type MessageKind,
   marketFields,
   settledMessage,
+  structureMessage,
   tickerMessage,
-  tickMessage,
   tradeMessage,
 } from './messages.ts'
 import type { KalshiSubscription } from './subscription.ts'
-import { comboOf } from './terms.ts'
+import { hasTurningStructure, hourOf, hourStart } from './terms.ts'
 
 /** How long `GET /markets/{t}` still answers 404 after a `created` message. */
 const HIDDEN_MS = 300
-/** Combinations of which a row is answered. */
-const COMBOS_MAX = 10_000
 
 /** The subscriptions of every connection, by what they cover. */
 export class KalshiStream {
@@ -35,29 +40,39 @@ export class KalshiStream {
   readonly #everywhere = new Map<string, Set<KalshiSubscription>>()
   readonly #toldAtMs = new WeakMap<SimMarket, number>()
   readonly #tickChangedMs = new WeakMap<SimMarket, TimeMs>()
-  /** The newest combinations that traded. */
-  readonly #combos = new Map<string, SimMarket>()
+  readonly combos: Combos
   readonly #stop: () => void
   readonly #world: World
-  /** Up to when changes of fees were told. */
-  #feesAtMs: TimeMs
+  /** Up to when the changes of the hour were told. */
+  #toldMs: TimeMs
 
   constructor(parts: { world: World; clock: Clock }) {
     this.#clock = parts.clock
     this.#world = parts.world
-    this.#feesAtMs = parts.world.nowMs()
+    this.#toldMs = parts.world.nowMs()
+    this.combos = new Combos(parts.world.trades('b'))
     this.#stop = parts.world.onChange((change) => {
       if (change.market.listing.venue === 'b') this.#tell(change)
     })
   }
 
-  /** To be called once a second: tells which events have other fees since the last time. */
+  /** To be called once a second: tells which events have other fees, and which markets other prices, since then. */
   tick(): void {
     const byMs = this.#world.nowMs()
-    const span = { afterMs: this.#feesAtMs, byMs }
-    this.#feesAtMs = byMs
-    for (const event of eventsWithOtherFees(this.#world.events('b'), span)) {
+    const span = { afterMs: this.#toldMs, byMs }
+    this.#toldMs = byMs
+    const events = this.#world.events('b')
+    for (const event of eventsWithOtherFees(events, span)) {
       this.#tellLifecycle(() => feeMessage(event, byMs), 'event_fee_update')
+    }
+    for (const event of events) {
+      if (!hasTurningStructure(event)) continue
+      if (hourStart(event, hourOf(event, byMs)) <= span.afterMs) continue
+      for (const market of event.markets) {
+        if (market.status !== 'unopened' && market.status !== 'open') continue
+        const at = { tick: market.tickMicros, atMs: byMs }
+        this.#tellLifecycle(() => structureMessage(market, at))
+      }
     }
   }
 
@@ -91,7 +106,7 @@ export class KalshiStream {
     return toldMs !== undefined && this.#clock.monotonicMs() - toldMs < HIDDEN_MS
   }
 
-  /** When the market's metadata last changed: its status, or its tick. */
+  /** When the market's metadata last changed: its status, its tick, or its price structure. */
   metadataMs(market: SimMarket): TimeMs {
     const { listing, status } = market
     const statusMs = {
@@ -101,8 +116,13 @@ export class KalshiStream {
       determined: listing.determineMs,
       resolved: listing.resolveMs,
     }[status]
-    const tickMs = this.#tickChangedMs.get(market)
-    return tickMs !== undefined && tickMs > statusMs ? tickMs : statusMs
+    const tickMs = this.#tickChangedMs.get(market) ?? 0
+    const turnedMs = status === 'open' || status === 'unopened' ? this.#turnedMs(market.event) : 0
+    return timeMs(Math.max(statusMs, tickMs, turnedMs))
+  }
+
+  #turnedMs(event: SimEvent): number {
+    return hasTurningStructure(event) ? hourStart(event, hourOf(event, this.#world.nowMs())) : 0
   }
 
   /** The head fields of a market's messages. */
@@ -142,7 +162,9 @@ export class KalshiStream {
         return
       case 'tick':
         this.#tickChangedMs.set(change.market, change.atMs)
-        this.#tellLifecycle(() => tickMessage(change.market, change.newTick))
+        this.#tellLifecycle(() =>
+          structureMessage(change.market, { tick: change.newTick, atMs: change.atMs }),
+        )
         return
       case 'created':
         this.#tellCreated(change.market)
@@ -182,7 +204,7 @@ export class KalshiStream {
     }
   }
 
-  /** The book that a market opens with was placed just now, for those who saw it empty before. */
+  /** A subscription from before the opening was given an empty book: each order of the first book is told to it. */
   #tellFirstOrders(market: SimMarket, atMs: TimeMs): void {
     const watch = this.#watches.get(market.listing.nativeId)
     if (watch === undefined) return
@@ -197,30 +219,22 @@ export class KalshiStream {
   }
 
   #tellTrade(change: Extract<WorldChange, { kind: 'trade' }>): void {
+    const combo = this.combos.add(change.trade)
     const watchers = this.#watches.get(change.market.listing.nativeId)?.trades
     const everywhere = this.#everywhere.get('trade')
     if (isEmpty(watchers) && isEmpty(everywhere)) return
-    this.#tellCombo(change.trade)
     const body = tradeMessage(change.trade)
     for (const subscription of watchers ?? []) subscription.deliver('trade', body)
     for (const subscription of everywhere ?? []) subscription.deliver('trade', body)
+    if (combo !== null) this.#tellCombo(change.trade, combo)
   }
 
-  /** A combination that trades with a market, to those who hear of all trades. */
-  #tellCombo(trade: SimTrade): void {
-    const combo = comboOf(trade)
+  /** The trade of a combination goes to the subscriptions that cover all markets: none names its ticker. */
+  #tellCombo(trade: SimTrade, combo: string): void {
     const everywhere = this.#everywhere.get('trade')
-    if (combo === null || everywhere === undefined) return
-    this.#combos.set(combo, trade.market)
-    const oldest = this.#combos.keys().next().value
-    if (this.#combos.size > COMBOS_MAX && oldest !== undefined) this.#combos.delete(oldest)
+    if (isEmpty(everywhere)) return
     const body = tradeMessage(trade, combo)
-    for (const subscription of everywhere) subscription.deliver('trade', body)
-  }
-
-  /** The market with which a combination traded; null: there is no such combination. */
-  comboMarket(ticker: string): SimMarket | null {
-    return this.#combos.get(ticker) ?? null
+    for (const subscription of everywhere ?? []) subscription.deliver('trade', body)
   }
 
   /** A ticker goes out with each trade, and when a best price or its size moved. */
@@ -242,7 +256,7 @@ export class KalshiStream {
     if (market.event.markets[0] === market) {
       this.#tellLifecycle(() => eventMessage(market.event), 'event_lifecycle')
     }
-    this.#tellLifecycle(() => createdMessage(market))
+    this.#tellLifecycle(() => createdMessage(market, this.#world.nowMs()))
   }
 
   #tellLifecycle(render: () => string, kind: MessageKind = 'market_lifecycle_v2'): void {

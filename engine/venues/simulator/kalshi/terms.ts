@@ -1,9 +1,9 @@
 // What the wire of venue b says of a market or trade beyond the invented world, each by a pure function: the part of the
-// exchange, the price ranges, whether a trade was agreed beside the book, and a combination traded with it.
-// Not for: rows and messages (render.ts, messages.ts). Upholds SIMK24 to SIMK26.
+// exchange, the price ranges, which some markets change every hour, whether a trade was agreed beside the book, and a
+// combination traded with it. Not for: rows and messages (render.ts, messages.ts). Upholds SIMK24 to SIMK27.
 
 import { hash32 } from '../../../random.ts'
-import type { PriceMicros } from '../../../units.ts'
+import { HOUR_MS, MINUTE_MS, type PriceMicros, type TimeMs, timeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimTrade } from '../model.ts'
 import { dollars } from './text.ts'
 
@@ -20,6 +20,21 @@ export function shardOf({ nativeId, topic, game }: SimEvent): number {
   if (nativeId.startsWith('KXMVE')) return 1
   if (topic === 'crypto') return 2
   return game?.sport === 'tennis' || game?.sport === 'mlb' ? 3 : 0
+}
+
+/** The hour of an event's life at a time, each event's from a minute of its own, so that not all change at once. */
+export function hourOf({ number }: SimEvent, atMs: number): number {
+  return Math.floor((atMs - (number % 60) * MINUTE_MS) / HOUR_MS)
+}
+
+/** When an hour of an event begins. */
+export function hourStart({ number }: SimEvent, hour: number): TimeMs {
+  return timeMs(hour * HOUR_MS + (number % 60) * MINUTE_MS)
+}
+
+/** Whether the markets of an event have another price structure in every other hour: one event in sixteen. */
+export function hasTurningStructure({ number }: SimEvent): boolean {
+  return number % 16 === 11
 }
 
 type Range = readonly [start: string, end: string, step: string]
@@ -50,11 +65,16 @@ const DECI: readonly Structure[] = [
   edged('center_deci_edge_centi_cent', ['0.0100', '0.9900'], ['0.0001', '0.0010']),
 ]
 
-/** `price_level_structure` and `price_ranges` of a market whose orders stand at multiples of `tick`. */
-export function priceFields({ listing }: SimMarket, tick: PriceMicros): Record<string, unknown> {
+/** `price_level_structure` and `price_ranges` at a time, of a market whose orders stand at multiples of `tick`. */
+export function priceFields(
+  { listing, event }: SimMarket,
+  { tick, atMs }: { readonly tick: PriceMicros; readonly atMs: number },
+): Record<string, unknown> {
   const structures = tick >= 10_000 ? CENT : tick >= 1_000 ? DECI : []
   const draw = hash32('structure', listing.nativeId) % (2 * structures.length || 1)
-  const structure = structures[draw] ?? structures[0]
+  const first = draw < structures.length ? draw : 0
+  const turns = hasTurningStructure(event) ? Math.abs(hourOf(event, atMs) % 2) : 0
+  const structure = structures[(first + turns) % (structures.length || 1)]
   const uniform: Range = ['0.0000', '1.0000', dollars(tick)]
   const ranges = structure?.ranges ?? [uniform]
   return {
@@ -68,9 +88,19 @@ export function isBlock({ id }: Pick<SimTrade, 'id'>): boolean {
   return id.startsWith('b1')
 }
 
+/** The id of a trade, or of the trade of a combination beside it. */
+export function tradeIdOf({ id }: Pick<SimTrade, 'id'>, combo: string | null): string {
+  return combo === null ? id : `c1${id.slice(2)}`
+}
+
 /** With one trade in 256 a combination trades that bears the name of an ordinary series; null with the others. */
 export function comboOf({ id, market }: Pick<SimTrade, 'id' | 'market'>): string | null {
   if (!id.startsWith('c0')) return null
   const code = id.replaceAll('-', '').toUpperCase()
   return `${market.event.series}-S2026${code.slice(2, 12)}-${code.slice(12, 20)}`
+}
+
+/** The event of a combination: its ticker without the last part. */
+export function comboEvent(ticker: string): string {
+  return ticker.slice(0, ticker.lastIndexOf('-'))
 }

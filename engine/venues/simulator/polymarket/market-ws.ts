@@ -93,7 +93,7 @@ export class MarketChannel {
     room.readers.set(reader, (room.readers.get(reader) ?? 0) | bit)
   }
 
-  /** Seats those who subscribed to a token before its market was known. */
+  /** A token may be subscribed before its market is announced: from now on such readers get the market's messages. */
   #seatWaiting(market: SimMarket): void {
     for (const reader of this.#readers) {
       for (const outcomeIndex of OUTCOMES) {

@@ -18,7 +18,7 @@ import { slugOf } from './polymarket-style.ts'
 import type { EventDraft, MarketDraft } from './question.ts'
 import { kalshiPlace, type League } from './teams.ts'
 
-/** What is known of a game to those who invented it. */
+/** How an invented game will go: its chances, and the result that both venues pay by once it is over. */
 export interface GameResult {
   /** Chance that the away team wins. */
   readonly chance: number

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SIZE_ZERO, sizeMicros } from '../../../../../engine/units.ts'
+import { hourOf, hourStart } from '../../../../../engine/venues/simulator/kalshi/terms.ts'
 import { record, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
@@ -122,7 +123,35 @@ test('[SIMK19] lifecycle tells creation, tick, result and payout, but not openin
   assert.deepEqual([determined.result, determined.settlement_value], ['yes', '1.0000'])
 })
 
-test('[SIMK12] nothing is rendered that nobody hears', async (t) => {
+test('[SIMK27] some markets change their price structure every hour, and say so on the stream and in their row', async (t) => {
+  const { world, venue, clock } = await twoMarkets(t)
+  const event = world.addEvent('KXTURN-27', { number: 11 })
+  const market = world.addMarket(event, 'X')
+  const over = world.addMarket(event, 'Y')
+  over.status = 'closed'
+  const path = `/markets/${market.listing.nativeId}`
+  const row = async () => record((await venue.get(path)).body.market)
+  const before = await row()
+  const turnMs = hourStart(event, hourOf(event, clock.nowMs()) + 1)
+  clock.advance(turnMs - clock.nowMs() - 900)
+  const client = await venue.connect()
+  client.send('subscribe', { channels: ['market_lifecycle_v2'] })
+  await client.drain()
+  clock.advance(2_000)
+  const told = (await client.drain()).map(({ msg }) => record(msg))
+  assert.deepEqual(
+    told.map((each) => [each.market_ticker, each.event_type]),
+    [[market.listing.nativeId, 'price_level_structure_updated']],
+  )
+  const now = await row()
+  assert.deepEqual(told[0]?.price_ranges, now.price_ranges)
+  assert.notDeepEqual(now.price_ranges, before.price_ranges)
+  assert.equal(Date.parse(String(now.updated_time)), turnMs)
+  clock.advance(1_000)
+  assert.deepEqual(await client.drain(), [], 'once')
+})
+
+test('[SIMK12] a change that no subscription covers makes no message, and its book is not read', async (t) => {
   const { world, event, venue } = await twoMarkets(t)
   const market = world.addMarket(event, 'C')
   const client = await venue.connect()

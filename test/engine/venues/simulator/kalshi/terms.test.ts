@@ -20,7 +20,7 @@ test('[SIMK24] markets of one tick have several structures, on all of which thei
   for (const tick of [cents(1), cents(0.1), cents(0.01)]) {
     for (let at = 0; at < 60; at += 1) {
       const market = world.addMarket(politics, `G${tick}-${at}`)
-      const fields = priceFields(market, tick)
+      const fields = priceFields(market, { tick, atMs: 0 })
       const grid = parsePriceGrid(fields)
       assert.ok(grid !== null)
       names.add(fields.price_level_structure)
@@ -58,9 +58,33 @@ test('[SIMK26] some trades are block trades, and with some a combination trades 
   const trade = world.print(det, { cents: 30 })
   assert.deepEqual([isBlock(trade), comboOf(trade)], [false, null])
   assert.ok(isBlock({ id: `b1${trade.id.slice(2)}` }))
-  const combo = comboOf({ ...trade, id: `c0${trade.id.slice(2)}` })
-  assert.match(combo ?? '', /^KXNFLGAME-S2026[0-9A-F]{10}-[0-9A-F]{8}$/)
+  const beside = world.print(det, { cents: 31, id: `c0${trade.id.slice(2)}` })
+  const combo = comboOf(beside) ?? ''
+  assert.match(combo, /^KXNFLGAME-S2026[0-9A-F]{10}-[0-9A-F]{8}$/)
   const blocks = (await venue.get('/markets/trades?is_block_trade=true')).body
   const others = (await venue.get('/markets/trades?is_block_trade=false')).body
-  assert.deepEqual([records(blocks.trades).length, records(others.trades).length], [0, 1])
+  assert.deepEqual([records(blocks.trades).length, records(others.trades).length], [0, 3])
+  const tickers = async (path: string) => {
+    const { body } = await venue.get(path)
+    return records(body.trades ?? body.markets).map(({ ticker }) => ticker)
+  }
+  const own = det.listing.nativeId
+  assert.deepEqual(await tickers('/markets/trades'), [combo, own, own])
+  assert.deepEqual(await tickers(`/markets/trades?ticker=${own}`), [own, own])
+  assert.deepEqual(await tickers(`/markets/trades?ticker=${combo}`), [combo])
+  const pages: unknown[] = []
+  for (let cursor = ''; pages.length === 0 || cursor !== ''; ) {
+    const { body } = await venue.get(`/markets/trades?limit=1&cursor=${cursor}`)
+    assert.equal(records(body.trades).length, 1)
+    pages.push(...records(body.trades).map(({ trade_id }) => trade_id))
+    cursor = String(body.cursor)
+  }
+  assert.deepEqual(pages, [`c1${beside.id.slice(2)}`, beside.id, trade.id])
+  assert.equal((await tickers('/markets')).at(-1), combo)
+  assert.deepEqual(await tickers('/markets?mve_filter=only&series_ticker=KXNFLGAME'), [combo])
+  assert.deepEqual(await tickers(`/markets?tickers=${combo},${own}`), [own, combo])
+  assert.ok(!(await tickers('/markets?mve_filter=exclude')).includes(combo))
+  const row = record((await venue.get(`/markets/${combo}`)).body.market)
+  assert.deepEqual([row.ticker, row.exchange_index], [combo, 1])
+  assert.match(String(row.mve_collection_ticker), /^KXMVE/)
 })

@@ -255,7 +255,7 @@ test('[SIMWALLET2] the same seed, start and clock give the same ledgers, with ha
   assert.equal(new Set(addresses).size, addresses.length)
 })
 
-test('[SIMWALLET3] cash is what the events paid, and all wallets together lose and gain nothing', () => {
+test('[SIMWALLET3] a wallet’s cash is the sum of its events’ payments, and the cash and holdings of all wallets sum to zero', () => {
   let dust = 0
   let worth = 0
   for (const ledger of ledgers.all()) {
@@ -276,7 +276,7 @@ test('[SIMWALLET3] cash is what the events paid, and all wallets together lose a
   assert.ok(worth > 0)
 })
 
-test('[SIMWALLET3] takers pay the fee of their market’s schedule on either side, and nobody else does', () => {
+test('[SIMWALLET3] takers pay the fee of their market’s schedule, buying and selling; makers pay none', () => {
   const fills = eventsOf('TRADE').map(([, event]) => event)
   for (const { fill, fee, market } of fills) {
     assert.ok(fill !== null && market !== null)

@@ -1,0 +1,76 @@
+// Combinations of venue b: each traded once, beside the trade of an ordinary market, under the name of that market's
+// series. Kept are the newest, with those of before a restart. Lists show them behind the markets, and trades of theirs
+// beside the trades they came with. Not for: their rows (render.ts). Upholds SIMK26.
+
+import type { SimMarket, SimTrade } from '../model.ts'
+import type { Rows } from './paging.ts'
+import { comboOf } from './terms.ts'
+
+const COMBOS_MAX = 10_000
+
+/** A market, or a combination with it. */
+export interface ListedMarket {
+  readonly market: SimMarket
+  /** The combination's ticker; null: the market itself. */
+  readonly combo: string | null
+}
+
+/** A trade, or that of a combination beside it. */
+export interface ListedTrade {
+  readonly trade: SimTrade
+  readonly combo: string | null
+}
+
+/** The newest combinations. */
+export class Combos {
+  readonly #trades = new Map<string, SimTrade>()
+  #listed: readonly ListedMarket[] | null = null
+
+  /** From the trades of before. */
+  constructor(trades: readonly SimTrade[]) {
+    for (const trade of trades) this.add(trade)
+  }
+
+  /** The ticker of the combination that traded with this trade; null: none did. */
+  add(trade: SimTrade): string | null {
+    const combo = comboOf(trade)
+    if (combo === null) return null
+    this.#listed = null
+    this.#trades.set(combo, trade)
+    const oldest = this.#trades.keys().next().value
+    if (this.#trades.size > COMBOS_MAX && oldest !== undefined) this.#trades.delete(oldest)
+    return combo
+  }
+
+  /** The trade of a combination; null: there is no such combination. */
+  tradeOf(ticker: string): SimTrade | null {
+    return this.#trades.get(ticker) ?? null
+  }
+
+  /** All markets, and behind them the combinations. */
+  behind(markets: readonly SimMarket[]): Rows<ListedMarket> {
+    this.#listed ??= [...this.#trades].map(([combo, { market }]) => ({ market, combo }))
+    const combos = this.#listed
+    return {
+      length: markets.length + combos.length,
+      at(position) {
+        const market = markets[position]
+        return market === undefined ? combos[position - markets.length] : { market, combo: null }
+      },
+    }
+  }
+
+  /** All trades, each with that of a combination behind it where there was one. */
+  among(trades: readonly SimTrade[]): Rows<ListedTrade> {
+    return {
+      length: 2 * trades.length,
+      at: (position) => {
+        const trade = trades[Math.floor(position / 2)]
+        if (trade === undefined) return undefined
+        if (position % 2 === 0) return { trade, combo: null }
+        const combo = comboOf(trade)
+        return combo === null || !this.#trades.has(combo) ? undefined : { trade, combo }
+      },
+    }
+  }
+}

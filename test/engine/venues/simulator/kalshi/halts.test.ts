@@ -1,0 +1,75 @@
+// A part of the simulated exchange that stands still for a while.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
+import { Halts } from '../../../../../engine/venues/simulator/kalshi/halts.ts'
+import { SHARDS, shardOf } from '../../../../../engine/venues/simulator/kalshi/terms.ts'
+import { SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
+import { gameDay, records, ScriptedFaults } from '../../../../support/clients/kalshi-client.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { NOON, planMany, planOf } from '../../../../support/worlds/sim-plan.ts'
+
+const HALTED_MS = 180_000
+
+test('[SIMK28] under halt a part of the exchange says that it does not trade, for three minutes', async (t) => {
+  const faults = new ScriptedFaults('halt')
+  const { venue, clock } = await gameDay(t, faults)
+  const trading = async () => {
+    const { body } = await venue.get('/exchange/status')
+    return records(body.exchange_index_statuses).map((row) => row.trading_active)
+  }
+  assert.deepEqual(new Set(await trading()), new Set([true]))
+  faults.isOn = true
+  clock.advance(1_000)
+  faults.isOn = false
+  assert.equal((await trading()).filter((isTrading) => isTrading === false).length, 1)
+  clock.advance(HALTED_MS - 2_000)
+  assert.ok((await trading()).includes(false))
+  clock.advance(3_000)
+  assert.deepEqual(new Set(await trading()), new Set([true]))
+})
+
+test('[SIMK28] nothing happens in the markets of a halted part, and the others go on', () => {
+  const clock = new ManualClock(NOON)
+  const faults = new ScriptedFaults('halt')
+  const halts = new Halts({ faults, random: seededRandom('halts') })
+  const world = new SimulatedWorld({
+    seed: 7,
+    messagesPerSecond: 1_000,
+    plan: planOf(planMany(60)),
+    faults: new Faults([], seededRandom('faults')),
+    clock,
+    random: seededRandom('world'),
+    isHalted: (market) => halts.isHalted(market),
+  })
+  let touched = { a: 0, halted: 0, trading: 0 }
+  world.onChange(({ market }) => {
+    if (market.listing.venue === 'a') touched.a += 1
+    else if (halts.isTrading(shardOf(market.event))) touched.trading += 1
+    else touched.halted += 1
+  })
+  const run = (seconds: number) => {
+    touched = { a: 0, halted: 0, trading: 0 }
+    for (let step = 0; step < 50 * seconds; step += 1) {
+      clock.advance(20)
+      world.step()
+    }
+  }
+  const shards = new Set(world.markets('b').map(({ event }) => shardOf(event)))
+  faults.isOn = true
+  while (halts.isTrading([...shards][0] ?? 0)) {
+    clock.advance(HALTED_MS)
+    halts.draw(clock.nowMs())
+  }
+  assert.equal(SHARDS.filter(({ exchange_index }) => !halts.isTrading(exchange_index)).length, 1)
+  run(2)
+  assert.equal(touched.halted, 0)
+  assert.ok(touched.a > 100)
+  faults.isOn = false
+  clock.advance(HALTED_MS)
+  halts.draw(clock.nowMs())
+  run(2)
+  assert.ok(touched.a > 100 && touched.trading > 100)
+})
