@@ -51,7 +51,6 @@ export function isOlder(changedAtMs: TimeMs | null, knownAtMs: TimeMs | null): b
 export function keptBeside(before: MarketSummary, listing: ReadListing): MarketSummary {
   const summary = summaryOf({
     ...listing,
-    // Venue a's catalogue does not state it; it is read from another endpoint.
     openInterest: listing.openInterest ?? before.openInterest,
     volumeTotal: listing.volumeTotal ?? before.volumeTotal,
     createdAtMs: listing.createdAtMs ?? before.createdAtMs,
@@ -118,6 +117,7 @@ export function isRetold(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&
     before.closeAtMs === after.closeAtMs &&
+    isEqualFees(before.fees, after.fees) &&
     hasEqualOutcomes(before, after)
   )
 }

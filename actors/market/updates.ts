@@ -90,7 +90,7 @@ export function tellStatus(
   })
 }
 
-/** The market's question, close time or outcomes changed. */
+/** The market's question, close time, outcomes or fees changed. */
 export function tellChanged(
   publisher: Publisher,
   market: MarketRef,

@@ -82,7 +82,14 @@ export interface ReadListing extends MarketListing {
 /** What a message about a market's life says of the market. */
 export type MarketFacts = Pick<
   MarketListing,
-  'status' | 'question' | 'slug' | 'eventSlug' | 'outcomes' | 'closeAtMs' | 'settlementPrice'
+  | 'status'
+  | 'question'
+  | 'slug'
+  | 'eventSlug'
+  | 'outcomes'
+  | 'closeAtMs'
+  | 'settlementPrice'
+  | 'fees'
 >
 
 /** One event (group of markets) of a venue's catalogue. `description` and `native` are stored only. */

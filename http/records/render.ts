@@ -21,6 +21,7 @@ import {
   priceCents,
   toSeconds,
 } from '../../engine/units.ts'
+import { feesRecord } from './fees.ts'
 
 /** The price of an outcome: the first's own, any other's complement. */
 export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMicros {
@@ -119,14 +120,15 @@ export function whaleText(whale: Whale, market: MarketTexts): string {
   return `${labelled.slice(0, -1)},${rest.slice(1)}`
 }
 
-/** What happened to a market itself, and the market right after it, as JSON text. */
-export function lifecycleText({
+/** What happened to a market itself, and the market right after it, as an object for JSON (LifecycleSchema). */
+export function lifecycleRecord({
   market,
   event,
   facts,
   twin,
-}: Pick<LifecycleUpdate, 'market' | 'event' | 'facts' | 'twin'>): string {
-  return JSON.stringify({
+  receivedAtMs,
+}: Pick<LifecycleUpdate, 'market' | 'event' | 'facts' | 'twin' | 'receivedAtMs'>) {
+  return {
     event,
     platform: market.platform,
     status: facts.status,
@@ -137,7 +139,8 @@ export function lifecycleText({
     close_time: facts.closeAtMs === null ? null : toSeconds(facts.closeAtMs),
     settlement_price: facts.settlementPrice === null ? null : facts.settlementPrice / MICROS,
     twin_market_id: twin?.id ?? null,
-  })
+    fees: feesRecord(facts.fees, receivedAtMs),
+  }
 }
 
 /** A kept book as JSON text, at most `depth` levels a side. */

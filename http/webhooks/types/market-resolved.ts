@@ -1,7 +1,7 @@
 // The event type `market.resolved`: a market has its outcome. Upholds HOOKEVENT6, HOOKBODY1.
 
 import { Type } from '@sinclair/typebox'
-import { lifecycleText } from '../../records/render.ts'
+import { lifecycleRecord } from '../../records/render.ts'
 import { EXAMPLE_LIFECYCLE, LifecycleSchema } from '../../ws/channels/lifecycle.ts'
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
 
@@ -34,8 +34,7 @@ export const marketResolved: EventDescriptor = {
   }),
   write(cause) {
     if (cause.kind !== 'lifecycle') return null
-    const id = JSON.stringify(cause.market.id)
-    const data = `{"market_id":${id},${lifecycleText(cause).slice(1)}`
-    return { timeMs: cause.venueTimeMs, data }
+    const data = { market_id: cause.market.id, ...lifecycleRecord(cause) }
+    return { timeMs: cause.venueTimeMs, data: JSON.stringify(data) }
   },
 }

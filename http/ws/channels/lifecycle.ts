@@ -4,11 +4,13 @@
 import { Type } from '@sinclair/typebox'
 import type { LifecycleUpdate } from '../../../engine/events.ts'
 import { ringLifecycleMax } from '../../../engine/limits.ts'
+import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import { MARKET_STATUSES } from '../../../engine/market/market.ts'
-import { MICROS, toSeconds } from '../../../engine/units.ts'
-import { lifecycleText } from '../../records/render.ts'
-import { choice, nullable } from '../../schemas.ts'
+import { feesRecord } from '../../records/fees.ts'
+import { lifecycleRecord } from '../../records/render.ts'
+import { choice, FeesSchema, nullable } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
+import { writeValue } from '../encode/msgpack.ts'
 import { laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import type { Channel } from './channel.ts'
@@ -26,27 +28,11 @@ const EVENTS: readonly LifecycleUpdate['event'][] = [
 ]
 
 const DATA = keyOf('data')
-const FIELDS = 10
 const LIFECYCLE = new MessageKind<LifecycleUpdate>(NAME, NAME, {
-  json: (head, update) => `${head},"data":${lifecycleText(update)}}`,
-  msgpack(to, { event, facts, twin }, { platform }) {
+  json: (head, update) => `${head},"data":${JSON.stringify(lifecycleRecord(update))}}`,
+  msgpack(to, update) {
     to.bytes(DATA)
-    to.map(FIELDS)
-    to.textField('event', event)
-    to.textField('platform', platform)
-    to.textField('status', facts.status)
-    to.textField('question', facts.question)
-    to.textField('slug', facts.slug)
-    to.textField('event_slug', facts.eventSlug)
-    to.text('outcomes')
-    to.array(facts.outcomes.length)
-    for (const { label } of facts.outcomes) to.text(label)
-    to.wholeField('close_time', facts.closeAtMs === null ? null : toSeconds(facts.closeAtMs))
-    to.numberField(
-      'settlement_price',
-      facts.settlementPrice === null ? null : facts.settlementPrice / MICROS,
-    )
-    to.textField('twin_market_id', twin?.id ?? null)
+    writeValue(to, lifecycleRecord(update))
   },
 })
 
@@ -68,6 +54,7 @@ export const LifecycleSchema = Type.Object({
   close_time: nullable(Type.Integer()),
   settlement_price: nullable(Type.Number({ minimum: 0, maximum: 1 })),
   twin_market_id: nullable(text()),
+  fees: FeesSchema,
 })
 
 /** The data of a lifecycle message in examples. */
@@ -82,6 +69,7 @@ export const EXAMPLE_LIFECYCLE = {
   close_time: 1_763_700_000,
   settlement_price: 1,
   twin_market_id: null,
+  fees: feesRecord(FEES_UNKNOWN, 0),
 }
 
 /** What happens to markets themselves. */
@@ -102,7 +90,7 @@ export const lifecycle: Channel = {
   shapes: { LifecycleSchema },
   row: {
     messages:
-      '`lifecycle`: `event`, with platform, status, question, slug, event_slug, outcomes, close_time, settlement_price, twin_market_id',
+      '`lifecycle`: `event`, with platform, status, question, slug, event_slug, outcomes, close_time, settlement_price, twin_market_id, fees',
     when: 'every one',
     begins: '–',
   },

@@ -93,7 +93,7 @@ export class MsgpackEncoder implements forms.Encoder {
 }
 
 /** Any value that JSON can carry: whole numbers as integers, fields that are undefined left out. */
-function writeValue(to: MsgpackWriter, value: unknown): void {
+export function writeValue(to: MsgpackWriter, value: unknown): void {
   if (typeof value === 'string') to.text(value)
   else if (typeof value === 'number') to.whole(value)
   else if (typeof value === 'boolean') to.boolean(value)

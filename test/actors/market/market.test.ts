@@ -8,6 +8,7 @@ import type { BookUpdate, Update } from '../../../engine/events.ts'
 import { outcomeId } from '../../../engine/ids.ts'
 import { marketIdleMsMax, messageAgeMsMax } from '../../../engine/limits.ts'
 import { barStart } from '../../../engine/market/candle.ts'
+import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { partId } from '../../../engine/trade-parts.ts'
 import { HOUR_MS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
@@ -25,6 +26,7 @@ import {
   storedMarket,
   trade,
 } from '../../support/worlds/builders.ts'
+import { SOME_FEES } from '../../support/worlds/stored.ts'
 
 function openMarket(set: Parameters<typeof listing>[1] = {}, storage = openMemoryStorage()) {
   const { publisher, updates } = recordingPublisher()
@@ -282,7 +284,7 @@ test('[MKT11] status moves open, closed, resolved and never back from resolved',
   assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
 })
 
-test('[LIFE2] a listing with another question, close time or outcomes is told once, other news are not', () => {
+test('[LIFE2] a listing with another question, close time, outcomes or fees is told once, other news are not', () => {
   const { actor, updates } = openMarket()
   const read = (set: Partial<typeof actor.summary>) =>
     actor.receive({ kind: 'summary', summary: { ...actor.summary, ...set } })
@@ -294,17 +296,25 @@ test('[LIFE2] a listing with another question, close time or outcomes is told on
   read({ question: 'Another?' })
   read({ closeAtMs: timeMs(NOON + 1) })
   read({ outcomes: [{ ...first, label: 'Ja' }, ...others] })
+  read({ fees: SOME_FEES })
+  read({ fees: structuredClone(SOME_FEES) })
   read({})
   assert.deepEqual(
     told().map(({ event, seq }) => [event, seq]),
-    [1, 2, 3].map((seq) => ['changed', seq]),
+    [1, 2, 3, 4].map((seq) => ['changed', seq]),
   )
   assert.deepEqual(
-    told().map(({ facts }) => [facts.question, facts.closeAtMs, facts.outcomes[0]?.label]),
+    told().map(({ facts }) => [
+      facts.question,
+      facts.closeAtMs,
+      facts.outcomes[0]?.label,
+      facts.fees,
+    ]),
     [
-      ['Another?', told()[0]?.facts.closeAtMs, first.label],
-      ['Another?', NOON + 1, first.label],
-      ['Another?', NOON + 1, 'Ja'],
+      ['Another?', told()[0]?.facts.closeAtMs, first.label, FEES_UNKNOWN],
+      ['Another?', NOON + 1, first.label, FEES_UNKNOWN],
+      ['Another?', NOON + 1, 'Ja', FEES_UNKNOWN],
+      ['Another?', NOON + 1, 'Ja', SOME_FEES],
     ],
     'each as it was then',
   )
@@ -312,11 +322,11 @@ test('[LIFE2] a listing with another question, close time or outcomes is told on
   assert.deepEqual(
     told()
       .map(({ event }) => event)
-      .slice(3),
+      .slice(4),
     ['closed'],
     'one event says both',
   )
-  assert.equal(told()[3]?.facts.question, 'Over?')
+  assert.equal(told()[4]?.facts.question, 'Over?')
 })
 
 test('[MKT12] a subscriber that follows snapshots and updates always holds the actor’s book', () => {

@@ -27,7 +27,7 @@ import type {
 export const NOON_MS = Date.UTC(2026, 10, 20, 12)
 
 /** Fees with every field. */
-const SOME_FEES: MarketFees = {
+export const SOME_FEES: MarketFees = {
   now: {
     kind: 'quadratic',
     taker: { rateMicros: 70_000, exponent: 1, multiplierMicros: 500_000 },

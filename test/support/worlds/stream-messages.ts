@@ -3,6 +3,7 @@
 
 import type { Level, MarketPrice, Trade } from '../../../engine/events.ts'
 import { type Bar, barOf, CANDLE_MS, joined } from '../../../engine/market/candle.ts'
+import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import type { Random } from '../../../engine/random.ts'
 import {
   priceMicros,
@@ -21,6 +22,7 @@ import { tradeMessage } from '../../../http/ws/channels/trades.ts'
 import { whaleMessage } from '../../../http/ws/channels/whales.ts'
 import type { Encoder, Frame } from '../../../http/ws/encode/encoder.ts'
 import type { FakeMarket } from '../fakes/market.ts'
+import { SOME_FEES } from './stored.ts'
 
 const WHOLE = [
   0,
@@ -125,6 +127,7 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     question: text(),
     closeAtMs: maybe(timeMs(random.below(2 ** 32) * 1000)),
     settlementPrice: maybe(price()),
+    fees: random.pick([FEES_UNKNOWN, SOME_FEES]),
   }
   const event = random.pick(['opened', 'closed', 'resolved', 'changed', 'matched'] as const)
   const twin = maybe(random.pick(markets).ref)

@@ -6,12 +6,14 @@ import { after, before, describe, test } from 'node:test'
 import type { LifecycleUpdate, Whale } from '../../../../engine/events.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { priceMicros, usdMicros } from '../../../../engine/units.ts'
+import { feesRecord } from '../../../../http/records/fees.ts'
 import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 import { ask, bid, level } from '../../../support/worlds/builders.ts'
 import { addMarkets, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+import { SOME_FEES } from '../../../support/worlds/stored.ts'
 
 const clock = new ManualClock()
 let face: Face
@@ -306,7 +308,7 @@ describe('lifecycle and whales', () => {
       await single.ask({ ...command, market_ids: [one.ref.id] }, 'synced')
       await wide.ask({ ...command, platform: 'venue_a' }, 'synced')
       const events = ['opened', 'closed', 'changed', 'matched', 'unmatched', 'resolved'] as const
-      const facts = { ...one.summary, settlementPrice: priceMicros(1_000_000) }
+      const facts = { ...one.summary, settlementPrice: priceMicros(1_000_000), fees: SOME_FEES }
       for (const event of events) tellLife(one, { event, facts, twin: market(9).ref })
       const update = tellLife(market(9), { event: 'closed' })
       for (const client of [single, wide]) {
@@ -327,6 +329,7 @@ describe('lifecycle and whales', () => {
           close_time: one.summary.closeAtMs === null ? null : one.summary.closeAtMs / 1000,
           settlement_price: 1,
           twin_market_id: market(9).ref.id,
+          fees: feesRecord(SOME_FEES, clock.nowMs()),
         })
       }
       clock.advance(5_000)
