@@ -4,7 +4,7 @@
 // Upholds SIMWALLET8 to SIMWALLET11, SIMWALLET13.
 
 import { toSeconds } from '../../../units.ts'
-import type { SimWalletEvent, SimWalletLedger, SimWallets, World } from '../model.ts'
+import type { SimMarket, SimWalletEvent, SimWalletLedger, SimWallets, World } from '../model.ts'
 import { csv, flag, positive, QueryError, user, word } from './data-query.ts'
 import { type AskedPage, type DataV2, type Page, pinnedWord } from './envelope.ts'
 import { CONTRACTS, marketsAsked } from './trade-routes.ts'
@@ -176,8 +176,12 @@ const ORDER_NAMES = [
 // The cursor is the sort value and token of the last row: a value that moves meanwhile may move its row.
 function positions({ world, wallets }: Parts, asked: AskedPage): Page {
   const { query, limit, at: after } = asked
-  const conditions = csv(query, 'condition')
-  const ledgers = query.has('user') || conditions.length === 0 ? [walletAsked(query)] : null
+  const ids = csv(query, 'condition')
+  if (!query.has('user') && ids.length > 1) {
+    throw new QueryError('invalid condition: exactly one without a user')
+  }
+  const owner = query.has('user') || ids.length === 0 ? walletAsked(query) : null
+  const markets = marketsAsked(world, query)
   const status = pinnedWord(asked, 'status', STATUSES, 'OPEN')
   const byName = status === 'CLOSED' ? 'REALIZED_PNL' : 'CURRENT_VALUE'
   const sortBy = pinnedWord(asked, 'sort_by', ORDER_NAMES, byName)
@@ -190,14 +194,15 @@ function positions({ world, wallets }: Parts, asked: AskedPage): Page {
   const isRisky = flag(query, 'negative_risk')
   const title = (query.get('title') ?? '').trim().toLowerCase()
   if (title.length > TITLE_LENGTH_MAX) throw new QueryError('invalid title')
-  const all: Position[] = []
-  for (const address of ledgers ?? []) all.push(...positionsOf(proxyLedger(wallets, address)))
-  if (ledgers === null) for (const id of conditions) all.push(...heldIn({ world, wallets }, id))
+  const all =
+    owner === null
+      ? (markets ?? []).flatMap((market) => heldIn(wallets, market))
+      : [...positionsOf(proxyLedger(wallets, owner))]
   const keyed = all
     .filter(({ holding: { market } }) => {
       if (isRisky !== null && market.event.isMutuallyExclusive !== isRisky) return false
       if (!market.listing.question.toLowerCase().includes(title)) return false
-      return conditions.length === 0 || conditions.includes(market.listing.nativeId)
+      return markets === null || markets.includes(market)
     })
     .filter((at) => hasStatus(at, status, isCash ? DUST : least))
     .filter((at) => !isCash || positionFigures(at).current >= least)
@@ -219,9 +224,7 @@ function positions({ world, wallets }: Parts, asked: AskedPage): Page {
   }
 }
 
-function heldIn({ world, wallets }: Parts, conditionId: string): readonly Position[] {
-  const market = world.market('a', conditionId)
-  if (market === null) return []
+function heldIn(wallets: SimWallets, market: SimMarket): readonly Position[] {
   return wallets
     .holders(market)
     .flatMap((holding) =>

@@ -200,6 +200,8 @@ describe('a few wallets', () => {
     assert.equal((await rows(`${of}&filter_amount=0`)).length, 1)
     assert.equal((await rows(`${of}&filter_amount=0.05`)).length, 1)
     assert.equal((await rows(`positions?user=${ANN.address}&title=%221%22`)).length, 1)
+    assert.equal((await rows(`positions?user=${ANN.address}&event_id=500`)).length, 2)
+    assert.equal((await rows(`positions?user=${ANN.address}&event_id=501`)).length, 0)
     assert.equal((await rows(`positions?user=${ANN.address}&status=REDEEMABLE`)).length, 0)
     assert.ok((await rows(`positions?user=${BOB.address}`)).length >= 3)
     const values = await rows(`positions?user=${ANN.address}&sort_by=TOKENS&sort_direction=ASC`)
@@ -242,6 +244,9 @@ describe('a few wallets', () => {
       positions: 'user',
       [`positions?${of}&limit=1001`]: 'limit',
       [`positions?${of}&status=COWS`]: 'status',
+      'positions?event_id=500': 'user',
+      [`positions?condition=${id},${id}`]: 'condition',
+      [`positions?${of}&condition=cows`]: 'condition',
       [`positions?${of}&sort_by=COWS`]: 'sort_by',
       [`positions?${of}&sort_by=TOTAL_PNL&cursor=${next}`]: 'sort_by',
       [`positions?${of}&title=${'x'.repeat(201)}`]: 'title',
