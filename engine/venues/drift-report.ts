@@ -56,12 +56,16 @@ export async function readDrift(
   }
 }
 
+/** The venue's id and name of a market, as a row's text begins. */
+const ROW_CHARACTERS_MAX = 100
+
 /** The rows that could not be read, each by its beginning with the reason, and how many there were of each reason. */
 function unreadLines({ shares }: Venue['drift'], name: string): readonly string[] {
   const counts = [...shares.unreadCounts]
   if (counts.length === 0) return []
   const rows = [...shares.unread].map(
-    ([row, reason]) => `drift ${name} unread ${reason} ${JSON.stringify(row)}`,
+    ([row, reason]) =>
+      `drift ${name} unread ${reason} ${JSON.stringify(row.slice(0, ROW_CHARACTERS_MAX))}`,
   )
   const sums = counts.map(([reason, count]) => `${reason} ${count}`)
   const total = counts.reduce((sum, [, count]) => sum + count, 0)

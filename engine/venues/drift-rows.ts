@@ -25,23 +25,33 @@ export function judgeRows(shape: RowShape, rows: readonly unknown[], drift: Drif
     if (rows.length > 0) drift.note(`${shape.kind}.row`, 'no object', rows[0])
     return
   }
-  for (const [field, type] of Object.entries(shape.needed)) {
+  judgeFields(shape, records, drift)
+  const { further } = shape
+  if (further === null) return
+  for (const field of new Set(records.flatMap((row) => Object.keys(row)))) {
+    const isKnown = field in shape.needed || further.has(field)
+    if (!isKnown) drift.note(`${shape.kind}.field`, `${field} new`, first, 'notice')
+  }
+}
+
+/** Names fields that none of the rows has, or that all have in another type. */
+export function judgeFields(
+  { kind, needed }: Pick<RowShape, 'kind' | 'needed'>,
+  records: readonly Readonly<Record<string, unknown>>[],
+  drift: DriftNotes,
+): void {
+  const [first] = records
+  for (const [field, type] of Object.entries(needed)) {
     const values = records.map((row) => row[field]).filter((value) => value !== undefined)
     if (values.length === 0) {
-      drift.note(`${shape.kind}.field`, `${field} missing`, first)
+      drift.note(`${kind}.field`, `${field} missing`, first)
       continue
     }
     const said = values.filter((value) => value !== null)
     const [other] = said
     if (type === 'any' || said.some((value) => typeOf(value) === type) || said.length === 0)
       continue
-    drift.note(`${shape.kind}.field`, `${field} is ${typeOf(other)}`, first)
-  }
-  const { further } = shape
-  if (further === null) return
-  for (const field of new Set(records.flatMap((row) => Object.keys(row)))) {
-    const isKnown = field in shape.needed || further.has(field)
-    if (!isKnown) drift.note(`${shape.kind}.field`, `${field} new`, first, 'notice')
+    drift.note(`${kind}.field`, `${field} is ${typeOf(other)}`, first)
   }
 }
 

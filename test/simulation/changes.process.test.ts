@@ -24,11 +24,12 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   condition_id_renamed: 'gamma.market.field=conditionId missing',
   state_as_text: 'gamma.market.field=active is text',
   version_3: 'gamma.version=v3',
+  tick_size_gone: 'gamma.market.field=orderPriceMinTickSize missing',
   resolution_word: 'gamma.resolutionStatus=reviewed',
   trade_price_renamed: 'data.trades.field=price missing',
   trades_gone: 'http=/v2/trades status 410',
-  interest_html: 'http=/v2/oi html',
-  interest_refused: 'http=/v2/oi status 400 condition',
+  teams_html: 'http=/teams html',
+  teams_refused: 'http=/teams status 400 limit',
   books_empty: 'http=/books empty',
   lag_not_found: 'http=/v2/status status 404',
   cursor_circles: 'answer=catalogue cursor',
@@ -42,6 +43,7 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   activity_hash_renamed: 'messages.refused=bad_activity',
   activity_refused: 'rtds=subscription refused',
   price_ranges_gone: 'market.field=price_ranges',
+  bid_as_number: 'market.field=yes_bid_dollars is number',
   market_status_new: 'market.status=trading',
   price_structure_new: 'market.price_level_structure=spiral_cent',
   fee_type_new: 'series.fee_type=cubic',
@@ -64,13 +66,13 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
  */
 const ROUNDS: readonly (readonly ChangeName[])[] = [
   [
-    ...(['question_gone', 'trade_price_renamed', 'cursor_missing', 'interest_html'] as const),
+    ...(['question_gone', 'trade_price_renamed', 'cursor_missing', 'teams_html'] as const),
     ...(['message_type_new', 'message_type_renamed', 'activity_topic_new'] as const),
     ...(['price_ranges_gone', 'fee_type_new', 'stream_type_new', 'yes_price_flipped'] as const),
   ],
   [
-    ...(['condition_id_renamed', 'trades_gone', 'interest_refused', 'book_version_3'] as const),
-    ...(['activity_type_renamed', 'market_status_new', 'series_gone'] as const),
+    ...(['condition_id_renamed', 'trades_gone', 'teams_refused', 'book_version_3'] as const),
+    ...(['activity_type_renamed', 'bid_as_number', 'market_status_new', 'series_gone'] as const),
     ...(['delta_type_renamed', 'trade_type_renamed'] as const),
   ],
   [
@@ -79,7 +81,13 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
     ...(['delta_renamed', 'trades_unacknowledged'] as const),
   ],
   [
-    ...(['resolution_word', 'books_empty', 'activity_refused', 'price_structure_new'] as const),
+    ...([
+      'tick_size_gone',
+      'resolution_word',
+      'books_empty',
+      'activity_refused',
+      'price_structure_new',
+    ] as const),
     ...(['lifecycle_change_new', 'error_code_new', 'books_unacknowledged'] as const),
   ],
 ]

@@ -8,7 +8,7 @@ import { isRecord } from '../../json-record.ts'
 import type { Log } from '../../process/log.ts'
 import type { Drift, DriftNotes } from '../drift.ts'
 import type { Probe } from '../drift-probes.ts'
-import { judgeRows, type RowShape } from '../drift-rows.ts'
+import { judgeFields, judgeRows, type RowShape } from '../drift-rows.ts'
 import { unknownWords } from './catalog/listing.ts'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
@@ -48,6 +48,16 @@ const MARKET: RowShape = {
   },
   further: null,
 }
+/** What open markets have, but for a few: judged of pages of so many, that chance leaves it out of none. */
+const OPEN_MARKET: Pick<RowShape, 'kind' | 'needed'> = {
+  kind: 'gamma.market',
+  needed: {
+    ...{ description: 'text', createdAt: 'text', updatedAt: 'text', endDate: 'text' },
+    ...{ outcomePrices: 'any', acceptingOrders: 'flag', orderPriceMinTickSize: 'number' },
+    ...{ bestAsk: 'number', volumeNum: 'number', negRisk: 'flag' },
+  },
+}
+const OPEN_MARKETS_MIN = 10
 const FEE_TYPES =
   /^(zero_fees|\w+_fees_v\d|\w+_fees|crypto_15_min|crypto|sports|politics|finance|tech|mentions|economics|culture|weather|general|geopolitics)$/
 const FEE_KEYS = words('rate exponent takerOnly rebateRate')
@@ -62,6 +72,8 @@ export function judgeDataRows(path: string, rows: readonly unknown[], drift: Dri
 export function judgeMarketRows(rows: readonly unknown[], drift: DriftNotes): void {
   if (rows.length === 0) return
   judgeRows(MARKET, rows, drift)
+  const open = rows.filter(isRecord).filter(({ closed }) => closed === false)
+  if (open.length >= OPEN_MARKETS_MIN) judgeFields(OPEN_MARKET, open, drift)
   for (const row of rows) {
     if (!isRecord(row)) continue
     const sample = `${row.id} ${row.slug}`

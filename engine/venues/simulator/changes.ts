@@ -118,17 +118,18 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
     'markets',
     ofSome('id', (row) => ({ ...row, version: 'v3' })),
   ),
+  tick_size_gone: rows(GAMMA_MARKETS, 'markets', without('orderPriceMinTickSize')),
   resolution_word: rows(GAMMA_MARKETS, 'markets', (row) => ({
     ...row,
     resolutionStatus: 'reviewed',
   })),
   trade_price_renamed: rows(/^\/v2\/trades$/, 'data', renamed('price', 'unit_price')),
   trades_gone: instead(/^\/v2\/trades$/, 410, '{"error":"use /v3/trades","code":"gone"}'),
-  interest_html: instead(/^\/v2\/oi$/, 200, PAGE, HTML_TYPE),
-  interest_refused: instead(
-    /^\/v2\/oi$/,
+  teams_html: instead(/^\/teams$/, 200, PAGE, HTML_TYPE),
+  teams_refused: instead(
+    /^\/teams$/,
     400,
-    '{"error":"unknown parameter","code":"invalid_request","retryable":false,"parameter":"condition"}',
+    '{"error":"unknown parameter","code":"invalid_request","retryable":false,"parameter":"limit"}',
   ),
   books_empty: instead(/^\/books$/, 200, ''),
   lag_not_found: instead(/^\/v2\/status$/, 404, '{"error":"not found"}'),
@@ -169,6 +170,10 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
     frames: () => ['{"statusCode":400,"body":{"message":"topic activity is not allowed"}}'],
   },
   price_ranges_gone: rows(KALSHI_MARKETS, 'markets', without('price_ranges')),
+  bid_as_number: rows(KALSHI_MARKETS, 'markets', (row) => ({
+    ...row,
+    yes_bid_dollars: Number(row.yes_bid_dollars),
+  })),
   market_status_new: rows(
     KALSHI_MARKETS,
     'markets',

@@ -3,7 +3,7 @@
 // just that second as it was; a walk that does not fit its question is begun again where the last one got to. What the
 // venue withholds, repeats or mixes up makes the reading incomplete, never silently shorter.
 // Not for: what a row means (rows.ts), roles (engine/venues/polymarket/wallets/roles.ts).
-// Upholds WALLETREAD5, WALLETREAD7 to WALLETREAD10, WALLETREAD15 and WALLETREAD16.
+// Upholds WALLETREAD5, WALLETREAD7 to WALLETREAD10, WALLETREAD15, WALLETREAD16 and WALLETREAD20.
 
 import { type Clock, pause } from '../../../clock.ts'
 import { FetchError } from '../../../fetch.ts'
@@ -16,7 +16,7 @@ import { DATA_ROWS_MAX, type DataApi, type DataAsked } from '../data-api.ts'
 import { type FoundEvent, inOrder } from './order.ts'
 import { hasDone } from './profile.ts'
 import { readRoles } from './roles.ts'
-import { type PlacedRow, placeRow, readActivity } from './rows.ts'
+import { isKnownKind, type PlacedRow, placeRow, readActivity } from './rows.ts'
 
 interface WalletHistoryParts {
   readonly clock: Clock
@@ -305,6 +305,7 @@ class Reading {
     for (const row of rows) {
       if (row.second < this.#fromS) continue
       const read = readActivity(row)
+      if (!isKnownKind(row.wire)) tally.drift.note('activity.type', row.wire.type, row.wire)
       if (read.kind === 'event') found.push(read)
       else if (read.kind === 'ignored') {
         tally.ignored(read.reason)

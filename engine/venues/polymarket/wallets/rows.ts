@@ -56,6 +56,17 @@ const MARKET_KINDS: ReadonlyMap<string, WalletEventKind> = new Map([
 const SECOND_LOW = 1_577_836_800
 const SECOND_HIGH = 4_102_444_800
 
+/** What the venue pays beside trading. */
+const INCOMES: ReadonlySet<string> = new Set([
+  ...['REWARD', 'YIELD', 'MAKER_REBATE', 'TAKER_REBATE', 'REFERRAL_REWARD'],
+])
+
+/** Whether a row is of a documented kind; what another one means is not known, and its dollars may be no income. */
+export function isKnownKind({ type }: Json): boolean {
+  if (typeof type !== 'string' || type === 'TRADE' || type === 'MIGRATION') return true
+  return MARKET_KINDS.has(type) || CASH_MOVES.has(type) || INCOMES.has(type)
+}
+
 /** A row with its second; null when it has none, or belongs to another wallet than `address`. */
 export function placeRow(wire: unknown, address: string): PlacedRow | null {
   if (!isRecord(wire) || typeof wire.proxy_wallet !== 'string') return null

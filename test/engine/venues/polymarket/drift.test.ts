@@ -104,3 +104,22 @@ test('[POLYDRIFT1] rows of markets are judged by the page: one odd row is no fin
   judgeMarketRows([], drift)
   assert.deepEqual(drift.entries(), [])
 })
+
+test('[POLYDRIFT1] what nearly all open markets have is judged by pages of ten open ones', () => {
+  const usual = {
+    ...{ description: '', createdAt: '', updatedAt: '', endDate: '', outcomePrices: '["0","1"]' },
+    ...{ acceptingOrders: true, orderPriceMinTickSize: 0.01, bestAsk: 1, volumeNum: 0 },
+    negRisk: false,
+  }
+  const namesOf = (open: object, openCount: number) => {
+    const drift = quietDrift()
+    const rows = Array.from({ length: openCount }, () => ({ ...MARKET, ...open }))
+    const closed = Array.from({ length: 30 }, () => ({ ...MARKET, closed: true }))
+    judgeMarketRows([...rows, ...closed], drift)
+    return drift.entries().map(({ name, weight }) => `${name} ${weight}`)
+  }
+  assert.deepEqual(namesOf(usual, 10), [])
+  const { bestAsk: _, ...lacking } = { ...usual, volumeNum: '0' }
+  assert.deepEqual(namesOf(lacking, 9), [])
+  assert.deepEqual(namesOf(lacking, 10), ['bestAsk missing loss', 'volumeNum is text loss'])
+})

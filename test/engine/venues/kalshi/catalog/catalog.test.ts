@@ -230,9 +230,11 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths.some((path) => path.startsWith('/events') && path.includes('S-9')))
   })
 
-  it('[KDRIFT1] a row without a field that all had, of a status or structure that is not known, is named', async () => {
+  it('[KDRIFT1] a row without a field that all had, with one of another type, of a status or structure that is not known, is named', async () => {
     const whole = {
-      ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200' },
+      ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200', last_price_dollars: '0.4000' },
+      ...{ volume_fp: '1.00', volume_24h_fp: '1.00', open_interest_fp: '1.00' },
+      ...{ rules_primary: 'If …', updated_time: '2026-11-01T00:00:00Z' },
       price_ranges: [{ start: '0.0000', end: '1.0000', step: '0.0100' }],
       price_level_structure: 'center_deci_edge_centi_cent',
     }
@@ -243,6 +245,7 @@ describe('Kalshi catalogue', () => {
       market('S-1-C', 'haunted', whole),
       market('S-1-D', 'active', { ...whole, price_level_structure: 'round' }),
       market('S-1-E', 'active', { ...whole, price_ranges: [{ start: '1' }] }),
+      market('S-1-F', 'active', { ...whole, last_price_dollars: 0.4 }),
     ]
     const { catalog, drift } = await open((path) => {
       if (path === '/series') return SERIES
@@ -252,7 +255,7 @@ describe('Kalshi catalogue', () => {
       return path === '/events' ? { events: [event('S-1')] } : { markets: rows, cursor: '' }
     })
     const page = await catalog.fetchMarkets([nativeMarketId('S-1-A')], signal)
-    assert.equal(page.markets.length, 4)
+    assert.equal(page.markets.length, 5)
     assert.deepEqual(
       drift.entries().map(({ kind, name, weight }) => `${kind}=${name} ${weight}`),
       [
@@ -260,6 +263,7 @@ describe('Kalshi catalogue', () => {
         'market.status=haunted loss',
         'market.price_level_structure=round notice',
         'market.price_ranges=unreadable loss',
+        'market.field=last_price_dollars is number loss',
       ],
     )
   })

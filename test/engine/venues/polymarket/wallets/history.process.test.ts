@@ -55,12 +55,13 @@ interface ReadOptions {
 async function read(client: Pick<HttpClient, 'getJson'>, options: ReadOptions = {}) {
   const { fromS = 0, lastS, clock = hurried(), signal = new AbortController().signal } = options
   const metrics = new Metrics()
+  const drift = quietDrift()
   const events: WalletEvent[] = []
   const secondsBegun = new Set<number>()
   const reach = await readWalletHistory(
     {
       ...{ clock, data: new DataApi({ client, drift: quietDrift() }) },
-      tally: new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() }),
+      tally: new Tally({ venue: 'a', log: silentLog, metrics, drift }),
     },
     {
       ...{ address: WALLET, fromMs: timeMs(fromS * 1_000) },
@@ -76,7 +77,8 @@ async function read(client: Pick<HttpClient, 'getJson'>, options: ReadOptions = 
     signal,
   )
   const isComplete = reach.isComplete && reach.isTailWhole
-  return { events, ...reach, isComplete, isSettledWhole: reach.isComplete }
+  const named = drift.entries().map(({ kind, name }) => `${kind}=${name}`)
+  return { events, ...reach, isComplete, isSettledWhole: reach.isComplete, named }
 }
 
 /** What makes one event differ from another, its role left out. */
@@ -88,6 +90,16 @@ function assertTrue(got: readonly WalletEvent[], wanted: readonly WalletEvent[],
 
 const seconds = (random: Random, count: number, most: number) =>
   Array.from({ length: count }, () => random.below(most))
+
+test('[WALLETREAD20] a row of a kind that is not documented is named, and counts as income all the same', async () => {
+  const counts = Array.from({ length: 300 }, () => 2)
+  const past = randomPast('kinds', counts)
+  const kinds = new Set(past.rows.map(({ type }) => type))
+  assert.ok(kinds.has('SOMETHING_NEW') && kinds.has('REWARD') && kinds.has('DEPOSIT'))
+  const { events, named } = await read(new WalletStub(past))
+  assert.deepEqual(named, ['activity.type=SOMETHING_NEW'])
+  assertTrue(events, past.events)
+})
 
 test('[WALLETREAD5] a history is the true events in order, each second in one piece, whatever the length of a page and the order in a second', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
