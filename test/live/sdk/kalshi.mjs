@@ -170,10 +170,12 @@ await check('prices of getMarkets', () =>
     const books = await truth.books('b')
     for (const row of rows) {
       const { bids, asks } = books[row.ticker]
-      assert.equal(micros(row.yes_bid_dollars), bids[0]?.[0] ?? 0, row.ticker)
-      assert.equal(micros(row.yes_ask_dollars), asks[0]?.[0] ?? 1_000_000, row.ticker)
-      assert.equal(micros(row.no_ask_dollars), 1_000_000 - (bids[0]?.[0] ?? 0))
-      assert.equal(micros(row.no_bid_dollars), 1_000_000 - (asks[0]?.[0] ?? 1_000_000))
+      // An empty side reads 0.0000 on both legs, bid and ask alike.
+      const [bid, ask] = [bids[0]?.[0] ?? null, asks[0]?.[0] ?? null]
+      assert.equal(micros(row.yes_bid_dollars), bid ?? 0, row.ticker)
+      assert.equal(micros(row.yes_ask_dollars), ask ?? 0, row.ticker)
+      assert.equal(micros(row.no_ask_dollars), bid === null ? 0 : 1_000_000 - bid)
+      assert.equal(micros(row.no_bid_dollars), ask === null ? 0 : 1_000_000 - ask)
     }
     return `${rows.length} markets' bid and ask equal the truth`
   }),

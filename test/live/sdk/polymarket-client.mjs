@@ -1,6 +1,6 @@
-// @polymarket/client 0.2.0 against the simulated Gamma, CLOB, Data API and market stream. Its
-// schemas are strict and it drops stream messages they refuse, so it is the sharpest judge here:
-// every frame that reaches the socket must come out of the SDK.
+// @polymarket/client 0.2.0, the newest published client, against the simulated Gamma, CLOB and market stream. Its
+// schemas are strict and it drops stream messages they refuse: every frame that reaches the socket must come out of the
+// SDK. It knows no market of protocol v2 and no Data API v2: those are polymarket-bindings.mjs's.
 
 import assert from 'node:assert/strict'
 import { OrderSide } from '@polymarket/client'
@@ -114,7 +114,7 @@ await check('search', async () => {
 await check('fetchOrderBook, fetchOrderBooks', () =>
   whilePaused(async () => {
     const busy = open
-      .filter((row) => row.state.acceptingOrders)
+      .filter((row) => row.state.acceptingOrders && row.outcomes.yes.tokenId !== null)
       .toSorted((one, other) => other.metrics.volume24hr - one.metrics.volume24hr)
     tokens = busy.slice(0, 50).flatMap(({ conditionId, outcomes }) =>
       [outcomes.yes, outcomes.no].map(({ tokenId }, outcomeIndex) => ({

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { register } from 'tsx/esm/api'
 import { check, finish, sleep } from './harness.mjs'
-import { clientOf, frames } from './polymarket-sdk.mjs'
+import { clientOf, frames, refused } from './polymarket-sdk.mjs'
 
 register()
 const { startSimulator } = await import('../../../engine/venues/simulator/simulator.ts')
@@ -73,6 +73,7 @@ await check('six hours of the market stream', async () => {
 })
 await check('the SDK takes every message', async () => {
   assert.deepEqual([...seen].sort(), [...frames].sort())
+  assert.deepEqual(refused, [], 'nor do @polymarket/bindings 0.10.0 refuse one')
   return `${[...seen.values()].reduce((sum, count) => sum + count, 0)} messages`
 })
 await check('markets subscribed before they open begin with their book', async () => {

@@ -1,6 +1,7 @@
 // @polymarket/client pointed at simulated venues, with a count of every frame its socket receives:
-// what its schemas refuse it drops without a word, and only this count shows it.
+// what its schemas refuse it drops without a word, and only this count shows it. The newest bindings judge each as well.
 
+import { MarketEventSchema } from '@polymarket/bindings/subscriptions'
 import { createPublicClient, forkEnvironmentConfig } from '@polymarket/client'
 import { WebSocket } from 'ws'
 
@@ -8,6 +9,14 @@ import { WebSocket } from 'ws'
 export const frames = new Map()
 /** Frames that are no JSON: PONG. */
 export const texts = []
+/** Messages that the schemas of the newest bindings refuse, and why. */
+export const refused = []
+
+/** Why a message of the market channel is none in the newest bindings; null: it is one. */
+export function judgeMessage(message) {
+  const [issue] = MarketEventSchema.safeParse(message).error?.issues ?? []
+  return issue === undefined ? null : `${issue.path.join('.')} ${issue.message}`
+}
 
 // The SDK wants Node's own WebSocket, which is only there from Node 22 on.
 globalThis.WebSocket = class extends WebSocket {
@@ -18,6 +27,8 @@ globalThis.WebSocket = class extends WebSocket {
       if (!/^[[{]/.test(text)) return texts.push(text)
       for (const message of [JSON.parse(text)].flat()) {
         frames.set(message.event_type, (frames.get(message.event_type) ?? 0) + 1)
+        const problem = judgeMessage(message)
+        if (problem !== null) refused.push(`${message.event_type} ${problem}`)
       }
     })
   }

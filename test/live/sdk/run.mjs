@@ -9,6 +9,7 @@ const SCRIPTS = [
   'polymarket-clob',
   'polymarket-rtds',
   'polymarket-client',
+  'polymarket-bindings',
   'polymarket-lifecycle',
   'ccxt',
   'kalshi-socket',
