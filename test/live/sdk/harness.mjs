@@ -45,7 +45,7 @@ export const truth = {
     for (;;) {
       const page = await state(`view=trades&venue=${venue}&from_index=${rows.length}`)
       rows.push(...page.trades)
-      if (page.next_index >= page.total) return rows
+      if (page.next_index >= page.total || page.trades.length === 0) return rows
     }
   },
 }
@@ -68,6 +68,17 @@ export function bookOf(book, outcomeIndex) {
   if (outcomeIndex === 0) return { bids: book.bids, asks: book.asks }
   const mirror = (rows) => rows.map(([price, size]) => [ONE - price, size])
   return { bids: mirror(book.asks), asks: mirror(book.bids) }
+}
+
+/** Trades of the truth as takers' rows tell them: one a transaction, sizes summed, at the average price. */
+export function transactions(trades) {
+  const all = new Map()
+  for (const trade of trades) {
+    const { tx_hash: hash, size_micros: size, price_micros: price } = trade
+    const { size: sizes = 0, usd = 0, first = trade } = all.get(hash) ?? {}
+    all.set(hash, { hash, first, size: sizes + size, usd: usd + size * price })
+  }
+  return [...all.values()].map((each) => ({ ...each, price: Math.round(each.usd / each.size) }))
 }
 
 const rows = []

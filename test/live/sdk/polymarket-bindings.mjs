@@ -25,7 +25,17 @@ import {
   ListMarketsKeysetResponseSchema,
 } from '@polymarket/bindings/gamma'
 import { WebSocket } from 'ws'
-import { bookOf, check, finish, micros, sleep, truth, urls, whilePaused } from './harness.mjs'
+import {
+  bookOf,
+  check,
+  finish,
+  micros,
+  sleep,
+  transactions,
+  truth,
+  urls,
+  whilePaused,
+} from './harness.mjs'
 import { judgeMessage } from './polymarket-sdk.mjs'
 
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
@@ -165,27 +175,19 @@ await check('CLOB /book and /books, both kinds', () =>
   }),
 )
 
-/** One row a transaction, as takers' rows are: sizes summed, and the dollars, newest first. */
-function transactions(rows) {
-  const all = new Map()
-  for (const { tx_hash: hash, size_micros: size, price_micros: price } of rows.toReversed()) {
-    const sum = all.get(hash) ?? { hash, size: 0, usd: 0 }
-    all.set(hash, { hash, size: sum.size + size, usd: sum.usd + size * price })
-  }
-  // Smaller ones are never listed.
-  return [...all.values()].filter(({ size }) => size >= 10_000)
-}
-
 let trades = []
 const isV2 = ({ assetId }) => assetId.length < 77
 await check('Data /v2/trades, all pages of 500', () =>
   whilePaused(async () => {
     const { items, count } = await pages(ListTradesResponseSchema, 'trades', { limit: 500 })
+    // Smaller ones are never listed.
     const real = transactions(await truth.trades('a'))
+      .filter(({ size }) => size >= 10_000)
+      .toReversed()
     const told = items.slice(0, real.length)
     assert.deepEqual(
       told.map((row) => [row.transactionHash, micros(row.size), micros(row.price)]),
-      real.map(({ hash, size, usd }) => [hash, size, Math.round(usd / size)]),
+      real.map(({ hash, size, price }) => [hash, size, price]),
     )
     trades = items
     assert.ok(told.some(isV2) && !told.every(isV2))

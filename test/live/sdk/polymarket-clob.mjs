@@ -208,7 +208,32 @@ async function judge(name, client) {
   })
 }
 
-await judge('v1', new ClobClient(urls.clob, 137))
-await judge('v2', new ClobClientV2({ host: urls.clob, chain: 137 }))
+await judge('clob-client', new ClobClient(urls.clob, 137))
+/** The first of these markets whose takers pay a fee. */
+async function paying(rows) {
+  for (const row of rows) {
+    if ((await newest.getClobMarketInfo(row.condition_id)).fd?.r > 0) return row
+  }
+  assert.fail('no market has a fee')
+}
+
+const newest = new ClobClientV2({ host: urls.clob, chain: 137 })
+await judge('clob-client-v2', newest)
+await checkRow('clob-client-v2 getClobMarketInfo, getFeeExponent', async () => {
+  const { data } = await newest.getSamplingMarkets()
+  const shown = []
+  for (const version of ['v1', 'v2']) {
+    // Position ids of protocol v2 have fewer digits than tokens of v1.
+    const isOf = ({ tokens: [one] }) => one.token_id.length < 77 === (version === 'v2')
+    const { condition_id, tokens: both } = await paying(data.filter(isOf))
+    const info = await newest.getClobMarketInfo(condition_id)
+    assert.deepEqual(info.t.map(({ t }) => t), both.map(({ token_id }) => token_id))
+    assert.equal(info.v, version)
+    const exponent = await newest.getFeeExponent(both[0].token_id)
+    assert.equal(exponent, info.fd?.e ?? 0)
+    shown.push(`${version} ${info.t.length} ids, fee ${info.fd?.r ?? 'none'} ^${exponent}`)
+  }
+  return shown.join('; ')
+})
 
 finish('@polymarket/clob-client 5.8.1, @polymarket/clob-client-v2 1.1.0')

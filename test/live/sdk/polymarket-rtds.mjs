@@ -1,9 +1,9 @@
-// @polymarket/real-time-data-client 1.4.0 against the simulated RTDS: every trade once in
-// `orders_matched`, once for each participant in `trades`, filters, and the client's own ping.
+// @polymarket/real-time-data-client 1.4.0 against the simulated RTDS: every transaction once in
+// `orders_matched`, its fills once for each participant in `trades`, filters, and the client's own ping.
 
 import assert from 'node:assert/strict'
 import { RealTimeDataClient } from '@polymarket/real-time-data-client'
-import { check, finish, micros, sleep, truth, urls } from './harness.mjs'
+import { check, finish, micros, sleep, transactions, truth, urls } from './harness.mjs'
 
 const WATCH_MS = Number(process.env.SDK_WATCH_MS ?? 12_000)
 const ROWS_MIN = 20
@@ -31,7 +31,7 @@ async function connect(subscriptions) {
 }
 
 const keyOf = (row) =>
-  [row.transactionHash, row.asset, row.proxyWallet, row.side, micros(row.price), row.size].join()
+  [row.transactionHash, row.asset, row.proxyWallet, row.side].join()
 
 const all = await connect([
   { topic: 'activity', type: 'trades' },
@@ -68,16 +68,16 @@ const sinceFirst = () => {
   return real.slice(real.findIndex((trade) => trade.tx_hash === first))
 }
 await check('orders_matched rows', async () => {
-  const expected = sinceFirst().map((trade) => ({
-    transactionHash: trade.tx_hash,
-    conditionId: trade.native_id,
-    asset: trade.token,
-    outcomeIndex: trade.outcome_index,
-    side: trade.side.toUpperCase(),
-    price: trade.price_micros,
-    size: trade.size_micros,
-    timestamp: Math.floor(trade.at_ms / 1_000),
-    proxyWallet: trade.taker,
+  const expected = transactions(sinceFirst()).map(({ first, size, price }) => ({
+    transactionHash: first.tx_hash,
+    conditionId: first.native_id,
+    asset: first.token,
+    outcomeIndex: first.outcome_index,
+    side: first.side.toUpperCase(),
+    price,
+    size,
+    timestamp: Math.floor(first.at_ms / 1_000),
+    proxyWallet: first.taker,
   }))
   const seen = of('orders_matched').map(({ payload }) => ({
     transactionHash: payload.transactionHash,
