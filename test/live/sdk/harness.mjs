@@ -70,6 +70,12 @@ export function bookOf(book, outcomeIndex) {
   return { bids: mirror(book.asks), asks: mirror(book.bids) }
 }
 
+/** Kalshi's trades but for those of combinations, which have ids of their own: the truth is about markets. */
+export function withoutCombos(trades, real) {
+  const ids = new Set(real.map(({ id }) => id))
+  return trades.filter(({ trade_id: id }) => !id.startsWith('c1') || ids.has(id))
+}
+
 /** Trades of the truth as takers' rows tell them: one a transaction, sizes summed, at the average price. */
 export function transactions(trades) {
   const all = new Map()
