@@ -190,7 +190,8 @@ function eventFigures(event: SimEvent, nowMs: TimeMs): Record<string, number> {
   }
 }
 
-function eventUpdatedMs(event: SimEvent): TimeMs {
+/** When anything about the event or one of its markets last changed. */
+export function eventUpdatedMs(event: SimEvent): TimeMs {
   return timeMs(Math.max(event.createdMs, ...event.markets.map((market) => market.updatedMs)))
 }
 

@@ -5,7 +5,16 @@
 
 import { parseTime, type TimeMs, toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
-import { eventEndMs, isEventClosed, isLive, seriesId, sumOf, tagId, tagSlug } from './events.ts'
+import {
+  eventEndMs,
+  eventUpdatedMs,
+  isEventClosed,
+  isLive,
+  seriesId,
+  sumOf,
+  tagId,
+  tagSlug,
+} from './events.ts'
 import {
   competitiveness,
   endMs,
@@ -139,6 +148,7 @@ const EVENT_ORDERS: Readonly<Record<string, (event: SimEvent) => number>> = {
   enddate: eventEndMs,
   createdat: (event) => event.createdMs,
   creationdate: (event) => event.createdMs,
+  updatedat: eventUpdatedMs,
 }
 
 function orderOf<Row>(
