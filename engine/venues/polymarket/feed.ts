@@ -225,11 +225,11 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   #gotBook(track: MarketTrack, isInOrder: boolean): void {
+    // What is lost after a snapshot makes the book suspect anew.
+    track.gapAllowedAtMs = 0
     if (!isInOrder) return
     track.snapshotDueAtMs = null
     track.unansweredCount = 0
-    // What is lost after it makes the book suspect anew.
-    track.gapAllowedAtMs = 0
     this.#resyncs.settle(track)
   }
 

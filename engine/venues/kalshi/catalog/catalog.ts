@@ -18,7 +18,7 @@ import type { RowTerms } from '../market-terms.ts'
 import { idOf, type Rejected } from '../parse.ts'
 import type { KalshiFees } from './fees.ts'
 import { parseEvent, parseMarket, parseSeries, type Series } from './listing.ts'
-import { noteMarketRow } from './row-drift.ts'
+import { noteMarketRows } from './row-drift.ts'
 import { cursorOf, rowsOf } from './rows.ts'
 import type { Shards } from './shards.ts'
 
@@ -149,6 +149,8 @@ export class KalshiCatalog implements VenueCatalog {
   #nestedPage(rows: readonly unknown[], seen: Set<string>, settledSinceMs: number): CatalogPage {
     const markets: ReadListing[] = []
     const events: EventListing[] = []
+    const nestedRows = rows.flatMap((row) => rowsOf(row, 'markets'))
+    noteMarketRows(nestedRows, this.#tally.drift)
     for (const row of rows) {
       const event = parseEvent(row, this.#series)
       if (event.kind === 'rejected') {
@@ -169,6 +171,7 @@ export class KalshiCatalog implements VenueCatalog {
   /** Market rows that come without their events: those are fetched beside them. */
   async #joinedPage(rows: readonly unknown[], signal: AbortSignal): Promise<CatalogPage> {
     const events = await this.#fetchEvents(rows, signal)
+    noteMarketRows(rows, this.#tally.drift)
     const markets: ReadListing[] = []
     for (const row of rows) {
       const ticker = isRecord(row) ? idOf(row.event_ticker) : null
@@ -181,7 +184,6 @@ export class KalshiCatalog implements VenueCatalog {
   }
 
   #readMarket(row: unknown, event: EventListing | null, sinceMs: number | null) {
-    noteMarketRow(row, this.#tally.drift)
     const market = parseMarket(row, event, this.#feesOf(row, event))
     if (market.kind === 'rejected') {
       this.#reject(market, row)

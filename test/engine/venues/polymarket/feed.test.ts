@@ -200,10 +200,25 @@ test('[POLYFEED4] an unreadable book message is a gap of its market, answered by
     { assets_ids: ['11', '12', '21', '22'], operation: 'unsubscribe' },
     { assets_ids: ['11', '12', '21', '22'], operation: 'subscribe', custom_feature_enabled: true },
   ])
+  // Once a snapshot; what is lost before the next one is part of the same gap, what is lost after it another.
+  const renamed = { event_type: 'price_change', entries: [{ asset_id: '11' }] }
+  send(books(stub)[0], renamed)
+  send(books(stub)[0], [book('11', START_MS + 2_050), book('21', START_MS + 2_050)])
+  send(books(stub)[0], renamed)
+  send(books(stub)[0], { ...renamed, event_type: 'change_2', changes: [{ asset_id: '21' }] })
+  await until(() => feedEvents('feedGap', 'books').length === 4, 'gaps of renamed messages')
+  assert.deepEqual(
+    feedEvents('feedGap', 'books')
+      .slice(2)
+      .map(({ outcomes }) => outcomes),
+    [['11'], ['21']],
+  )
   const counts = [...metrics.counts('venue_rejected_total')].map(([key, { value }]) => [key, value])
   assert.deepEqual(counts, [
     ['{"venue":"a","reason":"price"}', 1],
     ['{"venue":"a","reason":"not_json"}', 1],
+    ['{"venue":"a","reason":"bad_price_change"}', 2],
+    ['{"venue":"a","reason":"unknown_event_type"}', 1],
   ])
 })
 

@@ -230,7 +230,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths.some((path) => path.startsWith('/events') && path.includes('S-9')))
   })
 
-  it('[KDRIFT1] a row without a field that all had, with one of another type, of a status or structure that is not known, is named', async () => {
+  it('[KDRIFT1] a field that a whole page lacks or has in another type is named, and so is a row of a status or structure that is not known', async () => {
     const whole = {
       ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200', last_price_dollars: '0.4000' },
       ...{ volume_fp: '1.00', volume_24h_fp: '1.00', open_interest_fp: '1.00' },
@@ -239,33 +239,44 @@ describe('Kalshi catalogue', () => {
       price_level_structure: 'center_deci_edge_centi_cent',
     }
     const { yes_bid_dollars: _, ...bare } = whole
-    const rows = [
+    const found = async (rows: readonly object[]) => {
+      const { catalog, drift } = await open((path) => {
+        if (path === '/series') return SERIES
+        if (path === '/exchange/status') return { exchange_index_statuses: [] }
+        if (path === '/series/fee_changes') return { series_fee_change_arr: [] }
+        if (path === '/events/fee_changes') return { event_fee_changes: [] }
+        return path === '/events' ? { events: [event('S-1')] } : { markets: rows, cursor: '' }
+      })
+      const { markets } = await catalog.fetchMarkets([nativeMarketId('S-1-A')], signal)
+      const named = drift.entries().map(({ kind, name, weight }) => `${kind}=${name} ${weight}`)
+      return { count: markets.length, named }
+    }
+    const one = await found([
       market('S-1-A', 'active', whole),
       market('S-1-B', 'active', bare),
       market('S-1-C', 'haunted', whole),
       market('S-1-D', 'active', { ...whole, price_level_structure: 'round' }),
       market('S-1-E', 'active', { ...whole, price_ranges: [{ start: '1' }] }),
-      market('S-1-F', 'active', { ...whole, last_price_dollars: 0.4 }),
-    ]
-    const { catalog, drift } = await open((path) => {
-      if (path === '/series') return SERIES
-      if (path === '/exchange/status') return { exchange_index_statuses: [] }
-      if (path === '/series/fee_changes') return { series_fee_change_arr: [] }
-      if (path === '/events/fee_changes') return { event_fee_changes: [] }
-      return path === '/events' ? { events: [event('S-1')] } : { markets: rows, cursor: '' }
-    })
-    const page = await catalog.fetchMarkets([nativeMarketId('S-1-A')], signal)
-    assert.equal(page.markets.length, 5)
-    assert.deepEqual(
-      drift.entries().map(({ kind, name, weight }) => `${kind}=${name} ${weight}`),
-      [
-        'market.field=yes_bid_dollars loss',
-        'market.status=haunted loss',
+    ])
+    assert.deepEqual(one, {
+      count: 4,
+      named: [
         'market.price_level_structure=round notice',
         'market.price_ranges=unreadable loss',
+        'market.status=haunted loss',
+      ],
+    })
+    const page = ['A', 'B', 'C'].map((name) =>
+      market(`S-1-${name}`, 'active', { ...bare, last_price_dollars: 0.4 }),
+    )
+    assert.deepEqual(await found(page), {
+      count: 3,
+      named: [
+        'market.field=yes_bid_dollars missing loss',
         'market.field=last_price_dollars is number loss',
       ],
-    )
+    })
+    assert.deepEqual(await found(page.slice(1)), { count: 2, named: [] })
   })
 
   it('[KSHARD1] a market whose part of the exchange does not trade is listed closed, and the part is named', async () => {
