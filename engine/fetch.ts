@@ -81,6 +81,8 @@ export interface CallOptions {
 export interface AnswerWatch {
   /** `path` is without the query; `sample` a beginning of the answer, or of the header that is meant. */
   odd(path: string, what: string, sample: string): void
+  /** An answer of a call that expects refusals (`expected`): whether it was one. */
+  expected?(path: string, isRefused: boolean): void
 }
 
 export interface HttpClientOptions {
@@ -315,8 +317,10 @@ export class HttpClient {
       isEnded = true
       stopTimer()
       const what = oddityOfStatus(status, said, retryAfterMs !== null || busyWaitMs !== undefined)
-      const isExpected = options.expected?.includes(status) === true
-      if (what !== null && !isExpected) watch?.odd(url.pathname, what, location ?? said)
+      // A page in the place of the host's own words is no answer about the thing that was asked for.
+      const isExpected = options.expected?.includes(status) === true && !isMarkup(said)
+      if (isExpected) watch?.expected?.(url.pathname, true)
+      else if (what !== null) watch?.odd(url.pathname, what, location ?? said)
       settle(new FetchError('status', `status ${status}${reasonIn(said)}`, more))
     }
     const stopTimer = clock.after(REFUSAL_WAIT_MS, () => end(''))
@@ -335,6 +339,9 @@ export class HttpClient {
     const status = response.statusCode ?? 0
     attempt.options.onHead?.(status, response.headers)
     if (status < 200 || status > 299) return this.#readRefusal(response, attempt, settle)
+    if ((attempt.options.expected ?? []).length > 0) {
+      this.#watchOf(attempt)?.expected?.(attempt.url.pathname, false)
+    }
     for (const name of ENDING_HEADERS) {
       const value = response.headers[name]
       if (value !== undefined)
@@ -392,7 +399,7 @@ const REFUSAL_BYTES_MAX = 2_048
 function oddityOfStatus(status: number, said: string, hasRetryAfter: boolean): string | null {
   if (status === 429) return hasRetryAfter ? null : 'status 429 without retry-after'
   if (status >= 500) return null
-  if (said.trimStart().startsWith('<')) return `status ${status} html`
+  if (isMarkup(said)) return `status ${status} html`
   const parameter = /"parameter"\s*:\s*"(\w{1,30})"/.exec(said)?.[1]
   return parameter === undefined ? `status ${status}` : `status ${status} ${parameter}`
 }
@@ -401,8 +408,10 @@ function oddityOfStatus(status: number, said: string, hasRetryAfter: boolean): s
 function oddityOfBody(text: string): string {
   const trimmed = text.trimStart()
   if (trimmed === '') return 'empty'
-  return trimmed.startsWith('<') ? 'html' : 'not json'
+  return isMarkup(trimmed) ? 'html' : 'not json'
 }
+
+const isMarkup = (text: string): boolean => text.trimStart().startsWith('<')
 
 /** The venue's own words for a refusal, as its JSON has them. */
 function reasonIn(said: string): string {

@@ -2,7 +2,7 @@
 // which no release foresaw has a name on its first day. Each finding is logged at first sight, the whole table every
 // hour, and with a line of its own when it is empty: silence is not health. /health, the metric
 // `venue_drift_total` and `npm run drift` read it.
-// Not for: answers that contradict what is kept (answers.ts), or what to do about a finding. Upholds DRIFT1 to DRIFT6.
+// Not for: answers that contradict what is kept (answers.ts), or what to do about a finding. Upholds DRIFT1 to DRIFT6, DRIFT13.
 
 import type { Clock, StopTimer } from '../clock.ts'
 import type { AnswerWatch } from '../fetch.ts'
@@ -34,6 +34,7 @@ export interface DriftEntry {
 const NAMES_MAX = 64
 const NAME_CHARACTERS_MAX = 60
 const SAMPLE_CHARACTERS_MAX = 200
+const REFUSED_IN_ROW = 50
 const PRINT_EVERY_MS = 3_600_000
 const JUDGE_EVERY_MS = 30_000
 /**
@@ -58,6 +59,8 @@ export class Drift implements AnswerWatch, DriftNotes {
   readonly probes: DriftProbes
   /** What is read and refused; judged every half minute. */
   readonly shares = new Shares()
+  /** Expected refusals since the last other answer, by form of path. */
+  readonly #refusedInRow = new Map<string, number>()
   #stopTimers: StopTimer[] = []
 
   constructor(parts: DriftParts) {
@@ -105,6 +108,17 @@ export class Drift implements AnswerWatch, DriftNotes {
   odd(path: string, what: string, sample: string): void {
     const weight = what === 'sunset' || what === 'deprecation' ? 'notice' : 'loss'
     this.note('http', `${pathForm(path)} ${what}`, sample, weight)
+  }
+
+  /** Things that are not found are expected; nothing but refusals, so many in a row, is a path that may have gone. */
+  expected(path: string, isRefused: boolean): void {
+    const form = pathForm(path)
+    const inRow = this.#refusedInRow.get(form)
+    if (inRow === undefined && this.#refusedInRow.size >= NAMES_MAX) return
+    const count = isRefused ? (inRow ?? 0) + 1 : 0
+    this.#refusedInRow.set(form, count)
+    if (count !== REFUSED_IN_ROW) return
+    this.note('http', `${form} refuses everything`, `${count} times in a row`, 'notice')
   }
 
   /** The findings in order of first sight. */

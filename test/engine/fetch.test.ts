@@ -264,9 +264,11 @@ describe('HttpClient', () => {
 
   it('[FETCH11] an answer that no caller expects is given to the watch with the venue’s own words', async () => {
     const seen: string[] = []
+    const expectedOnes: boolean[] = []
     const watch = {
       odd: (path: string, what: string, sample: string) =>
         void seen.push(`${path} ${what}: ${sample}`),
+      expected: (_path: string, isRefused: boolean) => void expectedOnes.push(isRefused),
     }
     const say =
       (code: number, body: string, headers: Record<string, string> = {}): Answer =>
@@ -292,6 +294,10 @@ describe('HttpClient', () => {
     await asked(say(429, '', { 'retry-after': '1' }))
     await asked(say(503, ''))
     await asked(say(200, '{}'))
+    // But for how often a path refuses, and for a page in the place of its own words.
+    await asked(say(200, '{}'), [404])
+    assert.deepEqual(expectedOnes, [true, false])
+    await asked(say(404, '<html>moved</html>'), [404])
     assert.deepEqual(seen, [
       `/base/x status 400 offset: ${parameter}`,
       '/base/x status 410: ',
@@ -301,6 +307,7 @@ describe('HttpClient', () => {
       '/base/x html: <html>',
       '/base/x empty: ',
       '/base/x sunset: Sat, 24 Oct 2026 00:00:00 GMT',
+      '/base/x status 404 html: <html>moved</html>',
     ])
   })
 

@@ -81,3 +81,25 @@ test('[DRIFT4] an odd answer is named by its path without ids, however many mark
     ],
   )
 })
+
+test('[DRIFT13] a path that may refuse is named when it refuses everything, once, and not while it finds something now and then', () => {
+  const { drift } = openTable()
+  const ask = (count: number, isRefused: boolean) => {
+    for (let at = 0; at < count; at += 1) drift.expected(`/events/slug/a-b-${100 + at}`, isRefused)
+  }
+  ask(49, true)
+  ask(1, false)
+  ask(49, true)
+  drift.expected('/public-profile', true)
+  assert.deepEqual(drift.entries(), [])
+  ask(60, true)
+  const [found, ...others] = drift.entries()
+  assert.deepEqual(others, [])
+  assert.deepEqual(
+    [found?.kind, found?.name, found?.weight, found?.count],
+    ['http', '/events/slug/:id refuses everything', 'notice', 1],
+  )
+  for (let at = 0; at < 10_000; at += 1)
+    drift.expected(`/of/${'x'.repeat(at % 20)}${at % 90}`, true)
+  assert.ok(drift.entries().length <= 65)
+})
