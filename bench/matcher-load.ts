@@ -16,7 +16,7 @@ import { type BenchSetting, check, figureRow, type Row, timesRow, withLmdb } fro
 import { listedWorld } from './listed-world.ts'
 import { LoopLoad, newDelays, timeBeside } from './loop-delay.ts'
 
-/** Longer than filing and learning last at a large world; the load for it is as long. */
+/** Longer than filing lasts at a large world; the load for it is as long. */
 const FILING_MS_MAX = 120_000
 const LOOK_EVERY_MS = 20
 
@@ -68,7 +68,7 @@ export async function timeMatcher(
   })
 }
 
-/** Every market crosses over and is learned from; ends when the match of all begins. */
+/** Every market crosses over; ends when the match of all begins. */
 async function timeFiling(
   matcher: Matcher,
   gate: Gate,
@@ -86,9 +86,9 @@ async function timeFiling(
   await gate.close()
   const tookMs = systemClock.monotonicMs() - startedMs
   return [
-    timesRow('loop delay while all are filed and learned from', delays.all),
+    timesRow('loop delay while all are filed', delays.all),
     timesRow('loop delay less waits for a processor, the same', delays.own),
-    figureRow('filed and learned from in', `${(tookMs / 1_000).toFixed(1)} s`),
+    figureRow('filed in', `${(tookMs / 1_000).toFixed(1)} s`),
   ]
 }
 

@@ -7,10 +7,10 @@
 
 import MiniSearch from 'minisearch'
 import { systemClock } from '../engine/clock.ts'
-import { type Judge, openJudge } from '../engine/matching/compare/judge.ts'
+import { JUDGE } from '../engine/matching/compare/judge.ts'
 import { MATCH_SCORE } from '../engine/matching/compare/score.ts'
 import { type CorpusMatches, matchCorpus } from '../engine/matching/offline/match-corpus.ts'
-import { PairFinder } from '../engine/matching/search/pair-finder.ts'
+import { openPairFinder } from '../engine/matching/search/pair-finder.ts'
 import type { ScoredPair } from '../engine/matching/search/pair-graph.ts'
 import { understandMarket } from '../engine/matching/understand/understand.ts'
 import { seededRandom } from '../engine/random.ts'
@@ -49,13 +49,12 @@ export const bench: Bench = {
     const world = matchingWorld(size)
     const { a, b, planted } = world
     say(`${a.markets.length} markets of venue a, ${b.markets.length} of venue b`)
-    const judge = openJudge({ markets: [...a.markets, ...b.markets], events: b.events })
     const rows = timeReading(world, setting)
-    const whole = timeWhole(world, judge)
+    const whole = timeWhole(world)
     rows.push(...whole.rows)
     const late = newcomers(world, isSmall ? 12 : 200)
     say(`${late.length} of venue b come late`)
-    const { rows: single, found } = timeNewcomers(world, late, judge)
+    const { rows: single, found } = timeNewcomers(world, late)
     rows.push(...single)
     checkFound(found, late, world)
     rows.push(...(await timeMatcher(size, planted, setting)))
@@ -80,13 +79,10 @@ function timeReading({ a, b }: MatchingWorld, { isSmall }: BenchSetting): Row[] 
   return [timesRow('reading one market', times)]
 }
 
-function timeWhole(
-  { a, b, planted }: MatchingWorld,
-  judge: Judge<unknown>,
-): { rows: Row[]; matches: CorpusMatches } {
+function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: CorpusMatches } {
   const startedMs = systemClock.monotonicMs()
   const startedCpu = process.cpuUsage()
-  const matches = finish(matchCorpus(a, b, judge))
+  const matches = finish(matchCorpus(a, b, JUDGE))
   const tookMs = systemClock.monotonicMs() - startedMs
   const { user, system } = process.cpuUsage(startedCpu)
   const high = matches.markets.filter(({ judged }) => judged.score >= MATCH_SCORE)
@@ -139,11 +135,10 @@ interface Found {
 function timeNewcomers(
   { a, b, planted }: MatchingWorld,
   late: readonly MatchMarket[],
-  judge: Judge<unknown>,
 ): { rows: Row[]; found: Map<string, Found> } {
   const isLate = new Set(late.map(({ key }) => key))
   const filed = [...a.markets, ...b.markets.filter(({ key }) => !isLate.has(key))]
-  const finder = finderOf(judge)
+  const finder = finderOf()
   finder.put(filed)
   const search = searchOf(a.markets)
   const found = new Map<string, Found>()
@@ -177,9 +172,9 @@ function timeNewcomers(
   }
 }
 
-/** The service's finder, numbered from 1, by a judge that has learned already. */
-function finderOf(judge: Judge<unknown>) {
-  const finder: PairFinder<unknown> = new PairFinder(() => judge)
+/** The service's finder, numbered from 1. */
+function finderOf() {
+  const finder = openPairFinder()
   let [seq, number] = [0, 0]
   const change = (markets: readonly MatchMarket[]): readonly number[] => {
     const put = markets.map((market) => {

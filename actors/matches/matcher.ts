@@ -22,8 +22,8 @@ const TURN_MS = 1.5
 const PUT_MAX = 64
 /** Markets whose partners are looked for in one task: a change waits no longer than one task takes. */
 const FIND_MAX = 16
-/** The thread learns from the markets' texts again whenever there are twice as many; fewer than these teach nothing. */
-const LEARN_MIN = 50
+/** Whenever there are twice as many markets, and at least so many, all are matched in the background. */
+const BULK_MIN = 50
 const REMATCH_MS = 6 * 3_600_000
 const RESTART_AFTER_MS = 1_000
 /** A background task is followed by a rest so many times as long, which leaves a processor to others. */
@@ -56,7 +56,7 @@ export class Matcher implements CatalogWatcher {
   readonly #fresh = new Set<MarketNumber>()
   /** Markets that the background match has still to look at. */
   #background: Iterator<MarketNumber> | null = null
-  #learnedOf = 0
+  #bulkOf = 0
   #seq = 0
   #state: 'new' | 'idle' | 'scheduled' | 'working' | 'resting' | 'down' | 'closed' = 'new'
   readonly #timers: StopTimer[] = []
@@ -150,19 +150,18 @@ export class Matcher implements CatalogWatcher {
     this.#give(task)
   }
 
-  /** Changes first, then learning, then partners of changed markets, then all markets in the background. */
+  /** Changes first, then partners of changed markets, then all markets in the background. */
   #nextTask(): MatchTask | null {
     const seq = this.#seq + 1
     if (this.#changed.size > 0 || this.#words.length > 0) {
       const change = this.#nextChange()
       if (change !== null) return { seq, ...change }
     }
-    // Learning comes before the first partners: all markets are given by then, and their words are known.
-    if (this.#filed.size >= Math.max(LEARN_MIN, this.#learnedOf * 2)) {
-      this.#learnedOf = this.#filed.size
+    // The first load comes before the first partners: it is no news, and leaves a processor to others.
+    if (this.#filed.size >= Math.max(BULK_MIN, this.#bulkOf * 2)) {
+      this.#bulkOf = this.#filed.size
       this.#background = this.#filed.keys()
       this.#fresh.clear()
-      return { seq, kind: 'learn' }
     }
     const numbers = this.#take(this.#fresh.values(), true)
     if (numbers.length === 0 && this.#background !== null) {
@@ -257,7 +256,7 @@ export class Matcher implements CatalogWatcher {
     if (this.#state === 'closed') return
     this.#log.warn('the index of the matcher is lost and built again')
     this.#seq = 0
-    this.#learnedOf = 0
+    this.#bulkOf = 0
     this.#background = null
     this.#filed.clear()
     this.#fresh.clear()

@@ -7,7 +7,10 @@ import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
+import { textOf } from '../json-fields.ts'
+import { isRecord } from '../json-record.ts'
 import { type LabelledPair, labelledPairOf } from '../matching/offline/labelled-pair.ts'
+import { Siblings } from '../matching/offline/siblings.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 
 /** Fields under which an answer of either venue holds its rows. */
@@ -44,10 +47,14 @@ export async function rowsOf(file: string): Promise<readonly unknown[]> {
 /** The files of labelled pairs that are judged and learned from where none is named, under SHARED_DATA. */
 export const LABELLED: readonly string[] = ['pairs-dev.jsonl', 'pairs-dev-2.jsonl']
 
+/** The path of a recorded file under SHARED_DATA, or beside the repository. */
+export function sharedFile(name: string): string {
+  return join(process.env.SHARED_DATA ?? '../shared/data', name)
+}
+
 /** The labelled pairs of files, or of those under SHARED_DATA; rows that are none are counted on standard error and left out. */
 export async function labelledPairsOf(named: readonly string[]): Promise<readonly LabelledPair[]> {
-  const folder = process.env.SHARED_DATA ?? '../shared/data'
-  const files = named.length > 0 ? named : LABELLED.map((name) => join(folder, name))
+  const files = named.length > 0 ? named : LABELLED.map(sharedFile)
   const pairs: LabelledPair[] = []
   for (const file of files) {
     const rows = await rowsOf(file)
@@ -59,6 +66,17 @@ export async function labelledPairsOf(named: readonly string[]): Promise<readonl
   }
   return pairs
 }
+
+/** Titles of venue b under SHARED_DATA, as neighbours of labelled questions. */
+export async function siblings(): Promise<Siblings> {
+  const titles: string[] = []
+  for await (const row of dumpRows(sharedFile(SIBLINGS_FILE))) {
+    if (isRecord(row)) titles.push(textOf(row, 'title'))
+  }
+  return new Siblings(titles)
+}
+
+const SIBLINGS_FILE = 'kalshi-events-to-2026-02.jsonl.gz'
 
 async function wholeRows(file: string, isZipped: boolean): Promise<readonly unknown[]> {
   const bytes = await readFile(file)

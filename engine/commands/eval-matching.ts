@@ -16,7 +16,7 @@ import { seriesReport } from '../matching/offline/series-rules.ts'
 import { type Arguments, openProgress } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
-import { LABELLED, labelledPairsOf, rowsOf } from './dump-lines.ts'
+import { LABELLED, labelledPairsOf, rowsOf, siblings } from './dump-lines.ts'
 
 const WORST_SHOWN = 20
 /** The parting whose kinds, vetoes, bands and mistakes are printed: the figure to quote. */
@@ -51,7 +51,7 @@ async function main(given: Arguments<Option>): Promise<void> {
   }
   const worst = given.number('worst', { above: 0, max: Number.POSITIVE_INFINITY, isWhole: true })
   const progress = openProgress()
-  const judged = judge(await labelledPairsOf(given.texts('pairs')))
+  const judged = judge(await labelledPairsOf(given.texts('pairs')), await siblings())
   const runs = PARTINGS.map(([name, partOf]) => {
     progress.show(name, true)
     return { name, scored: crossScore(judged, partOf) }

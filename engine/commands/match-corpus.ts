@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { systemClock } from '../clock.ts'
-import { openJudge } from '../matching/compare/judge.ts'
+import { JUDGE } from '../matching/compare/judge.ts'
 import { addDumpRow } from '../matching/offline/dump-rows.ts'
 import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
 import {
@@ -63,21 +63,12 @@ async function main(given: Given): Promise<void> {
   const a = await readSide(FIRST.subjects, given.texts('venue-a'), take)
   const b = await readSide(SECOND.subjects, given.texts('venue-b'), take)
   const readMs = systemClock.monotonicMs()
-  progress.show('learning the words', true)
-  const judge = openJudge({
-    markets: [...a.markets, ...b.markets],
-    events: [...a.events, ...b.events],
-  })
-  const learnedMs = systemClock.monotonicMs()
-  const matches = finishShowing(matchCorpus(a, b, judge))
+  const matches = finishShowing(matchCorpus(a, b, JUDGE))
   const matchedMs = systemClock.monotonicMs()
   await write(out ?? '', matches)
   progress.end()
   say(`read ${sizeOf(a)} of venue a, ${sizeOf(b)} of venue b in ${seconds(readMs - startMs)}`)
-  say(`learned in ${seconds(learnedMs - readMs)}`)
-  say(
-    `matched in ${seconds(matchedMs - learnedMs)}, ${matches.judgedCount} pairs of markets judged`,
-  )
+  say(`matched in ${seconds(matchedMs - readMs)}, ${matches.judgedCount} pairs of markets judged`)
   for (const grain of ['markets', 'events'] as const) {
     const pairs = matches[grain]
     const high = pairs.filter(({ judged }) => judged.score >= HIGH_SCORE_MIN)

@@ -2,17 +2,34 @@
 // engine/matching/compare/weights.ts. Reads nothing else and uses no random numbers: the same pairs give the same file.
 
 import { writeFileSync } from 'node:fs'
+import { type Row, textOf } from '../json-fields.ts'
+import { isRecord } from '../json-record.ts'
 import { FEATURES } from '../matching/compare/compare.ts'
 import { examplesOf, judge, trainOn } from '../matching/offline/evaluation.ts'
+import {
+  familyOf,
+  learnWords,
+  type TextFamily,
+  wordsFile,
+} from '../matching/offline/learn-words.ts'
 import { type Arguments, openProgress } from '../process/command-line.ts'
+import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
-import { LABELLED, labelledPairsOf } from './dump-lines.ts'
+import { dumpRows, LABELLED, labelledPairsOf, sharedFile, siblings } from './dump-lines.ts'
 
 const TARGET = new URL('../matching/compare/weights.ts', import.meta.url)
+const WORDS_TARGET = new URL('../matching/understand/learned-words.ts', import.meta.url)
+/** Texts of a family that are kept. */
+const TITLES_MAX = 40
+/** Dumps of both venues under SHARED_DATA, and the family that a row's text belongs to. */
+const DUMPS: readonly (readonly [string, (row: Row) => string])[] = [
+  ['kalshi-events-to-2026-02.jsonl.gz', (row) => textOf(row, 'series_ticker')],
+  ['polymarket-markets-2025-08_11.jsonl.gz', (row) => familyOf(textOf(row, 'question'))],
+]
 const COMMAND = {
   name: 'npm run train:matching',
   about: 'Trains the matcher\u2019s model on labelled pairs and writes its weights.',
-  usage: ['[--pairs FILE ...] [--out FILE]'],
+  usage: ['[--pairs FILE ...] [--out FILE]', '--words'],
   words: {},
   wordCounts: [0, 0],
   options: {
@@ -22,6 +39,10 @@ const COMMAND = {
       isMany: true,
     },
     out: { takes: 'FILE', means: 'where to (engine/matching/compare/weights.ts)' },
+    words: {
+      takes: null,
+      means: 'learns the weights of words from the dumps of SHARED_DATA instead',
+    },
   },
   examples: ['', '--pairs pairs.jsonl.gz --out weights.ts'],
   notes: [
@@ -32,10 +53,23 @@ type Option = keyof typeof COMMAND.options
 
 async function main(given: Arguments<Option>): Promise<void> {
   const progress = openProgress()
+  if (given.has('words')) {
+    progress.show('learning words', true)
+    const learned = learnWords(
+      await families(),
+      new Set(PAIRED_VENUES.map(({ protocol }) => protocol)),
+    )
+    progress.end()
+    writeFileSync(WORDS_TARGET, wordsFile(learned))
+    process.stdout.write(
+      `${learned.familyCount} families, ${learned.counts.size} words, ${learned.ordinary.length} ordinary\n`,
+    )
+    return
+  }
   progress.show('reading', true)
   const pairs = await labelledPairsOf(given.texts('pairs'))
   progress.show(`judging ${pairs.length} pairs`, true)
-  const judged = judge(pairs)
+  const judged = judge(pairs, await siblings())
   progress.show(`training on ${pairs.length} pairs`, true)
   const { weights } = trainOn(judged)
   progress.end()
@@ -43,6 +77,23 @@ async function main(given: Arguments<Option>): Promise<void> {
   process.stdout.write(
     `${pairs.length} pairs, ${examplesOf(judged).length} of them undecided by vetoes, ${weights.length} weights\n`,
   )
+}
+
+/** The texts of both venues' dumps under SHARED_DATA, by family. */
+async function families(): Promise<Iterable<TextFamily>> {
+  const found = new Map<string, { titles: string[]; prose: string[] }>()
+  for (const [name, keyOf] of DUMPS) {
+    for await (const row of dumpRows(sharedFile(name))) {
+      if (!isRecord(row)) continue
+      const key = keyOf(row)
+      const family = found.get(key) ?? { titles: [], prose: [] }
+      found.set(key, family)
+      if (family.titles.length >= TITLES_MAX) continue
+      family.titles.push(textOf(row, 'title', 'question'), textOf(row, 'sub_title'))
+      family.prose.push(textOf(row, 'description'))
+    }
+  }
+  return found.values()
 }
 
 function fileOf(weights: readonly number[]): string {

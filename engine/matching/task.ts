@@ -7,7 +7,7 @@ import type { ScoredPair } from './search/pair-graph.ts'
  * Tasks are numbered from 1, the first one begins with nothing filed; a thread that lost one says so: it is
  * a new one. Numbers are those of the catalogue, above 0.
  */
-export type MatchTask = { readonly seq: number } & (ChangeTask | FindTask | LearnTask)
+export type MatchTask = { readonly seq: number } & (ChangeTask | FindTask)
 
 /** Files markets, removes others with their pairs, and takes an operator's verdicts on pairs. */
 export interface ChangeTask {
@@ -21,11 +21,6 @@ export interface ChangeTask {
 export interface FindTask {
   readonly kind: 'find'
   readonly numbers: readonly number[]
-}
-
-/** Learns anew how telling words are; pairs are judged by it from then on. */
-interface LearnTask {
-  readonly kind: 'learn'
 }
 
 /** A person's word on two markets, which stands above any score; null takes it back. */

@@ -11,7 +11,7 @@ export interface MatchPort {
   close(): Promise<void>
 }
 
-/** Learning from tens of thousands of markets takes some 10 s of an idle core, everything else far less. */
+/** A task takes some ten milliseconds of an idle core. */
 const TIMEOUT_MS = 120_000
 /** Its one user gives it a task at a time; more are refused. */
 const QUEUE_MAX = 2

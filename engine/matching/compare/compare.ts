@@ -3,6 +3,7 @@
 
 import { lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
+import { areRivals } from '../understand/words.ts'
 import { type GameFinding, judgeGameEvents, judgeGames } from '../veto/games.ts'
 import { ruleVetoes, withSources } from '../veto/rules.ts'
 import {
@@ -24,11 +25,10 @@ import {
   touchVetoes,
 } from '../veto/text.ts'
 import { capOf, VETOES, type Veto, veto } from '../veto/vetoes.ts'
-import type { Corpus } from './corpus.ts'
 import { compareOutcomes, type OutcomeComparison } from './outcomes.ts'
 import { shortForms } from './short-names.ts'
 import { compareWhens, type WhenComparison } from './when.ts'
-import { cosine, explain, type WordComparison, WordIndex } from './words.ts'
+import { cosine, explain, shortenedWords, type WordComparison, WordIndex } from './words.ts'
 
 /**
  * The features of the model in the order of its weights, each about 0 to 1, with the weight expected before any
@@ -43,7 +43,8 @@ const EXPECTED = {
   lonelyRange: -1.5,
   sameDate: 1.5,
   hintNear: 1,
-  hintFar: -3,
+  hintApart: -1,
+  hintFar: -2,
   dateUnknown: 0,
   coveredA: 1,
   coveredB: 1,
@@ -51,15 +52,25 @@ const EXPECTED = {
   missedB: -1.5,
   missedBoth: -1.5,
   missedNames: -1,
+  numbersMissed: -1.5,
+  otherNumbers: -3,
+  rivals: -2,
   cosine: 1,
-  latent: 0.5,
   lonelyMarks: -1,
+  lonelyStage: -2,
+  lonelyPart: -3,
+  gameAlone: -4,
+  otherRole: -1,
+  closeNear: 0.5,
+  closeFar: -1,
   sharedAnswer: 1,
   noAnswer: -0.5,
   sharedOutcomes: 1,
   noOutcomes: -0.3,
   isEvent: -0.3,
   coveredLeast: 1,
+  allCovered: 1,
+  namesCovered: 1,
   sameDateCovered: 0.5,
   relative: -2,
   loneGrid: -2,
@@ -79,7 +90,7 @@ export interface Comparison {
 }
 
 /** Compares a proposition of venue a with one of venue b of the same grain. */
-export function compare(a: Proposition, b: Proposition, corpus: Corpus): Comparison {
+export function compare(a: Proposition, b: Proposition): Comparison {
   const game = gameOf(a, b)
   const when = compareWhens(a, b)
   const range = game === null ? rangeRelation(a, b) : null
@@ -102,7 +113,7 @@ export function compare(a: Proposition, b: Proposition, corpus: Corpus): Compari
     ]
     return { vetoes, features: [...start, ...NO_TEXT], when, agreements, game }
   }
-  const words = compareTexts(a, b, corpus)
+  const words = compareTexts(a, b)
   const outcomes = compareOutcomes(a, b)
   const vetoes = vetoesOf(a, b, when, words)
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
@@ -132,6 +143,7 @@ function textFeatures(parts: TextParts): readonly number[] {
   const { a, b, when, words, outcomes, isSameRange } = parts
   const { ofA, ofB } = words
   const least = Math.min(ofA.covered, ofB.covered)
+  const lonely = lonelyMarks(a.marks, b.marks)
   const isSameDate = when.verdict === 'same'
   const isHint = when.verdict === 'hint'
   const isFullPrice = a.asset !== null && a.asset === b.asset && isSameRange && isSameDate
@@ -139,10 +151,11 @@ function textFeatures(parts: TextParts): readonly number[] {
   return [
     flag(isFullPrice),
     flag(isSameRange),
-    flag((a.quantity === null) !== (b.quantity === null)),
+    flag(isLonely(a, b) || isLonely(b, a)),
     flag(isSameDate),
     flag(isHint && when.gap <= 3),
-    isHint ? Math.min(1, Math.log1p(when.gap) / 6) : 0,
+    flag(isHint && when.gap > HINT_APART_DAYS),
+    flag(isHint && when.gap > HINT_FAR_DAYS),
     flag(when.verdict === 'unknown'),
     ofA.covered,
     ofB.covered,
@@ -150,20 +163,37 @@ function textFeatures(parts: TextParts): readonly number[] {
     ofB.missed,
     Math.min(ofA.missed, ofB.missed),
     Math.max(ofA.missedName, ofB.missedName),
+    Math.min(1, ofA.numbers + ofB.numbers),
+    flag(ofA.numbers > 0 && ofB.numbers > 0),
+    flag(ofA.missing.some((one) => ofB.missing.some((other) => areRivals(one, other)))),
     words.cosine,
-    words.latent,
-    Math.min(1, lonelyMarks(a.marks, b.marks) / 3),
+    Math.min(1, lonely.others / 3),
+    Math.min(1, lonely.stages),
+    Math.min(1, lonely.parts),
+    flag((a.game === null) !== (b.game === null)),
+    flag(isSameDate && when.isOtherRole),
+    flag(when.closeGap !== null && when.closeGap <= 2),
+    when.closeGap === null ? 0 : Math.min(1, Math.log1p(when.closeGap) / 7),
     flag(b.answer.length > 0),
     flag(b.answer.length === 0 && !isEvent),
     outcomes.overlap ?? 0,
     flag(outcomes.overlap === null && isEvent),
     flag(isEvent),
     least,
+    flag(Math.max(ofA.missed, ofB.missed) < ALL_COVERED),
+    Math.min(ofA.coveredNames, ofB.coveredNames),
     isSameDate ? least : 0,
     flag(!isSameDate && (a.isRelative || b.isRelative)),
     flag(outcomes.isLoneGrid),
   ]
 }
+
+/** Trading that ends so many days from what the other says makes another occasion likely, or next to sure. */
+const HINT_APART_DAYS = 45
+const HINT_FAR_DAYS = 250
+
+/** With no more telling word without counterpart, all words are taken to be found. */
+const ALL_COVERED = 0.12
 
 const flag = (is: boolean): number => (is ? 1 : 0)
 
@@ -171,23 +201,46 @@ interface TextComparison {
   readonly ofA: WordComparison
   readonly ofB: WordComparison
   readonly cosine: number
-  readonly latent: number
   readonly knownA: WordIndex
 }
 
-function compareTexts(a: Proposition, b: Proposition, corpus: Corpus): TextComparison {
+function compareTexts(a: Proposition, b: Proposition): TextComparison {
   const shortened = shortForms(a.words, b.answer)
-  const knownA = new WordIndex(a.words, a.answer, a.context, shortened, ...childWords(a))
-  const knownB = new WordIndex(b.words, b.answer, b.context, shortened, ...childWords(b))
+  const knownA = new WordIndex(
+    a.words,
+    a.answer,
+    a.context,
+    shortened,
+    boundsOf(a),
+    ...childWords(a),
+  )
+  const knownB = new WordIndex(
+    b.words,
+    b.answer,
+    b.context,
+    shortened,
+    boundsOf(b),
+    ...childWords(b),
+  )
   const wordsA = [...a.words, ...a.answer]
   const wordsB = [...b.words, ...b.answer]
   return {
-    ofA: explain(wordsA, knownB, a.names, corpus),
-    ofB: explain(wordsB, knownA, b.names, corpus),
-    cosine: cosine(wordsA, wordsB, corpus),
-    latent: corpus.closeness(wordsA, wordsB),
+    ofA: explain(wordsA, knownB, a.names, shortenedWords(a, knownA, b, knownB)),
+    ofB: explain(wordsB, knownA, b.names, shortenedWords(b, knownB, a, knownA)),
+    cosine: cosine(wordsA, wordsB),
     knownA,
   }
+}
+
+/** A range that the other side does not even name the number of. */
+function isLonely(one: Proposition, other: Proposition): boolean {
+  if (one.quantity === null || other.quantity !== null) return false
+  return !boundsOf(one).some((bound) => other.words.includes(bound))
+}
+
+/** "At least 25%" says the number of a "25% tariff". */
+function boundsOf({ quantity }: Proposition): readonly string[] {
+  return quantity === null ? [] : [String(quantity.low), String(quantity.high)]
 }
 
 /** An event's markets say in full what its title shortens. */
@@ -206,8 +259,7 @@ function vetoesOf(
   when: WhenComparison,
   words: TextComparison,
 ): Veto[] {
-  const isGameAlone = (a.game === null) !== (b.game === null)
-  const vetoes: Veto[] = isGameAlone ? [veto('other_kind', 'a game against none')] : []
+  const vetoes: Veto[] = []
   vetoes.push(...kindVetoes(a, b), ...assetVetoes(a, b), ...markVetoes(a, b), ...dateVetoes(when))
   if (a.grain === 'market' || (a.children.length <= 1 && b.children.length <= 1))
     vetoes.push(...rangeVetoes(a, b))
@@ -225,13 +277,9 @@ function settledVetoes(a: Proposition, b: Proposition, found: readonly Veto[]): 
   return capOf(found) <= VETOES.other_rules.cap ? [] : ruleVetoes(a, b)
 }
 
-/** With fewer characters in telling words a text counts as empty. */
-const TELLING_CHARACTERS = 4
-
 /** True for texts without words: empty, markup, symbols. */
 function isSilent({ words, game, asset, answer }: Proposition): boolean {
-  if (game !== null || asset !== null) return false
-  return words.join('').length + answer.join('').length < TELLING_CHARACTERS
+  return game === null && asset === null && [...words, ...answer].join('').length < 2
 }
 
 /** The same teams meet more than once. */

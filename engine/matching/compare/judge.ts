@@ -4,9 +4,8 @@
 // Upholds CORPUS8.
 
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
-import { everything, type Proposition } from '../understand/proposition.ts'
+import type { Proposition } from '../understand/proposition.ts'
 import { understandEvent, understandMarket } from '../understand/understand.ts'
-import { Corpus } from './corpus.ts'
 import { type PairScore, scorePair } from './score.ts'
 
 export type { PairScore }
@@ -19,33 +18,12 @@ export interface Judge<Reading> {
   scoreEvents(a: Reading, b: Reading): PairScore
 }
 
-/** The most subjects whose words are learned; the weights hardly change with more. */
-const LEARNED_MAX = 8_000
-
-/** A judge whose word weights are learned from these subjects; of more than LEARNED_MAX an even sample. */
-export function openJudge(subjects: {
-  readonly markets: readonly MatchMarket[]
-  readonly events: readonly MatchEvent[]
-}): Judge<Proposition> {
-  const texts: (readonly string[])[] = []
-  for (const market of sampled(subjects.markets, LEARNED_MAX)) {
-    texts.push(everything(readMarket(market)))
-  }
-  for (const event of sampled(subjects.events, LEARNED_MAX)) {
-    texts.push(everything(readEvent({ ...event, markets: event.markets.slice(0, 6) })))
-  }
-  return judgeOf(new Corpus(texts))
-}
-
-/** A judge by a corpus learned elsewhere. */
-function judgeOf(corpus: Corpus): Judge<Proposition> {
-  const score = (a: Proposition, b: Proposition): PairScore => scorePair(a, b, corpus)
-  return {
-    readMarket,
-    readEvent,
-    scoreMarkets: score,
-    scoreEvents: score,
-  }
+/** The judge of the service. */
+export const JUDGE: Judge<Proposition> = {
+  readMarket,
+  readEvent,
+  scoreMarkets: scorePair,
+  scoreEvents: scorePair,
 }
 
 /** The reading of a market does not depend on the corpus: each market is read once, and its reading dies with it. */
@@ -59,12 +37,6 @@ function readMarket(market: MatchMarket): Proposition {
   return reading
 }
 
-const readEvent = (event: MatchEvent): Proposition => understandEvent(event, readMarket)
-
-function* sampled<Item>(items: readonly Item[], limit: number): Iterable<Item> {
-  const step = Math.max(1, items.length / limit)
-  for (let at = 0; at < items.length; at += step) {
-    const item = items[Math.floor(at)]
-    if (item !== undefined) yield item
-  }
+function readEvent(event: MatchEvent): Proposition {
+  return understandEvent(event, readMarket)
 }

@@ -39,12 +39,18 @@ export function train(examples: readonly Example[], expected: readonly number[])
     let moved = 0
     for (let index = 0; index < size; index += 1) {
       const move = Math.max(-2, Math.min(2, step[index] ?? 0))
-      weights[index] = (weights[index] ?? 0) + move
+      weights[index] = ofExpectedSign((weights[index] ?? 0) + move, expected[index] ?? 0, index)
       moved = Math.max(moved, Math.abs(move))
     }
     if (moved < 1e-6) break
   }
   return { weights: weights.map((weight) => Number(weight.toFixed(4))) }
+}
+
+/** An agreement never counts against a pair, nor a difference for it, however few examples suggest it. */
+function ofExpectedSign(weight: number, expected: number, index: number): number {
+  if (index === 0 || expected === 0) return weight
+  return expected > 0 ? Math.max(0, weight) : Math.min(0, weight)
 }
 
 function slopesOf(

@@ -78,7 +78,9 @@ export interface RuleDifference {
 export function stationsOf(rules: string): readonly string[] {
   const codes = rules.match(/\b[KE][A-Z]{3}\b/g) ?? []
   const named = /\b([A-Z][\w.'-]+(?: [A-Z][\w.'-]+)*) (?:International )?(?:Airport|Station)\b/g
-  const airports = [...rules.matchAll(named)].map((match) => (match[1] ?? '').toLowerCase())
+  const airports = [...rules.matchAll(named)].map((match) =>
+    (match[1] ?? '').toLowerCase().replace(/(?: international)?(?: airport)?$/, ''),
+  )
   return [...saidOf(STATION, rules), ...codes, ...airports]
 }
 

@@ -4,7 +4,6 @@
 import type { Proposition } from '../understand/proposition.ts'
 import { capOf, type Relation, sayVeto, type VetoReason } from '../veto/vetoes.ts'
 import { type Comparison, compare } from './compare.ts'
-import type { Corpus } from './corpus.ts'
 import { chanceOf, type Model } from './model.ts'
 import { WEIGHTS } from './weights.ts'
 
@@ -28,13 +27,8 @@ export interface PairScore {
 }
 
 /** Scores a market or event of venue a against one of venue b of the same grain. */
-export function scorePair(
-  a: Proposition,
-  b: Proposition,
-  corpus: Corpus,
-  model: Model = WEIGHTS,
-): PairScore {
-  const comparison = compare(a, b, corpus)
+export function scorePair(a: Proposition, b: Proposition, model: Model = WEIGHTS): PairScore {
+  const comparison = compare(a, b)
   return scoreOf(comparison, model)
 }
 

@@ -4,34 +4,45 @@
 import type { Model } from './model.ts'
 
 const THOUSANDTHS: readonly number[] = [
-  1205, // one
-  4550, // fullGame
-  1641, // sameGame
+  -2018, // one
+  4352, // fullGame
+  2136, // sameGame
   2047, // fullPrice
-  1490, // sameRange
-  -1557, // lonelyRange
-  1282, // sameDate
-  876, // hintNear
-  -2546, // hintFar
-  137, // dateUnknown
-  789, // coveredA
-  595, // coveredB
-  -1963, // missedA
-  -1878, // missedB
-  -1698, // missedBoth
-  -880, // missedNames
-  583, // cosine
-  -62, // latent
-  -1426, // lonelyMarks
-  1269, // sharedAnswer
-  -453, // noAnswer
-  615, // sharedOutcomes
-  -558, // noOutcomes
-  -1258, // isEvent
-  980, // coveredLeast
-  215, // sameDateCovered
-  -2840, // relative
-  -3102, // loneGrid
+  1258, // sameRange
+  -5342, // lonelyRange
+  1183, // sameDate
+  612, // hintNear
+  -1267, // hintApart
+  -1458, // hintFar
+  125, // dateUnknown
+  1205, // coveredA
+  2192, // coveredB
+  -290, // missedA
+  -716, // missedB
+  -485, // missedBoth
+  -1073, // missedNames
+  -1538, // numbersMissed
+  -3000, // otherNumbers
+  -2342, // rivals
+  402, // cosine
+  -1910, // lonelyMarks
+  -2920, // lonelyStage
+  -4053, // lonelyPart
+  -362, // gameAlone
+  -161, // otherRole
+  1128, // closeNear
+  0, // closeFar
+  109, // sharedAnswer
+  -220, // noAnswer
+  358, // sharedOutcomes
+  0, // noOutcomes
+  -825, // isEvent
+  1805, // coveredLeast
+  313, // allCovered
+  0, // namesCovered
+  0, // sameDateCovered
+  -2616, // relative
+  -3367, // loneGrid
 ]
 
 export const WEIGHTS: Model = { weights: THOUSANDTHS.map((weight) => weight / 1_000) }

@@ -9,18 +9,51 @@ export interface WhenComparison {
   readonly verdict: 'same' | 'other' | 'hint' | 'unknown'
   /** Days between the two ends. */
   readonly gap: number
+  /** One is a deadline and the other an occasion within weeks or months: "by October" against "in October". */
+  readonly isOtherRole: boolean
+  /** Days between the times at which trading ends; null where one is unknown. */
+  readonly closeGap: number | null
 }
+
+type Verdict = Pick<WhenComparison, 'verdict' | 'gap'>
 
 /** Deadlines at most this many days apart are the same: "by Dec 31", "before Jan 1", "on Jan 1". */
 const NEAR_DAYS = 1
 /** Venue a closes within this many days of the day that a question is about. */
 const MISSED_DAYS = 10
+/** A figure of a period is known within this many days of its end. */
+const RELEASE_DAYS = 50
 /** A date before this day had no year: only month and day count. */
 const YEARLESS = 7_300
 
 /** Dates of two propositions; the best source of each side that says a day decides. */
 export function compareWhens(a: Proposition, b: Proposition): WhenComparison {
   const [one, other] = [said(a), said(b)]
+  return {
+    ...verdictOf(a, b, one, other),
+    isOtherRole: isOtherRole(one, other),
+    closeGap: closeGapOf(a, b),
+  }
+}
+
+/** A year is asked for "by its end" and "in" it alike; shorter periods are not. */
+function isOtherRole(a: readonly When[], b: readonly When[]): boolean {
+  const isBy = (whens: readonly When[]): boolean => whens.some(({ role }) => role === 'by')
+  const isShort = [...a, ...b].some(({ role, grain }) => role !== 'by' && grain !== 'year')
+  return isShort && a.length > 0 && b.length > 0 && isBy(a) !== isBy(b)
+}
+
+function closeGapOf(a: Proposition, b: Proposition): number | null {
+  const [one, other] = [a, b].map(({ whens }) => whens.find(({ source }) => source === 'close'))
+  return one === undefined || other === undefined ? null : Math.abs(one.last - other.last)
+}
+
+function verdictOf(
+  a: Proposition,
+  b: Proposition,
+  one: readonly When[],
+  other: readonly When[],
+): Verdict {
   if (one.length > 0 && other.length > 0) return compareSaid(one, other)
   const hinted = compareHints(withClose(a, one), withClose(b, other))
   const missed = missedBy(a, one, other)
@@ -40,7 +73,7 @@ function missedBy({ whens }: Proposition, saidA: readonly When[], saidB: readonl
 }
 
 /** Where one side only closes some day: the nearest of what is said and when trading ends. */
-function compareHints(a: readonly When[], b: readonly When[]): WhenComparison {
+function compareHints(a: readonly When[], b: readonly When[]): Verdict {
   let gap = Number.POSITIVE_INFINITY
   for (const one of a) {
     for (const other of b) {
@@ -66,13 +99,18 @@ function said({ whens }: Proposition): readonly When[] {
   const dated = whens.filter(
     ({ source, grain }) => source !== 'close' && (source !== 'handle' || grain !== 'year'),
   )
+  // What the texts say stands above the ticker, whose day may be that of a release or of the settlement.
+  const texts = dated.filter(({ source }) => source !== 'handle')
+  const days = texts.filter(({ grain }) => grain === 'day' || grain === 'week')
+  if (days.length > 0) return days
+  if (texts.length > 0 && texts.every(({ grain }) => /month|quarter/.test(grain))) return texts
   const fine = dated.filter(({ grain }) => grain === 'day' || grain === 'week')
   if (fine.length > 0) return fine
   const middle = dated.filter(({ grain }) => grain !== 'year')
   return middle.length > 0 ? middle : dated
 }
 
-function compareSaid(a: readonly When[], b: readonly When[]): WhenComparison {
+function compareSaid(a: readonly When[], b: readonly When[]): Verdict {
   let best = Number.POSITIVE_INFINITY
   let isSame = false
   let isDayOfPeriod = false
@@ -96,6 +134,9 @@ function isPart(one: When, other: When): boolean {
 }
 
 function isDayIn(day: When, period: When): boolean {
+  // A figure of a quarter is released after it, and a call on it held.
+  if (day.source === 'handle' && period.source !== 'handle' && /month|quarter/.test(period.grain))
+    return Math.abs(day.last - period.last) <= RELEASE_DAYS
   return day.role === 'on' && day.grain === 'day' && period.role === 'in' && isInside(day, period)
 }
 

@@ -2,15 +2,20 @@
 // telling word without a counterpart, cosines. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5.
 
 import { isSoftWord } from '../understand/lexicon.ts'
-import type { Corpus } from './corpus.ts'
+import type { Proposition } from '../understand/proposition.ts'
+import { type Spelling, weightOf } from '../understand/words.ts'
 
 export interface WordComparison {
   /** Share of the first's telling weight that the second has, 0 to 1; 1 when it has no words. */
   readonly covered: number
+  /** The same of its names. */
+  readonly coveredNames: number
   /** Weight of its most telling word that the second lacks, 0 to 1. */
   readonly missed: number
   /** The same, of words that are names. */
   readonly missedName: number
+  /** How many numbers are not found. */
+  readonly numbers: number
   /** Words not found, most telling first, for explanations. */
   readonly missing: readonly string[]
 }
@@ -20,33 +25,116 @@ export const NAME_WEIGHT = 0.5
 /** Weight of a soft word (lexicon.ts) as a share of its own. */
 const SOFT_SHARE = 0.25
 
-/** How much of `words` is in `known`; `names` are those that count as names. */
+/** A name that is shortened elsewhere counts little: "Lakers" for "Los Angeles Lakers". */
+const SHORTENED_SHARE = 0.15
+
+/** How much of `words` is in `known`; `names` count as names, `shortened` are known by a shorter form. */
 export function explain(
   words: readonly string[],
   known: WordIndex,
   names: ReadonlySet<string>,
-  corpus: Corpus,
+  shortened: ReadonlySet<string>,
 ): WordComparison {
   let total = 0
   let found = 0
   let missed = 0
   let missedName = 0
+  let nameTotal = 0
+  let nameFound = 0
+  let numbers = 0
   const missing: string[] = []
   for (const word of new Set(words)) {
-    const weight = corpus.weight(word) * (isSoftWord(word) ? SOFT_SHARE : 1)
+    const isShortened = shortened.has(word)
+    const share = isShortened ? SHORTENED_SHARE : isSoftWord(word) ? SOFT_SHARE : 1
+    const weight = weightOf(word) * share
     total += weight
+    const isName = names.has(word) && !isSoftWord(word)
+    if (isName) nameTotal += weight
+    if (isName && known.has(word)) nameFound += weight
     if (known.has(word)) {
       found += weight
       continue
     }
-    missing.push(word)
     missed = Math.max(missed, weight)
-    // A name keeps its weight however frequent it is: a corpus may be full of one tournament.
-    const isName = names.has(word) && !isSoftWord(word) && word.length > 2
-    if (isName) missedName = Math.max(missedName, weight, NAME_WEIGHT)
+    if (isShortened) continue
+    missing.push(word)
+    if (/^\d+$/.test(word)) numbers += 1
+    // A name keeps its weight however frequent it is.
+    if (isName && word.length > 2) missedName = Math.max(missedName, weight, NAME_WEIGHT)
   }
-  return { covered: total === 0 ? 1 : found / total, missed, missedName, missing }
+  const coveredNames = nameTotal === 0 ? 1 : nameFound / nameTotal
+  return {
+    covered: total === 0 ? 1 : found / total,
+    coveredNames,
+    missed,
+    missedName,
+    numbers,
+    missing,
+  }
 }
+
+type Named = Pick<Proposition, 'runs' | 'spelled'>
+
+/** The words of `own` that `other` knows by a shorter or an abbreviated form; each index holds all words of its side. */
+export function shortenedWords(
+  own: Named,
+  ownKnown: WordIndex,
+  other: Named,
+  otherKnown: WordIndex,
+): ReadonlySet<string> {
+  const found = new Set<string>()
+  const isOther = (word: string): boolean =>
+    word.length > 2 && !isSoftWord(word) && !ownKnown.has(word)
+  // A name of the other side that this one lacks may stand for what is missing here: "Peace" is not left out of "Literature".
+  const hasOther = other.runs.some((run) => run.every(isOther))
+  for (const run of hasOther ? [] : own.runs) {
+    const missing = run.filter((word) => !otherKnown.has(word))
+    const shared = run.filter((word) => otherKnown.has(word))
+    if (missing.length === 0 || shared.length === 0 || missing.some((word) => HEIRS.has(word)))
+      continue
+    // "Steve Smith" is no short form of "Steve Bannon": the other side's name must have nothing of its own.
+    const isShort = other.runs
+      .filter((rival) => rival.some((word) => shared.includes(word)))
+      .every((rival) => rival.every((word) => ownKnown.has(word) || isInitialOf(word, missing)))
+    if (isShort) for (const word of missing) found.add(word)
+  }
+  for (const word of abbreviated(own, other, ownKnown)) found.add(word)
+  for (const { word, meaning } of own.spelled) {
+    if (meaning !== '' && spanOfInitials(word, other.spelled) !== null) found.add(meaning)
+  }
+  return found
+}
+
+const HEIRS = new Set(['jr', 'sr', 'ii', 'iii'])
+
+const isInitialOf = (letter: string, words: readonly string[]): boolean =>
+  letter.length === 1 && words.some((word) => word.startsWith(letter))
+
+/** Words of `own` whose first letters the other side writes as one word: "New York Times", "NYT". */
+function abbreviated(own: Named, other: Named, ownKnown: WordIndex): readonly string[] {
+  return other.spelled.flatMap(({ word, meaning }) => {
+    if (meaning === '' || ownKnown.has(meaning)) return []
+    const span = spanOfInitials(word, own.spelled)
+    return span === null ? [] : span.flatMap(({ meaning: of }) => (of === '' ? [] : [of]))
+  })
+}
+
+/** Words in a row with these first letters, the little words counted or not; null: there are none. */
+function spanOfInitials(letters: string, spelled: readonly Spelling[]): readonly Spelling[] | null {
+  if (!/^[a-z]{3,5}$/.test(letters)) return null
+  for (const words of [spelled, spelled.filter(({ word }) => !LITTLE.test(word))]) {
+    const initials = words.map(({ word }) => word.charAt(0)).join('')
+    const at = initials.indexOf(letters)
+    if (at >= 0) return words.slice(at, at + letters.length)
+  }
+  return null
+}
+
+const LITTLE = /^(?:of|the|and|for|in|de|&)$/
+
+/** Endings by which a word becomes another of the same root: "congress", "congressional". */
+const DERIVED =
+  /^(?:e?d|ing|ment|ation|ion|ional|al|able|ible|ity|ive|ors?|ers?|ship|ian|ese|ish|ly)$/
 
 /** Words that are looked up whole or by their beginning: "starost" finds "starostove". */
 export class WordIndex {
@@ -60,15 +148,13 @@ export class WordIndex {
 
   has(word: string): boolean {
     if (this.#words.has(word)) return true
-    if (word.length < 5) return false
+    if (word.length < 5 || word.includes(':')) return false
     for (const other of this.#words) {
-      if (other.length < 5 || Math.abs(other.length - word.length) > 4) continue
+      if (other.length < 5 || other.includes(':') || Math.abs(other.length - word.length) > 5)
+        continue
       const [short, long] = word.length <= other.length ? [word, other] : [other, word]
-      if (
-        long.startsWith(short.slice(0, Math.max(5, short.length - 2))) &&
-        short.length / long.length > 0.6
-      )
-        return true
+      if (!long.startsWith(short.slice(0, Math.max(5, short.length - 2)))) continue
+      if (short.length / long.length > 0.6 || DERIVED.test(long.slice(short.length))) return true
     }
     return false
   }
@@ -79,16 +165,16 @@ export class WordIndex {
 }
 
 /** Cosine of two texts' telling words, 0 to 1. */
-export function cosine(a: readonly string[], b: readonly string[], corpus: Corpus): number {
+export function cosine(a: readonly string[], b: readonly string[]): number {
   const [one, other] = [new Set(a), new Set(b)]
   let shared = 0
   let lengthA = 0
   let lengthB = 0
   for (const word of one) {
-    const square = corpus.weight(word) ** 2
+    const square = weightOf(word) ** 2
     lengthA += square
     if (other.has(word)) shared += square
   }
-  for (const word of other) lengthB += corpus.weight(word) ** 2
+  for (const word of other) lengthB += weightOf(word) ** 2
   return lengthA === 0 || lengthB === 0 ? 0 : shared / Math.sqrt(lengthA * lengthB)
 }

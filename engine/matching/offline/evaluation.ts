@@ -4,7 +4,6 @@
 
 import { hash32 } from '../../random.ts'
 import { type Comparison, compare, EXPECTED_WEIGHTS } from '../compare/compare.ts'
-import { Corpus } from '../compare/corpus.ts'
 import { type Example, type Model, train } from '../compare/model.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
 import { cosine } from '../compare/words.ts'
@@ -12,6 +11,7 @@ import { everything, type Proposition } from '../understand/proposition.ts'
 import { understandEvent, understandMarket } from '../understand/understand.ts'
 import { VETO_REASONS, type VetoReason } from '../veto/vetoes.ts'
 import type { LabelledPair } from './labelled-pair.ts'
+import type { Siblings } from './siblings.ts'
 
 /** A labelled pair, understood and compared. */
 export interface Judged {
@@ -19,6 +19,8 @@ export interface Judged {
   readonly comparison: Comparison
   /** Cosine of the TF-IDF vectors of everything said, 0 to 1: the baseline. */
   readonly baseline: number
+  /** Its first side against questions that are near the second and others. */
+  readonly others: readonly Comparison[]
 }
 
 /** A pair with the score that a model gave which had not seen its group. */
@@ -26,38 +28,55 @@ export interface Scored extends Judged {
   readonly result: PairScore
 }
 
-/** Understands and compares all pairs; the corpus is learned from their own texts, never from labels. */
-export function judge(pairs: readonly LabelledPair[]): readonly Judged[] {
-  const understood = pairs.map((pair) => ({ pair, ...understandPair(pair) }))
-  const corpus = corpusOf(understood.flatMap(({ a, b }) => [a, b]))
-  return understood.map(({ pair, a, b }) => ({
-    pair,
-    comparison: compare(a, b, corpus),
-    baseline: cosine(everything(a), everything(b), corpus),
-  }))
+/** Understands and compares all pairs. */
+export function judge(
+  pairs: readonly LabelledPair[],
+  siblings: Siblings | null = null,
+): readonly Judged[] {
+  return pairs.map((pair) => {
+    const { a, b } = understandPair(pair)
+    return {
+      ...{ pair, comparison: compare(a, b) },
+      baseline: cosine(everything(a), everything(b)),
+      others: siblings === null || !pair.isSame ? [] : othersOf(pair, a, siblings),
+    }
+  })
 }
+
+/** Venue a's question against those that are next to venue b's. */
+function othersOf(pair: LabelledPair, a: Proposition, siblings: Siblings): readonly Comparison[] {
+  if (understandPair(pair).b.quantity !== null) return []
+  return siblings.of(pair.b.title, SIBLINGS_MAX).map((title) => {
+    const { b } = understandPair(
+      pair.grain === 'event'
+        ? { ...pair, b: { ...pair.b, title, markets: [] } }
+        : { ...pair, b: { ...pair.b, title } },
+    )
+    return compare(a, b)
+  })
+}
+
+/** Neighbours of a question that train the model, and how much each counts beside a labelled pair. */
+const SIBLINGS_MAX = 2
+const SIBLING_WEIGHT = 0.03
 
 function understandPair(pair: LabelledPair): { a: Proposition; b: Proposition } {
   if (pair.grain === 'event') return { a: understandEvent(pair.a), b: understandEvent(pair.b) }
   return { a: understandMarket(pair.a), b: understandMarket(pair.b) }
 }
 
-/** A corpus from propositions and their children. */
-function corpusOf(propositions: readonly Proposition[]): Corpus {
-  return new Corpus(propositions.map(everything))
-}
-
 /** Examples for training: pairs that no veto decides, for vetoes speak first. Occasions are a feature as well. */
 export function examplesOf(judged: readonly Judged[]): readonly Example[] {
-  return judged
-    .filter(({ comparison }) =>
-      comparison.vetoes.every(({ reason }) => reason === 'other_occasion'),
-    )
-    .map(({ comparison, pair }) => ({
-      features: comparison.features,
-      isSame: pair.isSame,
-      weight: 1,
-    }))
+  const isOpen = ({ vetoes }: Comparison): boolean =>
+    vetoes.every(({ reason }) => reason === 'other_occasion')
+  return judged.flatMap(({ comparison, others, pair: { isSame } }) => [
+    ...[comparison]
+      .filter(isOpen)
+      .map(({ features }): Example => ({ features, isSame, weight: 1 })),
+    ...others
+      .filter(isOpen)
+      .map(({ features }): Example => ({ features, isSame: false, weight: SIBLING_WEIGHT })),
+  ])
 }
 
 export function trainOn(judged: readonly Judged[]): Model {

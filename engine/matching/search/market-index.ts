@@ -49,7 +49,7 @@ interface EventPair {
 }
 
 export class MarketIndex<Reading> {
-  #judge: Judge<Reading>
+  readonly #judge: Judge<Reading>
   /** Venues whose subjects are looked for: a one-way match files one; null: all. */
   readonly #looked: ReadonlySet<VenueKey> | null
   readonly #markets = new Map<number, Filed<Reading>>()
@@ -77,14 +77,6 @@ export class MarketIndex<Reading> {
 
   *markets(): Iterable<MatchMarket> {
     for (const { market } of this.#markets.values()) yield market
-  }
-
-  /** Replaces the judge that reads and scores. */
-  rejudge(judge: Judge<Reading>): void {
-    this.#judge = judge
-    for (const filed of this.#markets.values()) filed.reading = null
-    for (const event of this.#eventsByNumber.values()) event.reading = null
-    this.#generation += 1
   }
 
   /** Files a market, in place of what its number had before. */

@@ -4,8 +4,7 @@
 // (match-corpus.ts). Upholds MATCHER1 to MATCHER3, MATCHER13, MATCHER15.
 
 import { isBefore } from '../../ids.ts'
-import type { MatchMarket } from '../../subject.ts'
-import { type Judge, openJudge, type PairScore } from '../compare/judge.ts'
+import { JUDGE, type Judge, type PairScore } from '../compare/judge.ts'
 import type {
   ChangeTask,
   FindTask,
@@ -21,21 +20,16 @@ import { KEPT_SCORE_MIN, PairGraph, partnerIn, type ScoredPair } from './pair-gr
 const NOTHING: MatchChanges = { begun: [], ended: [] }
 const CONFIRMED = 'confirmed by hand'
 
-type Open<Reading> = (markets: readonly MatchMarket[]) => Judge<Reading>
-
 export class PairFinder<Reading> {
-  readonly #open: Open<Reading>
-  #judge: Judge<Reading>
+  readonly #judge: Judge<Reading>
   #index: MarketIndex<Reading>
   #graph = new PairGraph()
   /** An operator's verdicts, by `a b`. */
   readonly #words = new Map<string, PairWord>()
   #seq = 0
 
-  /** `open` makes a judge that has learned from some markets, or from none. */
-  constructor(open: Open<Reading>) {
-    this.#open = open
-    this.#judge = open([])
+  constructor(judge: Judge<Reading>) {
+    this.#judge = judge
     this.#index = new MarketIndex(this.#judge)
   }
 
@@ -44,11 +38,10 @@ export class PairFinder<Reading> {
     else if (task.seq !== this.#seq + 1) return 'lost'
     this.#seq = task.seq
     if (task.kind === 'change') return this.#change(task)
-    return task.kind === 'find' ? this.#find(task) : this.#learn()
+    return this.#find(task)
   }
 
   #begin(): void {
-    this.#judge = this.#open([])
     this.#index = new MarketIndex(this.#judge)
     this.#graph = new PairGraph()
     this.#words.clear()
@@ -93,21 +86,13 @@ export class PairFinder<Reading> {
       into.push({ a, b, judged, isConfirmed: true })
     }
   }
-
-  #learn(): MatchChanges {
-    this.#judge = this.#open([...this.#index.markets()])
-    this.#index.rejudge(this.#judge)
-    return NOTHING
-  }
 }
 
 const keyOf = ({ a, b }: { readonly a: number; readonly b: number }): string => `${a} ${b}`
 
 /** The matcher of the service. */
 export function openPairFinder(): PairFinder<unknown> {
-  const finder: PairFinder<unknown> = new PairFinder((markets) =>
-    openJudge({ markets, events: [] }),
-  )
+  const finder: PairFinder<unknown> = new PairFinder(JUDGE)
   return finder
 }
 

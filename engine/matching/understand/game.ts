@@ -47,7 +47,7 @@ const WINS_THE = /^will .+? win the (?=.+ (?:vs\.?|v\.?|versus|at) )/
 const PAIR = /^(?:will )?(.+?) (?:vs\.?|v\.?|versus) (.+?)$/
 const PAIR_AT = /^(.+?) (?:vs\.?|v\.?|at|@) (.+?)$/
 const SPORT_WORDS =
-  "(?: (?:(?:men's |women's )?(?:(?:college|pro|professional) )?(?:football|basketball|baseball|hockey|soccer|tennis)|nfl|nba|wnba|mlb|nhl|mls|ncaaf|ncaab))?"
+  "(?: (?:(?:men's |women's )?(?:(?:college|pro|professional) )?(?:football|basketball|baseball|hockey|soccer|tennis|mma|boxing|rugby|cricket|lacrosse)|nfl|nba|wnba|mlb|nhl|mls|ncaaf|ncaab))?"
 const TRAILER = new RegExp(
   `(?: end in a draw.*| match winner| winner|${SPORT_WORDS} (?:game|match|fight)| moneyline| total points|(?: series)?(?: exact)? (?:result|score)| totals?| spreads?| (?:game|map) \\d)?\\??$`,
 )

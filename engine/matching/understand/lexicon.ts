@@ -14,15 +14,15 @@ const PHRASES =
   'pm=prime minister|premier,secgen=secretary general|secretary-general,un=united nations,eu=european union,ec=european commission,' +
   'fed=federal reserve|fomc|us federal reserve|federal open market committee,boc=bank of canada,boe=bank of england,ecb=european central bank,' +
   'boj=bank of japan,rba=reserve bank of australia,cpi=consumer price index|inflation|cpi inflation|inflation rate|cpi inflation rate,' +
-  'gdp=gross domestic product|gdp growth|gdp growth rate,jobless=unemployment rate|unemployment,payrolls=nonfarm payrolls|non farm payrolls|jobs added|jobs report|jobs number,' +
+  'gdp=gross domestic product|gdp growth|gdp growth rate,jobless=unemployment rate|unemployment,payrolls=nonfarm payrolls|non farm payrolls|jobs added|jobs report|jobs number|jobs numbers|jobs created,' +
   'nyc=new york city|nyc,washingtondc=washington dc|district of columbia,losangeles=los angeles,sanfrancisco=san francisco,philly=philadelphia,' +
   'rt=rotten tomatoes|rotten tomatoes tomatometer|tomatometer|rotten tomatoes score,btts=both teams to score|both teams score|will both teams score,' +
-  'sayx=say|says|said|mention|mentions|mentioned|mentioning|utter,winx=win|wins|winner|winners|won|winning|champion|champions,' +
-  'outx=out|leave|leaves|leaving|resign|resigns|resigned|removed|ousted|step down|steps down|no longer be|no longer|exit|exits|depart|departs|cease to be,' +
+  'sayx=say|says|said|mention|mentions|mentioned|mentioning|utter,winx=win|wins|winner|winners|won|winning|champion|champions|win the most seats|win most seats|wins the most seats|wins most seats|most seats|control|controls|win control|control of,' +
+  'outx=out|remain|remains|stay in office|stays in office|leave|leaves|leaving|resign|resigns|resigned|removed|ousted|step down|steps down|no longer be|no longer|exit|exits|depart|departs|cease to be,' +
   'nominee=nominee|nomination|nominated|primary winner|primary election|primary|nominate,governor=governor|gubernatorial|governorship,' +
-  'mayor=mayor|mayoral,president=president|presidential|presidency|potus,parliament=parliament|parliamentary,' +
-  'democrat=democrat|democrats|democratic|dems|democratic party,republican=republican|republicans|gop|republican party,' +
-  'house=house of representatives|house seat|house race|house,senate=senate|us senate,election=election|elections|electoral|elected|race,' +
+  'mayor=mayor|mayoral,president=president|presidential|presidency|potus,vicepresident=vice president|vice presidential|vice presidency|vp,parliament=parliament|parliamentary,' +
+  'democrat=democrat|democrats|democratic|democratics|dem|dems|democratic party,republican=republican|republicans|gop|republican party,' +
+  'house=house of representatives|house seat|house race|house,senate=senate|us senate|senator|senators,election=election|elections|electoral|elected|race,' +
   'percent=percent|percentage|pct,votes=vote|votes|popular vote,approval=approval|approval rating|job approval,' +
   'movie=movie|movies|film|films,show=show|shows|tv show|series|tv series,song=song|songs|single|track,' +
   'raise=raise|raises|hike|hikes|increase|increases|rise|rises|up,cut=cut|cuts|decrease|decreases|lower|lowers|reduce|reduces|down|fall|falls,' +
@@ -44,23 +44,45 @@ const PHRASES =
   'spread=spread|spreads|handicap,total=total|totals,draw=draw|tie|drawn,leader=leader|lead|leads|most,worldcup=fifa world cup|world cup,' +
   'ucl=champions league|uefa champions league,uel=europa league|uefa europa league,epl=premier league|english premier league|epl,' +
   'shutdown=shutdown|shut down,recession=recession,referendum=referendum|plebiscite,turnout=turnout|voter turnout,seat=seat|seats,' +
-  'dissent=dissent|dissents,hold=hold|holds,nochange=no change|maintain|maintains,bps=bps|basis points|bp,' +
+  'policyrate=interest rate|interest rates|key rate|key rates|base rate|cash rate|policy rate|bank rate|repo rate|benchmark rate|lending rate|deposit rate,' +
+  'fundsrate=funds rate|federal funds rate|fed funds rate|federal funds,' +
+  'dissent=dissent|dissents,nochange=no change|unchanged|maintain|maintains|maintain current rate|maintains current rate|maintain rate|maintains rate|maintain rates|hold|holds|hold rates|leave rates unchanged|keep rates unchanged|pause|pauses|hike 0 bps|hike rates by 0 bps|cut 0 bps,bps=bps|basis points|bp,' +
   'ai=ai|artificial intelligence,chatgpt=gpt|chatgpt,earnings=earnings|earnings call,divorce=divorce|divorced,marry=marry|married|wedding|marries,' +
-  'engaged=engaged|engagement,arrest=arrest|arrested|arrests,charge=charged|indicted|indict,convict=convicted|guilty|convict,pardon=pardon|pardons|pardoned,' +
+  'engaged=engaged|engagement,arrest=arrest|arrested|arrests,charge=charged|indicted|indict,convict=convicted|guilty|convict,pardon=pardon|pardons|pardoned|presidential pardon|presidential pardons,' +
   'fire=fire|fires|fired,sue=sue|sues|lawsuit,visit=visit|visits|travel to,strike=strike|strikes,ceasefire=ceasefire|cease fire,' +
   'hurricane=hurricane|hurricanes,earthquake=earthquake|earthquakes,spacex=space x|spacex,timepoy=time person of the year|person of the year,' +
-  'handshake=shake hands|shakes hands|handshake,federaltakeover=takeover|federal takeover'
+  'handshake=shake hands|shakes hands|handshake,federaltakeover=takeover|federal takeover,' +
+  'ban=ban|bans|banned|banning|outlaw|outlawed|prohibit|prohibited,government=government|govt|gov,chiefexecutive=ceo|chief executive|chief executive officer,' +
+  'covid=covid|covid19|coronavirus,prison=prison|jail|custody|behind bars,consecutive=consecutive|in a row|straight,' +
+  'oscar=oscar|oscars|academy award|academy awards,tonyaward=tony awards|tony award|tonys,golden globe=golden globe|golden globes,' +
+  'nominated=nominations for|oscar nominations|nominated for|earn a nomination|receive a nomination|grammy nominations|emmy nominations,' +
+  'percent=vote share|share of the vote|share of vote,0=no|none|zero,1=one,2=two|twice,3=three,4=four,5=five,6=six,7=seven,8=eight,9=nine,10=ten,' +
+  'eu=european,rename=rename|renamed|change name|change its name|name change,withdraw=withdraw|withdraws|withdrawal|pull out|pulls out|quit|quits,' +
+  'dropout=drop out|drops out|dropped out|dropping out,killed=die|dies|dead|death|killed|pass away,' +
+  'create=create|creates|created|establish|establishes|establishment,mostvotes=most votes,capital=market cap|market capitalization|market capitalisation|fdv|valuation,' +
+  'robotaxi=robotaxi|robotaxis,circuitbreaker=circuit breaker|circuitbreaker,trump=donald trump|president trump|president donald trump|trump,' +
+  'stepdown=abdicate|abdicates,impeach=impeach|impeached|impeachment,deport=deport|deports|deported|deportations|deportation,' +
+  'settle=settle|settles|settlement|settled,sentence=sentence|sentenced|sentencing,testify=testify|testifies|testimony,' +
+  'downgrade=downgrade|downgraded|downgrades,confirm=confirm|confirmed|confirms|confirmation,appoint=appoint|appointed|appoints|appointment,' +
+  'speech=speech|remarks|address|speaks,budget=budget|reconciliation'
+
+/** Identities that are names. */
+const PROPER =
+  'mlb nfl nba nhl wnba cfb cbb nl al afc nfc secgen un eu ec fed boc boe ecb boj rba nyc washingtondc losangeles sanfrancisco philly ' +
+  'democrat republican bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche shiba bnb wti brent spx ndx ' +
+  'dow gold silver nikkei netflix billboard spacex chatgpt ucl uel epl worldcup trump'
 
 /** Stop words: a question asks the same without them. */
 const STOP =
   'a an the of to in on at by for will be is are was were do does did this that with from and or as it its his her their they who which what how when where if than then there any vs v s i ' +
   'has have had get gets receive receives take takes during into per about between over under above below more less least market ' +
-  'price question event events after before part some not same each other another next whether anyone any someone through vs today tonight tomorrow'
+  'price question event events after before part some not same each other another next whether anyone any someone through vs today tonight tomorrow happen happens occur occurs times go goes going there featured'
 
 /** Words that questions add or leave out without asking another thing. */
 const SOFT =
   'election race year month week day season tournament award title candidate new official officially annual full final winx leader tour edition ' +
-  'announce general 2024 2025 2026 2027 2028 time number record company person people political party publish chart list us country:usa parliament legislative mlb nfl nba nhl finisher championship classic cup open league the'
+  'announce general 2024 2025 2026 2027 2028 time number record person people political party publish chart list us country:usa parliament legislative mlb nfl nba nhl finisher championship classic cup open league the ' +
+  'meet decision monetary policy board committee governing council target current role performance best prize place head general national public percent votes'
 
 const phrases = new Map<string, string>()
 for (const row of PHRASES.split(',')) {
@@ -73,6 +95,8 @@ for (const [name, country] of countryNames()) {
 for (const [name, state] of stateNames()) {
   if (!phrases.has(name)) phrases.set(name, `state:${state}`)
 }
+const identities = new Set(phrases.values())
+const proper = new Set(PROPER.split(' '))
 const stopWords = new Set(STOP.split(' '))
 const softWords = new Set(SOFT.split(' '))
 /** First word of a phrase → most words of a phrase that begins so. */
@@ -96,6 +120,16 @@ export function phraseLength(first: string): number {
 /** Whether a word counts little when the other question lacks it. */
 export function isSoftWord(word: string): boolean {
   return softWords.has(word)
+}
+
+/** Whether a word stands for one or more phrases. */
+export function isIdentity(word: string): boolean {
+  return identities.has(word)
+}
+
+/** Whether an identity is of one thing with a name, such as an asset, a league, a party. */
+export function isProper(identity: string): boolean {
+  return proper.has(identity)
 }
 
 export function isStopWord(word: string): boolean {

@@ -15,6 +15,7 @@ const ORDINALS: Readonly<Record<string, string>> = {
   two: '2',
   three: '3',
   top: '1',
+  outright: '1',
   highest: 'most',
   largest: 'most',
   biggest: 'most',
@@ -27,7 +28,7 @@ const ORDINALS: Readonly<Record<string, string>> = {
 const NTH = 'first|second|third|fourth|fifth|\\d+(?:st|nd|rd|th)'
 /** A text without any of these has none of the marks below. */
 const ORDINAL =
-  /\d|#|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut)\b/
+  /\d|#|\b(?:core|supporting|revival|acting|interim|deputy|outright|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut)\b/
 /** Class → pattern over the folded text, its first group that is set being the value, and a cheap text that must be there. */
 const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ['season', /\b(?:season|s)\s?(\d{1,2})\b/g, /season|s\d/],
@@ -39,15 +40,20 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ['set', new RegExp(`\\bset (\\d)\\b|\\b(${NTH}) set\\b`, 'g'), /set/],
   [
     'round',
-    new RegExp(`\\b(?:round|r) ?(\\d{1,2})\\b|\\b(${NTH}) round\\b|\\bround of (\\d+)\\b`, 'g'),
+    new RegExp(
+      `\\b(?:round|r) ?(\\d{1,2})\\b|\\b(${NTH}) round\\b|\\bround of (\\d+)\\b|\\b(outright)\\b`,
+      'g',
+    ),
   ],
   ['half', /\b(first|second|1st|2nd) half\b|\b(1|2)h\b/g, /half|\dh/],
   ['weekN', new RegExp(`\\bweek (\\d{1,2})\\b(?!\\s*[-/])|\\b(${NTH})[ -]week\\b`, 'g'), /week/],
+  ['limit', /\b(core|supporting|revival|acting|interim|deputy)\b/g],
+  ['peak', /\bhow (high|low)\b/g],
   ['dayN', /\bday (\d{1,2})\b/g, /day /],
   [
     'rank',
     new RegExp(
-      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner)[ -](${NTH}|up)\\b|\\b(top)\\b(?! ?\\d| ten| five| three| chef)`,
+      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner|be)[ -](${NTH}|up)\\b|\\b(top)\\b(?! ?\\d| ten| five| three| chef)`,
       'g',
     ),
   ],
@@ -57,7 +63,7 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ],
   [
     'extreme',
-    /(?<!at )\b(most|highest|largest|biggest|best|least|fewest|lowest|smallest|worst)\b/g,
+    /(?<!at )\b(most(?! seats)|highest|largest|biggest|best|least|fewest|lowest|smallest|worst)\b/g,
   ],
   [
     'gradeN',
@@ -69,7 +75,8 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
 /** Meaning of a word (lexicon.ts) → the class in which it excludes others. */
 const CLASSES: Readonly<Record<string, string>> = {
   party: 'democrat republican',
-  office: 'governor mayor president pm senator attorney secgen',
+  office: 'governor mayor president vicepresident pm senate house attorney secgen',
+  level: 'highest lowest',
   league: 'mlb nfl nba nhl wnba cfb cbb mls epl ucl uel f1 nascar ufc ipl worldcup',
   division: 'al nl afc nfc',
   asset:
@@ -79,6 +86,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   work: 'movie show song album',
   sex: 'men women mens womens',
   reach: 'global us1',
+  stage: 'nominee nominated qualify advance runoff relegation semifinal',
 }
 
 const classOfWord = new Map<string, string>()
@@ -86,8 +94,8 @@ for (const [name, words] of Object.entries(CLASSES)) {
   for (const word of words.split(' ')) classOfWord.set(word, name)
 }
 
-/** Marks of a folded text and its meanings. */
-export function marksOf(folded: string, meanings: readonly string[]): Marks {
+/** Marks of a folded text and its meanings; `around` is what else is said, for the span of a figure. */
+export function marksOf(folded: string, meanings: readonly string[], around = ''): Marks {
   const marks = new Map<string, Set<string>>()
   const add = (name: string, value: string): void => {
     const known = marks.get(name)
@@ -110,12 +118,30 @@ export function marksOf(folded: string, meanings: readonly string[]): Marks {
     else if (word.startsWith('state:')) add('state', word)
     else if (word.startsWith('district')) add('district', word)
   }
+  const span = spanOf(`${folded} ${around}`)
+  if (span !== null) add('span', span)
   const placing = placingOf(marks, meanings)
   marks.delete('topN')
   marks.delete('rank')
   marks.delete('cut')
   if (placing !== null) add('placing', placing)
   return marks
+}
+
+const SPANS: readonly (readonly [string, RegExp])[] = [
+  [
+    'year',
+    /\b(?:yoy|y\/y|annual(?:ly)?|annuali[sz]ed|year[- ]over[- ]year|year[- ]on[- ]year|12[- ]month|yearly)\b/,
+  ],
+  ['month', /\b(?:mom|m\/m|monthly|month[- ]over[- ]month|month[- ]on[- ]month)\b/],
+  ['quarter', /\b(?:qoq|q\/q|quarterly|quarter[- ]over[- ]quarter|quarter[- ]on[- ]quarter)\b/],
+]
+
+/** Over what a figure is measured. The index of prices is told by the month, inflation by the year, unless a text says more. */
+function spanOf(text: string): string | null {
+  for (const [span, pattern] of SPANS) if (pattern.test(text)) return span
+  if (/\binflation\b/.test(text)) return 'year'
+  return /\bcpi\b/.test(text) ? 'month' : null
 }
 
 /** A win is no place among the first ten; the first place is a win. */
@@ -149,10 +175,27 @@ export function conflictsOf(a: Marks, b: Marks): readonly string[] {
   return found
 }
 
-/** Of classes that only one of the two has, how many; ordinals and classes alike. */
-export function lonelyMarks(a: Marks, b: Marks): number {
-  let lonely = 0
-  for (const name of a.keys()) if (!b.has(name)) lonely += 1
-  for (const name of b.keys()) if (!a.has(name)) lonely += 1
+/** Classes that tell one part or measure of an occasion from another. */
+const STAGES = new Set(['placing', 'half', 'weekN', 'dayN', 'episode', 'peak', 'span', 'group'])
+/** Classes that tell a part from the whole. */
+const PARTS = new Set(['round', 'stage', 'limit', 'map', 'set'])
+
+/** Of classes that only one of the two has, how many. */
+export function lonelyMarks(
+  a: Marks,
+  b: Marks,
+): { readonly parts: number; readonly stages: number; readonly others: number } {
+  const lonely = { parts: 0, stages: 0, others: 0 }
+  for (const [own, other] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    for (const [name, values] of own) {
+      // A win is what most questions ask, said or not.
+      const isPlain = name === 'placing' && values.has('win')
+      if (other.has(name) || isPlain) continue
+      lonely[PARTS.has(name) ? 'parts' : STAGES.has(name) ? 'stages' : 'others'] += 1
+    }
+  }
   return lonely
 }

@@ -7,6 +7,7 @@ import type { Day } from './dates.ts'
 import type { Game } from './game.ts'
 import type { Marks } from './marks.ts'
 import type { Quantity } from './quantity.ts'
+import type { Spelling } from './words.ts'
 
 /** Where a date was said: the better source is believed. */
 export type WhenSource = 'title' | 'subtitle' | 'handle' | 'close'
@@ -20,8 +21,8 @@ export interface When {
   readonly source: WhenSource
 }
 
-/** How it is asked: which of several, how many, or whether. */
-export type QuestionForm = 'open' | 'count' | 'closed'
+/** How it is asked: which of several, by when, how many, or whether. */
+export type QuestionForm = 'open' | 'when' | 'count' | 'closed'
 
 export type PropositionKind = 'game' | 'price' | 'quantity' | 'speech' | 'text'
 
@@ -60,8 +61,12 @@ export interface Proposition {
   readonly answer: readonly string[]
   /** Meanings of everything else said: event, its sub-title, slug. */
   readonly context: readonly string[]
-  /** Stems of the question's words that begin with a capital, openers such as "will" left out. */
+  /** Meanings of the question's words that are names. */
   readonly names: ReadonlySet<string>
+  /** The same of question and answer, as they stand side by side: "Los Angeles Lakers". */
+  readonly runs: readonly (readonly string[])[]
+  /** Every word of question and answer, for abbreviations. */
+  readonly spelled: readonly Spelling[]
   /** Of an event: whether at most one answer can be right; null: not said. */
   readonly isExclusive: boolean | null
   /** Of an event: what its markets ask, in order. */

@@ -93,11 +93,12 @@ function half(text: string | undefined, end: 'low' | 'high', isOpen: boolean): B
   const isLow = end === 'low'
   // Policy rates move by quarters of a point: more than 25 is 50 or more.
   const isStepped = isOpen && read.unit === 'bps' && read.value % RATE_STEP_BPS === 0
-  const value = isStepped ? read.value + (isLow ? RATE_STEP_BPS : -RATE_STEP_BPS) : read.value
+  const snapped = isLow && isOpen ? snapNines(read) : read.value
+  const value = isStepped ? read.value + (isLow ? RATE_STEP_BPS : -RATE_STEP_BPS) : snapped
   return {
     low: isLow ? value : Number.NEGATIVE_INFINITY,
     high: isLow ? Number.POSITIVE_INFINITY : value,
-    isLowOpen: isLow && isOpen && !isStepped,
+    isLowOpen: isLow && isOpen && !isStepped && snapped === read.value,
     isHighOpen: !isLow && isOpen && !isStepped,
     touch: '',
     unit: read.unit,
@@ -195,14 +196,24 @@ export type RangeRelation =
   | 'overlap'
   | 'apart'
 
-export function relateRanges(a: Quantity, b: Quantity): RangeRelation {
-  const isLowEqual = isEqual(a.low, b.low)
-  const isHighEqual = isEqual(a.high, b.high)
-  if (isLowEqual && isHighEqual) {
-    const isEndEqual = a.isLowOpen === b.isLowOpen && a.isHighOpen === b.isHighOpen
+export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
+  if (isEqual(one.low, other.low) && isEqual(one.high, other.high)) {
+    const isEndEqual = one.isLowOpen === other.isLowOpen && one.isHighOpen === other.isHighOpen
     return isEndEqual ? 'same' : 'boundary'
   }
-  const isTouching = isEqual(a.high, b.low) || isEqual(b.high, a.low)
+  const isWhole = [one, other].every(isOfWholes)
+  const [a, b] = isWhole ? [closed(one), closed(other)] : [one, other]
+  const isLowEqual = isEqual(a.low, b.low)
+  const isHighEqual = isEqual(a.high, b.high)
+  if (isLowEqual && isHighEqual) return 'same'
+  // Whole numbers meet where one ends and the other begins with the next.
+  const step = isWhole ? 1 : 0
+  const isTouching = [
+    [one.high, other.low],
+    [other.high, one.low],
+    [a.high + step, b.low],
+    [b.high + step, a.low],
+  ].some(([end = 0, begin = 0]) => isEqual(end, begin))
   const isHalf = (range: Quantity): boolean =>
     range.low === Number.NEGATIVE_INFINITY || range.high === Number.POSITIVE_INFINITY
   if (isTouching && isHalf(a) && isHalf(b)) return 'complement'
@@ -210,6 +221,22 @@ export function relateRanges(a: Quantity, b: Quantity): RangeRelation {
   if ((isLowEqual || a.low > b.low) && (isHighEqual || a.high < b.high)) return 'inside'
   if ((isLowEqual || a.low < b.low) && (isHighEqual || a.high > b.high)) return 'around'
   return 'overlap'
+}
+
+/** Counts and degrees are whole numbers: "above 84" is "at least 85". */
+function isOfWholes({ low, high, unit }: Quantity): boolean {
+  if (unit !== '' && unit !== '°') return false
+  return [low, high].every((end) => !Number.isFinite(end) || Number.isInteger(end))
+}
+
+function closed(range: Quantity): Quantity {
+  return {
+    ...range,
+    low: range.isLowOpen ? range.low + 1 : range.low,
+    high: range.isHighOpen ? range.high - 1 : range.high,
+    isLowOpen: false,
+    isHighOpen: false,
+  }
 }
 
 function isEqual(one: number, other: number): boolean {

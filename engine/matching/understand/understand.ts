@@ -14,6 +14,7 @@ import {
   type TickerDate,
 } from './dates.ts'
 import { type GameFacts, gameOfSlug, gameOfTicker } from './games.ts'
+import { isIdentity, isProper, meaningOf } from './lexicon.ts'
 import { type Marks, marksOf } from './marks.ts'
 import {
   asksDirection,
@@ -25,7 +26,14 @@ import {
 } from './price-question.ts'
 import type { Proposition, PropositionKind, QuestionForm, When, WhenSource } from './proposition.ts'
 import { type Quantity, quantityOf, quantityOfStrike, quantityOfTicker } from './quantity.ts'
-import { fold, meanings, stem, TITLE_CHARACTERS_MAX } from './words.ts'
+import {
+  fold,
+  isOrdinary,
+  type Spelling,
+  spellingsOf,
+  stem,
+  TITLE_CHARACTERS_MAX,
+} from './words.ts'
 
 /** Markets of an event that are read: the first ones of a grid show what it asks. */
 const CHILDREN_MAX = 40
@@ -98,10 +106,14 @@ function understand(
   const grain = facts.samples === undefined || 'markets' in listed ? 'event' : 'market'
   const game = listed.handles === 'slug' ? gameOfSlug(facts) : gameOfTicker(facts)
   const anchor = anchorOf(listed)
-  const title = readText(listed.title, anchor)
+  const title = readText(withoutHonorifics(listed.title), anchor)
   const answer = grain === 'market' ? readText(answerText(listed), anchor) : EMPTY_TEXT
   const context = readText(contextText(listed, facts, grain), anchor)
-  const marks = marksOf(`${title.folded} ${answer.folded}`, [...title.words, ...answer.words])
+  const marks = marksOf(
+    `${title.folded} ${answer.folded}`,
+    [...title.words, ...answer.words],
+    context.folded,
+  )
   const price = priceTextsOf(listed, title, answer, context)
   const isSpeech = title.words.includes('sayx')
   const asset = isSpeech ? null : assetOf(marks, price)
@@ -109,6 +121,10 @@ function understand(
   const minutes = isUpDown ? minutesOf(price) : null
   // A question on the direction of a price names an asset and a window, and no range.
   const isDirection = isUpDown && asset !== null
+  const runs = [
+    ...nameRunsOf(withoutHonorifics(listed.title)),
+    ...(grain === 'market' ? nameRunsOf(answerText(listed)) : []),
+  ]
   const words = isDirection ? [asset, 'updown'] : withoutOrdinals(title.words, marks)
   const quantity = isDirection ? null : quantityFor(listed, title, answer, grain)
   return {
@@ -118,7 +134,10 @@ function understand(
     kind: kindOf(game !== null, asset, quantity, title),
     game,
     asset,
-    isTouch: quantity?.touch !== '' && quantity !== null ? true : TOUCH.test(title.folded),
+    isTouch:
+      (quantity !== null && quantity.touch !== '') ||
+      TOUCH.test(title.folded) ||
+      title.dates.some(({ role }) => role === 'by'),
     isUpDown,
     minutes,
     quantity,
@@ -136,7 +155,9 @@ function understand(
     words,
     answer: isDirection ? [] : answer.words,
     context: context.words,
-    names: isDirection ? new Set([asset]) : namesOf(listed.title),
+    names: isDirection ? new Set([asset]) : new Set(runs.flat()),
+    runs: isDirection ? [] : runs,
+    spelled: [...title.spelled, ...answer.spelled],
     isExclusive: listed.isExclusive ?? null,
     children: markets.map((market) => read(market)),
     rules: listed.rules.slice(0, RULES_CHARACTERS_MAX),
@@ -155,11 +176,19 @@ interface ReadText {
   /** Without dates and range. */
   readonly rest: string
   readonly words: readonly string[]
+  readonly spelled: readonly Spelling[]
   readonly dates: readonly DateMention[]
   readonly quantity: Quantity | null
 }
 
-const EMPTY_TEXT: ReadText = { folded: '', rest: '', words: [], dates: [], quantity: null }
+const EMPTY_TEXT: ReadText = {
+  folded: '',
+  rest: '',
+  words: [],
+  spelled: [],
+  dates: [],
+  quantity: null,
+}
 
 /** Dates, then the range, then words: each reads what the one before left. */
 function readText(text: string, anchor: Day | null): ReadText {
@@ -177,7 +206,9 @@ function readText(text: string, anchor: Day | null): ReadText {
     /\b\d{1,2}(?::\d\d)?\s?[ap]m\b|\b(?:et|edt|est|utc)\b|\bthis (?:week|month|year|season)\b/g,
     ' ',
   )
-  return { folded, rest, words: meanings(rest), dates, quantity }
+  const spelled = spellingsOf(rest)
+  const words = spelled.flatMap(({ meaning }) => (meaning === '' ? [] : [meaning]))
+  return { folded, rest, words, spelled, dates, quantity }
 }
 
 /** The short title, unless it only says Yes. */
@@ -288,10 +319,12 @@ function quantityFor(
   const said = answer.quantity ?? boundOf(title.quantity, bareQuantity(answer)) ?? title.quantity
   if (said !== null) return said
   if (grain === 'event' || listed.handles === 'slug') return null
-  return (
-    quantityOfStrike(listed.strike ?? null) ??
-    quantityOfTicker(listed.handle.split('-').at(-1) ?? '')
-  )
+  const strike = quantityOfStrike(listed.strike ?? null)
+  if (strike !== null) return strike
+  const ofTicker = quantityOfTicker(listed.handle.split('-').at(-1) ?? '')
+  // "Cut rates 7 times" asks for just seven, whatever the ticker's end.
+  const isCounted = ofTicker !== null && title.words.includes(String(ofTicker.low))
+  return isCounted ? null : ofTicker
 }
 
 /** "51" beside "above 51" only repeats the bound; beside anything else it is what Yes stands for. */
@@ -330,6 +363,8 @@ function kindOf(
   return quantity === null ? 'text' : 'quantity'
 }
 
+const WHETHER = /^(?:will|is|are|does|do|did|can|has|have)\b(?!.*(?:\?.|\.\.\.))/
+
 function formOf(folded: string, childCount: number): QuestionForm {
   if (
     /^(?:# of|number of)|\bhow (?:many|much|high|low|often|long)\b|(?<![\d.])\s?% of|\b(?:what|which) (?:%|percent)|_{2,}|\bmargin of\b|\bturnout\b/.test(
@@ -337,40 +372,71 @@ function formOf(folded: string, childCount: number): QuestionForm {
     )
   )
     return 'count'
-  if (/\b(?:who|whom|which|what|where|when)\b|\bby\.\.\.|\bwinner\b/.test(folded)) return 'open'
+  if (/^when\b|\b(?:by|before|in) ?(?:\.\.\.|_{2,})|\bwhen will\b/.test(folded)) return 'when'
+  if (/\b(?:who|whom|which|what|where)\b|\bwinner\b/.test(folded)) return 'open'
+  if (WHETHER.test(folded)) return 'closed'
   // "Next prime minister?" is open, "will anyone dissent at the next meeting?" is not.
   if (/^(?!(?:will|is|are|does|do|did|can|has|have)\b).*\bnext\b.*\?$/.test(folded)) return 'open'
   if (childCount > 1) return 'open'
   return 'closed'
 }
 
-const NAME = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}]*/gu
-
-const NAME_RUN = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}.]*(?: \p{Lu}[\p{L}\p{N}.]*)*/gu
-
 const OPENERS = new Set(
-  'will who what which when where how is are does did top most next number highest lowest first any best total'.split(
+  'will who what which when where how is are does did top most next number highest lowest first any best total jan feb mar apr jun jul aug sep sept oct nov dec january february march april may june july august september october november december'.split(
     ' ',
   ),
 )
 
-/** Words with a capital, without those that only open questions. */
-function namesOf(title: string): ReadonlySet<string> {
-  const names = new Set<string>()
-  for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME)) {
-    const word = fold(match[0])
-    if (!OPENERS.has(word)) names.add(stem(word))
-  }
-  // "Philadelphia" and "New York City" count by their meanings.
+const NAME_RUN =
+  /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}.'’]*(?:[ -](?:(?:de|da|di|del|la|van|von|bin|al|el) )?\p{Lu}[\p{L}\p{N}.'’]*)*/gu
+/** A telling word in lower case behind the first: capitals in such a title are no heading's. */
+const LOWER_WORD =
+  / (?!(?:will|the|and|for|with|from|over|under|into|than|that|this|what|which|when|after|before|during|above|below|between|have|been|more|less|most|next|has|are|was|not|its|his|her|who|how|did|any|all|out|per|via|off|can|get)\b)\p{Ll}{3,}/u
+/** A title before a name says nothing that the name does not: "President Trump", "Sen. Doe". */
+const HONORIFIC =
+  /\b(?:President|Vice President|Sen\.|Senator|Rep\.|Representative|Gov\.|Governor|Justice|Secretary|Prime Minister|Chair|King|Queen|Prince|Princess|Crown Prince|Dr\.|Mr\.|Mrs\.|Ms\.|Sir) (?=(\p{Lu}[\p{L}'’-]+))/gu
+
+function withoutHonorifics(title: string): string {
+  return title.replace(HONORIFIC, (whole, next: string) => {
+    const folded = fold(next)
+    return isOrdinary(stem(folded)) || meaningOf(folded) !== null ? whole : ''
+  })
+}
+
+/**
+ * Names of a title: words with a capital that no text writes in lower case, in runs ("Los Angeles Lakers"). In a heading
+ * capitals prove nothing, so ordinary words end a run.
+ */
+function nameRunsOf(title: string): readonly (readonly string[])[] {
+  const runs: string[][] = []
+  const isHeading = !LOWER_WORD.test(title)
   for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME_RUN)) {
-    const folded = fold(match[0])
-    if (!OPENERS.has(folded)) for (const word of meanings(folded)) names.add(word)
+    let run: string[] = []
+    for (const { word, meaning } of spellingsOf(fold(match[0]))) {
+      if (isNameWord(word, meaning, isHeading)) {
+        run.push(meaning)
+        continue
+      }
+      if (meaning === '') continue
+      if (run.length > 0) runs.push(run)
+      run = []
+    }
+    if (run.length > 0) runs.push(run)
   }
-  return names
+  return runs
+}
+
+function isNameWord(word: string, meaning: string, isHeading: boolean): boolean {
+  if (meaning === '') return false
+  if (/^(?:country|state|district)/.test(meaning)) return true
+  if (OPENERS.has(word) || /^\d+$/.test(word)) return false
+  // A phrase of the lexicon is a name only where it stands for one.
+  if (meaning !== stem(word) || isIdentity(meaning)) return isProper(meaning)
+  return !isHeading || !isOrdinary(meaning)
 }
 
 const NEGATED_VERB =
-  /\b(?:will|would|does|do|did|is|are|has|have|can)\b[^?|:]*?\bnot\b(?! (?:only|before|until|later)\b)|n't\b|\b(?:fails? to|stays? dry)\b/
+  /\b(?:will|would|does|do|did|is|are|has|have|can)\b[^?|:]*?\bnot\b(?! (?:only|before|until|later)\b)|n't\b|\b(?:fails? to|stays? dry|remains?|stays? in office)\b/
 /** "No one", "no change" and "no. 1" are answers of their own, and no denials. */
 const NEGATED_ANSWER = /^not?\b(?!\.| (?:one|body|change|other|longer|more|\d))\s*(\S*)/
 const QUOTED = /"[^"]*"/g

@@ -2,6 +2,7 @@
 // length and script is taken; its characters beyond the bound are not read. Not for: dates and numbers, which are
 // read first and cut out (dates.ts, quantity.ts). Upholds MATCHTEXT1, MATCHTEXT2.
 
+import { ORDINARY_WORDS, RIVAL_WORDS, WEIGHT_STEPS, WORDS_BY_STEP } from './learned-words.ts'
 import { isStopWord, meaningOf, phraseLength } from './lexicon.ts'
 import { spellDistricts } from './states.ts'
 
@@ -11,6 +12,8 @@ export const TITLE_CHARACTERS_MAX = 400
 /** Tags of markup; "<43.5%" is none. */
 const MARKUP = /<[/!a-z][^<>]{0,200}>/gi
 const SPACES = /\s\s|[^\S ]/
+/** "2025-26" is the season that ends in 2026. */
+const SEASON = /\b20(\d\d)[-/](\d\d)\b(?![-/\d])/g
 const PLAIN = /^[\x20-\x7e]*$/
 
 /** Lower case, no accents, plain quotes and dashes, one space between words; at most `limit` characters. */
@@ -36,7 +39,10 @@ let next = 0
 function foldAnew(text: string, limit: number): string {
   const plain = text.includes('<') ? text.slice(0, 2 * limit).replace(MARKUP, ' ') : text
   const cut = plain.length > limit ? plain.slice(0, limit) : plain
-  const lower = PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut)
+  const lower = (PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut)).replace(
+    SEASON,
+    (whole, from, to) => (Number(to) === Number(from) + 1 ? `20${to}` : whole),
+  )
   return (SPACES.test(lower) ? lower.replace(/\s+/g, ' ') : lower).trim()
 }
 
@@ -66,35 +72,47 @@ export function rawWords(folded: string): string[] {
   if (joined.includes('.')) joined = joined.replace(/\b(\p{L})\.(?=\p{L}\b)/gu, '$1')
   // "25bps" is "25 bps"; other letters behind digits belong to them ("15m", "4k").
   if (joined.includes('bp')) joined = joined.replace(/(?<=\d)(?=bps?\b)/g, ' ')
+  if (joined.includes('%')) joined = joined.replace(/(?<![\d.])\s?%/g, ' percent ')
+  if (joined.includes('('))
+    joined = joined.replace(/\((w|m)\)/g, (_, sex) => (sex === 'w' ? 'women' : 'men'))
   if (joined.includes("'")) joined = joined.replace(/'s\b|'/g, '')
   return joined.match(PLAIN.test(joined) ? PLAIN_WORD : WORD) ?? []
 }
 
 /** The telling words of a folded text, in order; repeated words stay. */
 export function meanings(folded: string): string[] {
+  return spellingsOf(folded).flatMap(({ meaning }) => (meaning === '' ? [] : [meaning]))
+}
+
+/** A word as it is written, and what it means; '' for a stop word and for what continues a phrase. */
+export interface Spelling {
+  readonly word: string
+  readonly meaning: string
+}
+
+/** Every word of a folded text in order. */
+export function spellingsOf(folded: string): readonly Spelling[] {
   const words = rawWords(spellDistricts(folded))
-  const found: string[] = []
+  const found: Spelling[] = []
   for (let at = 0; at < words.length; ) {
     const taken = phraseAt(words, at, found)
-    if (taken > 0) {
-      at += taken
-      continue
-    }
     const word = words[at] ?? ''
-    at += 1
-    if (!isStopWord(word)) found.push(stem(word))
+    if (taken === 0) found.push({ word, meaning: isStopWord(word) ? '' : stem(word) })
+    at += Math.max(1, taken)
   }
   return found
 }
 
-/** Pushes the meaning of the longest phrase that begins here; how many words it took. */
-function phraseAt(words: readonly string[], at: number, found: string[]): number {
+/** Adds the longest phrase that begins here under its first word; how many words it took. */
+function phraseAt(words: readonly string[], at: number, found: Spelling[]): number {
   const most = Math.min(phraseLength(words[at] ?? ''), words.length - at)
   for (let length = most; length > 0; length -= 1) {
     const phrase = length === 1 ? (words[at] ?? '') : words.slice(at, at + length).join(' ')
     const meaning = meaningOf(phrase)
     if (meaning === null) continue
-    found.push(meaning)
+    for (let next = 0; next < length; next += 1) {
+      found.push({ word: words[at + next] ?? '', meaning: next === 0 ? meaning : '' })
+    }
     return length
   }
   return 0
@@ -104,8 +122,36 @@ function phraseAt(words: readonly string[], at: number, found: string[]): number
 export function stem(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
-  if (word.endsWith('ing') && word.length > 6) return word.slice(0, -3)
-  if (word.endsWith('ed') && word.length > 5) return word.slice(0, -2)
+  if (word.endsWith('ing') && word.length > 5) return undoubled(word.slice(0, -3))
+  if (word.endsWith('ed') && word.length > 4) return undoubled(word.slice(0, -2))
+  if (/(?:x|z|ch|sh|ss)es$/.test(word)) return word.slice(0, -2)
   if (word.endsWith('s') && !/(?:ss|us|is)$/.test(word)) return word.slice(0, -1)
   return word
+}
+
+/** "bann" of "banned" is "ban"; "call" stays. */
+function undoubled(bare: string): string {
+  return /([bdgmnprt])\1$/.test(bare) ? bare.slice(0, -1) : bare
+}
+
+const weights = new Map<string, number>()
+for (const [step, words] of WORDS_BY_STEP) {
+  for (const word of words.split(' ')) weights.set(word, step / WEIGHT_STEPS)
+}
+const ordinary = new Set(ORDINARY_WORDS.split(' '))
+const rivals = new Set(RIVAL_WORDS.split(','))
+
+/** How telling a meaning is, by how few families of questions have it: near 0 (most) to 1 (hardly any). */
+export function weightOf(meaning: string): number {
+  return weights.get(meaning) ?? 1
+}
+
+/** Whether a stem is no name: it stands in lower case within sentences. */
+export function isOrdinary(stemmed: string): boolean {
+  return ordinary.has(stemmed)
+}
+
+/** Whether two meanings fill one place in titles that are equal otherwise, as "actor" and "actress" do. */
+export function areRivals(one: string, other: string): boolean {
+  return rivals.has(one < other ? `${one} ${other}` : `${other} ${one}`)
 }

@@ -20,12 +20,13 @@ export function judgeGames(a: Game, b: Game): GameFinding {
   if (vetoes.length === 0) vetoes.push(...sideVetoes(comparison, a))
   // Nothing that a reader may overrule hides that Yes of one is No of the other.
   else if (isOppositeBet(comparison)) vetoes.push(veto('opposite_side'))
+  // With sides exchanged the question is the same all the more: its veto keeps it apart.
   const isFull =
-    vetoes.length === 0 &&
+    vetoes.every(({ reason }) => reason === 'opposite_side') &&
     gameVerdict(comparison) === 'same' &&
     comparison.isDaySure &&
     comparison.line !== 'unknown' &&
-    comparison.side === 'same'
+    (comparison.side === 'same' || comparison.side === 'opposite')
   return { vetoes, comparison, isFull }
 }
 

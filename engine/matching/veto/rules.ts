@@ -1,7 +1,7 @@
 // Vetoes of rule texts: station, source, and terms that only one of the two has. Not for: what the questions say
 // (engine/matching/veto/text.ts). Upholds VETO14, VETO15, VETO21.
 
-import { sourcesOf, stationsOf } from '../compare/rule-differences.ts'
+import { ruleDifferences, sourcesOf, stationsOf } from '../compare/rule-differences.ts'
 import { otherTerms } from '../compare/rule-terms.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { meanings } from '../understand/words.ts'
@@ -12,7 +12,8 @@ import { type Veto, veto } from './vetoes.ts'
  * alone is a caveat and no veto; beside another difference it is listed, before the terms.
  */
 export function ruleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
-  const [stations, terms] = [stationConflicts(a, b), otherTerms(a.rules, b.rules)]
+  const stations = stationConflicts(a, b)
+  const terms = [...otherTerms(a.rules, b.rules), ...otherScopes(a, b)]
   if (stations.length + terms.length === 0) return []
   const sources = asksTemperature(a, b) ? otherSources(a, b) : []
   return [veto('other_rules', [...stations, ...sources, ...terms].join(', '))]
@@ -30,6 +31,13 @@ export function withSources(
   return vetoes.map((found) =>
     found.reason === 'containment' ? { ...found, detail: `${found.detail}, ${source}` } : found,
   )
+}
+
+/** What counts as having happened, and who wins a tie, where both texts say it and say different things. */
+function otherScopes(a: Proposition, b: Proposition): readonly string[] {
+  return ruleDifferences(a.rules, b.rules)
+    .filter(({ name }) => name === 'scope' || name === 'tie')
+    .map((found) => `${found.name}: ${found.a} against ${found.b}`)
 }
 
 const asksTemperature = (a: Proposition, b: Proposition): boolean =>

@@ -74,9 +74,10 @@ export function rangeVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   }
 }
 
-/** Counts often equal their threshold exactly; prices and percentages are taken never to. */
+/** Counts and published percentages often equal their threshold exactly; prices are taken never to. */
 function isCounted({ quantity, asset }: Proposition): boolean {
-  if (quantity === null || asset !== null || quantity.unit !== '') return false
+  if (quantity === null || asset !== null || quantity.unit === '$') return false
+  if (quantity.unit === '%') return true
   return [quantity.low, quantity.high].every(
     (end) => !Number.isFinite(end) || Number.isInteger(end),
   )
@@ -107,8 +108,11 @@ export function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 export function answerVetoes(a: Proposition, b: Proposition, known: WordIndex): readonly Veto[] {
   if (b.answer.length === 0) return []
   if (a.answer.length > 0) {
-    if (isOtherNumber(a.answer, b.answer)) return [veto('other_answer', b.answer.join(' '))]
-    return gradeNames(a.answer.join(' '), b.answer.join(' ')) >= 0.45 ? [] : [veto('other_answer')]
+    const numbers = sharesNumber(a.answer, b.answer)
+    if (numbers === false) return [veto('other_answer', b.answer.join(' '))]
+    return numbers === true || gradeNames(a.answer.join(' '), b.answer.join(' ')) >= 0.45
+      ? []
+      : [veto('other_answer')]
   }
   const missing = b.answer.filter((word) => !known.has(word))
   if (missing.length === 0) return []
@@ -117,20 +121,26 @@ export function answerVetoes(a: Proposition, b: Proposition, known: WordIndex): 
   return isNick ? [] : [veto('other_answer', missing.join(' '))]
 }
 
-/** "His next video" is a new one each week: without equal days the occasion is unknown. */
+/** Days within which two questions on "this week" close when they mean the same one. */
+const OCCASION_DAYS = 1
+
+/** "His next video" is a new one each week: the occasion is the same where days are equal or both close together. */
 export function occasionVetoes(
   a: Proposition,
   b: Proposition,
   when: WhenComparison,
 ): readonly Veto[] {
-  return (a.isRelative || b.isRelative) && when.verdict !== 'same' ? [veto('other_occasion')] : []
+  if ((!a.isRelative && !b.isRelative) || when.verdict === 'same') return []
+  const isNear = when.closeGap !== null && when.closeGap <= OCCASION_DAYS
+  return isNear && when.verdict !== 'other' ? [] : [veto('other_occasion')]
 }
 
-/** Answers with different numbers differ ("25 bps", "50 bps"), however similar the words. */
-function isOtherNumber(a: readonly string[], b: readonly string[]): boolean {
+/** Answers with different numbers differ ("25 bps", "50 bps"), however similar the words; null: one has none. */
+function sharesNumber(a: readonly string[], b: readonly string[]): boolean | null {
   const isNumber = (word: string): boolean => /^\d+$/.test(word)
   const [one, other] = [a.filter(isNumber), b.filter(isNumber)]
-  return one.length > 0 && other.length > 0 && !one.some((number) => other.includes(number))
+  if (one.length === 0 || other.length === 0) return null
+  return one.some((number) => other.includes(number))
 }
 
 /** One question asks whether it happens, the other whether it does not. */
@@ -148,6 +158,13 @@ export function levelVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 
 /** "Which" and "how many" against "whether". */
 export function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (a.form === b.form) return []
+  if ([a.form, b.form].every((form) => form === 'when' || form === 'open')) {
+    return isPlainOpen(a) || isPlainOpen(b) ? [] : [veto('other_form', 'when against which')]
+  }
+  if ([a, b].some(({ form }) => form === 'count') && [a, b].some(asksWhich)) {
+    return [veto('other_form', 'how many against which')]
+  }
   const isWhether = (form: Proposition['form']): boolean => form === 'closed'
   if (isWhether(a.form) === isWhether(b.form)) return []
   const [whether, other] = isWhether(a.form) ? [a, b] : [b, a]
@@ -155,10 +172,19 @@ export function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (whether.children.length === 1 && /^(?:who|which)$/.test(other.opening)) {
     return [veto('containment', 'one answer of several', whether === a ? 'subset' : 'superset')]
   }
-  // "Next prime minister" and "who will be" are one; only a plain "will …" is another form.
+  // A heading asks which, whether or when: only words that ask are another form.
+  if (isPlainOpen(other)) return []
   if (other.form === 'open' && !/^(?:will|is|does|do|did|can|has|have|any)\b/.test(whether.opening))
     return []
   return [veto('other_form')]
+}
+
+const asksWhich = ({ form, opening }: Proposition): boolean =>
+  form === 'open' && /^(?:who|which)$/.test(opening)
+
+/** An event of several markets whose title is a heading: what it lists is not said. */
+function isPlainOpen({ form, opening }: Proposition): boolean {
+  return form === 'open' && !/^(?:who|which|what|where)$/.test(opening)
 }
 
 /** "Who is first" differs from "who at all". */
@@ -197,12 +223,21 @@ const TWO_PLACED = new Set(
   'endorse sue arrest pardon fire beat defeat replace attack invade extradite acquire'.split(' '),
 )
 
-/** Whether a name stands before or after the only verb of two places. */
-function placeOfVerb({ words }: Proposition, name: string): 'before' | 'after' | null {
-  const verb = words.findIndex((word) => TWO_PLACED.has(word))
-  const at = words.indexOf(name)
-  if (verb < 0 || at < 0) return null
-  return at < verb ? 'before' : 'after'
+/** Words before a verb that turn it: who stands before it suffers it ("receive a pardon", "be endorsed"). */
+const TURNED = /^(?:be|been|being|is|was|were|get|gets|got|receive|receives|granted|given)$/
+const TURNED_WORDS_MAX = 3
+const REFLEXIVE = /^(?:him|her|them|it)sel(?:f|ves)$/
+
+/** Whether a name does or suffers the only verb of two places, by the words' order. */
+function placeOfVerb({ spelled }: Proposition, name: string): 'does' | 'suffers' | null {
+  const verb = spelled.findIndex(({ meaning }) => TWO_PLACED.has(meaning))
+  const at = spelled.findIndex(({ meaning }) => meaning === name)
+  if (verb < 0 || at < 0 || spelled.some(({ word }) => REFLEXIVE.test(word))) return null
+  const before = spelled.slice(Math.max(0, verb - TURNED_WORDS_MAX), verb)
+  // "Doe arrested by June?" is a heading's passive.
+  const isTurned =
+    /ed$/.test(spelled[verb]?.word ?? '') || before.some(({ word }) => TURNED.test(word))
+  return at < verb === isTurned ? 'suffers' : 'does'
 }
 
 /** Each of the two has a name that the other lacks. */

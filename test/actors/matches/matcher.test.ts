@@ -29,7 +29,7 @@ class Bench {
   verdicts = this.#openVerdicts()
   /** A failure of the next task, and whether the thread forgets everything before it. */
   failure: Error | null = null
-  finder = new PairFinder(() => wordJudge)
+  finder = new PairFinder(wordJudge)
   matcher = this.open()
 
   constructor() {
@@ -84,13 +84,13 @@ class Bench {
   /** From now on the judge reads opposite sides in everything. */
   judgeOpposite(): void {
     const opposite = () => judgement(79, { vetoes: ['opposite_side'], inverted: true })
-    this.finder = new PairFinder(() => ({ ...wordJudge, scoreMarkets: opposite }))
+    this.finder = new PairFinder({ ...wordJudge, scoreMarkets: opposite })
   }
 
   /** As after a restart: nothing is left but the storage. */
   reopen(): void {
     this.matches = new Matches({ clock: this.clock })
-    this.finder = new PairFinder(() => wordJudge)
+    this.finder = new PairFinder(wordJudge)
     this.verdicts = this.#openVerdicts()
     this.matcher = this.open()
   }
@@ -300,7 +300,7 @@ describe('the matcher', () => {
 
   test('[MATCHER11] a thread that is lost is given everything again, and pairs stay meanwhile', async () => {
     const bench = await started()
-    bench.finder = new PairFinder(() => wordJudge)
+    bench.finder = new PairFinder(wordJudge)
     bench.add('b', 'b3', 'Will it rain on the parade of Zenda')
     await bench.settle()
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b3 100'])
@@ -332,7 +332,7 @@ describe('the matcher', () => {
 })
 
 test('[MATCHER1] a task out of its order is answered as lost, the first one begins anew', () => {
-  const finder = new PairFinder(() => wordJudge)
+  const finder = new PairFinder(wordJudge)
   const find = (seq: number) => finder.run({ seq, kind: 'find', numbers: [1] })
   assert.equal(find(4), 'lost')
   assert.notEqual(find(1), 'lost')
@@ -342,7 +342,7 @@ test('[MATCHER1] a task out of its order is answered as lost, the first one begi
 })
 
 test('[MATCHER2] without a rejected pair the next best is chosen; a confirmed one is, however unlike', () => {
-  const finder = new PairFinder(() => wordJudge)
+  const finder = new PairFinder(wordJudge)
   const titles = ['x', 'red green blue', 'red green blue', 'red green', 'black']
   const put = titles.flatMap((title, number) =>
     number === 0 ? [] : [{ number, market: subject({ venue: number === 1 ? 'a' : 'b', title }) }],
@@ -402,8 +402,7 @@ test('[MATCHER4] in a thread of its own it answers as in place', async () => {
     })
     const tasks: MatchTask[] = [
       { seq: 1, kind: 'change', put, removed: [], words: [] },
-      { seq: 2, kind: 'learn' },
-      { seq: 3, kind: 'find', numbers: put.map(({ number }) => number) },
+      { seq: 2, kind: 'find', numbers: put.map(({ number }) => number) },
     ]
     for (const task of tasks) assert.deepEqual(await thread.run(task), await place.run(task))
   } finally {

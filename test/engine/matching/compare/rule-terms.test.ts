@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Corpus } from '../../../../engine/matching/compare/corpus.ts'
 import { otherTerms } from '../../../../engine/matching/compare/rule-terms.ts'
 import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
 import { coinOfCode } from '../../../../engine/matching/understand/price-question.ts'
@@ -10,10 +9,8 @@ import { isNegative, understandMarket } from '../../../../engine/matching/unders
 import type { MatchMarket } from '../../../../engine/subject.ts'
 import { marketA, marketB } from '../subjects.ts'
 
-const corpus = new Corpus([])
-
 function score(a: MatchMarket, b: MatchMarket): PairScore {
-  return scorePair(understandMarket(a), understandMarket(b), corpus)
+  return scorePair(understandMarket(a), understandMarket(b))
 }
 
 function vetoed(found: PairScore, reason: string): void {

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { EXPECTED_WEIGHTS, FEATURES } from '../../../../engine/matching/compare/compare.ts'
-import { Corpus } from '../../../../engine/matching/compare/corpus.ts'
 import { chanceOf, train } from '../../../../engine/matching/compare/model.ts'
 import { compareOutcomes } from '../../../../engine/matching/compare/outcomes.ts'
 import { MATCH_SCORE, scorePair } from '../../../../engine/matching/compare/score.ts'
@@ -28,19 +27,19 @@ import {
   type LabelledPair,
   labelledPairOf,
 } from '../../../../engine/matching/offline/labelled-pair.ts'
+import { learnWords, wordsFile } from '../../../../engine/matching/offline/learn-words.ts'
 import { pairReport } from '../../../../engine/matching/offline/report.ts'
 import { halvesOf, seriesReport } from '../../../../engine/matching/offline/series-rules.ts'
 import {
   understandEvent,
   understandMarket,
 } from '../../../../engine/matching/understand/understand.ts'
+import { isOrdinary, weightOf } from '../../../../engine/matching/understand/words.ts'
 import { KALSHI } from '../../../../engine/venues/kalshi/facts.ts'
 import { POLYMARKET } from '../../../../engine/venues/polymarket/facts.ts'
 import { eventA, eventB, marketA, marketB } from '../subjects.ts'
 
 const PAIRED = [POLYMARKET, KALSHI] as const
-
-const corpus = new Corpus([])
 
 test('[SCORE1] the model is trained to chances that fit, from what is expected', () => {
   const examples = Array.from({ length: 200 }, (_, index) => ({
@@ -81,20 +80,16 @@ test('[SCORE2] empty, enormous, foreign, marked-up and senseless texts score low
         marketA(title, slug, other, { description: title, groupItemTitle: other }),
       )
       const b = understandMarket(marketB(`${other}-${slug}-X`, other, slug))
-      const { score } = scorePair(a, b, corpus)
+      const { score } = scorePair(a, b)
       assert.ok(score >= 0 && score <= 100)
-      assert.ok(scorePair(a, understandMarket(real), corpus).score < 80)
+      assert.ok(scorePair(a, understandMarket(real)).score < 80)
       const group = understandEvent(eventA(title, slug, [other, title], slug))
-      assert.ok(scorePair(group, understandEvent(eventB(other, slug, other)), corpus).score <= 100)
+      assert.ok(scorePair(group, understandEvent(eventB(other, slug, other))).score <= 100)
     }),
     { numRuns: 400 },
   )
   for (const title of ['', '?', '<b></b>', '🎲']) {
-    const found = scorePair(
-      understandMarket(marketA(title)),
-      understandMarket(marketB('', title)),
-      corpus,
-    )
+    const found = scorePair(understandMarket(marketA(title)), understandMarket(marketB('', title)))
     assert.ok(found.score < 80, title)
   }
 })
@@ -104,14 +99,14 @@ test('[SCORE3] a score says in one sentence what agrees and what does not', () =
   const b = understandMarket(
     marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago'),
   )
-  const found = scorePair(a, b, corpus)
+  const found = scorePair(a, b)
   assert.equal(found.explanation, 'The same question: same game, same bet, same side, same date.')
   assert.deepEqual(found.reasons, ['same game', 'same bet', 'same side', 'same date'])
   const other = understandMarket(
     marketB('KXNFLTOTAL-31OCT05CHIDET-41', 'Chicago at Detroit: Total Points'),
   )
   assert.match(
-    scorePair(a, other, corpus).explanation,
+    scorePair(a, other).explanation,
     /but: another kind of bet \(winner against total\)\.$/,
   )
 })
@@ -121,38 +116,50 @@ test('[SCORE4] only equal questions have an outcome map, and equal sides are not
   const b = understandMarket(
     marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago'),
   )
-  const found = scorePair(a, b, corpus)
+  const found = scorePair(a, b)
   assert.deepEqual([found.relation, found.inverted, found.outcomeMap], ['identical', false, [0, 1]])
   const other = understandMarket(
     marketB('KXNFLTOTAL-31OCT05CHIDET-41', 'Chicago at Detroit: Total Points'),
   )
-  assert.equal(scorePair(a, other, corpus).outcomeMap, null)
+  assert.equal(scorePair(a, other).outcomeMap, null)
 })
 
-const TEXTS = [
-  ['rain', 'umbrella', 'city'],
-  ['rain', 'umbrella', 'town'],
-  ['storm', 'umbrella', 'rain'],
-  ['goal', 'striker', 'city'],
-  ['goal', 'striker', 'town'],
-  ['keeper', 'striker', 'goal'],
-]
-
-test('[SCORE5] a word is as telling as it is rare', () => {
-  const learned = new Corpus(TEXTS)
-  assert.ok(learned.weight('unseen') > learned.weight('storm'))
-  assert.ok(learned.weight('storm') > learned.weight('rain'))
-  assert.equal(corpus.weight('anything'), 1)
+test('[SCORE5] a word is as telling as few families of questions have it, and ordinary words are no names', () => {
+  const families = [
+    'Will Quist open the harbor?',
+    'Will Quist close the harbor?',
+    'Will Quist see the tower?',
+  ].map((title) => ({ titles: [title, title], prose: ['If the harbor opens to ships, then yes.'] }))
+  const learned = learnWords(families)
+  assert.deepEqual([learned.familyCount, learned.counts.get('quist')], [3, 3])
+  assert.equal(learned.counts.has('tower'), false)
+  assert.ok(learned.ordinary.includes('harbor') && !learned.ordinary.includes('quist'))
+  assert.match(wordsFile(learned), /'quist'/)
+  // The table that serves was learned so.
+  assert.ok(weightOf('quist') > weightOf('album') && weightOf('album') > weightOf('winx'))
+  assert.ok(isOrdinary('open') && !isOrdinary('trump'))
 })
 
-test('[SCORE6] words that keep company lie close; the same seed gives the same space', () => {
-  const learned = new Corpus(TEXTS, 7)
-  assert.ok(learned.closeness(['rain'], ['umbrella']) > learned.closeness(['rain'], ['striker']))
-  assert.equal(
-    learned.closeness(['rain'], ['city', 'goal']),
-    new Corpus(TEXTS, 7).closeness(['rain'], ['city', 'goal']),
+test('[SCORE6] a shortened or abbreviated name is one with the whole, and another name with the same beginning is not', () => {
+  const score = (a: string, b: string): number =>
+    scorePair(understandMarket(marketA(a)), understandMarket(marketB('', b))).score
+  const base = score(
+    'Will Ann Quistorp visit Oslo in 2031?',
+    'Will Ann Quistorp visit Oslo in 2031?',
   )
-  assert.equal(learned.closeness(['rain'], ['unseen']), 0)
+  assert.ok(base >= MATCH_SCORE)
+  assert.ok(
+    score('Will Quistorp visit Oslo in 2031?', 'Will Ann Quistorp visit Oslo in 2031?') >=
+      MATCH_SCORE,
+  )
+  assert.ok(
+    score('Will Bo Quistorp visit Oslo in 2031?', 'Will Ann Quistorp visit Oslo in 2031?') <
+      MATCH_SCORE,
+  )
+  assert.ok(
+    score('Will ZBT sue Quistorp in 2031?', 'Will Zembla Bay Times sue Quistorp in 2031?') >=
+      MATCH_SCORE,
+  )
 })
 
 function pair(label: string, team: string, day: number): LabelledPair {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openJudge } from '../../../../engine/matching/compare/judge.ts'
+import { JUDGE } from '../../../../engine/matching/compare/judge.ts'
 import { MATCH_SCORE } from '../../../../engine/matching/compare/score.ts'
 import { addDumpRow } from '../../../../engine/matching/offline/dump-rows.ts'
 import { matchCorpus } from '../../../../engine/matching/offline/match-corpus.ts'
@@ -158,8 +158,7 @@ describe('corpora', () => {
   test('[CORPUS8] planted pairs of the simulated world are found, at least 99 of 100', () => {
     const world = matchingWorld({ seed: 2, marketsPerVenue: isLong ? 6_000 : 600 })
     const { a, b, planted, recurring } = world
-    const judge = openJudge({ markets: [...a.markets, ...b.markets], events: b.events })
-    const { markets, judgedCount } = finish(matchCorpus(a, b, judge))
+    const { markets, judgedCount } = finish(matchCorpus(a, b, JUDGE))
     const high = markets.filter(({ judged }) => judged.score >= MATCH_SCORE)
     const found = new Map(high.map((pair) => [pair.a.key, pair.b.key]))
     const same = [...planted].filter(([, { kind }]) => kind === 'same')
@@ -182,10 +181,6 @@ describe('corpora', () => {
 
   test('[CORPUS9] no trap of the simulated world scores as a match, and its planted pairs do', () => {
     const world = matchingWorld({ seed: 9, marketsPerVenue: isLong ? 20_000 : 5_000 })
-    const judge = openJudge({
-      markets: [...world.a.markets, ...world.b.markets],
-      events: [],
-    })
     const ofA = new Map(world.a.markets.map((market) => [market.key, market]))
     const ofB = new Map(world.b.markets.map((market) => [market.key, market]))
     const counts = new Map<SimPairKind, { n: number; high: number }>()
@@ -193,7 +188,7 @@ describe('corpora', () => {
     for (const [key, { other, kind }] of world.planted) {
       const [a, b] = [ofA.get(key), ofB.get(other)]
       assert.ok(a !== undefined && b !== undefined)
-      const { score } = judge.scoreMarkets(judge.readMarket(a), judge.readMarket(b))
+      const { score } = JUDGE.scoreMarkets(JUDGE.readMarket(a), JUDGE.readMarket(b))
       const count = counts.get(kind) ?? { n: 0, high: 0 }
       counts.set(kind, count)
       count.n += 1

@@ -65,7 +65,7 @@ describe('a confirmed pair', () => {
     titled('b', 'red green blue black'),
     titled('b', 'one two three four'),
   ]
-  const open = () => new Bench(new PairFinder(() => wordJudge), markets)
+  const open = () => new Bench(new PairFinder(wordJudge), markets)
 
   test('[MATCHER13] is chosen against two better pairs, and frees their partners for others', () => {
     const bench = open()

@@ -1,0 +1,180 @@
+// What texts of both venues teach about words without any label: how telling a word is (in how many families of
+// questions it stands), and which words are ordinary, since they stand in lower case within sentences; in a heading
+// capitals prove nothing. Not for: what words mean (understand/lexicon.ts). Upholds SCORE5.
+
+import { datesOf } from '../understand/dates.ts'
+import { isIdentity, isProper } from '../understand/lexicon.ts'
+import { fold, meanings, stem } from '../understand/words.ts'
+
+/** One family of questions (a series, an event): its texts count once, however many there are. */
+export interface TextFamily {
+  /** Headings and questions. */
+  readonly titles: readonly string[]
+  /** Rule texts, for the spelling of words alone. */
+  readonly prose: readonly string[]
+}
+
+export interface LearnedWords {
+  readonly familyCount: number
+  /** Meaning → families that have it; of words in at least LEAST_FAMILIES. */
+  readonly counts: ReadonlyMap<string, number>
+  /** Stems of words that are no names. */
+  readonly ordinary: readonly string[]
+  /** "actor actress": words that fill one place in titles that are equal otherwise; names left out. */
+  readonly rivals: readonly string[]
+}
+
+const LEAST_FAMILIES = 3
+/** Texts of a family that are read. */
+const TEXTS_READ_MAX = 20
+const PROSE_CHARACTERS = 1_500
+/** Questions that begin with the same characters are of one family. */
+const FAMILY_CHARACTERS = 24
+/** A word is ordinary from this share of lower case within sentences. */
+const ORDINARY_SHARE = 0.3
+const WORD = /(?<![\p{L}\p{N}'’.])\p{L}[\p{L}\p{N}]+/gu
+
+/** Learns from families of texts; `leftOut` are words that say nothing, such as a venue's own name. */
+export function learnWords(
+  families: Iterable<TextFamily>,
+  leftOut: ReadonlySet<string> = new Set(),
+): LearnedWords {
+  const counts = new Map<string, number>()
+  const spelled = new Map<string, { lower: number; upper: number }>()
+  const slots = new Map<string, Set<string>>()
+  let familyCount = 0
+  for (const { titles, prose } of families) {
+    familyCount += 1
+    const read = titles.slice(0, TEXTS_READ_MAX)
+    const words = new Set(read.flatMap((title) => meanings(withoutDates(fold(title)))))
+    for (const word of leftOut) words.delete(word)
+    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+    for (const title of titles) addSlots(title, slots)
+    const seen = new Set<string>()
+    for (const text of [...read, ...prose.slice(0, 2)]) addSpellings(text, seen)
+    for (const mark of seen) {
+      const [word = '', isLower] = [mark.slice(1), mark.startsWith('-')]
+      const known = spelled.get(word) ?? { lower: 0, upper: 0 }
+      spelled.set(word, known)
+      if (isLower) known.lower += 1
+      else known.upper += 1
+    }
+  }
+  const ordinary = [...spelled]
+    .filter(([, { lower, upper }]) => lower / (lower + upper) >= ORDINARY_SHARE)
+    .map(([word]) => word)
+    .filter((word) => !leftOut.has(word))
+  const kept = [...counts].filter(
+    ([word, count]) => word.length > 1 && count >= LEAST_FAMILIES && !/^\d|\d{3}/.test(word),
+  )
+  return {
+    ...{ familyCount, counts: new Map(kept.sort(byName)), ordinary: ordinary.sort() },
+    rivals: rivalsOf(slots, new Set(ordinary)),
+  }
+}
+
+/** Fewer words leave too little around a place, more are a sentence of their own. */
+const SLOTTED_WORDS = [3, 12] as const
+/** A place that so many words fill is that of a name. */
+const FILLERS_MAX = 40
+
+/** Files each word of a title under what stands around it. */
+function addSlots(title: string, slots: Map<string, Set<string>>): void {
+  const words = meanings(withoutDates(fold(title)).replace(/\d+/g, ' '))
+  if (words.length < SLOTTED_WORDS[0] || words.length > SLOTTED_WORDS[1]) return
+  for (const [at, word] of words.entries()) {
+    const around = words.with(at, '_').join(' ')
+    const known = slots.get(around)
+    if (known === undefined) slots.set(around, new Set([word]))
+    else known.add(word)
+  }
+}
+
+function rivalsOf(
+  slots: ReadonlyMap<string, ReadonlySet<string>>,
+  ordinary: ReadonlySet<string>,
+): readonly string[] {
+  const isPlain = (word: string): boolean => {
+    return (
+      word.length > 2 &&
+      !word.includes(':') &&
+      !isProper(word) &&
+      (ordinary.has(word) || isIdentity(word))
+    )
+  }
+  const pairs = new Set<string>()
+  for (const fillers of slots.values()) {
+    if (fillers.size < 2 || fillers.size > FILLERS_MAX) continue
+    const words = [...fillers].filter(isPlain).sort()
+    for (const [at, word] of words.entries()) {
+      for (const other of words.slice(at + 1)) pairs.add(`${word} ${other}`)
+    }
+  }
+  return [...pairs].sort()
+}
+
+/** Which family a question of a venue without series belongs to: what is left of it without dates and numbers. */
+export function familyOf(question: string): string {
+  return withoutDates(fold(question)).replace(/\d+/g, '').slice(0, FAMILY_CHARACTERS)
+}
+
+export function withoutDates(folded: string): string {
+  return datesOf(folded, null).reduceRight(
+    (rest, { start, end }) => `${rest.slice(0, start)} ${rest.slice(end)}`,
+    folded,
+  )
+}
+
+/** Adds "-word" for lower case and "+word" for a capital, of words within sentences that are no headings. */
+function addSpellings(text: string, seen: Set<string>): void {
+  for (const sentence of text.slice(0, PROSE_CHARACTERS).split(/[.?!:;"“”]\s*|\n/)) {
+    const words = (sentence.match(WORD) ?? []).slice(1)
+    const telling = words.filter((word) => word.length > 4)
+    const lower = telling.filter((word) => word === word.toLowerCase()).length
+    if (lower < 2 || lower * 2 < telling.length) continue
+    for (const word of words) {
+      const isLower = word === word.toLowerCase()
+      seen.add(`${isLower ? '-' : '+'}${stem(fold(word))}`)
+    }
+  }
+}
+
+function byName([one]: readonly [string, number], [other]: readonly [string, number]): number {
+  return one < other ? -1 : 1
+}
+
+/** The learned words as a module that serves without learning: levels of weight, and the ordinary words. */
+export function wordsFile({ familyCount, counts, ordinary, rivals }: LearnedWords): string {
+  const levels = new Map<number, string[]>()
+  for (const [word, count] of counts) {
+    const level = Math.round(LEVELS * (1 - Math.log(count) / Math.log(familyCount)))
+    levels.set(level, [...(levels.get(level) ?? []), word])
+  }
+  const rows = [...levels].sort(([one], [other]) => one - other)
+  return `// Generated by the training command (engine/commands/train-matching.ts) from ${familyCount} families of questions; do not edit.
+// How telling words are, in steps of 1/${LEVELS}, and words that are no names. Learned by offline/learn-words.ts.
+
+export const WEIGHT_STEPS = ${LEVELS}
+
+/** Step → words of that weight; words that are not here weigh most. */
+export const WORDS_BY_STEP: readonly (readonly [number, string])[] = [
+${rows.map(([level, words]) => rowOf(level, words.join(' '))).join('\n')}
+]
+
+export const ORDINARY_WORDS =
+  '${ordinary.join(' ')}'
+
+/** Words that fill one place in titles equal otherwise: a question with one is another than that with the other. */
+export const RIVAL_WORDS =
+  '${rivals.join(',')}'
+`
+}
+
+/** As the formatter writes it. */
+function rowOf(level: number, words: string): string {
+  const line = `  [${level}, '${words}'],`
+  return line.length <= LINE_CHARACTERS ? line : `  [\n    ${level},\n    '${words}',\n  ],`
+}
+
+const LINE_CHARACTERS = 100
+const LEVELS = 20
