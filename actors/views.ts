@@ -21,6 +21,7 @@ import type {
   VenueTrade,
   WhaleRow,
 } from '../storage/contract/storage.ts'
+import type { ArbitrageView } from './arbitrage/views.ts'
 import type { MarketView, PricePoint } from './market/views.ts'
 import type { MatchListView } from './matches/views.ts'
 import type { WalletsView } from './wallets/views.ts'
@@ -320,6 +321,7 @@ export interface EngineView {
   readonly accounts: AccountsView
   readonly sports: SportsView
   readonly matches: MatchesView & MatchListView
+  readonly arbitrage: ArbitrageView
   readonly pastPrices: PastPricesView
   readonly tradeLog: TradeLogView
   readonly whaleLog: WhaleLogView

@@ -27,6 +27,7 @@ import { MsgpackEncoder } from '../http/ws/encode/msgpack.ts'
 import type { Topics } from '../http/ws/fan-out/fan-out.ts'
 import { Hub } from '../http/ws/hub.ts'
 import { Session, type Socket } from '../http/ws/session/session.ts'
+import { FakeArbitrage } from '../test/support/fakes/arbitrage.ts'
 import { FakeAccounts, FakeTradeLog } from '../test/support/fakes/engine.ts'
 import { ManualClock } from '../test/support/fakes/manual-clock.ts'
 import { FakeWallets } from '../test/support/fakes/wallets.ts'
@@ -277,6 +278,7 @@ function openHub(topics: Topics, catalog: Catalog): Hub {
     accounts: new FakeAccounts(clock),
     sports: new Sports({ catalog, clock }),
     matches: new Matches(),
+    arbitrage: new FakeArbitrage(),
     pastPrices: { at: () => null },
     webhooks: new FakeWebhooks(clock),
     wallets: new FakeWallets(),

@@ -3,6 +3,7 @@
 // other.
 
 import { Accounts } from '../actors/accounts/accounts.ts'
+import { Arbitrage } from '../actors/arbitrage/arbitrage.ts'
 import { Catalog } from '../actors/catalog/catalog.ts'
 import { MarketSearch } from '../actors/catalog/search.ts'
 import type { IgnoredReason, MarketParts } from '../actors/market/parts.ts'
@@ -125,6 +126,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       timers.push(...startUpkeep({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }))
       owners.webhooks.start()
       owners.matcher.start()
+      owners.arbitrage.start()
       catalog.isLoaded = catalog.hasEveryVenue
       const isCrawled = startVenues(owners)
       // A catalogue kept from the last run need not wait for its crawl.
@@ -166,6 +168,7 @@ interface Owners {
   readonly matches: Matches
   readonly matcher: Matcher
   readonly verdicts: MatchVerdicts
+  readonly arbitrage: Arbitrage
   readonly venues: OpenVenues
   readonly view: EngineView
 }
@@ -192,6 +195,10 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const learn: Learn = (listings) => sports.learnTeams(listings)
   const teams = new TeamReader({ clock, log, metrics, learn })
   const { matches, matcher, verdicts } = openMatching(parts, { catalog, publisher })
+  const arbitrage = new Arbitrage({
+    ...{ clock, publisher, metrics, catalog, matches, table: storage.opportunities },
+    heardMs: (venue) => venues.get(venue)?.actor.heardMs ?? null,
+  })
   const pastPrices = openPastPrices(parts, { catalog, venues })
   const wallets = openWallets(parts, { catalog })
   const { passwords, accounts } = openAccounts(settings, parts)
@@ -210,7 +217,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const view: EngineView = {
     version: parts.version,
     epoch: run.epoch,
-    ...{ catalog, accounts, webhooks, wallets, sports, matches, pastPrices, tradeLog },
+    ...{ catalog, accounts, webhooks, wallets, sports, matches, arbitrage, pastPrices, tradeLog },
     whaleLog: new WhaleLog({ run, storage }),
     stats: () => statsOf(storage, names),
     venues: () => [...venues.values()].map((open) => open.actor),
@@ -220,7 +227,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   }
   const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
   const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, view }
-  const owners = { ...first, ...later, matches, matcher, verdicts }
+  const owners = { ...first, ...later, matches, matcher, verdicts, arbitrage }
   registerWatchers(owners)
   return owners
 }
@@ -238,6 +245,7 @@ function registerWatchers(owners: Omit<Owners, 'view'>): void {
   publisher.watch(whales)
   publisher.watch(wallets.watcher)
   publisher.watch(webhooks.watcher)
+  publisher.watch(owners.arbitrage)
   for (const venue of venues) publisher.watch(venue)
   // Whale rows that the stream does not carry.
   whales.watch(webhooks)
@@ -402,6 +410,7 @@ async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   owners.delays.stop()
   await Promise.all([owners.teams.stop(), owners.wallets.stop()])
   await Promise.all([...owners.venues.values()].map(({ actor }) => actor.stop()))
+  owners.arbitrage.stop()
   owners.whales.stop()
   owners.system.stop()
   owners.webhooks.stop()

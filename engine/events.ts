@@ -4,6 +4,7 @@
 
 import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
 import type { MarketFacts, MarketRef, MarketStatus } from './market/market.ts'
+import type { CloseReason, Opportunity } from './opportunity.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
 import type { WalletEvent } from './wallet.ts'
 
@@ -222,6 +223,16 @@ export interface WhaleUpdate extends Outgoing {
 export type TradesSource = (typeof TRADES_SOURCES)[number]
 export const TRADES_SOURCES = ['activity', 'last_trade_price'] as const
 
+/** A basket of outcomes began to earn, earns another amount, or ended; `market` is that of its first leg. */
+export interface ArbitrageUpdate extends Outgoing {
+  readonly kind: 'arbitrage'
+  readonly event: 'opened' | 'changed' | 'closed'
+  /** As it is now; of `closed`, as it last was. */
+  readonly opportunity: Opportunity
+  /** Of `closed`; else null. */
+  readonly reason: CloseReason | null
+}
+
 /** How one venue's feed stands. */
 export interface FeedStatus {
   readonly venue: VenueKey
@@ -266,6 +277,7 @@ export type Update =
   | PriceUpdate
   | WhaleUpdate
   | LifecycleUpdate
+  | ArbitrageUpdate
   | StatusUpdate
   | GapUpdate
 

@@ -73,6 +73,16 @@ export const ringBookLevelsMax = 524_288
 /** Lifecycle and whale updates likewise; of lifecycle there is no database behind them. */
 export const ringLifecycleMax = 16_384
 export const ringWhalesMax = 16_384
+export const ringArbitrageMax = 16_384
+
+/** Opportunities that are open at a time; further ones are counted and left out. */
+export const opportunitiesMax = 2_000
+/** A change of one is told at most so often, and every open one is looked at so often. */
+export const opportunityChangedMs = 250
+/** One that lasted for less is not kept when it ends. */
+export const opportunityKeptMsMin = 500
+/** A book that was not known to be right for so long is part of none. */
+export const opportunityBookAgeMsMax = 2_000
 /** Announced losses of trades that one run keeps for clients that were away. Later ones are announced
  * live only; every client of so broken a run receives some. */
 export const lossesOfRunMax = 10_000

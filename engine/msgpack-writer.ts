@@ -230,3 +230,21 @@ export class MsgpackWriter {
     this.#beginnings = []
   }
 }
+
+/** Any value that JSON can carry: whole numbers as integers, fields that are undefined left out. */
+export function writeValue(to: MsgpackWriter, value: unknown): void {
+  if (typeof value === 'string') to.text(value)
+  else if (typeof value === 'number') to.whole(value)
+  else if (typeof value === 'boolean') to.boolean(value)
+  else if (Array.isArray(value)) {
+    to.array(value.length)
+    for (const item of value) writeValue(to, item)
+  } else if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).filter(([, item]) => item !== undefined)
+    to.map(fields.length)
+    for (const [name, item] of fields) {
+      to.text(name)
+      writeValue(to, item)
+    }
+  } else to.nil()
+}

@@ -10,7 +10,13 @@ import type { Count, Metrics } from './process/metrics.ts'
 import type { TimeMs } from './units.ts'
 
 /** Channels with their own offset (over all markets) and seq (per market). */
-export type CountedChannel = 'orderbook' | 'trades' | 'prices' | 'whales' | 'lifecycle'
+export type CountedChannel =
+  | 'orderbook'
+  | 'trades'
+  | 'prices'
+  | 'whales'
+  | 'lifecycle'
+  | 'arbitrage'
 
 /** Receives every update, synchronously, in publishing order; must return at once. */
 export interface Watcher {
@@ -39,6 +45,7 @@ export class Publisher {
     prices: new ChannelCounters(),
     whales: new ChannelCounters(),
     lifecycle: new ChannelCounters(),
+    arbitrage: new ChannelCounters(),
   }
   readonly #watchers: Watcher[] = []
   readonly #log: Log

@@ -105,12 +105,6 @@ export class VenueTable {
     return marketId(this.platform(venue), native)
   }
 
-  /** By what unified ids are compared, however a request writes them; one without a prefix is only lowered. */
-  comparable(id: string): string {
-    const parts = this.split(id)
-    return (parts === null ? id : this.marketId(parts.venue, parts.native)).toLowerCase()
-  }
-
   /**
    * Splits a unified id at the configured prefix, never at the first underscore; case-insensitive.
    * Null when it begins with no prefix. When one name begins with another, the longer wins.

@@ -11,6 +11,7 @@ import { MarketRecords } from './records/markets.ts'
 import { failure } from './request/reply.ts'
 import { type Route, route } from './request/route.ts'
 import { accountRoutes } from './routes/accounts.ts'
+import { arbitrageRoutes } from './routes/arbitrage.ts'
 import { bookHistoryRoutes } from './routes/book-history.ts'
 import { candleRoutes } from './routes/candles.ts'
 import { dashboardRoutes } from './routes/dashboard.ts'
@@ -69,6 +70,7 @@ export function api(parts: ApiParts): readonly Route[] {
     ...candleRoutes(shared), //                 /v1/markets/{market_id}/candles
     ...eventRoutes(shared), //                  /v1/events  /{slug}
     ...matchRoutes({ ...shared, names }), //                  /v1/matching-markets  /sports/{sport}
+    ...arbitrageRoutes(shared), //              /v1/arbitrage  /history  /{id}  /quote  /v1/markets/{market_id}/arbitrage
     ...sportsRoutes(shared), //                 /v1/sports/{sport}
     ...walletRoutes(shared), //                 /v1/wallets  /{address}  /trades  /positions  /pnl  /activity
     ...nativeRoutes(shared), //                 /v1/venue_a/markets  /{condition_id}  /v1/venue_b/…

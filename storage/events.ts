@@ -9,11 +9,12 @@ import type { Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
 import { nativeKey } from './records/keys.ts'
 import {
+  DETAILS_SCHEMA,
   detailsFields,
   detailsSchemas,
+  EVENT_SCHEMA,
   eventFields,
   eventSchemas,
-  LISTING_SCHEMA,
 } from './records/listings.ts'
 import { TABLES } from './tables.ts'
 
@@ -33,11 +34,11 @@ export class Events implements EventTable {
     if (!this.#summaries.has(key)) this.#count += 1
     this.#summaries.putIfChanged(
       key,
-      this.#summaries.encode(key, LISTING_SCHEMA, eventFields(listing)),
+      this.#summaries.encode(key, EVENT_SCHEMA, eventFields(listing)),
     )
     this.#details.putIfChanged(
       key,
-      this.#details.encode(key, LISTING_SCHEMA, detailsFields(listing)),
+      this.#details.encode(key, DETAILS_SCHEMA, detailsFields(listing)),
     )
   }
 

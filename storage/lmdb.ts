@@ -32,6 +32,7 @@ import { Markets } from './markets.ts'
 import { Marks } from './marks.ts'
 import { StoredMatches, StoredVerdicts } from './matches.ts'
 import { migrate } from './migrate.ts'
+import { Opportunities } from './opportunities.ts'
 import { Outbox } from './outbox.ts'
 import { PastPrices } from './past-prices.ts'
 import { Retention } from './retention.ts'
@@ -130,6 +131,7 @@ class LmdbStorage implements Storage {
   readonly events: Events
   readonly trades: Trades
   readonly whales: Whales
+  readonly opportunities: Opportunities
   readonly bars: Bars
   readonly snapshots: Snapshots
   readonly ticks: Ticks
@@ -170,6 +172,7 @@ class LmdbStorage implements Storage {
     this.events = new Events(market)
     this.trades = new Trades(market, hours)
     this.whales = new Whales(market)
+    this.opportunities = new Opportunities(market)
     this.snapshots = new Snapshots(market, snapshotHours)
     this.ticks = new Ticks(market, hours)
     this.coverage = new Coverage(market)
@@ -198,6 +201,7 @@ class LmdbStorage implements Storage {
       ticks: this.ticks,
       pastPrices: this.pastPrices,
       coverage: this.coverage,
+      opportunities: this.opportunities,
       runs: this.runs,
       losses: this.losses,
     })

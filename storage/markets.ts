@@ -12,9 +12,9 @@ import type { Row, Table } from './lmdb/table.ts'
 import { Marks } from './marks.ts'
 import { KEY_END, KEY_START, nativeKey, numberKey } from './records/keys.ts'
 import {
+  DETAILS_SCHEMA,
   detailsFields,
   detailsSchemas,
-  LISTING_SCHEMA,
   MARKET_SCHEMA,
   marketFields,
   marketSchemas,
@@ -69,7 +69,7 @@ export class Markets implements MarketTable {
     this.#summaries.putIfChanged(key, summary)
     this.#details.putIfChanged(
       key,
-      this.#details.encode(key, LISTING_SCHEMA, detailsFields(listing)),
+      this.#details.encode(key, DETAILS_SCHEMA, detailsFields(listing)),
     )
     return number
   }

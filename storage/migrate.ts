@@ -29,7 +29,8 @@ export interface MigrationStep {
  * nothing is rewritten. Format 5 added ended tokens and a field of accounts and of keys: an older program
  * would serve tokens that were ended, and give every key that it writes all scopes. It also added fields
  * of wallets: an older program would take them for damaged. Format 6 added the fees of markets and the mark of block
- * trades: an older program would list no market; nothing is rewritten, and a market without fees is read as one whose fees are unknown.
+ * trades: an older program would list no market; nothing is rewritten, and a market without fees is read as one whose fees are unknown. It also added the
+ * table of past opportunities, and of an event among how many markets its winner is.
  */
 const MIGRATION_STEPS: readonly MigrationStep[] = [
   { from: 1, environment: 'market', prepare: prepareFormat2 },

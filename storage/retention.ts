@@ -1,5 +1,5 @@
 // What is removed by age, and in which order: the oldest hour of all markets first, whatever its kind,
-// then coverage, then the runs that no trade names any longer; in slices, never accounts, never hour
+// then coverage and past opportunities, then the runs that no trade names any longer; in slices, never accounts, never hour
 // bars. Days count whole hours (kept-time.ts); snapshots have an age of their own, past prices none.
 // Above the size bound the oldest hours go too, past prices by the hour in which they were read, until
 // what was removed would suffice; the pages come free with the next commit, so what is under way is
@@ -15,6 +15,7 @@ import type { Hours, MarketHour } from './hours.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { Removed } from './lmdb/table.ts'
 import type { Losses } from './losses.ts'
+import type { Opportunities } from './opportunities.ts'
 import type { PastPrices, ReadDay } from './past-prices.ts'
 import type { Runs } from './runs.ts'
 import type { Snapshots } from './snapshots.ts'
@@ -32,6 +33,7 @@ interface RetentionParts {
   readonly ticks: Ticks
   readonly pastPrices: PastPrices
   readonly coverage: Coverage
+  readonly opportunities: Opportunities
   readonly runs: Runs
   readonly losses: Losses
 }
@@ -47,7 +49,7 @@ export class Retention {
 
   /** Removes at most `rowsMax` rows; true when there is more to remove. */
   prune(limits: PruneLimits): boolean {
-    const { environment, coverage, runs, losses, trades } = this.#parts
+    const { environment, coverage, opportunities, runs, losses, trades } = this.#parts
     const firstKept = firstKeptHour(limits.nowMs, limits.retentionDays)
     const firstKeptSnapshot = firstKeptHour(limits.nowMs, snapshotDaysKept)
     const sizeBytes = environment.sizeBytes()
@@ -65,6 +67,7 @@ export class Retention {
     if (bytes > 0) this.#track(bytes)
     // A call that used up its rows has not looked at what else there is.
     if (rowsLeft > 0) rowsLeft -= coverage.prune(firstKept * HOUR_MS, rowsLeft)
+    if (rowsLeft > 0) rowsLeft -= opportunities.prune(firstKept * HOUR_MS, rowsLeft)
     if (rowsLeft <= 0) return true
     rowsLeft -= runs.prune(rowsLeft, (run) => trades.hasRun(run))
     if (rowsLeft <= 0) return true

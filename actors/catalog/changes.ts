@@ -79,6 +79,7 @@ export function eventSummaryOf(listing: EventListing): EventSummary {
     startAtMs: listing.startAtMs,
     endAtMs: listing.endAtMs,
     isMutuallyExclusive: listing.isMutuallyExclusive,
+    winnerAmong: listing.winnerAmong,
   }
 }
 

@@ -90,13 +90,15 @@ export class Events {
    * Takes an event's listing, and stores it when it changed; returns whether its summary changed, and whether its title
    * did. A copy older than the known one is left out.
    */
-  take(listing: ReadEvent): { readonly isChanged: boolean; readonly isRetitled: boolean } {
-    const named = this.#namedOf(listing.venue, listing.nativeId)
-    const changedAtMs = listing.changedAtMs ?? null
+  take(read: ReadEvent): { readonly isChanged: boolean; readonly isRetitled: boolean } {
+    const named = this.#namedOf(read.venue, read.nativeId)
+    const changedAtMs = read.changedAtMs ?? null
     if (isOlder(changedAtMs, named.changedAtMs)) return { isChanged: false, isRetitled: false }
     named.changedAtMs = changedAtMs ?? named.changedAtMs
-    const summary = eventSummaryOf(listing)
     const known = named.view?.summary ?? null
+    const listing =
+      read.lacksMarkets === true ? { ...read, winnerAmong: known?.winnerAmong ?? null } : read
+    const summary = eventSummaryOf(listing)
     const details = fingerprint(listing)
     if (named.fingerprint === null && known !== null) {
       const stored = this.#table.details(listing.venue, listing.nativeId)

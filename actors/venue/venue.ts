@@ -481,6 +481,11 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return isWhole && silentMs <= SILENT_MS_MAX && !this.#isLate ? 'live' : 'stale'
   }
 
+  /** When the feed last said anything; null while it is not live. */
+  get heardMs(): TimeMs | null {
+    return this.state === 'live' ? this.#parts.venue.feed.health().lastDataAtMs : null
+  }
+
   /** Since when no message was missed; null while the feed is not live, or its books come too late. */
   get liveSinceMs(): TimeMs | null {
     return this.#coverage.liveSinceMs

@@ -64,6 +64,14 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     word('status', 'status', 9),
     word('question', 'question', 60),
   ],
+  arbitrage: [
+    word('event', 'event', 7),
+    number('profit', 'profit_usd', 9),
+    number('contracts', 'contracts', 10),
+    number('edge', 'edge'),
+    word('kind', 'kind', 12),
+    word('question', 'question', 60),
+  ],
   candles: [
     word('interval', 'interval', 8),
     number('open', 'open'),

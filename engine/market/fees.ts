@@ -149,6 +149,27 @@ export function feeOfOrder(
   return usdMicros(Number(isWhole ? ceilTo(fee, step) : fee + step))
 }
 
+/**
+ * Whether a gain (micro-dollars a contract) is more than the exact, unrounded fees of one contract of each leg at its
+ * price. False where a curve is unknown.
+ */
+export function exceedsFees(
+  gainMicros: number,
+  curves: readonly (FeeCurve | null)[],
+  prices: readonly PriceMicros[],
+): boolean {
+  if (gainMicros <= 0) return false
+  let [numerator, denominator] = [0n, 1n]
+  for (const [index, curve] of curves.entries()) {
+    const priceMicros = prices[index]
+    if (curve === null || priceMicros === undefined) return false
+    const fee = dollarsOf(curve, { priceMicros, sizeMicros: MICROS })
+    numerator = numerator * fee.denominator + fee.numerator * denominator
+    denominator *= fee.denominator
+  }
+  return BigInt(gainMicros) * denominator > numerator * BigInt(MICROS)
+}
+
 function feeOfFill(curve: FeeCurve, rounding: FeeRounding, { price, size }: Fill): bigint {
   const { numerator, denominator } = dollarsOf(curve, { priceMicros: price, sizeMicros: size })
   const step = BigInt(rounding.fillStepMicros)

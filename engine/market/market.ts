@@ -107,11 +107,15 @@ export interface EventListing {
   readonly startAtMs: TimeMs | null
   readonly endAtMs: TimeMs | null
   readonly isMutuallyExclusive: boolean
+  /** Exactly one of so many markets wins, by the venue's own rules; null: the venue does not say so. */
+  readonly winnerAmong: number | null
   readonly native: JsonRecord
 }
 
 /** An event as one answer of a venue gave it; see ReadListing. */
 export interface ReadEvent extends EventListing {
+  /** The answer did not list the event's markets, so that `winnerAmong` says nothing. */
+  readonly lacksMarkets?: boolean
   readonly changedAtMs?: TimeMs | null
 }
 

@@ -66,7 +66,7 @@ export function parseLine(line: string): RecordedLine {
   if (value.kind === 'catalog') {
     const { page } = value
     return isPage(page)
-      ? { kind: 'catalog', venue, page: withFees(page) }
+      ? { kind: 'catalog', venue, page: withUnknowns(page) }
       : unreadable('catalogue page')
   }
   const receivedAtMs = timeOf(value.t)
@@ -84,13 +84,17 @@ function timeOf(value: unknown): TimeMs | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? timeMs(value) : null
 }
 
-/** A listing of a recording made before listings had fees, or with others than these: they are unknown. */
-function withFees({ markets, events }: CatalogPage): CatalogPage {
+/** Listings of a recording made before they had fees and winners, or with others than these: they are unknown. */
+function withUnknowns({ markets, events }: CatalogPage): CatalogPage {
   const known = markets.map((market) => {
     const fees: unknown = market.fees
     return { ...market, fees: isFees(fees) ? sharedFees(fees) : FEES_UNKNOWN }
   })
-  return { markets: known, events }
+  const whole = events.map((event) => {
+    const among: unknown = event.winnerAmong
+    return { ...event, winnerAmong: typeof among === 'number' ? among : null }
+  })
+  return { markets: known, events: whole }
 }
 
 function isPage(value: unknown): value is CatalogPage {

@@ -75,6 +75,7 @@ export class StreamClient {
       whales: new Line('whales'),
       lifecycle: new Line('lifecycle'),
       candles: new Line('candles'),
+      arbitrage: new Line('arbitrage'),
     }
     const cut = (reason: string): void => this.#link?.cut(reason)
     this.#outbox = new Outbox({
@@ -220,6 +221,7 @@ export class StreamClient {
       case 'whale':
       case 'lifecycle':
       case 'candle':
+      case 'arbitrage':
         return this.#inbox.take(message)
       case 'resync':
         return this.#inbox.resync(message)
@@ -282,7 +284,7 @@ export class StreamClient {
   /** A lost last message of a single market shows only in a list. A list of whole venues is too long. */
   #compare(): void {
     const lines = [this.#lines.orderbook, this.#lines.trades, this.#lines.whales]
-    lines.push(this.#lines.lifecycle)
+    lines.push(this.#lines.lifecycle, this.#lines.arbitrage)
     const hasWide = Object.values(this.#lines).some((line) => line.keys.wide.size > 0)
     if (hasWide || this.#outbox.openCount > 0 || lines.every((line) => line.keys.size === 0)) return
     this.#ask('list', (reply) => {

@@ -14,6 +14,8 @@ import type {
   Position,
   ResyncMessage,
   StateMessage,
+  TradeMessage,
+  WhaleMessage,
 } from './messages.ts'
 import { IdWindow, Marks, type Standing, standing } from './seen.ts'
 import { States } from './states.ts'
@@ -43,6 +45,7 @@ export class Inbox {
     trades: { marks: new Marks(), ids: new IdWindow() },
     whales: { marks: new Marks(), ids: new IdWindow() },
     lifecycle: { marks: new Marks(), ids: null },
+    arbitrage: { marks: new Marks(), ids: null },
   }
   readonly #states: Readonly<Record<StateMessage['channel'], States>>
   #connection = 0
@@ -77,6 +80,7 @@ export class Inbox {
       case 'trades':
       case 'whales':
       case 'lifecycle':
+      case 'arbitrage':
         return this.#takeFlow(line, key, { message, since })
       default:
         return this.#takeState(line, key, message)
@@ -174,7 +178,7 @@ export class Inbox {
     if (stands.kind === 'repeat') return
     key.hasBegun = true
     marks.note(market_id, { epoch, offset, seq })
-    const isNews = ids === null || message.channel === 'lifecycle' || ids.add(idOf(message))
+    const isNews = ids === null || !isTraded(message) || ids.add(idOf(message))
     if (isNews) this.#parts.emit(message)
   }
 
@@ -222,13 +226,22 @@ export class Inbox {
   }
 }
 
+function isTraded(message: FlowMessage): message is TradeMessage | WhaleMessage {
+  return message.channel === 'trades' || message.channel === 'whales'
+}
+
 /** Ids are a venue's own, so the market belongs to them. */
-function idOf(message: FlowMessage & { readonly data: { readonly id?: unknown } }): string {
+function idOf(message: TradeMessage | WhaleMessage): string {
   return `${message.market_id} ${String(message.data.id)}`
 }
 
 function isFlow(channel: Channel): channel is FlowMessage['channel'] {
-  return channel === 'trades' || channel === 'whales' || channel === 'lifecycle'
+  return (
+    channel === 'trades' ||
+    channel === 'whales' ||
+    channel === 'lifecycle' ||
+    channel === 'arbitrage'
+  )
 }
 
 function isState(channel: Channel): channel is StateMessage['channel'] {

@@ -11,6 +11,7 @@ export const CHANNELS = [
   'whales',
   'lifecycle',
   'candles',
+  'arbitrage',
 ] as const
 export type Channel = (typeof CHANNELS)[number]
 
@@ -96,6 +97,9 @@ export type LifecycleMessage = Counted<'lifecycle', 'lifecycle', Fields>
 /** The bar that just changed or closed; `seq` counts one interval of one market. */
 export type CandleMessage = Counted<'candle', 'candles', Fields>
 
+/** An opportunity opened, changed or closed; `market_id` is that of its first leg. */
+export type ArbitrageMessage = Counted<'arbitrage', 'arbitrage', Fields>
+
 /** Messages that carry something of a market. */
 export type DataMessage =
   | SnapshotMessage
@@ -106,9 +110,10 @@ export type DataMessage =
   | WhaleMessage
   | LifecycleMessage
   | CandleMessage
+  | ArbitrageMessage
 
-/** Trades, whales and lifecycle: every message counts, and a lost one is fetched by a resume. */
-export type FlowMessage = TradeMessage | WhaleMessage | LifecycleMessage
+/** Trades, whales, lifecycle and arbitrage: every message counts, and a lost one is fetched by a resume. */
+export type FlowMessage = TradeMessage | WhaleMessage | LifecycleMessage | ArbitrageMessage
 /** Messages that are the whole state each time. */
 export type StateMessage = DepthMessage | PriceMessage | CandleMessage
 
@@ -321,6 +326,7 @@ const checks: ReadonlyMap<string, (value: Fields) => boolean> = new Map([
   ['whale', counted('whales', hasId)],
   ['lifecycle', counted('lifecycle')],
   ['candle', counted('candles')],
+  ['arbitrage', counted('arbitrage')],
   [
     'connected',
     (value) =>

@@ -93,7 +93,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
       const venue = platform === undefined ? null : names.venue(platform)
       const wanted = category?.toLowerCase()
       // A market that the catalogue has forgotten is still known by its id.
-      const market = id === undefined ? undefined : names.comparable(id)
+      const market = view?.ref.id.toLowerCase() ?? id?.toLowerCase()
       return whales(parts, {
         ...{ query, signal, view },
         venue: view?.ref.venue ?? venue,

@@ -92,7 +92,7 @@ function canonical(given: string, { types }: Pick<RequestFactors, 'types'>): Web
 function filtersOf(body: FiltersBody, names: VenueTable): WebhookFilters {
   const { platform, min_usd: usd, min_change: change, side } = body
   return {
-    marketIds: setOf(body.market_ids, (id) => names.comparable(id)),
+    marketIds: setOf(body.market_ids, (id) => id.toLowerCase()),
     venue: platform === undefined || platform === null ? null : names.venue(platform),
     wallets: setOf(body.wallets, (address) => address.toLowerCase()),
     minUsd: usd === undefined || usd === null ? null : roundUsd(usd),
@@ -103,7 +103,7 @@ function filtersOf(body: FiltersBody, names: VenueTable): WebhookFilters {
   }
 }
 
-/** Each once; what was named twice in different forms is one. */
+/** Each once; what was named twice in different cases is one. */
 function setOf(
   texts: readonly string[] | null | undefined,
   form: (text: string) => string,

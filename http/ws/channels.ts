@@ -2,6 +2,7 @@
 // Not for: what a command's options mean, or the topics of a channel (fan-out/lanes.ts).
 // Upholds LANE1, CHANNEL1.
 
+import { arbitrage } from './channels/arbitrage.ts'
 import { candles } from './channels/candles.ts'
 import type { Channel } from './channels/channel.ts'
 import { depth } from './channels/depth.ts'
@@ -20,5 +21,6 @@ export const CHANNELS: readonly Channel[] = [
   whales,
   lifecycle,
   candles,
+  arbitrage,
 ]
 export const CHANNEL_NAMES: readonly string[] = CHANNELS.map(({ name }) => name)

@@ -16,6 +16,7 @@ import type {
   MarketNumber,
   MarketRef,
 } from '../../engine/market/market.ts'
+import type { PastOpportunity } from '../../engine/opportunity.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../engine/units.ts'
 import type { MatchTable, VerdictTable } from './matches.ts'
 import type { WalletTable } from './wallets.ts'
@@ -369,6 +370,7 @@ export interface Storage {
   readonly events: EventTable
   readonly trades: TradeTable
   readonly whales: WhaleTable
+  readonly opportunities: OpportunityTable
   readonly bars: BarTable
   readonly snapshots: SnapshotTable
   readonly ticks: TickTable
@@ -397,7 +399,7 @@ export interface Storage {
    * Removes what retention no longer keeps, at most `rowsMax` rows a call (call again while it
    * returns true): trades, minute bars and ticks over `retentionDays` old (see engine/kept-time.ts),
    * book snapshots over `snapshotDaysKept`; beyond `sizeBytesMax` the oldest of the rest first, days
-   * of past prices by when they were read (hour bars stay); then coverage over `retentionDays` old;
+   * of past prices by when they were read (hour bars stay); then coverage and past opportunities over `retentionDays` old;
    * then runs older than the oldest that a stored trade names, and all but the last `runsKeptMax`,
    * with their losses. The newest run always stays. Whales stay, also when their run is gone.
    */
@@ -411,6 +413,20 @@ export interface Storage {
   committed(): Promise<void>
   /** Commits, flushes and closes. Nothing may be called afterwards. */
   close(): Promise<void>
+}
+
+/** With its place among those that ended in the same millisecond. */
+export interface PastOpportunityRow {
+  readonly past: PastOpportunity
+  readonly ordinal: number
+}
+
+/** Committed with all other market rows of the turn; pruned by age like trades. */
+export interface OpportunityTable {
+  put(past: PastOpportunity): void
+  /** By when they ended. */
+  range(query: SliceQuery): readonly PastOpportunityRow[]
+  oldestMs(): TimeMs | null
 }
 
 /** A whale row on disk, with the run and stamp of its message. */

@@ -17,8 +17,10 @@ import type { Schemas } from '../lmdb/table.ts'
 import { feeFields, readFees } from './fees.ts'
 import type { FieldReader } from './records.ts'
 
-/** The schema version that these writers write, of events and of what stays on disk alone. */
-export const LISTING_SCHEMA = 1
+/** The schema version that these writers write, of what stays on disk alone. */
+export const DETAILS_SCHEMA = 1
+/** Of an event's summary; its second says among how many markets the winner is. */
+export const EVENT_SCHEMA = 2
 /** Of a market's summary; its second has the fees. */
 export const MARKET_SCHEMA = 2
 
@@ -106,11 +108,17 @@ export function eventFields(event: EventSummary): readonly unknown[] {
     event.startAtMs,
     event.endAtMs,
     event.isMutuallyExclusive,
+    event.winnerAmong,
   ]
 }
 
 export const eventSchemas: Schemas<EventSummary> = {
-  1: (fields) => ({
+  1: (fields) => ({ ...readEvent(fields), winnerAmong: null }),
+  2: (fields) => ({ ...readEvent(fields), winnerAmong: fields.numberOrNull() }),
+}
+
+function readEvent(fields: FieldReader): Omit<EventSummary, 'winnerAmong'> {
+  return {
     venue: fields.choice(VENUE_KEYS),
     nativeId: nativeEventId(fields.text()),
     slug: fields.text(),
@@ -122,7 +130,7 @@ export const eventSchemas: Schemas<EventSummary> = {
     startAtMs: fields.orNull(timeMs),
     endAtMs: fields.orNull(timeMs),
     isMutuallyExclusive: fields.boolean(),
-  }),
+  }
 }
 
 export function detailsFields(details: ListingDetails): readonly unknown[] {

@@ -2,15 +2,92 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { startWithToy, until } from '../support/rigs/toy-engine.ts'
+import { createEngine } from '../../engine/engine.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
+import { seededRandom } from '../../engine/random.ts'
+import type { Venue } from '../../engine/venues/venue.ts'
+import { VENUES } from '../../engine/venues/venues.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
+import { openMemoryStorage } from '../support/twins/memory.ts'
+import { NOON } from '../support/worlds/builders.ts'
 import { TOY } from './toy-venue/facts.ts'
+import { openToy, type ToyVenue } from './toy-venue/toy.ts'
+
+const SECRET = 'x'.repeat(32)
+const SETTINGS = {
+  ...{ host: '127.0.0.1', port: 0, venueNames: {}, corsOrigins: [], trustedProxies: [] },
+  ...{ isMetricsPublic: false, retentionDays: 30, dataBytesMax: 1e10 },
+  ...{ jwtSecret: SECRET, jwtSecretPrevious: null, secretsKey: SECRET },
+  webhookPolicy: { allowsHttp: true, allowsPrivate: true },
+}
+
+/** The engine of two silent venues and the toy, with a key of its local account. */
+async function startWithToy(storage = openMemoryStorage()) {
+  const clock = new ManualClock(NOON)
+  let toy: ToyVenue | null = null
+  const engine = createEngine(SETTINGS, {
+    ...{ clock, storage, random: seededRandom('third venue') },
+    ...{ log: silentLog, metrics: new Metrics(), epoch: 'test', version: '0' },
+    table: [...VENUES, TOY],
+    venues: (parts) => {
+      toy = openToy(parts, { m1: 'Will it rain frogs in Ruritania?' })
+      const silent = (key: Venue['key']) => openToy(parts, { quiet: 'Nothing?' }, key).venue
+      return [...VENUES.map(({ key }) => silent(key)), toy.venue]
+    },
+  })
+  const key = await engine.accounts.openLocalAccount(null)
+  await engine.start()
+  /** The engine's time goes on while something is waited for. */
+  const settled = async <Result>(promise: Promise<Result>): Promise<Result> => {
+    let isDone = false
+    const note = () => {
+      isDone = true
+    }
+    promise.then(note, note)
+    await until(
+      () => isDone,
+      () => clock.advance(1),
+    )
+    return promise
+  }
+  const ask = async (path: string, body?: object): Promise<unknown> => {
+    const request = () =>
+      fetch(`http://127.0.0.1:${engine.port}${path}`, {
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      })
+    let answer = await settled(request())
+    // A search is refused for a moment while its thread starts beside other work.
+    for (let again = 0; again < 20 && answer.status === 503; again += 1) {
+      await answer.text()
+      answer = await settled(request())
+    }
+    const text = await answer.text()
+    assert.ok(answer.ok, `${path}: ${answer.status} ${text}`)
+    return JSON.parse(text)
+  }
+  const say = (line: string): void => {
+    assert.ok(toy !== null)
+    toy.say(line)
+  }
+  return { engine, key, ask, say, settled }
+}
+
+/** Turns of the loop until something is so; fails after very many. */
+async function until(isSo: () => boolean, between = () => {}): Promise<void> {
+  for (let turn = 0; turn < 1_000_000 && !isSo(); turn += 1) {
+    between()
+    await nextTurn()
+  }
+  assert.ok(isSo())
+}
 
 describe('a third venue', () => {
   test('[THIRDVENUE1] goes through catalogue, search, book, trades, stream and webhooks by a row of the table alone', async () => {
-    const { engine, key, ask, say, settled } = await startWithToy({
-      [TOY.key]: { m1: 'Will it rain frogs in Ruritania?' },
-    })
+    const { engine, key, ask, say, settled } = await startWithToy()
     const received: string[] = []
     const socket = new WebSocket(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${key}`)
     socket.on('message', (data) => received.push(String(data)))

@@ -47,10 +47,11 @@ async function open(types: typeof TYPES) {
   })
   webhooks.start()
   publisher.watch(webhooks.watcher)
-  const { version, epoch, accounts, sports, pastPrices, wallets, tradeLog, whaleLog } = engine
+  const { version, epoch, accounts, sports, arbitrage, pastPrices, wallets, tradeLog, whaleLog } =
+    engine
   const view: EngineView = {
     ...{ version, epoch, catalog, accounts, sports, matches, pastPrices, webhooks, wallets },
-    ...{ tradeLog, whaleLog },
+    ...{ arbitrage, tradeLog, whaleLog },
     stats: () => engine.stats(),
     venues: () => engine.venues(),
     isStorageHealthy: () => true,

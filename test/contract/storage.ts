@@ -21,6 +21,7 @@ import {
 import { historyContract } from './storage/histories.ts'
 import { lossContract } from './storage/losses.ts'
 import { matchContract } from './storage/matches.ts'
+import { opportunityContract } from './storage/opportunities.ts'
 import { removalContract } from './storage/removal.ts'
 import { tradeContract } from './storage/trades.ts'
 import { venueTradeContract } from './storage/venue-trades.ts'
@@ -49,6 +50,7 @@ export function storageContract(subject: StorageUnderTest): void {
     retentionContract(subject)
     removalContract(subject)
     lossContract(subject)
+    opportunityContract(subject)
     webhookContract(subject)
     walletContract(subject)
   })

@@ -14,10 +14,11 @@ import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
 import { checkSentinel, putFormatVersion } from '../../storage/lmdb/sentinel.ts'
 import { openLmdbStorage } from '../../storage/lmdb.ts'
 import { feeFields } from '../../storage/records/fees.ts'
-import { numberKey } from '../../storage/records/keys.ts'
-import { marketFields } from '../../storage/records/listings.ts'
+import { nativeKey, numberKey } from '../../storage/records/keys.ts'
+import { eventFields, marketFields } from '../../storage/records/listings.ts'
 import { encodeRecord } from '../../storage/records/records.ts'
 import { ENVIRONMENT_NAMES, TABLES } from '../../storage/tables.ts'
+import { eventListing } from '../support/worlds/builders.ts'
 import { marketListing, marketSummary } from '../support/worlds/stored.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'twinbook-format-6-'))
@@ -27,11 +28,13 @@ function open(dataDir: string): Promise<Storage> {
   return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() })
 }
 
-test('[STORE33] in a folder of format 5 every market is read as before, its fees unknown, and takes some', async () => {
+test('[STORE33] in a folder of format 5 every market and event is read as before, its fees and winners unknown, and takes some', async () => {
   const dataDir = join(folder, 'data')
   const listing = marketListing('one')
   let storage = await open(dataDir)
   const number = storage.markets.put(listing)
+  const event = eventListing('one', { winnerAmong: 3 })
+  storage.events.put(event)
   await storage.close()
   const fields = marketFields(marketSummary(listing))
   const older = fields.slice(0, fields.length - feeFields(listing.fees).length)
@@ -42,6 +45,13 @@ test('[STORE33] in a folder of format 5 every market is read as before, its fees
       const key = numberKey(number)
       const row = encodeRecord(TABLES.markets, { key, schema: 1, fields: older })
       openTable(root, TABLES.markets).putSync(key, row)
+      const eventKey = nativeKey(event.venue, event.nativeId)
+      const eventRow = encodeRecord(TABLES.events, {
+        key: eventKey,
+        schema: 1,
+        fields: eventFields(event).slice(0, -1),
+      })
+      openTable(root, TABLES.events).putSync(eventKey, eventRow)
     }
     putFormatVersion(root, checkSentinel(root, { dataDir, name, side }), 5)
     await root.close()
@@ -49,9 +59,15 @@ test('[STORE33] in a folder of format 5 every market is read as before, its fees
   storage = await open(dataDir)
   const summary = { ...marketSummary(listing), fees: FEES_UNKNOWN }
   assert.deepEqual([...storage.markets.all()], [{ number, summary }])
+  assert.deepEqual(
+    [...storage.events.all()].map(({ slug, winnerAmong }) => [slug, winnerAmong]),
+    [[event.slug, null]],
+  )
+  storage.events.put(event)
   assert.equal(storage.markets.put(listing), number)
   await storage.close()
   storage = await open(dataDir)
   assert.deepEqual([...storage.markets.all()], [{ number, summary: marketSummary(listing) }])
+  assert.equal([...storage.events.all()][0]?.winnerAmong, 3)
   await storage.close()
 })

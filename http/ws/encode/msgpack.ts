@@ -5,7 +5,7 @@
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import { MsgpackWriter } from '../../../engine/msgpack-writer.ts'
+import { MsgpackWriter, writeValue } from '../../../engine/msgpack-writer.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { ChannelName } from '../fan-out/lanes.ts'
 import * as forms from './encoder.ts'
@@ -90,22 +90,4 @@ export class MsgpackEncoder implements forms.Encoder {
   }
 
   forget(_market: MarketNumber): void {}
-}
-
-/** Any value that JSON can carry: whole numbers as integers, fields that are undefined left out. */
-export function writeValue(to: MsgpackWriter, value: unknown): void {
-  if (typeof value === 'string') to.text(value)
-  else if (typeof value === 'number') to.whole(value)
-  else if (typeof value === 'boolean') to.boolean(value)
-  else if (Array.isArray(value)) {
-    to.array(value.length)
-    for (const item of value) writeValue(to, item)
-  } else if (typeof value === 'object' && value !== null) {
-    const fields = Object.entries(value).filter(([, item]) => item !== undefined)
-    to.map(fields.length)
-    for (const [name, item] of fields) {
-      to.text(name)
-      writeValue(to, item)
-    }
-  } else to.nil()
 }

@@ -434,6 +434,7 @@ function eventListing(
     startAtMs: null,
     endAtMs,
     isMutuallyExclusive: false,
+    winnerAmong: null,
     native: {},
   }
 }

@@ -43,12 +43,12 @@ export function openToy(
       }),
     },
   }
-  return { venue, say: (line) => take(parts, key, line) }
+  return { venue, say: (line) => take(parts, line) }
 }
 
-function take({ clock, emit }: VenueParts, venue: VenueKey, line: string): void {
+function take({ clock, emit }: VenueParts, line: string): void {
   const [word, id = '', ...fields] = line.split(' ')
-  const from = { venue, venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
+  const from = { venue: TOY.key, venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
   const outcome = outcomeId(`${id}-yes`)
   const price = (text = '') => priceMicros(Math.round(Number(text) * MICROS))
   const size = (text = '') => sizeMicros(Number(text) * MICROS)

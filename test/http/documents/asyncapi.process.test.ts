@@ -16,6 +16,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { AsyncapiJudge, objectOf } from '../../support/twins/asyncapi-judge.ts'
 import { bid, level } from '../../support/worlds/builders.ts'
+import { opportunity } from '../../support/worlds/opportunities.ts'
 
 const clock = new ManualClock()
 const document = asyncapi({ version: '0.0.0-test' })
@@ -109,7 +110,8 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
     wallet: '0xtaker',
     fills: 3,
   }
-  const stamp = (channel: 'whales' | 'lifecycle') => publisher.stamp(channel, one.ref.number)
+  const stamp = (channel: 'whales' | 'lifecycle' | 'arbitrage') =>
+    publisher.stamp(channel, one.ref.number)
   publisher.publish({ kind: 'whale', market: one.ref, ...stamp('whales'), ...times, whale })
   const facts = { ...one.summary, settlementPrice: priceMicros(1_000_000) }
   for (const event of ['matched', 'resolved'] as const) {
@@ -117,6 +119,18 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
     const life = { market: one.ref, ...stamp('lifecycle'), ...times, event, facts, twin }
     publisher.publish({ kind: 'lifecycle', ...life })
   }
+  const opened = {
+    event: 'opened',
+    opportunity: opportunity([one.ref, two.ref]),
+    reason: null,
+  } as const
+  publisher.publish({
+    kind: 'arbitrage',
+    market: one.ref,
+    ...stamp('arbitrage'),
+    ...times,
+    ...opened,
+  })
   const gap = { venue: 'a', platform: 'venue_a', toMs: timeMs(2_000), channel: 'trades' } as const
   publisher.publish({ kind: 'gap', ...gap, market: one.ref, fromMs: timeMs(1_000), count: 2 })
   publisher.publish({ kind: 'gap', ...gap, market: null, fromMs: timeMs(1_000), count: null })

@@ -23,6 +23,7 @@ import type { WhaleTable } from '../../../storage/contract/storage.ts'
 import { openMemoryStorage } from '../twins/memory.ts'
 import { eventListing, listing, NAMES } from '../worlds/builders.ts'
 import { FakeAccounts } from './accounts.ts'
+import { FakeArbitrage } from './arbitrage.ts'
 import { FakeCatalog } from './catalog.ts'
 import type { FakeEvent } from './events.ts'
 import { FakeMarket } from './market.ts'
@@ -70,6 +71,7 @@ export class FakeEngine implements EngineView {
   readonly accounts: FakeAccounts
   readonly sports = new FakeSports()
   readonly matches = new Matches()
+  readonly arbitrage = new FakeArbitrage()
   readonly webhooks: FakeWebhooks
   readonly wallets = new FakeWallets()
   readonly tradeLog: FakeTradeLog

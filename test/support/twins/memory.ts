@@ -44,6 +44,7 @@ import {
   MemorySnapshots,
 } from './memory/histories.ts'
 import { MemoryMatches, MemoryVerdicts } from './memory/matches.ts'
+import { MemoryOpportunities } from './memory/opportunities.ts'
 import { MemoryOutbox } from './memory/outbox.ts'
 import { MemoryTrades } from './memory/trades.ts'
 import { MemoryWallets } from './memory/wallets.ts'
@@ -339,6 +340,7 @@ class MemoryStorage implements Storage {
   readonly webhooks = new MemoryWebhooks()
   readonly outbox = new MemoryOutbox()
   readonly matches = new MemoryMatches()
+  readonly opportunities = new MemoryOpportunities()
   readonly matchVerdicts = new MemoryVerdicts()
   readonly wallets = new MemoryWallets()
 
@@ -378,6 +380,7 @@ class MemoryStorage implements Storage {
       for (const table of due) rowsLeft -= table.removeHour(hour, rowsLeft)
     }
     if (rowsLeft > 0) rowsLeft -= this.coverage.prune(firstKept * HOUR_MS, rowsLeft)
+    this.opportunities.prune(firstKept * HOUR_MS)
     if (rowsLeft <= 0) return true
     rowsLeft -= this.runs.prune(rowsLeft, (run) => this.trades.hasRun(run))
     if (rowsLeft <= 0) return true

@@ -88,6 +88,7 @@ export function eventListing(name: string, set: Partial<EventListing> = {}): Eve
     startAtMs: null,
     endAtMs: null,
     isMutuallyExclusive: false,
+    winnerAmong: null,
     native: {},
     ...set,
   }

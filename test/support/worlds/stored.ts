@@ -106,6 +106,7 @@ export function eventListing(id: string, changes: Partial<EventListing> = {}): E
     startAtMs: null,
     endAtMs: timeMs(NOON_MS),
     isMutuallyExclusive: true,
+    winnerAmong: null,
     native: { event_ticker: id },
     ...changes,
   }

@@ -116,6 +116,8 @@ export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): E
     startAtMs: null,
     endAtMs: timeOf(row.strike_date),
     isMutuallyExclusive: row.mutually_exclusive === true,
+    // That one of them wins is not said: all may resolve to No.
+    winnerAmong: null,
     native,
   }
   return { kind: 'event', listing, subtitle: textOf(row.sub_title) }

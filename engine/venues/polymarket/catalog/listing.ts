@@ -109,9 +109,20 @@ export function readEvent(row: unknown): ReadEvent | ListingReason {
     startAtMs: timeOf(row.startTime) ?? timeOf(row.startDate),
     endAtMs: timeOf(row.endDate),
     isMutuallyExclusive: row.negRisk === true || row.enableNegRisk === true,
+    winnerAmong: winnerAmong(row),
+    lacksMarkets: !Array.isArray(row.markets),
     native,
     changedAtMs: changedAtMs(row),
   }
+}
+
+/**
+ * Of a neg-risk event exactly one market resolves to Yes: its contract converts sides by that rule. An augmented one may
+ * get further markets at any time.
+ */
+function winnerAmong(row: Json): number | null {
+  if (row.negRisk !== true || row.negRiskAugmented === true) return null
+  return Array.isArray(row.markets) && row.markets.length > 1 ? row.markets.length : null
 }
 
 /** The event inside a market row; null when it has none. */

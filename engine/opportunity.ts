@@ -1,0 +1,145 @@
+// An opportunity: a basket of outcomes that earns at this moment, as its owner follows it, tells it and keeps it.
+// Not for: what a basket earns (engine/arbitrage/basket.ts), nor when one opens and closes (actors/arbitrage/).
+
+import type { NativeMarketId, VenueKey } from './ids.ts'
+import type { MarketRef } from './market/market.ts'
+import {
+  DAY_MS,
+  MICROS,
+  type PriceMicros,
+  type SizeMicros,
+  type TimeMs,
+  type UsdMicros,
+} from './units.ts'
+
+/** `cross_venue`: one question on two venues. `single_venue`: the outcomes of one exclusive event. */
+export type OpportunityKind = 'cross_venue' | 'single_venue'
+export const OPPORTUNITY_KINDS: readonly OpportunityKind[] = ['cross_venue', 'single_venue']
+
+/**
+ * Why an opportunity ended. `prices`: the books or the fees leave nothing. `stale`: a book may be out of date.
+ * `market_closed`: a market trades no longer. `match_changed`: its markets are no longer known to ask the same.
+ */
+export type CloseReason = 'prices' | 'stale' | 'market_closed' | 'match_changed'
+export const CLOSE_REASONS: readonly CloseReason[] = [
+  'prices',
+  'stale',
+  'market_closed',
+  'match_changed',
+]
+
+/** So many contracts of every leg, at one price each. */
+export interface BasketStep {
+  readonly contracts: SizeMicros
+  /** Of the legs, in their order. */
+  readonly prices: readonly PriceMicros[]
+}
+
+/** What one leg costs. */
+export interface BoughtLeg {
+  /** Price × contracts over its levels, before fees. */
+  readonly cost: UsdMicros
+  /** The most that its venue takes for an order of these fills. */
+  readonly fee: UsdMicros
+}
+
+/** One outcome that is bought. */
+export interface OpportunityLeg extends BoughtLeg {
+  readonly market: MarketRef
+  /** Its label. */
+  readonly outcome: string
+  /** Whether it is the market's first outcome, for which the book is quoted. */
+  readonly isFirst: boolean
+  /** Of the market's `orderbook` channel. */
+  readonly bookSeq: number
+  /** How long ago the book was last known to be right, in milliseconds. */
+  readonly bookAgeMs: number
+}
+
+export interface Opportunity {
+  /** Of this opening: the same basket gets another one when it opens again. */
+  readonly id: string
+  readonly kind: OpportunityKind
+  /** 80 to 100; null within one venue. */
+  readonly matchScore: number | null
+  readonly legs: readonly OpportunityLeg[]
+  readonly contracts: SizeMicros
+  /** Over all legs, before fees. */
+  readonly cost: UsdMicros
+  readonly fees: UsdMicros
+  readonly payout: UsdMicros
+  readonly profit: UsdMicros
+  readonly steps: readonly BasketStep[]
+  readonly openedAtMs: TimeMs
+  readonly updatedAtMs: TimeMs
+  /** When the last of its markets closes; null when one does not say. */
+  readonly closesAtMs: TimeMs | null
+  /** Of the first leg's market. */
+  readonly question: string
+  readonly category: string | null
+  /** Why its markets belong together, in a sentence. */
+  readonly explanation: string
+}
+
+/** How an opportunity stood at one moment. */
+export interface OpportunityState {
+  readonly atMs: TimeMs
+  readonly contracts: SizeMicros
+  readonly profit: UsdMicros
+}
+
+/** An outcome that could be bought; named by the venue's own id, which outlives our numbers. */
+export interface PastLeg {
+  readonly venue: VenueKey
+  readonly market: NativeMarketId
+  /** Its label. */
+  readonly outcome: string
+}
+
+/** How an opportunity went, from its opening to its end. */
+export interface PastOpportunity {
+  readonly id: string
+  readonly kind: OpportunityKind
+  readonly matchScore: number | null
+  readonly legs: readonly PastLeg[]
+  readonly question: string
+  readonly category: string | null
+  readonly closesAtMs: TimeMs | null
+  readonly opened: OpportunityState
+  /** When its profit was largest. */
+  readonly best: OpportunityState
+  readonly last: OpportunityState
+  readonly closedAtMs: TimeMs
+  readonly reason: CloseReason
+}
+
+/** Profit of one contract of each leg, in dollars. */
+export function edgeOf({ profit, contracts }: Pick<Opportunity, 'profit' | 'contracts'>): number {
+  return contracts === 0 ? 0 : profit / contracts
+}
+
+/** Profit for each dollar that the legs cost, fees not counted as cost. */
+export function returnOf({ profit, cost }: Pick<Opportunity, 'profit' | 'cost'>): number {
+  return cost === 0 ? 0 : profit / cost
+}
+
+/** The same for a year, without compounding, if the money is tied up until the last close; null: no close is known. */
+export function annualisedOf(
+  opportunity: Pick<Opportunity, 'profit' | 'cost' | 'closesAtMs'>,
+  nowMs: TimeMs,
+): number | null {
+  const { closesAtMs } = opportunity
+  if (closesAtMs === null || closesAtMs <= nowMs) return null
+  return (returnOf(opportunity) * 365 * DAY_MS) / (closesAtMs - nowMs)
+}
+
+export const stateOf = ({ updatedAtMs, contracts, profit }: Opportunity): OpportunityState => ({
+  atMs: updatedAtMs,
+  contracts,
+  profit,
+})
+
+/** What one contract of each leg costs on average, in millionths of a dollar. */
+export function averagePrice({ cost }: BoughtLeg, contracts: SizeMicros): number {
+  return contracts === 0 ? 0 : Math.round((cost * MICROS) / contracts)
+}

@@ -1,0 +1,227 @@
+// The records of opportunities: dollars, contracts and times as users see them, for REST, the stream and webhooks alike.
+// Not for: which there are (actors/arbitrage/arbitrage.ts). Upholds ARBROUTE1, ARBROUTE3.
+
+import { type Static, Type } from '@sinclair/typebox'
+import {
+  annualisedOf,
+  averagePrice,
+  CLOSE_REASONS,
+  edgeOf,
+  OPPORTUNITY_KINDS,
+  type Opportunity,
+  type OpportunityState,
+  type PastOpportunity,
+  returnOf,
+} from '../../engine/opportunity.ts'
+import { MICROS, type TimeMs, toSeconds } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
+import { choice, nullable } from '../schemas.ts'
+
+const text = () => Type.String()
+const whole = () => Type.Integer({ minimum: 0 })
+const dollars = (description: string) => Type.Number({ description })
+
+const LegSchema = Type.Object({
+  market_id: text(),
+  platform: text(),
+  outcome: text(),
+  side: Type.Literal('buy'),
+  contracts: Type.Number({ minimum: 0 }),
+  avg_price: Type.Number({ minimum: 0, maximum: 1 }),
+  cost_usd: dollars('price × contracts over the levels taken, before the fee'),
+  fee_usd: dollars('the most that the venue takes for one order of these fills'),
+  book_seq: whole(),
+  book_age_ms: Type.Integer({
+    minimum: 0,
+    description:
+      'how long ago the book was known to be right: a venue that sends tells every change of its books',
+  }),
+})
+
+const StepSchema = Type.Object({
+  contracts: Type.Number({ minimum: 0 }),
+  prices: Type.Array(Type.Number(), { description: 'one a leg, in the order of the legs' }),
+  profit_usd: dollars('what these contracts earn before fees'),
+})
+
+/** An opportunity that is open, or a quote. */
+export const OpportunitySchema = Type.Object({
+  id: text(),
+  kind: choice(OPPORTUNITY_KINDS),
+  match_score: nullable(Type.Number({ minimum: 0, maximum: 100 })),
+  legs: Type.Array(LegSchema, { minItems: 2 }),
+  contracts: Type.Number({ minimum: 0, description: 'of every leg; whole hundredths' }),
+  cost_usd: dollars('of all legs, before fees'),
+  fees_usd: dollars('of all legs'),
+  payout_usd: dollars('what the legs that win pay, whichever they are'),
+  profit_usd: dollars('payout less cost and fees'),
+  edge: dollars('profit of one contract of each leg'),
+  return: Type.Number({ description: 'profit / cost' }),
+  annualised: nullable(
+    Type.Number({
+      description:
+        'the return of a year if the money is tied up until the last market closes, without compounding; null when a close is not known',
+    }),
+  ),
+  opened_at_ms: whole(),
+  updated_at_ms: whole(),
+  closes_at: nullable(Type.Integer({ description: 'Unix seconds, of the last market' })),
+  question: text(),
+  category: nullable(text()),
+  explanation: text(),
+  levels: Type.Optional(Type.Array(StepSchema)),
+})
+
+const StateSchema = Type.Object({
+  at_ms: whole(),
+  contracts: Type.Number({ minimum: 0 }),
+  profit_usd: Type.Number(),
+})
+
+/** An opportunity that has ended. */
+export const PastOpportunitySchema = Type.Object({
+  id: text(),
+  kind: choice(OPPORTUNITY_KINDS),
+  match_score: nullable(Type.Number({ minimum: 0, maximum: 100 })),
+  legs: Type.Array(Type.Object({ market_id: text(), platform: text(), outcome: text() })),
+  question: text(),
+  category: nullable(text()),
+  closes_at: nullable(Type.Integer()),
+  opened: StateSchema,
+  best: StateSchema,
+  last: StateSchema,
+  closed_at_ms: whole(),
+  close_reason: choice(CLOSE_REASONS),
+})
+
+/** The record; with `levels` where they are asked for. `annualised` is of `nowMs`. */
+export function opportunityRecord(
+  one: Opportunity,
+  nowMs: TimeMs,
+  { hasLevels }: { readonly hasLevels: boolean },
+): Static<typeof OpportunitySchema> {
+  const { id, kind, question, category, explanation, closesAtMs } = one
+  return {
+    id,
+    kind,
+    match_score: one.matchScore,
+    legs: one.legs.map((leg) => ({
+      market_id: leg.market.id,
+      platform: leg.market.platform,
+      outcome: leg.outcome,
+      side: 'buy',
+      contracts: one.contracts / MICROS,
+      avg_price: averagePrice(leg, one.contracts) / MICROS,
+      cost_usd: leg.cost / MICROS,
+      fee_usd: leg.fee / MICROS,
+      book_seq: leg.bookSeq,
+      book_age_ms: leg.bookAgeMs,
+    })),
+    contracts: one.contracts / MICROS,
+    cost_usd: one.cost / MICROS,
+    fees_usd: one.fees / MICROS,
+    payout_usd: one.payout / MICROS,
+    profit_usd: one.profit / MICROS,
+    edge: edgeOf(one),
+    return: returnOf(one),
+    annualised: annualisedOf(one, nowMs),
+    opened_at_ms: one.openedAtMs,
+    updated_at_ms: one.updatedAtMs,
+    closes_at: closesAtMs === null ? null : toSeconds(closesAtMs),
+    question,
+    category,
+    explanation,
+    ...(hasLevels ? { levels: stepRecords(one) } : {}),
+  }
+}
+
+function stepRecords({ steps, contracts, payout }: Opportunity) {
+  const ofOne = contracts === 0 ? 0 : payout / contracts
+  return steps.map((step) => {
+    const price = step.prices.reduce((sum, each) => sum + each, 0)
+    return {
+      contracts: step.contracts / MICROS,
+      prices: step.prices.map((each) => each / MICROS),
+      profit_usd: Math.round((ofOne - price / MICROS) * step.contracts) / MICROS,
+    }
+  })
+}
+
+/** The record of one that has ended. */
+export function pastRecord(
+  past: PastOpportunity,
+  names: VenueTable,
+): Static<typeof PastOpportunitySchema> {
+  const { id, kind, question, category, closesAtMs } = past
+  return {
+    id,
+    kind,
+    match_score: past.matchScore,
+    legs: past.legs.map(({ venue, market, outcome }) => ({
+      market_id: names.marketId(venue, market),
+      platform: names.platform(venue),
+      outcome,
+    })),
+    question,
+    category,
+    closes_at: closesAtMs === null ? null : toSeconds(closesAtMs),
+    opened: stateRecord(past.opened),
+    best: stateRecord(past.best),
+    last: stateRecord(past.last),
+    closed_at_ms: past.closedAtMs,
+    close_reason: past.reason,
+  }
+}
+
+const stateRecord = ({ atMs, contracts, profit }: OpportunityState) => ({
+  at_ms: atMs,
+  contracts: contracts / MICROS,
+  profit_usd: profit / MICROS,
+})
+
+/** An opportunity in examples of documents. */
+export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = {
+  id: 'k3f9c2-17',
+  kind: 'cross_venue',
+  match_score: 96,
+  legs: [
+    {
+      market_id: 'venue_a_0x1b2c',
+      platform: 'venue_a',
+      outcome: 'Yes',
+      side: 'buy',
+      contracts: 100,
+      avg_price: 0.55,
+      cost_usd: 55,
+      fee_usd: 0.99,
+      book_seq: 812,
+      book_age_ms: 40,
+    },
+    {
+      market_id: 'venue_b_KXRAIN-26NOV23-DEN',
+      platform: 'venue_b',
+      outcome: 'No',
+      side: 'buy',
+      contracts: 100,
+      avg_price: 0.37,
+      cost_usd: 37,
+      fee_usd: 1.64,
+      book_seq: 95,
+      book_age_ms: 120,
+    },
+  ],
+  contracts: 100,
+  cost_usd: 92,
+  fees_usd: 2.63,
+  payout_usd: 100,
+  profit_usd: 5.37,
+  edge: 0.0537,
+  return: 0.0584,
+  annualised: 3.04,
+  opened_at_ms: 1_763_700_000_012,
+  updated_at_ms: 1_763_700_000_512,
+  closes_at: 1_764_300_000,
+  question: 'Will it rain in Denver on Sunday?',
+  category: 'Weather',
+  explanation: 'Same place, same day, same measure.',
+}

@@ -1,0 +1,295 @@
+// What a trade over both venues would earn now: open opportunities, ended ones, those of a market, and quotes.
+// Not for: finding them (actors/arbitrage/arbitrage.ts). Upholds ARBROUTE1 to ARBROUTE5.
+
+import { type Static, Type } from '@sinclair/typebox'
+import type { NoOpportunity, OpportunityFilter } from '../../actors/arbitrage/views.ts'
+import type { EngineView } from '../../actors/views.ts'
+import { CONTRACT_STEP } from '../../engine/arbitrage/basket.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { OPPORTUNITY_KINDS } from '../../engine/opportunity.ts'
+import { MICROS, sizeMicros } from '../../engine/units.ts'
+import { answerPage, pageRefusals } from '../pages/lists.ts'
+import { readTimePage } from '../pages/scan.ts'
+import { timeParameters, timeRangeOf, withDataStart } from '../pages/time-range.ts'
+import {
+  OpportunitySchema,
+  opportunityRecord,
+  PastOpportunitySchema,
+  pastRecord,
+} from '../records/opportunities.ts'
+import { ListCursors } from '../request/cursor.ts'
+import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
+import { type Answer, json } from '../request/reply.ts'
+import { bodyRoute, type Route, type RouteParts, route } from '../request/route.ts'
+import { choice, nullable, parameters } from '../schemas.ts'
+
+const ORDERS = ['profit', 'edge', 'annualised', 'opened_at'] as const
+const REASONS: readonly NoOpportunity[] = [
+  'stale_book',
+  'fee_unknown',
+  'not_open',
+  'no_depth',
+  'not_identical',
+  'no_profit',
+]
+/** The most legs of an event's basket. */
+const LEGS_MAX = 64
+const CONTRACTS_MAX = 1_000_000
+const SLICE_ROWS = 128
+
+const page = {
+  cursor: nullable(Type.String()),
+  has_more: Type.Boolean(),
+}
+const ListSchema = Type.Object({
+  opportunities: Type.Array(OpportunitySchema),
+  ...page,
+  total: Type.Integer({ minimum: 0 }),
+  as_of_ms: Type.Integer(),
+})
+const HistorySchema = Type.Object({ opportunities: Type.Array(PastOpportunitySchema), ...page })
+const OfMarketSchema = Type.Object({
+  opportunities: Type.Array(OpportunitySchema),
+  as_of_ms: Type.Integer(),
+})
+const QuoteSchema = Type.Object({
+  possible: Type.Boolean(),
+  reason: nullable(choice(REASONS)),
+  opportunity: nullable(OpportunitySchema),
+  as_of_ms: Type.Integer(),
+})
+const QuoteBody = Type.Object(
+  {
+    legs: Type.Array(
+      Type.Object(
+        {
+          market_id: Type.String({ maxLength: 256 }),
+          outcome: Type.Optional(
+            Type.String({ maxLength: 256, description: 'a label, yes or no; yes unless given' }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 2, maxItems: LEGS_MAX },
+    ),
+    contracts: Type.Optional(
+      Type.Number({
+        minimum: CONTRACT_STEP / MICROS,
+        maximum: CONTRACTS_MAX,
+        description: 'whole hundredths; unless given, as many as earn',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+const group = 'Cross-Platform' as const
+const NOT_IN_IT =
+  'Not in it: the time until your orders arrive, venues that settle one question differently, capital tied up until the close, moving money between venues.'
+
+interface ArbitrageRouteParts extends RouteParts {
+  readonly engine: Pick<EngineView, 'arbitrage'>
+}
+
+/** `/v1/arbitrage`, its history, one of them, quotes, and `/v1/markets/{market_id}/arbitrage`. */
+export function arbitrageRoutes(parts: ArbitrageRouteParts): readonly Route[] {
+  // The fixed path before the one with a parameter.
+  return [listRoute(parts), historyRoute(parts), ...oneRoutes(parts), quoteRoute(parts)]
+}
+
+function listRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRouteParts): Route {
+  const { names } = catalog
+  const cursors = new ListCursors()
+  const List = Type.Object({
+    min_profit_usd: Type.Number({ minimum: 0, default: 0 }),
+    min_edge: Type.Number({ minimum: 0, maximum: 1, default: 0 }),
+    kind: Type.Optional(choice(OPPORTUNITY_KINDS)),
+    category: parameters.text(),
+    search: parameters.search(),
+    platform: Type.Optional(choice(names.platforms)),
+    max_days: Type.Optional(Type.Number({ minimum: 0, maximum: 36_500 })),
+    sort_by: choice(ORDERS, { default: 'profit' }),
+    limit: parameters.limit(200, 50),
+    offset: parameters.offset(),
+    cursor: parameters.cursor(),
+  })
+  return route(
+    {
+      method: 'GET',
+      pattern: '/v1/arbitrage',
+      document: {
+        group,
+        summary: 'What pays now: baskets of outcomes that earn after depth and fees',
+        description: `Buying Yes on one venue and No on the other, or every outcome of an event of which exactly one wins, level by level, as long as the next contract earns. ${NOT_IN_IT}`,
+        answer: ListSchema,
+        isNamed: true,
+        refusals: { 400: pageRefusals[400] },
+      },
+    },
+    List,
+    ({ query }) => {
+      const { sort_by: sortBy, limit } = query
+      const filter: OpportunityFilter = {
+        profitMin: query.min_profit_usd,
+        edgeMin: query.min_edge,
+        kind: query.kind ?? null,
+        category: query.category ?? null,
+        search: query.search ?? null,
+        venue: query.platform === undefined ? null : names.venue(query.platform),
+        daysMax: query.max_days ?? null,
+      }
+      return answerPage({
+        ...{ cursors, asked: query, binding: `${sortBy} ${JSON.stringify(filter)}` },
+        read: (place) => arbitrage.list({ filter, sortBy, limit, ...place }),
+        answer: ({ opportunities, total }, cursor) => {
+          const nowMs = clock.nowMs()
+          const rows = opportunities.map((one) =>
+            opportunityRecord(one, nowMs, { hasLevels: false }),
+          )
+          const rest = { cursor, has_more: cursor !== null, total, as_of_ms: nowMs }
+          return json({ opportunities: rows, ...rest })
+        },
+      })
+    },
+  )
+}
+
+function historyRoute(parts: ArbitrageRouteParts): Route {
+  return route(
+    {
+      method: 'GET',
+      pattern: '/v1/arbitrage/history',
+      document: {
+        group,
+        summary: 'Opportunities that have ended, after half a second or more',
+        answer: HistorySchema,
+        refusals: { 400: 'start after end, or a foreign cursor' },
+      },
+    },
+    HistoryQuery,
+    ({ query, signal }) => history(parts, query, signal()),
+  )
+}
+
+/** One opportunity, and those of one market. */
+function oneRoutes({
+  catalog,
+  clock,
+  engine: { arbitrage },
+}: ArbitrageRouteParts): readonly Route[] {
+  return [
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/arbitrage/{opportunity_id}',
+        document: {
+          group,
+          summary: 'An open opportunity with the levels that it takes',
+          answer: OpportunitySchema,
+          refusals: {
+            404: 'no open opportunity has this id; /v1/arbitrage/history has ended ones',
+          },
+        },
+      },
+      Type.Object({}),
+      ({ path }) => {
+        const found = arbitrage.find(path('opportunity_id'))
+        if (found === null) {
+          throw new EngineError('NOT_FOUND', 'no open opportunity has this id')
+        }
+        return json(opportunityRecord(found, clock.nowMs(), { hasLevels: true }))
+      },
+    ),
+    route(
+      {
+        method: 'GET',
+        pattern: '/v1/markets/{market_id}/arbitrage',
+        document: {
+          group,
+          summary: 'The open opportunities of a market',
+          answer: OfMarketSchema,
+          refusals: { 404: 'no such market' },
+        },
+      },
+      Type.Object({}),
+      ({ path }) => {
+        const { ref } = findMarket(catalog, path('market_id'))
+        const nowMs = clock.nowMs()
+        const opportunities = arbitrage
+          .ofMarket(ref.number)
+          .map((one) => opportunityRecord(one, nowMs, { hasLevels: true }))
+        return json({ opportunities, as_of_ms: nowMs })
+      },
+    ),
+  ]
+}
+
+function quoteRoute(parts: ArbitrageRouteParts): Route {
+  return bodyRoute(
+    {
+      method: 'POST',
+      pattern: '/v1/arbitrage/quote',
+      document: {
+        group,
+        summary: 'What buying these outcomes together would cost and earn now',
+        description: `Exactly so many contracts of each leg where \`contracts\` says so, at a loss as well; else as many as earn. \`reason\` says why not: \`not_identical\` that nothing tells which of the legs wins when another does. ${NOT_IN_IT}`,
+        answer: QuoteSchema,
+        refusals: { 400: 'an unknown outcome, or no whole hundredths', 404: 'no such market' },
+      },
+    },
+    { schema: QuoteBody, className: 'Quote' },
+    ({ body }) => quote(parts, body),
+  )
+}
+
+const HistoryQuery = Type.Object({
+  ...timeParameters,
+  limit: parameters.limit(200, 50),
+})
+
+async function history(
+  { catalog, clock, engine }: ArbitrageRouteParts,
+  query: Static<typeof HistoryQuery>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { arbitrage } = engine
+  const { rows, cursor } = await readTimePage({
+    ...{ range: timeRangeOf(query), limit: query.limit, accepts: null, sliceRows: SLICE_ROWS },
+    read: (slice) => arbitrage.past(slice),
+    place: ({ past, ordinal }) => ({ timeMs: past.closedAtMs, ordinal }),
+    ...{ clock, signal },
+  })
+  const opportunities = rows.map(({ past }) => pastRecord(past, catalog.names))
+  const records = { oldestMs: arbitrage.oldestPastMs(), sinceMs: catalog.recordsSinceMs }
+  return withDataStart(
+    json({ opportunities, cursor, has_more: cursor !== null }),
+    query.start_time,
+    records,
+  )
+}
+
+function quote(
+  { catalog, clock, engine }: ArbitrageRouteParts,
+  { legs, contracts }: Static<typeof QuoteBody>,
+): Answer {
+  const asked = legs.map(({ market_id, outcome }) => {
+    const market = findMarket(catalog, market_id)
+    return { market, outcome: outcomeIndexOf(market, outcome) }
+  })
+  const quoted = engine.arbitrage.quote(asked, contractsOf(contracts))
+  const nowMs = clock.nowMs()
+  return quoted.isPossible
+    ? json({
+        possible: true,
+        reason: null,
+        opportunity: opportunityRecord(quoted.opportunity, nowMs, { hasLevels: true }),
+        as_of_ms: nowMs,
+      })
+    : json({ possible: false, reason: quoted.reason, opportunity: null, as_of_ms: nowMs })
+}
+
+function contractsOf(contracts: number | undefined) {
+  if (contracts === undefined) return null
+  const micros = Math.round(contracts * MICROS)
+  if (micros % CONTRACT_STEP === 0) return sizeMicros(micros)
+  throw new EngineError('BAD_REQUEST', 'contracts are whole hundredths, as 12.34')
+}

@@ -1,0 +1,103 @@
+// The table of opportunities that have ended, in the order in which they did. Not for: those that are open
+// (actors/arbitrage/arbitrage.ts). Upholds ARBTABLE1, ARBTABLE2.
+
+import { nativeMarketId, VENUE_KEYS } from '../engine/ids.ts'
+import {
+  CLOSE_REASONS,
+  OPPORTUNITY_KINDS,
+  type OpportunityState,
+  type PastLeg,
+  type PastOpportunity,
+} from '../engine/opportunity.ts'
+import { sizeMicros, type TimeMs, timeMs, usdMicros } from '../engine/units.ts'
+import type { OpportunityTable, PastOpportunityRow, SliceQuery } from './contract/storage.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Row, Table } from './lmdb/table.ts'
+import { KEY_END, KEY_START } from './records/keys.ts'
+import type { FieldReader } from './records/records.ts'
+import { whaleKey, whalePlace } from './records/whale.ts'
+import { TABLES } from './tables.ts'
+import { rangeOfTrades } from './trade-range.ts'
+
+const SCHEMA = 1
+
+export class Opportunities implements OpportunityTable {
+  readonly #rows: Table
+
+  constructor(environment: Environment) {
+    this.#rows = environment.table(TABLES.opportunities)
+  }
+
+  put(past: PastOpportunity): void {
+    const { closedAtMs } = past
+    const [from, to] = [whaleKey(closedAtMs, 0), whaleKey(closedAtMs + 1, 0)]
+    const last = this.#rows.first({ from, to, isReverse: true })
+    const key = whaleKey(closedAtMs, last === null ? 0 : whalePlace(last.key).ordinal + 1)
+    this.#rows.put(key, this.#rows.encode(key, SCHEMA, fieldsOf(past)))
+  }
+
+  range(query: SliceQuery): readonly PastOpportunityRow[] {
+    const rows: PastOpportunityRow[] = []
+    const range = rangeOfTrades(query, whaleKey)
+    if (range === null || query.limit < 1) return rows
+    this.#rows.scan(range, (row) => {
+      const past = this.#read(row)
+      if (past !== null) rows.push({ past, ordinal: whalePlace(row.key).ordinal })
+      return rows.length < query.limit
+    })
+    return rows
+  }
+
+  oldestMs(): TimeMs | null {
+    const row = this.#rows.first({ from: KEY_START, to: KEY_END })
+    return row === null ? null : timeMs(whalePlace(row.key).timeMs)
+  }
+
+  /** Removes at most `rowsMax` that ended before; how many. */
+  prune(beforeMs: number, rowsMax: number): number {
+    return this.#rows.removeRange({ from: KEY_START, to: whaleKey(beforeMs, 0) }, rowsMax).rowCount
+  }
+
+  #read(row: Row): PastOpportunity | null {
+    return this.#rows.decode(row, { 1: (fields) => readPast(fields, whalePlace(row.key).timeMs) })
+  }
+}
+
+function fieldsOf(past: PastOpportunity): readonly unknown[] {
+  const { id, kind, matchScore, question, category, closesAtMs, reason } = past
+  const legs = past.legs.flatMap(({ venue, market, outcome }) => [venue, market, outcome])
+  const states = [past.opened, past.best, past.last].flatMap(({ atMs, contracts, profit }) => [
+    atMs,
+    contracts,
+    profit,
+  ])
+  return [id, kind, matchScore, legs, question, category, closesAtMs, states, reason]
+}
+
+function readPast(fields: FieldReader, closedAtMs: number): PastOpportunity {
+  const [id, kind] = [fields.text(), fields.choice(OPPORTUNITY_KINDS)]
+  const matchScore = fields.numberOrNull()
+  const legs = legsOf(fields.texts())
+  const [question, category] = [fields.text(), fields.textOrNull()]
+  const closesAtMs = fields.orNull(timeMs)
+  const states = fields.numbers()
+  const reason = fields.choice(CLOSE_REASONS)
+  const stateAt = (place: number): OpportunityState => ({
+    atMs: timeMs(states[place] ?? Number.NaN),
+    contracts: sizeMicros(states[place + 1] ?? Number.NaN),
+    profit: usdMicros(states[place + 2] ?? Number.NaN),
+  })
+  const [opened, best, last] = [stateAt(0), stateAt(3), stateAt(6)]
+  const being = { id, kind, matchScore, legs, question, category, closesAtMs, reason }
+  return { ...being, opened, best, last, closedAtMs: timeMs(closedAtMs) }
+}
+
+function legsOf(texts: readonly string[]): readonly PastLeg[] {
+  const legs: PastLeg[] = []
+  for (let place = 0; place + 2 < texts.length; place += 3) {
+    const [venue = '', market = '', outcome = ''] = texts.slice(place, place + 3)
+    const key = VENUE_KEYS.find((one) => one === venue)
+    if (key !== undefined) legs.push({ venue: key, market: nativeMarketId(market), outcome })
+  }
+  return legs
+}

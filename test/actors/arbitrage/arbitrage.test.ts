@@ -1,0 +1,327 @@
+// When opportunities open, change and close, and what is kept of them: a fake catalogue whose books the test moves, real
+// matches, a clock by hand. Not for: what a basket earns (test/engine/arbitrage/basket.test.ts).
+
+import assert from 'node:assert/strict'
+import { beforeEach, describe, test } from 'node:test'
+import { Arbitrage } from '../../../actors/arbitrage/arbitrage.ts'
+import type { OpportunityFilter } from '../../../actors/arbitrage/views.ts'
+import { Matches } from '../../../actors/matches/matches.ts'
+import type { ArbitrageUpdate, Level } from '../../../engine/events.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
+import {
+  CURVE_ZERO,
+  FEES_UNKNOWN,
+  type MarketFees,
+  MODEL_UNKNOWN,
+} from '../../../engine/market/fees.ts'
+import { DAY_MS, sizeMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
+import { FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { judgement } from '../../support/twins/word-judge.ts'
+import { level, NOON } from '../../support/worlds/builders.ts'
+
+const FREE: MarketFees = {
+  now: {
+    ...MODEL_UNKNOWN,
+    kind: 'none',
+    taker: CURVE_ZERO,
+    maker: CURVE_ZERO,
+    rounding: { fillStepMicros: 10, direction: 'up', orderStepMicros: null },
+  },
+  next: null,
+  waivedUntilMs: null,
+}
+const ANY: OpportunityFilter = {
+  profitMin: 0,
+  edgeMin: 0,
+  kind: null,
+  category: null,
+  search: null,
+  venue: null,
+  daysMax: null,
+}
+const PAST = {
+  fromMs: timeMs(0),
+  toMs: timeMs(NOON + DAY_MS),
+  after: null,
+  order: 'asc',
+  limit: 100,
+} as const
+
+let clock: ManualClock
+let engine: FakeEngine
+let matches: Matches
+let arbitrage: Arbitrage
+let told: ArbitrageUpdate[]
+let heard: Map<VenueKey, TimeMs | null>
+let table: ReturnType<typeof openMemoryStorage>['opportunities']
+
+describe('opportunities', () => {
+  beforeEach(() => {
+    clock = new ManualClock()
+    engine = new FakeEngine(clock)
+    matches = new Matches({ clock })
+    told = []
+    heard = new Map()
+    table = openMemoryStorage().opportunities
+    const { publisher, metrics, catalog } = engine
+    arbitrage = new Arbitrage({
+      ...{ clock, publisher, metrics, catalog, matches, table },
+      // A feed that was never silenced says something all the time.
+      heardMs: (venue) => (heard.has(venue) ? (heard.get(venue) ?? null) : clock.nowMs()),
+    })
+    publisher.watch(arbitrage)
+    publisher.watch({
+      name: 'test',
+      onUpdate: (update) => {
+        if (update.kind === 'arbitrage') told.push(update)
+      },
+    })
+    arbitrage.start()
+  })
+
+  const events = () =>
+    told.map(({ event, reason }) => (reason === null ? event : `${event} ${reason}`))
+
+  function put(market: FakeMarket, bids: readonly Level[], asks: readonly Level[]): void {
+    const [bid, ask] = [bids[0]?.price ?? null, asks[0]?.price ?? null]
+    market.now = { ...market.now, bid, ask }
+    market.replace(bids, asks)
+  }
+
+  /** A pair on two venues; the first is offered at 0.40, the second bid at `bid`. */
+  function pair(bid: number, set: Parameters<typeof judgement>[1] = {}, score = 95) {
+    const a = engine.add('a', { fees: FREE, closeAtMs: timeMs(NOON + DAY_MS) })
+    const b = engine.add('b', { venue: 'b', fees: FREE, closeAtMs: timeMs(NOON + 2 * DAY_MS) })
+    matches.put(a, b, judgement(score, set), NOON)
+    put(a, [level(0.38, 100)], [level(0.4, 100)])
+    put(b, [level(bid, 50)], [level(bid + 0.02, 100)])
+    clock.advance(1)
+    return { a, b }
+  }
+
+  const list = (set: Partial<OpportunityFilter> = {}) => {
+    const page = arbitrage.list({
+      ...{ filter: { ...ANY, ...set }, sortBy: 'profit', pin: null, offset: 0, limit: 10 },
+    })
+    assert.ok(page !== 'expired')
+    return page.opportunities
+  }
+
+  test('[ARBIT1] Yes is bought where it is cheaper and No on the other venue; both directions are looked at', () => {
+    const { b } = pair(0.45)
+    const [found] = list()
+    assert.deepEqual(
+      found?.legs.map(({ market, outcome }) => [market.venue, outcome]),
+      [
+        ['a', 'Yes'],
+        ['b', 'No'],
+      ],
+    )
+    assert.equal(found?.profit, 2_500_000)
+    assert.equal(found.contracts, sizeMicros(50_000_000))
+    assert.equal(found.closesAtMs, NOON + 2 * DAY_MS)
+    put(b, [level(0.3, 50)], [level(0.33, 20)])
+    clock.advance(1)
+    assert.deepEqual(
+      list().map(({ legs, profit }) => [...legs.map(({ outcome }) => outcome), profit]),
+      [['No', 'Yes', 1_000_000]],
+    )
+    assert.deepEqual(events(), ['opened', 'closed prices', 'opened'])
+  })
+
+  test('[ARBIT1] of a pair whose outcomes are turned the same side is bought on both', () => {
+    pair(0.5, { inverted: true, outcomeMap: [1, 0] })
+    // 0.40 and 0.52 for Yes and Yes.
+    assert.deepEqual(
+      list().map(({ legs, profit }) => [...legs.map(({ outcome }) => outcome), profit]),
+      [['Yes', 'Yes', 8_000_000]],
+    )
+  })
+
+  test('[ARBIT2] there is nothing below a score of 80, of another relation, or when the turn is not known', () => {
+    for (const [score, set] of [
+      [79, {}],
+      [95, { relation: 'subset' as const }],
+      [95, { inverted: null, outcomeMap: null }],
+    ] as const) {
+      engine.catalog.byId.clear()
+      pair(0.9, set, score)
+      assert.deepEqual(list(), [])
+    }
+  })
+
+  test('[ARBIT2] a pair that ends, or a market that closes, ends its opportunity with its reason', () => {
+    const { a, b } = pair(0.45)
+    matches.remove(a.ref)
+    b.change({ side: 'bid', ...level(0.45, 60) })
+    clock.advance(1)
+    assert.deepEqual(events(), ['opened', 'closed match_changed'])
+    matches.put(a, b, judgement(95), NOON)
+    b.change({ side: 'bid', ...level(0.45, 50) })
+    clock.advance(1)
+    b.summary = { ...b.summary, status: 'closed' }
+    clock.advance(250)
+    assert.deepEqual(events().slice(2), ['opened', 'closed market_closed'])
+  })
+
+  test('[ARBIT3] a stale book, one that was not heard of for two seconds, and an unknown fee leave nothing', () => {
+    const { a, b } = pair(0.45)
+    b.isStale = true
+    clock.advance(250)
+    assert.deepEqual(events(), ['opened', 'closed stale'])
+    b.isStale = false
+    clock.advance(250)
+    assert.deepEqual(list(), [], 'it waits for a message')
+    b.change({ side: 'bid', ...level(0.45, 50) })
+    clock.advance(1)
+    heard.set('b', clock.nowMs())
+    clock.advance(2_000)
+    assert.equal(list().length, 1)
+    clock.advance(250)
+    assert.deepEqual(events().slice(2), ['opened', 'closed stale'])
+    heard.delete('b')
+    a.summary = { ...a.summary, fees: FEES_UNKNOWN }
+    b.change({ side: 'bid', ...level(0.45, 40) })
+    clock.advance(1)
+    assert.deepEqual(list(), [])
+    const legs = [
+      { market: a, outcome: 0 },
+      { market: b, outcome: 1 },
+    ]
+    assert.deepEqual(arbitrage.quote(legs, null), { isPossible: false, reason: 'fee_unknown' })
+  })
+
+  test('[ARBIT4] many changes of one turn are one look, and changes are told at most four times a second', () => {
+    const { b } = pair(0.45)
+    for (let size = 1; size <= 40; size += 1) {
+      b.change({ side: 'bid', ...level(0.45, 50 + size) })
+      clock.advance(10)
+    }
+    assert.ok(events().length <= 3, events().join())
+    clock.advance(250)
+    assert.equal(told.at(-1)?.opportunity.contracts, 90_000_000)
+    assert.deepEqual(
+      told.map(({ seq }) => seq),
+      told.map((_, index) => index + 1),
+    )
+    const before = told.length
+    clock.advance(5_000)
+    assert.equal(told.length, before, 'what has not changed is not told again')
+  })
+
+  test('[ARBIT5] one that lasted half a second is kept with its course; a shorter one is not', () => {
+    const { b } = pair(0.45)
+    clock.advance(300)
+    put(b, [level(0.5, 50)], [])
+    clock.advance(300)
+    put(b, [level(0.42, 50)], [])
+    clock.advance(1)
+    put(b, [level(0.3, 50)], [])
+    clock.advance(1)
+    put(b, [level(0.45, 50)], [])
+    clock.advance(100)
+    put(b, [level(0.3, 50)], [])
+    clock.advance(1)
+    const rows = table.range(PAST)
+    assert.equal(rows.length, 1)
+    const past = rows[0]?.past
+    assert.deepEqual(
+      [past?.opened.profit, past?.best.profit, past?.last.profit, past?.reason],
+      [2_500_000, 5_000_000, 1_000_000, 'prices'],
+    )
+    assert.deepEqual(
+      past?.legs.map(({ venue, market, outcome }) => [venue, market, outcome]),
+      [
+        ['a', 'a', 'Yes'],
+        ['b', 'b', 'No'],
+      ],
+    )
+  })
+
+  test('[ARBIT6] the outcomes of an event of which exactly one wins are bought together, only when all of them are known', () => {
+    engine.addEvent('race', { winnerAmong: 3 })
+    const eventOf = { event: engine.addEvent('race', { winnerAmong: 3 }).summary.nativeId }
+    const runners = ['x', 'y', 'z'].map((name) => engine.add(name, { ...eventOf, fees: FREE }))
+    const [x, y, z] = runners
+    assert.ok(x !== undefined && y !== undefined && z !== undefined)
+    for (const market of [x, y]) put(market, [level(0.2, 10)], [level(0.3, 10)])
+    clock.advance(1)
+    assert.deepEqual(list(), [], 'the third has no book')
+    put(z, [level(0.2, 10)], [level(0.3, 10)])
+    clock.advance(1)
+    const [found] = list({ kind: 'single_venue' })
+    assert.equal(found?.legs.length, 3)
+    assert.equal(found?.profit, 1_000_000)
+    assert.equal(found.matchScore, null)
+    // One that stopped trading and has not lost may be the winner.
+    z.summary = { ...z.summary, status: 'closed' }
+    x.change({ side: 'bid', ...level(0.21, 10) })
+    clock.advance(1)
+    assert.deepEqual(list(), [])
+    z.summary = { ...z.summary, status: 'resolved', settlementPrice: level(0, 1).price }
+    x.change({ side: 'bid', ...level(0.22, 10) })
+    clock.advance(1)
+    assert.deepEqual(
+      list().map(({ legs, profit }) => [legs.length, profit]),
+      [[2, 4_000_000]],
+    )
+  })
+
+  test('[ARBIT7] a quote says what a basket costs and earns now, at a loss as well, or why there is none', () => {
+    const { a, b } = pair(0.45)
+    const legs = [
+      { market: b, outcome: 1 },
+      { market: a, outcome: 0 },
+    ]
+    const whole = arbitrage.quote(legs, sizeMicros(10_000_000))
+    assert.ok(whole.isPossible)
+    assert.equal(whole.opportunity.profit, 500_000)
+    assert.deepEqual(arbitrage.quote(legs, sizeMicros(60_000_000)), {
+      isPossible: false,
+      reason: 'no_depth',
+    })
+    const reasonOf = (...outcomes: readonly number[]) => {
+      const quote = arbitrage.quote(
+        [a, b].map((market, index) => ({ market, outcome: outcomes[index] ?? 0 })),
+        null,
+      )
+      return quote.isPossible ? 'possible' : quote.reason
+    }
+    assert.equal(reasonOf(0, 0), 'not_identical')
+    assert.equal(reasonOf(1, 0), 'no_profit')
+    b.isStale = true
+    assert.equal(reasonOf(0, 1), 'stale_book')
+    b.summary = { ...b.summary, status: 'closed' }
+    assert.equal(reasonOf(0, 1), 'not_open')
+  })
+
+  test('[ARBIT8] the list has filters, orders and pages, and an id finds its opportunity while it is open', () => {
+    const { a, b } = pair(0.45)
+    const [found] = list()
+    assert.ok(found !== undefined)
+    assert.equal(arbitrage.find(found.id), found)
+    assert.deepEqual(arbitrage.ofMarket(b.ref.number), [found])
+    for (const [set, count] of [
+      [{ profitMin: 2.5 }, 1],
+      [{ profitMin: 2.51 }, 0],
+      [{ edgeMin: 0.05 }, 1],
+      [{ edgeMin: 0.051 }, 0],
+      [{ kind: 'single_venue' }, 0],
+      [{ category: 'politics' }, 1],
+      [{ category: 'sports' }, 0],
+      [{ search: 'happen WILL' }, 1],
+      [{ search: 'will not' }, 0],
+      [{ venue: 'b' }, 1],
+      [{ daysMax: 2 }, 1],
+      [{ daysMax: 1 }, 0],
+    ] as const) {
+      assert.equal(list(set).length, count, JSON.stringify(set))
+    }
+    put(a, [], [])
+    clock.advance(1)
+    assert.equal(arbitrage.find(found.id), null)
+    assert.deepEqual(arbitrage.ofMarket(b.ref.number), [])
+  })
+})

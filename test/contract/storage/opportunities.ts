@@ -1,0 +1,58 @@
+// Opportunities that have ended: whole, by when they ended, gone by age. Part of ../storage.ts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DAY_MS, timeMs } from '../../../engine/units.ts'
+import { NOON } from '../../support/worlds/builders.ts'
+import { pastOpportunity } from '../../support/worlds/opportunities.ts'
+import type { StorageUnderTest } from '../storage.ts'
+
+const ALL = { fromMs: timeMs(0), toMs: timeMs(NOON + DAY_MS), after: null, limit: 100 } as const
+
+export function opportunityContract({ open, settle }: StorageUnderTest): void {
+  test('[ARBTABLE1] past opportunities come back whole, in either order, page by page', async () => {
+    let storage = await open()
+    const puts = [700, 700, 900, 600].map((afterMs, index) =>
+      pastOpportunity(afterMs, {
+        id: `o${index}`,
+        ...(index === 2
+          ? { kind: 'single_venue', matchScore: null, category: 'Été', closesAtMs: timeMs(NOON) }
+          : {}),
+      }),
+    )
+    assert.equal(storage.opportunities.oldestMs(), null)
+    for (const past of puts) storage.opportunities.put(past)
+    storage = await settle(storage)
+    const ids = (query: Partial<Parameters<typeof storage.opportunities.range>[0]>) =>
+      storage.opportunities.range({ ...ALL, order: 'asc', ...query }).map(({ past }) => past.id)
+    assert.deepEqual(ids({}), ['o3', 'o0', 'o1', 'o2'])
+    assert.deepEqual(ids({ order: 'desc', limit: 2 }), ['o2', 'o1'])
+    const at = (afterMs: number, ordinal: number) => ({ timeMs: timeMs(NOON + afterMs), ordinal })
+    assert.deepEqual(ids({ after: at(700, 0) }), ['o1', 'o2'])
+    assert.deepEqual(ids({ after: at(700, 1), order: 'desc' }), ['o0', 'o3'])
+    assert.deepEqual(ids({ fromMs: timeMs(NOON + 601), toMs: timeMs(NOON + 899) }), ['o0', 'o1'])
+    const rows = storage.opportunities.range({ ...ALL, order: 'asc' })
+    assert.deepEqual(
+      rows.map(({ past }) => past),
+      [puts[3], puts[0], puts[1], puts[2]],
+    )
+    assert.equal(storage.opportunities.oldestMs(), NOON + 600)
+    await storage.close()
+  })
+
+  test('[ARBTABLE2] those older than what is kept go with retention', async () => {
+    let storage = await open()
+    for (const day of [-40, -31, -29, 0]) {
+      storage.opportunities.put(pastOpportunity(day * DAY_MS, { id: `d${day}` }))
+    }
+    storage = await settle(storage)
+    const limits = { nowMs: NOON, retentionDays: 30, sizeBytesMax: 2 ** 40, rowsMax: 100 }
+    while (storage.prune(limits));
+    storage = await settle(storage)
+    assert.deepEqual(
+      storage.opportunities.range({ ...ALL, order: 'asc' }).map(({ past }) => past.id),
+      ['d-29', 'd0'],
+    )
+    await storage.close()
+  })
+}

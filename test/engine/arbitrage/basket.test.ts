@@ -1,0 +1,268 @@
+// Baskets of outcomes against a naive twin that buys one hundredth of a contract at a time, its fees in fractions by the
+// venues' own order rules. Not for: which pairs are looked at, and when.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  asksOf,
+  type Basket,
+  buyBasket,
+  CONTRACT_STEP,
+  type Leg,
+} from '../../../engine/arbitrage/basket.ts'
+import type { Level } from '../../../engine/events.ts'
+import {
+  type FeeCurve,
+  type FeeModel,
+  feeCurve,
+  MODEL_UNKNOWN,
+} from '../../../engine/market/fees.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import {
+  MICROS,
+  microsFromDecimal,
+  type PriceMicros,
+  priceMicros,
+  sizeMicros,
+} from '../../../engine/units.ts'
+
+const ROUNDS = process.env.TEST_LONG === '1' ? 100_000 : 2_000
+
+const micros = (text: string): number => microsFromDecimal(text) ?? assert.fail(text)
+const level = (price: string, size: string): Level => ({
+  price: priceMicros(micros(price)),
+  size: sizeMicros(micros(size)),
+})
+
+interface Rule {
+  readonly rate: number
+  readonly exponent: number
+  readonly fillStep: number
+  readonly orderStep: number | null
+}
+
+function modelOf({ rate, exponent, fillStep, orderStep }: Rule): FeeModel {
+  const taker: FeeCurve = feeCurve(rate, exponent) ?? assert.fail('no curve')
+  const rounding = {
+    fillStepMicros: fillStep,
+    direction: 'up',
+    orderStepMicros: orderStep,
+  } as const
+  return { ...MODEL_UNKNOWN, kind: 'quadratic', taker, rounding, source: 'example' }
+}
+
+const KALSHI: Rule = { rate: 70_000, exponent: 1, fillStep: 100, orderStep: 10_000 }
+const POLYMARKET: Rule = { rate: 40_000, exponent: 1, fillStep: 10, orderStep: null }
+const FREE: Rule = { rate: 0, exponent: 1, fillStep: 10, orderStep: null }
+const RULES: readonly Rule[] = [
+  KALSHI,
+  { ...KALSHI, rate: 35_000 },
+  POLYMARKET,
+  { ...POLYMARKET, rate: 250_000, exponent: 2 },
+  FREE,
+]
+
+interface TwinLeg {
+  readonly asks: readonly Level[]
+  readonly rule: Rule
+}
+
+/** What the twin buys: micro-dollars, and hundredths of a contract. */
+interface Bought {
+  readonly hundredths: number
+  readonly costs: readonly bigint[]
+  readonly fees: readonly bigint[]
+  readonly profit: bigint
+}
+
+/** Every hundredth of a contract bought singly; null: none earns, or rounding eats it all. */
+function twin(legs: readonly TwinLeg[], winners: number): Bought | null {
+  // Every leg as a row of prices, one a hundredth.
+  const rows = legs.map(({ asks }) =>
+    asks.flatMap(({ price, size }) =>
+      Array.from({ length: Math.floor(size / 10_000) }, () => BigInt(price)),
+    ),
+  )
+  const one = 1_000_000n
+  let hundredths = 0
+  for (;;) {
+    let [numerator, denominator] = [one * BigInt(winners), 1n]
+    let isOffered = true
+    for (const [leg, row] of rows.entries()) {
+      const price = row[hundredths]
+      const rule = legs[leg]?.rule
+      if (price === undefined || rule === undefined) {
+        isOffered = false
+        break
+      }
+      const power = BigInt(rule.exponent)
+      const scale = one ** (1n + 2n * power)
+      const fee = BigInt(rule.rate) * (price * (one - price)) ** power * one
+      numerator = (numerator - price * denominator) * scale - fee * denominator
+      // Brings what was there before to the same denominator as the fee.
+      denominator *= scale
+    }
+    if (!isOffered || numerator <= 0n) break
+    hundredths += 1
+  }
+  if (hundredths === 0) return null
+  const costs = rows.map((row) =>
+    up(
+      row.slice(0, hundredths).reduce((sum, price) => sum + price, 0n),
+      100n,
+    ),
+  )
+  const fees = rows.map((row, leg) =>
+    feeOf(row.slice(0, hundredths), legs[leg]?.rule ?? assert.fail('no rule')),
+  )
+  const payout = BigInt(winners) * BigInt(hundredths) * 10_000n
+  const profit = [...costs, ...fees].reduce((rest, amount) => rest - amount, payout)
+  return profit > 0n ? { hundredths, costs, fees, profit } : null
+}
+
+/** Each price is one fill, rounded up to its step; the order's cash moves in steps as well. */
+function feeOf(prices: readonly bigint[], rule: Rule): bigint {
+  const amounts = new Map<bigint, bigint>()
+  for (const price of prices) amounts.set(price, (amounts.get(price) ?? 0n) + 1n)
+  const one = 1_000_000n
+  let [fee, cash] = [0n, 0n]
+  for (const [price, amount] of amounts) {
+    const power = BigInt(rule.exponent)
+    // Micro-dollars of the fill, times `below`: rate and spread are millionths, the amount hundredths.
+    const above = BigInt(rule.rate) * (price * (one - price)) ** power * amount
+    const below = 100n * one ** (2n * power)
+    const step = BigInt(rule.fillStep)
+    fee += up(above, below * step) * step
+    cash += price * amount
+  }
+  if (rule.orderStep === null) return fee
+  const step = BigInt(rule.orderStep)
+  return cash % (step * 100n) === 0n ? up(fee, step) * step : fee + step
+}
+
+function up(numerator: bigint, denominator: bigint): bigint {
+  return (numerator + denominator - 1n) / denominator
+}
+
+/** A side of a book: prices that ascend by whole or tenths of a cent, sizes with odd millionths. */
+function randomAsks(random: Random, from: number): Level[] {
+  const tick = random.next() < 0.5 ? 10_000 : 1_000
+  const asks: Level[] = []
+  let price = from - (from % tick) + tick * random.below(4)
+  const count = random.below(5)
+  for (let number = 0; number < count && price < MICROS; number += 1) {
+    const size = random.next() < 0.3 ? 10_000 : 1
+    const amount = random.below(1_500_000)
+    asks.push({ price: priceMicros(price), size: sizeMicros(amount - (amount % size) + 1) })
+    price += tick * (1 + random.below(3))
+  }
+  return asks
+}
+
+test('[ARB1] a basket equals that of a twin that buys every hundredth of a contract singly', () => {
+  const random = seededRandom(19)
+  let found = 0
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const count = random.next() < 0.8 ? 2 : 3
+    const winners = count === 3 && random.next() < 0.5 ? 2 : 1
+    // Somewhat below what the winners pay, so that about half of the baskets earn.
+    const each = (winners * MICROS) / count - 30_000
+    const legs: TwinLeg[] = Array.from({ length: count }, () => ({
+      asks: randomAsks(random, Math.floor(each) - 40_000 + random.below(60_000)),
+      rule: random.pick(RULES),
+    }))
+    const ours = buyBasket({
+      legs: legs.map(({ asks, rule }) => ({ asks, fees: modelOf(rule) })),
+      winners,
+      contracts: null,
+    })
+    const theirs = twin(legs, winners)
+    if (typeof ours === 'string') {
+      assert.equal(theirs, null, `round ${round}: ${ours}`)
+      continue
+    }
+    found += 1
+    assert.notEqual(theirs, null, `round ${round}: the twin buys nothing`)
+    assert.deepEqual(inBigInt(ours), theirs, `round ${round}`)
+    assertWithin(ours, legs)
+  }
+  assert.ok(found > ROUNDS / 10, `${found} earn`)
+})
+
+function inBigInt({ contracts, legs, profit }: Basket): Bought {
+  assert.equal(contracts % CONTRACT_STEP, 0)
+  return {
+    hundredths: contracts / CONTRACT_STEP,
+    costs: legs.map(({ cost }) => BigInt(cost)),
+    fees: legs.map(({ fee }) => BigInt(fee)),
+    profit: BigInt(profit),
+  }
+}
+
+/** No step takes more at a price than the book shows there. */
+function assertWithin({ steps }: Basket, legs: readonly TwinLeg[]): void {
+  for (const [index, { asks }] of legs.entries()) {
+    const taken = new Map<PriceMicros, number>()
+    for (const { contracts, prices } of steps) {
+      const price = prices[index] ?? assert.fail('a step without a price')
+      taken.set(price, (taken.get(price) ?? 0) + contracts)
+    }
+    for (const [price, amount] of taken) {
+      const shown = asks.find((ask) => ask.price === price)?.size ?? 0
+      assert.ok(amount <= shown, `${amount} of ${shown} at ${price}`)
+    }
+  }
+}
+
+const leg = (rule: Rule, ...asks: readonly Level[]): Leg => ({ asks, fees: modelOf(rule) })
+
+test('[ARB2] a worked example: 100 at 0.37 and at 0.55, with the fees of both venues', () => {
+  const basket = buyBasket({
+    legs: [leg(KALSHI, level('0.37', '100')), leg(POLYMARKET, level('0.55', '250'))],
+    winners: 1,
+    contracts: null,
+  })
+  assert.ok(typeof basket !== 'string')
+  assert.equal(basket.contracts, micros('100'))
+  // 0.07 × 100 × 0.37 × 0.63 = 1.6317, in whole cents; 0.04 × 100 × 0.55 × 0.45 = 0.99.
+  assert.deepEqual(basket.legs, [
+    { cost: micros('37'), fee: micros('1.64') },
+    { cost: micros('55'), fee: micros('0.99') },
+  ])
+  assert.equal(basket.payout, micros('100'))
+  assert.equal(basket.profit, micros('5.37'))
+})
+
+test('[ARB3] nothing is bought without depth, a known fee and a profit, and the reason is named', () => {
+  const cheap = leg(FREE, level('0.4', '10'))
+  const buy = (...legs: readonly Leg[]) => buyBasket({ legs, winners: 1, contracts: null })
+  assert.equal(buy(cheap, leg(FREE)), 'no_depth')
+  assert.equal(buy(cheap, leg(FREE, level('0.5', '0.009'))), 'no_depth')
+  assert.equal(buy(cheap, { asks: cheap.asks, fees: MODEL_UNKNOWN }), 'fee_unknown')
+  assert.equal(buy(cheap, leg(FREE, level('0.6', '10'))), 'no_profit')
+  // A gap of a cent, of which the fees leave nothing.
+  assert.equal(buy(leg(KALSHI, level('0.4', '10')), leg(FREE, level('0.59', '10'))), 'no_profit')
+  // Each contract earns, but one hundredth of it less than the cent to which its order is rounded.
+  const crumb = leg(KALSHI, level('0.4', '0.01'))
+  assert.equal(buy(crumb, leg(FREE, level('0.4', '10'))), 'no_profit')
+})
+
+test('[ARB4] a size that is asked for is bought whole, at a loss as well, or not at all', () => {
+  const legs = [leg(FREE, level('0.4', '10'), level('0.7', '10')), leg(FREE, level('0.5', '15'))]
+  const buy = (contracts: string) =>
+    buyBasket({ legs, winners: 1, contracts: sizeMicros(micros(contracts)) })
+  const all = buy('15')
+  assert.ok(typeof all !== 'string')
+  assert.equal(all.profit, micros('0'))
+  assert.deepEqual(
+    all.steps.map(({ contracts }) => contracts),
+    [micros('10'), micros('5')],
+  )
+  assert.equal(buy('15.01'), 'no_depth')
+})
+
+test('[ARB5] the second outcome is offered where the first is bid', () => {
+  const book = { bids: [level('0.4', '10'), level('0.39', '5')], asks: [level('0.42', '7')] }
+  assert.deepEqual(asksOf(book, 'first'), [level('0.42', '7')])
+  assert.deepEqual(asksOf(book, 'second'), [level('0.6', '10'), level('0.61', '5')])
+})
