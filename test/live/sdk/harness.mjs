@@ -38,6 +38,7 @@ export const truth = {
   pause: () => state('action=pause'),
   resume: () => state('action=resume'),
   summary: () => state('view=summary'),
+  wallet: (address) => state(`view=wallet&address=${address}`),
   books: async (venue) => (await state(`view=books&venue=${venue}`)).books,
   /** All trades of the run at a venue, by pages of 10,000. */
   async trades(venue) {
