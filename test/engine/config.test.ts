@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigError, loadConfig, VARIABLES } from '../../engine/config.ts'
-import { FAULT_NAMES } from '../../engine/fault-names.ts'
+import { CHANGE_NAMES, FAULT_NAMES } from '../../engine/fault-names.ts'
 import { V2_SHARE } from '../../engine/venues/simulator/calendar.ts'
 import { FAULT_CHANCES } from '../../engine/venues/simulator/faults.ts'
 
@@ -60,6 +60,7 @@ test('[CONFIG3] the configuration and the simulator know the same faults', () =>
   assert.deepEqual(loadConfig({ SIM_FAULTS: 'on' }).sim.faults, FAULT_NAMES)
   assert.deepEqual(loadConfig({}).sim.faults, ['v1_retired', 'stale_cache'])
   assert.deepEqual(loadConfig({ SIM_FAULTS: 'html, silence' }).sim.faults, ['html', 'silence'])
+  assert.deepEqual(loadConfig({ SIM_FAULTS: CHANGE_NAMES.join() }).sim.faults, CHANGE_NAMES)
 })
 
 test('[CONFIG4] a venue may be renamed, but not to the other one’s name', () => {
