@@ -45,7 +45,7 @@ test('[FETCH10] any number of calls at once puts one listener on the caller’s 
   const client = new HttpClient({
     ...{ baseUrl: `http://127.0.0.1:${address.port}`, clock: systemClock, log: silentLog },
     ...{ random: seededRandom(1), metrics: new Metrics(), retries: 0 },
-    ...{ timeoutMs: 60_000, bodyBytesMax: 100 },
+    ...{ timeoutMs: 600_000, bodyBytesMax: 100 },
   })
   const [caller, warnings] = [new AbortController(), [] as string[]]
   const note = (warning: Error) => void warnings.push(warning.name)

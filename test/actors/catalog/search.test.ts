@@ -139,7 +139,8 @@ test('[SEARCH8] a thread that ends refuses its search and is replaced, with the 
     threads: 1,
     isKept: true,
     queueMax: 2,
-    timeoutMs: 10_000,
+    // Threads start slowly on a busy machine.
+    timeoutMs: 600_000,
     isResult: isSearchResult,
   })
   const texts = new Map([[3, { number: 3, summary: zebra, eventTitle: null }]])

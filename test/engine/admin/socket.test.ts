@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { connectAdmin } from '../../../engine/admin/client.ts'
 import { AdminSocket, openSocketPlace, requestBytesMax } from '../../../engine/admin/socket.ts'
-import { systemClock } from '../../../engine/clock.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
@@ -25,7 +24,7 @@ function newFolder(name = `d${count}`): string {
   return path
 }
 
-async function open(dataDir: string, clock = systemClock) {
+async function open(dataDir: string, clock = new ManualClock()) {
   const socket = new AdminSocket({ dataDir, clock, log: silentLog })
   socket.register({
     echo: (request) => request,
@@ -44,7 +43,7 @@ async function open(dataDir: string, clock = systemClock) {
 }
 
 async function client(dataDir: string) {
-  const opened = await connectAdmin(dataDir, systemClock)
+  const opened = await connectAdmin(dataDir, new ManualClock())
   assert.ok(opened !== null, 'no listener')
   return opened
 }
@@ -85,14 +84,14 @@ test('[ADMIN1] commands and refusals pass as they are, several on a connection, 
 test('[ADMIN2] the socket is its owner’s alone, what a crash left is taken over, and the end removes it', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
-  assert.equal(await connectAdmin(dataDir, systemClock), null, 'no listener yet')
+  assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener yet')
   // A socket whose process is gone: bound, and its file put back after the end.
   const left = createServer().listen(`${path}.left`)
   await once(left, 'listening')
   linkSync(`${path}.left`, path)
   await new Promise((done) => left.close(done))
   assert.ok(statSync(path).isSocket())
-  assert.equal(await connectAdmin(dataDir, systemClock), null, 'no listener any more')
+  assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener any more')
   const socket = await open(dataDir)
   assert.equal(statSync(path).mode & 0o777, 0o600)
   const asked = await client(dataDir)

@@ -6,18 +6,16 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
-import { systemClock } from '../../../../engine/clock.ts'
 import type { VenueEvent } from '../../../../engine/events.ts'
-import { HttpClient } from '../../../../engine/fetch.ts'
 import { nativeMarketId } from '../../../../engine/ids.ts'
 import { isRecord } from '../../../../engine/json-record.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
 import { Metrics } from '../../../../engine/process/metrics.ts'
-import { seededRandom } from '../../../../engine/random.ts'
 import { sizeMicros, timeMs } from '../../../../engine/units.ts'
 import { KalshiPastPrices } from '../../../../engine/venues/kalshi/catalog/past-prices.ts'
 import { KalshiStream } from '../../../../engine/venues/kalshi/stream.ts'
 import { Tally } from '../../../../engine/venues/tally.ts'
+import { patientHttp } from '../../../support/clients/patient-http.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 import { judgeCases, kalshiRows } from '../../../support/rigs/fixture-readers.ts'
@@ -141,17 +139,7 @@ test('[PAST1] each invented candle ends with the price that is written beside it
   const address = server.address()
   assert.ok(isRecord(address))
   const metrics = new Metrics()
-  const http = new HttpClient({
-    baseUrl: `http://127.0.0.1:${address.port}`,
-    timeoutMs: 5_000,
-    bodyBytesMax: 1 << 20,
-    retries: 0,
-    clock: systemClock,
-    random: seededRandom(1),
-    log: silentLog,
-    metrics,
-  })
-  t.after(() => http.stop())
+  const http = patientHttp(t, `http://127.0.0.1:${address.port}`, metrics)
   const tally = new Tally({ venue: 'b', log: silentLog, metrics, drift: quietDrift() })
   const prices = new KalshiPastPrices({ http, clock: new ManualClock(), tally })
   const market = { nativeId: nativeMarketId('KXT-1'), event: null, series: null, outcomes: [] }

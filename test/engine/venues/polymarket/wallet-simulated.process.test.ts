@@ -94,7 +94,7 @@ async function openWorld() {
   const client = (baseUrl: string) =>
     new HttpClient({
       baseUrl,
-      timeoutMs: 10_000,
+      timeoutMs: 600_000,
       bodyBytesMax: 1 << 25,
       retries: 4,
       clock: systemClock,

@@ -6,16 +6,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { systemClock } from '../../../../../engine/clock.ts'
-import { HttpClient } from '../../../../../engine/fetch.ts'
 import { nativeEventId, nativeMarketId } from '../../../../../engine/ids.ts'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
-import { seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { KalshiPastPrices } from '../../../../../engine/venues/kalshi/catalog/past-prices.ts'
 import { Tally } from '../../../../../engine/venues/tally.ts'
 import { record, records, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
+import { patientHttp } from '../../../../support/clients/patient-http.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
@@ -26,17 +24,7 @@ const DATA = process.env.SHARED_DATA ?? '../shared/data'
 
 function openPastPrices(t: TestContext, baseUrl: string, clock = new ManualClock()) {
   const metrics = new Metrics()
-  const http = new HttpClient({
-    baseUrl,
-    timeoutMs: 5_000,
-    bodyBytesMax: 1 << 24,
-    retries: 0,
-    clock: systemClock,
-    random: seededRandom(1),
-    log: silentLog,
-    metrics,
-  })
-  t.after(() => http.stop())
+  const http = patientHttp(t, baseUrl, metrics)
   const prices = new KalshiPastPrices({
     http,
     clock,

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { HttpClient } from '../../../../../engine/fetch.ts'
 import { nativeMarketId } from '../../../../../engine/ids.ts'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
@@ -13,6 +12,7 @@ import { PolymarketCatalog } from '../../../../../engine/venues/polymarket/catal
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
 import { Tally } from '../../../../../engine/venues/tally.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
+import { patientHttp } from '../../../../support/clients/patient-http.ts'
 import { noonClock } from '../../../../support/fakes/noon-clock.ts'
 import { PolymarketStub, type StubRequest } from '../../../../support/fakes/polymarket-stub.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
@@ -224,12 +224,8 @@ test('[POLYCAT6] a group is all neg-risk markets of the event, closed ones too; 
   const stub = new PolymarketStub()
   const { gamma: baseUrl } = await stub.start()
   const parts = { clock: noonClock, log: silentLog, metrics: new Metrics() }
-  const limits = { timeoutMs: 5_000, bodyBytesMax: 1 << 20, retries: 0 }
-  const gamma = new HttpClient({ baseUrl, ...limits, random: seededRandom(1), ...parts })
-  t.after(async () => {
-    gamma.stop()
-    await stub.stop()
-  })
+  const gamma = patientHttp(t, baseUrl, parts.metrics)
+  t.after(() => stub.stop())
   const inGroup = (number: number, more: object = {}) =>
     market(number, { negRisk: true, negRiskMarketID: '0xgroup', ...more })
   const markets = [

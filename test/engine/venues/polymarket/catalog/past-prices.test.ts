@@ -2,15 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { systemClock } from '../../../../../engine/clock.ts'
-import { HttpClient } from '../../../../../engine/fetch.ts'
 import { nativeMarketId, outcomeId } from '../../../../../engine/ids.ts'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
-import { seededRandom } from '../../../../../engine/random.ts'
 import { complement, timeMs } from '../../../../../engine/units.ts'
 import { PolymarketPastPrices } from '../../../../../engine/venues/polymarket/catalog/past-prices.ts'
 import { Tally } from '../../../../../engine/venues/tally.ts'
+import { patientHttp } from '../../../../support/clients/patient-http.ts'
 import { PolymarketStub, type StubRest } from '../../../../support/fakes/polymarket-stub.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import { startStubVenue } from '../../../../support/fakes/stub-venue.ts'
@@ -21,17 +19,7 @@ const DAY_START_MS = Date.UTC(2026, 10, 17)
 
 function openPastPrices(t: TestContext, baseUrl: string) {
   const metrics = new Metrics()
-  const clob = new HttpClient({
-    baseUrl,
-    timeoutMs: 5_000,
-    bodyBytesMax: 1 << 24,
-    retries: 0,
-    clock: systemClock,
-    random: seededRandom(1),
-    log: silentLog,
-    metrics,
-  })
-  t.after(() => clob.stop())
+  const clob = patientHttp(t, baseUrl, metrics)
   const prices = new PolymarketPastPrices({
     clob,
     tally: new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() }),

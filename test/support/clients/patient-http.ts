@@ -1,0 +1,18 @@
+// A client of HTTP for tests that judge what is made of answers: its time stands still, so that no answer on a busy
+// machine comes too late, and nothing is asked for twice. Not for: the client's own limits (engine/fetch.test.ts).
+
+import type { TestContext } from 'node:test'
+import { HttpClient } from '../../../engine/fetch.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import type { Metrics } from '../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { ManualClock } from '../fakes/manual-clock.ts'
+
+/** Stopped at the end of the test. */
+export function patientHttp(t: TestContext, baseUrl: string, metrics: Metrics): HttpClient {
+  const limits = { timeoutMs: 5_000, bodyBytesMax: 1 << 24, retries: 0 }
+  const parts = { clock: new ManualClock(), random: seededRandom(1), log: silentLog, metrics }
+  const http = new HttpClient({ baseUrl, ...limits, ...parts })
+  t.after(() => http.stop())
+  return http
+}
