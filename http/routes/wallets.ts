@@ -45,7 +45,7 @@ const DATA_COMPLETE = {
     '`false`: something may be missing, or sums may be wrong, and `X-Data-Incomplete` says why',
   'X-Data-As-Of':
     'when the venue was last asked, Unix milliseconds; what it tells later is not in the answer, but for fills, which ' +
-    'the stream tells. Absent for a wallet that nobody ever saw',
+    'the stream tells. Absent for a wallet that has not traded',
   'X-Data-Incomplete':
     'why the answer may not be complete, `code: sentence`, separated by `; `, and how many events the venue lacks. ' +
     `${Object.entries(DOUBTS)
@@ -122,7 +122,7 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
           'Wins and losses are markets closed for the wallet with realised profit or loss. Windows ' +
           'end now. Fees, rewards and rebates are no part of profits.',
         answer: profileSchema,
-        refusals: { ...refusals, 404: 'nobody ever saw the wallet' },
+        refusals: { ...refusals, 404: 'the wallet has not traded' },
       },
       handle: (asked) => profileAnswer(parts, asked),
     }),

@@ -80,13 +80,16 @@ interface PnlQuery {
   readonly end_time?: number
 }
 
-/** The profile; throws NOT_FOUND for a wallet that neither the venue nor our log ever saw. */
+/** The profile; throws NOT_FOUND for a wallet without trades at the venue and in our log. */
 export async function profileAnswer(
-  { engine }: WalletParts,
+  { engine, catalog }: WalletParts,
   { address, signal }: Asked<object>,
 ): Promise<Answer> {
   const view = await engine.wallets.open(address, signal)
-  if (view === null) throw new EngineError('NOT_FOUND', 'nobody ever saw this wallet')
+  if (view === null) {
+    const { name } = catalog.names.ofWallets
+    throw new EngineError('NOT_FOUND', `this wallet has not traded on ${name}`)
+  }
   return withCompleteness(json(profileRecord(address, view)), view)
 }
 
@@ -223,7 +226,7 @@ function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId 
   return catalog.find(id)?.ref.nativeId ?? nativeMarketId(parts.native.toLowerCase())
 }
 
-/** A wallet that neither the venue nor our own log of trades ever saw is known completely. */
+/** Of a wallet without trades at the venue and in our log (null) everything is known. */
 function withCompleteness(answer: Answer, view: WalletView | null): Answer {
   const said = withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
   if (view === null) return said

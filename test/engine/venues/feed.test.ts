@@ -248,7 +248,7 @@ describe('SocketFeed', () => {
     assert.ok(bench.feed.isOpen)
   })
 
-  it('[FEED9] while reading is paused nothing comes and nobody is given up; then everything comes, in order', async () => {
+  it('[FEED9] while reading is paused no message comes and no connection is given up; then every message comes, in order', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {

@@ -233,7 +233,7 @@ test('[DASH64] an address is told from what is none, and each refusal has its ow
   const titleOf = (status: number) => wordsOfRefusal(new ApiError(status, 'said'))?.title ?? null
   assert.deepEqual([400, 404, 422].map(titleOf), [
     'Not a wallet.',
-    'Never seen.',
+    'No trades of this wallet.',
     'Not an address.',
   ])
   assert.deepEqual([0, 401, 429, 503].map(titleOf), [null, null, null, null])

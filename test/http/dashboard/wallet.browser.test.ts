@@ -189,7 +189,7 @@ test('[DASH64] an address that is none, one that was never seen, and a market: e
   assert.match(page.url(), /#\/wallet$/)
   await field.fill(` ${NEW} `)
   await page.getByRole('button', { name: 'Show wallet' }).click()
-  await page.getByText('Never seen.').waitFor()
+  await page.getByText('No trades of this wallet.').waitFor()
   assert.match(page.url(), new RegExp(`#/wallet/${NEW}$`))
   const at = (subject: string) => page.goto(`${dashboard.face.origin}/dashboard#/wallet/${subject}`)
   await at('0xnothing')

@@ -138,7 +138,8 @@ export class KalshiFees {
     return sharedFees({ now, next: next ?? null, waivedUntilMs })
   }
 
-  /** What an event's row overrides; rows seen so far lacked the fields. Null: nobody has said whether it does. */
+  /** What an event's row overrides of its series' fees. Null: the row lacks the fields, and the list of changes of events
+   * is not read yet. */
   #overrideOf(row: Fields): (Stated & { readonly isShown: boolean }) | null {
     const isShown = 'fee_type_override' in row || 'fee_multiplier_override' in row
     if (isShown) return { ...termsOf(row, '_override'), ...SHOWN }
@@ -246,7 +247,7 @@ function modelOf(series: Stated, event: Stated): FeeModel {
   return { ...model, kind, taker, maker, rounding: ROUNDING }
 }
 
-/** Whether two models cost the same, whoever says so. */
+/** Whether two models cost the same; their sources and times may differ. */
 function hasEqualTerms(one: FeeModel, other: FeeModel): boolean {
   const bare = (now: FeeModel) => ({
     ...FEES_UNKNOWN,

@@ -254,7 +254,7 @@ export class TradeLedger {
     return made
   }
 
-  /** The taker is known: those who waited are makers, unless they are the taker. */
+  /** Takes the taker's row: wallets of the transaction whose rows wait are makers, but for the taker itself. */
   #settle(row: TradeRow, receivedAtMs: TimeMs): void {
     const transaction = this.#transaction(row.txHash, receivedAtMs)
     if (!transaction.takers.includes(row.wallet)) transaction.takers.push(row.wallet)

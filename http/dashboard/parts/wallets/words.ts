@@ -30,8 +30,8 @@ export function wordsOfRefusal(
   if (error.status === 422) return { title: 'Not an address.', detail: NO_ADDRESS }
   if (error.status === 404) {
     const detail =
-      'Nobody ever saw this wallet: the venue knows no trade of it. Is the address complete, and of the first venue?'
-    return { title: 'Never seen.', detail }
+      'It has not traded on the venue whose wallets are shown here. Is the address complete?'
+    return { title: 'No trades of this wallet.', detail }
   }
   if (error.status === 400) return { title: 'Not a wallet.', detail: error.message }
   return null

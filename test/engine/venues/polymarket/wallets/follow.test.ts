@@ -61,7 +61,7 @@ const frame = (type: string, more: object = {}) => ({
   },
 })
 
-test('[WALLETREAD13] each fill of a followed wallet is emitted once, from its own row; nobody else’s is', async (t) => {
+test('[WALLETREAD13] each fill of a followed wallet is emitted once, from its own row; fills of other wallets are not', async (t) => {
   const { stub, feed, wallets, events, fills } = await open(t)
   feed.start()
   const rtds = () => stub.sockets.find(({ path }) => path === '/rtds')
