@@ -30,6 +30,8 @@ export class PolymarketStub {
   readonly sockets: StubSocket[] = []
   readonly requests: StubRequest[] = []
   rest: StubRest = () => []
+  /** The status by which handshakes are refused; null: they are not. */
+  upgradeRefusal: number | null = null
   /** Called for each text a socket sends. */
   onText: (socket: StubSocket, text: string) => void = () => {}
   readonly #http: Server
@@ -53,6 +55,10 @@ export class PolymarketStub {
       })
     })
     this.#http.on('upgrade', (request, raw, head) => {
+      if (this.upgradeRefusal !== null) {
+        raw.end(`HTTP/1.1 ${this.upgradeRefusal} No\r\nconnection: close\r\n\r\n`)
+        return
+      }
       this.#ws.handleUpgrade(request, raw, head, (socket) => {
         const path = new URL(request.url ?? '/', 'http://stub').pathname
         const held: StubSocket = { path, socket, received: [] }

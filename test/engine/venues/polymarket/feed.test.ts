@@ -313,6 +313,21 @@ test('[DRIFT5] new types of messages and new versions of books have names, and t
   )
 })
 
+test('[FEED11] a refused handshake is named, of the books as of the activity stream', async (t) => {
+  const { stub, feed, drift } = await openFeed(t)
+  stub.upgradeRefusal = 410
+  feed.watch([market(1)])
+  feed.start()
+  await until(() => drift.entries().length === 2, 'both named')
+  assert.deepEqual(
+    drift
+      .entries()
+      .map(({ kind, name }) => `${kind} ${name}`)
+      .sort(),
+    ['ws.upgrade books 410', 'ws.upgrade trades 410'],
+  )
+})
+
 test('[POLYFEED6] every fill goes out once, also of unknown markets; a lost stream names its time', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   feed.start()
