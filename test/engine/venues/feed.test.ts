@@ -11,6 +11,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { type RawFrame, SocketFeed, type SocketOptions } from '../../../engine/venues/feed.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { until as untilSo } from '../../support/fakes/receivers.ts'
 
 interface Bench {
   readonly clock: ManualClock
@@ -65,10 +66,11 @@ async function open(more: Partial<SocketOptions> = {}, jitter = 0): Promise<Benc
 
 /** Lets the event loop turn until something is so; time moves by `stepMs` a turn. */
 async function until(bench: Bench, isSo: () => boolean, stepMs = 0): Promise<void> {
+  if (stepMs === 0) return untilSo(isSo, 'what the peer does')
   for (let turns = 0; turns < 20_000; turns += 1) {
     if (isSo()) return
     await nextTurn()
-    if (stepMs > 0) bench.clock.advance(stepMs)
+    bench.clock.advance(stepMs)
   }
   assert.fail('it did not come about')
 }
