@@ -1,6 +1,7 @@
 // What the stream's tests do with their markets and clients: markets of both venues, random changes of every kind, and
 // waiting until a client has everything that was sent to it.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { nativeEventId } from '../../../engine/ids.ts'
 import type { Random } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
@@ -26,6 +27,13 @@ export async function settled(
   clock.advance(1_000)
   await client.ask({ action: 'ping', id: `settle ${client.messages.length}` }, 'pong')
   return client.messages
+}
+
+/** Turns of the loop until the client has another message, fifty at most: time that is moved between two calls does not
+ * run ahead of the kernel of a busy machine, which would make a reader seem slower than it is. */
+export async function received(client: StreamClient): Promise<void> {
+  const { length } = client.messages
+  for (let turns = 0; turns < 50 && client.messages.length === length; turns += 1) await nextTurn()
 }
 
 /** A change of a random market. */

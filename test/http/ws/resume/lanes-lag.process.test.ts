@@ -13,7 +13,7 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 import { AsyncapiJudge } from '../../../support/twins/asyncapi-judge.ts'
 import { bid } from '../../../support/worlds/builders.ts'
-import { addMarkets, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+import { addMarkets, received, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
 const judge = new AsyncapiJudge(asyncapi({ version: '0.0.0-test' }))
@@ -80,7 +80,7 @@ for (const form of ['json', 'msgpack']) {
         if ([...face.server.hub.sessions].every(({ isLive, hasWork }) => isLive && !hasWork)) break
         stir(random)
         clock.advance(25)
-        await turn()
+        await received(client)
       }
       for (let index = 0; index < 300; index += 1) stir(random)
       // Every market moves once more, so that the last state of each is sent behind all of it.

@@ -11,7 +11,7 @@ import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 import { bid } from '../../../support/worlds/builders.ts'
-import { addMarkets, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+import { addMarkets, received, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
 let face: Face
@@ -85,7 +85,7 @@ describe('slow readers', () => {
           break
         for (let index = 0; index < 2; index += 1) stir(random)
         clock.advance(25)
-        await turn()
+        await received(slow)
       }
       for (let index = 0; index < 200; index += 1) stir(random)
       for (const client of [slow, quick]) {
