@@ -10,10 +10,11 @@ import type { Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import type { Random } from '../random.ts'
 import type { TeamListing } from '../team-listing.ts'
-import type { PriceMicros, TimeMs } from '../units.ts'
+import type { TimeMs } from '../units.ts'
 import type { VenueWallets } from '../wallet.ts'
 import type { DoubtReason } from './answers.ts'
 import type { Drift } from './drift.ts'
+import type { PastPoint } from './past-points.ts'
 
 /** A part of the catalogue. Rows that could not be read were counted and logged, and are absent. */
 export interface CatalogPage {
@@ -138,7 +139,7 @@ export interface VenuePastPrices {
     market: PastMarket,
     range: { fromMs: TimeMs; toMs: TimeMs },
     signal: AbortSignal,
-  ): Promise<readonly { readonly timeMs: TimeMs; readonly price: PriceMicros }[]>
+  ): Promise<readonly PastPoint[]>
 }
 
 export type { TeamListing }

@@ -17,6 +17,7 @@ import {
   timeMs,
 } from '../../../units.ts'
 import { listIn } from '../../answers.ts'
+import { type PastPoint, pointsFrom } from '../../past-points.ts'
 import type { Tally } from '../../tally.ts'
 import type { PastMarket, VenuePastPrices } from '../../venue.ts'
 import { decimalOf, type Rejected, rejected } from '../parse.ts'
@@ -28,7 +29,6 @@ interface PastPricesParts {
   readonly tally: Tally
 }
 
-type Point = { readonly timeMs: TimeMs; readonly price: PriceMicros }
 type Fields = { readonly [name: string]: unknown }
 
 /** One candle: the price it ends with, and the last trade's before it; null where it says none. */
@@ -61,7 +61,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     market: PastMarket,
     range: { fromMs: TimeMs; toMs: TimeMs },
     signal: AbortSignal,
-  ): Promise<readonly Point[]> {
+  ): Promise<readonly PastPoint[]> {
     const startS = Math.ceil(range.fromMs / 1_000)
     const endS = Math.floor(range.toMs / 1_000)
     if (endS < startS) return []
@@ -79,7 +79,7 @@ export class KalshiPastPrices implements VenuePastPrices {
   #points(
     rows: readonly unknown[],
     range: { fromMs: TimeMs; toMs: TimeMs; periodMs: number },
-  ): readonly Point[] {
+  ): readonly PastPoint[] {
     const candles: Candle[] = []
     for (const row of rows) {
       const candle = readCandle(row)
@@ -89,20 +89,16 @@ export class KalshiPastPrices implements VenuePastPrices {
       else candles.push(candle)
     }
     candles.sort((one, other) => one.endMs - other.endMs)
-    const points: Point[] = []
-    let before: Point | null = null
-    const take = (endMs: number, price: PriceMicros) => {
-      const point = { timeMs: timeMs(endMs), price }
-      if (endMs >= range.fromMs) points.push(point)
-      else before = point
-    }
+    const points: PastPoint[] = []
     const first = candles[0]
     // What was paid last before the first candle stood when that began.
     if (first !== undefined && first.previous !== null) {
-      take(first.endMs - range.periodMs, first.previous)
+      points.push({ timeMs: timeMs(first.endMs - range.periodMs), price: first.previous })
     }
-    for (const { endMs, price } of candles) if (price !== null) take(endMs, price)
-    return before === null ? points : [before, ...points]
+    for (const { endMs, price } of candles) {
+      if (price !== null) points.push({ timeMs: endMs, price })
+    }
+    return pointsFrom(range.fromMs, points)
   }
 
   /** The candles of a path; none when the venue does not know the market there. */

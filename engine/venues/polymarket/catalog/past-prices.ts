@@ -6,8 +6,9 @@
 
 import { FetchError, type HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
-import { type PriceMicros, roundPrice, type TimeMs, timeMs } from '../../../units.ts'
+import { roundPrice, type TimeMs, timeMs } from '../../../units.ts'
 import { listIn } from '../../answers.ts'
+import { type PastPoint, pointsFrom } from '../../past-points.ts'
 import type { Tally } from '../../tally.ts'
 import type { PastMarket, VenuePastPrices } from '../../venue.ts'
 
@@ -15,8 +16,6 @@ interface PastPricesParts {
   readonly clob: HttpClient
   readonly tally: Tally
 }
-
-type Point = { readonly timeMs: TimeMs; readonly price: PriceMicros }
 
 const DAY_S = 86_400
 /** The venue refuses more than fifteen days at once; longer steps are always asked for so many. */
@@ -42,7 +41,7 @@ export class PolymarketPastPrices implements VenuePastPrices {
     market: PastMarket,
     range: { fromMs: TimeMs; toMs: TimeMs },
     signal: AbortSignal,
-  ): Promise<readonly Point[]> {
+  ): Promise<readonly PastPoint[]> {
     const token = market.outcomes[0]
     const endS = Math.floor(range.toMs / 1_000)
     const fromS = Math.ceil(range.fromMs / 1_000)
@@ -55,18 +54,15 @@ export class PolymarketPastPrices implements VenuePastPrices {
     return this.#points(rows, range)
   }
 
-  #points(rows: readonly unknown[], range: { fromMs: TimeMs; toMs: TimeMs }): readonly Point[] {
-    const points: Point[] = []
-    let before: Point | null = null
+  #points(rows: readonly unknown[], range: { fromMs: TimeMs; toMs: TimeMs }): readonly PastPoint[] {
+    const points: PastPoint[] = []
     for (const row of rows) {
       const point = readPoint(row)
       if (point === null) this.#tally.rejected('bad_price_point', JSON.stringify(row) ?? '')
       else if (point.timeMs > range.toMs) this.#tally.ignored('price_point_outside')
-      else if (point.timeMs >= range.fromMs) points.push(point)
-      else if (before === null || point.timeMs >= before.timeMs) before = point
+      else points.push(point)
     }
-    points.sort((one, other) => one.timeMs - other.timeMs)
-    return before === null ? points : [before, ...points]
+    return pointsFrom(range.fromMs, points)
   }
 
   async #rows(
@@ -85,7 +81,7 @@ export class PolymarketPastPrices implements VenuePastPrices {
   }
 }
 
-function readPoint(row: unknown): Point | null {
+function readPoint(row: unknown): PastPoint | null {
   if (!isRecord(row)) return null
   const { t, p } = row
   if (typeof t !== 'number' || !(t > 0 && t < SECONDS_MAX)) return null
