@@ -12,10 +12,7 @@ import { type Face, type Got, openFace } from '../../support/rigs/face.ts'
 const { accounts, clock, passwords } = openQuickAccounts()
 let face: Face
 before(async () => {
-  face = await openFace({
-    clock,
-    before: (engine) => Object.defineProperty(engine, 'accounts', { value: accounts }),
-  })
+  face = await openFace({ clock, accounts })
 })
 after(() => face.stop())
 

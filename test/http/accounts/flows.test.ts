@@ -11,10 +11,7 @@ const opened = openQuickAccounts()
 const { accounts, clock } = opened
 let face: Face
 before(async () => {
-  face = await openFace({
-    clock,
-    before: (engine) => Object.defineProperty(engine, 'accounts', { value: accounts }),
-  })
+  face = await openFace({ clock, accounts })
 })
 after(() => face.stop())
 

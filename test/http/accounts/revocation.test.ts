@@ -14,10 +14,7 @@ const ROUNDS = isLong ? 50 : 3
 const { accounts, clock } = openQuickAccounts()
 let face: Face
 before(async () => {
-  face = await openFace({
-    clock,
-    before: (engine) => Object.defineProperty(engine, 'accounts', { value: accounts }),
-  })
+  face = await openFace({ clock, accounts })
 })
 after(() => face.stop())
 

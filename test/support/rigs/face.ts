@@ -2,6 +2,7 @@
 // is checked for the rate headers here, so that no test can forget them.
 
 import assert from 'node:assert/strict'
+import type { Accounts } from '../../../actors/accounts/accounts.ts'
 import { type Clock, systemClock } from '../../../engine/clock.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import type { VenueTable } from '../../../engine/venue-table.ts'
@@ -43,6 +44,8 @@ export async function openFace(
     corsOrigins?: readonly string[]
     trustedProxies?: readonly string[]
     channels?: readonly Channel[]
+    /** Real accounts in place of invented ones. */
+    accounts?: Accounts
     /** What the engine publishes before the face listens. */
     before?: (engine: FakeEngine) => void
   } = {},
@@ -50,6 +53,9 @@ export async function openFace(
   const clock = set.clock ?? systemClock
   const engine = new FakeEngine(clock, set.names)
   engine.accounts.make('ann', { tier: 'pro', requestsPerMinute: 100_000, socketsMax: 50 })
+  if (set.accounts !== undefined) {
+    Object.defineProperty(engine, 'accounts', { value: set.accounts })
+  }
   set.before?.(engine)
   const server = await createServer({
     engine,
