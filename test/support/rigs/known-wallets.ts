@@ -113,7 +113,7 @@ export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<
 }
 
 /** Asks a service about wallets of its world. */
-class KnownWallets {
+export class KnownWallets {
   readonly #service: KnownService
 
   constructor(service: KnownService) {
@@ -143,9 +143,10 @@ class KnownWallets {
     return null
   }
 
-  /** Compares each until it is right or the time is up; differences by wallet. */
+  /** Compares each until it is right or the time is up; differences by wallet. Complete only, unless said. */
   async compare(
     ledgers: readonly SimWalletLedger[],
+    how = { isCompleteOnly: true },
   ): Promise<ReadonlyMap<string, readonly string[]>> {
     const { world } = this.#service
     const { simulator, find, clock } = world
@@ -162,7 +163,7 @@ class KnownWallets {
         const due = dueSheet(await truthOfWallet(simulator.urls.gamma, address), find)
         // The venue names a wallet's owner only in answers about the owner's address.
         if (!isAskedByOwner(ledger)) due.set('eoa', null)
-        const served = await servedSheet(this.#service.places, addressOf(ledger), outcomeOf)
+        const served = await servedSheet(this.#service.places, addressOf(ledger), outcomeOf, how)
         const differing = typeof served === 'string' ? [served] : differences(served, due)
         if (differing.length === 0) wrong.delete(address)
         else {
@@ -224,7 +225,7 @@ async function inParallel<Item>(
 }
 
 /** Of every wallet something, so that one cause does not hide another. */
-const firstWrong = (wrong: ReadonlyMap<string, readonly string[]>): readonly string[] =>
+export const firstWrong = (wrong: ReadonlyMap<string, readonly string[]>): readonly string[] =>
   [...wrong]
     .slice(0, 12)
     .flatMap(([address, found]) => found.slice(0, 3).map((text) => `${address}: ${text}`))

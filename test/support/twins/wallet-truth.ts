@@ -17,7 +17,11 @@ import {
 } from '../../../engine/units.ts'
 import { Calendar, type PlannedEvent } from '../../../engine/venues/simulator/calendar.ts'
 import type { SimListing, SimWalletLedger } from '../../../engine/venues/simulator/model.ts'
-import { type Simulator, startSimulator } from '../../../engine/venues/simulator/simulator.ts'
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../../engine/venues/simulator/simulator.ts'
 import type { Plan } from '../../../engine/venues/simulator/world.ts'
 import type { FindWalletMarket, WalletEvent, WalletEventKind } from '../../../engine/wallet.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
@@ -40,6 +44,9 @@ interface KnownWorldOptions {
    * it slower.
    */
   readonly time: 'machine' | 'own'
+  readonly faults?: SimulatorOptions['faults']
+  /** So many seconds from now venue a's activity stream ends; absent: never. */
+  readonly activityEndsS?: number
 }
 
 /** A world from the past to now, going on until stopped. */
@@ -56,13 +63,22 @@ export interface KnownWorld {
 }
 
 export async function startKnownWorld(options: KnownWorldOptions): Promise<KnownWorld> {
-  const { seed = 11, pastMinutes, markets, messagesPerSecond, closingSeconds } = options
+  const {
+    seed = 11,
+    pastMinutes,
+    markets,
+    messagesPerSecond,
+    closingSeconds,
+    faults = [],
+  } = options
+  const { activityEndsS } = options
   const nowMs = options.time === 'own' ? OWN_NOW_MS : systemClock.nowMs()
   const clock = new ManualClock(nowMs - pastMinutes * 60_000)
   const calendar = new Calendar({ seed, marketsPerVenue: markets })
   const span = { fromMs: clock.nowMs(), nowMs, toMs: nowMs + closingSeconds * 1_000 }
   const simulator = await startSimulator({
-    ...{ seed, marketsPerVenue: markets, messagesPerSecond, faults: [], clock, log: silentLog },
+    ...{ seed, marketsPerVenue: markets, messagesPerSecond, faults, clock, log: silentLog },
+    activityEndsS: activityEndsS === undefined ? null : pastMinutes * 60 + activityEndsS,
     ...{ plan: hastened(calendar, span), basePort: 0, kalshiPublicKeyPem: null },
   })
   clock.advance(pastMinutes * 60_000)

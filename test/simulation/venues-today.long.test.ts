@@ -1,0 +1,105 @@
+// The venues as they are in November 2026, in one run: version 1 of the Data API retired, half of venue a's markets of
+// protocol v2, its activity stream ending on the way. Then the world is paused: every market is listed, every book and
+// trade equals the world's, wallets equal its ledgers, and the tables of drift name nothing but what was switched on.
+// Half a minute, or five minutes at 1,000 messages a second under TEST_LONG=1.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { StreamFollower } from '../support/clients/stream-follower.ts'
+import { firstWrong, KnownWallets } from '../support/rigs/known-wallets.ts'
+import { allMarketIds, type Places, Rig, read, settle } from '../support/rigs/rig.ts'
+import { chosen, type KnownWorld, startKnownWorld } from '../support/twins/wallet-truth.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const SECONDS = isLong ? 300 : 30
+const ENDS_AFTER_S = isLong ? 120 : 12
+const WALLETS = isLong ? 40 : 8
+
+interface Health {
+  readonly drift: Readonly<
+    Record<string, readonly { readonly kind: string; readonly name: string }[]>
+  >
+}
+
+test('[TODAY1] with v1 retired, half the markets of protocol v2 and an activity stream that ends, all markets, books, trades and wallets are right', async (t) => {
+  const say = (line: string) => t.diagnostic(line)
+  const rig = new Rig()
+  const world = await startKnownWorld({
+    markets: isLong ? 200 : 60,
+    messagesPerSecond: isLong ? 1_000 : 200,
+    pastMinutes: 30,
+    closingSeconds: SECONDS * 2,
+    time: 'machine',
+    faults: ['v1_retired', 'stale_cache'],
+    activityEndsS: ENDS_AFTER_S,
+  })
+  try {
+    const { engine, places: served } = await rig.startEngineBeside(world.simulator)
+    const places: Places = { ...served, gamma: world.simulator.urls.gamma }
+    const follower = new StreamFollower(
+      `${places.api.replace('http', 'ws')}/v1/ws?api_key=${places.key}`,
+    )
+    await follower.follow('orderbook')
+    await follower.follow('trades')
+    const sinceMs = Date.now()
+    const wallets = new KnownWallets({ world, places, say })
+    const ledgers = chosen(world.simulator.wallets.all(), WALLETS)
+    await wallets.open(ledgers)
+    await world.pause(SECONDS * 1_000)
+    await read(`${places.gamma}/sim/state?action=pause`)
+    const report = await settle(places, follower, { sinceMs, secondsMax: 600, say })
+    const { booksCompared, booksWrong, rebuiltWrong, truthTrades, ...trades } = report
+    say(`${booksCompared} books compared, ${truthTrades} true trades`)
+    assert.ok(booksCompared > 0 && truthTrades > 0)
+    for (const wrong of [
+      booksWrong,
+      rebuiltWrong,
+      trades.tradesMissing,
+      trades.tradesUnstreamed,
+      trades.tradesExtra,
+      trades.tradesDoubled,
+    ]) {
+      assert.deepEqual(wrong.slice(0, 5), [])
+    }
+    assert.deepEqual(await unlisted(world, places), [])
+    // They say `no_live_fills` now: fills come by readings alone.
+    const different = await wallets.compare(ledgers, { isCompleteOnly: false })
+    say(`${ledgers.length - different.size} of ${ledgers.length} wallets equal their ledgers`)
+    assert.deepEqual(firstWrong(different), [])
+    const { drift } = await read<Health>(`${places.api}/health`, places.key)
+    const findings = Object.values(drift).flat()
+    for (const { kind, name } of findings) say(`drift: ${kind}=${name}`)
+    assert.deepEqual(
+      findings.filter((entry) => !isSwitchedOn(entry)),
+      [],
+    )
+    assert.ok(findings.some(isSwitchedOn), 'the end of the activity stream is named')
+    assert.deepEqual(follower.faults.slice(0, 5), [])
+    follower.close()
+    assert.equal(await engine.end('SIGTERM'), 0)
+  } finally {
+    await rig.close()
+    await world.stop()
+  }
+})
+
+/** Only the end of the activity stream is news to a program that knows the venues of today. */
+function isSwitchedOn({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
+  return kind === 'rtds' && name === 'silent while last_trade_price flows'
+}
+
+/** Markets of the world that trade and are not listed. */
+async function unlisted({ simulator }: KnownWorld, places: Places): Promise<string[]> {
+  const listed = new Set((await allMarketIds(places)).map((id) => id.toLowerCase()))
+  const due: string[] = []
+  let v2 = 0
+  for (const venue of ['a', 'b'] as const) {
+    for (const { listing, status } of simulator.world.markets(venue)) {
+      if (status !== 'open') continue
+      due.push(`venue_${venue}_${listing.nativeId}`.toLowerCase())
+      if (listing.nativeId.endsWith('00') && venue === 'a') v2 += 1
+    }
+  }
+  assert.ok(v2 > 0, 'there are markets of protocol v2')
+  return due.filter((id) => !listed.has(id))
+}
