@@ -118,13 +118,3 @@ export class QuotaWindow {
     if (this.isOver(nowMs)) this.#used = 0
   }
 }
-
-/** Wrong passwords in a row before waiting begins; the last of them begins it. */
-export const FREE_FAILURES = 5
-const WAIT_MS_MAX = 900_000
-
-/** How long an account waits after `failures` wrong passwords in a row: 0, then 1 s, 2 s … 15 min. */
-export function waitAfterFailuresMs(failures: number): number {
-  if (failures < FREE_FAILURES) return 0
-  return Math.min(1_000 * 2 ** (failures - FREE_FAILURES), WAIT_MS_MAX)
-}

@@ -5,7 +5,6 @@
 // clients cannot lock its owner out. Upholds LOGIN1 to LOGIN7, LOGIN10.
 
 import { createHash } from 'node:crypto'
-import { FREE_FAILURES, waitAfterFailuresMs } from '../../engine/account.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { knownLoginsMax, loginsPerMinute } from '../../engine/limits.ts'
@@ -17,6 +16,16 @@ import { Quotas } from './quotas.ts'
  * wait is forgotten only after five attempts at each of as many others.
  */
 const EMAILS_MAX = 10_000
+
+/** Wrong passwords in a row before waiting begins; the last of them begins it. */
+const FREE_FAILURES = 5
+const WAIT_MS_MAX = 900_000
+
+/** How long an account waits after `failures` wrong passwords in a row: 0, then 1 s, 2 s … 15 min. */
+export function waitAfterFailuresMs(failures: number): number {
+  if (failures < FREE_FAILURES) return 0
+  return Math.min(1_000 * 2 ** (failures - FREE_FAILURES), WAIT_MS_MAX)
+}
 
 /** How an attempt ended; 'undecided' when the password was never checked. */
 export type LoginOutcome = 'passed' | 'failed' | 'undecided'

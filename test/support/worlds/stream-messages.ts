@@ -4,6 +4,7 @@
 import type { Level, MarketPrice, Trade } from '../../../engine/events.ts'
 import { type Bar, barOf, CANDLE_MS, joined } from '../../../engine/market/candle.ts'
 import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
+import { CLOSE_REASONS } from '../../../engine/opportunity.ts'
 import type { Random } from '../../../engine/random.ts'
 import {
   priceMicros,
@@ -13,6 +14,7 @@ import {
   timeMs,
   usdMicros,
 } from '../../../engine/units.ts'
+import { arbitrageMessage } from '../../../http/ws/channels/arbitrage.ts'
 import { candleKind, INTERVALS } from '../../../http/ws/channels/candles.ts'
 import { depthKind } from '../../../http/ws/channels/depth.ts'
 import { lifecycleMessage } from '../../../http/ws/channels/lifecycle.ts'
@@ -22,6 +24,7 @@ import { tradeMessage } from '../../../http/ws/channels/trades.ts'
 import { whaleMessage } from '../../../http/ws/channels/whales.ts'
 import type { Encoder, Frame } from '../../../http/ws/encode/encoder.ts'
 import type { FakeMarket } from '../fakes/market.ts'
+import { opportunity } from './opportunities.ts'
 import { SOME_FEES } from './stored.ts'
 
 const WHOLE = [
@@ -139,6 +142,19 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     whale: { kind: 'whale', ...stamps, whale } as const,
     life: { kind: 'lifecycle', ...stamps, event, facts, twin } as const,
     price: { kind: 'price', ...stamps, price: quote() } as const,
+    arbitrage: {
+      kind: 'arbitrage',
+      ...stamps,
+      event: 'closed',
+      opportunity: opportunity([ref, random.pick(markets).ref], {
+        question: text(),
+        category: maybe(text()),
+        matchScore: maybe(whole()),
+        closesAtMs: maybe(time()),
+        profit: usdMicros(whole()),
+      }),
+      reason: maybe(random.pick(CLOSE_REASONS)),
+    } as const,
   }
   const candle = { bar: bar(), nowMs: time() }
   const ofCandle = candleKind(interval, CANDLE_MS[interval])
@@ -169,6 +185,7 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     { name: 'trade', write: (encoder) => tradeMessage(encoder, updates.trade, epoch) },
     { name: 'whale', write: (encoder) => whaleMessage(encoder, updates.whale, epoch) },
     { name: 'lifecycle', write: (encoder) => lifecycleMessage(encoder, updates.life, epoch) },
+    { name: 'arbitrage', write: (encoder) => arbitrageMessage(encoder, updates.arbitrage, epoch) },
     { name: 'price', write: (encoder) => priceMessage(encoder, updates.price) },
     { name: 'price state', write: (encoder) => presentPrice(encoder, ref, state, stamps) },
     { name: 'depth', write: (encoder) => encoder.message(ofDepth, ref, book, book) },
