@@ -15,8 +15,10 @@ import {
   HIGH_SCORE_MIN,
   type MatchFilter,
   type MatchListView,
+  type MatchOrder,
   type MatchPage,
   type MatchView,
+  priceGapOf,
   type VenueTexts,
 } from './views.ts'
 
@@ -121,15 +123,16 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
 
   listMatches(query: {
     filter: MatchFilter
+    sortBy: MatchOrder
     pin: number | null
     offset: number
     limit: number
   }): MatchPage | 'expired' {
-    const { filter, pin, offset, limit } = query
-    const key = `matches ${JSON.stringify(filter)}`
+    const { filter, sortBy, pin, offset, limit } = query
+    const key = `matches ${sortBy} ${JSON.stringify(filter)}`
     const ranking =
       pin === null
-        ? (this.#rankings.shared(key) ?? this.#rankings.keep(key, this.#cut(filter)))
+        ? (this.#rankings.shared(key) ?? this.#rankings.keep(key, this.#cut(filter, sortBy)))
         : this.#rankings.resume(pin, key)
     if (ranking === null) return 'expired'
     const { numbers } = ranking
@@ -162,22 +165,40 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return wereTwins
   }
 
-  /** Numbers of the pairs' first markets: by score, then volume, then number. */
-  #cut(filter: MatchFilter): Uint32Array {
+  /** Numbers of the pairs' first markets: in the order asked for, then by score, volume and number. */
+  #cut(filter: MatchFilter, sortBy: MatchOrder): Uint32Array {
     const isWanted = wanted(filter, this.#eventTitle)
-    const rows: { number: number; score: number; volume: number }[] = []
+    const rank = RANKS[sortBy]
+    const rows: { number: number; rank: number; score: number; volume: number }[] = []
     for (const match of this.all()) {
       if (!isWanted(match)) continue
-      const { a, b, judged } = match
-      const volume = a.volume24h + b.volume24h
-      rows.push({ number: a.ref.number, score: judged.score, volume })
+      const { a, judged } = match
+      const known = { score: judged.score, volume: volumeOf(match) }
+      rows.push({ number: a.ref.number, rank: rank(match), ...known })
     }
     rows.sort(
       (one, other) =>
-        other.score - one.score || other.volume - one.volume || one.number - other.number,
+        other.rank - one.rank ||
+        other.score - one.score ||
+        other.volume - one.volume ||
+        one.number - other.number,
     )
     return Uint32Array.from(rows, ({ number }) => number)
   }
+}
+
+/** Dollars between the midpoints, either way; where that is not known, less than any. */
+function widthOf(match: MatchView): number {
+  const gap = priceGapOf(match)
+  return gap === null ? -1 : Math.abs(gap)
+}
+
+const volumeOf = ({ a, b }: MatchView): number => a.volume24h + b.volume24h
+
+const RANKS: Readonly<Record<MatchOrder, (match: MatchView) => number>> = {
+  score: ({ judged }) => judged.score,
+  price_gap: widthOf,
+  volume: volumeOf,
 }
 
 /** Only a market that is open, or will open, has a match. */
@@ -192,14 +213,17 @@ export function areTwins({ score, relation, inverted }: PairScore): boolean {
 
 function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView) => boolean {
   const words = filter.search?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
+  const { gapMin } = filter
   const hasSlug = having(filter.slugs, ({ slug }) => slug)
   const hasEvent = having(filter.events, ({ event }) => event)
-  return ({ a, b, judged }) => {
+  return (match) => {
+    const { a, b, judged } = match
     const { score, relation } = judged
     if (score < filter.scoreMin) return false
     if (filter.relation !== null && relation !== filter.relation) return false
     if (filter.confidence !== null && confidenceOf(score) !== filter.confidence) return false
     if (!hasSlug([a, b]) || !hasEvent([a, b])) return false
+    if (gapMin > 0 && widthOf(match) < gapMin) return false
     if (words.length === 0) return true
     const texts = [a, b].flatMap((market) => [market.summary.question, eventTitle(market) ?? ''])
     const text = texts.join(' ').toLowerCase()

@@ -4,7 +4,7 @@
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
-import type { TimeMs } from '../../engine/units.ts'
+import { MICROS, type TimeMs } from '../../engine/units.ts'
 import type { MarketView } from '../market/views.ts'
 
 /** A pair as it is chosen now; each market is in at most one. */
@@ -18,6 +18,10 @@ export interface MatchView {
 
 type Confidence = 'high' | 'medium' | 'low'
 
+/** Orders of the match list, each from the most down; equal ones by score, then by volume. */
+export const MATCH_ORDERS = ['score', 'price_gap', 'volume'] as const
+export type MatchOrder = (typeof MATCH_ORDERS)[number]
+
 /** Filters of the match list; null or empty means any. Texts are equal without regard to case. */
 export interface MatchFilter {
   readonly scoreMin: number
@@ -29,6 +33,8 @@ export interface MatchFilter {
   readonly events: VenueTexts
   readonly confidence: Confidence | null
   readonly relation: string | null
+  /** Dollars between the midpoints, either way; above 0 a pair whose gap is not known is none. */
+  readonly gapMin: number
 }
 
 /** Texts that are asked for at some venues; empty: any. */
@@ -37,7 +43,7 @@ export interface VenueTexts {
   readonly texts: readonly string[]
 }
 
-/** A page of matches by score, then volume of both; `pin` as in all lists. */
+/** A page of matches; `pin` as in all lists. */
 export interface MatchPage {
   readonly matches: readonly MatchView[]
   readonly total: number
@@ -52,6 +58,7 @@ export interface MatchListView {
   /** One page; 'expired' when the pin is no longer kept. */
   listMatches(query: {
     readonly filter: MatchFilter
+    readonly sortBy: MatchOrder
     readonly pin: number | null
     readonly offset: number
     readonly limit: number
@@ -69,3 +76,17 @@ export function confidenceOf(score: number): Confidence {
 
 export const HIGH_SCORE_MIN = 80
 const MEDIUM_SCORE_MIN = 60
+
+/** The second market's midpoint less the first's, for what the first's first outcome means; null where one is not known. */
+export function priceGapOf({ a, b, judged }: MatchView): number | null {
+  const [one, other] = [midpointOf(a), midpointOf(b)]
+  if (one === null || other === null || judged.inverted === null) return null
+  const aligned = judged.inverted ? 2 * MICROS - other : other
+  return (aligned - one) / (2 * MICROS)
+}
+
+/** Twice the midpoint in micros, so that it is whole; null while a side is empty. */
+function midpointOf(market: MarketView): number | null {
+  const { bid, ask } = market.price()
+  return bid === null || ask === null ? null : bid + ask
+}

@@ -127,6 +127,8 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   min_balance: 'Only positions of at least so many shares.',
   min_count: 'Only trades of at least so many contracts.',
   min_edge: 'Least profit of one contract of each leg, in dollars.',
+  min_gap:
+    'Least distance between the midpoints of both venues, either way, in dollars; above 0 a match whose distance is not known is none.',
   min_profit_usd: 'Least profit, in dollars.',
   min_score: 'Only matches of at least this score, 0 to 100.',
   min_usd: 'Only trades of at least so many US dollars.',

@@ -3,9 +3,9 @@
 // MATCHROUTE4.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { confidenceOf, type MatchView } from '../../actors/matches/views.ts'
+import { confidenceOf, type MatchView, priceGapOf } from '../../actors/matches/views.ts'
 import type { MarketView } from '../../actors/views.ts'
-import { MICROS, toSeconds } from '../../engine/units.ts'
+import { toSeconds } from '../../engine/units.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import { choice, MarketSchema, nullable, pairFields } from '../schemas.ts'
 import type { MarketRecords } from './markets.ts'
@@ -109,18 +109,4 @@ function outcomeMapOf({ a, b, judged }: MatchView): Record<string, string> | nul
     if (from !== undefined && to !== undefined) map[from] = to
   }
   return map
-}
-
-/** The second market's midpoint less the first's, for what the first's first outcome means; null where one is not known. */
-function priceGapOf({ a, b, judged }: MatchView): number | null {
-  const [one, other] = [midpointOf(a), midpointOf(b)]
-  if (one === null || other === null || judged.inverted === null) return null
-  const aligned = judged.inverted ? 2 * MICROS - other : other
-  return (aligned - one) / (2 * MICROS)
-}
-
-/** Twice the midpoint in micros, so that it is whole; null while a side is empty. */
-function midpointOf(market: MarketView): number | null {
-  const { bid, ask } = market.price()
-  return bid === null || ask === null ? null : bid + ask
 }

@@ -1,12 +1,14 @@
 // The same question on both venues: all matches as a list, and those of a sport's games on a day.
-// Not for: finding matches (actors/matches/matcher.ts). Upholds MATCHROUTE1 to MATCHROUTE6, PAGE1.
+// Not for: finding matches (actors/matches/matcher.ts). Upholds MATCHROUTE1 to MATCHROUTE7, PAGE1.
 
 import { Type } from '@sinclair/typebox'
-import type {
-  MatchFilter,
-  MatchListView,
-  MatchPage,
-  MatchView,
+import {
+  MATCH_ORDERS,
+  type MatchFilter,
+  type MatchListView,
+  type MatchOrder,
+  type MatchPage,
+  type MatchView,
 } from '../../actors/matches/views.ts'
 import type { EngineView, GamesView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -46,6 +48,8 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
     ),
     confidence: Type.Optional(choice(CONFIDENCES)),
     relation: Type.Optional(choice(RELATIONS)),
+    min_gap: Type.Number({ minimum: 0, maximum: 1, default: 0 }),
+    sort_by: choice(MATCH_ORDERS, { default: 'score' }),
     limit: parameters.limit(200, 20),
     offset: parameters.offset(),
     cursor: parameters.cursor(),
@@ -60,11 +64,13 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
         pattern: '/v1/matching-markets',
         document: {
           group: 'Cross-Platform',
-          summary: 'Markets that ask the same on both venues, the surest first',
+          summary:
+            'Markets that ask the same on both venues, the surest first unless sorted otherwise',
           description:
             'score / 100 is the chance that Yes means Yes; 80 and above is `high`. A market is in ' +
             'one match at most. `vetoes` are the reasons that capped a score, `price_gap` is the ' +
-            'midpoint of the second venue less that of the first.',
+            'midpoint of the second venue less that of the first. `min_gap` and `sort_by=price_gap` ask ' +
+            'for its width, either way; `volume` is that of both markets over 24 hours.',
           answer: schemas.list,
           isNamed: true,
           refusals: { 400: pageRefusals[400] },
@@ -106,6 +112,8 @@ interface Asked {
   readonly event_ticker?: readonly string[]
   readonly confidence?: MatchFilter['confidence']
   readonly relation?: string
+  readonly min_gap: number
+  readonly sort_by: MatchOrder
   readonly limit: number
   readonly offset: number
   readonly cursor?: string
@@ -124,13 +132,15 @@ function listMatches(
     events: { venues: keysOf(parts.names, 'ticker'), texts: asked.event_ticker ?? [] },
     confidence: asked.confidence ?? null,
     relation: asked.relation ?? null,
+    gapMin: asked.min_gap,
   }
   const { clock } = parts
+  const { limit, sort_by: sortBy } = asked
   return answerPage<MatchPage>({
     cursors,
     asked,
-    binding: JSON.stringify(filter),
-    read: (place) => parts.engine.matches.listMatches({ filter, limit: asked.limit, ...place }),
+    binding: `${sortBy} ${JSON.stringify(filter)}`,
+    read: (place) => parts.engine.matches.listMatches({ filter, sortBy, limit, ...place }),
     answer: ({ matches, total }, cursor) => {
       const texts = [
         '{"matches":[',

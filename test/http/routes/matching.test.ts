@@ -111,6 +111,14 @@ function listingsOf(body: unknown) {
 const namesOf = (body: unknown): string[] =>
   listingsOf(body).map(({ venue_a: a }) => a.condition_id)
 
+function quote(name: string, low: number, high: number): void {
+  const market = engine.catalog.find(name)
+  assert.ok(market !== null && 'now' in market && typeof market.now === 'object')
+  Object.assign(market, {
+    now: { ...market.now, bid: level(low, 1).price, ask: level(high, 1).price },
+  })
+}
+
 describe('GET /v1/matching-markets', () => {
   test('[MATCHROUTE1] matches by score, filtered by score, words, slugs, events, confidence and relation', async () => {
     const all = ['aone', 'atwo', 'afive', 'athree', 'afour']
@@ -165,13 +173,6 @@ describe('GET /v1/matching-markets', () => {
   })
 
   test('[MATCHROUTE3] the price gap is between midpoints, turned where Yes is No, and null where one is unknown', async () => {
-    const quote = (name: string, low: number, high: number) => {
-      const market = engine.catalog.find(name)
-      assert.ok(market !== null && 'now' in market && typeof market.now === 'object')
-      Object.assign(market, {
-        now: { ...market.now, bid: level(low, 1).price, ask: level(high, 1).price },
-      })
-    }
     const gap = async (index: number) => (await list()).matches[index]?.price_gap
     assert.equal(await gap(0), null)
     quote('venue_a_aone', 0.4, 0.42)
@@ -219,6 +220,44 @@ describe('GET /v1/matching-markets', () => {
         async () => get('/v1/matching-markets', query),
         (error) => error instanceof EngineError && error.code === 'BAD_REQUEST',
       )
+    }
+  })
+
+  test('[MATCHROUTE7] matches sorted by the width of their gap, or by volume, and those as wide as asked for; a page keeps its order', async () => {
+    clock.advance(5_000)
+    // Widths 0.115, 0.3, 0 and twice unknown: no book, and no word on which outcome is which.
+    quote('venue_a_aone', 0.4, 0.42)
+    quote('venue_b_bone', 0.5, 0.55)
+    quote('venue_a_atwo', 0.6, 0.6)
+    quote('venue_b_btwo', 0.2, 0.4)
+    quote('venue_a_afive', 0.4, 0.4)
+    quote('venue_b_bfive', 0.55, 0.65)
+    quote('venue_a_afour', 0.1, 0.1)
+    quote('venue_b_bfour', 0.9, 0.9)
+    for (const [query, names] of [
+      ['sort_by=score', ['aone', 'atwo', 'afive', 'athree', 'afour']],
+      ['sort_by=price_gap', ['atwo', 'aone', 'afive', 'athree', 'afour']],
+      ['sort_by=volume', ['afive', 'aone', 'atwo', 'athree', 'afour']],
+      ['min_gap=0.115', ['aone', 'atwo']],
+      ['min_gap=0.115&sort_by=price_gap', ['atwo', 'aone']],
+      ['min_gap=0.1151', ['atwo']],
+      ['min_gap=0.000001', ['aone', 'atwo']],
+      ['min_gap=0.31', []],
+    ] as const) {
+      const body = await list(query)
+      assert.deepEqual(namesOf(body), names, query)
+      assert.equal(body.total, names.length)
+    }
+    const first = await list('sort_by=price_gap&limit=1')
+    quote('venue_b_bfive', 0.9, 0.9)
+    const rest = await list(`sort_by=price_gap&cursor=${first.cursor}`)
+    assert.deepEqual([...namesOf(first), ...namesOf(rest)].slice(0, 3), ['atwo', 'aone', 'afive'])
+    await assert.rejects(
+      async () => get('/v1/matching-markets', `sort_by=volume&cursor=${first.cursor}`),
+      (error) => error instanceof EngineError && error.code === 'BAD_REQUEST',
+    )
+    for (const query of ['sort_by=gap', 'min_gap=-0.1', 'min_gap=1.1']) {
+      assert.equal((await get('/v1/matching-markets', query)).status, 422, query)
     }
   })
 })
