@@ -14,6 +14,7 @@ import type { Faults } from './faults.ts'
 import type {
   SimEvent,
   SimMarket,
+  SimPairKind,
   SimTrade,
   SimVenue,
   SimWallet,
@@ -23,6 +24,7 @@ import type {
 import { ActivityTree } from './world/activity-tree.ts'
 import { BookFaults, WITHDRAWN_MS, type Withdrawal } from './world/book-faults.ts'
 import { DueList } from './world/due-list.ts'
+import { fairPricesOf } from './world/fair-price.ts'
 import { endTrading, LIFE, nextMomentMs } from './world/lifecycle.ts'
 import { LiveMarket } from './world/live-market.ts'
 import { migratedOf } from './world/migrated-market.ts'
@@ -38,6 +40,9 @@ const FLOW_MS_MAX = 250
 const SECOND_MS = 1_000
 /** How long an event is still listed after its last market resolved. */
 const LISTED_AFTER_MS = 2 * 86_400_000
+
+/** The opposite of a question is worth what the question leaves of a dollar. */
+const ASKS_THE_SAME: ReadonlySet<SimPairKind> = new Set(['same', 'opposite_side'])
 
 type Due =
   | { readonly kind: 'next'; readonly market: LiveMarket }
@@ -241,12 +246,8 @@ export class SimulatedWorld implements World {
     if (listed !== undefined) return listed
     const planned = this.#plan.eventNumbered(at.venue, at.eventNumber)
     if (planned === null) return null
-    const markets: LiveMarket[] = []
-    const event: SimEvent = { ...planned.event, markets }
-    for (const plan of planned.markets) {
-      const market = new LiveMarket({ planned: plan, event, around: this })
-      markets.push(market)
-      this.#unlisted.set(plan.listing.nativeId, market)
+    for (const market of this.#marketsOf(planned)) {
+      this.#unlisted.set(market.listing.nativeId, market)
     }
     return this.#unlisted.get(at.nativeId) ?? null
   }
@@ -291,25 +292,49 @@ export class SimulatedWorld implements World {
   #admit(planned: PlannedEvent, nowMs: TimeMs | null): void {
     const { venue, nativeId } = planned.event
     if (this.#events[venue].has(nativeId)) return
-    const markets: LiveMarket[] = []
-    const event: SimEvent = { ...planned.event, markets }
+    const markets = this.#marketsOf(planned)
+    const [first] = markets
+    if (first === undefined) return
+    const { event } = first
     this.#events[venue].set(nativeId, event)
     this.#listed[venue] = null
     let resolvedMs = 0
-    for (const plan of planned.markets) {
-      const market = new LiveMarket({ planned: plan, event, around: this })
+    for (const market of markets) {
+      const { listing } = market
       if (nowMs !== null) market.status = 'unopened'
-      markets.push(market)
-      this.#markets[venue].set(plan.listing.nativeId, market)
-      if (venue === 'a')
-        for (const token of plan.listing.tokens) this.#marketsByToken.set(token, market)
+      this.#markets[venue].set(listing.nativeId, market)
+      if (venue === 'a') for (const token of listing.tokens) this.#marketsByToken.set(token, market)
+      this.#link(market)
       if (market.status === 'open') this.#join(market)
       this.#await(market)
-      resolvedMs = Math.max(resolvedMs, plan.listing.resolveMs)
+      resolvedMs = Math.max(resolvedMs, listing.resolveMs)
     }
     this.#due.add(resolvedMs + LISTED_AFTER_MS, { kind: 'drop', event })
     if (nowMs === null) return
     for (const market of markets) this.#tell({ kind: 'created', market, atMs: nowMs })
+  }
+
+  #marketsOf(planned: PlannedEvent): readonly LiveMarket[] {
+    const markets: LiveMarket[] = []
+    const event: SimEvent = { ...planned.event, markets }
+    const fairs = fairPricesOf(this.seed, planned)
+    planned.markets.forEach((plan, index) => {
+      const fair = fairs[index]
+      if (fair === undefined) return
+      markets.push(new LiveMarket({ planned: plan, event, fair, around: this }))
+    })
+    if (event.isMutuallyExclusive) for (const market of markets) market.linked = markets
+    return markets
+  }
+
+  /** Joins a market to the others of its question, whose prices hang together from here on. */
+  #link(market: LiveMarket): void {
+    const { venue, pair } = market.listing
+    if (pair === null || !ASKS_THE_SAME.has(pair.kind)) return
+    const twin = this.#markets[venue === 'a' ? 'b' : 'a'].get(pair.otherNativeId)
+    if (twin === undefined || twin.linked === market.linked) return
+    const linked = [...new Set([...twin.linked, ...market.linked])]
+    for (const one of linked) one.linked = linked
   }
 
   #happen(due: Due, nowMs: TimeMs): void {
@@ -320,7 +345,9 @@ export class SimulatedWorld implements World {
     } else {
       const { market } = due.withdrawal
       this.#faults.restore(due.withdrawal, nowMs)
-      if (market.status === 'open') this.#join(market)
+      if (market.status !== 'open') return
+      this.#join(market)
+      this.#settle(market, nowMs)
     }
   }
 
@@ -334,7 +361,10 @@ export class SimulatedWorld implements World {
     market.status = life.next
     market.updatedMs = nowMs
     this.#tell({ kind: life.moment, market, atMs: nowMs })
-    if (life.next === 'open') this.#join(market)
+    if (life.next === 'open') {
+      this.#join(market)
+      this.#settle(market, nowMs)
+    }
     this.#await(market)
   }
 
@@ -381,10 +411,20 @@ export class SimulatedWorld implements World {
     for (let tries = 100 + 4 * this.#messagesDue; this.#messagesDue > 0 && tries > 0; tries -= 1) {
       const market = this.#open.draw(this.#random)
       if (market === null) break
-      if (this.#isHalted(market)) continue
+      if (!this.#settle(market, nowMs)) continue
       this.#flow.act(market, nowMs)
     }
     this.#isMetered = false
+  }
+
+  /**
+   * Before a market moves, no quote of any market linked to it is left that the fair price has passed: books of one
+   * question, or of one event, never offer more than they are worth together. False while one of them stands still.
+   */
+  #settle({ linked }: LiveMarket, nowMs: TimeMs): boolean {
+    if (linked.some((market) => this.#isHalted(market))) return false
+    for (const market of linked) if (market.slot >= 0) this.#flow.settle(market, nowMs)
+    return true
   }
 
   #tell(change: WorldChange): void {

@@ -22,6 +22,7 @@ export function planMarket(index: number, sketch: MarketSketch = {}): PlannedMar
   const nativeId = venue === 'a' ? `0x${String(index).padStart(64, '0')}` : `KXTEST-${index}`
   return {
     listing: { ...listingOf(venue, index, nativeId), ...sketch.listing },
+    lifeMs: 10 * DAY_MS,
     prior: sketch.prior ?? 0.1 + 0.8 * ((index * 0.37) % 1),
     moverKey: sketch.moverKey ?? `mover ${index}`,
     isInverted: sketch.isInverted ?? false,

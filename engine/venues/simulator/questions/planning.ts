@@ -11,7 +11,7 @@ import {
 } from '../model.ts'
 import { type ChainIds, chainIds, conditionIdOf, positionIds, uuidOf } from './identity.ts'
 import { chanceOf } from './path.ts'
-import type { EventDraft, MarketDraft, View } from './question.ts'
+import { type EventDraft, lifeOf, type MarketDraft, type View } from './question.ts'
 import { closeOf, type SlotTimes, timesOf } from './slot-times.ts'
 import type { Slot } from './slots.ts'
 
@@ -24,6 +24,8 @@ export interface PlannedMarket {
   readonly listing: SimListing
   /** Chance of the first outcome at opening, 0..1 exclusive. */
   readonly prior: number
+  /** How long such a question is asked, about; the same at both venues, whenever each of them opens it. */
+  readonly lifeMs: number
   /**
    * Markets with the same key are moved by the same noise: the strikes of one grid, both venues'
    * listings of one question.
@@ -189,6 +191,7 @@ function planMarket(
       activity: activityOf(slot, market, cycleKey),
     },
     prior: market.chance,
+    lifeMs: lifeOf(slot.variant),
     moverKey: `${cycleKey}:${market.moverKey}`,
     isInverted: market.isInverted,
   }

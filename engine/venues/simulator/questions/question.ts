@@ -198,3 +198,8 @@ export function gridSize(size: WorldSize, limits: { least: number; most: number 
 export function copiesFor(periodMs: number, lifeMs: number): number {
   return Math.max(1, Math.round((lifeMs + 2 * DAY_MS + HOUR_MS) / periodMs))
 }
+
+/** How long a cycle lives, about: what `copiesFor` was asked for. */
+export function lifeOf({ copies, schedule }: Pick<Variant, 'copies' | 'schedule'>): number {
+  return copies * schedule.periodMs - 2 * DAY_MS - HOUR_MS
+}

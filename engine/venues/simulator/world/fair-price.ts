@@ -1,9 +1,12 @@
 // The fair price of a listing at any moment, past or coming: a pure function of the seed, the
 // listing and the time, so that a restart continues the same world and history can be asked for.
-// Not for: quotes around it (order-flow.ts). Upholds SIMWORLD1 and SIMWORLD2.
+// One question has one fair price, whichever venue lists it, and the outcomes of an exclusive event sum to a dollar:
+// what differs between books is what makers make of it. Not for: quotes around it (order-flow.ts), nor the gaps that are
+// planned (gaps.ts). Upholds SIMWORLD1, SIMWORLD2 and SIMWORLD12.
 //
-//   log-odds = opening odds + noise shared by the mover + a small basis of the venue
+//   log-odds = opening odds + noise shared by the mover
 //   then drawn towards the payout over the last part of the market's life, exact once determined
+//   of an exclusive event: divided by the sum over its markets
 
 import { hash32 } from '../../../random.ts'
 import {
@@ -15,7 +18,7 @@ import {
   priceMicros,
   type TimeMs,
 } from '../../../units.ts'
-import type { PlannedMarket } from '../calendar.ts'
+import type { PlannedEvent, PlannedMarket } from '../calendar.ts'
 import type { SimListing } from '../model.ts'
 import { mix32, mixUnit } from './mix.ts'
 
@@ -42,41 +45,89 @@ const JUMPS: readonly {
   { cellMs: 20 * MINUTE_MS, cellCount: 9, chance: 0.06, swing: 0.35 },
 ]
 
-const BASIS_SWING = 0.035
 /** Where the log-odds go as a market closes: 0.9975 or 0.0025. */
 const CERTAIN = 6
 const PRICE_MIN = 1_000
+
+/** The fair prices of an event's markets, in their order. */
+export function fairPricesOf(seed: number, { event, markets }: PlannedEvent): readonly FairPrice[] {
+  const whole = event.isMutuallyExclusive && markets.length > 1 ? new Whole() : null
+  const prices = markets.map((planned) => new FairPrice({ seed, planned, whole }))
+  whole?.fill(prices)
+  return prices
+}
 
 /** One listing's fair price. */
 export class FairPrice {
   readonly #openingOdds: number
   readonly #sign: 1 | -1
   readonly #moverKey: number
-  readonly #basisKey: number
-  readonly #listing: SimListing
+  readonly #planned: PlannedMarket
+  readonly #whole: Whole | null
 
-  constructor(options: { seed: number; planned: PlannedMarket }) {
+  constructor(options: { seed: number; planned: PlannedMarket; whole?: Whole | null }) {
     const { planned, seed } = options
     const prior = Math.min(Math.max(planned.prior, 0.002), 0.998)
     this.#openingOdds = Math.log(prior / (1 - prior))
     this.#sign = planned.isInverted ? -1 : 1
     this.#moverKey = hash32('mover', seed, planned.moverKey)
-    this.#basisKey = hash32('basis', seed, planned.listing.venue, planned.listing.chanceKey)
-    this.#listing = planned.listing
+    this.#planned = planned
+    this.#whole = options.whole ?? null
   }
 
   /** Between 0.001 and 0.999 until the result is known, then the payout itself. */
   at(atMs: TimeMs): PriceMicros {
-    const listing = this.#listing
+    const { listing } = this.#planned
     if (atMs >= listing.determineMs) return listing.payout
-    const free =
-      this.#openingOdds + this.#sign * moverOdds(this.#moverKey, atMs) + basis(this.#basisKey, atMs)
-    const pull = closingPull(listing, atMs)
-    const odds = pull === 0 ? free : (1 - pull) * free + pull * payoutOdds(listing)
-    const price = Math.round(MICROS / (1 + Math.exp(-odds)))
-    return priceMicros(Math.min(Math.max(price, PRICE_MIN), MICROS - PRICE_MIN))
+    return priceMicros(this.#whole?.priceOf(this, atMs) ?? this.alone(atMs))
+  }
+
+  /** As if no other outcome shared the dollar. */
+  alone(atMs: number): number {
+    const free = this.#openingOdds + this.#sign * moverOdds(this.#moverKey, atMs)
+    const pull = closingPull(this.#planned, atMs)
+    const odds = pull === 0 ? free : (1 - pull) * free + pull * payoutOdds(this.#planned.listing)
+    return clamp(MICROS / (1 + Math.exp(-odds)))
   }
 }
+
+/** The dollar that the outcomes of an exclusive event share. */
+class Whole {
+  #members: readonly FairPrice[] = []
+  /** The shares of the last moment asked for: one look at a moment asks for all of them. */
+  #atMs = Number.NaN
+  #shares: ReadonlyMap<FairPrice, number> = new Map()
+
+  fill(members: readonly FairPrice[]): void {
+    this.#members = members
+  }
+
+  priceOf(member: FairPrice, atMs: number): number {
+    if (atMs !== this.#atMs) {
+      this.#shares = this.#sharesAt(atMs)
+      this.#atMs = atMs
+    }
+    return this.#shares.get(member) ?? 0
+  }
+
+  /** What rounding and the least price leave over falls on the largest. */
+  #sharesAt(atMs: number): ReadonlyMap<FairPrice, number> {
+    const alone = this.#members.map((member) => member.alone(atMs))
+    const sum = alone.reduce((total, price) => total + price, 0)
+    const shares = alone.map((price) => clamp((price * MICROS) / sum))
+    const largest = shares.indexOf(Math.max(...shares))
+    const others = shares.reduce((total, share, at) => (at === largest ? total : total + share), 0)
+    return new Map(
+      this.#members.map((member, at) => [
+        member,
+        at === largest ? MICROS - others : (shares[at] ?? 0),
+      ]),
+    )
+  }
+}
+
+const clamp = (price: number): number =>
+  Math.min(Math.max(Math.round(price), PRICE_MIN), MICROS - PRICE_MIN)
 
 /** What moves every listing of one mover, in log-odds. */
 function moverOdds(key: number, atMs: number): number {
@@ -108,13 +159,6 @@ function jumpOdds(key: number, kind: number, atMs: number): number {
   return odds
 }
 
-/** The venues' books of one question never agree quite. */
-function basis(key: number, atMs: number): number {
-  const slow = valueNoise(key, atMs / (2 * HOUR_MS))
-  const fast = valueNoise(mix32(key, 1), atMs / (4 * MINUTE_MS))
-  return BASIS_SWING * (0.7 * slow + 0.3 * fast)
-}
-
 /** Smooth noise in [-1, 1]: hashed values at whole positions, eased in between. */
 function valueNoise(key: number, position: number): number {
   const cell = Math.floor(position)
@@ -126,8 +170,7 @@ function valueNoise(key: number, position: number): number {
 }
 
 /** 0 until the last part of the market's life, then rising to 1 at its close. */
-function closingPull(listing: SimListing, atMs: number): number {
-  const lifeMs = listing.closeMs - listing.openMs
+function closingPull({ listing, lifeMs }: PlannedMarket, atMs: number): number {
   const windowMs = Math.min(Math.max(lifeMs * 0.15, 2 * MINUTE_MS), 12 * HOUR_MS)
   const part = 1 - (listing.closeMs - atMs) / windowMs
   if (part <= 0) return 0

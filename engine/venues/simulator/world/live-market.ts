@@ -19,7 +19,7 @@ import {
 } from '../../../units.ts'
 import type { PlannedMarket } from '../calendar.ts'
 import type { SimBook, SimEvent, SimListing, SimMarket, SimStatus, SimTrade } from '../model.ts'
-import { FairPrice } from './fair-price.ts'
+import type { FairPrice } from './fair-price.ts'
 import { bookDepth, seedBook, spreadTicks } from './quotes.ts'
 import { EMPTY_BOOK, LiveBook } from './sim-book.ts'
 import { TradedVolume, type VolumeSums } from './traded-volume.ts'
@@ -46,6 +46,10 @@ export class LiveMarket implements SimMarket {
   updatedMs: TimeMs
   /** Place in the activity tree; −1 while there is no order flow. */
   slot = -1
+  /** Markets whose prices hang together, this one among them: one array for all of them (world.ts). */
+  linked: LiveMarket[]
+  /** What makers wrongly add to the fair price while a gap is planned here, in micros. */
+  skew = 0
   /** A hash that gives the market its habits: spread, depth, share of whole sizes. */
   readonly temper: number
   readonly #around: Surroundings
@@ -54,13 +58,19 @@ export class LiveMarket implements SimMarket {
   #trades: SimTrade[] | null = null
   #traded: TradedVolume | null = null
 
-  constructor(options: { planned: PlannedMarket; event: SimEvent; around: Surroundings }) {
+  constructor(options: {
+    planned: PlannedMarket
+    event: SimEvent
+    fair: FairPrice
+    around: Surroundings
+  }) {
     const { planned, event, around } = options
     const { listing } = planned
     this.listing = listing
     this.event = event
     this.#around = around
-    this.#fair = new FairPrice({ seed: around.seed, planned })
+    this.#fair = options.fair
+    this.linked = [this]
     this.temper = hash32('temper', around.seed, listing.chanceKey)
     this.status = statusAt(listing, around.nowMs())
     this.updatedMs = lastChangeMs(listing, around.nowMs())
@@ -71,6 +81,13 @@ export class LiveMarket implements SimMarket {
 
   fairPrice(atMs: TimeMs): PriceMicros {
     return this.#fair.at(atMs)
+  }
+
+  /** What makers quote around: the fair price, but for a planned gap. */
+  quotedPrice(atMs: TimeMs): PriceMicros {
+    const fair = this.#fair.at(atMs)
+    if (this.skew === 0) return fair
+    return priceMicros(Math.min(Math.max(fair + this.skew, TENTH_CENT), MICROS - TENTH_CENT))
   }
 
   /** The spread makers keep here, in ticks. */

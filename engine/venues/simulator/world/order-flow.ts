@@ -22,8 +22,6 @@ import type { Trading } from './trading.ts'
 const TRADE_SHARE = 0.12
 /** A side never grows beyond this. */
 const LEVELS_MAX = 60
-/** Stale levels that one action takes back; the next action goes on. */
-const STALE_LEVELS_MAX = 8
 /** How many ticks the best may lag behind the wanted price before a new quote closes the distance. */
 const LAG_TICKS = 2
 
@@ -32,6 +30,8 @@ interface Action {
   readonly market: LiveMarket
   readonly book: LiveBook
   readonly changes: BookChanges
+  /** What makers quote around. */
+  readonly fair: PriceMicros
   /** The best prices makers want now; 0 or a dollar and more mean none. */
   readonly bid: number
   readonly ask: number
@@ -55,13 +55,9 @@ export class OrderFlow {
 
   /** One action in an open market; now and then nothing comes of it. */
   act(market: LiveMarket, atMs: TimeMs): void {
-    const book = market.liveBook()
-    if (book === null) return
-    const fair = market.fairPrice(atMs)
-    const changes = new BookChanges(market, book)
-    const bid = wantedBid(fair, market.tickMicros, market.spread)
-    const ask = wantedAsk(fair, market.tickMicros, market.spread)
-    const action = { market, book, changes, bid, ask }
+    const action = this.#actionOn(market, atMs)
+    if (action === null) return
+    const { book, changes, fair } = action
     this.#follow(action)
     if (changes.count === 0) {
       const isTrade = this.#random.next() < TRADE_SHARE
@@ -71,15 +67,39 @@ export class OrderFlow {
     changes.tell(atMs, this.#tell)
   }
 
-  /** Takes back quotes that the fair price has passed, then closes up to it. */
-  #follow(action: Action): void {
+  /** Takes back the quotes of an open market that its price has passed; no side is left empty. */
+  settle(market: LiveMarket, atMs: TimeMs): void {
+    const action = this.#actionOn(market, atMs)
+    if (action === null) return
     const { book, changes, bid, ask } = action
-    for (let taken = 0; taken < STALE_LEVELS_MAX; taken += 1) {
-      const { bestBid, bestAsk } = book
-      if (bestAsk !== null && bestAsk <= bid) changes.set('ask', bestAsk, SIZE_ZERO)
-      else if (bestBid !== null && bestBid >= ask) changes.set('bid', bestBid, SIZE_ZERO)
-      else break
-    }
+    this.#takeBack(action)
+    if (book.bestBid === null) this.#quote(action, 'bid', bid, 0)
+    if (book.bestAsk === null) this.#quote(action, 'ask', ask, 0)
+    changes.tell(atMs, this.#tell)
+  }
+
+  #actionOn(market: LiveMarket, atMs: TimeMs): Action | null {
+    const book = market.liveBook()
+    if (book === null) return null
+    const fair = market.quotedPrice(atMs)
+    const changes = new BookChanges(market, book)
+    const bid = wantedBid(fair, market.tickMicros, market.spread)
+    const ask = wantedAsk(fair, market.tickMicros, market.spread)
+    return { market, book, changes, fair, bid, ask }
+  }
+
+  /** No bid above the price, no ask below it. */
+  #takeBack({ book, changes, fair }: Action): void {
+    for (let best = book.bestAsk; best !== null && best < fair; best = book.bestAsk)
+      changes.set('ask', best, SIZE_ZERO)
+    for (let best = book.bestBid; best !== null && best > fair; best = book.bestBid)
+      changes.set('bid', best, SIZE_ZERO)
+  }
+
+  /** Takes back quotes that the price has passed, then closes up to it. */
+  #follow(action: Action): void {
+    const { book, bid, ask } = action
+    this.#takeBack(action)
     const lagMicros = LAG_TICKS * action.market.tickMicros
     const { bestBid, bestAsk } = book
     if (bestBid === null || bid - bestBid > lagMicros) this.#quote(action, 'bid', bid, 0)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'
 import { MICROS, timeMs } from '../../../../engine/units.ts'
+import { Calendar } from '../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 import type {
   SimBook,
@@ -330,4 +331,32 @@ test('[SIMWORLD3] figures begin with the market’s age and grow by what is trad
     assert.ok(market.volume24h <= market.volumeTotal)
     assert.equal(market.lastTrade, market.trades.at(-1) ?? null)
   })
+})
+
+test('[SIMWORLD12] books of one question, and of one exclusive event, never offer more than they are worth together', () => {
+  const calendar = new Calendar({ seed: 3, marketsPerVenue: 200 })
+  const { world, run } = makeWorld({ plan: calendar, rate: 50, seed: 3 })
+  let [pairs, events] = [0, 0]
+  for (let look = 0; look < 30; look += 1) {
+    run(MINUTE_MS)
+    const asks = ({ book }: SimMarket) => book.bestAsk ?? MICROS
+    const bids = ({ book }: SimMarket) => book.bestBid ?? 0
+    for (const market of world.markets('a')) {
+      const { pair, question } = market.listing
+      const other = pair === null ? null : world.market('b', pair.otherNativeId)
+      const isPair = pair?.kind === 'same' && market.status === 'open' && other?.status === 'open'
+      if (!isPair || other === null) continue
+      pairs += 1
+      assert.ok(asks(market) >= bids(other) && asks(other) >= bids(market), question)
+    }
+    for (const { isMutuallyExclusive, markets, title } of world.events('a')) {
+      const isOpen = markets.every(({ status }) => status === 'open')
+      if (!isMutuallyExclusive || markets.length < 2 || !isOpen) continue
+      events += 1
+      const least = MICROS - markets.length
+      assert.ok(markets.reduce((sum, market) => sum + asks(market), 0) >= least, title)
+      assert.ok(markets.reduce((sum, market) => sum + bids(market), 0) <= MICROS, title)
+    }
+  }
+  assert.ok(pairs > 500 && events > 100, `${pairs} pairs, ${events} events`)
 })

@@ -3,10 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MICROS, PRICE_HALF, PRICE_ONE, priceMicros, timeMs } from '../../../../../engine/units.ts'
-import { FairPrice } from '../../../../../engine/venues/simulator/world/fair-price.ts'
-import { type MarketSketch, NOON, planMarket } from '../../../../support/worlds/sim-plan.ts'
+import { FairPrice, fairPricesOf } from '../../../../../engine/venues/simulator/world/fair-price.ts'
+import {
+  type MarketSketch,
+  NOON,
+  planEvent,
+  planMarket,
+} from '../../../../support/worlds/sim-plan.ts'
 
 const DAY_MS = 86_400_000
+const ZERO = priceMicros(0)
 const fairOf = (sketch: MarketSketch, seed = 1) =>
   new FairPrice({ seed, planned: planMarket(0, sketch) })
 const moments = (count: number, stepMs: number) =>
@@ -53,13 +59,31 @@ test('[SIMWORLD2] markets of one mover move together, an inverted one the other 
   const yes = fairOf({ prior: 0.4, moverKey: 'x' })
   const twin = fairOf({ venue: 'b', prior: 0.4, moverKey: 'x' })
   const no = fairOf({ venue: 'b', prior: 0.6, moverKey: 'x', isInverted: true })
-  let differs = false
   for (const time of moments(500, 300_000)) {
-    assert.ok(Math.abs(yes.at(time) - twin.at(time)) < 20_000, 'the basis is small')
-    assert.ok(Math.abs(yes.at(time) - (MICROS - no.at(time))) < 20_000)
-    if (yes.at(time) !== twin.at(time)) differs = true
+    assert.equal(yes.at(time), twin.at(time), 'whichever venue lists it')
+    assert.ok(Math.abs(yes.at(time) - (MICROS - no.at(time))) <= 1)
   }
-  assert.ok(differs, 'but there is one')
+})
+
+test('[SIMWORLD12] the outcomes of an exclusive event share a dollar at every moment, those of others do not', () => {
+  const markets = [0.6, 0.25, 0.1, 0.015, 0.015].map((prior, index) =>
+    planMarket(index, { venue: 'a', prior, listing: { payout: index === 2 ? PRICE_ONE : ZERO } }),
+  )
+  const [first] = markets
+  assert.ok(first !== undefined)
+  const { event } = planEvent(first)
+  for (const isMutuallyExclusive of [true, false]) {
+    const fairs = fairPricesOf(3, { event: { ...event, isMutuallyExclusive }, markets })
+    const sums = moments(2_000, 180_000).map((time) => {
+      const prices = fairs.map((fair) => fair.at(time))
+      assert.ok(prices.every((price) => price >= 1_000 && price <= MICROS - 1_000))
+      return prices.reduce((sum, price) => sum + price, 0)
+    })
+    assert.equal(
+      sums.every((sum) => sum === MICROS),
+      isMutuallyExclusive,
+    )
+  }
 })
 
 test('[SIMWORLD2] a market closes near its payout and is exactly that once determined', () => {
