@@ -4,6 +4,7 @@
 import { lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals } from '../understand/words.ts'
+import { familyVetoes } from '../veto/families.ts'
 import { type GameFinding, judgeGameEvents, judgeGames } from '../veto/games.ts'
 import { ruleVetoes, withSources } from '../veto/rules.ts'
 import {
@@ -59,19 +60,13 @@ const EXPECTED = {
   lonelyMarks: -1,
   lonelyStage: -2,
   lonelyPart: -3,
-  gameAlone: -4,
   otherRole: -1,
   closeNear: 0.5,
-  closeFar: -1,
   sharedAnswer: 1,
-  noAnswer: -0.5,
   sharedOutcomes: 1,
-  noOutcomes: -0.3,
   isEvent: -0.3,
   coveredLeast: 1,
   allCovered: 1,
-  namesCovered: 1,
-  sameDateCovered: 0.5,
   relative: -2,
   loneGrid: -2,
 }
@@ -170,19 +165,13 @@ function textFeatures(parts: TextParts): readonly number[] {
     Math.min(1, lonely.others / 3),
     Math.min(1, lonely.stages),
     Math.min(1, lonely.parts),
-    flag((a.game === null) !== (b.game === null)),
     flag(isSameDate && when.isOtherRole),
     flag(when.closeGap !== null && when.closeGap <= 2),
-    when.closeGap === null ? 0 : Math.min(1, Math.log1p(when.closeGap) / 7),
     flag(b.answer.length > 0),
-    flag(b.answer.length === 0 && !isEvent),
     outcomes.overlap ?? 0,
-    flag(outcomes.overlap === null && isEvent),
     flag(isEvent),
     least,
     flag(Math.max(ofA.missed, ofB.missed) < ALL_COVERED),
-    Math.min(ofA.coveredNames, ofB.coveredNames),
-    isSameDate ? least : 0,
     flag(!isSameDate && (a.isRelative || b.isRelative)),
     flag(outcomes.isLoneGrid),
   ]
@@ -202,6 +191,7 @@ interface TextComparison {
   readonly ofB: WordComparison
   readonly cosine: number
   readonly knownA: WordIndex
+  readonly shortB: ReadonlySet<string>
 }
 
 function compareTexts(a: Proposition, b: Proposition): TextComparison {
@@ -224,9 +214,11 @@ function compareTexts(a: Proposition, b: Proposition): TextComparison {
   )
   const wordsA = [...a.words, ...a.answer]
   const wordsB = [...b.words, ...b.answer]
+  const shortB = shortenedWords(b, knownB, a, knownA)
   return {
     ofA: explain(wordsA, knownB, a.names, shortenedWords(a, knownA, b, knownB)),
-    ofB: explain(wordsB, knownA, b.names, shortenedWords(b, knownB, a, knownA)),
+    ofB: explain(wordsB, knownA, b.names, shortB),
+    shortB,
     cosine: cosine(wordsA, wordsB),
     knownA,
   }
@@ -264,11 +256,10 @@ function vetoesOf(
   if (a.grain === 'market' || (a.children.length <= 1 && b.children.length <= 1))
     vetoes.push(...rangeVetoes(a, b))
   vetoes.push(...subjectVetoes(words.ofA, words.ofB), ...occasionVetoes(a, b, when))
-  if (a.grain === 'market')
-    vetoes.push(...answerVetoes(a, b, words.knownA), ...polarityVetoes(a, b))
+  if (a.grain === 'market') vetoes.push(...answerVetoes(a, b, words), ...polarityVetoes(a, b))
   else vetoes.push(...formVetoes(a, b), ...levelVetoes(a, b))
   vetoes.push(...hourVetoes(a, b), ...touchVetoes(a, b), ...roleVetoes(a, b))
-  vetoes.push(...firstVetoes(a, b))
+  vetoes.push(...firstVetoes(a, b), ...familyVetoes(a, b))
   return vetoes
 }
 

@@ -35,6 +35,11 @@ export function train(examples: readonly Example[], expected: readonly number[])
   const size = expected.length
   for (let round = 0; round < ROUNDS; round += 1) {
     const { gradient, curvature } = slopesOf(examples, weights, expected)
+    // A weight that is held at 0 stays out of the step of the others.
+    for (let index = 1; index < size; index += 1) {
+      const isHeld = weights[index] === 0 && (gradient[index] ?? 0) * (expected[index] ?? 0) < 0
+      if (isHeld) hold(index, gradient, curvature)
+    }
     const step = solve(curvature, gradient)
     let moved = 0
     for (let index = 0; index < size; index += 1) {
@@ -45,6 +50,14 @@ export function train(examples: readonly Example[], expected: readonly number[])
     if (moved < 1e-6) break
   }
   return { weights: weights.map((weight) => Number(weight.toFixed(4))) }
+}
+
+function hold(index: number, gradient: number[], curvature: number[][]): void {
+  gradient[index] = 0
+  for (const [at, row] of curvature.entries()) {
+    if (at === index) row.fill(0)
+    row[index] = at === index ? 1 : 0
+  }
 }
 
 /** An agreement never counts against a pair, nor a difference for it, however few examples suggest it. */

@@ -4,45 +4,39 @@
 import type { Model } from './model.ts'
 
 const THOUSANDTHS: readonly number[] = [
-  -2018, // one
-  4352, // fullGame
-  2136, // sameGame
-  2047, // fullPrice
-  1258, // sameRange
-  -5342, // lonelyRange
-  1183, // sameDate
-  612, // hintNear
-  -1267, // hintApart
-  -1458, // hintFar
-  125, // dateUnknown
-  1205, // coveredA
-  2192, // coveredB
-  -290, // missedA
-  -716, // missedB
-  -485, // missedBoth
-  -1073, // missedNames
-  -1538, // numbersMissed
+  -1142, // one
+  4512, // fullGame
+  2006, // sameGame
+  2077, // fullPrice
+  1227, // sameRange
+  -5531, // lonelyRange
+  650, // sameDate
+  607, // hintNear
+  -555, // hintApart
+  -1877, // hintFar
+  -133, // dateUnknown
+  653, // coveredA
+  1414, // coveredB
+  -985, // missedA
+  -824, // missedB
+  -889, // missedBoth
+  -75, // missedNames
+  -1900, // numbersMissed
   -3000, // otherNumbers
-  -2342, // rivals
-  402, // cosine
-  -1910, // lonelyMarks
-  -2920, // lonelyStage
-  -4053, // lonelyPart
-  -362, // gameAlone
-  -161, // otherRole
-  1128, // closeNear
-  0, // closeFar
-  109, // sharedAnswer
-  -220, // noAnswer
-  358, // sharedOutcomes
-  0, // noOutcomes
-  -825, // isEvent
-  1805, // coveredLeast
-  313, // allCovered
-  0, // namesCovered
-  0, // sameDateCovered
-  -2616, // relative
-  -3367, // loneGrid
+  -2323, // rivals
+  185, // cosine
+  -1808, // lonelyMarks
+  -3110, // lonelyStage
+  -4153, // lonelyPart
+  -363, // otherRole
+  910, // closeNear
+  886, // sharedAnswer
+  170, // sharedOutcomes
+  0, // isEvent
+  1836, // coveredLeast
+  264, // allCovered
+  -2821, // relative
+  -3343, // loneGrid
 ]
 
 export const WEIGHTS: Model = { weights: THOUSANDTHS.map((weight) => weight / 1_000) }

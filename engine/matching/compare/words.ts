@@ -1,15 +1,14 @@
 // Compares the words of two questions: coverage weighted by how telling words are, in both directions, the most
 // telling word without a counterpart, cosines. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5.
 
+import { PRO_TEAMS } from '../../sports/pro-teams.ts'
 import { isSoftWord } from '../understand/lexicon.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import { type Spelling, weightOf } from '../understand/words.ts'
+import { fold, meanings, type Spelling, weightOf } from '../understand/words.ts'
 
 export interface WordComparison {
   /** Share of the first's telling weight that the second has, 0 to 1; 1 when it has no words. */
   readonly covered: number
-  /** The same of its names. */
-  readonly coveredNames: number
   /** Weight of its most telling word that the second lacks, 0 to 1. */
   readonly missed: number
   /** The same, of words that are names. */
@@ -39,8 +38,6 @@ export function explain(
   let found = 0
   let missed = 0
   let missedName = 0
-  let nameTotal = 0
-  let nameFound = 0
   let numbers = 0
   const missing: string[] = []
   for (const word of new Set(words)) {
@@ -49,8 +46,6 @@ export function explain(
     const weight = weightOf(word) * share
     total += weight
     const isName = names.has(word) && !isSoftWord(word)
-    if (isName) nameTotal += weight
-    if (isName && known.has(word)) nameFound += weight
     if (known.has(word)) {
       found += weight
       continue
@@ -62,10 +57,8 @@ export function explain(
     // A name keeps its weight however frequent it is.
     if (isName && word.length > 2) missedName = Math.max(missedName, weight, NAME_WEIGHT)
   }
-  const coveredNames = nameTotal === 0 ? 1 : nameFound / nameTotal
   return {
     covered: total === 0 ? 1 : found / total,
-    coveredNames,
     missed,
     missedName,
     numbers,
@@ -98,11 +91,42 @@ export function shortenedWords(
       .every((rival) => rival.every((word) => ownKnown.has(word) || isInitialOf(word, missing)))
     if (isShort) for (const word of missing) found.add(word)
   }
+  for (const word of teamWords(own, otherKnown)) found.add(word)
   for (const word of abbreviated(own, other, ownKnown)) found.add(word)
   for (const { word, meaning } of own.spelled) {
     if (meaning !== '' && spanOfInitials(word, other.spelled) !== null) found.add(meaning)
   }
   return found
+}
+
+/** Nickname and place of one team, each as the meanings of its words, under every word of either. */
+const teamsByWord = new Map<string, { nick: readonly string[]; place: readonly string[] }[]>()
+for (const rows of Object.values(PRO_TEAMS)) {
+  for (const row of rows.split(',')) {
+    const [place = '', nick = ''] = row.slice(row.indexOf(' ') + 1).split('/')
+    const team = { nick: meanings(fold(nick)), place: meanings(fold(place)) }
+    for (const word of new Set([...team.nick, ...team.place])) {
+      teamsByWord.set(word, [...(teamsByWord.get(word) ?? []), team])
+    }
+  }
+}
+
+/** Words of `own` that name a team which the other side calls by its place or by its nickname: "Dodgers", "Los Angeles D". */
+function teamWords(own: Named, otherKnown: WordIndex): readonly string[] {
+  const ownWords = new Set(own.runs.flat())
+  const has = (words: readonly string[], isIn: (word: string) => boolean): boolean =>
+    words.length > 0 && words.every(isIn)
+  return [...ownWords].flatMap((word) => {
+    if (otherKnown.has(word)) return []
+    return (teamsByWord.get(word) ?? []).flatMap(({ nick, place }) => {
+      const [mine, theirs] = nick.includes(word) ? [nick, place] : [place, nick]
+      const isSame =
+        has(mine, (one) => ownWords.has(one)) && has(theirs, (one) => otherKnown.has(one))
+      // "Los Angeles D": the letter is the nickname's.
+      const letters = [...ownWords].filter((one) => isInitialOf(one, nick))
+      return isSame ? [...mine, ...letters] : []
+    })
+  })
 }
 
 const HEIRS = new Set(['jr', 'sr', 'ii', 'iii'])

@@ -47,6 +47,16 @@ for (const row of ROWS.split(',')) {
   for (const code of codes) if (!byCode.has(code)) byCode.set(code, identity)
   for (const name of row.slice(space + 1).split('/')) byName.set(name.toLowerCase(), identity)
 }
+/** Adjectives that follow the name: "Malawian", "Seychellois"; names of the table go before. */
+for (const [name, identity] of [...byName]) {
+  if (name.length < 5 || name.includes(' ')) continue
+  const bare = name.replace(/(?:ia|es|[aeoy])$/, '')
+  for (const ending of ['n', 'an', 'ian', 'ese', 'i', 'ois']) {
+    for (const stem of [name, bare]) {
+      if (!byName.has(stem + ending)) byName.set(stem + ending, identity)
+    }
+  }
+}
 
 /** Codes that slugs use for another country than FIFA, IOC and ISO do. */
 const SLUG_CODES: Readonly<Record<string, string>> = { kor: 'cuw', kr: 'kor' }

@@ -30,7 +30,7 @@ const NAME =
  * 13 year; 14 bare year; 15 month alone, after a role.
  */
 const DATE = new RegExp(
-  `(?:\\b(by|before|prior to|until|till|through|thru|on|in|during|end of|for|week of|after|from|since)(?: (?:the )?(?:end of |week of |chart dated |week ending ))?\\s*)?(?:\\b(20\\d\\d)-(\\d\\d)-(\\d\\d)\\b|\\b(${NAME})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?:\\s*(?:-|to|through)\\s*(?:(${NAME})\\.? )?(\\d{1,2})(?:st|nd|rd|th)?\\b(?! ?(?:am|pm|:)))?(?:,? (20\\d\\d)\\b)?|\\b(${NAME})\\.?,? (20\\d\\d)\\b|\\bq([1-4])(?:,? (20\\d\\d))?\\b|\\b(20\\d\\d)\\b(?!-)|(?<=\\b(?:by|before|until|through|in|during|end of|for|this|last|next) )(${NAME})\\b)`,
+  `(?:\\b(by|before|prior to|until|till|through|thru|on|in|during|end of|for|week of|after|from|since)(?: (?:the )?(?:end of |week of |chart dated |week ending ))?\\s*)?(?:\\b(20\\d\\d)-(\\d\\d)-(\\d\\d)\\b|\\b(${NAME})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?:\\s*(?:-|to|through)\\s*(?:(${NAME})\\.? )?(\\d{1,2})(?:st|nd|rd|th)?\\b(?! ?(?:am|pm|:)))?(?:,? (20\\d\\d)\\b)?|\\b(${NAME})\\.?,? (20\\d\\d)\\b|\\bq([1-4])(?:,? (20\\d\\d))?\\b|(?<!(?:above|over|below|under|than|least|most|reach|hit|exceed|\\$|#) ?)\\b(20\\d\\d)\\b(?!-|\\+| or (?:more|above|higher|fewer|less|below))|(?<=^|\\b(?:by|before|until|through|in|during|end of|for|this|last|next|the|their|its|his|after) )(${NAME})\\b(?! \\d))`,
   'g',
 )
 /** A text without any of these has no date. */

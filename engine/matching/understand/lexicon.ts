@@ -14,7 +14,7 @@ const PHRASES =
   'pm=prime minister|premier,secgen=secretary general|secretary-general,un=united nations,eu=european union,ec=european commission,' +
   'fed=federal reserve|fomc|us federal reserve|federal open market committee,boc=bank of canada,boe=bank of england,ecb=european central bank,' +
   'boj=bank of japan,rba=reserve bank of australia,cpi=consumer price index|inflation|cpi inflation|inflation rate|cpi inflation rate,' +
-  'gdp=gross domestic product|gdp growth|gdp growth rate,jobless=unemployment rate|unemployment,payrolls=nonfarm payrolls|non farm payrolls|jobs added|jobs report|jobs number|jobs numbers|jobs created,' +
+  'gdp=gross domestic product|gdp growth|gdp growth rate,jobless=unemployment rate|unemployment|unemployment rate u 3,payrolls=nonfarm payrolls|non farm payrolls|jobs added|jobs report|jobs number|jobs numbers|jobs created,' +
   'nyc=new york city|nyc,washingtondc=washington dc|district of columbia,losangeles=los angeles,sanfrancisco=san francisco,philly=philadelphia,' +
   'rt=rotten tomatoes|rotten tomatoes tomatometer|tomatometer|rotten tomatoes score,btts=both teams to score|both teams score|will both teams score,' +
   'sayx=say|says|said|mention|mentions|mentioned|mentioning|utter,winx=win|wins|winner|winners|won|winning|champion|champions|win the most seats|win most seats|wins the most seats|wins most seats|most seats|control|controls|win control|control of,' +
@@ -27,7 +27,7 @@ const PHRASES =
   'movie=movie|movies|film|films,show=show|shows|tv show|series|tv series,song=song|songs|single|track,' +
   'raise=raise|raises|hike|hikes|increase|increases|rise|rises|up,cut=cut|cuts|decrease|decreases|lower|lowers|reduce|reduces|down|fall|falls,' +
   'meet=meet|meets|meeting,talk=talk|talks|speak|speaks,first=first|1st,second=second|2nd,third=third|3rd,fourth=fourth|4th,fifth=fifth|5th,' +
-  'announce=announce|announces|announced|announcement,release=release|releases|released|drop,launch=launch|launches|launched,' +
+  'announce=announce|announces|announced|announcement,release=release|releases|released|drop|drops|come out|comes out,launch=launch|launches|launched,' +
   'acquire=acquire|acquires|buy|buys|purchase|acquisition,ipo=initial public offering|go public|ipo,' +
   'bitcoin=btc|bitcoin,ethereum=eth|ethereum|ether,solana=sol|solana,xrp=xrp|ripple,dogecoin=doge|dogecoin,hyperliquid=hype|hyperliquid,' +
   'cardano=ada|cardano,litecoin=ltc|litecoin,chainlink=chainlink,avalanche=avax,shiba=shib|shiba inu,bnb=bnb|binance coin,' +
@@ -37,7 +37,7 @@ const PHRASES =
   'eurusd=eur/usd|eurusd|eur usd,usdjpy=usd/jpy|usdjpy|usd jpy,gbpusd=gbp/usd|gbpusd,' +
   'highest=highest|high|maximum|max,lowest=lowest|low|minimum|min,temperature=temperature|temp|temperatures,' +
   'tweet=tweet|tweets|post|posts|x posts,album=album|albums,netflix=netflix,billboard=billboard hot 100|hot 100|billboard,' +
-  'toprank=number one|no 1|number 1,mvp=mvp|most valuable player,roy=rookie of the year|roty,moty=manager of the year,coty=coach of the year,' +
+  'top=number one|no 1|number 1|top,mvp=mvp|most valuable player,rookieofyear=rookie of the year|roty,moty=manager of the year,coty=coach of the year,' +
   'cyyoung=cy young|cy young award,group=group,qualify=qualify|qualifies|qualifier|qualifiers|qualified|qualifying,advance=advance|advances|advancing,' +
   'goalscorer=goalscorer|scorer|goal scorer|top scorer|top goalscorer|golden boot|most goals,homerun=home run|home runs|hr,' +
   'strikeout=strikeout|strikeouts|ks,stolenbase=stolen base|stolen bases,touchdown=touchdown|touchdowns|td,threes=threes|three pointers|3 pointers,' +
@@ -64,7 +64,19 @@ const PHRASES =
   'stepdown=abdicate|abdicates,impeach=impeach|impeached|impeachment,deport=deport|deports|deported|deportations|deportation,' +
   'settle=settle|settles|settlement|settled,sentence=sentence|sentenced|sentencing,testify=testify|testifies|testimony,' +
   'downgrade=downgrade|downgraded|downgrades,confirm=confirm|confirmed|confirms|confirmation,appoint=appoint|appointed|appoints|appointment,' +
-  'speech=speech|remarks|address|speaks,budget=budget|reconciliation'
+  'speech=speech|remarks|address|speaks,budget=budget|reconciliation,' +
+  'superbowl=super bowl|pro football championship|professional football championship|nfl championship,worldseries=world series|pro baseball championship|mlb championship,' +
+  'stanleycup=stanley cup|nhl stanley cup|pro hockey championship|nhl championship,nbafinals=nba finals|pro basketball finals|pro basketball championship|nba championship|nba champion|nba title,' +
+  'gta=gta|grand theft auto,proposition=prop|proposition,deal=deal|deals|agreement|accord|pact,overturn=strike down|strikes down|struck down|rule against|rules against|overturn|overturns|invalidate,' +
+  'enact=pass|passes|passed|enact|enacted|become law|becomes law|signed into law,bankruptcy=bankrupt|bankruptcy|file for bankruptcy,merger=merge|merges|merger,' +
+  'record=all time high|record high|ath,endorse=endorse|endorses|endorsed|endorsement,invade=invade|invades|invasion,recognize=recognize|recognise|recognizes|recognition|recognized,' +
+  'extend=extend|extends|extended|extension,delay=delay|delayed|delays|postpone|postponed,cancel=cancel|cancels|cancelled|canceled|cancellation,' +
+  'reelect=re elected|reelected|re election|reelection,perform=perform|performs|headline|headlines|performer,relegation=relegation|relegated|relegate,' +
+  'playoff=playoff|playoffs|postseason,goldmedal=gold medal|gold medals,firstpick=first overall|first overall pick|first pick,dpoy=defensive player of the year|dpoy,' +
+  'heisman=heisman|heisman trophy,pick=pick|picks|choose|chooses|select|selects|tap|taps,suspend=suspend|suspends|suspended|suspension,' +
+  'expel=expel|expelled|expulsion,veto=veto|vetoes|vetoed,repeal=repeal|repeals|repealed,default=default|defaults|defaulted,eliminate=eliminate|eliminated|elimination|knocked out,' +
+  'retire=retire|retires|retired|retirement,replace=replace|replaces|replaced|replacement|successor|succeed|succeeds,announcebid=announce candidacy|announces candidacy|run for,' +
+  'attack=attack|attacks|attacked|bomb|bombs,sanction=sanction|sanctions|sanctioned,tariff=tariff|tariffs,hostage=hostage|hostages'
 
 /** Identities that are names. */
 const PROPER =
@@ -76,13 +88,13 @@ const PROPER =
 const STOP =
   'a an the of to in on at by for will be is are was were do does did this that with from and or as it its his her their they who which what how when where if than then there any vs v s i ' +
   'has have had get gets receive receives take takes during into per about between over under above below more less least market ' +
-  'price question event events after before part some not same each other another next whether anyone any someone through vs today tonight tomorrow happen happens occur occurs times go goes going there featured'
+  'price question event events after before part some not same each other another next whether anyone any someone through vs today tonight tomorrow happen happens occur occurs times go goes going there featured make makes made x'
 
 /** Words that questions add or leave out without asking another thing. */
 const SOFT =
   'election race year month week day season tournament award title candidate new official officially annual full final winx leader tour edition ' +
   'announce general 2024 2025 2026 2027 2028 time number record person people political party publish chart list us country:usa parliament legislative mlb nfl nba nhl finisher championship classic cup open league the ' +
-  'meet decision monetary policy board committee governing council target current role performance best prize place head general national public percent votes'
+  'meet decision monetary policy board committee governing council target current role performance best prize place head general national public percent votes rate reach give gives bring policyrate use start begin become becomes include offer offered see hold put set growth form file part deal agree issue reach'
 
 const phrases = new Map<string, string>()
 for (const row of PHRASES.split(',')) {
@@ -98,7 +110,8 @@ for (const [name, state] of stateNames()) {
 const identities = new Set(phrases.values())
 const proper = new Set(PROPER.split(' '))
 const stopWords = new Set(STOP.split(' '))
-const softWords = new Set(SOFT.split(' '))
+// Stems have no "e" at the end.
+const softWords = new Set(SOFT.split(' ').flatMap((word) => [word, word.replace(/e$/, '')]))
 /** First word of a phrase → most words of a phrase that begins so. */
 const lengths = new Map<string, number>()
 for (const phrase of phrases.keys()) {

@@ -53,7 +53,7 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   [
     'rank',
     new RegExp(
-      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner|be)[ -](${NTH}|up)\\b|\\b(top)\\b(?! ?\\d| ten| five| three| chef)`,
+      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner|be)[ -](${NTH}|up)\\b|\\b(${NTH})[ -](?:largest|highest|biggest|best|most|lowest)\\b|\\b(top)\\b(?! ?\\d| ten| five| three| chef)`,
       'g',
     ),
   ],
@@ -67,8 +67,8 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ],
   [
     'gradeN',
-    /\b(?:version |v|gpt-|gemini |grok |claude |gta )(\d+(?:\.\d+)?)\b/g,
-    /version|v\d|gpt|gemini|grok|claude|gta/,
+    /\b(?:version |v|gpt-|gemini |grok |claude )(\d+(?:\.\d+)?)\b/g,
+    /version|v\d|gpt|gemini|grok|claude/,
   ],
 ]
 
@@ -77,6 +77,8 @@ const CLASSES: Readonly<Record<string, string>> = {
   party: 'democrat republican',
   office: 'governor mayor president vicepresident pm senate house attorney secgen',
   level: 'highest lowest',
+  direction: 'raise cut',
+  scale: 'majority',
   league: 'mlb nfl nba nhl wnba cfb cbb mls epl ucl uel f1 nascar ufc ipl worldcup',
   division: 'al nl afc nfc',
   asset:
@@ -176,7 +178,17 @@ export function conflictsOf(a: Marks, b: Marks): readonly string[] {
 }
 
 /** Classes that tell one part or measure of an occasion from another. */
-const STAGES = new Set(['placing', 'half', 'weekN', 'dayN', 'episode', 'peak', 'span', 'group'])
+const STAGES = new Set([
+  'scale',
+  'placing',
+  'half',
+  'weekN',
+  'dayN',
+  'episode',
+  'peak',
+  'span',
+  'group',
+])
 /** Classes that tell a part from the whole. */
 const PARTS = new Set(['round', 'stage', 'limit', 'map', 'set'])
 
@@ -191,8 +203,8 @@ export function lonelyMarks(
     [b, a],
   ] as const) {
     for (const [name, values] of own) {
-      // A win is what most questions ask, said or not.
-      const isPlain = name === 'placing' && values.has('win')
+      // A win is what most questions ask, said or not; a move up or down is told in many words.
+      const isPlain = (name === 'placing' && values.has('win')) || name === 'direction'
       if (other.has(name) || isPlain) continue
       lonely[PARTS.has(name) ? 'parts' : STAGES.has(name) ? 'stages' : 'others'] += 1
     }

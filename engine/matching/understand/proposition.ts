@@ -30,6 +30,9 @@ export interface Proposition {
   readonly venue: VenueKey
   readonly key: string
   readonly grain: 'market' | 'event'
+  /** Series of a ticker, and slugs of market and event: the families to which the question belongs. */
+  readonly families: readonly string[]
+  readonly slugs: readonly string[]
   readonly kind: PropositionKind
   readonly game: Game | null
   /** Identity of the priced asset, such as `bitcoin`; null when no price is asked. */

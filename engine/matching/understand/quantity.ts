@@ -201,6 +201,7 @@ export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
     const isEndEqual = one.isLowOpen === other.isLowOpen && one.isHighOpen === other.isHighOpen
     return isEndEqual ? 'same' : 'boundary'
   }
+  if (isOneTenth(one, other) || isOneTenth(other, one)) return 'same'
   const isWhole = [one, other].every(isOfWholes)
   const [a, b] = isWhole ? [closed(one), closed(other)] : [one, other]
   const isLowEqual = isEqual(a.low, b.low)
@@ -221,6 +222,13 @@ export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
   if ((isLowEqual || a.low > b.low) && (isHighEqual || a.high < b.high)) return 'inside'
   if ((isLowEqual || a.low < b.low) && (isHighEqual || a.high > b.high)) return 'around'
   return 'overlap'
+}
+
+/** Figures told by tenths: "above 43.9" is "44 or more". */
+function isOneTenth(open: Quantity, shut: Quantity): boolean {
+  if (open.unit === '$' || shut.unit === '$' || open.high !== shut.high) return false
+  const isTold = open.isLowOpen && !shut.isLowOpen && !Number.isInteger(open.low)
+  return isTold && isEqual(open.low + 0.1, shut.low)
 }
 
 /** Counts and degrees are whole numbers: "above 84" is "at least 85". */

@@ -14,7 +14,7 @@ import {
   type TickerDate,
 } from './dates.ts'
 import { type GameFacts, gameOfSlug, gameOfTicker } from './games.ts'
-import { isIdentity, isProper, meaningOf } from './lexicon.ts'
+import { isProper, meaningOf } from './lexicon.ts'
 import { type Marks, marksOf } from './marks.ts'
 import {
   asksDirection,
@@ -90,6 +90,7 @@ interface Listed {
   readonly subtitle: string
   readonly handle: string
   readonly rules: string
+  readonly series: string | null
   readonly strike?: MatchMarket['strike']
   readonly startMs: number | null
   readonly closeMs: number | null
@@ -106,7 +107,7 @@ function understand(
   const grain = facts.samples === undefined || 'markets' in listed ? 'event' : 'market'
   const game = listed.handles === 'slug' ? gameOfSlug(facts) : gameOfTicker(facts)
   const anchor = anchorOf(listed)
-  const title = readText(withoutHonorifics(listed.title), anchor)
+  const title = readText(plainTitle(listed.title), anchor)
   const answer = grain === 'market' ? readText(answerText(listed), anchor) : EMPTY_TEXT
   const context = readText(contextText(listed, facts, grain), anchor)
   const marks = marksOf(
@@ -122,7 +123,7 @@ function understand(
   // A question on the direction of a price names an asset and a window, and no range.
   const isDirection = isUpDown && asset !== null
   const runs = [
-    ...nameRunsOf(withoutHonorifics(listed.title)),
+    ...nameRunsOf(plainTitle(listed.title)),
     ...(grain === 'market' ? nameRunsOf(answerText(listed)) : []),
   ]
   const words = isDirection ? [asset, 'updown'] : withoutOrdinals(title.words, marks)
@@ -131,6 +132,7 @@ function understand(
     venue: listed.venue,
     key: listed.key,
     grain,
+    ...familiesOf(listed, facts),
     kind: kindOf(game !== null, asset, quantity, title),
     game,
     asset,
@@ -162,6 +164,14 @@ function understand(
     children: markets.map((market) => read(market)),
     rules: listed.rules.slice(0, RULES_CHARACTERS_MAX),
   }
+}
+
+function familiesOf(
+  { handles, handle, series }: Listed,
+  { eventKey }: GameFacts,
+): Pick<Proposition, 'families' | 'slugs'> {
+  if (handles === 'ticker') return { families: [series ?? handle.split('-')[0] ?? ''], slugs: [] }
+  return { families: [], slugs: [handle, eventKey ?? ''] }
 }
 
 /** The 24 of "season 24" is a mark, and no word. */
@@ -396,8 +406,26 @@ const LOWER_WORD =
 const HONORIFIC =
   /\b(?:President|Vice President|Sen\.|Senator|Rep\.|Representative|Gov\.|Governor|Justice|Secretary|Prime Minister|Chair|King|Queen|Prince|Princess|Crown Prince|Dr\.|Mr\.|Mrs\.|Ms\.|Sir) (?=(\p{Lu}[\p{L}'’-]+))/gu
 
-function withoutHonorifics(title: string): string {
-  return title.replace(HONORIFIC, (whole, next: string) => {
+/** "Grand Theft Auto VI", "Super Bowl LX". */
+const ROMAN = /(?<=\p{L} )(?!LIV\b)(?=[IVXL]{2})(X{0,3}|L?X{0,2}|XL)(IX|IV|V?I{0,3})\b(?!\p{L})/gu
+const TENS: Readonly<Record<string, number>> = {
+  '': 0,
+  X: 10,
+  XX: 20,
+  XXX: 30,
+  XL: 40,
+  L: 50,
+  LX: 60,
+  LXX: 70,
+}
+const ONES = ['', 'I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX']
+
+function plainTitle(title: string): string {
+  const counted = title.replace(ROMAN, (whole, tens: string, ones: string) => {
+    const value = (TENS[tens] ?? 0) + ONES.indexOf(ones)
+    return value > 0 ? String(value) : whole
+  })
+  return counted.replace(HONORIFIC, (whole, next: string) => {
     const folded = fold(next)
     return isOrdinary(stem(folded)) || meaningOf(folded) !== null ? whole : ''
   })
@@ -431,7 +459,7 @@ function isNameWord(word: string, meaning: string, isHeading: boolean): boolean 
   if (/^(?:country|state|district)/.test(meaning)) return true
   if (OPENERS.has(word) || /^\d+$/.test(word)) return false
   // A phrase of the lexicon is a name only where it stands for one.
-  if (meaning !== stem(word) || isIdentity(meaning)) return isProper(meaning)
+  if (meaning !== stem(word) || meaningOf(word) !== null) return isProper(meaning)
   return !isHeading || !isOrdinary(meaning)
 }
 

@@ -12,6 +12,8 @@ export const TITLE_CHARACTERS_MAX = 400
 /** Tags of markup; "<43.5%" is none. */
 const MARKUP = /<[/!a-z][^<>]{0,200}>/gi
 const SPACES = /\s\s|[^\S ]/
+/** "3.0" is 3. */
+const ROUND = /(?<=\d)\.0+(?!\d)/g
 /** "2025-26" is the season that ends in 2026. */
 const SEASON = /\b20(\d\d)[-/](\d\d)\b(?![-/\d])/g
 const PLAIN = /^[\x20-\x7e]*$/
@@ -39,10 +41,9 @@ let next = 0
 function foldAnew(text: string, limit: number): string {
   const plain = text.includes('<') ? text.slice(0, 2 * limit).replace(MARKUP, ' ') : text
   const cut = plain.length > limit ? plain.slice(0, limit) : plain
-  const lower = (PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut)).replace(
-    SEASON,
-    (whole, from, to) => (Number(to) === Number(from) + 1 ? `20${to}` : whole),
-  )
+  const lower = (PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut))
+    .replace(ROUND, '')
+    .replace(SEASON, (whole, from, to) => (Number(to) === Number(from) + 1 ? `20${to}` : whole))
   return (SPACES.test(lower) ? lower.replace(/\s+/g, ' ') : lower).trim()
 }
 
@@ -73,6 +74,7 @@ export function rawWords(folded: string): string[] {
   // "25bps" is "25 bps"; other letters behind digits belong to them ("15m", "4k").
   if (joined.includes('bp')) joined = joined.replace(/(?<=\d)(?=bps?\b)/g, ' ')
   if (joined.includes('%')) joined = joined.replace(/(?<![\d.])\s?%/g, ' percent ')
+  if (joined.includes('#1')) joined = joined.replace(/#1(?!\d)/g, ' top ')
   if (joined.includes('('))
     joined = joined.replace(/\((w|m)\)/g, (_, sex) => (sex === 'w' ? 'women' : 'men'))
   if (joined.includes("'")) joined = joined.replace(/'s\b|'/g, '')
@@ -120,6 +122,11 @@ function phraseAt(words: readonly string[], at: number, found: Spelling[]): numb
 
 /** A crude stem is enough, since both venues' words are stemmed alike. */
 export function stem(word: string): string {
+  const bare = bareOf(word)
+  return bare.length > 4 && bare.endsWith('e') ? bare.slice(0, -1) : bare
+}
+
+function bareOf(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
   if (word.endsWith('ing') && word.length > 5) return undoubled(word.slice(0, -3))

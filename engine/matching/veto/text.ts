@@ -1,7 +1,6 @@
 // Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
 // one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20.
 
-import { shortForms } from '../compare/short-names.ts'
 import type { WhenComparison } from '../compare/when.ts'
 import { NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
 import { conflictsOf } from '../understand/marks.ts'
@@ -104,8 +103,18 @@ export function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
     })
 }
 
+interface KnownWords {
+  readonly knownA: WordIndex
+  /** Words of venue b's that venue a has in a shorter form. */
+  readonly shortB: ReadonlySet<string>
+}
+
 /** Venue b's answer, word for word in venue a's question; names are graded as names. */
-export function answerVetoes(a: Proposition, b: Proposition, known: WordIndex): readonly Veto[] {
+export function answerVetoes(
+  a: Proposition,
+  b: Proposition,
+  { knownA: known, shortB: shortened }: KnownWords,
+): readonly Veto[] {
   if (b.answer.length === 0) return []
   if (a.answer.length > 0) {
     const numbers = sharesNumber(a.answer, b.answer)
@@ -114,11 +123,8 @@ export function answerVetoes(a: Proposition, b: Proposition, known: WordIndex): 
       ? []
       : [veto('other_answer')]
   }
-  const missing = b.answer.filter((word) => !known.has(word))
-  if (missing.length === 0) return []
-  const shortened = shortForms(a.words, b.answer)
-  const isNick = missing.every((word) => shortened.includes(word))
-  return isNick ? [] : [veto('other_answer', missing.join(' '))]
+  const missing = b.answer.filter((word) => !known.has(word) && !shortened.has(word))
+  return missing.length === 0 ? [] : [veto('other_answer', missing.join(' '))]
 }
 
 /** Days within which two questions on "this week" close when they mean the same one. */
@@ -220,7 +226,7 @@ function isOneName(one: string, other: string): boolean {
 }
 
 const TWO_PLACED = new Set(
-  'endorse sue arrest pardon fire beat defeat replace attack invade extradite acquire'.split(' '),
+  'endorse sue arrest pardon fire beat defeat replace attack invade extradit acquire'.split(' '),
 )
 
 /** Words before a verb that turn it: who stands before it suffers it ("receive a pardon", "be endorsed"). */

@@ -335,3 +335,12 @@ test('[VETO14] another station settles another temperature', () => {
     ['window'],
   )
 })
+
+test('[VETO23] pairs of two families whose rules a person found to settle otherwise never match', () => {
+  const title = 'Will Trump recognize Somaliland before 2027?'
+  const b = marketB('KXRECOGSOMALI-29-27', title, 'Before 2027')
+  const found = score(marketA(title, 'will-trump-recognize-somaliland-before-2027'), b)
+  assert.deepEqual(found.vetoes, ['other_rules'], found.explanation)
+  assert.match(found.explanation, /family: acts against formal recognition/)
+  same(score(marketA(title, 'x'), b))
+})
