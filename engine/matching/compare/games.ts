@@ -3,6 +3,7 @@
 
 import { HOUR_MS } from '../../units.ts'
 import { type Arena, isOtherArena, NO_ARENA } from '../understand/arenas.ts'
+import { isSameKind } from '../understand/bets.ts'
 import type { Asked, Game } from '../understand/game.ts'
 import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE, type Side } from '../understand/sides.ts'
 
@@ -34,7 +35,7 @@ export interface GameComparison {
 export function compareGames(a: Game, b: Game): GameComparison {
   const arena = a.arena.table !== null ? a.arena : b.arena
   const grades = gradeGame(a, b, arena)
-  const isSameBet = a.bet.kind === b.bet.kind && a.bet.counted === b.bet.counted
+  const isSameBet = isSameKind(a.bet.kind, b.bet.kind) && a.bet.counted === b.bet.counted
   return {
     isOtherArena: isOtherArena(a.arena, b.arena),
     game: grades.least,

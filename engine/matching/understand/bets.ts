@@ -15,6 +15,7 @@ export interface Bet {
 }
 
 const STATS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:first|1st) (?:goal ?scorer|td|touchdown)\b/, 'firstscorer'],
   [/\bdouble[ -]?double\b|\b2d$/, 'doubledouble'],
   [/\btriple[ -]?double\b|\b3d$/, 'tripledouble'],
   [/\bpoints o\/u|\d\+ points|: points\b|\bplayer points\b|\bpts$/, 'points'],
@@ -135,6 +136,17 @@ function withoutPeriods(text: string): string {
 function tellingWords(text: string): string[] {
   return meanings(text).filter((word) => !PLAIN.has(word) && !/^\d+$/.test(word))
 }
+
+/** Whether two kinds are one bet; of bets of no known kind, whether most of their words are one another's. */
+export function isSameKind(one: string, other: string): boolean {
+  if (one === other) return true
+  if (!one.startsWith(OTHER) || !other.startsWith(OTHER)) return false
+  const [a, b] = [one, other].map((kind) => kind.slice(OTHER.length).split(' '))
+  const shared = (a ?? []).filter((word) => b?.includes(word)).length
+  return shared * 2 > Math.max(a?.length ?? 0, b?.length ?? 0)
+}
+
+const OTHER = 'other:'
 
 function firstOf(table: readonly (readonly [RegExp, string])[], text: string): string | null {
   if (text === '') return null

@@ -27,6 +27,8 @@ export interface GameFacts {
   readonly closeMs: number | null
   readonly strikeFloor: number | null
   readonly line: number | null
+  /** What is bet on, as the venue states it beside its text; '' where it does not. */
+  readonly betType: string
   /** Titles of an event's markets, for its day. */
   readonly samples: readonly string[]
 }
@@ -55,7 +57,7 @@ export function gameOfSlug(facts: GameFacts): Game | null {
   const { day, isDaySure } = dayOfSlug(slug, facts)
   const tail = (slug?.[6] ?? '').replaceAll('-', ' ')
   const rest = ownPair === null ? title : restOf(ownPair, title)
-  const bet = betOf(codes !== null && named === null ? '' : rest, tail, '', '')
+  const bet = betOf(codes !== null && named === null ? '' : rest, statedWith(tail, facts), '', '')
   const asking: AskedFacts = {
     handles: 'slug',
     arena,
@@ -73,6 +75,11 @@ export function gameOfSlug(facts: GameFacts): Game | null {
     ...{ startMs: facts.startMs, isStartSure: facts.startMs !== null },
     ...askedOf(asking),
   }
+}
+
+/** A slug's end behind the venue's own word on the bet, such as "first_half_totals" or "Point Total". */
+function statedWith(tail: string, { betType }: GameFacts): string {
+  return `${fold(betType).replaceAll('_', ' ')} ${tail}`.trim()
 }
 
 /** The parts of a slug with a day; null for the others, which are no game's. */
@@ -111,7 +118,7 @@ export function gameOfTicker(facts: GameFacts): Game | null {
     named === null
       ? ''
       : `${named.rest} ${eventTitle === title ? '' : (pairOfTitle(eventTitle, true)?.rest ?? '')}`
-  const bet = betOf(cut, '', scope, rest.number, named?.after ?? '')
+  const bet = betOf(cut, statedWith('', facts), scope, rest.number, named?.after ?? '')
   const subtitle = fold(facts.subtitle)
   const asking: AskedFacts = {
     handles: 'ticker',

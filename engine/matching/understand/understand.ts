@@ -75,6 +75,7 @@ export function understandEvent(
     outcomes: [],
     strikeFloor: null,
     line: null,
+    betType: '',
     samples: markets.map(({ title }) => title),
   }
   const rules = event.rules === '' ? (markets[0]?.rules ?? '') : event.rules

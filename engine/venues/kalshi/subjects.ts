@@ -11,6 +11,7 @@ import {
   textsOf,
   timeOf,
 } from '../../json-fields.ts'
+import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket, Strike, SubjectReader } from '../../subject.ts'
 
 /** A market; its event adds title, sub-title and series. */
@@ -40,7 +41,7 @@ function marketOf(row: Row, event: Row | null): MatchMarket {
     startMs: timeOf(row, 'occurrence_datetime'),
     closeMs: timeOf(row, 'close', 'expected_expiration_time', 'close_time', 'deadline'),
     strike: strikeOf(row),
-    betType: '',
+    betType: scopeOf(event ?? row),
     line: null,
   }
 }
@@ -73,6 +74,11 @@ function childrenOf(row: Row): readonly MatchMarket[] {
   return textsOf(row.sample_markets).map((title, index) =>
     marketOf({ title, ticker: tickers[index] ?? '' }, null),
   )
+}
+
+/** What is bet on, as the event's metadata say: "Game", "Point Total", "Map 2 Winner". */
+function scopeOf({ product_metadata: metadata }: Row): string {
+  return isRecord(metadata) ? textOf(metadata, 'competition_scope') : ''
 }
 
 function seriesOf(row: Row, ticker: string): string | null {

@@ -9,11 +9,12 @@ import {
   isOtherArena,
   NO_ARENA,
 } from '../../../engine/matching/understand/arenas.ts'
-import { betOf } from '../../../engine/matching/understand/bets.ts'
+import { betOf, isSameKind } from '../../../engine/matching/understand/bets.ts'
 import type { Game } from '../../../engine/matching/understand/game.ts'
 import { gradeNames, gradeSides, SAME_SIDE } from '../../../engine/matching/understand/sides.ts'
 import { understandMarket } from '../../../engine/matching/understand/understand.ts'
 import type { MatchMarket } from '../../../engine/subject.ts'
+import { KALSHI_SUBJECTS } from '../../../engine/venues/kalshi/subjects.ts'
 import { marketA, marketB } from './subjects.ts'
 
 function gameOf(market: MatchMarket): Game {
@@ -55,6 +56,26 @@ test('[PROP7] countries are known under the codes of both venues; one code of on
 test('[PROP8] one shared name is no proof', () => {
   assert.ok(gradeNames('riley thornton', 'thornton blake') < SAME_SIDE)
   assert.ok(gradeNames('xin wang', 'yue wang') < SAME_SIDE)
+})
+
+test('[PROP9] what a venue states beside its text is read before the text, and unknown bets compare by their words', () => {
+  const stated = understandMarket(
+    marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05-x', '', {
+      sportsMarketType: 'first_half_totals',
+    }),
+  )
+  assert.deepEqual([stated.game?.bet.kind, stated.game?.bet.period], ['total', '1h'])
+  const scope = { competition: 'Pro Football', competition_scope: 'Point Total' }
+  const event = {
+    event_ticker: 'KXZZZ-31OCT05CHIDET',
+    title: 'Chicago at Detroit',
+    product_metadata: scope,
+  }
+  const row = { ticker: 'KXZZZ-31OCT05CHIDET-41', title: 'Chicago at Detroit' }
+  assert.equal(understandMarket(KALSHI_SUBJECTS.market(row, event)).game?.bet.kind, 'total')
+  assert.ok(isSameKind('other:card first yellow', 'other:first yellow'))
+  assert.ok(!isSameKind('other:card first yellow', 'other:first corner'))
+  assert.ok(!isSameKind('winner', 'other:first corner'))
 })
 
 test('[PROP9] a bet is told with its period and what is counted; unknown bets keep their words', () => {
