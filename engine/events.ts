@@ -4,7 +4,7 @@
 
 import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
 import type { MarketFacts, MarketRef, MarketStatus } from './market/market.ts'
-import type { CloseReason, Opportunity } from './opportunity.ts'
+import type { CloseReason, Opportunity, Reach } from './opportunity.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
 import type { WalletEvent } from './wallet.ts'
 
@@ -231,7 +231,14 @@ export interface ArbitrageUpdate extends Outgoing {
   readonly opportunity: Opportunity
   /** Of `closed`; else null. */
   readonly reason: CloseReason | null
+  /** What it has come to; of `closed`, by what was told before. */
+  readonly reached: Reach
+  /** The same before this update; null: it is the first. */
+  readonly reachedBefore: Reach | null
 }
+
+/** An open opportunity is older than when it was last told, and else the same: no stream carries that. */
+export type LastingArbitrage = Omit<ArbitrageUpdate, 'offset' | 'seq'>
 
 /** How one venue's feed stands. */
 export interface FeedStatus {

@@ -79,6 +79,8 @@ export const ringArbitrageMax = 16_384
 export const opportunitiesMax = 2_000
 /** A change of one is told at most so often, and every open one is looked at so often. */
 export const opportunityChangedMs = 250
+/** The longest that a webhook can ask it to last before it is posted: an hour. */
+export const opportunityAgeMsMax = 3_600_000
 /** One that lasted for less is not kept when it ends. */
 export const opportunityKeptMsMin = 500
 /** A book that was not known to be right for so long is part of none. */

@@ -10,6 +10,7 @@ import {
   type SizeMicros,
   type TimeMs,
   type UsdMicros,
+  usdMicros,
 } from './units.ts'
 
 /** `cross_venue`: one question on two venues. `single_venue`: the outcomes of one exclusive event. */
@@ -81,6 +82,17 @@ export interface Opportunity {
   readonly explanation: string
 }
 
+/**
+ * The most that an opportunity has come to in what was told of it; it never shrinks, so that what asks for so much gets
+ * everything from one moment on, its end included.
+ */
+export interface Reach {
+  readonly profit: UsdMicros
+  /** Dollars a contract. */
+  readonly edge: number
+  readonly ageMs: number
+}
+
 /** How an opportunity stood at one moment. */
 export interface OpportunityState {
   readonly atMs: TimeMs
@@ -131,6 +143,15 @@ export function annualisedOf(
   const { closesAtMs } = opportunity
   if (closesAtMs === null || closesAtMs <= nowMs) return null
   return (returnOf(opportunity) * 365 * DAY_MS) / (closesAtMs - nowMs)
+}
+
+/** What it has come to by now. */
+export function reachOf(now: Opportunity, before: Reach | null, nowMs: TimeMs): Reach {
+  return {
+    profit: usdMicros(Math.max(now.profit, before?.profit ?? 0)),
+    edge: Math.max(edgeOf(now), before?.edge ?? 0),
+    ageMs: Math.max(nowMs - now.openedAtMs, before?.ageMs ?? 0),
+  }
 }
 
 export const stateOf = ({ updatedAtMs, contracts, profit }: Opportunity): OpportunityState => ({

@@ -3,7 +3,7 @@
 // an actor's restart and sleep. A watcher that throws harms only itself; it is counted and logged.
 // Upholds PUB1 to PUB4.
 
-import type { Stamp, Trade, Update } from './events.ts'
+import type { LastingArbitrage, Stamp, Trade, Update } from './events.ts'
 import type { MarketNumber, MarketRef } from './market/market.ts'
 import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
@@ -26,6 +26,8 @@ export interface Watcher {
   onPastTrade?(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void
   /** The wallet of a trade that was stored without it became known; no stream carries that. */
   onCompletedTrade?(market: MarketRef, trade: Trade): void
+  /** An open opportunity lasts; no stream carries that. */
+  onLasting?(update: LastingArbitrage): void
   /** A market is gone for good: what is kept under its number can go. */
   onForget?(market: MarketNumber): void
 }
@@ -104,6 +106,11 @@ export class Publisher {
   /** Calls every watcher with a stored trade whose wallet became known, in order, now. */
   tellCompleted(market: MarketRef, trade: Trade): void {
     this.#tellAll((watcher) => watcher.onCompletedTrade?.(market, trade))
+  }
+
+  /** Calls every watcher with an opportunity that lasts, in order, now. */
+  tellLasting(update: LastingArbitrage): void {
+    this.#tellAll((watcher) => watcher.onLasting?.(update))
   }
 
   /** Drops the counters of a market whose number is never used again, and has watchers do alike. */

@@ -2,14 +2,15 @@
 // baskets of its market looked at once a turn of the loop; what is open is looked at four times a second besides, since
 // books grow old and fees change without a message. An owner, called directly.
 // Not for: what a basket earns (engine/arbitrage/basket.ts), which outcomes belong together (baskets.ts), the table of
-// ended ones (storage/opportunities.ts). Upholds ARBIT1 to ARBIT8.
+// ended ones (storage/opportunities.ts). Upholds ARBIT1 to ARBIT9.
 
 import { type Basket, buyBasket } from '../../engine/arbitrage/basket.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import type { ArbitrageUpdate, Update } from '../../engine/events.ts'
+import type { ArbitrageUpdate, LastingArbitrage, Update } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import {
   opportunitiesMax,
+  opportunityAgeMsMax,
   opportunityBookAgeMsMax,
   opportunityChangedMs,
   opportunityKeptMsMin,
@@ -21,6 +22,8 @@ import {
   edgeOf,
   type Opportunity,
   type OpportunityLeg,
+  type Reach,
+  reachOf,
   stateOf,
 } from '../../engine/opportunity.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
@@ -75,6 +78,8 @@ interface Open {
   now: Opportunity
   readonly opened: Opportunity
   best: Opportunity
+  /** Null: it is not told yet. */
+  reached: Reach | null
   toldMs: number
   /** Changed since it was told. */
   isNews: boolean
@@ -184,7 +189,10 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   #lookAtOpen(): void {
-    for (const open of [...this.#open.values()]) this.#look(open.candidate)
+    for (const open of [...this.#open.values()]) {
+      this.#look(open.candidate)
+      if (this.#open.get(open.candidate.key) === open) this.#grow(open)
+    }
   }
 
   // What it earns
@@ -286,7 +294,9 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const openedAtMs = this.#parts.clock.nowMs()
     const id = `${this.#parts.publisher.epoch}-${number}`
     const now = this.#opportunity(candidate, basket, books, { id, openedAtMs })
-    const open: Open = { number, candidate, now, opened: now, best: now, toldMs: 0, isNews: false }
+    const states = { now, opened: now, best: now }
+    const untold = { reached: null, toldMs: 0, isNews: false }
+    const open: Open = { number, candidate, ...states, ...untold }
     this.#open.set(candidate.key, open)
     this.#byNumber.set(number, open)
     for (const { market } of candidate.parts) {
@@ -334,22 +344,36 @@ export class Arbitrage implements Watcher, ArbitrageView {
 
   #tell(open: Open, event: ArbitrageUpdate['event'], reason: CloseReason | null): void {
     const { publisher, clock } = this.#parts
-    const { now } = open
-    const market = marketOf(now)
+    const { now, reached: before } = open
     open.toldMs = clock.monotonicMs()
     open.isNews = false
-    const nowMs = clock.nowMs()
-    const stamp = publisher.stamp('arbitrage', market.number)
+    const reached =
+      before !== null && event === 'closed' ? before : reachOf(now, before, clock.nowMs())
+    const update = this.#updateOf(open, { event, reason, reached })
+    open.reached = reached
+    publisher.publish({ ...update, ...publisher.stamp('arbitrage', update.market.number) })
+  }
+
+  /** It is older: those that ask for an age hear of it. */
+  #grow(open: Open): void {
+    const { reached: before } = open
+    if (before === null || before.ageMs >= opportunityAgeMsMax) return
+    const ageMs = Math.max(before.ageMs, this.#parts.clock.nowMs() - open.now.openedAtMs)
+    const reached = { ...before, ageMs }
+    const update = this.#updateOf(open, { event: 'changed', reason: null, reached })
+    open.reached = reached
+    this.#parts.publisher.tellLasting(update)
+  }
+
+  #updateOf(
+    open: Open,
+    told: Pick<ArbitrageUpdate, 'event' | 'reason' | 'reached'>,
+  ): LastingArbitrage {
+    const { now: opportunity, reached: reachedBefore } = open
+    const market = marketOf(opportunity)
+    const nowMs = this.#parts.clock.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
-    publisher.publish({
-      kind: 'arbitrage',
-      market,
-      ...stamp,
-      ...times,
-      event,
-      opportunity: now,
-      reason,
-    })
+    return { kind: 'arbitrage', market, opportunity, ...times, ...told, reachedBefore }
   }
 
   // What is seen of it

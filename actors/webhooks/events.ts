@@ -2,10 +2,10 @@
 // trade or whale that caused them, or not at all. A body is written once an event, and only when a webhook wants it.
 // Events of some types are not made when their cause is older than 15 minutes.
 // Not for: sending (deliveries.ts), or what causes an event of a type and what it says (engine/webhooks/event-type.ts).
-// Upholds HOOKEVENT1 to HOOKEVENT9.
+// Upholds HOOKEVENT1 to HOOKEVENT10.
 
 import type { Clock } from '../../engine/clock.ts'
-import type { Update } from '../../engine/events.ts'
+import type { LastingArbitrage, Update } from '../../engine/events.ts'
 import { webhookNewsAgeMsMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
@@ -76,6 +76,11 @@ export class WebhookEvents implements Watcher {
   onWhaleRow(market: MarketRef, whale: StoredWhale): void {
     const { timeMs: venueTimeMs, receivedAtMs } = whale
     this.#take({ kind: 'whale', market, whale, venueTimeMs, receivedAtMs })
+  }
+
+  /** An opportunity that grows older may be what a webhook waits for. */
+  onLasting(update: LastingArbitrage): void {
+    this.#take(update)
   }
 
   onForget(market: MarketNumber): void {
@@ -170,8 +175,10 @@ export class WebhookEvents implements Watcher {
     return isTooOld
   }
 
-  #factsOf({ market, labels, wallets, usd, side }: Happening, marketId: string): EventFacts {
+  #factsOf({ market, labels, ...facts }: Happening, marketId: string): EventFacts {
+    const { wallets, usd, side, reached, reachedBefore } = facts
     const { eventSlug = null, category = null } = labels ?? this.#parts.market(market.number) ?? {}
-    return { marketId, venue: market.venue, wallets, usd, side, change: null, eventSlug, category }
+    const told = { wallets, usd, side, change: null, reached, reachedBefore }
+    return { marketId, venue: market.venue, ...told, eventSlug, category }
   }
 }

@@ -5,6 +5,7 @@
 import type { GapUpdate, StatusUpdate, TradeSide, Update } from '../events.ts'
 import type { WebhookId } from '../ids.ts'
 import type { MarketRef } from '../market/market.ts'
+import type { Reach } from '../opportunity.ts'
 import type { PriceMicros, TimeMs, UsdMicros } from '../units.ts'
 import type { WebhookEventType } from './webhook.ts'
 
@@ -36,6 +37,13 @@ export interface Happening {
   readonly side: TradeSide | null
   /** Of a type that compares prices: the price; null otherwise. */
   readonly price: PriceMicros | null
+  /** Of an opportunity: what it has come to; null otherwise. */
+  readonly reached: Reach | null
+  /**
+   * What it had come to when it was told before: a webhook whose filters that passed has the event already. Null: the event
+   * does not wait for anything to grow.
+   */
+  readonly reachedBefore: Reach | null
   /** When it could be known first: the delay of its deliveries is measured from here. */
   readonly originMs: TimeMs
   /**

@@ -1,10 +1,11 @@
 // Whether a webhook wants an event, by its filters. A filter asks for a fact; an event that does not
 // have the fact does not fit. Not for: which webhooks are asked (the index of actors/webhooks/webhooks.ts).
-// On the path of every trade. Upholds FILTER1 to FILTER4.
+// On the path of every trade. Upholds FILTER1 to FILTER5.
 
 import type { TradeSide } from '../events.ts'
 import type { VenueKey } from '../ids.ts'
-import { type PriceMicros, priceMicros, type UsdMicros } from '../units.ts'
+import type { Reach } from '../opportunity.ts'
+import { MICROS, type PriceMicros, priceMicros, type UsdMicros } from '../units.ts'
 import type { EventType } from './event-type.ts'
 import type { WebhookFilters } from './webhook.ts'
 
@@ -23,6 +24,9 @@ export interface EventFacts {
   readonly side: TradeSide | null
   /** How far the price is from the one last posted, ≥ 0; of types that compare prices only. */
   readonly change: PriceMicros | null
+  /** Of opportunities only: what one has come to, and what it had when it was told before. */
+  readonly reached: Reach | null
+  readonly reachedBefore: Reach | null
   readonly eventSlug: string | null
   readonly category: string | null
 }
@@ -46,9 +50,19 @@ export function wants(filters: WebhookFilters, type: FilterRules, facts: EventFa
     if (facts.change === null || facts.change < (filters.minChange ?? minChangeDefault))
       return false
   }
+  if (!reaches(filters, facts.reached)) return false
+  if (facts.reachedBefore !== null && reaches(filters, facts.reachedBefore)) return false
   if (marketIds !== null && !marketIds.includes(facts.marketId)) return false
   if (wallets !== null && !sharesOne(wallets, facts.wallets)) return false
   return isAmong(facts.eventSlug, eventSlugs) && isAmong(facts.category, categories)
+}
+
+/** Whether an opportunity has come to what is asked for. */
+function reaches({ minProfit, minEdge, minAgeMs }: WebhookFilters, reached: Reach | null): boolean {
+  if (minProfit === null && minEdge === null && minAgeMs === null) return true
+  if (reached === null) return false
+  const { profit, edge, ageMs } = reached
+  return profit >= (minProfit ?? 0) && edge >= (minEdge ?? 0) / MICROS && ageMs >= (minAgeMs ?? 0)
 }
 
 /** Equal without regard to case, as in every list of markets and events. */

@@ -19,6 +19,11 @@ export interface WebhookFilters {
   readonly minUsd: UsdMicros | null
   /** Of types that compare prices: the change since the price last posted; null: 0.05. */
   readonly minChange: PriceMicros | null
+  /** Of types of opportunities: the most that one has come to. */
+  readonly minProfit: UsdMicros | null
+  /** The same a contract. */
+  readonly minEdge: PriceMicros | null
+  readonly minAgeMs: number | null
   readonly side: TradeSide | null
   readonly eventSlugs: readonly string[] | null
   readonly categories: readonly string[] | null

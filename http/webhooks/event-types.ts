@@ -1,6 +1,8 @@
 // The table of event types: to add one, write its descriptor in types/ and name it here.
 // Upholds EVENTTYPE1.
 
+import { arbitrageClosed } from './types/arbitrage-closed.ts'
+import { arbitrageOpened } from './types/arbitrage-opened.ts'
 import type { EventDescriptor } from './types/event-type.ts'
 import { marketResolved } from './types/market-resolved.ts'
 import { matchCreated } from './types/match-created.ts'
@@ -16,6 +18,8 @@ export const EVENTS: readonly EventDescriptor[] = [
   priceChanged,
   marketResolved,
   matchCreated,
+  arbitrageOpened,
+  arbitrageClosed,
   webhookTest,
 ]
 

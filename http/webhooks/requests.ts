@@ -91,12 +91,16 @@ function canonical(given: string, { types }: Pick<RequestFactors, 'types'>): Web
 
 function filtersOf(body: FiltersBody, names: VenueTable): WebhookFilters {
   const { platform, min_usd: usd, min_change: change, side } = body
+  const { min_profit_usd: profit, min_edge: edge } = body
   return {
     marketIds: setOf(body.market_ids, (id) => id.toLowerCase()),
     venue: platform === undefined || platform === null ? null : names.venue(platform),
     wallets: setOf(body.wallets, (address) => address.toLowerCase()),
     minUsd: usd === undefined || usd === null ? null : roundUsd(usd),
     minChange: change === undefined || change === null ? null : roundPrice(change),
+    minProfit: profit === undefined || profit === null ? null : roundUsd(profit),
+    minEdge: edge === undefined || edge === null ? null : roundPrice(edge),
+    minAgeMs: body.min_age_ms ?? null,
     side: side ?? null,
     eventSlugs: setOf(body.event_slugs, (slug) => slug),
     categories: setOf(body.categories, (category) => category),

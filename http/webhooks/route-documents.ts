@@ -8,7 +8,8 @@ import type { EventDescriptor } from './types/event-type.ts'
 
 const FILTERS = `An event is told when it passes every filter that is given; one that is left out, or null, lets
 anything through. \`min_usd\` and \`side\` are facts of trades and whales, \`wallets\` too, \`min_change\` concerns
-\`price.changed\` alone: an event without the fact does not pass.`
+\`price.changed\` alone, \`min_profit_usd\`, \`min_edge\` and \`min_age_ms\` are what an opportunity has come to
+since it opened: an event without the fact does not pass.`
 
 const CREATE = `${FILTERS} The answer shows the secret, this once; with it every post is signed by Standard
 Webhooks 1.0.0. \`price.changed\` compares with the price last sent to this webhook; the first one seen is

@@ -3,6 +3,7 @@
 // Upholds HOOKROUTE1, HOOKROUTE3, HOOKBODY1.
 
 import { type TSchema, Type } from '@sinclair/typebox'
+import { opportunityAgeMsMax } from '../../engine/limits.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
 import { choice, nullable } from '../schemas.ts'
@@ -45,6 +46,28 @@ const filtersBody = (names: VenueTable) =>
           maximum: 1,
           description:
             'Of price.changed: at least so far from the price last sent; without it 0.05.',
+        }),
+      ),
+      min_profit_usd: optional(
+        Type.Number({
+          minimum: 0,
+          maximum: USD_MAX,
+          description: 'Of opportunities: so much profit was reached, in US dollars.',
+        }),
+      ),
+      min_edge: optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description: 'Of opportunities: so much profit of one contract of each leg was reached.',
+        }),
+      ),
+      min_age_ms: optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: opportunityAgeMsMax,
+          description:
+            'Of opportunities: it has lasted so long; looked at every 250 ms. One that ends before is not told at all.',
         }),
       ),
       side: optional(choice(['buy', 'sell'] as const)),
@@ -115,6 +138,9 @@ export const WebhookFiltersSchema = Type.Object({
   wallets: texts(),
   min_usd: nullable(Type.Number({ minimum: 0 })),
   min_change: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  min_profit_usd: nullable(Type.Number({ minimum: 0 })),
+  min_edge: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+  min_age_ms: nullable(Type.Integer({ minimum: 0 })),
   side: nullable(choice(['buy', 'sell'] as const)),
   event_slugs: texts(),
   categories: texts(),

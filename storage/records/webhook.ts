@@ -14,36 +14,57 @@ import type { Schemas } from '../lmdb/table.ts'
 import type { FieldReader } from './records.ts'
 import { SIDES } from './trade.ts'
 
-export const WEBHOOK_SCHEMA = 1
+/** 2: what opportunities must have come to stands behind the other filters. */
+export const WEBHOOK_SCHEMA = 2
 const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing']
 
 export function webhookFields(webhook: Webhook): readonly unknown[] {
   const { id, accountId: owner, url, eventTypes, filters, description } = webhook
   const { isActive, disabledReason, createdAtMs, secret, previousSecrets } = webhook
   const { marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories } = filters
+  const { minProfit, minEdge, minAgeMs } = filters
   const kept = [marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories]
   const state = [description, isActive, disabledReason, createdAtMs, secret]
   const previous = previousSecrets.flatMap((each) => [each.secret, each.untilMs])
-  return [id, owner, url, eventTypes, ...kept, ...state, ...previous]
+  const reach = [minProfit, minEdge, minAgeMs]
+  return [id, owner, url, eventTypes, ...kept, ...reach, ...state, ...previous]
 }
 
 /** The decoders of the webhook under this key. */
 export function webhookSchemas(key: Buffer): Schemas<Webhook> {
   return {
-    1: (fields) => ({
-      number: webhookNumber(key.readUInt32BE(0)),
-      id: webhookId(fields.text()),
-      accountId: accountId(fields.text()),
-      url: fields.text(),
-      eventTypes: fields.texts(),
-      filters: readFilters(fields),
-      description: fields.textOrNull(),
-      isActive: fields.boolean(),
-      disabledReason: fields.choiceOrNull(DISABLED_REASONS),
-      createdAtMs: timeMs(fields.number()),
-      secret: fields.text(),
-      previousSecrets: readPreviousSecrets(fields),
-    }),
+    1: (fields) => readWebhook(key, fields, () => NO_REACH),
+    2: (fields) => readWebhook(key, fields, readReach),
+  }
+}
+
+type ReachFilters = Pick<WebhookFilters, 'minProfit' | 'minEdge' | 'minAgeMs'>
+const NO_REACH: ReachFilters = { minProfit: null, minEdge: null, minAgeMs: null }
+
+const readReach = (fields: FieldReader): ReachFilters => ({
+  minProfit: fields.orNull(usdMicros),
+  minEdge: fields.orNull(priceMicros),
+  minAgeMs: fields.orNull((value) => value),
+})
+
+function readWebhook(
+  key: Buffer,
+  fields: FieldReader,
+  reach: (fields: FieldReader) => ReachFilters,
+): Webhook {
+  return {
+    number: webhookNumber(key.readUInt32BE(0)),
+    id: webhookId(fields.text()),
+    accountId: accountId(fields.text()),
+    url: fields.text(),
+    eventTypes: fields.texts(),
+    filters: { ...readFilters(fields), ...reach(fields) },
+    description: fields.textOrNull(),
+    isActive: fields.boolean(),
+    disabledReason: fields.choiceOrNull(DISABLED_REASONS),
+    createdAtMs: timeMs(fields.number()),
+    secret: fields.text(),
+    previousSecrets: readPreviousSecrets(fields),
   }
 }
 
@@ -56,7 +77,7 @@ function readPreviousSecrets(fields: FieldReader): readonly PreviousSecret[] {
   return secrets
 }
 
-function readFilters(fields: FieldReader): WebhookFilters {
+function readFilters(fields: FieldReader): Omit<WebhookFilters, keyof ReachFilters> {
   return {
     marketIds: fields.textsOrNull(),
     venue: fields.choiceOrNull(VENUE_KEYS),

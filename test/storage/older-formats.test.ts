@@ -10,11 +10,12 @@ import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
 import { textKey } from '../../storage/records/keys.ts'
 import { encodeRecord } from '../../storage/records/records.ts'
 import { addressKey, blockKey, walletFields } from '../../storage/records/wallet.ts'
-import { TABLES, type TableLayout } from '../../storage/tables.ts'
+import { webhookFields } from '../../storage/records/webhook.ts'
+import { FORMAT_VERSION, TABLES, type TableLayout } from '../../storage/tables.ts'
 import { makeOlder, openData, testFolder } from '../support/rigs/data-folder.ts'
 import { account, key, trade, traded } from '../support/worlds/stored.ts'
 import { addressOf, storedWallet } from '../support/worlds/stored-wallets.ts'
-import { newDelivery, webhook } from '../support/worlds/stored-webhooks.ts'
+import { ALL_FILTERS, newDelivery, webhook } from '../support/worlds/stored-webhooks.ts'
 
 const folder = testFolder('older-formats')
 
@@ -70,6 +71,29 @@ test('[STORE32] a folder of format 2 opens without webhooks, its accounts enable
   assert.deepEqual([...storage.accounts.accounts()], [account('old', { isDisabled: true })])
   assert.deepEqual([...storage.webhooks.all()], [made])
   assert.equal(storage.outbox.state(webhookNumber(1)).counts.pending, 1)
+  await storage.close()
+})
+
+test('[HOOKTABLE4] a webhook from before there were opportunities is read with all it had, and asks nothing of them', async () => {
+  const dataDir = join(folder, 'older-webhook')
+  let storage = await openData(dataDir)
+  const made = await storage.webhooks.create(webhook('old', { filters: ALL_FILTERS }))
+  await storage.close()
+  // Schema 1 had no profit, edge and age behind the eight other filters.
+  const fields = webhookFields(made).toSpliced(12, 3)
+  const key = Buffer.alloc(4)
+  key.writeUInt32BE(made.number)
+  await makeOlder(dataDir, {
+    version: FORMAT_VERSION,
+    change: (root, name) => {
+      if (name !== TABLES.webhooks.environment) return
+      const row = encodeRecord(TABLES.webhooks, { key, schema: 1, fields })
+      openTable(root, TABLES.webhooks).putSync(key, row)
+    },
+  })
+  storage = await openData(dataDir)
+  const filters = { ...ALL_FILTERS, minProfit: null, minEdge: null, minAgeMs: null }
+  assert.deepEqual([...storage.webhooks.all()], [{ ...made, filters }])
   await storage.close()
 })
 

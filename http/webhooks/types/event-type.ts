@@ -34,6 +34,9 @@ type FilterName =
   | 'wallets'
   | 'min_usd'
   | 'min_change'
+  | 'min_profit_usd'
+  | 'min_edge'
+  | 'min_age_ms'
   | 'side'
   | 'event_slugs'
   | 'categories'
@@ -73,6 +76,8 @@ export const PLAIN_HAPPENING = {
   usd: null,
   side: null,
   price: null,
+  reached: null,
+  reachedBefore: null,
 } as const
 
 /** What most types are like: no default, no comparison, posted however late. */

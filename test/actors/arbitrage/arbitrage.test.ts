@@ -6,8 +6,9 @@ import { beforeEach, describe, test } from 'node:test'
 import { Arbitrage } from '../../../actors/arbitrage/arbitrage.ts'
 import type { OpportunityFilter } from '../../../actors/arbitrage/views.ts'
 import { Matches } from '../../../actors/matches/matches.ts'
-import type { ArbitrageUpdate, Level } from '../../../engine/events.ts'
+import type { ArbitrageUpdate, LastingArbitrage, Level } from '../../../engine/events.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
+import { opportunityAgeMsMax } from '../../../engine/limits.ts'
 import {
   CURVE_ZERO,
   FEES_UNKNOWN,
@@ -209,6 +210,57 @@ describe('opportunities', () => {
     const before = told.length
     clock.advance(5_000)
     assert.equal(told.length, before, 'what has not changed is not told again')
+  })
+
+  test('[ARBIT9] it is told with the most it has come to, its age four times a second, and its end with what was told before', () => {
+    const lasting: LastingArbitrage[] = []
+    engine.publisher.watch({
+      name: 'ages',
+      onUpdate: () => undefined,
+      onLasting: (update) => lasting.push(update),
+    })
+    const { b } = pair(0.45)
+    clock.advance(1_000)
+    assert.equal(told.length, 1)
+    const ages = lasting.map(({ reached }) => reached.ageMs)
+    assert.deepEqual(
+      ages.map((age) => age - (ages[0] ?? 0)),
+      [0, 250, 500, 750],
+    )
+    assert.deepEqual(
+      lasting.map(({ reachedBefore }) => reachedBefore?.ageMs),
+      [0, ...ages.slice(0, -1)],
+    )
+    put(b, [level(0.5, 50)], [])
+    clock.advance(1)
+    put(b, [level(0.42, 50)], [])
+    clock.advance(500)
+    // Not told before it ends, so nothing of it counts.
+    put(b, [level(0.58, 50)], [])
+    clock.advance(1)
+    put(b, [level(0.3, 50)], [])
+    clock.advance(1)
+    assert.deepEqual(events(), ['opened', 'changed', 'changed', 'closed prices'])
+    assert.deepEqual(
+      told.map(({ reached }) => [reached.profit, reached.edge]),
+      [
+        [2_500_000, 0.05],
+        [5_000_000, 0.1],
+        [5_000_000, 0.1],
+        [5_000_000, 0.1],
+      ],
+    )
+    assert.deepEqual(
+      told.map(({ reachedBefore }) => reachedBefore?.profit ?? null),
+      [null, 2_500_000, 5_000_000, 5_000_000],
+    )
+    const before = lasting.length
+    clock.advance(1_000)
+    assert.equal(lasting.length, before, 'it has ended')
+    put(b, [level(0.45, 50)], [])
+    clock.advance(opportunityAgeMsMax + 1_000)
+    const [oneBefore, oldest] = lasting.slice(-2).map(({ reached }) => reached.ageMs)
+    assert.ok((oneBefore ?? Infinity) < opportunityAgeMsMax && (oldest ?? 0) >= opportunityAgeMsMax)
   })
 
   test('[ARBIT5] one that lasted half a second is kept with its course; a shorter one is not', () => {

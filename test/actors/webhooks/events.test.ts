@@ -2,10 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LifecycleUpdate, PriceUpdate, WhaleUpdate } from '../../../engine/events.ts'
+import type {
+  LastingArbitrage,
+  LifecycleUpdate,
+  PriceUpdate,
+  WhaleUpdate,
+} from '../../../engine/events.ts'
+import { type Reach, reachOf } from '../../../engine/opportunity.ts'
 import { type PriceMicros, priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { answered } from '../../support/fakes/caller.ts'
 import { listing, marketRef } from '../../support/worlds/builders.ts'
+import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
 import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
 import { ALICE, settle, tradeUpdate, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
@@ -245,6 +252,66 @@ test('[HOOKEVENT9] a whale too small for the stream, or grown since, is sent onc
   grown(12_000)
   grown(13_000)
   assert.deepEqual(counts(), [1, 1, 1])
+})
+
+test('[HOOKEVENT10] an opportunity is posted once it has come to what a webhook asks for, and its end to the same webhooks, whichever leg they name', async () => {
+  const world = new WebhookWorld()
+  const eventTypes = ['arbitrage.opened', 'arbitrage.closed'] as const
+  const of = (filters: Partial<typeof NO_FILTERS>) =>
+    world.create({ eventTypes, filters: { ...NO_FILTERS, ...filters } })
+  const views = {
+    any: await of({}),
+    first: await of({ marketIds: [M.id.toLowerCase()] }),
+    second: await of({ marketIds: [OTHER.id.toLowerCase()], minAgeMs: 500 }),
+    venue: await of({ venue: 'b', minProfit: usdMicros(10_000_000) }),
+    edge: await of({ minEdge: priceMicros(60_000) }),
+    lasting: await of({ minAgeMs: 1_000 }),
+    other: await of({ marketIds: ['venue_a_third'] }),
+  }
+  const counts = () =>
+    Object.entries(views)
+      .map(([name, { id }]) => [name, world.counts(id).created] as const)
+      .filter(([, count]) => count > 0)
+      .map(([name, count]) => `${name} ${count}`)
+      .join()
+  const { watcher } = world.webhooks
+  let before: LastingArbitrage['reachedBefore'] = null
+  /** So many milliseconds after it opened it earns so much. */
+  const tell = (ageMs: number, dollars: number, event: LastingArbitrage['event'] | 'lasting') => {
+    const profit = usdMicros(dollars * 1_000_000)
+    const one = opportunity([M, OTHER], { profit })
+    const atMs = timeMs(one.openedAtMs + ageMs)
+    const reached: Reach =
+      event === 'closed' && before !== null ? before : reachOf(one, before, atMs)
+    const told = { receivedAtMs: atMs, venueTimeMs: atMs, reached, reachedBefore: before }
+    const reason = event === 'closed' ? 'prices' : null
+    before = reached
+    if (event === 'lasting') {
+      watcher.onLasting?.(opportunityTold(one, { ...told, event: 'changed' }))
+      return
+    }
+    const update = opportunityTold(one, { ...told, event, reason })
+    watcher.onUpdate({ ...update, offset: 1, seq: 1 })
+  }
+  tell(0, 5, 'opened')
+  assert.equal(counts(), 'any 1,first 1')
+  tell(250, 5, 'lasting')
+  tell(300, 12, 'changed')
+  assert.equal(counts(), 'any 1,first 1,venue 1,edge 1')
+  tell(500, 1, 'lasting')
+  tell(750, 1, 'lasting')
+  assert.equal(counts(), 'any 1,first 1,second 1,venue 1,edge 1')
+  tell(999, 1, 'closed')
+  assert.equal(counts(), 'any 2,first 2,second 2,venue 2,edge 2')
+  await settle()
+  // Two events in all, each the same for every webhook, also when the run is told of once more.
+  const ids = () => new Set(world.caller.posts.map(({ headers }) => headers['webhook-id']))
+  assert.equal(world.caller.posts.length, 10)
+  assert.equal(ids().size, 2)
+  before = null
+  tell(0, 5, 'opened')
+  await settle()
+  assert.equal(world.caller.posts.length, 10)
 })
 
 test('[HOOKEVENT8] a whale’s way is measured from its closing', async () => {

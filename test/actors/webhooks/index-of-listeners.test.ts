@@ -48,7 +48,7 @@ const randomFacts = (random: Random): EventFacts => ({
   venue: random.pick(VENUE_KEYS),
   wallets: some(random, WALLETS) ?? [],
   usd: usdMicros(random.below(10)),
-  ...{ side: 'buy', eventSlug: null },
+  ...{ side: 'buy', eventSlug: null, reached: null, reachedBefore: null },
   change: priceMicros(random.below(100_000)),
   category: random.pick(['x', 'y', null]),
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'
-import { priceMicros, usdMicros } from '../../../engine/units.ts'
+import { priceMicros, type UsdMicros, usdMicros } from '../../../engine/units.ts'
 import { type EventFacts, wants } from '../../../engine/webhooks/filter.ts'
 import type { WebhookEventType, WebhookFilters } from '../../../engine/webhooks/webhook.ts'
 import { EVENT_TYPES, EVENTS } from '../../../http/webhooks/event-types.ts'
@@ -18,6 +18,8 @@ const allFacts: EventFacts = {
   usd: usdMicros(6_000_000_000),
   side: 'buy',
   change: priceMicros(60_000),
+  reached: { profit: usdMicros(5_000_000), edge: 0.05, ageMs: 2_000 },
+  reachedBefore: null,
   eventSlug: 'Some-Event',
   category: 'Sports',
 }
@@ -27,6 +29,7 @@ const noFacts: EventFacts = {
   usd: null,
   side: null,
   change: null,
+  reached: null,
   eventSlug: null,
   category: null,
 }
@@ -93,6 +96,9 @@ test('[FILTER3] a filter whose fact an event does not have does not fit', () => 
     { wallets: ['0x01'] },
     { minUsd: usdMicros(0) },
     { side: 'buy' },
+    { minProfit: usdMicros(0) },
+    { minEdge: priceMicros(0) },
+    { minAgeMs: 0 },
     { eventSlugs: ['some-event'] },
     { categories: ['sports'] },
   ]
@@ -105,10 +111,42 @@ test('[FILTER3] a filter whose fact an event does not have does not fit', () => 
   assert.ok(wants(NO_FILTERS, typeOf('match.created'), noFacts))
 })
 
+test('[FILTER5] an opportunity fits once it has come to profit, edge and age together, and then no more', () => {
+  const asked = {
+    ...NO_FILTERS,
+    ...{ minProfit: usdMicros(5_000_000), minEdge: priceMicros(50_000), minAgeMs: 2_000 },
+  }
+  type Reached = NonNullable<EventFacts['reached']>
+  const whole: Reached = { profit: usdMicros(5_000_000), edge: 0.05, ageMs: 2_000 }
+  const is = (reached: Reached, reachedBefore: Reached | null, filters: WebhookFilters = asked) =>
+    wants(filters, typeOf('arbitrage.opened'), { ...noFacts, reached, reachedBefore })
+  assert.ok(is(whole, null), 'bounds are inclusive')
+  const lacking: readonly Reached[] = [
+    { ...whole, profit: usdMicros(4_999_999) },
+    { ...whole, edge: 0.0499999 },
+    { ...whole, ageMs: 1_999 },
+  ]
+  for (const less of lacking) {
+    assert.ok(!is(less, null))
+    assert.ok(is(whole, less))
+  }
+  assert.ok(!is({ ...whole, ageMs: 9_000 }, whole), 'it fitted before')
+  assert.ok(is(whole, null, NO_FILTERS) && !is(whole, whole, NO_FILTERS))
+})
+
 test('[FILTER4] a test event passes whatever the filters say', () => {
   const strict = { ...NO_FILTERS, venue: 'b', marketIds: [], minUsd: usdMicros(1) } as const
   assert.ok(wants(strict, typeOf('webhook.test'), noFacts))
 })
+
+function reaches(filters: WebhookFilters, reached: EventFacts['reached']): boolean {
+  const { profit = -1, edge = -1, ageMs = -1 } = reached ?? {}
+  return [
+    filters.minProfit === null || profit >= filters.minProfit,
+    filters.minEdge === null || edge >= filters.minEdge / 1e6,
+    filters.minAgeMs === null || ageMs >= filters.minAgeMs,
+  ].every((isPassed) => isPassed)
+}
 
 /** The rules once more, as a list of questions. */
 function naiveWants(filters: WebhookFilters, type: WebhookEventType, facts: EventFacts): boolean {
@@ -122,6 +160,8 @@ function naiveWants(filters: WebhookFilters, type: WebhookEventType, facts: Even
     minUsd === null || (facts.usd ?? -1) >= minUsd,
     type !== 'price.changed' || (facts.change ?? -1) >= (filters.minChange ?? 50_000),
     filters.side === null || filters.side === facts.side,
+    reaches(filters, facts.reached),
+    facts.reachedBefore === null || !reaches(filters, facts.reachedBefore),
     filters.eventSlugs === null ||
       lower(filters.eventSlugs).includes(facts.eventSlug?.toLowerCase() ?? '-'),
     filters.categories === null ||
@@ -137,6 +177,12 @@ function someOf(random: Random, items: readonly string[]): readonly string[] | n
   return random.below(3) > 0 ? null : items.filter(() => random.below(2) === 0)
 }
 
+function someReach(random: Random, usds: readonly UsdMicros[]): EventFacts['reached'] {
+  if (random.below(3) > 0) return null
+  const [edge, ageMs] = [random.pick([0, 0.05, 0.2]), random.pick([0, 999, 1_000])]
+  return { profit: random.pick(usds), edge, ageMs }
+}
+
 test('[FILTER1] 20,000 random filters and events, as the naive reading has it', () => {
   const random = seededRandom('filters')
   let wanted = 0
@@ -149,6 +195,9 @@ test('[FILTER1] 20,000 random filters and events, as the naive reading has it', 
       wallets: someOf(random, ['w1', 'w2']),
       minUsd: some(random, usds),
       minChange: some(random, prices),
+      minProfit: some(random, usds),
+      minEdge: some(random, prices),
+      minAgeMs: some(random, [0, 1_000]),
       side: some(random, ['buy', 'sell'] as const),
       eventSlugs: someOf(random, ['E1', 'e2']),
       categories: someOf(random, ['c1', 'C2']),
@@ -160,6 +209,8 @@ test('[FILTER1] 20,000 random filters and events, as the naive reading has it', 
       usd: some(random, usds),
       side: some(random, ['buy', 'sell'] as const),
       change: some(random, prices),
+      reached: someReach(random, usds),
+      reachedBefore: someReach(random, usds),
       eventSlug: some(random, ['e1', 'E2', 'e3']),
       category: some(random, ['C1', 'c2', 'c33']),
     }

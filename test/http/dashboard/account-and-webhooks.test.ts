@@ -103,6 +103,9 @@ const TEXTS = {
   wallets: ['', WALLET, ` ${WALLET}\n${WALLET.toLowerCase()} `, '0x12', 'me'],
   min_usd: ['', '0', '5000', ' 12.5 ', 'many', '-1', '1e12'],
   min_change: ['', '0.05', '1', '2', '0', 'x'],
+  min_profit_usd: ['', '0', '5', ' 2.5 ', '1e12', 'x'],
+  min_edge: ['', '0.01', '2'],
+  min_age_ms: ['', '2000', '1.5', '99999999'],
   side: ['', 'buy', 'sell'],
   event_slugs: ['', 'a-slug', 'one\ntwo', 'x'.repeat(300)],
   categories: ['', 'Politics', 'US Politics, Sports'],
@@ -120,6 +123,9 @@ function draftAt(random: Random): Draft {
     wallets: random.pick(TEXTS.wallets),
     min_usd: random.pick(TEXTS.min_usd),
     min_change: random.pick(TEXTS.min_change),
+    min_profit_usd: random.pick(TEXTS.min_profit_usd),
+    min_edge: random.pick(TEXTS.min_edge),
+    min_age_ms: random.pick(TEXTS.min_age_ms),
     side: random.pick(TEXTS.side),
     event_slugs: random.pick(TEXTS.event_slugs),
     categories: random.pick(TEXTS.categories),
@@ -209,6 +215,15 @@ test('[DASH30] a filter that means nothing for the chosen events is neither offe
   assert.ok(!isOffered('min_usd', ['price.changed', 'match.created']))
   assert.ok(isOffered('min_change', ['price.changed']) && !isOffered('min_change', ['whale.alert']))
   assert.ok(isOffered('categories', []))
+  assert.ok(
+    isOffered('min_age_ms', ['arbitrage.closed']) && !isOffered('min_edge', ['whale.alert']),
+  )
+  const gaps: Draft = {
+    ...EMPTY_DRAFT,
+    types: ['arbitrage.opened', 'trade.created'],
+    min_edge: '1',
+  }
+  assert.deepEqual(neverTold(gaps), ['trade.created'])
   const draft: Draft = { ...EMPTY_DRAFT, url: 'https://example.com/', min_usd: '7' }
   const prices = bodyOf({ ...draft, types: ['price.changed'] }, [])
   assert.ok('body' in prices && !('min_usd' in prices.body.filters))
@@ -229,6 +244,7 @@ test('[DASH31] a webhook to which nothing is posted says why, and its counts nam
     filters: {
       ...{ market_ids: null, platform: null, wallets: null, min_usd: null },
       ...{ min_change: null, side: null, event_slugs: null, categories: null },
+      ...{ min_profit_usd: null, min_edge: null, min_age_ms: null },
     },
     ...set,
   })

@@ -57,6 +57,7 @@ test('[DASH33] a webhook made in its form is sent a test, which is seen as deliv
   assert.deepEqual(made.filters, {
     market_ids: ['venue_a_0x1f', 'venue_b_kx-1'],
     ...{ platform: null, wallets: null, min_usd: 750_000, min_change: null },
+    ...{ min_profit_usd: null, min_edge: null, min_age_ms: null },
     ...{ side: 'buy', event_slugs: null, categories: null },
   })
   await page.getByRole('link', { name: /send a test/ }).click()

@@ -16,7 +16,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { AsyncapiJudge, objectOf } from '../../support/twins/asyncapi-judge.ts'
 import { bid, level } from '../../support/worlds/builders.ts'
-import { opportunity } from '../../support/worlds/opportunities.ts'
+import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
 
 const clock = new ManualClock()
 const document = asyncapi({ version: '0.0.0-test' })
@@ -119,18 +119,8 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
     const life = { market: one.ref, ...stamp('lifecycle'), ...times, event, facts, twin }
     publisher.publish({ kind: 'lifecycle', ...life })
   }
-  const opened = {
-    event: 'opened',
-    opportunity: opportunity([one.ref, two.ref]),
-    reason: null,
-  } as const
-  publisher.publish({
-    kind: 'arbitrage',
-    market: one.ref,
-    ...stamp('arbitrage'),
-    ...times,
-    ...opened,
-  })
+  const opened = opportunityTold(opportunity([one.ref, two.ref]))
+  publisher.publish({ ...opened, ...stamp('arbitrage'), ...times })
   const gap = { venue: 'a', platform: 'venue_a', toMs: timeMs(2_000), channel: 'trades' } as const
   publisher.publish({ kind: 'gap', ...gap, market: one.ref, fromMs: timeMs(1_000), count: 2 })
   publisher.publish({ kind: 'gap', ...gap, market: null, fromMs: timeMs(1_000), count: null })

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { Delivery } from '../../../engine/webhooks/webhook.ts'
+import { EVENT_TYPES } from '../../../http/webhooks/event-types.ts'
 import { type RawAnswer, RawConnection } from '../../support/clients/raw-http.ts'
 import {
   ACCOUNT,
@@ -98,7 +99,10 @@ describe('webhooks', () => {
     const made = await make({ filters, description: 'a bot', secret: SECRET })
     const { secret, ...record } = made
     assert.equal(secret, SECRET)
-    const none = { platform: null, wallets: null, min_change: null, event_slugs: null }
+    const none = {
+      ...{ platform: null, wallets: null, min_change: null, event_slugs: null },
+      ...{ min_profit_usd: null, min_edge: null, min_age_ms: null },
+    }
     assert.deepEqual(record, {
       id: made.id,
       url: URL_OK,
@@ -317,6 +321,9 @@ describe('bodies of webhooks', () => {
         wallets: [wallet, wallet.toLowerCase()],
         min_usd: 0,
         min_change: 0.000001,
+        min_profit_usd: 2.5,
+        min_edge: 0.012345,
+        min_age_ms: 3_600_000,
         event_slugs: ['One', 'one'],
         categories: ['Politics', 'Politics'],
       },
@@ -328,6 +335,9 @@ describe('bodies of webhooks', () => {
       wallets: [wallet.toLowerCase()],
       min_usd: 0,
       min_change: 0.000001,
+      min_profit_usd: 2.5,
+      min_edge: 0.012345,
+      min_age_ms: 3_600_000,
       side: null,
       event_slugs: ['One', 'one'],
       categories: ['Politics'],
@@ -542,7 +552,7 @@ function hostile(): readonly (readonly [body: unknown, failures: string])[] {
     types([['trade']], 'event_types.0 enum'),
     types(['trade', 'trade'], 'event_types.1 value_error'),
     types(
-      Array.from({ length: 7 }, () => 'trade'),
+      Array.from({ length: EVENT_TYPES.length + 1 }, () => 'trade'),
       'event_types too_long',
     ),
     types(
@@ -576,6 +586,10 @@ function hostile(): readonly (readonly [body: unknown, failures: string])[] {
     filter({ min_change: 0 }, 'filters.min_change greater_than_equal'),
     filter({ min_change: 1e-9 }, 'filters.min_change greater_than_equal'),
     filter({ min_change: true }, 'filters.min_change float_type'),
+    filter({ min_profit_usd: -1 }, 'filters.min_profit_usd greater_than_equal'),
+    filter({ min_edge: 1.1 }, 'filters.min_edge less_than_equal'),
+    filter({ min_age_ms: 3_600_001 }, 'filters.min_age_ms less_than_equal'),
+    filter({ min_age_ms: 1.5 }, 'filters.min_age_ms int_type'),
     filter({ event_slugs: [''] }, 'filters.event_slugs.0 string_too_short'),
     filter({ event_slugs: [half] }, 'filters.event_slugs.0 string_unicode'),
     filter({ categories: [{}] }, 'filters.categories.0 string_type'),

@@ -4,7 +4,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { LifecycleUpdate, Update, WhaleUpdate } from '../../../engine/events.ts'
+import type {
+  LastingArbitrage,
+  LifecycleUpdate,
+  Update,
+  WhaleUpdate,
+} from '../../../engine/events.ts'
 import { webhookId } from '../../../engine/ids.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
@@ -15,6 +20,7 @@ import type { WebhookEventType } from '../../../engine/webhooks/webhook.ts'
 import { api } from '../../../http/api.ts'
 import { openapi } from '../../../http/documents/openapi.ts'
 import type { JsonObject } from '../../../http/documents/schemas-of.ts'
+import { opportunityRecord } from '../../../http/records/opportunities.ts'
 import { EventBodies } from '../../../http/webhooks/bodies.ts'
 import { EVENT_TYPES } from '../../../http/webhooks/event-types.ts'
 import { lifecycleMessage } from '../../../http/ws/channels/lifecycle.ts'
@@ -26,6 +32,7 @@ import { FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { PUBLIC_ONLY } from '../../support/rigs/face.ts'
 import { level, NAMES, NOON } from '../../support/worlds/builders.ts'
+import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
 
 const BODY_BYTES_MAX = 20_000
 
@@ -82,6 +89,17 @@ function lifecycleOf(
   return { ...base, event, facts, twin: twin?.ref ?? null }
 }
 
+function arbitrageOf(
+  { ref, summary }: FakeMarket,
+  other: FakeMarket,
+  event: LastingArbitrage['event'],
+): LastingArbitrage {
+  const { question, category } = summary
+  const one = opportunity([ref, other.ref], { question, category, explanation: question })
+  const reason = event === 'closed' ? 'market_closed' : null
+  return opportunityTold(one, { event, reason, receivedAtMs: timeMs(NOON + 3_000) })
+}
+
 /** A body as its receiver reads it; it has what every body has. */
 function read(bytes: Uint8Array, type: WebhookEventType): Told {
   assert.ok(bytes.length <= BODY_BYTES_MAX, `${bytes.length} bytes of ${type}`)
@@ -109,6 +127,8 @@ function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof wo
     ],
     ['market.resolved', bodies.write('market.resolved', lifecycleOf(one, 'resolved'))],
     ['match.created', bodies.write('match.created', lifecycleOf(one, 'matched', other))],
+    ['arbitrage.opened', bodies.write('arbitrage.opened', arbitrageOf(one, other, 'changed'))],
+    ['arbitrage.closed', bodies.write('arbitrage.closed', arbitrageOf(one, other, 'closed'))],
     [
       'webhook.test',
       bodies.write('webhook.test', { kind: 'test', webhook: webhookId('wh_1'), timeMs: NOON }),
@@ -188,6 +208,19 @@ describe('bodies', () => {
       'match.created',
     )
     assert.equal(lone.data.kalshi, null, 'gone by now')
+  })
+
+  test('[HOOKBODY6] an opportunity is posted as REST has it, at its opening’s time; its end with the reason, at its own', () => {
+    const { bodies, one, other } = world()
+    const opened = arbitrageOf(one, other, 'changed')
+    const record = opportunityRecord(opened.opportunity, opened.receivedAtMs, { hasLevels: false })
+    const first = read(bodies.write('arbitrage.opened', opened), 'arbitrage.opened')
+    assert.deepEqual(first.data, record)
+    assert.equal(first.timestamp, '2026-11-20T12:00:00.000Z')
+    const closed = arbitrageOf(one, other, 'closed')
+    const last = read(bodies.write('arbitrage.closed', closed), 'arbitrage.closed')
+    assert.deepEqual(last.data, { close_reason: 'market_closed', ...record })
+    assert.equal(last.timestamp, '2026-11-20T12:00:03.000Z')
   })
 
   test('[HOOKBODY4] no body is longer than 20 KB, whatever a venue writes, and what names something stays whole', () => {

@@ -1,8 +1,9 @@
 // Opportunities for tests: the worked example of both venues' fees, and what is kept of it when it ends.
 
+import type { LastingArbitrage } from '../../../engine/events.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
-import type { Opportunity, PastOpportunity } from '../../../engine/opportunity.ts'
+import { type Opportunity, type PastOpportunity, reachOf } from '../../../engine/opportunity.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { NOON } from './builders.ts'
 
@@ -41,6 +42,22 @@ export function opportunity(
     question: 'Will it rain?',
     category: 'Weather',
     explanation: 'The same place and day.',
+    ...set,
+  }
+}
+
+/** What is told of it at its opening; `closed`: it had come to what it earns. */
+export function opportunityTold(
+  one: Opportunity,
+  set: Partial<LastingArbitrage> = {},
+): LastingArbitrage {
+  const [first] = one.legs
+  if (first === undefined) throw new Error('an opportunity has legs')
+  return {
+    ...{ kind: 'arbitrage', event: 'opened', market: first.market, opportunity: one },
+    ...{ venueTimeMs: one.openedAtMs, receivedAtMs: one.openedAtMs, reason: null },
+    reached: reachOf(one, null, one.openedAtMs),
+    reachedBefore: null,
     ...set,
   }
 }

@@ -112,6 +112,7 @@ async function ownWebhook(engine: FakeEngine): Promise<Readonly<Record<string, s
 function makeWebhook(engine: FakeEngine, account: AccountId) {
   const filters = {
     ...{ marketIds: null, venue: null, wallets: null, minUsd: null, minChange: null },
+    ...{ minProfit: null, minEdge: null, minAgeMs: null },
     ...{ side: null, eventSlugs: null, categories: null },
   }
   const request = { url: 'https://example.com/', eventTypes: EVENT_TYPES, filters }

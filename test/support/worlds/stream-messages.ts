@@ -24,7 +24,7 @@ import { tradeMessage } from '../../../http/ws/channels/trades.ts'
 import { whaleMessage } from '../../../http/ws/channels/whales.ts'
 import type { Encoder, Frame } from '../../../http/ws/encode/encoder.ts'
 import type { FakeMarket } from '../fakes/market.ts'
-import { opportunity } from './opportunities.ts'
+import { opportunity, opportunityTold } from './opportunities.ts'
 import { SOME_FEES } from './stored.ts'
 
 const WHOLE = [
@@ -143,18 +143,18 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     life: { kind: 'lifecycle', ...stamps, event, facts, twin } as const,
     price: { kind: 'price', ...stamps, price: quote() } as const,
     arbitrage: {
-      kind: 'arbitrage',
+      ...opportunityTold(
+        opportunity([ref, random.pick(markets).ref], {
+          question: text(),
+          category: maybe(text()),
+          matchScore: maybe(whole()),
+          closesAtMs: maybe(time()),
+          profit: usdMicros(whole()),
+        }),
+        { event: 'closed', reason: maybe(random.pick(CLOSE_REASONS)) },
+      ),
       ...stamps,
-      event: 'closed',
-      opportunity: opportunity([ref, random.pick(markets).ref], {
-        question: text(),
-        category: maybe(text()),
-        matchScore: maybe(whole()),
-        closesAtMs: maybe(time()),
-        profit: usdMicros(whole()),
-      }),
-      reason: maybe(random.pick(CLOSE_REASONS)),
-    } as const,
+    },
   }
   const candle = { bar: bar(), nowMs: time() }
   const ofCandle = candleKind(interval, CANDLE_MS[interval])

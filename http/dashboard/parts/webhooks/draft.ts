@@ -16,6 +16,11 @@ export const EVENTS: readonly {
   { type: 'price.changed', words: 'a price that moved by 0.05 or more unless said otherwise' },
   { type: 'market.resolved', words: 'a market that is settled' },
   { type: 'match.created', words: 'the same question found on the other venue' },
+  {
+    type: 'arbitrage.opened',
+    words: 'outcomes that earn when bought together, after depth and fees',
+  },
+  { type: 'arbitrage.closed', words: 'the end of such an opportunity' },
 ]
 
 /** A form's texts; a list has one entry a line. */
@@ -28,6 +33,9 @@ export interface Draft {
   readonly wallets: string
   readonly min_usd: string
   readonly min_change: string
+  readonly min_profit_usd: string
+  readonly min_edge: string
+  readonly min_age_ms: string
   readonly side: string
   readonly event_slugs: string
   readonly categories: string
@@ -37,8 +45,11 @@ export type FilterName = Exclude<keyof Draft, 'url' | 'description' | 'types'>
 export const EMPTY_DRAFT: Draft = {
   ...{ url: '', description: '', types: [] },
   ...{ market_ids: '', platform: '', wallets: '', min_usd: '', min_change: '', side: '' },
+  ...{ min_profit_usd: '', min_edge: '', min_age_ms: '' },
   ...{ event_slugs: '', categories: '' },
 }
+
+const OPPORTUNITIES: readonly EventType[] = ['arbitrage.opened', 'arbitrage.closed']
 
 /** Events that have what these filters ask for; the other filters fit every event. */
 const FILTERS_OF: Readonly<Partial<Record<FilterName, readonly EventType[]>>> = {
@@ -46,6 +57,9 @@ const FILTERS_OF: Readonly<Partial<Record<FilterName, readonly EventType[]>>> = 
   min_usd: ['trade.created', 'whale.alert'],
   side: ['trade.created', 'whale.alert'],
   min_change: ['price.changed'],
+  min_profit_usd: OPPORTUNITIES,
+  min_edge: OPPORTUNITIES,
+  min_age_ms: OPPORTUNITIES,
 }
 
 /** Whether a filter means something for one of the events asked for. */
@@ -54,9 +68,12 @@ export function isOffered(filter: FilterName, types: readonly EventType[]): bool
   return fitting === undefined || types.some((type) => fitting.includes(type))
 }
 
+/** Filters that an event without the fact does not pass; `min_change` concerns one type alone. */
+const FACTS = ['wallets', 'min_usd', 'side', 'min_profit_usd', 'min_edge', 'min_age_ms'] as const
+
 /** Events asked for that would never be posted, since a filter asks for what they do not have. */
 export function neverTold(draft: Draft): readonly EventType[] {
-  const asked = (['wallets', 'min_usd', 'side'] as const).filter((name) => {
+  const asked = FACTS.filter((name) => {
     return isOffered(name, draft.types) && draft[name].trim() !== ''
   })
   // A test passes every filter.
@@ -74,6 +91,9 @@ export function draftOf({ url, description, event_types: types, filters }: Webho
     wallets: lines(filters.wallets),
     min_usd: filters.min_usd?.toString() ?? '',
     min_change: filters.min_change?.toString() ?? '',
+    min_profit_usd: filters.min_profit_usd?.toString() ?? '',
+    min_edge: filters.min_edge?.toString() ?? '',
+    min_age_ms: filters.min_age_ms?.toString() ?? '',
     side: filters.side ?? '',
     event_slugs: lines(filters.event_slugs),
     categories: lines(filters.categories),
@@ -115,6 +135,7 @@ export function bodyOf(
 
 const FILTERS = [
   ...(['market_ids', 'platform', 'wallets', 'min_usd'] as const),
+  ...(['min_profit_usd', 'min_edge', 'min_age_ms'] as const),
   ...(['min_change', 'side', 'event_slugs', 'categories'] as const),
 ]
 
@@ -127,12 +148,20 @@ export function entriesOf(name: FilterName, text: string): readonly string[] {
 
 function filterOf(name: FilterName, text: string): string | number | readonly string[] {
   if (name === 'platform' || name === 'side') return text
-  return name === 'min_usd' || name === 'min_change' ? Number(text) : entriesOf(name, text)
+  return isNumber(name) ? Number(text) : entriesOf(name, text)
 }
 
+const isNumber = (name: FilterName): boolean => name.startsWith('min_')
+
+const numberHint = (name: FilterName): string =>
+  name === 'min_age_ms'
+    ? 'Enter whole milliseconds, such as 2000.'
+    : 'Enter a number, such as 0.05 or 10000.'
+
 function problemOf(name: FilterName, text: string, venues: readonly string[]): string | null {
-  if (name === 'min_usd' || name === 'min_change') {
-    return Number.isFinite(Number(text)) ? null : 'Enter a number, such as 0.05 or 10000.'
+  if (isNumber(name)) {
+    const isWhole = name !== 'min_age_ms' || Number.isInteger(Number(text))
+    return Number.isFinite(Number(text)) && isWhole ? null : numberHint(name)
   }
   if (name === 'wallets') {
     const wrong = entriesOf(name, text).find((entry) => !/^0x[0-9a-f]{40}$/i.test(entry))

@@ -32,7 +32,8 @@ type Problems = ReadonlyMap<string, string>
 const NONE: Problems = new Map()
 const NAMES = [
   ...['url', 'description', 'event_types', 'market_ids', 'platform', 'wallets', 'min_usd'],
-  ...['min_change', 'side', 'event_slugs', 'categories'],
+  ...['min_change', 'min_profit_usd', 'min_edge', 'min_age_ms', 'side'],
+  ...['event_slugs', 'categories'],
 ]
 
 export function WebhookForm({ initial, verb, send }: WebhookFormProps) {
@@ -68,7 +69,7 @@ export function WebhookForm({ initial, verb, send }: WebhookFormProps) {
       silent.length === 0
         ? null
         : html`<p class="notice" role="status">With these filters ${silent.join(' and ')} would never be told, for${' '}
-          ${silent.length === 1 ? 'it has' : 'they have'} no amount, side or wallet. Make two webhooks instead.</p>`
+          ${silent.length === 1 ? 'it has' : 'they have'} no such amount, side or wallet. Make two webhooks instead.</p>`
     }
     <${FormProblem} text=${own.size === 0 ? (refusal?.form ?? null) : null} />
     <p><button type="submit" class="primary" aria-disabled=${action.isRunning}>
@@ -153,6 +154,9 @@ function FilterFields({ venues, ...parts }: PartProps & { readonly venues: reado
     { name: 'min_usd', label: 'US dollars, at least', placeholder: '5000' },
     { name: 'side', label: 'Side of the taker', choices: SIDES },
     { name: 'min_change', label: 'Price moved by, at least', placeholder: '0.05' },
+    { name: 'min_profit_usd', label: 'Profit in US dollars, at least', placeholder: '5' },
+    { name: 'min_edge', label: 'Profit of a contract, at least', placeholder: '0.01' },
+    { name: 'min_age_ms', label: 'Lasting for milliseconds, at least', placeholder: '2000' },
     { name: 'market_ids', label: 'Markets', hint: 'Ids, one a line.', isList: true },
     { name: 'wallets', label: 'Wallets', hint: 'Addresses, one a line.', isList: true },
     {

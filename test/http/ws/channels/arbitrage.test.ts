@@ -10,7 +10,7 @@ import { arbitrage } from '../../../../http/ws/channels/arbitrage.ts'
 import { StreamClient } from '../../../support/clients/stream-client.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 import { NOON } from '../../../support/worlds/builders.ts'
-import { opportunity } from '../../../support/worlds/opportunities.ts'
+import { opportunity, opportunityTold } from '../../../support/worlds/opportunities.ts'
 
 let face: Face
 before(async () => {
@@ -30,14 +30,10 @@ test('[ARBSTREAM1] each opening, change and end is told as REST has it, in both 
   for (const client of clients) await client.ask(subscribe, 'subscribed')
   const tell = (event: ArbitrageUpdate['event'], dollars: number): ArbitrageUpdate => {
     const profit = usdMicros(dollars * 1_000_000)
+    const one = opportunity([a.ref, b.ref], { profit })
     const update: ArbitrageUpdate = {
-      kind: 'arbitrage',
-      market: a.ref,
+      ...opportunityTold(one, { event, reason: event === 'closed' ? 'prices' : null }),
       ...publisher.stamp('arbitrage', a.ref.number),
-      ...{ venueTimeMs: NOON, receivedAtMs: NOON },
-      event,
-      opportunity: opportunity([a.ref, b.ref], { profit }),
-      reason: event === 'closed' ? 'prices' : null,
     }
     publisher.publish(update)
     return update

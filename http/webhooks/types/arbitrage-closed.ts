@@ -1,0 +1,35 @@
+// The event type `arbitrage.closed`: an opportunity ended that had come to what a webhook asks for.
+// Upholds HOOKEVENT10, HOOKBODY6.
+
+import { Type } from '@sinclair/typebox'
+import { CLOSE_REASONS } from '../../../engine/opportunity.ts'
+import { OpportunitySchema, opportunityRecord } from '../../records/opportunities.ts'
+import { choice } from '../../schemas.ts'
+import { exampleOpportunity, OPPORTUNITY_TYPE, opportunityHappenings } from './arbitrage-opened.ts'
+import type { EventDescriptor } from './event-type.ts'
+
+const ClosedOpportunitySchema = Type.Object({
+  close_reason: choice(CLOSE_REASONS),
+  ...OpportunitySchema.properties,
+})
+
+/** Opportunities that ended. */
+export const arbitrageClosed: EventDescriptor = {
+  ...OPPORTUNITY_TYPE,
+  name: 'arbitrage.closed',
+  shortNames: ['arbitrage_closed'],
+  summary: 'An opportunity ended',
+  happenings(update) {
+    if (update.kind !== 'arbitrage' || update.event !== 'closed') return []
+    return opportunityHappenings(update, null)
+  },
+  shapes: { ClosedOpportunitySchema },
+  data: () => ClosedOpportunitySchema,
+  example: (names) => ({ close_reason: 'prices', ...exampleOpportunity(names) }),
+  write(cause) {
+    if (cause.kind !== 'arbitrage') return null
+    const { opportunity, reason, receivedAtMs } = cause
+    const record = opportunityRecord(opportunity, receivedAtMs, { hasLevels: false })
+    return { timeMs: receivedAtMs, data: JSON.stringify({ close_reason: reason, ...record }) }
+  },
+}

@@ -1,0 +1,58 @@
+// The event type `arbitrage.opened`: a basket of outcomes has come to earn what a webhook asks for, as long as it asks
+// for. Upholds HOOKEVENT10, HOOKBODY6.
+
+import type { ArbitrageUpdate, LastingArbitrage } from '../../../engine/events.ts'
+import type { VenueTable } from '../../../engine/venue-table.ts'
+import {
+  EXAMPLE_OPPORTUNITY,
+  OpportunitySchema,
+  opportunityRecord,
+} from '../../records/opportunities.ts'
+import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
+
+/** What both types of opportunities are like. */
+export const OPPORTUNITY_TYPE = {
+  ...PLAIN_TYPE,
+  filters: [...MARKET_FILTERS, 'min_profit_usd', 'min_edge', 'min_age_ms'],
+  hears: ['arbitrage'],
+} as const
+
+/** One event, whichever of its legs' markets a webhook names. */
+export function opportunityHappenings(
+  { opportunity, receivedAtMs, reached }: LastingArbitrage,
+  reachedBefore: ArbitrageUpdate['reachedBefore'],
+) {
+  const shared = { originMs: receivedAtMs, reached, reachedBefore, idParts: () => [opportunity.id] }
+  return opportunity.legs.map(({ market }) => ({ ...PLAIN_HAPPENING, market, ...shared }))
+}
+
+/** An opportunity between the first two venues. */
+export const exampleOpportunity = ({ platforms }: VenueTable) => ({
+  ...EXAMPLE_OPPORTUNITY,
+  legs: EXAMPLE_OPPORTUNITY.legs.map((leg, index) => {
+    const platform = platforms[index] ?? leg.platform
+    return { ...leg, platform, market_id: leg.market_id.replace(leg.platform, platform) }
+  }),
+})
+
+/** Opportunities that have come to what is asked for. */
+export const arbitrageOpened: EventDescriptor = {
+  ...OPPORTUNITY_TYPE,
+  name: 'arbitrage.opened',
+  shortNames: ['arbitrage', 'arbitrage_opened'],
+  summary: 'Outcomes can be bought together at a profit, after depth and fees',
+  expires: 'unposted',
+  happenings(update) {
+    if (update.kind !== 'arbitrage' || update.event === 'closed') return []
+    return opportunityHappenings(update, update.reachedBefore)
+  },
+  shapes: { OpportunitySchema },
+  data: () => OpportunitySchema,
+  example: exampleOpportunity,
+  write(cause) {
+    if (cause.kind !== 'arbitrage') return null
+    const { opportunity, receivedAtMs } = cause
+    const record = opportunityRecord(opportunity, receivedAtMs, { hasLevels: false })
+    return { timeMs: opportunity.openedAtMs, data: JSON.stringify(record) }
+  },
+}
