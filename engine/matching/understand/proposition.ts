@@ -30,8 +30,8 @@ export interface Proposition {
   readonly venue: VenueKey
   readonly key: string
   readonly grain: 'market' | 'event'
-  /** Series of a ticker, and slugs of market and event: the families to which the question belongs. */
-  readonly families: readonly string[]
+  /** Series of a ticker, '' beside a slug; slugs of market and event: the families to which the question belongs. */
+  readonly series: string
   readonly slugs: readonly string[]
   readonly kind: PropositionKind
   readonly game: Game | null

@@ -170,9 +170,9 @@ function understand(
 function familiesOf(
   { handles, handle, series }: Listed,
   { eventKey }: GameFacts,
-): Pick<Proposition, 'families' | 'slugs'> {
-  if (handles === 'ticker') return { families: [series ?? handle.split('-')[0] ?? ''], slugs: [] }
-  return { families: [], slugs: [handle, eventKey ?? ''] }
+): Pick<Proposition, 'series' | 'slugs'> {
+  if (handles === 'ticker') return { series: series ?? handle.split('-')[0] ?? '', slugs: [] }
+  return { series: '', slugs: [handle, eventKey ?? ''] }
 }
 
 /** The 24 of "season 24" is a mark, and no word. */

@@ -33,13 +33,14 @@ const REJECTED: readonly (readonly [string, string, string])[] = [
   ['KXNOBELPEACE', 'nobel-peace-prize-winner-', 'joint winners each, or one'],
 ]
 
+const SERIES = new Set(REJECTED.map(([series]) => series))
+
 /** The verdict on the families of two questions, in either order of handles. */
 export function familyVetoes(a: Proposition, b: Proposition): readonly Veto[] {
-  const [families, slugs] = [
-    [a, b].flatMap(({ families }) => families),
-    [a, b].flatMap(({ slugs }) => slugs),
-  ]
+  const found = [a.series, b.series].find((series) => SERIES.has(series))
+  if (found === undefined) return []
+  const slugs = [...a.slugs, ...b.slugs]
   return REJECTED.filter(
-    ([series, slug]) => families.includes(series) && slugs.some((one) => one.startsWith(slug)),
+    ([series, slug]) => series === found && slugs.some((one) => one.startsWith(slug)),
   ).map(([, , why]) => veto('other_rules', `family: ${why}`))
 }
