@@ -33,6 +33,8 @@ export interface Config {
     /** Part of venue a's markets that is of its protocol v2, 0 to 1. */
     readonly v2Share: number
     readonly messagesPerSecond: number
+    /** Planned gaps between both venues' prices. */
+    readonly gapsPerMinute: number
     readonly seed: number
     readonly faults: readonly string[]
     /** Seconds after which the simulated activity stream ends; null: never. */
@@ -96,6 +98,10 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
     means: "share of Polymarket's simulated markets that are of its protocol v2, 0 to 1",
   },
   SIM_RATE: { default: '50', means: 'venue messages a second over both, 1 to 20000' },
+  SIM_GAPS: {
+    default: '6',
+    means: "planned gaps between the simulated venues' prices a minute, 0 to 600; 0: none",
+  },
   SIM_SEED: { default: '1', means: 'seed of the simulated world, 0 to 4294967295' },
   SIM_FAULTS: {
     default: 'v1_retired,stale_cache',
@@ -168,6 +174,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       marketsPerVenue: read.whole('SIM_MARKETS', 20, 100_000),
       v2Share: read.decimal('SIM_V2_SHARE', 0, 1),
       messagesPerSecond: read.whole('SIM_RATE', 1, 20_000),
+      gapsPerMinute: read.whole('SIM_GAPS', 0, 600),
       seed: read.whole('SIM_SEED', 0, 4_294_967_295),
       faults: read.subset('SIM_FAULTS', FAULT_NAMES, CHANGE_NAMES),
       activityEndsS: read.whole('SIM_RTDS_END_S', 0, 86_400) || null,

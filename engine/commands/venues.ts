@@ -1,5 +1,5 @@
 // `npm run venues`: both simulated venues alone, on fixed ports, until a signal. Settings are those
-// of engine/config.ts (SIM_MARKETS, SIM_V2_SHARE, SIM_RATE, SIM_SEED, SIM_FAULTS, SIM_RTDS_END_S,
+// of engine/config.ts (SIM_MARKETS, SIM_V2_SHARE, SIM_RATE, SIM_GAPS, SIM_SEED, SIM_FAULTS, SIM_RTDS_END_S,
 // SIM_PORT, DATA_DIR, LOG_LEVEL).
 // The private key of Kalshi key id `sim` is written to sim-kalshi.pem in DATA_DIR, and kept there; an Ed25519 key in
 // its place (`openssl genpkey -algorithm ed25519 -out data/sim-kalshi.pem`) is used as well.
@@ -23,7 +23,7 @@ const COMMAND = {
   options: {},
   examples: [''],
   notes: [
-    'Settings are variables: SIM_MARKETS, SIM_V2_SHARE, SIM_RATE, SIM_SEED, SIM_FAULTS, SIM_RTDS_END_S, SIM_PORT, DATA_DIR, LOG_LEVEL.',
+    'Settings are variables: SIM_MARKETS, SIM_V2_SHARE, SIM_RATE, SIM_GAPS, SIM_SEED, SIM_FAULTS, SIM_RTDS_END_S, SIM_PORT, DATA_DIR, LOG_LEVEL.',
     'Exit codes: 0 after a signal, 1 after a failure, 2 for a bad request or setting.',
   ],
 } as const
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   const lines = [
     `simulated venues: seed ${config.sim.seed}, ${config.sim.marketsPerVenue} markets a venue, ` +
       `protocol v2 share ${config.sim.v2Share}, ` +
-      `${config.sim.messagesPerSecond} messages/s, faults ${config.sim.faults.join(', ') || 'off'}, ` +
+      `${config.sim.messagesPerSecond} messages/s, ${config.sim.gapsPerMinute} gaps a minute, faults ${config.sim.faults.join(', ') || 'off'}, ` +
       (activityEndsS === null ? 'RTDS without end' : `RTDS ends after ${activityEndsS} s`),
     `  Gamma        ${urls.gamma}   (truth: ${urls.gamma}/sim/state)`,
     `  CLOB         ${urls.clob}   market stream ${urls.marketWs}`,

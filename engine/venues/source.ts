@@ -37,6 +37,7 @@ export async function openSource(
     marketsPerVenue: sim.marketsPerVenue,
     v2Share: sim.v2Share,
     messagesPerSecond: sim.messagesPerSecond,
+    gapsPerMinute: sim.gapsPerMinute,
     faults: sim.faults,
     activityEndsS: sim.activityEndsS,
     logLevel,

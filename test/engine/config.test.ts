@@ -13,6 +13,10 @@ test('[CONFIG1] an empty environment is complete: the simulator on loopback', ()
   assert.equal(config.hasDemoKey, true)
   assert.deepEqual([config.sim.v2Share, config.sim.activityEndsS], [V2_SHARE, null])
   assert.equal(loadConfig({ SIM_RTDS_END_S: '120' }).sim.activityEndsS, 120)
+  assert.deepEqual(
+    [config.sim.gapsPerMinute, loadConfig({ SIM_GAPS: '0' }).sim.gapsPerMinute],
+    [6, 0],
+  )
   assert.equal(loadConfig({ NODE_ENV: 'production' }).hasDemoKey, false)
 })
 
@@ -23,6 +27,7 @@ test('[CONFIG2] every bad value is named at once, with what it accepts, and no s
     SIM_MARKETS: '1e3',
     SIM_V2_SHARE: '1.5',
     SIM_RATE: '0',
+    SIM_GAPS: '601',
     SIM_FAULTS: 'silence,earthquake',
     SIM_RTDS_END_S: '-1',
     VENUE_A_NAME: 'Poly',

@@ -13,6 +13,7 @@ const childOptions = Type.Object({
   marketsPerVenue: Type.Integer({ minimum: 1 }),
   v2Share: Type.Number({ minimum: 0, maximum: 1 }),
   messagesPerSecond: Type.Number({ exclusiveMinimum: 0 }),
+  gapsPerMinute: Type.Integer({ minimum: 0 }),
   faults: Type.Array(Type.String()),
   activityEndsS: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
   basePort: Type.Integer({ minimum: 0, maximum: 65_500 }),

@@ -287,6 +287,8 @@ export type WorldChange =
       readonly market: SimMarket
       readonly changes: readonly LevelChange[]
       readonly previousSizes: readonly SizeMicros[]
+      /** Whether venue b's stream loses it: it is numbered and not sent. */
+      readonly isLost?: boolean
       readonly atMs: TimeMs
     }
   /** A trade, and what it took from the book. */

@@ -35,6 +35,8 @@ export interface SimulatorOptions {
   readonly faults: readonly (SimFault | SimChange)[]
   /** Seconds after which venue a's activity stream ends; null or absent: never. */
   readonly activityEndsS?: number | null
+  /** Planned gaps between the venues' prices a minute; none unless said. */
+  readonly gapsPerMinute?: number
   readonly clock: Clock
   /** Where chance comes from; without it, from the seed and the time of the start. */
   readonly random?: Random
@@ -156,8 +158,9 @@ function openWorld(
     const faults = new Faults(options.faults, streams('world faults'))
     const random = streams('world')
     const isHalted = (market: SimMarket) => halts.isHalted(market)
-    const parts = { seed, messagesPerSecond, plan, faults, clock, random, earlier, isHalted }
-    const world = new SimulatedWorld(parts)
+    const { gapsPerMinute = 0 } = options
+    const parts = { seed, messagesPerSecond, gapsPerMinute, plan, faults, clock, random, earlier }
+    const world = new SimulatedWorld({ ...parts, isHalted })
     const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
     record?.restore(world, wallets)
     record?.follow(world, wallets)

@@ -16,6 +16,8 @@ export interface SpawnOptions {
   /** Part of venue a's markets that is of protocol v2. */
   readonly v2Share: number
   readonly messagesPerSecond: number
+  /** Planned price gaps a minute; none unless said. */
+  readonly gapsPerMinute?: number
   /** Names of faults; the child refuses unknown ones. */
   readonly faults: readonly string[]
   /** Seconds after which the activity stream ends; null, the default: never. */
@@ -80,6 +82,7 @@ const DEFAULTS = {
   kalshiPublicKeyPem: null,
   worldFolder: null,
   activityEndsS: null,
+  gapsPerMinute: 0,
 }
 
 async function end(child: ChildProcess, ended: Promise<string>, clock: Clock): Promise<void> {

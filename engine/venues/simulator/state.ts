@@ -5,6 +5,7 @@
 //   ?view=books&venue=a|b                touched open markets: {nativeId: {bids, asks, tick}}
 //   ?view=trades&venue=a|b&from_index=N  rows from the run's N-th trade on, at most 10,000
 //   ?view=pairs                          every question listed on both venues
+//   ?view=gaps                           the planned gaps that opened: kind, markets, when they open and close
 //   ?view=wallets                        every wallet that has traded: addresses and number of events
 //   ?view=wallet&address=A&from_index=N  one wallet: cash, balances, events from its N-th on, at most 10,000
 //   ?action=pause | resume               stops and restarts the flow; answers the summary
@@ -19,6 +20,7 @@ import {
   type SimWallets,
 } from './model.ts'
 import { participation, shownPrice } from './world/fill-money.ts'
+import type { SimGap } from './world/gaps.ts'
 import { isNamed } from './world/wallet-events.ts'
 import type { SimulatedWorld } from './world.ts'
 
@@ -37,6 +39,7 @@ export function worldState(
   const view = query.get('view') ?? 'summary'
   if (view === 'summary') return summary(world)
   if (view === 'pairs') return pairs(world)
+  if (view === 'gaps') return { now_ms: world.nowMs(), gaps: world.gaps.map(gapRow) }
   if (view === 'wallets') return { wallets: wallets.all().map(walletSummary) }
   if (view === 'wallet') {
     const ledger = wallets.wallet(query.get('address') ?? '')
@@ -47,7 +50,7 @@ export function worldState(
   if (venue === undefined) return { error: 'venue accepts a, b' }
   if (view === 'books') return books(world, venue)
   if (view === 'trades') return trades(world, venue, Number(query.get('from_index') ?? 0))
-  return { error: 'view accepts summary, books, trades, pairs, wallets, wallet' }
+  return { error: 'view accepts summary, books, trades, pairs, gaps, wallets, wallet' }
 }
 
 function summary(world: SimulatedWorld): unknown {
@@ -145,6 +148,10 @@ function pairs(world: SimulatedWorld): unknown {
     })
   }
   return { pairs }
+}
+
+const gapRow = ({ kind, a, b, question, opensMs, closesMs }: SimGap): unknown => {
+  return { kind, a, b, question, opens_ms: opensMs, closes_ms: closesMs }
 }
 
 function walletSummary(ledger: SimWalletLedger): Readonly<Record<string, unknown>> {

@@ -25,6 +25,7 @@ import { ActivityTree } from './world/activity-tree.ts'
 import { BookFaults, WITHDRAWN_MS, type Withdrawal } from './world/book-faults.ts'
 import { DueList } from './world/due-list.ts'
 import { fairPricesOf } from './world/fair-price.ts'
+import { Gaps, type SimGap } from './world/gaps.ts'
 import { endTrading, LIFE, nextMomentMs } from './world/lifecycle.ts'
 import { LiveMarket } from './world/live-market.ts'
 import { migratedOf } from './world/migrated-market.ts'
@@ -73,6 +74,7 @@ export class SimulatedWorld implements World {
   readonly #trading: Trading
   readonly #flow: OrderFlow
   readonly #faults: BookFaults
+  readonly #gaps: Gaps
   readonly #isHalted: (market: SimMarket) => boolean
   readonly #open = new ActivityTree<LiveMarket>()
   readonly #due = new DueList<Due>()
@@ -104,6 +106,8 @@ export class SimulatedWorld implements World {
     clock: Clock
     random: Random
     earlier?: EarlierRuns | null
+    /** Planned price gaps a minute; none unless said. */
+    gapsPerMinute?: number
     /** Whether a market stands still, with all its orders. */
     isHalted?: (market: SimMarket) => boolean
   }) {
@@ -136,6 +140,10 @@ export class SimulatedWorld implements World {
     this.#trading = new Trading({ random, wallets, ids, tell })
     this.#flow = new OrderFlow({ random, trading: this.#trading, tell })
     this.#faults = new BookFaults({ faults: options.faults, tell })
+    this.#gaps = new Gaps({
+      ...{ seed, startedMs: this.startedMs, perMinute: options.gapsPerMinute ?? 0 },
+      ...{ flow: this.#flow, pairs: (asks) => this.#pairs(asks) },
+    })
     const planned = options.plan.eventsAt(nowMs).toSorted(byCreation)
     for (const event of planned) this.#admit(event, null)
   }
@@ -172,7 +180,13 @@ export class SimulatedWorld implements World {
       this.#sweptSecond = second
       this.#sweep(second, nowMs)
     }
+    this.#gaps.step(nowMs)
     this.#runFlow(nowMs)
+  }
+
+  /** The planned gaps that opened so far. */
+  get gaps(): readonly SimGap[] {
+    return this.#gaps.planned
   }
 
   /** Stops everything that moves, for exact comparisons; answers go on. */
@@ -278,6 +292,19 @@ export class SimulatedWorld implements World {
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener)
     }
+  }
+
+  /** Pairs of some kinds of which both markets trade and are quoted. */
+  #pairs(asks: (kind: SimPairKind) => boolean) {
+    const pairs: { readonly a: LiveMarket; readonly b: LiveMarket }[] = []
+    const isMoving = (market: LiveMarket): boolean => market.slot >= 0 && !this.#isHalted(market)
+    for (const a of this.#markets.a.values()) {
+      const { pair } = a.listing
+      if (pair === null || !asks(pair.kind) || !isMoving(a)) continue
+      const b = this.#markets.b.get(pair.otherNativeId)
+      if (b !== undefined && isMoving(b)) pairs.push({ a, b })
+    }
+    return pairs
   }
 
   #lists(venue: SimVenue): { markets: readonly SimMarket[]; events: readonly SimEvent[] } {
@@ -422,7 +449,7 @@ export class SimulatedWorld implements World {
    * question, or of one event, never offer more than they are worth together. False while one of them stands still.
    */
   #settle({ linked }: LiveMarket, nowMs: TimeMs): boolean {
-    if (linked.some((market) => this.#isHalted(market))) return false
+    if (linked.some((market) => market.gap?.isHeld === true || this.#isHalted(market))) return false
     for (const market of linked) if (market.slot >= 0) this.#flow.settle(market, nowMs)
     return true
   }

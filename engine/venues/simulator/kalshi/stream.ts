@@ -188,6 +188,10 @@ export class KalshiStream {
   #tellLevels(change: BookChange): void {
     const watch = this.#watches.get(change.market.listing.nativeId)
     if (watch === undefined || watch.books.size === 0) return
+    if (change.kind === 'levels' && change.isLost === true) {
+      for (const subscription of watch.books) subscription.nextSeq()
+      return
+    }
     for (const [position, level] of change.changes.entries()) {
       const previous = change.previousSizes[position]
       if (previous === undefined) continue

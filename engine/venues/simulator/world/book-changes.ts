@@ -31,8 +31,8 @@ export class BookChanges {
     this.#changes.push({ side, price, size })
   }
 
-  /** Emits what was noted, if anything was. */
-  tell(atMs: TimeMs, tell: (change: WorldChange) => void): void {
+  /** Emits what was noted, if anything was; `isLost` where venue b's stream is to lose it. */
+  tell(atMs: TimeMs, tell: (change: WorldChange) => void, isLost = false): void {
     if (this.#changes.length === 0) return
     this.#market.updatedMs = atMs
     tell({
@@ -40,6 +40,7 @@ export class BookChanges {
       market: this.#market,
       changes: this.#changes,
       previousSizes: this.#previousSizes,
+      isLost,
       atMs,
     })
   }

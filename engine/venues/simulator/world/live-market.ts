@@ -36,6 +36,14 @@ interface Surroundings {
   nowMs(): TimeMs
 }
 
+/** What a planned gap makes of a market. */
+interface MarketGap {
+  /** What makers add to the fair price, in micros. */
+  readonly skew: number
+  /** Whether the book stands still meanwhile. */
+  readonly isHeld: boolean
+}
+
 /** One market; the world and its order flow are the only writers. */
 export class LiveMarket implements SimMarket {
   readonly listing: SimListing
@@ -48,8 +56,8 @@ export class LiveMarket implements SimMarket {
   slot = -1
   /** Markets whose prices hang together, this one among them: one array for all of them (world.ts). */
   linked: LiveMarket[]
-  /** What makers wrongly add to the fair price while a gap is planned here, in micros. */
-  skew = 0
+  /** The planned gap that is open here (gaps.ts). */
+  gap: MarketGap | null = null
   /** A hash that gives the market its habits: spread, depth, share of whole sizes. */
   readonly temper: number
   readonly #around: Surroundings
@@ -86,13 +94,13 @@ export class LiveMarket implements SimMarket {
   /** What makers quote around: the fair price, but for a planned gap. */
   quotedPrice(atMs: TimeMs): PriceMicros {
     const fair = this.#fair.at(atMs)
-    if (this.skew === 0) return fair
-    return priceMicros(Math.min(Math.max(fair + this.skew, TENTH_CENT), MICROS - TENTH_CENT))
+    if (this.gap === null) return fair
+    return priceMicros(Math.min(Math.max(fair + this.gap.skew, TENTH_CENT), MICROS - TENTH_CENT))
   }
 
   /** The spread makers keep here, in ticks. */
   get spread(): number {
-    return spreadTicks(this.temper, this.listing.activity)
+    return this.gap === null ? spreadTicks(this.temper, this.listing.activity) : 1
   }
 
   /** How many levels a side has in quiet times. */

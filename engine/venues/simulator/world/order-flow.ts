@@ -6,9 +6,11 @@
 import type { BookSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'
 import {
+  MICROS,
   type PriceMicros,
   priceMicros,
   SIZE_ZERO,
+  type SizeMicros,
   sizeMicros,
   type TimeMs,
 } from '../../../units.ts'
@@ -78,6 +80,21 @@ export class OrderFlow {
     changes.tell(atMs, this.#tell)
   }
 
+  /** Takes back what an open market's price has passed and quotes at the best prices that makers want now. */
+  requote(
+    market: LiveMarket,
+    atMs: TimeMs,
+    how: { size?: SizeMicros; isLost?: boolean } = {},
+  ): void {
+    const action = this.#actionOn(market, atMs)
+    if (action === null) return
+    const { book, changes, bid, ask } = action
+    this.#takeBack(action)
+    if ((book.bestBid ?? 0) < bid) this.#quote(action, 'bid', bid, 0, how.size)
+    if ((book.bestAsk ?? MICROS) > ask) this.#quote(action, 'ask', ask, 0, how.size)
+    changes.tell(atMs, this.#tell, how.isLost)
+  }
+
   #actionOn(market: LiveMarket, atMs: TimeMs): Action | null {
     const book = market.liveBook()
     if (book === null) return null
@@ -100,7 +117,7 @@ export class OrderFlow {
   #follow(action: Action): void {
     const { book, bid, ask } = action
     this.#takeBack(action)
-    const lagMicros = LAG_TICKS * action.market.tickMicros
+    const lagMicros = action.market.gap === null ? LAG_TICKS * action.market.tickMicros : 0
     const { bestBid, bestAsk } = book
     if (bestBid === null || bid - bestBid > lagMicros) this.#quote(action, 'bid', bid, 0)
     if (bestAsk === null || bestAsk - ask > lagMicros) this.#quote(action, 'ask', ask, 0)
@@ -147,12 +164,17 @@ export class OrderFlow {
   }
 
   /** Adds an order at a price, if it can be quoted there without crossing. */
-  #quote({ book, changes }: Action, side: BookSide, micros: number, behind: number): void {
+  #quote(
+    { book, changes }: Action,
+    side: BookSide,
+    micros: number,
+    behind: number,
+    size = levelSize(this.#random, behind),
+  ): void {
     if (!isQuotable(micros)) return
     const price: PriceMicros = priceMicros(micros)
     const opposite = side === 'bid' ? book.bestAsk : book.bestBid
     if (opposite !== null && (side === 'bid' ? price >= opposite : price <= opposite)) return
-    const added = levelSize(this.#random, behind)
-    changes.set(side, price, sizeMicros(book.sizeAt(side, price) + added))
+    changes.set(side, price, sizeMicros(book.sizeAt(side, price) + size))
   }
 }

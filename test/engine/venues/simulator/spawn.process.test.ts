@@ -49,6 +49,7 @@ test('[SIMRUN3] the child ends by itself when its parent lets go of it', async (
     kalshiPublicKeyPem: null,
     worldFolder: null,
     activityEndsS: null,
+    gapsPerMinute: 0,
   }
   const child = fork(CHILD, [JSON.stringify(options)], {
     execArgv: ['--import', import.meta.resolve('tsx')],

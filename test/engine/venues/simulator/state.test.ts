@@ -82,7 +82,10 @@ test('[SIMSTATE4] pausing freezes the world until it is resumed', () => {
 
 test('[SIMSTATE5] a query that means nothing is answered with what is accepted', () => {
   const { ask } = makeWorld()
-  assert.match(ask('view=weather&venue=a').error, /summary, books, trades, pairs, wallets, wallet/)
+  assert.match(
+    ask('view=weather&venue=a').error,
+    /summary, books, trades, pairs, gaps, wallets, wallet/,
+  )
   assert.match(ask('view=books').error, /venue accepts a, b/)
   assert.match(ask('action=explode').error, /pause, resume/)
   assert.match(ask('view=trades&venue=a&from_index=-1').error, /from 0/)

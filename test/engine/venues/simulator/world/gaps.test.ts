@@ -1,0 +1,117 @@
+// The plan of gaps: when which kind opens, and what the books of its pair then show. Not for: what a service makes of it
+// (test/simulation/gaps.process.test.ts).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { MICROS } from '../../../../../engine/units.ts'
+import { Calendar } from '../../../../../engine/venues/simulator/calendar.ts'
+import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
+import { seriesFees } from '../../../../../engine/venues/simulator/kalshi/fees.ts'
+import type { SimMarket, WorldChange } from '../../../../../engine/venues/simulator/model.ts'
+import { feeScheduleOf } from '../../../../../engine/venues/simulator/world/fees.ts'
+import type { SimGap } from '../../../../../engine/venues/simulator/world/gaps.ts'
+import { SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+
+const STEP_MS = 20
+const FLOW_MS = 120_000
+
+function makeWorld(gapsPerMinute: number, seed = 2) {
+  const clock = new ManualClock()
+  const world = new SimulatedWorld({
+    ...{ seed, messagesPerSecond: 20, gapsPerMinute, clock },
+    plan: new Calendar({ seed, marketsPerVenue: 120 }),
+    faults: new Faults([], seededRandom('faults')),
+    random: seededRandom('world'),
+  })
+  const run = (ms: number, look: () => void = () => undefined): void => {
+    for (let elapsed = 0; elapsed < ms; elapsed += STEP_MS) {
+      clock.advance(STEP_MS)
+      world.step()
+      look()
+    }
+  }
+  return { world, run }
+}
+
+/** The best crossing of two books before fees, in micros, and how many contracts there are of it. */
+function crossing(a: SimMarket, b: SimMarket): { readonly gap: number; readonly size: number } {
+  const of = (bids: SimMarket, asks: SimMarket) => {
+    const [bid, ask] = [bids.book.bids[0], asks.book.asks[0]]
+    if (bid === undefined || ask === undefined) return { gap: -MICROS, size: 0 }
+    return { gap: bid.price - ask.price, size: Math.min(bid.size, ask.size) }
+  }
+  const [one, other] = [of(a, b), of(b, a)]
+  return one.gap > other.gap ? one : other
+}
+
+function feesOf(a: SimMarket, b: SimMarket, nowMs: number): number {
+  const price = (a.book.bestBid ?? 0) / MICROS
+  const rates =
+    (feeScheduleOf(a)?.rate ?? 0) + 0.07 * seriesFees(b.event.series, nowMs).fee_multiplier
+  return MICROS * price * (1 - price) * rates
+}
+
+function pairOf(world: SimulatedWorld, gap: SimGap): { a: SimMarket; b: SimMarket } {
+  const [a, b] = [world.market('a', gap.a), world.market('b', gap.b)]
+  assert.ok(a !== null && b !== null)
+  return { a, b }
+}
+
+test('[SIMGAP1] the plan follows from seed, start and clock: at its rate, a real one first, none unless asked for', () => {
+  const plan = (perMinute: number, seed?: number) => {
+    const { world, run } = makeWorld(perMinute, seed)
+    run(60_000)
+    return world.gaps
+  }
+  const gaps = plan(30)
+  assert.deepEqual(plan(30), gaps)
+  assert.notDeepEqual(plan(30, 3), gaps)
+  assert.deepEqual(plan(0), [])
+  assert.ok(gaps.length > 20 && gaps.length <= 30, `${gaps.length} gaps`)
+  assert.equal(gaps[0]?.kind, 'real')
+  for (const { opensMs, closesMs, kind } of gaps) {
+    assert.ok(closesMs - opensMs >= (kind === 'real' ? 20_000 : 5_000))
+  }
+})
+
+test('[SIMGAP2] a real gap leaves more than the fees, others less, or a few contracts, or a pair that differs; after it there is none', () => {
+  const { world, run } = makeWorld(20)
+  const seen = new Map<string, number>()
+  const lost: WorldChange[] = []
+  world.onChange((change) => {
+    if (change.kind === 'levels' && change.isLost === true) lost.push(change)
+  })
+  let opened = 0
+  run(FLOW_MS, () => {
+    for (const gap of world.gaps.slice(opened)) {
+      opened += 1
+      const { a, b } = pairOf(world, gap)
+      const { gap: micros, size } = crossing(a, b)
+      const fees = feesOf(a, b, gap.opensMs)
+      seen.set(gap.kind, (seen.get(gap.kind) ?? 0) + 1)
+      if (gap.kind === 'real') assert.ok(micros > fees && size >= MICROS, `${micros} of ${fees}`)
+      if (gap.kind === 'fees') assert.ok(micros > 0 && micros < fees, `${micros} of ${fees}`)
+      if (gap.kind === 'depth') assert.ok(micros > fees && size === 30_000, `${size}`)
+      if (gap.kind === 'trap') assert.ok(micros > fees && a.listing.pair?.kind !== 'same')
+      if (gap.kind === 'stale') {
+        assert.ok(micros <= 0, 'both moved')
+        assert.deepEqual(
+          lost.map(({ market }) => market),
+          [b],
+        )
+        lost.length = 0
+      }
+    }
+    for (const gap of world.gaps.filter(({ closesMs }) => closesMs <= world.nowMs())) {
+      const { a, b } = pairOf(world, gap)
+      const isAgain = world.gaps.some((one) => one.a === gap.a && one.closesMs > world.nowMs())
+      if (isAgain || gap.kind === 'trap' || a.status !== 'open' || b.status !== 'open') continue
+      assert.ok(crossing(a, b).gap <= 0, 'it closed')
+    }
+  })
+  for (const kind of ['real', 'fees', 'depth', 'trap', 'stale']) {
+    assert.ok((seen.get(kind) ?? 0) > 0, `no ${kind} in ${JSON.stringify([...seen])}`)
+  }
+})

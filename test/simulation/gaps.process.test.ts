@@ -1,0 +1,143 @@
+// The plan of gaps between the simulated venues, held against the opportunities that a whole engine finds, in this
+// process and on one clock: every real gap that lasts is found, and nothing else. Three quarters of a minute of the world, or
+// five minutes with every fault on under TEST_LONG=1. Not for: what a basket earns (test/engine/arbitrage/).
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { isSame } from '../../actors/arbitrage/baskets.ts'
+import { pause } from '../../engine/clock.ts'
+import { FAULT_NAMES } from '../../engine/fault-names.ts'
+import { opportunityKeptMsMin } from '../../engine/limits.ts'
+import type { Opportunity } from '../../engine/opportunity.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
+import { goOn } from '../support/fakes/own-time.ts'
+import { read } from '../support/rigs/rig.ts'
+import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const FLOW_MS = isLong ? 300_000 : 45_000
+const FAULTS = isLong ? FAULT_NAMES : []
+/** Real gaps that last so long are to be found. */
+const LASTS_MS = 3_000
+/** On the way a message may be this late: the clock runs ten times as fast as the machine's. */
+const LATE_MS = 3_000
+const MATCHED_LOOKS = 5
+
+interface Gap {
+  readonly kind: string
+  readonly a: string
+  readonly b: string
+  readonly question: string
+  readonly opens_ms: number
+  readonly closes_ms: number
+}
+
+interface Found {
+  readonly opportunity: Opportunity
+  readonly markets: readonly string[]
+  readonly openedMs: number
+  closedMs: number
+  reason: string | null
+}
+
+const isOf = ({ a, b }: Gap, { markets }: Found): boolean =>
+  markets.length === 2 && markets.includes(a) && markets.includes(b)
+
+const overlaps = (gap: Gap, { openedMs, closedMs }: Found): boolean =>
+  openedMs <= gap.closes_ms + LATE_MS && closedMs >= gap.opens_ms
+
+const tell = ({ kind, a, b, question }: Gap): string => `${kind}: ${question} (${a}, ${b})`
+
+const tellFound = ({ opportunity, openedMs, closedMs, reason }: Found): string => {
+  const { id, kind, question, profit, contracts, legs } = opportunity
+  const at = legs.map(({ market, isFirst }) => `${market.nativeId} ${isFirst ? 'Yes' : 'No'}`)
+  return `${id} ${kind} for ${closedMs - openedMs} ms, closed by ${reason}: ${profit} micros of ${contracts}, ${question} (${at.join(', ')})`
+}
+
+test('[SIMGAP3] every planted real gap that lasts is found, and nothing is falsely found', async (t) => {
+  const clock = new ManualClock()
+  const simulator = await startSimulator({
+    ...{ seed: 1, marketsPerVenue: 120, messagesPerSecond: 200, gapsPerMinute: 24 },
+    ...{ faults: FAULTS, clock, log: silentLog, basePort: 0, kalshiPublicKeyPem: null },
+  })
+  const { urls, kalshiKeyId: keyId, kalshiPrivateKeyPem: privateKeyPem } = simulator
+  const kalshi = { restUrl: urls.kalshiRest, wsUrl: urls.kalshiWs, keyId, privateKeyPem }
+  const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-gaps-'))
+  const stopTime = goOn(clock)
+  const { engine } = await openWatchedEngine({
+    ...{ dataDir, addresses: { polymarket: urls, kalshi }, clock },
+  })
+  try {
+    const { matches, catalog } = engine.view
+    const founds = new Map<string, Found>()
+    engine.publisher.watch({
+      name: 'gaps test',
+      onUpdate(update) {
+        if (update.kind !== 'arbitrage') return
+        const { opportunity, event, reason } = update
+        const { id, legs, openedAtMs: openedMs } = opportunity
+        if (event === 'opened') {
+          const markets = legs.map(({ market }) => String(market.nativeId))
+          founds.set(id, { opportunity, markets, openedMs, closedMs: Infinity, reason: null })
+        } else if (event === 'closed') {
+          const found = founds.get(id)
+          if (found !== undefined) Object.assign(found, { closedMs: clock.nowMs(), reason })
+        }
+      },
+    })
+    // Until the matcher has seen all markets, and each book was told.
+    for (let looks = 0, total = -1; looks < MATCHED_LOOKS; looks += 1) {
+      await pause(clock, 2_000)
+      if (matches.highCount === 0 || matches.total !== total) looks = 0
+      total = matches.total
+    }
+    const sinceMs = clock.nowMs()
+    await pause(clock, FLOW_MS)
+    const untilMs = clock.nowMs()
+    const answer = await read<{ gaps: readonly Gap[] }>(`${urls.gamma}/sim/state?view=gaps`)
+    const isKnown = ({ a }: Gap): boolean => {
+      const market = catalog.find(`venue_a_${a}`)
+      const match = market === null ? null : matches.matchOf(market.ref)
+      return match !== null && isSame(match)
+    }
+    const planted = answer.gaps.filter(
+      ({ kind, opens_ms: opens, closes_ms: closes }) =>
+        kind === 'real' &&
+        Math.min(closes, untilMs) - Math.max(opens, sinceMs) >= LASTS_MS + LATE_MS,
+    )
+    const lasting = [...founds.values()].filter(
+      ({ openedMs, closedMs }) => closedMs - openedMs >= opportunityKeptMsMin,
+    )
+    const real = answer.gaps.filter(({ kind }) => kind === 'real')
+    const isReal = (found: Found): boolean =>
+      real.some((gap) => isOf(gap, found) && overlaps(gap, found))
+    const falsely = lasting.filter((found) => !isReal(found))
+    const ofKind = (kind: string): string => {
+      const all = answer.gaps.filter((gap) => gap.kind === kind && gap.closes_ms >= sinceMs)
+      return `${all.length} ${kind}`
+    }
+    const missed = planted.filter(
+      (gap) => !lasting.some((one) => isOf(gap, one) && overlaps(gap, one)),
+    )
+    const others = ['fees', 'depth', 'trap', 'stale'].map(ofKind).join(', ')
+    t.diagnostic(
+      `${planted.length} planted, ${planted.length - missed.length} found, ${falsely.length} falsely found; beside them ${others}; ${founds.size} openings, ${lasting.length} of them lasted`,
+    )
+    for (const gap of missed)
+      t.diagnostic(`missed ${tell(gap)}, ${isKnown(gap) ? 'a pair' : 'no pair'}`)
+    for (const found of falsely) t.diagnostic(`falsely ${tellFound(found)}`)
+    assert.deepEqual(missed.map(tell), [])
+    assert.deepEqual(falsely.map(tellFound), [])
+    assert.ok(planted.length >= FLOW_MS / 10_000, 'enough were planted')
+  } finally {
+    await engine.stop()
+    stopTime()
+    await simulator.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+})
