@@ -15,6 +15,7 @@ import { logOut, session } from './session.ts'
 import { useSignal } from './signal.ts'
 
 const LINKS: readonly (readonly [page: PageName, name: string])[] = [
+  ['opportunities', 'Opportunities'],
   ['markets', 'Markets'],
   ['matches', 'Matches'],
   ['sports', 'Sports'],
@@ -48,7 +49,7 @@ export function App() {
   return html`
     <a class="skip" href="#main" onClick=${skipTo(main)}>Skip to the page</a>
     <div class="head"><header class="top">
-      <a class="name" href=${hrefOf('markets')}>Twinbook</a>
+      <a class="name" href=${hrefOf('opportunities')}>Twinbook</a>
       <nav aria-label="Pages" ref=${links}>
         ${LINKS.map(
           ([name, text]) => html`<a

@@ -14,6 +14,7 @@ type Loaded =
   | { readonly kind: 'failed'; readonly error: unknown }
 
 const LOADERS: Readonly<Record<PageName, () => Promise<Page>>> = {
+  opportunities: async () => (await import('./pages/opportunities.ts')).OpportunitiesPage,
   markets: async () => (await import('./pages/markets.ts')).MarketsPage,
   market: async () => (await import('./pages/market.ts')).MarketPage,
   matches: async () => (await import('./pages/matches.ts')).MatchesPage,

@@ -3,6 +3,7 @@
 
 import type { Static } from '@sinclair/typebox'
 import type { matchSchemas } from '../records/matches.ts'
+import type { OpportunitySchema } from '../records/opportunities.ts'
 import type { statsSchema } from '../routes/status.ts'
 import type {
   CandleSchema,
@@ -58,6 +59,7 @@ export type WalletPosition = Static<typeof WalletPositionSchema>
 export type WalletTrade = Static<typeof WalletTradeSchema>
 export type WalletPositionPage = Static<typeof walletPositionsSchema>
 export type WalletTradePage = Static<typeof walletTradesSchema>
+export type Opportunity = Static<typeof OpportunitySchema>
 export type Stats = Static<ReturnType<typeof statsSchema>>
 /** Pairs whose markets stand under the venues' configured names. */
 export type MatchList = Static<ReturnType<typeof matchSchemas>['list']>

@@ -4,8 +4,9 @@
 import { addressHash, onTabEvent } from './browser.ts'
 import { Signal } from './signal.ts'
 
-/** The pages, as they stand in the address: `#/markets?q=fed`, `#/market/venue_a_0x…`. */
+/** The pages, the first one first, as they stand in the address: `#/markets?q=fed`, `#/market/venue_a_0x…`. */
 export const PAGES = [
+  'opportunities',
   'markets',
   'market',
   'matches',
@@ -39,11 +40,11 @@ export function followAddress(): void {
   read()
 }
 
-/** Where an address leads; none leads to the markets. */
+/** Where an address leads; none leads to the first page. */
 export function placeOf(hash: string): Place {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const [first = '', ...rest] = path.split('/')
-  const page = PAGES.find((name) => name === (first === '' ? 'markets' : first)) ?? 'unknown'
+  const page = first === '' ? PAGES[0] : (PAGES.find((name) => name === first) ?? 'unknown')
   return {
     page,
     subject: rest.length === 0 ? null : decoded(rest.join('/')),

@@ -116,6 +116,7 @@ function opened(): StreamClient | null {
         case 'whale':
         case 'lifecycle':
         case 'candle':
+        case 'arbitrage':
           return tell(event)
       }
     },

@@ -127,7 +127,7 @@ test('[DASH7] the address names the page: back and forward, a link from outside,
   await page.getByRole('heading', { name: 'No such page' }).waitFor()
   assert.equal(await page.locator('nav [aria-current]').count(), 0)
   await page.goto(`${dashboard.face.origin}/dashboard#`)
-  await page.locator('nav [aria-current=page]:text("Markets")').waitFor()
+  await page.locator('nav [aria-current=page]:text("Opportunities")').waitFor()
   await tab.close()
 })
 

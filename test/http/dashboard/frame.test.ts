@@ -59,8 +59,8 @@ test('[DASH4] a problem is its field’s, whichever entry of a list it is of', (
 })
 
 test('[DASH7] an address names a page, its subject and its query, and reads back as it was written', () => {
-  assert.equal(placeOf('').page, 'markets')
-  assert.equal(placeOf('#').page, 'markets')
+  assert.equal(placeOf('').page, 'opportunities')
+  assert.equal(placeOf('#').page, 'opportunities')
   assert.equal(placeOf('#/nothing').page, 'unknown')
   assert.equal(placeOf('#/markets?q=a%20b').query.get('q'), 'a b')
   assert.equal(placeOf('#/market/%zz').subject, '%zz')

@@ -9,6 +9,7 @@ import { after, before, test } from '../../support/rigs/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
 import { judgement } from '../../support/twins/word-judge.ts'
 import { level, NOON } from '../../support/worlds/builders.ts'
+import { opportunity } from '../../support/worlds/opportunities.ts'
 
 let dashboard: FakeDashboard
 let market: FakeMarket
@@ -43,6 +44,12 @@ before(async () => {
     reasons: [markup('reason')],
   })
   engine.matches.put(market, twin, judged, NOON)
+  engine.arbitrage.open = [
+    opportunity([market.ref, twin.ref], {
+      ...{ id: 'k3f9c2-1', question: markup('question'), category: markup('category') },
+      explanation: markup('explanation'),
+    }),
+  ]
   engine.sports.put({ sport: 'nfl', date: '2026-11-20', game: markup('game') }, market, twin)
   engine.whaleRows.put(
     { number: market.ref.number, venue: 'a', nativeId: nativeMarketId('hostile') },
@@ -70,6 +77,8 @@ after(() => dashboard.close())
 test('[DASH15] markup in the texts of venues is shown as text on every page, and leads nowhere', async (t) => {
   const id = encodeURIComponent(market.ref.id)
   const pages: readonly (readonly [page: string, field: string])[] = [
+    ['#/opportunities', 'question'],
+    ['#/opportunities?open=k3f9c2-1', 'explanation'],
     ['#/markets', 'question'],
     [`#/market/${id}`, 'question'],
     ['#/matches', 'explanation'],

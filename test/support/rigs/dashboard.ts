@@ -116,6 +116,7 @@ export async function pagesToSee({ origin, key }: RealDashboard): Promise<readon
   const ids = await marketsOf('venue_a')
   const [busiest = ''] = ids
   return [
+    '#/opportunities',
     '#/markets',
     `#/market/${busiest}`,
     '#/matches',

@@ -1,7 +1,7 @@
 // The fields of a list's filters: each with its label, and a call of `choose` when the viewer has chosen. What is chosen
-// is kept in the address, so that a link or the back button leads to the same list. Upholds DASH57.
+// is kept in the address, so that a link or the back button leads to the same list. Upholds DASH57, DASH80.
 
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { setAddressHash } from '../../browser.ts'
 import { html } from '../../html.ts'
 import { hrefOf, type Place } from '../../route.ts'
@@ -57,7 +57,10 @@ export function ChoiceField(set: {
   </div>`
 }
 
-/** A number, a day, a text: chosen when the viewer leaves the field or presses Enter, and only when it is valid. */
+/**
+ * A number, a day, a text: chosen when the viewer leaves the field or presses Enter, and only when it is valid. What is
+ * typed meanwhile stays, however often the list around it is drawn.
+ */
 export function InputField(set: {
   readonly label: string
   readonly type: 'number' | 'date' | 'search'
@@ -67,11 +70,16 @@ export function InputField(set: {
   readonly bounds?: Readonly<Record<string, string | number>>
 }) {
   const id = useId()
+  const [typed, setTyped] = useState<string | null>(null)
+  useEffect(() => setTyped(null), [set.value])
+  const onInput = ({ currentTarget: input }: Event) => {
+    if (input instanceof HTMLInputElement) setTyped(input.value)
+  }
   const onChange = ({ currentTarget: input }: Event) => {
     if (input instanceof HTMLInputElement && input.reportValidity()) set.choose(input.value)
   }
   return html`<div class="field">
     <label for=${id}>${set.label}</label>
-    <input id=${id} type=${set.type} value=${set.value} onChange=${onChange} ...${set.bounds ?? {}} />
+    <input id=${id} type=${set.type} value=${typed ?? set.value} onInput=${onInput} onChange=${onChange} ...${set.bounds ?? {}} />
   </div>`
 }

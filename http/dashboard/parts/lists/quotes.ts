@@ -68,7 +68,10 @@ export function gapOf(one: Quote, other: Quote): number | null {
   return first === null || second === null ? null : exact(second - first)
 }
 
-const complement = (price: number | null) => (price === null ? null : exact(1 - price))
+const complement = (price: number | null) => (price === null ? null : complementOf(price))
+
+/** What the other outcome is offered for where this price is bid for the one, and the other way round. */
+export const complementOf = (price: number): number => exact(1 - price)
 
 /** Prices are whole millionths, midpoints halves of them. */
 const exact = (value: number): number => Math.round(value * 2e6) / 2e6

@@ -21,7 +21,7 @@ import { Ago } from '../time.ts'
 /** Levels a side. */
 const FEW = 10
 const MANY = 50
-/** Rows that a side has at least. */
+/** Rows that a side has at least where nothing is marked. */
 const ROOM = 6
 
 /** Draws again, at most once a picture, when one of these markets' books changes; they are followed meanwhile. */
@@ -31,6 +31,19 @@ export function useBooks(marketIds: readonly string[]): void {
       follow({ channel: 'orderbook', marketIds }, { onMessage: redraw, onGap: () => redraw() }),
     [marketIds.join('\n')],
   )
+}
+
+/** A market's live book, at most `depth` levels a side, and how far it can be trusted. */
+export function useBook(
+  marketId: string,
+  platform: string,
+  depth?: number,
+): { readonly book: BookView | null; readonly state: BookState } {
+  const { state: connection } = useSignal(streamState)
+  const feed = useSignal(feeds).get(platform) ?? null
+  useBooks([marketId])
+  const book = streamClient()?.book(marketId, depth) ?? null
+  return { book, state: bookStateOf(book, connection, feed) }
 }
 
 export function BookPanel({
@@ -43,12 +56,8 @@ export function BookPanel({
 }) {
   const [levels, setLevels] = useState(FEW)
   const decimals = useRef(0)
-  const { state: connection } = useSignal(streamState)
-  const feed = useSignal(feeds).get(platform) ?? null
-  useBooks([marketId])
   // One more than is shown tells whether there are more.
-  const book = streamClient()?.book(marketId, levels + 1) ?? null
-  const state = bookStateOf(book, connection, feed)
+  const { book, state } = useBook(marketId, platform, levels + 1)
   // Never fewer than before: figures that come and go would make the column jump.
   if (book !== null) decimals.current = decimalsOf(best(book, levels), decimals.current)
   return html`<section
@@ -83,50 +92,67 @@ const decimalsOf = ({ bids, asks }: Pick<BookView, 'bids' | 'asks'>, least: numb
 const hasBelow = (book: BookView | null, levels: number): boolean =>
   book !== null && Math.max(book.bids.length, book.asks.length) > levels
 
-function ladder(
+/** Both sides as one table; `taken` of each ask, the best first, is marked in a column of its own. */
+export function ladder(
   { bids, asks }: ReturnType<typeof ladderOf>,
   { spread, midPrice }: { readonly spread: number | null; readonly midPrice: number | null },
   decimals: number,
+  taken: readonly number[] | null = null,
 ) {
   if (bids.length === 0 && asks.length === 0) {
     return html`<${Empty}>Nobody has an order in this book.<//>`
   }
+  const [columns, room] = taken === null ? [3, ROOM] : [4, 0]
   return html`<div class="scroll-x">
     <table class="list ladder">
       <caption class="visually-hidden">Asks, the highest first, then bids</caption>
       <thead>
-        <tr><th scope="col" class="num">Price</th><th scope="col" class="num">Contracts</th><th scope="col" class="num">Total</th></tr>
+        <tr>
+          <th scope="col" class="num">Price</th><th scope="col" class="num">Contracts</th><th scope="col" class="num">Total</th>
+          ${taken === null ? null : html`<th scope="col" class="num">Taken</th>`}
+        </tr>
       </thead>
-      <tbody data-side="ask">${blanks(asks)}${[...asks].reverse().map((row) => rung('ask', row, decimals))}</tbody>
+      <tbody data-side="ask">${blanks(asks, room)}${asks
+        .map((row, index) =>
+          rung('ask', row, decimals, taken === null ? null : (taken[index] ?? 0)),
+        )
+        .reverse()}</tbody>
       <tbody class="middle">
         <tr>
-          <td colspan="3">
+          <td colspan=${columns}>
             Spread <strong data-figure="spread">${priceText(spread)}</strong>
             <span class="gap"> Midpoint <strong data-figure="mid">${priceText(midPrice)}</strong></span>
           </td>
         </tr>
       </tbody>
-      <tbody data-side="bid">${bids.map((row) => rung('bid', row, decimals))}${blanks(bids)}</tbody>
+      <tbody data-side="bid">${bids.map((row) => rung('bid', row, decimals, taken === null ? null : 0))}${blanks(bids, room)}</tbody>
     </table>
   </div>`
 }
 
 /** Rows without a level, so that the middle of a thin book stays where it is while levels come and go. */
-const blanks = (rows: readonly LadderRow[]) =>
+const blanks = (rows: readonly LadderRow[], room: number) =>
   Array.from(
-    { length: Math.max(0, ROOM - rows.length) },
+    { length: Math.max(0, room - rows.length) },
     (_, index) =>
       html`<tr class="blank" key=${`blank ${index}`} aria-hidden="true"><td colspan="3"></td></tr>`,
   )
 
-function rung(side: 'bid' | 'ask', { price, size, total, share }: LadderRow, decimals: number) {
-  return html`<tr key=${price}>
+function rung(
+  side: 'bid' | 'ask',
+  { price, size, total, share }: LadderRow,
+  decimals: number,
+  taken: number | null,
+) {
+  const isTaken = taken !== null && taken > 0
+  return html`<tr key=${price} class=${isTaken ? 'taken' : ''}>
     <td class=${`num ${side}`}>${priceText(price, decimals)}</td>
     <td class="num">${fullSizeText(size)}</td>
     <td class="num total">
       <span class=${`bar ${side}`} style=${{ transform: `scaleX(${share.toFixed(4)})` }}></span>
       <span class="figure">${fullSizeText(total)}</span>
     </td>
+    ${taken === null ? null : html`<td class="num" data-taken=${isTaken ? taken : null}>${isTaken ? fullSizeText(taken) : ''}</td>`}
   </tr>`
 }
 

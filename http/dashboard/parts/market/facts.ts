@@ -1,7 +1,7 @@
 // What a market is: its question, status and venue with a way there, its outcomes with live prices, its figures, and
 // the rules by which it ends. Every text of it is the venue's, and shown as a text. Upholds DASH45, DASH46.
 
-import { useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { countText, durationText, roundUsdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
@@ -67,12 +67,19 @@ const millis = (seconds: number | null): number | null =>
 /** Characters of the rules that are shown until the viewer unfolds them. */
 const RULES_SHOWN = 600
 
-export function MarketRules({ market }: { readonly market: Market }) {
+export function MarketRules({
+  market,
+  title = 'Rules',
+}: {
+  readonly market: Market
+  readonly title?: string
+}) {
+  const id = useId()
   const [isOpen, setOpen] = useState(false)
   const text = market.description?.trim() ?? ''
   const isLong = text.length > RULES_SHOWN
-  return html`<section class="card rules" aria-labelledby="rules-title">
-    <h2 id="rules-title">Rules</h2>
+  return html`<section class="card rules" aria-labelledby=${id}>
+    <h2 id=${id}>${title}</h2>
     ${
       text === ''
         ? html`<p class="muted">The venue gives none.</p>`

@@ -37,7 +37,8 @@ export function TwinPanel({ market }: { readonly market: Market }) {
   </section>`
 }
 
-async function askTwin(market: Market, signal: AbortSignal) {
+/** Rejects with ApiError. */
+export async function askTwin(market: Market, signal: AbortSignal) {
   const venues = await askVenues(signal)
   const isOfA = market.platforms[0]?.platform === venues.a
   const { matches } = await request<MatchList>('/v1/matching-markets', {

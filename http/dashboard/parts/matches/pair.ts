@@ -85,18 +85,23 @@ interface PairProps {
 export function MatchCard({ pair, venues, live }: PairProps) {
   const { match } = pair
   return html`<article class="card stack match" data-score=${match.score}>
-    <div class="row match-head">
-      <span class="match-score" title="The chance in percent that Yes means Yes">
-        <span class="visually-hidden">Score </span>${match.score.toFixed(1)}
-      </span>
-      <span class=${`tag ${CONFIDENCE_TAGS[match.confidence]}`}>${match.confidence} confidence</span>
-      <span class="tag">${match.relation}: ${RELATION_WORDS[match.relation]}</span>
-      ${match.inverted === true ? html`<span class="tag wait">inverted: Yes of one is No of the other</span>` : null}
-      ${match.vetoes.map((veto) => html`<span class="tag bad" key=${veto}>veto: ${wordsOfVeto(veto)}</span>`)}
-    </div>
+    <${MatchTags} match=${match} />
     <${PairPrices} pair=${pair} venues=${venues} live=${live} />
     <p class="muted match-why">${match.explanation} Found <${Time} atMs=${match.matched_at * 1_000} />.</p>
   </article>`
+}
+
+/** How sure a pair is, and what speaks against it. */
+export function MatchTags({ match }: { readonly match: MatchRecord }) {
+  return html`<div class="row match-head">
+    <span class="match-score" title="The chance in percent that Yes means Yes">
+      <span class="visually-hidden">Score </span>${match.score.toFixed(1)}
+    </span>
+    <span class=${`tag ${CONFIDENCE_TAGS[match.confidence]}`}>${match.confidence} confidence</span>
+    <span class="tag">${match.relation}: ${RELATION_WORDS[match.relation]}</span>
+    ${match.inverted === true ? html`<span class="tag wait">inverted: Yes of one is No of the other</span>` : null}
+    ${match.vetoes.map((veto) => html`<span class="tag bad" key=${veto}>veto: ${wordsOfVeto(veto)}</span>`)}
+  </div>`
 }
 
 /** Both questions with their prices for the same outcome. */

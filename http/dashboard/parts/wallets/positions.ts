@@ -8,6 +8,7 @@ import type { WalletPosition, WalletPositionPage } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { ChoiceField } from '../lists/filter-fields.ts'
 import { More, usePages } from '../lists/pages.ts'
+import { type Order, sortHeads } from '../lists/sort-heads.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { signedUsdText, wayOf } from './words.ts'
 
@@ -33,14 +34,9 @@ const STATUSES = [
 ] as const
 const PAGE_ROWS = 50
 
-interface Order {
-  readonly column: Column
-  readonly isDown: boolean
-}
-
 export function WalletPositions({ address }: { readonly address: string }) {
   const [status, setStatus] = useState('open')
-  const [order, setOrder] = useState<Order>({ column: 'current_value', isDown: true })
+  const [order, setOrder] = useState<Order<Column>>({ column: 'current_value', isDown: true })
   const paged = usePages(
     (cursor, signal) =>
       request<WalletPositionPage>(`/v1/wallets/${address}/positions`, {
@@ -59,8 +55,6 @@ export function WalletPositions({ address }: { readonly address: string }) {
   )
   const rows = paged.pages.flatMap(({ positions }) => positions)
   const summary = paged.pages[0]?.summary
-  const sortBy = (column: Column) =>
-    setOrder({ column, isDown: order.column === column ? !order.isDown : column !== 'question' })
   return html`<section class="card stack wallet-positions" aria-labelledby="wallet-positions">
     <div class="row view-head">
       <h2 id="wallet-positions">Positions</h2>
@@ -79,22 +73,19 @@ export function WalletPositions({ address }: { readonly address: string }) {
         ? html`<${Empty}>${status === 'all' ? 'No position' : `No ${status} position`} of this wallet.<//>`
         : null
     }
-    ${rows.length === 0 ? null : table(rows, order, sortBy)}
+    ${rows.length === 0 ? null : table(rows, order, setOrder)}
     ${summary === undefined ? null : html`<${More} paged=${paged} />`}
   </section>`
 }
 
-function table(rows: readonly WalletPosition[], order: Order, sortBy: (column: Column) => void) {
+function table(
+  rows: readonly WalletPosition[],
+  order: Order<Column>,
+  choose: (order: Order<Column>) => void,
+) {
   return html`<div class="scroll-x"><table class="list">
     <caption class="visually-hidden">Positions, to be sorted by the buttons of the columns</caption>
-    <thead><tr>${COLUMNS.map(([column, name, kind]) => {
-      if (column === null) return html`<th scope="col" class=${kind} key=${name}>${name}</th>`
-      const way = order.column !== column ? null : order.isDown ? 'descending' : 'ascending'
-      return html`<th scope="col" class=${kind} key=${name} aria-sort=${way}>
-        <button type="button" class="sort" onClick=${() => sortBy(column)}>${name}<span aria-hidden="true">${
-          way === null ? '' : order.isDown ? '↓' : '↑'
-        }</span></button></th>`
-    })}</tr></thead>
+    ${sortHeads(COLUMNS, order, choose)}
     <tbody>${rows.map((row) => html`<${Row} key=${row.token_id} row=${row} />`)}</tbody>
   </table></div>`
 }

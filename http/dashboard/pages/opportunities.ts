@@ -1,0 +1,151 @@
+// What buying on both venues, or all outcomes of an event, would earn now: a live table that can be sorted; a row opens
+// its books, costs and rules. Not for: one opportunity, opened (parts/opportunities/detail.ts). Upholds DASH76 to DASH79.
+
+import { Component } from 'preact'
+import { countText, gapText, priceText, sizeText, usdText } from '../format.ts'
+import { html } from '../html.ts'
+import {
+  ChoiceField,
+  changeQuery,
+  chosen,
+  chosenNumber,
+  InputField,
+} from '../parts/lists/filter-fields.ts'
+import { sortHeads } from '../parts/lists/sort-heads.ts'
+import { OpportunityDetail } from '../parts/opportunities/detail.ts'
+import {
+  gapOf,
+  OPPORTUNITY_ORDERS,
+  OPPORTUNITY_ROWS_MAX,
+  type OpportunityColumn,
+  type OpportunityRow,
+  shownRows,
+  useOpportunities,
+} from '../parts/opportunities/list.ts'
+import { Empty, Failure, Waiting } from '../parts/states.ts'
+import { Ago, Time } from '../parts/time.ts'
+import type { Opportunity } from '../records.ts'
+import type { PageProps, Place } from '../route.ts'
+
+const COLUMNS = [
+  [null, 'Question', ''],
+  [null, 'Buy, best price', ''],
+  ['gap', 'Gap', 'num'],
+  ['profit', 'Profit', 'num'],
+  ['size', 'Contracts', 'num'],
+  ['opened', 'Opened', 'num'],
+  ['closes', 'Closes', ''],
+  ['score', 'Score', 'num'],
+] as const
+const KINDS = [
+  ['', 'both'],
+  ['cross_venue', 'over both venues'],
+  ['single_venue', 'within one venue'],
+] as const
+const WAYS = ['down', 'up'] as const
+const PROFITS = { min: 0, max: Number.MAX_SAFE_INTEGER, otherwise: 0 }
+
+export function OpportunitiesPage({ place }: PageProps) {
+  const filter = {
+    profitMin: chosenNumber(place, 'profit', PROFITS),
+    kind: chosen(place, 'kind', ['', 'cross_venue', 'single_venue']),
+  }
+  const order = {
+    column: chosen(place, 'sort', OPPORTUNITY_ORDERS),
+    isDown: chosen(place, 'way', WAYS) === 'down',
+  }
+  const opened = place.query.get('open')
+  const { kind, error, rows, again } = useOpportunities(filter)
+  const shown = shownRows(rows, filter, order, opened)
+  const isGone = kind === 'answered' && opened !== null && !rows.has(opened)
+  return html`
+    <h1>Opportunities</h1>
+    <p class="muted">What buying both sides would earn now: gaps between the best prices, and the profit that the books’
+      depth and each venue’s fees leave of them. Not in it: the time until your orders arrive, venues that settle one
+      question differently, capital tied up until the close, moving money between venues.</p>
+    <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
+      <${InputField} label="Profit at least, in dollars" type="number" value=${String(filter.profitMin)}
+        bounds=${{ min: PROFITS.min, step: 'any', required: 'required' }}
+        choose=${(profit: string) => changeQuery(place, { profit })} />
+      <${ChoiceField} label="Kind" value=${filter.kind} choices=${KINDS}
+        choose=${(kind: string) => changeQuery(place, { kind })} />
+    </form>
+    ${kind === 'waiting' && shown.length === 0 ? html`<${Waiting} what="opportunities" />` : null}
+    ${kind === 'failed' ? html`<${Failure} error=${error} retry=${again} />` : null}
+    ${isGone ? html`<p class="state incomplete">The opportunity that was opened here is over, or does not pass the filters.</p>` : null}
+    ${
+      kind === 'answered' && shown.length === 0
+        ? html`<${Empty}>${
+            filter.profitMin > 0 || filter.kind !== ''
+              ? 'Nothing that passes these filters: lower the profit or take both kinds.'
+              : 'Nothing earns now: fees take more than the venues differ.'
+          } New ones appear by themselves.<//>`
+        : null
+    }
+    ${
+      shown.length === 0
+        ? null
+        : html`<div class="card"><div class="scroll-x"><table class="list stacked opportunities">
+      <caption class="muted">${
+        shown.length < OPPORTUNITY_ROWS_MAX
+          ? `${countText(shown.length)} open, live`
+          : `The ${countText(OPPORTUNITY_ROWS_MAX)} that earn most, live: ask for more profit to see fewer`
+      }</caption>
+      ${sortHeads<OpportunityColumn>(COLUMNS, order, ({ column, isDown }) =>
+        changeQuery(place, { sort: column, way: isDown ? 'down' : 'up' }),
+      )}
+      <tbody>${shown.map((row) => html`<${Row} key=${row.one.id} row=${row} isOpen=${row.one.id === opened} place=${place} />`)}</tbody>
+    </table></div></div>`
+    }
+  `
+}
+
+interface RowProps {
+  readonly row: OpportunityRow
+  readonly isOpen: boolean
+  readonly place: Place
+}
+
+class Row extends Component<RowProps> {
+  /** Of hundreds of rows few change between two pictures. */
+  override shouldComponentUpdate({ row, isOpen, place }: RowProps): boolean {
+    const { props } = this
+    return row !== props.row || isOpen !== props.isOpen || place !== props.place
+  }
+
+  override render({ row, isOpen, place }: RowProps) {
+    const { one, ended, isFresh } = row
+    const { id, question, category, match_score: score, closes_at: closes } = one
+    const toggle = () => changeQuery(place, { open: isOpen ? '' : id })
+    const detailId = `detail-${id}`
+    return html`
+      <tr class=${isFresh ? 'fresh' : ''} data-row=${id}>
+        <td class="question">
+          <button type="button" class="inline" aria-expanded=${isOpen} aria-controls=${isOpen ? detailId : null} onClick=${toggle}>${question}</button>
+          ${ended === null ? null : html` <span class="tag bad">ended</span>`}
+          ${category === null ? null : html`<span class="muted below">${category}</span>`}
+        </td>
+        <td class="buy" data-label="Buy, best price">${buys(one)}</td>
+        <td class="num" data-label="Gap" data-gap=${gapOf(one)}>${gapText(gapOf(one))}</td>
+        <td class="num up" data-label="Profit" data-profit=${one.profit_usd}>${usdText(one.profit_usd)}</td>
+        <td class="num" data-label="Contracts">${sizeText(one.contracts)}</td>
+        <td class="num" data-label="Opened"><${Ago} atMs=${one.opened_at_ms} /></td>
+        <td data-label="Closes"><${Time} atMs=${closes === null ? null : closes * 1_000} style="day" /></td>
+        <td class="num" data-label="Score">${score === null ? '–' : score.toFixed(1)}</td>
+      </tr>
+      ${isOpen ? html`<tr class="detail" id=${detailId}><td colspan=${COLUMNS.length}><${OpportunityDetail} row=${row} /></td></tr>` : null}
+    `
+  }
+}
+
+/** A leg a line; of more than two, all in one. */
+function buys({ legs }: Opportunity) {
+  if (legs.length > 2) {
+    const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)
+    return html`<span class="leg">${countText(legs.length)} outcomes at ${legs[0]?.platform} <strong>${priceText(price)}</strong></span>`
+  }
+  return legs.map(
+    ({ market_id: id, outcome, platform, best_price: price }) =>
+      html`<span class="leg" key=${id}>${outcome} at ${platform} <strong>${priceText(price)}</strong></span>`,
+  )
+}

@@ -1,0 +1,156 @@
+// One opportunity, opened: the books of its legs beside each other with the offers that would be taken marked, what each
+// leg costs with its fee, and what is known of where the rules of its markets differ. Not for: which opportunities there
+// are (list.ts). Upholds DASH78, DASH79.
+
+import type { BookView, Level } from '../../../client/connect.ts'
+import { request } from '../../api.ts'
+import { percentText, priceDecimals, priceText, sizeText, usdText } from '../../format.ts'
+import { html } from '../../html.ts'
+import type { Market, Opportunity } from '../../records.ts'
+import { hrefOf } from '../../route.ts'
+import { useAsked } from '../asked.ts'
+import { complementOf } from '../lists/quotes.ts'
+import { BOOK_STATE_WORDS, ladder, ladderOf, useBook } from '../market/book.ts'
+import { MarketRules } from '../market/facts.ts'
+import { askTwin } from '../market/twin.ts'
+import { MatchTags } from '../matches/pair.ts'
+import { Empty, Unanswered, Waiting } from '../states.ts'
+import { signedUsdText } from '../wallets/words.ts'
+import type { OpportunityRow } from './list.ts'
+
+type Leg = Opportunity['legs'][number]
+type Sides = Pick<BookView, 'bids' | 'asks'>
+
+/** Levels a side that are shown at least, and behind the last one that is taken. */
+const LEVELS = 8
+const LEVELS_BEHIND = 2
+/** An event may have dozens of outcomes. */
+const BOOKS_MAX = 6
+
+const REASONS: Readonly<Record<string, string>> = {
+  prices: 'the prices or fees leave nothing',
+  stale: 'a book may be out of date',
+  market_closed: 'a market trades no longer',
+  match_changed: 'its markets are no longer known to ask the same',
+}
+
+export function OpportunityDetail({ row: { one, ended } }: { readonly row: OpportunityRow }) {
+  const { id, legs, kind, contracts } = one
+  return html`<div class="stack opportunity" data-opportunity=${id}>
+    ${
+      ended === null
+        ? null
+        : html`<p class="state incomplete"><strong>It has ended:</strong> ${REASONS[ended] ?? ended}. Below is how it stood last; the books go on.</p>`
+    }
+    <div class="leg-books">
+      ${legs.slice(0, BOOKS_MAX).map((leg) => html`<${LegBook} key=${leg.market_id} leg=${leg} contracts=${ended === null ? contracts : 0} />`)}
+    </div>
+    ${legs.length > BOOKS_MAX ? html`<p class="muted">The books of the first ${BOOKS_MAX} of ${legs.length} outcomes.</p>` : null}
+    ${costs(one)}
+    ${kind === 'cross_venue' ? html`<${Rules} marketId=${legs[0]?.market_id ?? ''} />` : html`<p>${one.explanation}</p>`}
+  </div>`
+}
+
+/** The book as the outcome that is bought sees it. */
+function LegBook({ leg, contracts }: { readonly leg: Leg; readonly contracts: number }) {
+  const { market_id: id, platform, outcome } = leg
+  const { book, state } = useBook(id, platform)
+  return html`<section class="book" data-leg=${id} data-state=${state} data-seq=${book?.seq ?? null}>
+    <div class="row panel-head">
+      <h2><a href=${hrefOf('market', id)}>${outcome} at ${platform}</a></h2>
+      <span class=${`tag book-state ${state}`}>${BOOK_STATE_WORDS[state]}</span>
+    </div>
+    ${book === null ? html`<${Waiting} what="the book" />` : marked(book, leg, contracts)}
+  </section>`
+}
+
+function marked(book: BookView, { is_first_outcome: isFirst }: Leg, contracts: number) {
+  const { bids, asks } = isFirst ? book : turned(book)
+  const taken = takenOf(asks, contracts)
+  const takenLevels = taken.filter((size) => size > 0).length
+  const levels = takenLevels === 0 ? LEVELS : Math.max(LEVELS, takenLevels + LEVELS_BEHIND)
+  const best = { bids: bids.slice(0, LEVELS), asks: asks.slice(0, levels) }
+  const decimals = priceDecimals([...best.bids, ...best.asks].map(({ price }) => price))
+  const { spread, midPrice } = book
+  const middle = midPrice === null || isFirst ? midPrice : complementOf(midPrice)
+  return ladder(ladderOf(best), { spread, midPrice: middle }, decimals, taken)
+}
+
+/** The book of the other outcome: an offer of one is a bid for the other. */
+export function turned({ bids, asks }: Sides): Sides {
+  const other = ({ price, size }: Level): Level => ({ price: complementOf(price), size })
+  return { bids: asks.map(other), asks: bids.map(other) }
+}
+
+/** Of each offer, the cheapest first, how much so many contracts take; a level counts in whole hundredths. */
+export function takenOf(asks: readonly Level[], contracts: number): readonly number[] {
+  let left = hundredths(contracts)
+  return asks.map(({ size }) => {
+    const taken = Math.min(left, hundredths(size))
+    left -= taken
+    return taken / 100
+  })
+}
+
+/** Sizes are whole millionths: no binary fraction falls below the hundredth that it stands for. */
+const hundredths = (size: number): number => Math.floor(Math.round(size * 1e6) / 1e4)
+
+function costs(one: Opportunity) {
+  const { legs, contracts } = one
+  return html`<div class="scroll-x"><table class="list leg-costs">
+      <caption>What ${sizeText(contracts)} contracts of each cost; the fee is the most that the venue takes</caption>
+      <thead><tr>
+        <th scope="col">Buy</th><th scope="col" class="num">On average</th>
+        <th scope="col" class="num">Cost</th><th scope="col" class="num">Fee</th>
+      </tr></thead>
+      <tbody>
+        ${legs.map(
+          (leg) => html`<tr key=${leg.market_id} data-fee-of=${leg.market_id}>
+            <th scope="row"><a href=${hrefOf('market', leg.market_id)}>${leg.outcome} at ${leg.platform}</a></th>
+            <td class="num">${priceText(leg.avg_price)}</td>
+            <td class="num">${usdText(leg.cost_usd)}</td>
+            <td class="num fee">${usdText(leg.fee_usd)}</td>
+          </tr>`,
+        )}
+        <tr>
+          <th scope="row">All</th>
+          <td class="num">${priceText(one.cost_usd / contracts)}</td>
+          <td class="num">${usdText(one.cost_usd)}</td>
+          <td class="num">${usdText(one.fees_usd)}</td>
+        </tr>
+      </tbody>
+    </table></div>
+    <dl class="figures">
+      <div><dt>Pays in any case</dt> <dd>${usdText(one.payout_usd)}</dd></div>
+      <div data-figure="profit"><dt>Profit after fees</dt> <dd class="up">${signedUsdText(one.profit_usd)}</dd></div>
+      <div><dt>Profit a contract</dt> <dd>${priceText(one.edge)}</dd></div>
+      <div><dt>Of what it costs</dt> <dd>${percentText(one.return)}</dd></div>
+      <div><dt>A year, until the last close</dt> <dd>${percentText(one.annualised)}</dd></div>
+    </dl>`
+}
+
+/** Whether both venues settle alike: what is thought of the pair, and both texts. */
+function Rules({ marketId }: { readonly marketId: string }) {
+  const asked = useAsked(
+    async (signal) => {
+      const path = `/v1/markets/${encodeURIComponent(marketId)}`
+      const market = await request<Market>(path, { signal })
+      return { market, ...(await askTwin(market, signal)) }
+    },
+    [marketId],
+  )
+  if (asked.kind !== 'answered') return html`<${Unanswered} asked=${asked} what="the rules" />`
+  const { market, twin } = asked.answer
+  if (twin === null) return html`<${Empty}>The markets are no longer known to ask the same.<//>`
+  const { match } = twin
+  return html`<section class="stack rules-apart" aria-label="Where the rules may differ">
+    <${MatchTags} match=${match} />
+    <p>${match.explanation}${match.vetoes.length === 0 ? ' Nothing is known to speak against it; the venues’ own words decide:' : ''}</p>
+    <div class="leg-books">
+      ${[market, twin.market].map(
+        (each) =>
+          html`<${MarketRules} key=${each.id} market=${each} title=${`${each.platforms[0]?.platform ?? ''}: ${each.question}`} />`,
+      )}
+    </div>
+  </section>`
+}

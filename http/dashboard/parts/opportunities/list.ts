@@ -1,0 +1,152 @@
+// The opportunities that are open, for as long as the page is: what the server has, then each as it opens, changes and
+// closes; which of them pass the filter, and in which order they stand. Not for: how they look (pages/opportunities.ts).
+// Upholds DASH76, DASH77.
+
+import { request } from '../../api.ts'
+import { monotonicMs } from '../../browser.ts'
+import type { Opportunity } from '../../records.ts'
+import { useLiveList } from '../lists/live-list.ts'
+import type { Order } from '../lists/sort-heads.ts'
+
+/** One opportunity, as it was last told. */
+export interface OpportunityRow {
+  readonly one: Opportunity
+  /** Why it ended; null while it is open. */
+  readonly ended: string | null
+  /** It opened while the viewer looked on. */
+  readonly isFresh: boolean
+  /** When the stream told of it, on the monotonic clock; null: it is as the server answered. */
+  readonly toldMs: number | null
+}
+
+/** By id. */
+export type OpportunityRows = ReadonlyMap<string, OpportunityRow>
+
+/** Which are wanted; an empty kind wants both. */
+export interface OpportunityFilter {
+  readonly profitMin: number
+  readonly kind: '' | Opportunity['kind']
+}
+
+/** Of a longer list, those that earn most. */
+export const OPPORTUNITY_ROWS_MAX = 200
+/** Beyond it those that ended, and those that earn least, are forgotten. */
+const KEPT_MAX = 1_000
+
+/** Opportunities that pass the filter, and ended ones that did; `again` asks the server once more. */
+export function useOpportunities(filter: OpportunityFilter) {
+  const { profitMin, kind } = filter
+  return useLiveList<OpportunityRows>(
+    {
+      channel: 'arbitrage',
+      none: new Map(),
+      ask: async (signal) => {
+        const query = {
+          min_profit_usd: profitMin,
+          kind: kind === '' ? null : kind,
+          sort_by: 'profit',
+          limit: OPPORTUNITY_ROWS_MAX,
+        }
+        const { opportunities } = await request<{ readonly opportunities: readonly Opportunity[] }>(
+          '/v1/arbitrage',
+          { query, signal },
+        )
+        return new Map(opportunities.map((one) => [one.id, rowOf(one)]))
+      },
+      tell: (rows, message) =>
+        message.type === 'arbitrage' ? told(rows, message.data, monotonicMs()) : rows,
+      join: joined,
+    },
+    [profitMin, kind],
+  )
+}
+
+const rowOf = (one: Opportunity): OpportunityRow => ({
+  ...{ one, ended: null, isFresh: false, toldMs: null },
+})
+
+/** The rows with what a message says of one of them; the same rows when it is no opportunity. */
+export function told(
+  rows: OpportunityRows,
+  data: Readonly<Record<string, unknown>>,
+  nowMs: number,
+): OpportunityRows {
+  if (!isOpportunity(data)) return rows
+  const { event, close_reason: reason } = data
+  const ended = event === 'closed' ? String(reason) : null
+  const isFresh = event === 'opened' || rows.get(data.id)?.isFresh === true
+  return bounded(new Map([...rows, [data.id, { one: data, ended, isFresh, toldMs: nowMs }]]))
+}
+
+/** What the server answered, and over it what the stream told since it was asked: the rest is over. */
+export function joined(
+  known: OpportunityRows,
+  answer: OpportunityRows,
+  askedMs: number,
+): OpportunityRows {
+  const since = [...known].filter(([, { toldMs }]) => toldMs !== null && toldMs >= askedMs)
+  return bounded(new Map([...answer, ...since]))
+}
+
+function bounded(rows: OpportunityRows): OpportunityRows {
+  if (rows.size <= KEPT_MAX) return rows
+  const isOver = ({ ended }: OpportunityRow) => Number(ended !== null)
+  const kept = [...rows.values()].sort(
+    (one, other) => isOver(one) - isOver(other) || other.one.profit_usd - one.one.profit_usd,
+  )
+  return new Map(kept.slice(0, KEPT_MAX / 2).map((row) => [row.one.id, row]))
+}
+
+/** What the table can be sorted by. */
+export const OPPORTUNITY_ORDERS = ['profit', 'gap', 'size', 'opened', 'closes', 'score'] as const
+export type OpportunityColumn = (typeof OPPORTUNITY_ORDERS)[number]
+
+const VALUES: Readonly<Record<OpportunityColumn, (one: Opportunity) => number | null>> = {
+  profit: ({ profit_usd: usd }) => usd,
+  gap: (one) => gapOf(one),
+  size: ({ contracts }) => contracts,
+  opened: ({ opened_at_ms: atMs }) => atMs,
+  closes: ({ closes_at: seconds }) => seconds,
+  score: ({ match_score: score }) => score,
+}
+
+/** Open rows that pass, in order; what is not known comes last. The row of `kept` stays, ended or not. */
+export function shownRows(
+  rows: OpportunityRows,
+  { profitMin, kind }: OpportunityFilter,
+  { column, isDown }: Order<OpportunityColumn>,
+  kept: string | null,
+): readonly OpportunityRow[] {
+  const rank = ({ one }: OpportunityRow) => VALUES[column](one)
+  return [...rows.values()]
+    .filter(
+      ({ one, ended }) =>
+        one.id === kept ||
+        (ended === null && one.profit_usd >= profitMin && (kind === '' || one.kind === kind)),
+    )
+    .sort((one, other) => {
+      const [first, second] = [rank(one), rank(other)]
+      if (first === null || second === null) return Number(first === null) - Number(second === null)
+      return (
+        (isDown ? second - first : first - second) || one.one.opened_at_ms - other.one.opened_at_ms
+      )
+    })
+    .slice(0, OPPORTUNITY_ROWS_MAX)
+}
+
+/** What the best prices leave of what one contract of each leg pays, in dollars, before fees. */
+export function gapOf({ legs, payout_usd: payout, contracts }: Opportunity): number {
+  const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)
+  return Math.round((payout / contracts - price) * 1e6) / 1e6
+}
+
+function isOpportunity(
+  data: Readonly<Record<string, unknown>>,
+): data is Opportunity & Readonly<Record<string, unknown>> {
+  const { id, question, legs, profit_usd: profit, contracts } = data
+  return (
+    [typeof id, typeof question].every((type) => type === 'string') &&
+    [typeof profit, typeof contracts].every((type) => type === 'number') &&
+    Array.isArray(legs)
+  )
+}

@@ -1,0 +1,282 @@
+// The page of opportunities in a real browser, over a fake engine: its table held against REST and moved by the stream,
+// a row with its books, fees and rules, and how it looks to who does not see it or has a narrow screen.
+
+import assert from 'node:assert/strict'
+import type { Locator, Page } from 'playwright-core'
+import { asksOf, buyBasket } from '../../../engine/arbitrage/basket.ts'
+import type { ArbitrageUpdate } from '../../../engine/events.ts'
+import { type FeeModel, feeCurve, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
+import type { Opportunity } from '../../../engine/opportunity.ts'
+import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { Opportunity as Found } from '../../../http/dashboard/records.ts'
+import type { FakeMarket } from '../../support/fakes/engine.ts'
+import { seriousProblems } from '../../support/rigs/accessibility.ts'
+import { after, before, test } from '../../support/rigs/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
+import { judgement } from '../../support/twins/word-judge.ts'
+import { ask, level, NOON } from '../../support/worlds/builders.ts'
+import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
+
+const RAIN = 'Will it rain in the city on the last day of the year?'
+const SNOW = 'Will it snow?'
+const EVENT = 'Who wins the cup?'
+/** What its three outcomes are offered for. */
+const CENTS = [30, 31, 32] as const
+const FEES: FeeModel = {
+  ...MODEL_UNKNOWN,
+  ...{ kind: 'quadratic', taker: feeCurve(70_000, 1), source: 'example' },
+  rounding: { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 },
+}
+
+let dashboard: FakeDashboard
+let rain: readonly [FakeMarket, FakeMarket]
+let snow: Opportunity
+let cup: Opportunity
+before(async () => {
+  dashboard = await openFakeDashboard()
+  const { engine } = dashboard.face
+  const pair = (name: string, question: string) => {
+    const set = { question, description: `${name}: by the station at the airport.` }
+    const [a, b] = [engine.add(`a-${name}`, set), engine.add(`b-${name}`, { ...set, venue: 'b' })]
+    a.replace([level(0.5, 100)], [level(0.55, 60), level(0.56, 40.29), level(0.7, 500)])
+    // No of the second venue is what it bids for Yes, seen from the other side: 0.37, then 0.38.
+    b.replace([level(0.63, 80), level(0.62, 500)], [level(0.66, 10)])
+    return [a, b] as const
+  }
+  rain = pair('rain', RAIN)
+  const explained = { vetoes: ['other_date'], explanation: 'The same place and day.' } as const
+  engine.matches.put(...rain, judgement(96, explained), NOON)
+  const snowy = pair('snow', SNOW)
+  engine.matches.put(...snowy, judgement(88), NOON)
+  snow = bought(snowy, {
+    id: 'k3f9c2-2',
+    question: SNOW,
+    matchScore: 88,
+    profit: usdMicros(900_000),
+  })
+  const [one, two, three] = ['x', 'y', 'z'].map((name) => engine.add(name, { question: EVENT }))
+  assert.ok(one !== undefined && two !== undefined && three !== undefined)
+  const [leg] = snow.legs
+  assert.ok(leg !== undefined)
+  const legs = [one, two, three].map(({ ref }) => ({ ...leg, market: ref, outcome: 'Yes' }))
+  cup = {
+    ...{ ...snow, id: 'k3f9c2-3', kind: 'single_venue', matchScore: null, question: EVENT, legs },
+    ...{ profit: usdMicros(40_000_000), openedAtMs: timeMs(NOON - 60_000), closesAtMs: null },
+    explanation: 'Exactly one of the 3 outcomes wins.',
+    steps: snow.steps.map((step) => ({
+      ...step,
+      prices: CENTS.map((cents) => priceMicros(cents * 10_000)),
+    })),
+  }
+  for (const found of [bought(rain), snow, cup]) tell('opened', found)
+})
+after(() => dashboard.close())
+
+/** What buying Yes on the first venue and No on the second earns by the books as they are. */
+function bought(pair: readonly [FakeMarket, FakeMarket], set: Partial<Opportunity> = {}) {
+  const [a, b] = pair
+  const asks = [asksOf(a.book(), 'first'), asksOf(b.book(), 'second')]
+  const legs = asks.map((each) => ({ asks: each, fees: FEES }))
+  const basket = buyBasket({ legs, winners: 1, contracts: null })
+  assert.ok(typeof basket !== 'string', String(basket))
+  const found = opportunity([a.ref, b.ref], { question: RAIN })
+  const sum = (of: 'cost' | 'fee') =>
+    usdMicros(basket.legs.reduce((total, leg) => total + leg[of], 0))
+  const { contracts, steps, payout, profit } = basket
+  return {
+    ...{ ...found, contracts, steps, payout, profit, cost: sum('cost'), fees: sum('fee') },
+    legs: found.legs.map((leg, index) => ({ ...leg, ...basket.legs[index] })),
+    ...set,
+  }
+}
+
+/** Puts it among those that are open, or takes it away, and tells it. */
+function tell(event: ArbitrageUpdate['event'], found: Opportunity): void {
+  const { arbitrage, publisher } = dashboard.face.engine
+  const others = arbitrage.open.filter(({ id }) => id !== found.id)
+  arbitrage.open = event === 'closed' ? others : [...others, found]
+  const update = opportunityTold(found, { event, reason: event === 'closed' ? 'prices' : null })
+  publisher.publish({ ...update, ...publisher.stamp('arbitrage', update.market.number) })
+}
+
+/** The ids of the rows, once there are these. */
+async function rowsAre(page: Page, ids: readonly string[]): Promise<void> {
+  await page.waitForFunction((wanted) => {
+    const rows = [...document.querySelectorAll('tr[data-row]')]
+    return rows.map((row) => row.getAttribute('data-row')).join() === wanted
+  }, ids.join())
+}
+
+const rowOf = (page: Page, id: string): Locator => page.locator(`tr[data-row="${id}"]`)
+const [RAINS, SNOWS, CUPS] = ['k3f9c2-1', 'k3f9c2-2', 'k3f9c2-3']
+
+async function fromRest(id: string): Promise<Found> {
+  const { text } = await dashboard.face.get(`/v1/arbitrage/${id}`)
+  return JSON.parse(text)
+}
+
+test('[DASH76] the first page has the opportunities of REST, then each as it opens, changes and ends', async () => {
+  const tab = await dashboard.open('')
+  const { page } = tab
+  await page.locator('main[data-page=opportunities]').waitFor()
+  await rowsAre(page, [CUPS, RAINS, SNOWS])
+  const { profit_usd: profit } = await fromRest(RAINS)
+  const row = rowOf(page, RAINS)
+  await row.locator(`[data-profit="${profit}"]`).waitFor()
+  // 1 less 0.55 and 0.37.
+  await row.locator('[data-gap="0.08"]').waitFor()
+  for (const words of ['Yes at venue_a 55¢', 'No at venue_b 37¢', '96.0']) {
+    await row.getByText(words).waitFor()
+  }
+  await rowOf(page, CUPS).getByText('3 outcomes at venue_a 93¢').waitFor()
+  const fourth = { ...snow, id: 'k3f9c2-4', profit: usdMicros(2_000_000) }
+  tell('opened', fourth)
+  await rowsAre(page, [CUPS, RAINS, 'k3f9c2-4', SNOWS])
+  tell('changed', { ...fourth, profit: usdMicros(50_000_000) })
+  await rowsAre(page, ['k3f9c2-4', CUPS, RAINS, SNOWS])
+  await rowOf(page, 'k3f9c2-4').getByText('$50.00').waitFor()
+  tell('closed', fourth)
+  await rowsAre(page, [CUPS, RAINS, SNOWS])
+  await tab.close()
+})
+
+test('[DASH77] the table is sorted by the buttons of its columns and narrowed by profit and kind, kept in the address', async () => {
+  const tab = await dashboard.open('#/opportunities')
+  const { page } = tab
+  const sortBy = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  await rowsAre(page, [CUPS, RAINS, SNOWS])
+  await sortBy('Score')
+  await rowsAre(page, [RAINS, SNOWS, CUPS])
+  await sortBy('Score')
+  await rowsAre(page, [SNOWS, RAINS, CUPS])
+  await page.reload()
+  await rowsAre(page, [SNOWS, RAINS, CUPS])
+  assert.equal(await page.locator('th[aria-sort=ascending]').textContent(), 'Score↑')
+  const profit = page.getByLabel('Profit at least, in dollars')
+  await profit.fill('1')
+  await profit.press('Enter')
+  await rowsAre(page, [RAINS, CUPS])
+  await page.getByLabel('Kind').selectOption('single_venue')
+  await rowsAre(page, [CUPS])
+  await profit.fill('1000')
+  await profit.press('Enter')
+  await page.getByText('Nothing that passes these filters').waitFor()
+  await tab.close()
+})
+
+test('[DASH80] what is typed into a filter stays while the table around it moves on', async () => {
+  const tab = await dashboard.open('#/opportunities')
+  const { page } = tab
+  await rowsAre(page, [CUPS, RAINS, SNOWS])
+  const profit = page.getByLabel('Profit at least, in dollars')
+  await profit.fill('30')
+  tell('changed', { ...snow, profit: usdMicros(980_000) })
+  await rowOf(page, SNOWS).getByText('$0.98').waitFor()
+  assert.equal(await profit.inputValue(), '30')
+  await profit.press('Enter')
+  await rowsAre(page, [CUPS])
+  assert.match(page.url(), /profit=30/)
+  await tab.close()
+})
+
+/** What a leg's book marks, once it has so many marks: by price in cents. */
+async function marksOf(page: Page, market: FakeMarket, count: number) {
+  const leg = page.locator(`[data-leg="${market.ref.id}"]`)
+  await leg
+    .locator('[data-taken]')
+    .nth(count - 1)
+    .waitFor()
+  const rows = await leg.locator('tr:has([data-taken])').all()
+  const marks: [cents: number, taken: number][] = []
+  for (const row of rows) {
+    const cents = Number.parseFloat(await row.locator('td').first().innerText())
+    marks.push([cents, Number(await row.locator('[data-taken]').getAttribute('data-taken'))])
+  }
+  return marks.sort(([one], [other]) => one - other)
+}
+
+/** What REST says of a leg's levels: by price in cents. */
+function takenOf({ levels = [] }: Found, leg: number) {
+  const taken = new Map<number, number>()
+  for (const { prices, contracts } of levels) {
+    const cents = Number(((prices[leg] ?? 0) * 100).toFixed(2))
+    taken.set(cents, Number(((taken.get(cents) ?? 0) + contracts).toFixed(2)))
+  }
+  return [...taken].sort(([one], [other]) => one - other)
+}
+
+test('[DASH78] a row opens by keyboard to both books, with the levels of REST marked, and a line for each fee', async () => {
+  const tab = await dashboard.open('#/opportunities')
+  const { page } = tab
+  const opener = page.getByRole('button', { name: RAIN })
+  await opener.focus()
+  await opener.press('Enter')
+  await page.locator(`[data-opportunity="${RAINS}"]`).waitFor()
+  assert.equal(await opener.getAttribute('aria-expanded'), 'true')
+  assert.ok(await opener.evaluate((button) => button === document.activeElement))
+  const found = await fromRest(RAINS)
+  assert.deepEqual(takenOf(found, 0), [
+    [55, 60],
+    [56, 40.29],
+  ])
+  for (const [index, market] of rain.entries()) {
+    assert.deepEqual(await marksOf(page, market, 2), takenOf(found, index))
+    const fee = page.locator(`[data-fee-of="${market.ref.id}"] .fee`)
+    assert.equal(await fee.innerText(), `$${found.legs[index]?.fee_usd.toFixed(2)}`)
+  }
+  // The first venue offers more: the marks follow.
+  rain[0].change(ask(0.54, 25))
+  tell('changed', bought(rain))
+  const changed = await fromRest(RAINS)
+  assert.deepEqual(takenOf(changed, 0).length, 3)
+  await page.locator(`tr[data-row="${RAINS}"] [data-gap="0.09"]`).waitFor()
+  for (const [index, market] of rain.entries()) {
+    assert.deepEqual(await marksOf(page, market, index === 0 ? 3 : 2), takenOf(changed, index))
+  }
+  rain[0].change(ask(0.54, 0))
+  tell('changed', bought(rain))
+  await page.locator(`tr[data-row="${RAINS}"] [data-gap="0.08"]`).waitFor()
+  await opener.press('Enter')
+  await page.locator(`[data-opportunity="${RAINS}"]`).waitFor({ state: 'detached' })
+  await tab.close()
+})
+
+test('[DASH79] an opened row says what speaks against the pair and has both rules; when it ends it stays and says why', async () => {
+  const tab = await dashboard.open(`#/opportunities?open=${RAINS}`)
+  const { page } = tab
+  const rules = page.locator('.rules-apart')
+  for (const words of ['veto: other date', 'The same place and day.', '96.0']) {
+    await rules.getByText(words).waitFor()
+  }
+  for (const venue of ['venue_a', 'venue_b']) {
+    await rules.getByRole('heading', { name: `${venue}: ${RAIN}` }).waitFor()
+  }
+  assert.equal(await rules.getByText('rain: by the station at the airport.').count(), 2)
+  const found = bought(rain)
+  tell('closed', found)
+  await page.getByText('It has ended: the prices or fees leave nothing').waitFor()
+  await page.waitForFunction(() => document.querySelector('[data-taken]') === null)
+  await page.getByRole('button', { name: RAIN }).click()
+  await rowsAre(page, [CUPS, SNOWS])
+  tell('opened', found)
+  await rowsAre(page, [CUPS, RAINS, SNOWS])
+  await page.getByRole('button', { name: EVENT }).click()
+  await page.getByText('Exactly one of the 3 outcomes wins.').waitFor()
+  await tab.close()
+})
+
+test('[DASH16] axe-core finds nothing serious in an opened row, in light and dark; at phone width nothing overhangs', async () => {
+  for (const width of [1_280, 390]) {
+    const tab = await dashboard.open(`#/opportunities?open=${RAINS}`, { width })
+    const { page } = tab
+    await page.locator('.rules-apart').waitFor()
+    await marksOf(page, rain[1], 2)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      assert.deepEqual(await seriousProblems(page), [], `${width} ${colorScheme}`)
+    }
+    const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(overhang <= 0, `${overhang} pixels wider than ${width}`)
+    await tab.close()
+  }
+})

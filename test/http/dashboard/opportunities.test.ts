@@ -1,0 +1,137 @@
+// What the page of opportunities works out before anything is drawn: which rows there are and in which order, and the
+// levels of a book that are taken, against the engine's own count.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asksOf, buyBasket } from '../../../engine/arbitrage/basket.ts'
+import { type FeeModel, feeCurve, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { MICROS, priceMicros, sizeMicros } from '../../../engine/units.ts'
+import { takenOf, turned } from '../../../http/dashboard/parts/opportunities/detail.ts'
+import {
+  gapOf,
+  joined,
+  OPPORTUNITY_ROWS_MAX,
+  type OpportunityRows,
+  shownRows,
+  told,
+} from '../../../http/dashboard/parts/opportunities/list.ts'
+import type { Opportunity } from '../../../http/dashboard/records.ts'
+import { EXAMPLE_OPPORTUNITY } from '../../../http/records/opportunities.ts'
+
+const ALL = { profitMin: 0, kind: '' } as const
+const BY_PROFIT = { column: 'profit', isDown: true } as const
+
+const found = (id: string, set: Partial<Opportunity> = {}): Opportunity => ({
+  ...EXAMPLE_OPPORTUNITY,
+  id,
+  ...set,
+})
+const message = (event: string, one: Opportunity) => ({
+  ...{ event, close_reason: event === 'closed' ? 'prices' : null },
+  ...one,
+})
+const answered = (...all: readonly Opportunity[]): OpportunityRows =>
+  new Map(all.map((one) => [one.id, { one, ended: null, isFresh: false, toldMs: null }]))
+const idsOf = (rows: OpportunityRows, ...[order = BY_PROFIT, filter = ALL, kept = null]: Shown) =>
+  shownRows(rows, filter, order, kept).map(({ one }) => one.id)
+type Shown = readonly [
+  order?: Parameters<typeof shownRows>[2],
+  filter?: Parameters<typeof shownRows>[1],
+  kept?: string | null,
+]
+
+test('[DASH76] the answer of REST takes the place of what was known, but for what was told since it was asked', () => {
+  let rows = answered(found('over', { profit_usd: 9 }))
+  rows = told(rows, message('opened', found('also-over', { profit_usd: 8 })), 10)
+  rows = told(rows, message('opened', found('new', { profit_usd: 7 })), 20)
+  rows = told(rows, message('changed', found('moved', { profit_usd: 6 })), 21)
+  rows = told(rows, message('closed', found('ended', { profit_usd: 5 })), 22)
+  const answer = answered(
+    ...[found('moved', { profit_usd: 1 }), found('ended'), found('kept', { profit_usd: 2 })],
+  )
+  assert.deepEqual(idsOf(joined(rows, answer, 20)), ['new', 'moved', 'kept'])
+  assert.equal(told(rows, { event: 'opened', id: 7 }, 30), rows, 'what is no opportunity')
+})
+
+test('[DASH76] however many open and end, a bounded number is kept: the open ones that earn most', () => {
+  let rows: OpportunityRows = new Map()
+  for (let count = 0; count < 3_000; count += 1) {
+    const event = count % 2 === 0 ? 'opened' : 'closed'
+    rows = told(rows, message(event, found(`o${count}`, { profit_usd: count })), count)
+    assert.ok(rows.size <= 1_000)
+  }
+  const shown = idsOf(rows)
+  assert.equal(shown.length, OPPORTUNITY_ROWS_MAX)
+  assert.deepEqual(shown.slice(0, 3), ['o2998', 'o2996', 'o2994'])
+})
+
+test('[DASH77] rows stand by the column, what is not known last either way, and those that do not pass are left out', () => {
+  const rows = answered(
+    found('a', { profit_usd: 1, match_score: 90, closes_at: null, contracts: 5, payout_usd: 5 }),
+    found('b', { profit_usd: 3, match_score: null, closes_at: 20, opened_at_ms: 9 }),
+    found('c', { profit_usd: 2, match_score: 99, closes_at: 10, kind: 'single_venue' }),
+  )
+  assert.deepEqual(idsOf(rows), ['b', 'c', 'a'])
+  assert.deepEqual(idsOf(rows, { column: 'score', isDown: true }), ['c', 'a', 'b'])
+  assert.deepEqual(idsOf(rows, { column: 'score', isDown: false }), ['a', 'c', 'b'])
+  assert.deepEqual(idsOf(rows, { column: 'closes', isDown: false }), ['c', 'b', 'a'])
+  assert.deepEqual(idsOf(rows, { column: 'closes', isDown: true }), ['b', 'c', 'a'])
+  assert.equal(idsOf(rows, { column: 'size', isDown: false })[0], 'a')
+  assert.equal(idsOf(rows, { column: 'opened', isDown: false })[0], 'b')
+  assert.deepEqual(idsOf(rows, BY_PROFIT, { profitMin: 2, kind: '' }), ['b', 'c'])
+  assert.deepEqual(idsOf(rows, BY_PROFIT, { profitMin: 0, kind: 'single_venue' }), ['c'])
+  assert.deepEqual(idsOf(rows, BY_PROFIT, { profitMin: 3, kind: '' }, 'a'), ['b', 'a'])
+  // 1 less 0.55 and 0.37, without the dust of binary fractions.
+  assert.equal(gapOf(found('gap')), 0.08)
+})
+
+test('[DASH78] the levels that are marked are those that the engine takes, of either outcome', () => {
+  const random = seededRandom('marks')
+  const fees: FeeModel = {
+    ...MODEL_UNKNOWN,
+    ...{ kind: 'quadratic', taker: feeCurve(10_000, 1), source: 'example' },
+    rounding: { fillStepMicros: 100, direction: 'up', orderStepMicros: null },
+  }
+  /** Prices in tenths of a cent from the best on, sizes finer than a hundredth of a contract. */
+  const levels = (best: number, step: number) =>
+    Array.from({ length: 1 + random.below(6) }, (_, index) => ({
+      price: priceMicros((best + step * (index * 4 + random.below(4))) * 1_000),
+      size: sizeMicros(1 + random.below(3_000_000)),
+    }))
+  let marked = 0
+  for (let round = 0; round < 500; round += 1) {
+    const books = [0, 1].map(() => ({ bids: levels(480, -1), asks: levels(485, 1) }))
+    const outcomes = [random.pick(['first', 'second'] as const), 'second'] as const
+    const legs = books.map((book, index) => ({
+      asks: asksOf(book, outcomes[index] ?? 'first'),
+      fees,
+    }))
+    const basket = buyBasket({
+      legs,
+      winners: 1,
+      contracts: sizeMicros(10_000 * (1 + random.below(100))),
+    })
+    if (typeof basket === 'string') continue
+    for (const [index, { bids, asks }] of books.entries()) {
+      const dollars = (side: typeof bids) =>
+        side.map(({ price, size }) => ({ price: price / MICROS, size: size / MICROS }))
+      const seen = { bids: dollars(bids), asks: dollars(asks) }
+      const { asks: offers } = outcomes[index] === 'first' ? seen : turned(seen)
+      const taken = new Map<number, number>()
+      for (const { prices, contracts } of basket.steps) {
+        const price = (prices[index] ?? 0) / MICROS
+        taken.set(price, (taken.get(price) ?? 0) + contracts / 10_000)
+      }
+      const marks = takenOf(offers, basket.contracts / MICROS)
+      const byPrice = new Map<number, number>()
+      for (const [level, { price }] of offers.entries()) {
+        const size = Math.round((marks[level] ?? 0) * 100)
+        if (size > 0) byPrice.set(price, (byPrice.get(price) ?? 0) + size)
+      }
+      assert.deepEqual([...byPrice], [...taken])
+      marked += byPrice.size
+    }
+  }
+  assert.ok(marked > 1_000, `${marked} levels`)
+})
