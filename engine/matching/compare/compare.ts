@@ -227,12 +227,16 @@ function compareTexts(a: Proposition, b: Proposition): TextComparison {
 /** A range that the other side does not even name the number of. */
 function isLonely(one: Proposition, other: Proposition): boolean {
   if (one.quantity === null || other.quantity !== null) return false
-  return !boundsOf(one).some((bound) => other.words.includes(bound))
+  const { isLowOpen, isHighOpen } = one.quantity
+  // "Above 4.3%" is not "4.3%", which "at least 25%" may be to a "25% tariff".
+  return isLowOpen || isHighOpen || !boundsOf(one).some((bound) => other.words.includes(bound))
 }
 
 /** "At least 25%" says the number of a "25% tariff". */
 function boundsOf({ quantity }: Proposition): readonly string[] {
-  return quantity === null ? [] : [String(quantity.low), String(quantity.high)]
+  if (quantity === null) return []
+  // Words split at the point: "4.4" is "4" and "4".
+  return [quantity.low, quantity.high].flatMap((end) => [String(end), ...String(end).split('.')])
 }
 
 /** An event's markets say in full what its title shortens. */

@@ -4,39 +4,39 @@
 import type { Model } from './model.ts'
 
 const THOUSANDTHS: readonly number[] = [
-  -1142, // one
-  4512, // fullGame
-  2006, // sameGame
-  2077, // fullPrice
-  1227, // sameRange
-  -5531, // lonelyRange
-  650, // sameDate
-  607, // hintNear
-  -555, // hintApart
-  -1877, // hintFar
-  -133, // dateUnknown
-  653, // coveredA
-  1414, // coveredB
-  -985, // missedA
-  -824, // missedB
-  -889, // missedBoth
-  -75, // missedNames
-  -1900, // numbersMissed
+  -1375, // one
+  4147, // fullGame
+  1804, // sameGame
+  2080, // fullPrice
+  1250, // sameRange
+  -5611, // lonelyRange
+  689, // sameDate
+  608, // hintNear
+  -497, // hintApart
+  -1871, // hintFar
+  -84, // dateUnknown
+  551, // coveredA
+  1406, // coveredB
+  -1011, // missedA
+  -721, // missedB
+  -853, // missedBoth
+  -204, // missedNames
+  -1860, // numbersMissed
   -3000, // otherNumbers
-  -2323, // rivals
-  185, // cosine
-  -1808, // lonelyMarks
-  -3110, // lonelyStage
-  -4153, // lonelyPart
-  -363, // otherRole
-  910, // closeNear
-  886, // sharedAnswer
-  170, // sharedOutcomes
+  -2282, // rivals
+  445, // cosine
+  -1824, // lonelyMarks
+  -3205, // lonelyStage
+  -4139, // lonelyPart
+  -323, // otherRole
+  902, // closeNear
+  497, // sharedAnswer
+  192, // sharedOutcomes
   0, // isEvent
-  1836, // coveredLeast
-  264, // allCovered
-  -2821, // relative
-  -3343, // loneGrid
+  1826, // coveredLeast
+  298, // allCovered
+  -2769, // relative
+  -3338, // loneGrid
 ]
 
 export const WEIGHTS: Model = { weights: THOUSANDTHS.map((weight) => weight / 1_000) }

@@ -58,7 +58,7 @@ function othersOf(pair: LabelledPair, a: Proposition, siblings: Siblings): reado
 
 /** Neighbours of a question that train the model, and how much each counts beside a labelled pair. */
 const SIBLINGS_MAX = 2
-const SIBLING_WEIGHT = 0.01
+const SIBLING_WEIGHT = 0.025
 
 function understandPair(pair: LabelledPair): { a: Proposition; b: Proposition } {
   if (pair.grain === 'event') return { a: understandEvent(pair.a), b: understandEvent(pair.b) }

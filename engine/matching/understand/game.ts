@@ -49,7 +49,7 @@ const PAIR_AT = /^(.+?) (?:vs\.?|v\.?|at|@) (.+?)$/
 const SPORT_WORDS =
   "(?: (?:(?:men's |women's )?(?:(?:college|pro|professional) )?(?:football|basketball|baseball|hockey|soccer|tennis|mma|boxing|rugby|cricket|lacrosse)|nfl|nba|wnba|mlb|nhl|mls|ncaaf|ncaab))?"
 const TRAILER = new RegExp(
-  `(?: end in a draw.*| match winner| winner|${SPORT_WORDS} (?:game|match|fight)| moneyline| total points|(?: series)?(?: exact)? (?:result|score)| totals?| spreads?| (?:game|map) \\d)?\\??$`,
+  `(?: end in a draw.*| match winner| winner|${SPORT_WORDS} (?:game|match|fight|bout)(?: (?:go|end|last|be)\\b.*)?| moneyline| total points|(?: series)?(?: exact)? (?:result|score)| totals?| spreads?| (?:game|map) \\d)?\\??$`,
 )
 
 /** The pair of a folded title; `mayBeAt`: "Houston at Miami" is one too. Null: it names none. */

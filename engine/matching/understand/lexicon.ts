@@ -72,7 +72,7 @@ const PHRASES =
   'record=all time high|record high|ath,endorse=endorse|endorses|endorsed|endorsement,invade=invade|invades|invasion,recognize=recognize|recognise|recognizes|recognition|recognized,' +
   'extend=extend|extends|extended|extension,delay=delay|delayed|delays|postpone|postponed,cancel=cancel|cancels|cancelled|canceled|cancellation,' +
   'reelect=re elected|reelected|re election|reelection,perform=perform|performs|headline|headlines|performer,relegation=relegation|relegated|relegate,' +
-  'playoff=playoff|playoffs|postseason,goldmedal=gold medal|gold medals,firstpick=first overall|first overall pick|first pick,dpoy=defensive player of the year|dpoy,' +
+  'playoff=playoff|playoffs|postseason,goldmedal=gold medal|gold medals,firstpick=first overall|first overall pick|first pick|top pick|top overall pick,finalist=finalist|finalists|reach the final|reaches the final|make the final|makes the final|reach the finals|make the finals|advance to the final,dpoy=defensive player of the year|dpoy,' +
   'heisman=heisman|heisman trophy,pick=pick|picks|choose|chooses|select|selects|tap|taps,suspend=suspend|suspends|suspended|suspension,' +
   'expel=expel|expelled|expulsion,veto=veto|vetoes|vetoed,repeal=repeal|repeals|repealed,default=default|defaults|defaulted,eliminate=eliminate|eliminated|elimination|knocked out,' +
   'retire=retire|retires|retired|retirement,replace=replace|replaces|replaced|replacement|successor|succeed|succeeds,announcebid=announce candidacy|announces candidacy|run for,' +
@@ -88,7 +88,7 @@ const PROPER =
 const STOP =
   'a an the of to in on at by for will be is are was were do does did this that with from and or as it its his her their they who which what how when where if than then there any vs v s i ' +
   'has have had get gets receive receives take takes during into per about between over under above below more less least market ' +
-  'price question event events after before part some not same each other another next whether anyone any someone through vs today tonight tomorrow happen happens occur occurs times go goes going there featured make makes made x'
+  'price question event events after before part some not same each other another next whether anyone any someone through vs today tonight tomorrow happen happens occur occurs times go goes going there featured make makes made x ever many'
 
 /** Words that questions add or leave out without asking another thing. */
 const SOFT =

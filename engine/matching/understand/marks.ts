@@ -88,7 +88,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   work: 'movie show song album',
   sex: 'men women mens womens',
   reach: 'global us1',
-  stage: 'nominee nominated qualify advance runoff relegation semifinal',
+  stage: 'nominee nominated qualify advance runoff relegation semifinal finalist',
 }
 
 const classOfWord = new Map<string, string>()

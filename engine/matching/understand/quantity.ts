@@ -21,12 +21,12 @@ export interface Quantity {
 
 const NUMBER = String.raw`[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:(?:k|mm|m|bn|b|t)\b|\s?(?:million|billion|trillion|thousand)\b)?(?:\s?(?:%|percent\b|°\s?[fc]?\b|°|bps\b|basis points\b|degrees\b))?`
 const ABOVE = 'above|over|greater than|more than|higher than|exceeds?|exceeding|surpass(?:es)?|>'
-const LEAST = 'at least|no less than|minimum of|≥|>=|=>'
+const LEAST = 'at or above|at or over|at least|no less than|minimum of|≥|>=|=>'
 const BELOW = 'below|under|less than|fewer than|lower than|<'
-const MOST = 'at most|no more than|up to|≤|<=|=<'
+const MOST = 'at or below|at or under|at most|no more than|up to|≤|<=|=<'
 /** 1, 2 band; 3 open above; 4 closed above; 5 open below; 6 closed below; 7 number, 8 suffix; 9 touch, 10 its number. */
 const RANGE = new RegExp(
-  `(?:between |from )?(${NUMBER})\\s?(?:-|to|and)\\s?(${NUMBER})(?![\\d.])|(?:o/u|over/under) (${NUMBER})|(?:${ABOVE})\\s?(?:by )?(${NUMBER})|(?:${LEAST})\\s?(${NUMBER})|(?:${BELOW})\\s?(${NUMBER})|(?:${MOST})\\s?(${NUMBER})|(${NUMBER})\\s?(\\+(?:\\s?(?:%|bps\\b|basis points\\b))?|or (?:above|more|higher|greater|over|below|less|fewer|lower|under)|and (?:above|over|up))|(reach(?:es)?|hits?|touch(?:es)?|dips? to|drops? to|falls? to|dips? below) (${NUMBER})`,
+  `(?:between |from )?(${NUMBER})\\s?(?:-|to|and)\\s?(${NUMBER})(?![\\d.])|(?:o/u|over/under) (${NUMBER})|(?<!at or )(?:${ABOVE})\\s?(?:by )?(${NUMBER})|(?:${LEAST})\\s?(${NUMBER})|(?<!at or )(?:${BELOW})\\s?(${NUMBER})|(?:${MOST})\\s?(${NUMBER})|(${NUMBER})\\s?(\\+(?:\\s?(?:%|bps\\b|basis points\\b))?|or (?:above|more|higher|greater|over|below|less|fewer|lower|under)|and (?:above|over|up))|(reach(?:es)?|hits?|touch(?:es)?|dips? to|drops? to|falls? to|dips? below) (${NUMBER})`,
   'g',
 )
 const WORDS_BEFORE = 24

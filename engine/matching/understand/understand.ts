@@ -378,7 +378,7 @@ const WHETHER = /^(?:will|is|are|does|do|did|can|has|have)\b(?!.*(?:\?.|\.\.\.))
 
 function formOf(folded: string, childCount: number): QuestionForm {
   if (
-    /^(?:# of|number of)|\bhow (?:many|much|high|low|often|long)\b|(?<![\d.])\s?% of|\b(?:what|which) (?:%|percent)|_{2,}|\bmargin of\b|\bturnout\b/.test(
+    /^number of|# of\b|\bhow (?:many|much|high|low|often|long)\b|(?<![\d.])\s?% of|\b(?:what|which) (?:%|percent)|_{2,}|\bmargin of\b|\bturnout\b/.test(
       folded,
     )
   )
