@@ -25,6 +25,7 @@ import {
 } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { Roster, type SubscribeRequest } from './roster.ts'
+import { leavesOut } from './wanted.ts'
 
 /** Events a reader of `events()` may be behind. */
 const QUEUE_EVENTS = 10_000
@@ -271,8 +272,11 @@ export class StreamClient {
     for (const channel of CHANNELS) {
       const offset = offsets[channel]
       const line = this.#lines[channel]
-      const isWhole = line.keys.find({ kind: 'all' })?.phase === 'live' && line.resuming === 0
+      const all = line.keys.find({ kind: 'all' })
+      const isWhole = all?.phase === 'live' && line.resuming === 0
       if (offset === undefined || line.position === null || !isWhole) continue
+      // What was left out before the heartbeat is not missing.
+      if (leavesOut(all.options)) line.move(epoch, offset)
       if (line.position.epoch !== epoch || line.position.offset < offset) {
         return this.#link?.cut(`${channel} is at ${line.position.offset}, the server at ${offset}`)
       }

@@ -19,7 +19,7 @@ import type {
 } from './messages.ts'
 import { IdWindow, Marks, type Standing, standing } from './seen.ts'
 import { States } from './states.ts'
-import type { Key } from './wanted.ts'
+import { type Key, leavesOut } from './wanted.ts'
 
 interface InboxParts {
   readonly lines: Readonly<Record<Channel, Line>>
@@ -119,7 +119,9 @@ export class Inbox {
     if (!isFlow(channel)) return
     const { marks } = this.#flows[channel]
     const line = this.#parts.lines[channel]
-    const whole = line.keys.keyOf(marketId)?.whole ?? null
+    const key = line.keys.keyOf(marketId)
+    if (key !== null && leavesOut(key.options)) return
+    const whole = key?.whole ?? null
     const known = marks.newest(marketId, newest.epoch, whole)
     if (known === null) marks.note(marketId, newest)
     else if (known.seq < newest.seq) {
@@ -173,7 +175,8 @@ export class Inbox {
     const isFromFirst = since !== null && since.epoch !== epoch && !line.hasLost
     const whole = isFromFirst ? { epoch, offset: 0 } : key.whole
     const stands = standing(marks.newest(market_id, epoch, whole), seq)
-    if (stands.kind === 'hole' && !this.#mayPass(line, key, message, stands)) return
+    const isHole = stands.kind === 'hole' && !leavesOut(key.options)
+    if (isHole && !this.#mayPass(line, key, message, stands)) return
     line.move(epoch, offset)
     if (stands.kind === 'repeat') return
     key.hasBegun = true

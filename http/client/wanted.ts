@@ -15,6 +15,10 @@ export interface ChannelOptions {
   readonly conflate_ms?: number
   /** `candles`. */
   readonly interval?: string
+  /** `arbitrage`: 0, 1, 5, 10, 50, 100. */
+  readonly min_profit_usd?: number
+  /** `arbitrage`: 0, 0.005, 0.01, 0.02, 0.05. */
+  readonly min_edge?: number
 }
 
 export type KeyTarget =
@@ -187,6 +191,13 @@ export function sameOptions(one: ChannelOptions, other: ChannelOptions): boolean
   return (
     one.levels === other.levels &&
     one.conflate_ms === other.conflate_ms &&
-    one.interval === other.interval
+    one.interval === other.interval &&
+    one.min_profit_usd === other.min_profit_usd &&
+    one.min_edge === other.min_edge
   )
+}
+
+/** Whether the server leaves messages of a channel out by these options: holes in `seq` and offsets are no loss. */
+export function leavesOut({ min_profit_usd = 0, min_edge = 0 }: ChannelOptions): boolean {
+  return min_profit_usd > 0 || min_edge > 0
 }

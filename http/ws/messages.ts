@@ -104,7 +104,10 @@ function optionsOf(channels: readonly Channel[]): Record<string, TSchema> {
 
 function schemaOf(values: readonly OptionValue[]): TSchema {
   const texts = values.filter((value) => typeof value === 'string')
-  return texts.length === values.length ? choice(texts) : Type.Integer({ enum: [...values] })
+  if (texts.length === values.length) return choice(texts)
+  return values.every(Number.isInteger)
+    ? Type.Integer({ enum: [...values] })
+    : Type.Number({ enum: [...values] })
 }
 
 /** What the server sends, by the message's `type`. */

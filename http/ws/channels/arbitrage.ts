@@ -1,11 +1,12 @@
 // The channel `arbitrage`: opportunities as they open, change and close; `market_id` is the first leg's.
-// Not for: finding them (actors/arbitrage/arbitrage.ts). Upholds ARBSTREAM1.
+// Not for: finding them (actors/arbitrage/arbitrage.ts). Upholds ARBSTREAM1, ARBSTREAM2.
 
 import { Type } from '@sinclair/typebox'
 import type { ArbitrageUpdate } from '../../../engine/events.ts'
 import { ringArbitrageMax } from '../../../engine/limits.ts'
 import { writeValue } from '../../../engine/msgpack-writer.ts'
 import { CLOSE_REASONS } from '../../../engine/opportunity.ts'
+import { MICROS } from '../../../engine/units.ts'
 import {
   EXAMPLE_OPPORTUNITY,
   OpportunitySchema,
@@ -13,8 +14,9 @@ import {
 } from '../../records/opportunities.ts'
 import { choice, nullable } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
-import { laneOf } from '../fan-out/lanes.ts'
+import { type Lane, laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
+import type { LoggedUpdate } from '../resume/message-log.ts'
 import type { Channel } from './channel.ts'
 import { LoggedChannel } from './logged.ts'
 
@@ -22,6 +24,15 @@ const NAME = 'arbitrage'
 const EVENTS: readonly ArbitrageUpdate['event'][] = ['opened', 'changed', 'closed']
 
 const DATA = keyOf('data')
+/** What an opportunity must have come to: steps, so that everybody who asks for the same shares one encoding. */
+const MIN_PROFITS_USD = [0, 1, 5, 10, 50, 100] as const
+/** Dollars a contract. */
+const MIN_EDGES = [0, 0.005, 0.01, 0.02, 0.05] as const
+const LANES = MIN_PROFITS_USD.flatMap((min_profit_usd) =>
+  MIN_EDGES.map((min_edge) => laneOf(NAME, { min_profit_usd, min_edge })),
+)
+const OPTIONS_OF = new Map(LANES.map(({ lane, options }) => [lane, options]))
+
 const ARBITRAGE = new MessageKind<ArbitrageUpdate>(NAME, NAME, {
   json: (head, update) => `${head},"data":${JSON.stringify(dataOf(update))}}`,
   msgpack(to, update) {
@@ -30,8 +41,8 @@ const ARBITRAGE = new MessageKind<ArbitrageUpdate>(NAME, NAME, {
   },
 })
 
-/** What a message says; of what webhooks say, too. */
-export function dataOf({ event, reason, opportunity, receivedAtMs }: ArbitrageUpdate) {
+/** What a message says. */
+function dataOf({ event, reason, opportunity, receivedAtMs }: ArbitrageUpdate) {
   const record = opportunityRecord(opportunity, receivedAtMs, { hasLevels: false })
   return { event, close_reason: reason, ...record }
 }
@@ -50,13 +61,24 @@ export const ArbitrageSchema = Type.Object({
 /** The data of a message in examples. */
 export const EXAMPLE_ARBITRAGE = { event: 'opened', close_reason: null, ...EXAMPLE_OPPORTUNITY }
 
+/** Whether an opportunity has come to what a lane asks for; once it has, its every message is in it. */
+function isIn(lane: Lane, update: LoggedUpdate): boolean {
+  const asked = OPTIONS_OF.get(lane)
+  if (asked === undefined || update.kind !== 'arbitrage') return false
+  const { profit, edge } = update.reached
+  return profit >= asked.min_profit_usd * MICROS && edge >= asked.min_edge
+}
+
 /** Baskets of outcomes that earn after depth and fees. */
 export const arbitrage: Channel = {
   name: NAME,
   delivery: 'every',
   hasState: false,
-  options: {},
-  lanes: [laneOf(NAME, {})],
+  options: {
+    min_profit_usd: { allowed: MIN_PROFITS_USD, default: 0 },
+    min_edge: { allowed: MIN_EDGES, default: 0 },
+  },
+  lanes: LANES,
   hears: ['arbitrage'],
   messages: {
     arbitrage: {
@@ -69,7 +91,7 @@ export const arbitrage: Channel = {
   row: {
     messages:
       '`arbitrage`: `event` (`opened`, `changed`, `closed`), `close_reason`, and the opportunity as `/v1/arbitrage` has it; `market_id` is the first leg’s',
-    when: 'opened and closed at once, a change at most every 250 ms',
+    when: 'opened and closed at once, a change at most every 250 ms; from the moment on in which it has come to the options',
     begins: '–',
   },
   open: (parts) =>
@@ -77,6 +99,8 @@ export const arbitrage: Channel = {
       name: NAME,
       capacity: ringArbitrageMax,
       table: null,
+      lanes: LANES.map(({ lane }) => lane),
+      isIn,
       write: (encoder, update, epoch) =>
         update.kind === 'arbitrage' ? arbitrageMessage(encoder, update, epoch) : null,
     }),

@@ -5,6 +5,7 @@
 import type { Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { CountedChannel } from '../../../engine/publisher.ts'
+import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { Lane } from '../fan-out/lanes.ts'
 import { type ChannelLog, isLogged, MessageLog, type MessageTable } from '../resume/message-log.ts'
 import type { ChannelParts, OpenChannel } from './channel.ts'
@@ -15,6 +16,7 @@ export class LoggedChannel implements OpenChannel {
   seen: number
   readonly #parts: ChannelParts
   readonly #name: CountedChannel
+  readonly #lanes: readonly Lane[]
 
   constructor(
     parts: ChannelParts,
@@ -26,24 +28,40 @@ export class LoggedChannel implements OpenChannel {
       table: MessageTable | null
       /** Null: the update is none of this channel. */
       write: ChannelLog['write']
+      /** The lanes, of a channel with options, and which messages each gets. */
+      lanes?: readonly Lane[]
+      isIn?: ChannelLog['isIn']
     },
   ) {
-    const { name, capacity, table, write } = set
+    const { name, capacity, table, write, isIn } = set
     this.#parts = parts
     this.#name = name
+    this.#lanes = set.lanes ?? [name]
     this.seen = parts.publisher.offset(name)
     const { present } = parts.engine.tradeLog
     const log = new MessageLog({ channel: name, present, offset: this.seen, capacity, table })
-    this.log = { messages: log, write }
+    this.log = { messages: log, write, ...(isIn === undefined ? {} : { isIn }) }
   }
 
   onUpdate(update: Update): void {
     if (!isLogged(update)) return
-    const { messages, write } = this.log
+    const { messages, write, isIn } = this.log
     messages.push(update)
     this.seen = update.offset
     const { fanOut } = this.#parts
-    fanOut.send(this.#name, update.market, 'change', (encoder) => write(encoder, update))
+    // The lanes send the same bytes.
+    const frames = new Map<Encoder, Frame | null>()
+    const written = (encoder: Encoder): Frame | null => {
+      const known = frames.get(encoder)
+      if (known !== undefined) return known
+      const frame = write(encoder, update)
+      frames.set(encoder, frame)
+      return frame
+    }
+    for (const lane of this.#lanes) {
+      if (isIn?.(lane, update) === false) continue
+      fanOut.send(lane, update.market, 'change', written)
+    }
   }
 
   latest(_lane: Lane, market: MarketNumber): Stamp {

@@ -61,10 +61,11 @@ function* catchUpLog(connection: Connection, desk: Desk, log: ChannelLog, lag: L
     // Told at once, since each message moves the client's position on.
     const onLost = (range: LostRange) => tellLost(connection, desk, { channel, audience, range })
     const countMax = Number.POSITIVE_INFINITY
-    yield* replay(connection, desk, { log, from, audience, onLost, countMax })
+    const laneOf = (market: MarketRef) => subscriptions.laneOf(market) ?? channel
+    yield* replay(connection, desk, { log, from, audience, laneOf, onLost, countMax })
   }
-  for (const key of subscriptions.wide.keys()) connection.listen(channel, key)
-  for (const number of subscriptions.singles.keys()) connection.listen(channel, number)
+  for (const [key, lane] of subscriptions.wide) connection.listen(lane, key)
+  for (const [number, { lane }] of subscriptions.singles) connection.listen(lane, number)
   if (from !== null) return
   const range = { fromMs: lag.sinceMs, toMs: desk.clock.nowMs(), count: null }
   tellLost(connection, desk, { channel, audience, range })

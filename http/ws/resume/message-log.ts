@@ -15,10 +15,10 @@ import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { Since } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { ChannelName } from '../fan-out/lanes.ts'
+import type { ChannelName, Lane } from '../fan-out/lanes.ts'
 
 /** An update of a market, at its place in a channel. */
-type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>
+export type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>
 
 /** Whether an update is of a market. */
 export function isLogged(update: Update): update is LoggedUpdate {
@@ -44,6 +44,8 @@ export interface ChannelLog {
   readonly messages: MessageLog
   /** Null: the update is none of the channel's. `epoch`: of the run that sent it first. */
   write(encoder: Encoder, update: LoggedUpdate, epoch?: string): Frame | null
+  /** Whether a message goes into a lane; without it all go into the channel's only one. */
+  isIn?(lane: Lane, update: LoggedUpdate): boolean
 }
 
 /**

@@ -1,4 +1,4 @@
-// Channels whose every message counts (trades, whales, lifecycle): they have no state but a log, so a
+// Channels whose every message counts (trades, whales, lifecycle, arbitrage): they have no state but a log, so a
 // subscription is live at once, or after the messages that its client missed, in the turn in which
 // none is missing any more. Not for: where messages are kept (message-log.ts).
 // Upholds RESUME2, RESUME3, RESUME5, RESUME6.
@@ -7,21 +7,21 @@ import { replayTradesMax } from '../../../engine/limits.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { CommandId, Since } from '../command.ts'
-import type { WideKey } from '../fan-out/lanes.ts'
+import type { Lane, WideKey } from '../fan-out/lanes.ts'
 import type { Connection, Task } from '../session/connection.ts'
 import type { Desk } from '../session/desk.ts'
 import type { Resolved } from '../session/resolve.ts'
 import { contains } from '../session/subscriptions.ts'
 import { type Audience, joined, tellLoss, tellLost } from './losses.ts'
-import type { ChannelLog, LogPosition, LostRange, MessageLog } from './message-log.ts'
+import type { ChannelLog, LoggedUpdate, LogPosition, LostRange, MessageLog } from './message-log.ts'
 
 /** Subscribes, after a replay when there is a `since`. False: that ended in an answer of its own. */
 export function* subscribeLogged(
   connection: Connection,
   desk: Desk,
-  wanted: { id: CommandId; log: ChannelLog; since: Since | null; resolved: Resolved },
+  wanted: { id: CommandId; lane: Lane; log: ChannelLog; since: Since | null; resolved: Resolved },
 ): Generator<void, boolean> {
-  const { id, log, since, resolved } = wanted
+  const { id, lane, log, since, resolved } = wanted
   const { messages } = log
   const { channel } = messages
   const { key, refs } = targetOf(connection, wanted)
@@ -29,22 +29,25 @@ export function* subscribeLogged(
   const subscriptions = connection.subscriptions.of(channel)
   const goLive = (): void => {
     if (key !== null && !subscriptions.covers(key)) {
-      subscriptions.wide.set(key, channel)
-      connection.listen(channel, key)
+      subscriptions.wide.set(key, lane)
+      connection.listen(lane, key)
     }
     for (const ref of refs) {
       if (subscriptions.wants(ref)) continue
-      subscriptions.singles.set(ref.number, { ref, lane: channel })
-      connection.listen(channel, ref.number)
+      subscriptions.singles.set(ref.number, { ref, lane })
+      connection.listen(lane, ref.number)
     }
+  }
+  // Out of the topics first, so that live messages cannot overtake the replayed ones; other options end.
+  for (const { number } of refs) {
+    const known = subscriptions.singles.get(number)
+    if (known === undefined) continue
+    subscriptions.singles.delete(number)
+    connection.ignore(known.lane, number)
   }
   if (since === null) {
     goLive()
     return true
-  }
-  // Out of the topics first, so that live messages cannot overtake the replayed ones.
-  for (const ref of refs) {
-    if (subscriptions.singles.delete(ref.number)) connection.ignore(channel, ref.number)
   }
   const audience =
     resolved.kind === 'wide' ? { wide: [resolved.key], refs: [] } : { wide: [], refs }
@@ -56,7 +59,7 @@ export function* subscribeLogged(
     return true
   }
   connection.isReplaying = true
-  const replayed = yield* answerSince(connection, desk, { log, from, audience })
+  const replayed = yield* answerSince(connection, desk, { log, from, audience, laneOf: () => lane })
   connection.isReplaying = false
   if (replayed.kind === 'limited') {
     const { epoch, offset } = replayed
@@ -73,16 +76,22 @@ export function* subscribeLogged(
 /** What a command adds: nothing that a wide subscription contains, unless it asks for the past. */
 function targetOf(
   connection: Connection,
-  { log, since, resolved }: { log: ChannelLog; since: Since | null; resolved: Resolved },
+  {
+    lane,
+    log,
+    since,
+    resolved,
+  }: { lane: Lane; log: ChannelLog; since: Since | null; resolved: Resolved },
 ): { readonly key: WideKey | null; readonly refs: readonly MarketRef[] } {
   const subscriptions = connection.subscriptions.of(log.messages.channel)
   if (resolved.kind === 'markets') {
-    const isAdded = (ref: MarketRef) => since !== null || !subscriptions.wants(ref)
+    const isAdded = (ref: MarketRef) => since !== null || subscriptions.laneOf(ref) !== lane
     return { key: null, refs: resolved.refs.filter(isAdded) }
   }
   const { key } = resolved
   // A venue within `*` stays there: its messages come by the wide topic, also while it is replayed.
-  const isWithin = subscriptions.covers(key) && !(since !== null && subscriptions.wide.has(key))
+  const isWithin =
+    subscriptions.wideLane(key) === lane && !(since !== null && subscriptions.wide.has(key))
   return { key: isWithin ? null : key, refs: [] }
 }
 
@@ -97,15 +106,17 @@ function takeContained(connection: Connection, { channel }: MessageLog, key: Wid
 function* answerSince(
   connection: Connection,
   desk: Desk,
-  { log, from, audience }: { log: ChannelLog; from: LogPosition; audience: Audience },
+  wanted: Pick<ReplayWanted, 'log' | 'from' | 'audience' | 'laneOf'>,
 ): Generator<void, Replayed> {
+  const { log, from, audience } = wanted
   const { channel } = log.messages
   yield* tellLosses(connection, desk, { log: log.messages, from, audience })
   // One range for all that has expired: the position stands still until the answer, so that a client
   // which is cut off in between gets the range at its next resume.
   let lost: LostRange | null = null
   const replayed = yield* replay(connection, desk, {
-    ...{ log, from, audience, countMax: replayTradesMax },
+    ...wanted,
+    countMax: replayTradesMax,
     onLost: (range) => {
       lost = joined(lost, range)
     },
@@ -131,6 +142,16 @@ type Replayed =
   /** As many as allowed; the rest lies behind this offset of this run. */
   | { readonly kind: 'limited'; readonly epoch: string; readonly offset: number }
 
+interface ReplayWanted {
+  readonly log: ChannelLog
+  readonly from: LogPosition
+  readonly audience: Audience
+  /** In which lane messages of a market are wanted. */
+  readonly laneOf: (market: MarketRef) => Lane
+  readonly countMax: number
+  readonly onLost: (range: LostRange) => void
+}
+
 /**
  * Sends the messages behind a place, over all later runs; returns in the turn in which none is
  * missing. `onLost` is called for each hole before what lies behind it is sent.
@@ -138,20 +159,19 @@ type Replayed =
 export function* replay(
   connection: Connection,
   desk: Desk,
-  wanted: {
-    log: ChannelLog
-    from: LogPosition
-    audience: Audience
-    countMax: number
-    onLost: (range: LostRange) => void
-  },
+  wanted: ReplayWanted,
 ): Generator<void, Replayed> {
-  const { from, audience, countMax, onLost } = wanted
-  const { messages: log, write } = wanted.log
+  const { from, audience, laneOf, countMax, onLost } = wanted
+  const { messages: log, write, isIn } = wanted.log
   const numbers = new Set(audience.refs.map((ref) => ref.number))
   const markets = audience.wide.length === 0 ? numbers : null
-  const wants = (market: MarketRef): boolean =>
-    numbers.has(market.number) || audience.wide.some((key) => contains(key, market.venue))
+  const wants = (update: LoggedUpdate): boolean => {
+    const { market } = update
+    if (!numbers.has(market.number) && !audience.wide.some((key) => contains(key, market.venue))) {
+      return false
+    }
+    return isIn === undefined || isIn(laneOf(market), update)
+  }
   const { encoder } = connection
   let count = 0
   for (const [index, run] of from.runs.entries()) {
@@ -168,7 +188,7 @@ export function* replay(
         // Some markets' messages alone do not show how many are missing.
         const holeCount = markets === null ? place - offset - (told === null ? 0 : 1) : null
         if (isHole) lostTo(told?.receivedAtMs ?? desk.clock.nowMs(), holeCount)
-        if (told !== null && wants(told.market)) {
+        if (told !== null && wants(told)) {
           if (count >= countMax) return { kind: 'limited', epoch: run.epoch, offset: place - 1 }
           const frame = write(encoder, told, run.epoch)
           if (frame !== null) connection.send(frame)

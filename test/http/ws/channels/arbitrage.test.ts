@@ -3,18 +3,23 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'
+import { WebSocket } from 'ws'
 import type { ArbitrageUpdate } from '../../../../engine/events.ts'
+import { type Reach, reachOf } from '../../../../engine/opportunity.ts'
 import { usdMicros } from '../../../../engine/units.ts'
+import { connect, type StreamEvent } from '../../../../http/client/connect.ts'
 import { opportunityRecord } from '../../../../http/records/opportunities.ts'
 import { arbitrage } from '../../../../http/ws/channels/arbitrage.ts'
 import { StreamClient } from '../../../support/clients/stream-client.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 import { NOON } from '../../../support/worlds/builders.ts'
 import { opportunity, opportunityTold } from '../../../support/worlds/opportunities.ts'
 
+const clock = new ManualClock()
 let face: Face
 before(async () => {
-  face = await openFace()
+  face = await openFace({ clock })
 })
 after(() => face.stop())
 
@@ -58,5 +63,142 @@ test('[ARBSTREAM1] each opening, change and end is told as REST has it, in both 
       assert.equal(message.market_id, a.ref.id)
     }
     await client.close()
+  }
+})
+
+/** An opportunity of a world of its own, whose course a test tells in dollars. */
+function course(legs: Parameters<typeof opportunity>[0]) {
+  const { publisher } = face.engine
+  let reachedBefore: ArbitrageUpdate['reachedBefore'] = null
+  return (event: ArbitrageUpdate['event'], dollars: number): number => {
+    const one = opportunity(legs, { profit: usdMicros(dollars * 1_000_000) })
+    const reached: Reach =
+      event === 'closed' && reachedBefore !== null
+        ? reachedBefore
+        : reachOf(one, reachedBefore, NOON)
+    const reason = event === 'closed' ? 'prices' : null
+    const told = opportunityTold(one, { event, reason, reached, reachedBefore })
+    reachedBefore = reached
+    const stamp = publisher.stamp('arbitrage', told.market.number)
+    publisher.publish({ ...told, ...stamp })
+    return stamp.offset
+  }
+}
+
+const all = { action: 'subscribe', channel: 'arbitrage', market_ids: ['*'] }
+
+/** What came to a client until now, as offset and event. */
+async function cameTo(client: StreamClient): Promise<readonly string[]> {
+  await client.ask({ action: 'ping', id: client.messages.length }, 'pong')
+  const messages = client.messages.filter(({ type }) => type === 'arbitrage')
+  return messages.map(({ offset, data }) => `${offset} ${Reflect.get(Object(data), 'event')}`)
+}
+
+test('[ARBSTREAM2] with options an opportunity is told from the moment on in which it has come to them, its end included, live and again from an offset', async () => {
+  const [a, b] = [face.engine.add('c'), face.engine.add('d', { venue: 'b' })]
+  const open = async (set: object, form = 'json') => {
+    const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+    await client.ask({ ...all, id: 'begin', ...set }, 'subscribed')
+    return client
+  }
+  const every = await open({})
+  const rich = await open({ min_profit_usd: 5 })
+  const single = await open({ market_ids: [a.ref.id], min_edge: 0.05 }, 'msgpack')
+  const since = { epoch: face.engine.epoch, offset: face.engine.publisher.offset('arbitrage') }
+  const [small, grown, other] = [
+    course([a.ref, b.ref]),
+    course([a.ref, b.ref]),
+    course([b.ref, a.ref]),
+  ]
+  const first = small('opened', 1)
+  grown('opened', 2)
+  // Of a hundred contracts: 0.06 each.
+  grown('changed', 6)
+  grown('changed', 3)
+  other('opened', 5)
+  small('closed', 1)
+  grown('closed', 3)
+  const at = (place: number, event: string) => `${first + place} ${event}`
+  const whole = [
+    ...[at(0, 'opened'), at(1, 'opened'), at(2, 'changed'), at(3, 'changed'), at(4, 'opened')],
+    ...[at(5, 'closed'), at(6, 'closed')],
+  ]
+  const ofGrown = [at(2, 'changed'), at(3, 'changed'), at(6, 'closed')]
+  const ofRich = [at(2, 'changed'), at(3, 'changed'), at(4, 'opened'), at(6, 'closed')]
+  assert.deepEqual(await cameTo(every), whole)
+  assert.deepEqual(await cameTo(rich), ofRich)
+  assert.deepEqual(await cameTo(single), ofGrown)
+  const late = await StreamClient.open(face.port)
+  const resumed = await late.ask({ ...all, id: 1, min_profit_usd: 5, since }, 'resumed')
+  assert.deepEqual([await cameTo(late), resumed.replayed, resumed.offset], [ofRich, 4, first + 6])
+  for (const client of [every, rich, single, late]) await client.close()
+})
+
+test('[ARBSTREAM2] other options take the place of those before, of everything as of one market; a part of everything has its options', async () => {
+  const [a, b] = [face.engine.add('e'), face.engine.add('f', { venue: 'b' })]
+  const client = await StreamClient.open(face.port)
+  const one = { ...all, market_ids: [a.ref.id] }
+  const tell = course([a.ref, b.ref])
+  const offsets: string[] = []
+  for (const target of [one, all]) {
+    for (const [min_profit_usd, dollars, isTold] of [
+      [10, 5, false],
+      [5, 6, true],
+      [5, 7, true],
+      [50, 8, false],
+      [0, 1, true],
+    ] as const) {
+      // A second further: so many commands are too many for one.
+      clock.advance(1_000)
+      const command = { ...target, id: `${target.market_ids} ${dollars}`, min_profit_usd }
+      const subscribed = await client.ask(command, 'subscribed')
+      assert.deepEqual([subscribed.min_profit_usd, subscribed.min_edge], [min_profit_usd, 0])
+      const offset = course([a.ref, b.ref])('opened', dollars)
+      if (isTold) offsets.push(`${offset} opened`)
+      assert.deepEqual(await cameTo(client), offsets)
+    }
+  }
+  const part = await client.ask({ ...one, id: 'part', min_profit_usd: 5 }, 'error')
+  assert.equal(part.code, 'INVALID_FILTER')
+  const wrong = await client.ask({ ...all, id: 'wrong', min_edge: 0.03 }, 'error')
+  assert.equal(wrong.message, 'min_edge of arbitrage is one of 0, 0.005, 0.01, 0.02, 0.05')
+  await client.ask({ ...all, id: 'out', action: 'unsubscribe' }, 'unsubscribed')
+  tell('opened', 100)
+  assert.deepEqual(await cameTo(client), offsets)
+  await client.close()
+})
+
+test('[ARBSTREAM3] the client takes what options leave out for no loss: not in seq, not in heartbeats, not in lists; and resumes behind the last heartbeat', async (t) => {
+  const [a, b] = [face.engine.add('g'), face.engine.add('h', { venue: 'b' })]
+  for (const target of [{ all: true }, { marketIds: [a.ref.id] }]) {
+    const events: StreamEvent[] = []
+    const client = connect({
+      ...{ url: face.origin, apiKey: 'ann-key', WebSocket, clock },
+      onEvent: (event) => events.push(event),
+    })
+    t.after(() => client.close())
+    const options = { min_profit_usd: 5 }
+    await client.subscribe({ channel: 'arbitrage', ...target, options }).ready
+    for (let beat = 0; beat < 7; beat += 1) {
+      for (const dollars of [6, 1, 2, 7, 1]) course([a.ref, b.ref])('opened', dollars)
+      clock.advance(5_000)
+      await client.ping()
+    }
+    const offset = face.engine.publisher.offset('arbitrage')
+    const told = events.flatMap((event) =>
+      event.type === 'arbitrage' ? [event.data.profit_usd] : [],
+    )
+    assert.deepEqual(told, Array.from({ length: 7 }, () => [6, 7]).flat())
+    assert.deepEqual(
+      events.filter(({ type }) => type === 'gap' || type === 'fault'),
+      [],
+    )
+    const states = events.flatMap((event) => (event.type === 'state' ? [event.state] : []))
+    assert.deepEqual(
+      states.filter((state) => state === 'waiting'),
+      [],
+    )
+    if ('all' in target) assert.equal(client.position('arbitrage')?.offset, offset)
+    client.close()
   }
 })

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { ArbitrageUpdate } from '../../../../engine/events.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { TIME_ZERO, usdMicros } from '../../../../engine/units.ts'
 import { asyncapi } from '../../../../http/documents/asyncapi.ts'
@@ -13,6 +14,7 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 import { AsyncapiJudge } from '../../../support/twins/asyncapi-judge.ts'
 import { bid } from '../../../support/worlds/builders.ts'
+import { opportunity, opportunityTold } from '../../../support/worlds/opportunities.ts'
 import { addMarkets, received, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
@@ -25,6 +27,20 @@ before(async () => {
 })
 after(() => face.stop())
 
+/** Opportunities of at least so much are asked for. */
+const PROFIT_MIN = 5_000_000
+const gaps: ArbitrageUpdate[] = []
+
+/** One opens, and is asked for or not. */
+function open(random: Random, { ref }: FakeMarket): void {
+  const { publisher } = face.engine
+  const profit = usdMicros(random.below(2 * PROFIT_MIN))
+  const told = opportunityTold(opportunity([ref, random.pick(markets).ref], { profit }))
+  const update = { ...told, ...publisher.stamp('arbitrage', ref.number) }
+  gaps.push(update)
+  publisher.publish(update)
+}
+
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const lags = () => [...face.engine.metrics.counts('stream_lags_total').values()][0]?.value ?? 0
 
@@ -35,6 +51,7 @@ function stir(random: Random): void {
   const { publisher } = face.engine
   const nowMs = clock.nowMs()
   const times = { market: of.ref, venueTimeMs: nowMs, receivedAtMs: nowMs }
+  if (random.next() < 0.3) return open(random, of)
   if (random.next() < 0.5) {
     const stamp = publisher.stamp('lifecycle', of.ref.number)
     const told = { event: 'changed', facts: of.summary, twin: null } as const
@@ -55,12 +72,14 @@ for (const form of ['json', 'msgpack']) {
     test(`[WS16] a slow reader of every channel loses nothing unannounced (${name}, ${form})`, async () => {
       const random = seededRandom(`lag ${name} ${form}`, 7)
       const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
-      client.send({ action: 'subscribe', id: 1, channels: CHANNEL_NAMES, ...target })
+      const asked = { channels: CHANNEL_NAMES, min_profit_usd: PROFIT_MIN / 1e6 }
+      client.send({ action: 'subscribe', id: 1, ...asked, ...target })
       await client.next(({ type, channel }) => type === 'synced' && channel === 'candles')
       const began = {
         trades: face.engine.publisher.offset('trades'),
         whales: face.engine.publisher.offset('whales'),
         lifecycle: face.engine.publisher.offset('lifecycle'),
+        arbitrage: face.engine.publisher.offset('arbitrage'),
       }
       client.socket.pause()
       const before = lags()
@@ -116,7 +135,7 @@ function checkWords(messages: readonly Message[]): void {
 
 function check(
   messages: readonly Message[],
-  began: Readonly<Record<'trades' | 'whales' | 'lifecycle', number>>,
+  began: Readonly<Record<'trades' | 'whales' | 'lifecycle' | 'arbitrage', number>>,
 ): void {
   const rebuilt = new RebuiltBooks()
   const newest = new Map<string, Message>()
@@ -139,6 +158,14 @@ function check(
       channel,
     )
   }
+  const wanted = gaps.filter(
+    ({ offset, reached }) => offset > began.arbitrage && reached.profit >= PROFIT_MIN,
+  )
+  assert.ok(wanted.length > 0 && wanted.length < gaps.length)
+  assert.deepEqual(
+    messages.filter(({ type }) => type === 'arbitrage').map(({ offset }) => offset),
+    wanted.map(({ offset }) => offset),
+  )
   const { publisher } = face.engine
   for (const market of markets) {
     const { id, number } = market.ref
