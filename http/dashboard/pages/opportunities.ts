@@ -88,8 +88,8 @@ export function OpportunitiesPage({ place }: PageProps) {
         : html`<div class="card"><div class="scroll-x"><table class="list stacked opportunities">
       <caption class="muted">${
         shown.length < OPPORTUNITY_ROWS_MAX
-          ? `${countText(shown.length)} open, live`
-          : `The ${countText(OPPORTUNITY_ROWS_MAX)} that earn most, live: ask for more profit to see fewer`
+          ? `${countText(shown.length)} open`
+          : `The ${countText(OPPORTUNITY_ROWS_MAX)} that earn most: raise the profit to narrow the list`
       }</caption>
       ${sortHeads<OpportunityColumn>(COLUMNS, order, ({ column, isDown }) =>
         changeQuery(place, { sort: column, way: isDown ? 'down' : 'up' }),

@@ -145,7 +145,7 @@ function Rules({ marketId }: { readonly marketId: string }) {
   const { match } = twin
   return html`<section class="stack rules-apart" aria-label="Where the rules may differ">
     <${MatchTags} match=${match} />
-    <p>${match.explanation}${match.vetoes.length === 0 ? ' Nothing is known to speak against it; the venues’ own words decide:' : ''}</p>
+    <p>${match.explanation}${match.vetoes.length === 0 ? ' No difference was found; what decides are the venues’ own words:' : ''}</p>
     <div class="leg-books">
       ${[market, twin.market].map(
         (each) =>
