@@ -2,6 +2,7 @@
 // its books, costs and rules. Not for: one opportunity, opened (parts/opportunities/detail.ts). Upholds DASH76 to DASH79.
 
 import { Component } from 'preact'
+import { useState } from 'preact/hooks'
 import { countText, gapText, priceText, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import {
@@ -15,6 +16,7 @@ import { sortHeads } from '../parts/lists/sort-heads.ts'
 import { OpportunityDetail } from '../parts/opportunities/detail.ts'
 import {
   gapOf,
+  heldRows,
   OPPORTUNITY_ORDERS,
   OPPORTUNITY_ROWS_MAX,
   type OpportunityColumn,
@@ -56,7 +58,13 @@ export function OpportunitiesPage({ place }: PageProps) {
   }
   const opened = place.query.get('open')
   const { kind, error, rows, again } = useOpportunities(filter)
-  const shown = shownRows(rows, filter, order, opened)
+  const [held, setHeld] = useState<readonly string[] | null>(null)
+  const sorted = shownRows(rows, filter, order, opened)
+  const shown = held === null ? sorted : heldRows(sorted, held)
+  const hold = () => setHeld((before) => before ?? shown.map(({ one }) => one.id))
+  const release = ({ currentTarget: body }: Event) => {
+    if (body instanceof Element && !body.matches(':hover, :focus-within')) setHeld(null)
+  }
   const isGone = kind === 'answered' && opened !== null && !rows.has(opened)
   return html`
     <h1>Opportunities</h1>
@@ -88,13 +96,13 @@ export function OpportunitiesPage({ place }: PageProps) {
         : html`<div class="card"><div class="scroll-x"><table class="list stacked opportunities">
       <caption class="muted">${
         shown.length < OPPORTUNITY_ROWS_MAX
-          ? `${countText(shown.length)} open`
+          ? `${countText(shown.length)} open${held === null ? '' : '; rows stay where they are until you leave the table'}`
           : `The ${countText(OPPORTUNITY_ROWS_MAX)} that earn most: raise the profit to narrow the list`
       }</caption>
       ${sortHeads<OpportunityColumn>(COLUMNS, order, ({ column, isDown }) =>
         changeQuery(place, { sort: column, way: isDown ? 'down' : 'up' }),
       )}
-      <tbody>${shown.map((row) => html`<${Row} key=${row.one.id} row=${row} isOpen=${row.one.id === opened} place=${place} />`)}</tbody>
+      <tbody onPointerEnter=${hold} onPointerLeave=${release} onFocusIn=${hold} onFocusOut=${release}>${shown.map((row) => html`<${Row} key=${row.one.id} row=${row} isOpen=${row.one.id === opened} place=${place} />`)}</tbody>
     </table></div></div>`
     }
   `

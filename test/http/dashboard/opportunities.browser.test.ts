@@ -164,6 +164,29 @@ test('[DASH77] the table is sorted by the buttons of its columns and narrowed by
   await tab.close()
 })
 
+test('[DASH77] no row moves while the pointer or the focus is among them', async () => {
+  const tab = await dashboard.open('#/opportunities')
+  const { page } = tab
+  await rowsAre(page, [CUPS, RAINS, SNOWS])
+  const opener = page.getByRole('button', { name: SNOW })
+  await opener.focus()
+  await page.getByText('rows stay where they are').waitFor()
+  tell('changed', { ...snow, profit: usdMicros(90_000_000) })
+  await rowOf(page, SNOWS).getByText('$90.00').waitFor()
+  await rowsAre(page, [CUPS, RAINS, SNOWS])
+  assert.ok(await opener.evaluate((button) => button === document.activeElement))
+  await page.getByLabel('Kind').focus()
+  await rowsAre(page, [SNOWS, CUPS, RAINS])
+  await rowOf(page, CUPS).hover()
+  await page.getByText('rows stay where they are').waitFor()
+  tell('changed', snow)
+  await rowOf(page, SNOWS).getByText('$0.90').waitFor()
+  await rowsAre(page, [SNOWS, CUPS, RAINS])
+  await page.getByRole('heading', { level: 1 }).hover()
+  await rowsAre(page, [CUPS, RAINS, SNOWS])
+  await tab.close()
+})
+
 test('[DASH80] what is typed into a filter stays while the table around it moves on', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
@@ -259,7 +282,7 @@ test('[DASH79] an opened row says what speaks against the pair and has both rule
   await page.getByRole('button', { name: RAIN }).click()
   await rowsAre(page, [CUPS, SNOWS])
   tell('opened', found)
-  await rowsAre(page, [CUPS, RAINS, SNOWS])
+  await rowOf(page, RAINS).waitFor()
   await page.getByRole('button', { name: EVENT }).click()
   await page.getByText('Exactly one of the 3 outcomes wins.').waitFor()
   await tab.close()

@@ -10,6 +10,7 @@ import { MICROS, priceMicros, sizeMicros } from '../../../engine/units.ts'
 import { takenOf, turned } from '../../../http/dashboard/parts/opportunities/detail.ts'
 import {
   gapOf,
+  heldRows,
   joined,
   OPPORTUNITY_ROWS_MAX,
   type OpportunityRows,
@@ -82,6 +83,12 @@ test('[DASH77] rows stand by the column, what is not known last either way, and 
   assert.deepEqual(idsOf(rows, BY_PROFIT, { profitMin: 2, kind: '' }), ['b', 'c'])
   assert.deepEqual(idsOf(rows, BY_PROFIT, { profitMin: 0, kind: 'single_venue' }), ['c'])
   assert.deepEqual(idsOf(rows, BY_PROFIT, { profitMin: 3, kind: '' }, 'a'), ['b', 'a'])
+  const held = heldRows(shownRows(rows, ALL, BY_PROFIT, null), ['c', 'gone', 'a'])
+  assert.deepEqual(
+    held.map(({ one }) => one.id),
+    ['c', 'a', 'b'],
+    'a new one comes last',
+  )
   // 1 less 0.55 and 0.37, without the dust of binary fractions.
   assert.equal(gapOf(found('gap')), 0.08)
 })

@@ -134,6 +134,16 @@ export function shownRows(
     .slice(0, OPPORTUNITY_ROWS_MAX)
 }
 
+/** Rows that stood in the table keep their order and new ones come last: nothing moves under a pointer or loses the focus. */
+export function heldRows(
+  rows: readonly OpportunityRow[],
+  before: readonly string[],
+): readonly OpportunityRow[] {
+  const places = new Map(before.map((id, place) => [id, place]))
+  const placeOf = ({ one }: OpportunityRow) => places.get(one.id) ?? before.length
+  return rows.toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
 /** What the best prices leave of what one contract of each leg pays, in dollars, before fees. */
 export function gapOf({ legs, payout_usd: payout, contracts }: Opportunity): number {
   const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)
