@@ -1,5 +1,5 @@
-// The README's lines, run as they are written: first requests, a wallet, and the webhook with its receiver and its start
-// line. Only ports and the folder are others.
+// The README's lines, run as they are written: first requests, a wallet, opportunities on the stream, and the webhook with its
+// receiver and its start line. Only ports and the folder are others.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -111,6 +111,31 @@ test('[README2] the README’s first requests and its wallet work as written, on
     assert.equal(answers.length, 10)
     for (const answer of answers) assert.equal(typeof JSON.parse(answer), 'object', answer)
   } finally {
+    await engine.end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('[README3] what trading both venues would earn shows on the stream of a fresh start, as the README has it', async (t) => {
+  const shell = blocksBelow('The stream')[0] ?? ''
+  const [, channel = ''] = /^npm run watch -- (arbitrage) /m.exec(shell) ?? []
+  assert.equal(channel, 'arbitrage')
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
+  const settings = { PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn' }
+  const engine = startProcess('engine/main.ts', settings)
+  let user: ChildProcess | null = null
+  try {
+    const [, api = ''] = await engine.line(/listens at (http:\S+)/)
+    const args = ['--import', 'tsx', 'engine/commands/watch.ts', channel, '--url', api]
+    user = spawn(process.execPath, args, { env: { PATH: process.env.PATH ?? '', ...settings } })
+    const line = await lineWith(user, ' opened ')
+    assert.match(line, /^[\d:.]+ +venue_\S+ +opened +[\d.]+ +[\d.]+ +\S+ +(cross|single)_venue +\S/)
+    t.diagnostic(line)
+  } finally {
+    if (user !== null && user.exitCode === null) {
+      user.kill('SIGKILL')
+      await once(user, 'exit')
+    }
     await engine.end()
     rmSync(folder, { recursive: true, force: true })
   }
