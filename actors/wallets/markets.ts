@@ -37,8 +37,10 @@ export type FetchGroup = (
 
 /** Markets asked for in one call. */
 const ASKED_MAX = 50
-/** A market that was unknown, or not resolved, when it was asked for is asked for again after this. */
+/** A market that the venue did not know when it was asked for is asked for again after this. */
 const ASK_AGAIN_MS = 3_600_000
+/** One that is known and had not paid out: outside the catalogue, as that of migrated positions, nothing else tells its end. */
+const ASK_UNRESOLVED_AGAIN_MS = 60_000
 
 type Listed = Pick<
   MarketListing,
@@ -118,8 +120,8 @@ export class WalletMarkets {
   }
 
   /**
-   * Asks the venue for markets that are unknown here, or had not paid out when they were last asked for; a market that the
-   * venue does not know either is asked for again after an hour. Stores the facts about the others, for when the catalogue
+   * Asks the venue for markets that are unknown here, or had not paid out when they were last asked for, a minute ago
+   * or earlier; a market that the venue does not know either is asked for again after an hour. Stores the facts about the others, for when the catalogue
    * forgets them. Rejects when the venue does not answer.
    */
   async learn(
@@ -194,13 +196,15 @@ export class WalletMarkets {
   }
 
   #isWanted(id: NativeMarketId): boolean {
-    if (this.#parts.view(id) !== null || (this.find(id)?.payout ?? null) !== null) return false
-    return this.#isDue(id)
+    if (this.#parts.view(id) !== null) return false
+    const known = this.find(id)
+    if (known === null) return this.#isDue(id)
+    return known.payout === null && this.#isDue(id, ASK_UNRESOLVED_AGAIN_MS)
   }
 
-  #isDue(key: string): boolean {
+  #isDue(key: string, againMs = ASK_AGAIN_MS): boolean {
     const askedAtMs = this.#askedAtMs.get(key)
-    return askedAtMs === undefined || askedAtMs < this.#parts.clock.nowMs() - ASK_AGAIN_MS
+    return askedAtMs === undefined || askedAtMs < this.#parts.clock.nowMs() - againMs
   }
 
   #noteAsked(key: string): void {

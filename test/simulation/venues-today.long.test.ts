@@ -11,9 +11,9 @@ import { allMarketIds, type Places, Rig, read, settle } from '../support/rigs/ri
 import { chosen, type KnownWorld, startKnownWorld } from '../support/twins/wallet-truth.ts'
 
 const isLong = process.env.TEST_LONG === '1'
-const SECONDS = isLong ? 300 : 30
-const ENDS_AFTER_S = isLong ? 120 : 12
-const WALLETS = isLong ? 40 : 8
+const SECONDS = Number(process.env.TODAY_SECONDS ?? (isLong ? 300 : 30))
+const ENDS_AFTER_S = SECONDS * 0.4
+const WALLETS = Number(process.env.TODAY_WALLETS ?? (isLong ? 40 : 8))
 
 interface Health {
   readonly drift: Readonly<

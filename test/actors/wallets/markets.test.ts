@@ -150,6 +150,29 @@ test('[WALLETS19] a conversion is divided over its whole group, also over siblin
   assert.ok(conversions > SEEDS && smaller > SEEDS / 2, `${conversions} conversions, ${smaller}`)
 })
 
+test('[WALLETS18] a market outside the catalogue that had not paid out is asked for again after a minute, when its wallet is read', async () => {
+  const world = new WalletWorld()
+  const nowMs = world.clock.nowMs()
+  const moved = nativeMarketId('moved')
+  world.fetchable.set(moved, listing(moved))
+  const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS, { name: 'moved', outcome: 'no' })])
+  const payoutsOf = async () =>
+    (await (await opened(world, wallet)).positions()).map(({ facts }) => facts?.payout ?? null)
+  assert.deepEqual(await payoutsOf(), [null])
+  world.fetchable.set(
+    moved,
+    listing(moved, {
+      ...{ status: 'resolved', settlementPrice: priceMicros(1_000_000) },
+      native: { closed: true },
+    }),
+  )
+  world.clock.advance(10_000)
+  assert.deepEqual(await payoutsOf(), [null])
+  world.clock.advance(60_000)
+  assert.deepEqual(await payoutsOf(), [1_000_000])
+  await world.wallets.stop()
+})
+
 const GROUP = ['g0', 'g1', 'g2', 'g3'].map(nativeMarketId)
 
 /** Ten No of g0 at 70 cents converted to ten Yes of each other market; g3 was settled long ago. */
