@@ -57,7 +57,7 @@ export function OpportunitiesPage({ place }: PageProps) {
     isDown: chosen(place, 'way', WAYS) === 'down',
   }
   const opened = place.query.get('open')
-  const { kind, error, rows, again } = useOpportunities(filter)
+  const { kind, error, rows, again } = useOpportunities(filter, opened)
   const [held, setHeld] = useState<readonly string[] | null>(null)
   const sorted = shownRows(rows, filter, order, opened)
   const shown = held === null ? sorted : heldRows(sorted, held)
@@ -80,7 +80,7 @@ export function OpportunitiesPage({ place }: PageProps) {
     </form>
     ${kind === 'waiting' && shown.length === 0 ? html`<${Waiting} what="opportunities" />` : null}
     ${kind === 'failed' ? html`<${Failure} error=${error} retry=${again} />` : null}
-    ${isGone ? html`<p class="state incomplete">The opportunity that was opened here is over, or does not pass the filters.</p>` : null}
+    ${isGone ? html`<p class="state incomplete">The opportunity of this address is over.</p>` : null}
     ${
       kind === 'answered' && shown.length === 0
         ? html`<${Empty}>${

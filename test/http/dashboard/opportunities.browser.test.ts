@@ -288,6 +288,20 @@ test('[DASH79] an opened row says what speaks against the pair and has both rule
   await tab.close()
 })
 
+test('[DASH79] the address of an opened row leads to it, listed or not, and says when it is over', async () => {
+  const tab = await dashboard.open(`#/opportunities?open=${RAINS}&profit=39`)
+  const { page } = tab
+  const none = { opportunities: [], cursor: null, has_more: false, total: 0, as_of_ms: NOON }
+  await page.route('**/v1/arbitrage?*', (route) => route.fulfill({ json: none }))
+  await page.reload()
+  await rowsAre(page, [RAINS])
+  await page.locator(`[data-opportunity="${RAINS}"]`).waitFor()
+  await page.goto(`${dashboard.face.origin}/dashboard#/opportunities?open=k3f9c2-99`)
+  await page.reload()
+  await page.getByText('The opportunity of this address is over.').waitFor()
+  await tab.close()
+})
+
 test('[DASH16] axe-core finds nothing serious in an opened row, in light and dark; at phone width nothing overhangs', async () => {
   for (const width of [1_280, 390]) {
     const tab = await dashboard.open(`#/opportunities?open=${RAINS}`, { width })

@@ -35,6 +35,9 @@ export function useLiveList<Rows>(
 ): LiveList<Rows> & { readonly again: () => void } {
   const beginning: LiveList<Rows> = { kind: 'waiting', error: null, rows: source.none }
   const list = useRef(beginning)
+  // Asked again, it is for what the page shows by then.
+  const latest = useRef(source)
+  latest.current = source
   const [round, setRound] = useState(0)
   useRedraw(
     (redraw) => {
@@ -43,7 +46,8 @@ export function useLiveList<Rows>(
         redraw()
       }
       put(beginning)
-      return followList(source, { known: () => list.current.rows, put })
+      const ask = (signal: AbortSignal) => latest.current.ask(signal)
+      return followList({ ...source, ask }, { known: () => list.current.rows, put })
     },
     [...inputs, round],
   )

@@ -2,7 +2,7 @@
 // closes; which of them pass the filter, and in which order they stand. Not for: how they look (pages/opportunities.ts).
 // Upholds DASH76, DASH77.
 
-import { request } from '../../api.ts'
+import { ApiError, request } from '../../api.ts'
 import { monotonicMs } from '../../browser.ts'
 import type { Opportunity } from '../../records.ts'
 import { useLiveList } from '../lists/live-list.ts'
@@ -33,8 +33,8 @@ export const OPPORTUNITY_ROWS_MAX = 200
 /** Beyond it those that ended, and those that earn least, are forgotten. */
 const KEPT_MAX = 1_000
 
-/** Opportunities that pass the filter, and ended ones that did; `again` asks the server once more. */
-export function useOpportunities(filter: OpportunityFilter) {
+/** Opportunities that pass the filter, ended ones that did, and the opened one; `again` asks the server once more. */
+export function useOpportunities(filter: OpportunityFilter, opened: string | null) {
   const { profitMin, kind } = filter
   return useLiveList<OpportunityRows>(
     {
@@ -51,7 +51,9 @@ export function useOpportunities(filter: OpportunityFilter) {
           '/v1/arbitrage',
           { query, signal },
         )
-        return new Map(opportunities.map((one) => [one.id, rowOf(one)]))
+        const isListed = opened === null || opportunities.some(({ id }) => id === opened)
+        const others = isListed ? [] : await askOpened(opened, signal)
+        return new Map([...opportunities, ...others].map((one) => [one.id, rowOf(one)]))
       },
       tell: (rows, message) =>
         message.type === 'arbitrage' ? told(rows, message.data, monotonicMs()) : rows,
@@ -59,6 +61,16 @@ export function useOpportunities(filter: OpportunityFilter) {
     },
     [profitMin, kind],
   )
+}
+
+/** The one of an address, which need not be among those that are listed; none when it is over. */
+async function askOpened(id: string, signal: AbortSignal): Promise<readonly Opportunity[]> {
+  try {
+    return [await request<Opportunity>(`/v1/arbitrage/${encodeURIComponent(id)}`, { signal })]
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return []
+    throw error
+  }
 }
 
 const rowOf = (one: Opportunity): OpportunityRow => ({
