@@ -2,6 +2,7 @@
 // A bench that is not here does not exist (test/bench/bench.process.test.ts compares this list with the folder).
 
 import { bench as answers } from './answers.bench.ts'
+import { bench as arbitrage } from './arbitrage.bench.ts'
 import { bench as connect } from './connect/connect.bench.ts'
 import { bench as encode } from './encode.bench.ts'
 import { bench as endToEnd } from './end-to-end/end-to-end.bench.ts'
@@ -30,6 +31,7 @@ export const BENCHES: readonly Bench[] = [
   search,
   matching,
   pnl,
+  arbitrage,
   storage,
   ingest,
   rest,

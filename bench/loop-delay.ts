@@ -205,7 +205,7 @@ function verdict(beside: readonly Histogram[], alone: readonly Histogram[]): str
 }
 
 /** How long this thread was ready to run and did not; null where the system does not show it. */
-function processorWaitMs(): number | null {
+export function processorWaitMs(): number | null {
   if (process.platform !== 'linux') return null
   try {
     const [, waitNs] = readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')

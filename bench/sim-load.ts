@@ -22,7 +22,7 @@ import type {
   WorldChange,
 } from '../engine/venues/simulator/model.ts'
 import { bookFrame, MarketFrames } from '../engine/venues/simulator/polymarket/frames.ts'
-import { SimulatedWorld } from '../engine/venues/simulator/world.ts'
+import { type Plan, SimulatedWorld } from '../engine/venues/simulator/world.ts'
 import { ManualClock } from '../test/support/fakes/manual-clock.ts'
 import { listing } from '../test/support/worlds/builders.ts'
 
@@ -56,13 +56,18 @@ export function simLoad(options: {
   readonly seed: number
   readonly marketsPerVenue: number
   readonly frameCount: number
+  /** What exists when; without it, the calendar of the seed. */
+  readonly plan?: Plan
+  /** Planned gaps between the venues a minute of the world; none unless said. */
+  readonly gapsPerMinute?: number
 }): SimLoad {
-  const { seed, marketsPerVenue, frameCount } = options
+  const { seed, marketsPerVenue, frameCount, gapsPerMinute = 0 } = options
   const clock = new ManualClock()
   const world = new SimulatedWorld({
     seed,
     messagesPerSecond: RATE,
-    plan: new Calendar({ seed, marketsPerVenue }),
+    gapsPerMinute,
+    plan: options.plan ?? new Calendar({ seed, marketsPerVenue }),
     faults: new Faults([], seededRandom('bench faults', seed)),
     clock,
     random: seededRandom('bench world', seed),

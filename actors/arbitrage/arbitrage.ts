@@ -15,6 +15,7 @@ import {
   opportunityChangedMs,
   opportunityKeptMsMin,
 } from '../../engine/limits.ts'
+import { type FeeModel, feesAt } from '../../engine/market/fees.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import {
   annualisedOf,
@@ -45,6 +46,7 @@ import {
   type Candidate,
   eventCandidates,
   hasGap,
+  headOf,
   legOf,
   type Part,
   pairCandidates,
@@ -78,6 +80,9 @@ interface Open {
   now: Opportunity
   readonly opened: Opportunity
   best: Opportunity
+  /** Of its books, and the fees, when it was looked at last. */
+  seqs: readonly number[]
+  fees: readonly FeeModel[]
   /** Null: it is not told yet. */
   reached: Reach | null
   toldMs: number
@@ -190,9 +195,23 @@ export class Arbitrage implements Watcher, ArbitrageView {
 
   #lookAtOpen(): void {
     for (const open of [...this.#open.values()]) {
-      this.#look(open.candidate)
+      if (this.#isAsLooked(open)) this.#tellNews(open)
+      else this.#look(open.candidate)
       if (this.#open.get(open.candidate.key) === open) this.#grow(open)
     }
+  }
+
+  /** Whether it earns what it did at the last look: no book, fee or status is another, and no book is too old. */
+  #isAsLooked({ candidate: { parts }, seqs, fees }: Open): boolean {
+    const nowMs = this.#parts.clock.nowMs()
+    return parts.every((part, index) => {
+      const { market } = part
+      const head = headOf(part)
+      if (market.summary.status !== 'open' || head.seq !== seqs[index]) return false
+      const age = this.#ageOf(market, head)
+      if (age === null || age > opportunityBookAgeMsMax) return false
+      return feesAt(market.summary.fees, nowMs) === fees[index]
+    })
   }
 
   // What it earns
@@ -206,8 +225,12 @@ export class Arbitrage implements Watcher, ArbitrageView {
       if (open !== undefined) this.#close(open, REASONS[looked])
       return
     }
-    if (open === undefined) this.#begin(candidate, looked, books)
-    else this.#renew(open, looked, books)
+    const looking = open ?? this.#begin(candidate, looked, books)
+    if (looking === null) return
+    const nowMs = this.#parts.clock.nowMs()
+    looking.seqs = books.map(({ seq }) => seq)
+    looking.fees = candidate.parts.map(({ market }) => feesAt(market.summary.fees, nowMs))
+    if (open !== undefined) this.#renew(open, looked, books)
   }
 
   /** What can be bought now, or why nothing can. */
@@ -284,10 +307,11 @@ export class Arbitrage implements Watcher, ArbitrageView {
 
   // How it goes on
 
-  #begin(candidate: Candidate, basket: Basket, books: readonly BookView[]): void {
+  /** Null: too many are open. */
+  #begin(candidate: Candidate, basket: Basket, books: readonly BookView[]): Open | null {
     if (this.#open.size >= opportunitiesMax) {
       this.#refused.inc()
-      return
+      return null
     }
     this.#lastNumber += 1
     const number = this.#lastNumber
@@ -295,7 +319,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const id = `${this.#parts.publisher.epoch}-${number}`
     const now = this.#opportunity(candidate, basket, books, { id, openedAtMs })
     const states = { now, opened: now, best: now }
-    const untold = { reached: null, toldMs: 0, isNews: false }
+    const untold = { reached: null, toldMs: 0, isNews: false, seqs: [], fees: [] }
     const open: Open = { number, candidate, ...states, ...untold }
     this.#open.set(candidate.key, open)
     this.#byNumber.set(number, open)
@@ -305,6 +329,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
       else known.add(open)
     }
     this.#tell(open, 'opened', null)
+    return open
   }
 
   #renew(open: Open, basket: Basket, books: readonly BookView[]): void {
@@ -315,6 +340,10 @@ export class Arbitrage implements Watcher, ArbitrageView {
       open.isNews = true
       if (open.now.profit > open.best.profit) open.best = open.now
     }
+    this.#tellNews(open)
+  }
+
+  #tellNews(open: Open): void {
     const isDue = this.#parts.clock.monotonicMs() - open.toldMs >= opportunityChangedMs
     if (open.isNews && isDue) this.#tell(open, 'changed', null)
   }

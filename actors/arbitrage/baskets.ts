@@ -31,9 +31,20 @@ const LEVELS_MAX = 200
 /** Outcomes of an event that are bought together at most. */
 export const EVENT_MARKETS_MAX = 64
 
+const NONE: readonly Candidate[] = []
+/** Of each pair as it was last judged: a pair is asked for with every change of its books. */
+const ofMatches = new WeakMap<MatchView, readonly Candidate[]>()
+
 /** Both directions of a pair; none unless its markets surely ask the same. */
 export function pairCandidates(match: MatchView | null): readonly Candidate[] {
-  if (match === null || !isSame(match)) return []
+  if (match === null) return NONE
+  const known = ofMatches.get(match) ?? directionsOf(match)
+  ofMatches.set(match, known)
+  return known
+}
+
+function directionsOf(match: MatchView): readonly Candidate[] {
+  if (!isSame(match)) return NONE
   const { a, b, judged } = match
   const isTurned = judged.inverted === true
   return [true, false].map((isFirst) =>
@@ -91,6 +102,9 @@ export function legOf({ market, isFirst }: Part, book: BookView, nowMs: TimeMs):
     fees: feesAt(market.summary.fees, nowMs),
   }
 }
+
+/** How a part's book stands, without its levels. */
+export const headOf = ({ market }: Part): BookView => market.book(0)
 
 export const bookOf = ({ market }: Part): BookView => market.book(LEVELS_MAX)
 

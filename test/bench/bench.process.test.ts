@@ -13,7 +13,16 @@ import { smallState } from '../support/rigs/small-bench.ts'
 const FOLDER = new URL('../../bench/', import.meta.url)
 const SUFFIX = '.bench.ts'
 /** Benches that need no process but this one: what there is of them in `npm test`. */
-const IN_PROCESS = ['order-book', 'map', 'mailbox', 'encode', 'answers', 'search', 'storage']
+const IN_PROCESS = [
+  'order-book',
+  'map',
+  'mailbox',
+  'encode',
+  'answers',
+  'search',
+  'storage',
+  'arbitrage',
+]
 
 test('[BENCH1] each bench file is listed under its own name, and its header says what it asks and leaves out', () => {
   const all = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })

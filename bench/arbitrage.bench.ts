@@ -1,0 +1,363 @@
+// How long from a book's change to the message of the opportunity that it opens, changes or ends, and what do
+// opportunities cost? Frames of 2,000 pairs of the simulated world, in which gaps open and close, go through parse, map
+// and real owners at 5,000 a second, each at its planned moment; the message is written as the stream's JSON. Runs with
+// the owner of opportunities and without it take turns over the same frames. A time counts from the planned moment of
+// the first frame that the message answers; what a change may wait because it was told within 250 ms is not timed.
+// Excluded: sockets, the disk, subscribers, the matcher (the pairs are given); where Linux shows it, what the thread
+// waited for a processor, in load and times alike: how much that was is given.
+// Precision: frames are taken up by a timer of a millisecond, and so is each look at what they changed.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { Arbitrage } from '../actors/arbitrage/arbitrage.ts'
+import { Catalog } from '../actors/catalog/catalog.ts'
+import { Matches } from '../actors/matches/matches.ts'
+import { System } from '../actors/system.ts'
+import { EventRoutes } from '../actors/venue/event-routes.ts'
+import type { MarketView } from '../actors/views.ts'
+import { asksOf, buyBasket } from '../engine/arbitrage/basket.ts'
+import { type Clock, systemClock } from '../engine/clock.ts'
+import type { ArbitrageUpdate, Update } from '../engine/events.ts'
+import { nativeMarketId } from '../engine/ids.ts'
+import { type FeeModel, type FeeRounding, feeCurve, MODEL_UNKNOWN } from '../engine/market/fees.ts'
+import type { MarketNumber } from '../engine/market/market.ts'
+import { silentLog } from '../engine/process/log.ts'
+import { Metrics } from '../engine/process/metrics.ts'
+import { Publisher } from '../engine/publisher.ts'
+import type { SimMarket, SimVenue } from '../engine/venues/simulator/model.ts'
+import { arbitrageMessage } from '../http/ws/channels/arbitrage.ts'
+import { JsonEncoder } from '../http/ws/encode/json.ts'
+import { openMemoryStorage } from '../test/support/twins/memory.ts'
+import { judgement } from '../test/support/twins/word-judge.ts'
+import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
+import { planMarket, planOf } from '../test/support/worlds/sim-plan.ts'
+import {
+  aimedRow,
+  type Bench,
+  type BenchSetting,
+  check,
+  figureRow,
+  figureText,
+  hashOf,
+  newTimes,
+  type Row,
+  record,
+  timesRow,
+} from './harness.ts'
+import { processorWaitMs } from './loop-delay.ts'
+import { bookLine, listingOf, type SimLoad, simLoad } from './sim-load.ts'
+import { median } from './times.ts'
+import { type VenuePath, venuePath } from './venue-path.ts'
+
+const SEED = 19
+const PAIRS = 2_000
+const PER_SECOND = 5_000
+/** The first is not counted. */
+const ROUNDS = 6
+const ROUND_SECONDS = 6
+/** Of the world, whose minute is 24 s of the load. */
+const GAPS_PER_MINUTE = 1_200
+const P99_MS_MAX = 5
+
+export const bench: Bench = {
+  name: 'arbitrage',
+  question:
+    'How long from a book’s change to the message of an opportunity, and what do opportunities cost?',
+  excludes: 'sockets, the disk, subscribers, the matcher, waits for a processor',
+  async run(setting) {
+    const plan = setting.isSmall
+      ? { pairCount: 20, perSecond: 20_000, rounds: 2, roundSeconds: 0.4 }
+      : {
+          ...{ pairCount: PAIRS, perSecond: PER_SECOND, rounds: ROUNDS },
+          roundSeconds: setting.seconds ?? ROUND_SECONDS,
+        }
+    const { pairCount, perSecond, rounds, roundSeconds } = plan
+    const perRound = perSecond * roundSeconds
+    const load = simLoad({
+      ...{ seed: SEED, marketsPerVenue: pairCount, frameCount: rounds * perRound },
+      ...{ plan: pairsOf(pairCount), gapsPerMinute: GAPS_PER_MINUTE },
+    })
+    const sides = { with: new Side(load, true), without: new Side(load, false) }
+    try {
+      const costs = await compete(sides, { load, rounds, perRound, perSecond }, setting)
+      const lines = sides.with.checked(load)
+      sides.without.checked(load)
+      const checked = `${lines.length} books equal the simulated world's, and the opportunities that are open are those that its books give`
+      const what = `${perSecond} venue messages/s, ${pairCount} pairs`
+      return {
+        rows: rowsOf(what, sides, costs),
+        state: { hash: hashOf(lines), checked, isRepeatable: true },
+      }
+    } finally {
+      sides.with.close()
+    }
+  },
+}
+
+/** Microseconds of processor a frame, of each round; and which part of the time the thread waited for a processor. */
+interface Costs extends Readonly<Record<SideName, readonly number[]>> {
+  readonly waitedShare: number
+}
+
+type SideName = 'with' | 'without'
+/** The time of this thread: it stands still while the thread waits for a processor. */
+const ownMs = (): number => systemClock.monotonicMs() - (processorWaitMs() ?? 0)
+
+const SIDE_NAMES: readonly SideName[] = ['with', 'without']
+
+function rowsOf(
+  what: string,
+  { with: beside, without: alone }: Readonly<Record<SideName, Side>>,
+  costs: Costs,
+): Row[] {
+  const p99Ms = beside.messageTimes.getValueAtPercentile(99) / 1e6
+  const ratio = median(costs.with.map((cost, round) => cost / (costs.without[round] ?? Number.NaN)))
+  const micros = (name: SideName) => `${figureText(median(costs[name]))} µs`
+  return [
+    timesRow(`${what}: a book’s change → the message`, beside.messageTimes),
+    aimedRow(`${what}: p99 of that`, p99Ms, { atMost: P99_MS_MAX }, 'ms'),
+    timesRow('a frame’s planned moment → its book’s update, with opportunities', beside.bookTimes),
+    timesRow('the same without', alone.bookTimes),
+    figureRow('processor a frame, with; without', `${micros('with')}; ${micros('without')}`),
+    figureRow('processor with / without', `${figureText(ratio)} times`),
+    figureRow(
+      'waits for a processor, left out',
+      `${Math.round(100 * costs.waitedShare)} % of the time`,
+    ),
+    figureRow('messages', `${beside.messageCount}, of which ${beside.openedCount} opened one`),
+  ]
+}
+
+/** Each round a part of the frames to one side and then to the other; microseconds of processor a frame of each. */
+async function compete(
+  sides: Readonly<Record<SideName, Side>>,
+  plan: { load: SimLoad; rounds: number; perRound: number; perSecond: number },
+  { say }: BenchSetting,
+): Promise<Costs> {
+  const { load, rounds, perRound, perSecond } = plan
+  const costs: Record<SideName, number[]> = { with: [], without: [] }
+  const [startedMs, waitedMs] = [systemClock.monotonicMs(), processorWaitMs() ?? 0]
+  for (let round = 0; round < rounds; round += 1) {
+    const isLast = round === rounds - 1
+    const part = load.frames.slice(round * perRound, isLast ? undefined : (round + 1) * perRound)
+    for (const name of round % 2 === 0 ? SIDE_NAMES : SIDE_NAMES.toReversed()) {
+      const side = sides[name]
+      side.isTimed = round > 0
+      const before = process.cpuUsage()
+      await drive(side, part, perSecond / 1_000)
+      const { user, system } = process.cpuUsage(before)
+      if (round > 0) costs[name].push((user + system) / part.length)
+    }
+    say(`round ${round + 1} of ${rounds}`)
+  }
+  const share = ((processorWaitMs() ?? 0) - waitedMs) / (systemClock.monotonicMs() - startedMs)
+  return { ...costs, waitedShare: share }
+}
+
+/** Frames at their planned moments, by timers of a millisecond; ends when the last is looked at. */
+async function drive(side: Side, frames: SimLoad['frames'], perMs: number): Promise<void> {
+  const startMs = ownMs()
+  let at = 0
+  const turn = () => {
+    side.waitedMs = processorWaitMs() ?? 0
+    const dueMs = systemClock.monotonicMs() - side.waitedMs - startMs
+    for (; at < frames.length && at / perMs <= dueMs; at += 1) {
+      const frame = frames[at]
+      if (frame !== undefined) side.take(frame, startMs + at / perMs)
+    }
+  }
+  const stop = systemClock.every(1, turn)
+  while (at < frames.length) await pause(5)
+  stop()
+  await pause(20)
+}
+
+/** So many questions, each on both venues. */
+function pairsOf(count: number) {
+  const one = (index: number, venue: SimVenue) => {
+    const place = 2 * index + (venue === 'a' ? 0 : 1)
+    const other = planMarket(venue === 'a' ? place + 1 : place - 1).listing.nativeId
+    const sketch = {
+      ...{ venue, prior: 0.1 + 0.8 * ((index * 0.37) % 1), moverKey: `pair ${index}` },
+      listing: {
+        pair: { otherNativeId: other, kind: 'same' as const },
+        activity: 4 / (1 + (index % 10)),
+      },
+    }
+    return planMarket(place, sketch)
+  }
+  const indices = Array.from({ length: count }, (_, index) => index)
+  return planOf(indices.flatMap((index) => [one(index, 'a'), one(index, 'b')]))
+}
+
+function feesOf(rateMicros: number, rounding: FeeRounding): FeeModel {
+  const taker = feeCurve(rateMicros, 1)
+  return { ...MODEL_UNKNOWN, kind: 'quadratic', taker, maker: taker, rounding }
+}
+
+/** Of politics at both venues (engine/venues/polymarket/README.md and engine/venues/kalshi/README.md, Fees). */
+const FEES: Readonly<Record<SimVenue, FeeModel>> = {
+  a: feesOf(40_000, { fillStepMicros: 10, direction: 'unknown', orderStepMicros: null }),
+  b: feesOf(70_000, { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 }),
+}
+
+interface Pair {
+  readonly a: SimMarket
+  readonly b: SimMarket
+}
+
+/** The owners of books and pairs over memory, with the owner of opportunities or without it. */
+class Side {
+  readonly messageTimes = newTimes()
+  readonly bookTimes = newTimes()
+  messageCount = 0
+  openedCount = 0
+  isTimed = false
+  /** For a processor, by the beginning of this turn. */
+  waitedMs = 0
+  readonly #publisher = new Publisher({ epoch: 'bench', log: silentLog, metrics: new Metrics() })
+  readonly #catalog: Catalog
+  readonly #arbitrage: Arbitrage | null
+  readonly #take: Readonly<Record<SimVenue, VenuePath>>
+  readonly #pairs: readonly Pair[]
+  readonly #encoder: JsonEncoder
+  /** The planned moment of a market's first change that was not looked at yet. */
+  readonly #changedMs = new Map<MarketNumber, number>()
+  #plannedMs = 0
+
+  constructor(load: SimLoad, hasOpportunities: boolean) {
+    const [metrics, storage] = [new Metrics(), openMemoryStorage()]
+    const publisher = this.#publisher
+    const nowMs = () => systemClock.nowMs()
+    const system = new System({
+      clock: systemClock,
+      log: silentLog,
+      metrics,
+      mustHold: () => false,
+    })
+    const { parts: market } = marketParts({ publisher, storage, nowMs })
+    const index = { put() {}, remove() {}, find: async () => new Uint32Array() }
+    const catalog = new Catalog({
+      ...{ names: NAMES, clock: systemClock, system, storage, index, market },
+    })
+    const markets = load.markets.map((one) => {
+      const now = FEES[one.listing.venue]
+      return { ...listingOf(one), fees: { now, next: null, waivedUntilMs: null } }
+    })
+    catalog.take({ markets, events: [] })
+    const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
+    this.#catalog = catalog
+    this.#encoder = new JsonEncoder({ epoch: 'bench', catalog, nowMs })
+    publisher.watch({ name: 'bench', onUpdate: (update) => this.#note(update) })
+    const matches = new Matches({ clock: systemClock })
+    this.#pairs = pairsIn(load)
+    for (const { a, b } of this.#pairs) matches.put(this.#view(a), this.#view(b), judgement(95))
+    this.#arbitrage = hasOpportunities
+      ? new Arbitrage({
+          ...{ clock: this.#lookingClock(), publisher, metrics, catalog, matches },
+          ...{ table: storage.opportunities, heardMs: nowMs },
+        })
+      : null
+    if (this.#arbitrage !== null) {
+      publisher.watch(this.#arbitrage)
+      this.#arbitrage.start()
+    }
+    this.#take = {
+      a: venuePath('a', load, (event) => routes.route(event)),
+      b: venuePath('b', load, (event) => routes.route(event)),
+    }
+    for (const { venue, text } of load.snapshots) this.#take[venue](text)
+  }
+
+  take({ venue, text }: SimLoad['frames'][number], plannedMs: number): void {
+    this.#plannedMs = plannedMs
+    this.#take[venue](text)
+  }
+
+  close(): void {
+    this.#arbitrage?.stop()
+  }
+
+  /** The machine's clock; behind each look at what changed, nothing waits to be looked at. */
+  #lookingClock(): Clock {
+    const after: Clock['after'] = (delayMs, action) =>
+      systemClock.after(delayMs, () => {
+        action()
+        this.#changedMs.clear()
+      })
+    return { ...systemClock, after }
+  }
+
+  #note(update: Update): void {
+    if (update.kind === 'book') {
+      const { number } = update.market
+      if (!this.#changedMs.has(number)) this.#changedMs.set(number, this.#plannedMs)
+      if (this.isTimed)
+        record(this.bookTimes, systemClock.monotonicMs() - this.waitedMs - this.#plannedMs)
+      if (this.#arbitrage === null) this.#changedMs.clear()
+    } else if (update.kind === 'arbitrage') this.#noteMessage(update)
+  }
+
+  #noteMessage(update: ArbitrageUpdate): void {
+    check(String(arbitrageMessage(this.#encoder, update)).length > 100, 'the message is written')
+    if (!this.isTimed) return
+    this.messageCount += 1
+    if (update.event === 'opened') this.openedCount += 1
+    const { legs } = update.opportunity
+    const changed = legs.map(({ market }) => this.#changedMs.get(market.number) ?? Infinity)
+    const fromMs = Math.min(...changed)
+    // By the timer that looks at what is open: a change that had to wait.
+    if (fromMs === Infinity) return
+    record(this.messageTimes, ownMs() - fromMs)
+  }
+
+  #view({ listing: { venue, nativeId } }: SimMarket): MarketView {
+    const view = this.#catalog.find(NAMES.marketId(venue, nativeMarketId(nativeId)))
+    if (view === null) throw new Error(`${nativeId} is not in the catalogue`)
+    return view
+  }
+
+  /** A line for each book; throws unless the open opportunities are those of the world's own books. */
+  checked(load: SimLoad): readonly string[] {
+    const lines = load.markets.map((market) => {
+      const line = bookLine(market.listing.nativeId, market.book)
+      const held = bookLine(market.listing.nativeId, this.#view(market).book())
+      check(held === line, `the owner's book is\n${held}\nand truly\n${line}`)
+      return line
+    })
+    if (this.#arbitrage === null) return lines
+    let open = 0
+    for (const { a, b } of this.#pairs) {
+      const truly = profits(a, b)
+      const found = this.#arbitrage.ofMarket(this.#view(a).ref.number).map(({ profit }) => profit)
+      const said = `${a.listing.nativeId} has ${found.join()}, truly ${truly.join()}`
+      check(found.toSorted().join() === truly.toSorted().join(), said)
+      open += found.length
+    }
+    check(open > 0 && this.openedCount > 0, 'opportunities were found')
+    return lines
+  }
+}
+
+function pairsIn({ markets }: SimLoad): readonly Pair[] {
+  const known = new Map(markets.map((market) => [market.listing.nativeId, market]))
+  return markets.flatMap((a) => {
+    const b = known.get(a.listing.pair?.otherNativeId ?? '')
+    return a.listing.venue === 'a' && b !== undefined ? [{ a, b }] : []
+  })
+}
+
+/** What both directions of a pair earn by the world's own books. */
+function profits(a: SimMarket, b: SimMarket): readonly number[] {
+  const directions = [
+    [asksOf(a.book, 'first'), asksOf(b.book, 'second')],
+    [asksOf(a.book, 'second'), asksOf(b.book, 'first')],
+  ] as const
+  return directions.flatMap(([ofA, ofB]) => {
+    const legs = [
+      { asks: ofA, fees: FEES.a },
+      { asks: ofB, fees: FEES.b },
+    ]
+    const basket = buyBasket({ legs, winners: 1, contracts: null })
+    return typeof basket === 'string' ? [] : [basket.profit]
+  })
+}
