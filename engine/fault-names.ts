@@ -62,6 +62,7 @@ export const CHANGE_NAMES = [
   'delta_type_renamed',
   'trade_type_renamed',
   'books_unacknowledged',
+  'delta_seq_gone',
 ] as const
 
 /** A change of the simulated venues that the code does not know. */

@@ -71,15 +71,19 @@ class KalshiPlayer implements Player {
   #makeStream(connection: number, name: 'books' | 'trades'): KalshiStream {
     const { emit } = this.#parts
     const tickersOf = new Map<number, Set<OutcomeId>>()
+    const tickersOn = (sid: number | null): readonly OutcomeId[] =>
+      sid === null
+        ? [...tickersOf.values()].flatMap((tickers) => [...tickers])
+        : [...(tickersOf.get(sid) ?? [])]
     const tellGap = (outcomes: readonly OutcomeId[], sinceMs: TimeMs | null) =>
       emit(this.#gap({ stream: name, connection, outcomes, sinceMs }))
     return new KalshiStream(
       {
         emit,
         onReply: () => {},
-        onGap: (sid, sinceMs) => tellGap([...(tickersOf.get(sid) ?? [])], sinceMs),
+        onGap: (sid, sinceMs) => tellGap(tickersOn(sid), sinceMs),
         onLost: (sid, ticker, sinceMs) =>
-          tellGap(ticker === null ? [...(tickersOf.get(sid) ?? [])] : [outcomeId(ticker)], sinceMs),
+          tellGap(ticker === null ? tickersOn(sid) : [outcomeId(ticker)], sinceMs),
         accepts: (message) => message.kind === 'trade' || this.#watched.has(message.ticker),
         onMapped: (message) => {
           if (message.kind !== 'orderbookSnapshot') return

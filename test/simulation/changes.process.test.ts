@@ -58,6 +58,7 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   delta_type_renamed: 'ws.type=book_delta',
   trade_type_renamed: 'ws.type=fill',
   books_unacknowledged: 'ws.unacknowledged=subscribe',
+  delta_seq_gone: 'messages.refused=delta_sequence',
 }
 
 /**
@@ -90,6 +91,7 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
     ] as const),
     ...(['lifecycle_change_new', 'error_code_new', 'books_unacknowledged'] as const),
   ],
+  ['delta_seq_gone'],
 ]
 
 const KNOWN_AFTER_MS = 3_000

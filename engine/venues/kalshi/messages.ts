@@ -107,6 +107,8 @@ export interface UnreadMessage {
   readonly change: string | null
   /** Of a change, its market; else the market whose book the message may be of. */
   readonly ticker: string | null
+  /** Whether it has what messages of the books have. */
+  readonly isOfBook: boolean
   readonly sid: number | null
   readonly seq: number | null
 }

@@ -21,14 +21,17 @@ import {
 export interface Rejected {
   readonly kind: 'rejected'
   readonly reason: string
-  /** Where on the stream it stood, when that much could be read. */
+  /** Where on the stream it stood; absent for a message that was of no book, and has no number. */
   readonly place?: Place
 }
 
-/** What a message that cannot be used was about: that market's book, or trades, missed something. */
+/**
+ * What a message that cannot be used was about: that market's book, or trades, missed something. Null is what could not be
+ * read: without a ticker it may be any market of the subscription, without that any of the connection.
+ */
 export interface Place {
-  readonly sid: number
-  readonly seq: number
+  readonly sid: number | null
+  readonly seq: number | null
   readonly ticker: string | null
 }
 
@@ -43,24 +46,36 @@ const NO_LEVELS: readonly LevelText[] = []
 const NO_FIELDS: Fields = {}
 
 /**
- * One frame of the socket. A message whose sid and seq cannot be read counts as missed: a hole
- * follows. Where they can, `place` says which market alone has lost something.
+ * One frame of the socket. The `place` of one that is refused says which market alone has lost something; no hole in the
+ * numbers can be relied upon to show it, since the numbers may be what has changed.
  */
 export function parseFrame(text: string): KalshiMessage | Rejected {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return rejected(/^\s*</.test(text) ? 'html' : 'not_json')
+    return { ...rejected(/^\s*</.test(text) ? 'html' : 'not_json'), place: placeIn(text) }
   }
-  if (!isRecord(value)) return rejected('not_an_object')
+  if (!isRecord(value)) return { ...rejected('not_an_object'), place: placeIn(text) }
   const body = isRecord(value.msg) ? value.msg : NO_FIELDS
   const message = parseMessage(value, body)
   if (message.kind !== 'rejected') return message
   const sid = wholeOf(value.sid)
   const seq = wholeOf(value.seq)
-  if (sid === null || seq === null) return message
+  const isNumbered = sid !== null && seq !== null
+  if (!isNumbered && typeof value.type === 'string' && !BOOK_TYPES.has(value.type)) return message
   return { ...message, place: { sid, seq, ticker: idOf(body.market_ticker) } }
+}
+
+const BOOK_TYPES: ReadonlySet<string> = new Set(['orderbook_delta', 'orderbook_snapshot'])
+const SID_TEXT = /"sid"\s*:\s*(\d{1,15})[,}\s]/
+const TICKER_TEXT = /"market_ticker"\s*:\s*"([^"\\]{1,200})"/
+
+/** What broken text still names. Its number is left out: it may be cut, and the hole that follows costs a snapshot. */
+function placeIn(text: string): Place {
+  const sid = SID_TEXT.exec(text)?.[1]
+  const ticker = TICKER_TEXT.exec(text)?.[1] ?? null
+  return { sid: sid === undefined ? null : Number(sid), seq: null, ticker }
 }
 
 function parseMessage(value: Fields, body: Fields): KalshiMessage | Rejected {
@@ -94,6 +109,7 @@ function parseMessage(value: Fields, body: Fields): KalshiMessage | Rejected {
       return {
         ...unread(value.type, value),
         ticker: isOfBook(body) ? idOf(body.market_ticker) : null,
+        isOfBook: isOfBook(body),
       }
   }
 }
@@ -151,13 +167,13 @@ function unread(name: string, frame: Fields, lifecycle: Fields = NO_FIELDS): Unr
   const place = { sid: wholeOf(frame.sid), seq: wholeOf(frame.seq) }
   const { event_type: change, market_ticker: ticker } = lifecycle
   const word = change === undefined ? null : wordOf(change).slice(0, WORD_CHARACTERS_MAX)
-  return { kind: 'unread', name, change: word, ticker: idOf(ticker), ...place }
+  return { kind: 'unread', name, change: word, ticker: idOf(ticker), isOfBook: false, ...place }
 }
 
 function parseDelta(frame: Fields, body: Fields): OrderbookDelta | Rejected {
   const sid = wholeOf(frame.sid)
   const seq = wholeOf(frame.seq)
-  if (sid === null || seq === null) return rejected('delta_sequence')
+  if (sid === null || seq === null || seq === 0) return rejected('delta_sequence')
   const ticker = idOf(body.market_ticker)
   if (ticker === null) return rejected('delta_ticker')
   const price = decimalOf(body.price_dollars)
@@ -181,7 +197,7 @@ function parseDelta(frame: Fields, body: Fields): OrderbookDelta | Rejected {
 function parseSnapshot(frame: Fields, body: Fields): OrderbookSnapshot | Rejected {
   const sid = wholeOf(frame.sid)
   const seq = wholeOf(frame.seq)
-  if (sid === null || seq === null) return rejected('snapshot_sequence')
+  if (sid === null || seq === null || seq === 0) return rejected('snapshot_sequence')
   const ticker = idOf(body.market_ticker)
   if (ticker === null) return rejected('snapshot_ticker')
   const yes = levelsOf(body.yes_dollars_fp)

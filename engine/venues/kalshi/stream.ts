@@ -27,8 +27,15 @@ interface StreamHooks {
   readonly onReply: (reply: Reply) => void
   /** Messages of this sid are missing; the message that showed it follows through `emit`. */
   readonly onGap: (sid: number, lastInOrderAtMs: TimeMs | null) => void
-  /** A message of this sid could not be used; of this market, when that much was readable. */
-  readonly onLost: (sid: number, ticker: string | null, lastInOrderAtMs: TimeMs | null) => void
+  /**
+   * A message of this sid could not be used; of this market, when that much was readable. Without a market it may be any
+   * of the sid, and without a sid any of the connection.
+   */
+  readonly onLost: (
+    sid: number | null,
+    ticker: string | null,
+    lastInOrderAtMs: TimeMs | null,
+  ) => void
   /** Asked before a message is mapped; false drops it, counted. */
   readonly accepts?: (message: DataMessage) => boolean
   /** Combinations that their names do not show. */
@@ -127,16 +134,14 @@ export class KalshiStream {
    * What is said of a market in words that are not known here may concern its listing, which is read again, or its book,
    * which has then missed it.
    */
-  #noteUnread({ name, change, ticker, sid }: UnreadMessage, frame: RawFrame): void {
+  #noteUnread({ name, change, ticker, sid, isOfBook }: UnreadMessage, frame: RawFrame): void {
     const { drift } = this.#tally
     if (change !== null) drift.note('ws.lifecycle', change, frame.text)
     else if (!EXPECTED_UNREAD.has(name)) drift.note('ws.type', name, frame.text)
-    if (ticker === null || this.#hooks.combos?.has(ticker) === true) return
+    if (ticker !== null && this.#hooks.combos?.has(ticker) === true) return
     const { receivedAtMs } = frame
-    if (change === null) {
-      if (sid !== null) this.#hooks.onLost(sid, ticker, receivedAtMs)
-      return
-    }
+    if (isOfBook) this.#hooks.onLost(sid, ticker, receivedAtMs)
+    if (change === null || ticker === null) return
     const stamps = { venue: 'b', venueTimeMs: receivedAtMs, receivedAtMs } as const
     this.#hooks.emit({ kind: 'marketSeen', ...stamps, market: nativeMarketId(ticker) })
   }
@@ -195,13 +200,15 @@ export class KalshiStream {
     return verdict
   }
 
-  /** Unusable, but it had its place: the numbers go on, and only its market is suspect. */
-  #lost(place: Place, receivedAtMs: TimeMs): void {
-    const { sid, seq, ticker } = place
-    const lastInOrderAtMs = this.#lastInOrderAtMs.get(sid) ?? null
-    if (this.#note(sid, seq, receivedAtMs) !== 'late') {
-      this.#hooks.onLost(sid, ticker, lastInOrderAtMs)
-    }
+  /**
+   * Unusable: the numbers go on where it had one, and only its market is suspect. The numbers of what cannot be read are
+   * no reason to leave a book live, a late one included.
+   */
+  #lost({ sid, seq, ticker }: Place, receivedAtMs: TimeMs): void {
+    const lastInOrderAtMs = sid === null ? null : (this.#lastInOrderAtMs.get(sid) ?? null)
+    if (ticker !== null && this.#hooks.combos?.has(ticker) === true) return
+    if (sid !== null && seq !== null && seq !== 0) this.#note(sid, seq, receivedAtMs)
+    this.#hooks.onLost(sid, ticker, lastInOrderAtMs)
   }
 }
 

@@ -96,6 +96,7 @@ const KALSHI_MARKETS = /^\/trade-api\/v2\/(events|markets)$/
 const PRICE_CHANGE = /"event_type":"price_change"/
 const ACTIVITY = /"topic":"activity"/
 const KALSHI_DELTA = /^\{"type":"orderbook_delta"/
+const KALSHI_BOOK = /^\{"type":"orderbook_(snapshot|delta)"/
 const KALSHI_TRADE = /^\{"type":"trade"/
 
 /** Bids for No at the price of Yes, as the venue may send them by default one day. */
@@ -200,7 +201,8 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
   books_unacknowledged: { holding: /^\{"type":"subscribed".*"channel":"orderbook/, frames: NONE },
   delta_type_renamed: objects(KALSHI_DELTA, (frame) => ({ ...frame, type: 'book_delta' })),
   trade_type_renamed: objects(KALSHI_TRADE, (frame) => ({ ...frame, type: 'fill' })),
-  yes_price_flipped: objects(/^\{"type":"orderbook_(snapshot|delta)"/, flipped),
+  yes_price_flipped: objects(KALSHI_BOOK, flipped),
+  delta_seq_gone: objects(KALSHI_DELTA, without('seq')),
   delta_renamed: objects(KALSHI_DELTA, within('msg', renamed('delta_fp', 'delta_count'))),
 }
 

@@ -11,7 +11,7 @@
 export type SequenceVerdict = 'inOrder' | 'gap' | 'late'
 
 /** So many late messages in a row are no late messages: the venue began to count anew. */
-const LATE_IN_ROW_MAX = 200
+const LATE_IN_ROW_MAX = 20
 
 interface Position {
   next: number

@@ -150,17 +150,21 @@ export class Subscriptions {
     if (asked !== undefined) this.#asked.set(ticker, { atMs: asked.atMs, tries: 0 })
   }
 
-  /** A message could not be used: its market is suspect, or the whole sid when it named none. */
-  noteLost(sid: number, ticker: string | null, reason: string): void {
-    if (ticker === null) return this.noteGap(sid, reason)
-    if (!this.#tickers.has(ticker)) return
-    this.#hooks.onSuspect([ticker], reason)
-    this.#wanted.add(ticker)
+  /** A message could not be used: its market is suspect, or the whole sid when it named none, or every market. */
+  noteLost(sid: number | null, ticker: string | null, reason: string): void {
+    if (ticker === null) {
+      const isGroup = sid !== null && this.#groups.has(sid)
+      return isGroup ? this.noteGap(sid, reason) : this.#suspect([...this.#sidOf.keys()], reason)
+    }
+    if (this.#tickers.has(ticker)) this.#suspect([ticker], reason)
   }
 
   /** All markets of the sid are suspect. */
   noteGap(sid: number, reason: string): void {
-    const tickers = [...(this.#groups.get(sid) ?? [])]
+    this.#suspect([...(this.#groups.get(sid) ?? [])], reason)
+  }
+
+  #suspect(tickers: readonly string[], reason: string): void {
     if (tickers.length === 0) return
     this.#hooks.onSuspect(tickers, reason)
     // What was asked for before the hole may have been the message that is missing.

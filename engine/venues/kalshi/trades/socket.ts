@@ -62,7 +62,9 @@ export class TradeSocket {
         combos: access.combos,
         onReply: (reply) => this.#replied(reply),
         onGap: (sid, lastInOrderAtMs) => this.#noteGap(sid, lastInOrderAtMs),
-        onLost: (sid, _ticker, lastInOrderAtMs) => this.#noteLost(sid, lastInOrderAtMs),
+        onLost: (sid, _ticker, lastInOrderAtMs) => {
+          if (sid !== null) this.#noteLost(sid, lastInOrderAtMs)
+        },
         onMapped: (message) => this.#noteMapped(message),
         onFee: (message) => hooks.onFee(message),
       },

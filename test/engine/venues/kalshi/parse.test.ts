@@ -120,6 +120,25 @@ describe('Kalshi parse', () => {
     const result = parse(withField(DELTA, 'delta_fp', {}))
     assert.ok(result.kind === 'rejected')
     assert.deepEqual(result.place, { sid: 1, seq: 2, ticker: 'T' })
+    const places = [
+      { ...DELTA, seq: undefined },
+      { ...DELTA, seq: '2' },
+      { ...DELTA, seq: 0, sid: '1' },
+      { ...DELTA, type: 1, sid: null, msg: null },
+      { ...DELTA, type: 'trade', seq: null, msg: null },
+    ].map((frame) => {
+      const refused = parse(frame)
+      assert.ok(refused.kind === 'rejected')
+      return refused.place && [refused.place.sid, refused.place.seq, refused.place.ticker]
+    })
+    const numbered = [null, 2, null]
+    assert.deepEqual(places, [[1, null, 'T'], [1, null, 'T'], [null, 0, 'T'], numbered, undefined])
+    const torn = parseFrame('{"type":"orderbook_delta","sid":4,"seq":1,"msg":{"market_ticker":"T"')
+    assert.ok(torn.kind === 'rejected')
+    assert.deepEqual(torn.place, { sid: 4, seq: null, ticker: 'T' })
+    const page = parseFrame('<html>')
+    assert.ok(page.kind === 'rejected')
+    assert.deepEqual(page.place, { sid: null, seq: null, ticker: null })
   })
 
   it('[KFEE5] other fees of an event are its overrides, as they are written; null is none', () => {
@@ -136,7 +155,7 @@ describe('Kalshi parse', () => {
 
   it('[KPARSE4] a kind or change we do not know keeps its number', () => {
     const other = parse({ type: 'event_lifecycle', sid: 3, seq: 8, msg: {} })
-    const none = { change: null, ticker: null }
+    const none = { change: null, ticker: null, isOfBook: false }
     const unread = { kind: 'unread', name: 'event_lifecycle', ...none, sid: 3, seq: 8 }
     assert.deepEqual(other, unread)
     const change = parse(withField(LIFECYCLE, 'event_type', 'reborn'))

@@ -68,14 +68,14 @@ test('[KDRIFT2] unknown kinds of messages, changes of a market and refusals are 
   assert.ok(!seen.some((word) => word.startsWith('gap')))
 })
 
-test('[KDRIFT5] what has the form of a book or its change under an unknown type makes that book suspect, and nothing else does', () => {
+test('[KDRIFT5] what has the form of a book or its change under an unknown type makes that book suspect, and all where it names none; nothing else does', () => {
   const { take, seen, found } = openStream()
   take('book_delta', { market_ticker: 'A', price_dollars: '0.4', delta_fp: '1.00', side: 'yes' })
   take('book_change', { market_ticker: 'B', price_dollars: '0.4', size: '1.00', side: 'no' })
   take('book_image', { market_ticker: 'C', no_dollars_fp: [] })
   take('market_mood', { market_ticker: 'D', mood: 'calm' })
   take('book_delta', { delta_fp: '1.00' })
-  assert.deepEqual(seen, ['lost A', 'lost B', 'lost C'])
+  assert.deepEqual(seen, ['lost A', 'lost B', 'lost C', 'lost null'])
   assert.equal(found().length, 4)
 })
 
