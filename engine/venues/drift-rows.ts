@@ -1,6 +1,6 @@
 // Rows and messages judged by their shares: a single odd one is no finding, more than a hundredth of its kind is, and so is
 // a field that a whole page lacks, or has in another type. Not for: words that the code does not know, which are findings
-// at first sight. Upholds DRIFT8, DRIFT9.
+// at first sight. Upholds DRIFT8, DRIFT9, DRIFT15.
 
 import { isRecord } from '../json-record.ts'
 import type { DriftNotes } from './drift-notes.ts'
@@ -82,10 +82,21 @@ interface Refused {
   count: number
 }
 
+/** How often a field was said and left unsaid. */
+interface Said {
+  readonly kind: string
+  readonly name: string
+  said: number
+  unsaid: number
+  /** Of the first that left it unsaid. */
+  sample: string
+}
+
 /** What was read and what was refused since the last judgement, by kind. Kinds and reasons are fixed sets. */
 export class Shares {
   readonly #read = new Map<string, number>()
   readonly #refused = new Map<string, Refused>()
+  readonly #said = new Map<string, Said>()
   readonly #unread = new Map<string, string>()
   readonly #unreadCounts = new Map<string, number>()
 
@@ -114,8 +125,28 @@ export class Shares {
     if (this.#unread.size < UNREAD_MAX) this.#unread.set(sample.slice(0, 200), reason)
   }
 
-  /** Names each reason that cost more than a hundredth of its kind, and begins anew. */
+  /** Something was read, and said a field or left it unsaid: what goes unsaid too often is found under `kind` and `name`. */
+  said(finding: { readonly kind: string; readonly name: string }, isSaid: boolean, sample: string) {
+    const key = `${finding.kind}=${finding.name}`
+    let counts = this.#said.get(key)
+    if (counts === undefined) {
+      counts = { ...finding, said: 0, unsaid: 0, sample: '' }
+      this.#said.set(key, counts)
+    }
+    if (isSaid) counts.said += 1
+    else {
+      counts.unsaid += 1
+      counts.sample ||= sample
+    }
+  }
+
+  /** Names each reason that cost, and each field that went unsaid in, more than a hundredth of its kind, and begins anew. */
   judge(drift: DriftNotes): void {
+    for (const { kind, name, said, unsaid, sample } of this.#said.values()) {
+      if (unsaid < COUNT_MIN || unsaid / (said + unsaid) <= SHARE_MAX) continue
+      drift.note(kind, name, sample)
+    }
+    this.#said.clear()
     for (const { reason, kind, sample, count } of this.#refused.values()) {
       const ofKind = [...this.#refused.values()].filter((each) => each.kind === kind)
       const total = this.#readOf(kind) + ofKind.reduce((sum, each) => sum + each.count, 0)

@@ -47,6 +47,8 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   market_status_new: 'market.status=trading',
   price_structure_new: 'market.price_level_structure=spiral_cent',
   fee_type_new: 'series.fee_type=cubic',
+  fee_multiplier_percent: 'series.fee_multiplier=100',
+  fee_multiplier_renamed: 'series.field=fees unreadable',
   series_gone: 'http=/trade-api/v2/series status 404',
   exchange_html: 'http=/trade-api/v2/exchange/status html',
   stream_type_new: 'ws.type=market_mood',
@@ -56,6 +58,8 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   yes_price_flipped: 'ws.use_yes_price=flipped',
   delta_renamed: 'messages.refused=delta_fields',
   delta_type_renamed: 'ws.type=book_delta',
+  block_as_text: 'trade.is_block_trade=false',
+  block_renamed: 'trade.field=is_block_trade missing',
   trade_type_renamed: 'ws.type=fill',
   books_unacknowledged: 'ws.unacknowledged=subscribe',
   delta_seq_gone: 'messages.refused=delta_sequence',
@@ -79,7 +83,8 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
   [
     ...(['state_as_text', 'version_3', 'cursor_circles', 'lag_not_found'] as const),
     ...(['price_changes_renamed', 'activity_hash_renamed', 'exchange_html'] as const),
-    ...(['delta_renamed', 'trades_unacknowledged'] as const),
+    ...(['delta_renamed', 'trades_unacknowledged', 'block_renamed'] as const),
+    'fee_multiplier_renamed',
   ],
   [
     ...([
@@ -90,6 +95,7 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
       'price_structure_new',
     ] as const),
     ...(['lifecycle_change_new', 'error_code_new', 'books_unacknowledged'] as const),
+    ...(['block_as_text', 'fee_multiplier_percent'] as const),
   ],
   ['delta_seq_gone'],
 ]

@@ -94,6 +94,13 @@ export function mapMessage(
   }
 }
 
+const DENIALS: ReadonlySet<unknown> = new Set([undefined, null, false, 'false', 0])
+
+/** Whatever does not deny it keeps a trade's price out of the charts. */
+function isBlockTrade(word: unknown): boolean {
+  return !DENIALS.has(word)
+}
+
 /** A fill in the token traded: a taker of No buys `<ticker>:no` at the price of No. */
 export function mapTrade(
   message: TradeMessage,
@@ -120,7 +127,7 @@ export function mapTrade(
     maker: null,
     taker: null,
     txHash: null,
-    isBlock: message.isBlock,
+    isBlock: isBlockTrade(message.block),
     source,
   }
 }

@@ -42,8 +42,8 @@ export interface TradeMessage extends Sequenced {
   readonly count: string
   readonly taker: 'yes' | 'no'
   readonly timeMs: number
-  /** Matched off the book. */
-  readonly isBlock: boolean
+  /** Whether it was matched off the book, as it came. */
+  readonly block: unknown
 }
 
 /** Prices and volumes of a market; sent without seq. */

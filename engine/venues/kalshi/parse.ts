@@ -43,6 +43,8 @@ const LEVELS_MAX = 10_000
 const WORD_CHARACTERS_MAX = 60
 const TIME_MAX_MS = 4_102_444_800_000
 const NO_LEVELS: readonly LevelText[] = []
+/** The type of fees in the place of one that a message does not say: none that has a formula. */
+const FEES_UNSAID = 'unsaid'
 const NO_FIELDS: Fields = {}
 
 /**
@@ -230,7 +232,7 @@ function parseTrade(frame: Fields, body: Fields): TradeMessage | Rejected {
     count,
     taker,
     timeMs,
-    isBlock: body.is_block_trade === true,
+    block: body.is_block_trade,
   }
 }
 
@@ -266,7 +268,9 @@ function parseFee(frame: Fields, body: Fields): FeeMessage | Rejected {
   const event = idOf(body.event_ticker)
   if (event === null) return rejected('fee_event')
   const { fee_type_override: type = null, fee_multiplier_override: multiplier = null } = body
-  const terms = { type, multiplier }
+  const isSaid = 'fee_type_override' in body || 'fee_multiplier_override' in body
+  // A message of other fees that names none is no word that the series' hold again.
+  const terms = { type: isSaid ? type : FEES_UNSAID, multiplier }
   return { kind: 'fee', sid: wholeOf(frame.sid), seq: wholeOf(frame.seq), event, terms }
 }
 

@@ -9,6 +9,7 @@ import type { RawFrame } from '../feed.ts'
 import type { Tally } from '../tally.ts'
 import { SequenceCheck, type SequenceVerdict } from './book/sequence.ts'
 import type { Combos } from './combos.ts'
+import { noteBlock, noteFeeTerms } from './drift.ts'
 import { DELTA_OFF_GRID, mapMessage } from './map.ts'
 import type { MarketTerms } from './market-terms.ts'
 import type {
@@ -119,6 +120,7 @@ export class KalshiStream {
         return
       case 'fee':
         this.#tally.mapped('fee')
+        noteFeeTerms(message.terms, message.event, this.#tally.drift)
         this.#hooks.onFee?.(message)
         return
       case 'unread':
@@ -170,6 +172,7 @@ export class KalshiStream {
       return
     }
     this.#tally.mapped(message.kind)
+    if (message.kind === 'trade') noteBlock(message, this.#tally.drift)
     onMapped?.(message)
   }
 

@@ -188,6 +188,15 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
     ...row,
     fee_type: 'cubic',
   })),
+  fee_multiplier_percent: rows(/^\/trade-api\/v2\/series$/, 'series', (row) => ({
+    ...row,
+    fee_multiplier: 100 * Number(row.fee_multiplier),
+  })),
+  fee_multiplier_renamed: rows(
+    /^\/trade-api\/v2\/series$/,
+    'series',
+    renamed('fee_multiplier', 'multiplier'),
+  ),
   series_gone: instead(/^\/trade-api\/v2\/series$/, 404, '{"error":{"code":"not_found"}}'),
   exchange_html: instead(/^\/trade-api\/v2\/exchange\/status$/, 200, PAGE, HTML_TYPE),
   stream_type_new: besides(KALSHI_TRADE, { type: 'market_mood', msg: { mood: 'calm' } }),
@@ -200,6 +209,11 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
   trades_unacknowledged: { holding: /^\{"type":"subscribed".*"channel":"trade"/, frames: NONE },
   books_unacknowledged: { holding: /^\{"type":"subscribed".*"channel":"orderbook/, frames: NONE },
   delta_type_renamed: objects(KALSHI_DELTA, (frame) => ({ ...frame, type: 'book_delta' })),
+  block_as_text: objects(
+    KALSHI_TRADE,
+    within('msg', (body) => ({ ...body, is_block_trade: `${body.is_block_trade}` })),
+  ),
+  block_renamed: objects(KALSHI_TRADE, within('msg', renamed('is_block_trade', 'is_block'))),
   trade_type_renamed: objects(KALSHI_TRADE, (frame) => ({ ...frame, type: 'fill' })),
   yes_price_flipped: objects(KALSHI_BOOK, flipped),
   delta_seq_gone: objects(KALSHI_DELTA, without('seq')),

@@ -71,8 +71,9 @@ export function gapMessage({ channel, where, fromMs, toMs, count }: Gap): Reply 
 }
 
 /** `status` as it goes out. */
-export function statusMessage({ platform, state, ...times }: Status): Reply {
-  const { lagMs, delayMs, completeToMs, tradesSource } = times
+export function statusMessage(status: Status): Reply {
+  // By name: a venue's own view has them as getters, which a rest would leave behind.
+  const { platform, state, lagMs, delayMs, completeToMs, tradesSource } = status
   const source = tradesSource === null ? {} : { trades_source: tradesSource }
   const complete = completeToMs === null ? {} : { complete_to_ms: completeToMs }
   return {

@@ -32,6 +32,26 @@ test('[DRIFT8] a field that a whole page lacks or has in another type is a loss,
   assert.deepEqual(namesIn(['text']), ['no object loss'])
 })
 
+test('[DRIFT15] a field that goes unsaid more often than in a hundredth is named, and each time is judged by itself', () => {
+  const drift = quietDrift()
+  const say = (name: string, said: number, unsaid: number) => {
+    for (let each = 0; each < said + unsaid; each += 1) {
+      drift.shares.said({ kind: 'row.field', name }, each < said, `row ${each}`)
+    }
+  }
+  const found = () => drift.entries().map(({ name, count, sample }) => `${name} ${count} ${sample}`)
+  say('rare', 1_000, 10)
+  say('few', 0, 2)
+  drift.judge()
+  say('few', 0, 2)
+  drift.judge()
+  assert.deepEqual(found(), [])
+  say('gone', 100, 3)
+  drift.judge()
+  drift.judge()
+  assert.deepEqual(found(), ['gone 1 row 100'])
+})
+
 test('[DRIFT9] a reason that costs over a hundredth of its kind is named, however many messages of other kinds come', () => {
   const drift = quietDrift()
   const { shares } = drift

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import type { Channel, OpenChannel } from '../../../http/ws/channels/channel.ts'
 import { trades } from '../../../http/ws/channels/trades.ts'
+import { type Status, statusMessage } from '../../../http/ws/encode/encoder.ts'
 import { laneOf } from '../../../http/ws/fan-out/lanes.ts'
 import { Hub } from '../../../http/ws/hub.ts'
 import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
@@ -244,6 +245,40 @@ describe('subscribers of an update', () => {
     })
     await client.close()
   })
+})
+
+test('[HUB6] a status has all its facts, also where a venue’s own view has them as getters', () => {
+  const facts: Status = {
+    platform: 'venue_a',
+    state: 'live',
+    lagMs: 1,
+    delayMs: 2,
+    completeToMs: timeMs(3),
+    tradesSource: 'activity',
+  }
+  class VenueLike {
+    get platform() {
+      return facts.platform
+    }
+    get state() {
+      return facts.state
+    }
+    get lagMs() {
+      return facts.lagMs
+    }
+    get delayMs() {
+      return facts.delayMs
+    }
+    get completeToMs() {
+      return facts.completeToMs
+    }
+    get tradesSource() {
+      return facts.tradesSource
+    }
+  }
+  const told = statusMessage(new VenueLike())
+  assert.equal(told.trades_source, 'activity')
+  assert.deepEqual(told, statusMessage(facts))
 })
 
 test('[HUB10] a channel that throws is counted, logged seldom, and keeps nothing from the channels behind it', () => {

@@ -13,10 +13,10 @@ import { AnswerDoubt, doubtOfList, listIn, pagesOf } from '../../answers.ts'
 import type { Tally } from '../../tally.ts'
 import type { CatalogPage, VenueCatalog } from '../../venue.ts'
 import { type Combos, isComboRow } from '../combos.ts'
-import { noteFeeType } from '../drift.ts'
+import { noteFeeTerms, noteSeriesRow } from '../drift.ts'
 import type { RowTerms } from '../market-terms.ts'
 import { idOf, type Rejected } from '../parse.ts'
-import type { KalshiFees } from './fees.ts'
+import { type KalshiFees, termsOf } from './fees.ts'
 import { parseEvent, parseMarket, parseSeries, type Series } from './listing.ts'
 import { noteMarketRows } from './row-drift.ts'
 import { cursorOf, rowsOf } from './rows.ts'
@@ -212,6 +212,7 @@ export class KalshiCatalog implements VenueCatalog {
     const series = event?.series ?? null
     const known = series === null ? undefined : this.#series.get(series)
     if (event === null || known === undefined || !isRecord(row)) return FEES_UNKNOWN
+    noteFeeTerms(termsOf(event.native, '_override'), event.nativeId, this.#tally.drift)
     return this.#fees.of(
       row,
       { ticker: event.nativeId, row: event.native },
@@ -273,7 +274,7 @@ export class KalshiCatalog implements VenueCatalog {
     const read = new Map<string, Series>()
     for (const row of rows) {
       const series = parseSeries(row)
-      if (isRecord(row)) noteFeeType(row.fee_type, row.ticker, this.#tally.drift)
+      if (isRecord(row)) noteSeriesRow(row, this.#tally.drift)
       if ('kind' in series) this.#reject(series, row)
       else read.set(series.ticker, series)
     }

@@ -19,7 +19,7 @@ import {
   MODEL_UNKNOWN,
   sharedFees,
 } from '../../../market/fees.ts'
-import { parseTime, type TimeMs, timeMs } from '../../../units.ts'
+import { MICROS, parseTime, type TimeMs, timeMs } from '../../../units.ts'
 import { AnswerDoubt, doubtOfList, listIn, pagesOf } from '../../answers.ts'
 import type { Tally } from '../../tally.ts'
 import type { FeeTerms } from '../messages.ts'
@@ -50,6 +50,11 @@ const MAKER_RATES_MICROS: ReadonlyMap<unknown, number> = new Map([
   ['quadratic_with_maker_fees', 17_500],
   ['quadratic_with_combo_maker_fees', 35_000],
 ])
+/**
+ * Multipliers of 0, 0.5 and 1 were seen: one above ten is another quantity (parts of a hundred), and would take 17.5 cents
+ * of a contract of 50.
+ */
+const MULTIPLIER_MAX_MICROS = 10 * MICROS
 /** A row may be a copy that the venue kept: a change this young stands above it. */
 const COPY_AGE_MAX_MS = 600_000
 const READ_EVERY_MS = 3_600_000
@@ -214,6 +219,12 @@ export function termsOf(row: Fields, suffix = ''): FeeTerms {
   }
 }
 
+/** A multiplier in millionths; null where it can be none. */
+export function multiplierOf(multiplier: unknown): number | null {
+  const micros = microsOf({ multiplier }, 'multiplier')
+  return micros !== null && micros >= 0 && micros <= MULTIPLIER_MAX_MICROS ? micros : null
+}
+
 /** The terms at a moment: the row's, unless a change came into effect after the row was written. */
 function statedAt(
   atMs: number,
@@ -237,7 +248,7 @@ function modelOf(series: Stated, event: Stated): FeeModel {
   const sinceMs = isOverridden || event.sinceMs !== null ? event.sinceMs : series.sinceMs
   const model = { ...MODEL_UNKNOWN, source, sinceMs }
   if (type === 'flat') return { ...model, kind: 'flat' }
-  const multiplierMicros = microsOf({ multiplier }, 'multiplier')
+  const multiplierMicros = multiplierOf(multiplier)
   const makerRateMicros = MAKER_RATES_MICROS.get(type)
   if (makerRateMicros === undefined || multiplierMicros === null) return model
   const taker = feeCurve(TAKER_RATE_MICROS, 1, multiplierMicros)

@@ -33,7 +33,7 @@ export function parseTradeRow(row: unknown): TradeMessage | Rejected {
     count,
     taker,
     timeMs,
-    isBlock: row.is_block_trade === true,
+    block: row.is_block_trade,
   }
 }
 

@@ -13,6 +13,7 @@ import type { Tally } from '../../tally.ts'
 import type { TradesRead } from '../../venue.ts'
 import { cursorOf, parseTradeRow } from '../catalog/rows.ts'
 import type { Combos } from '../combos.ts'
+import { noteBlock } from '../drift.ts'
 import { mapTrade } from '../map.ts'
 
 const PATH = '/markets/trades'
@@ -171,8 +172,10 @@ export class TradeReader {
       if (this.#combos.has(message.ticker)) continue
       if (message.timeMs < range.fromMs || message.timeMs > range.toMs) continue
       const trade = mapTrade(message, receivedAtMs, range.source)
-      if (trade.kind === 'trade') trades.set(trade.nativeId, trade)
-      else this.#tally.refused(trade, JSON.stringify(row) ?? '')
+      if (trade.kind === 'trade') {
+        noteBlock(message, this.#tally.drift)
+        trades.set(trade.nativeId, trade)
+      } else this.#tally.refused(trade, JSON.stringify(row) ?? '')
     }
   }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { kalshiProbes } from '../../../../engine/venues/kalshi/drift.ts'
+import { kalshiProbes, noteSeriesRow } from '../../../../engine/venues/kalshi/drift.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
 test('[KDRIFT4] announced fees of an unknown type are a loss, and of a known one nothing', async () => {
@@ -22,4 +22,20 @@ test('[KDRIFT4] announced fees of an unknown type are a loss, and of a known one
       expected,
     )
   }
+})
+
+test('[KDRIFT8] series whose fees cannot be read are named by their share, a multiplier that can be none at once', () => {
+  const namesOf = (...fees: readonly object[]) => {
+    const drift = quietDrift('b')
+    for (const row of fees) noteSeriesRow({ ticker: 'KXFED', ...row }, drift)
+    drift.judge()
+    return drift.entries().map(({ kind, name }) => `${kind}=${name}`)
+  }
+  const type = { fee_type: 'quadratic' }
+  const whole = { ...type, fee_multiplier: 1 }
+  assert.deepEqual(namesOf(whole, { ...type, fee_multiplier: 0 }, { fee_type: 'flat' }), [])
+  assert.deepEqual(namesOf(type, type, type), ['series.field=fees unreadable'])
+  const untyped = { fee_multiplier: 1 }
+  assert.deepEqual(namesOf(whole, untyped, untyped, untyped), ['series.field=fees unreadable'])
+  assert.deepEqual(namesOf(whole, { ...type, fee_multiplier: 50 }), ['series.fee_multiplier=50'])
 })

@@ -37,7 +37,7 @@ const trade = (more: object = {}): TradeMessage => ({
   count: '12.50',
   taker: 'yes',
   timeMs: 1_789_999_999_900,
-  isBlock: false,
+  block: false,
   ...more,
 })
 const lifecycle = (change: string, more: object = {}): DataMessage => {

@@ -147,7 +147,10 @@ describe('Kalshi parse', () => {
     const message = { kind: 'fee', sid: 3, seq: 8, event: 'E' }
     assert.deepEqual(of(half), { ...message, terms: { type: null, multiplier: 0.5 } })
     const cleared = { ...message, terms: { type: null, multiplier: null } }
-    assert.deepEqual(of({ event_ticker: 'E' }), cleared)
+    const none = { fee_type_override: null, fee_multiplier_override: null }
+    assert.deepEqual(of({ event_ticker: 'E', ...none }), cleared)
+    const unsaid = { ...message, terms: { type: 'unsaid', multiplier: null } }
+    assert.deepEqual(of({ event_ticker: 'E', fees: 2 }), unsaid)
     const result = of({ fee_type_override: 'quadratic' })
     assert.ok(result.kind === 'rejected')
     assert.equal(result.reason, 'fee_event')

@@ -68,6 +68,46 @@ test('[KDRIFT2] unknown kinds of messages, changes of a market and refusals are 
   assert.ok(!seen.some((word) => word.startsWith('gap')))
 })
 
+const block = (word: unknown) => ({
+  ...{ trade_id: `id ${word}`, market_ticker: 'A', yes_price_dollars: '0.9870', count_fp: '1.00' },
+  ...{ taker_outcome_side: 'yes', ts_ms: 1_790_000_000_000, is_block_trade: word },
+})
+
+test('[KDRIFT7] a trade is a block unless its mark denies it; a mark that is no flag is named, and so is one that trades leave out', () => {
+  const { take, events, found, drift } = openStream()
+  const words = [true, false, 'true', 1, 'yes', 'false', 0]
+  for (const word of words) take('trade', block(word))
+  assert.deepEqual(
+    events.map((event) => event.kind === 'trade' && event.isBlock),
+    [true, false, true, true, true, false, false],
+  )
+  const odd = ['true', '1', 'yes', 'false', '0'].map((word) => `trade.is_block_trade=${word} 1`)
+  assert.deepEqual(found(), odd)
+  take('trade', block(undefined))
+  take('trade', block(null))
+  take('trade', block(undefined))
+  drift.judge()
+  assert.deepEqual(found(), [...odd, 'trade.field=is_block_trade missing 1'])
+})
+
+test('[KDRIFT8] other fees of an event that have no formula are named', () => {
+  const { take, found } = openStream()
+  const fees = (override: object) => take('event_fee_update', { event_ticker: 'E', ...override })
+  fees({ fee_type_override: null, fee_multiplier_override: null })
+  fees({ fee_type_override: 'quadratic', fee_multiplier_override: 0.5 })
+  assert.deepEqual(found(), [])
+  fees({ fee_type_override: 'cubic', fee_multiplier_override: null })
+  fees({ fee_multiplier_override: 50 })
+  fees({ fee_multiplier_override: -1 })
+  fees({ fees: 'none' })
+  assert.deepEqual(found(), [
+    'series.fee_type=cubic 1',
+    'series.fee_multiplier=50 1',
+    'series.fee_multiplier=-1 1',
+    'series.fee_type=unsaid 1',
+  ])
+})
+
 test('[KDRIFT5] what has the form of a book or its change under an unknown type makes that book suspect, and all where it names none; nothing else does', () => {
   const { take, seen, found } = openStream()
   take('book_delta', { market_ticker: 'A', price_dollars: '0.4', delta_fp: '1.00', side: 'yes' })

@@ -141,6 +141,7 @@ test('[KFEE1] a flat, unknown or unreadable type has no curve, and no type no so
     { fee_type: 'quadratic', fee_multiplier: 'much' },
     { fee_type: 'quadratic', fee_multiplier: -1 },
     { fee_type: 'quadratic', fee_multiplier: 1e6 },
+    { fee_type: 'quadratic', fee_multiplier: 50 },
     { fee_multiplier: 1 },
   ]) {
     const { now } = venue.of(row)
