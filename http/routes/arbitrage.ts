@@ -10,7 +10,7 @@ import { OPPORTUNITY_KINDS } from '../../engine/opportunity.ts'
 import { MICROS, sizeMicros } from '../../engine/units.ts'
 import { answerPage, pageRefusals } from '../pages/lists.ts'
 import { readTimePage } from '../pages/scan.ts'
-import { timeParameters, timeRangeOf, withDataStart } from '../pages/time-range.ts'
+import { DATA_START, timeParameters, timeRangeOf, withDataStart } from '../pages/time-range.ts'
 import {
   OpportunitySchema,
   opportunityRecord,
@@ -121,7 +121,6 @@ function listRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRoutePart
         summary: 'What pays now: baskets of outcomes that earn after depth and fees',
         description: `Buying Yes on one venue and No on the other, or every outcome of an event of which exactly one wins, level by level, as long as the next contract earns. ${NOT_IN_IT}`,
         answer: ListSchema,
-        isNamed: true,
         refusals: { 400: pageRefusals[400] },
       },
     },
@@ -162,6 +161,7 @@ function historyRoute(parts: ArbitrageRouteParts): Route {
         group,
         summary: 'Opportunities that have ended, after half a second or more',
         answer: HistorySchema,
+        headers: DATA_START,
         refusals: { 400: 'start after end, or a foreign cursor' },
       },
     },

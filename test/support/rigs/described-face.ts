@@ -13,6 +13,7 @@ import { createServer } from '../../../http/server.ts'
 import { FakeEngine, type FakeMarket } from '../fakes/engine.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { level, NAMES, NOON } from '../worlds/builders.ts'
+import { opportunity, pastOpportunity } from '../worlds/opportunities.ts'
 
 /** A face and what it says of itself. */
 export interface DescribedFace {
@@ -98,6 +99,8 @@ function populate(engine: FakeEngine, nowMs: TimeMs): void {
   const [one, other] = first
   if (one === undefined || other === undefined) return
   engine.matches.put(one, other)
+  engine.arbitrage.open = [opportunity([one.ref, other.ref], { id: 'k3f9c2-1' })]
+  engine.arbitrage.table.put(pastOpportunity(-60_000))
   engine.sports.put(
     { sport: 'nfl', date: engine.sports.today(), game: 'nfl-den-hou-2026-11-20' },
     one,

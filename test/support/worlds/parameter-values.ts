@@ -66,7 +66,7 @@ function integers({ minimum, maximum }: TSchema): ParameterValues {
 
 function numbers({ minimum, maximum }: TSchema): ParameterValues {
   const tiny = ['1.5', '1e-400']
-  const isAllowed = (text: string) => !(Number(text) < minimum)
+  const isAllowed = (text: string) => !(Number(text) < minimum) && !(Number(text) > maximum)
   const valid = new Set<string>(tiny.filter(isAllowed))
   const invalid = [...NOT_NUMBERS, 'Infinity', '-inf', 'NaN', '1e400']
   if (typeof minimum === 'number') {

@@ -65,7 +65,10 @@ export const SAMPLES: Readonly<Record<string, string>> = {
   limit: '3',
   market_id: 'venue_a_a0',
   market_ids: 'venue_a_a0,venue_b_b0,venue_a_none',
+  min_edge: '0.01',
+  min_gap: '0.01',
   offset: '0',
+  opportunity_id: 'k3f9c2-1',
   outcome: 'yes',
   search: 'happen',
   start_time: '1795100000',
@@ -174,6 +177,21 @@ const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /v1/wallets/{address}/positions': { ...wallet, query: { min_balance: '0' } },
   'GET /v1/wallets/{address}/pnl': wallet,
   'GET /v1/wallets/{address}/activity': { ...wallet, query: { type: 'SPLIT' } },
+  'GET /v1/arbitrage/{opportunity_id}': {
+    reach: { 404: { path: { opportunity_id: 'k3f9c2-2' } } },
+  },
+  'POST /v1/arbitrage/quote': {
+    body: () => ({
+      legs: [{ market_id: 'venue_a_a0' }, { market_id: 'venue_b_b0', outcome: 'no' }],
+      contracts: 10,
+    }),
+    reach: {
+      400: {
+        body: '{"legs":[{"market_id":"venue_a_a0","outcome":"perhaps"},{"market_id":"venue_b_b0"}]}',
+      },
+      404: { body: '{"legs":[{"market_id":"venue_a_none"},{"market_id":"venue_b_b0"}]}' },
+    },
+  },
   'GET /v1/events/{slug}': { path: async () => ({ slug: 'event-a0' }) },
   'GET /v1/matching-markets/sports/{sport}': { path: async () => ({ sport: 'nfl' }) },
   'GET /v1/sports/{sport}': { path: async () => ({ sport: 'nfl' }) },
