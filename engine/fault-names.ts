@@ -67,6 +67,9 @@ export const CHANGE_NAMES = [
   'trade_type_renamed',
   'books_unacknowledged',
   'delta_seq_gone',
+  'token_ids_hex',
+  'stream_tokens_hex',
+  'stream_tokens_unknown',
 ] as const
 
 /** A change of the simulated venues that the code does not know. */

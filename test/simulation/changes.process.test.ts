@@ -62,6 +62,9 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   block_renamed: 'trade.field=is_block_trade missing',
   trade_type_renamed: 'ws.type=fill',
   books_unacknowledged: 'ws.unacknowledged=subscribe',
+  token_ids_hex: 'gamma.clobTokenIds=hexadecimal',
+  stream_tokens_hex: 'ws.asset_id=hexadecimal',
+  stream_tokens_unknown: 'ws.asset_id=not subscribed',
   delta_seq_gone: 'messages.refused=delta_sequence',
 }
 
@@ -97,7 +100,7 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
     ...(['lifecycle_change_new', 'error_code_new', 'books_unacknowledged'] as const),
     ...(['block_as_text', 'fee_multiplier_percent'] as const),
   ],
-  ['delta_seq_gone'],
+  ['delta_seq_gone', 'token_ids_hex', 'stream_tokens_hex', 'stream_tokens_unknown'],
 ]
 
 const KNOWN_AFTER_MS = 3_000

@@ -12,3 +12,10 @@ export function conditionId(text: string): NativeMarketId {
   if (!CONDITION_ID.test(text)) return nativeMarketId(text)
   return nativeMarketId(text.toLowerCase().padEnd(2 + DIGITS, '0'))
 }
+
+const HEX_TOKEN = /^0x[0-9a-f]{1,64}$/i
+
+/** A token's id, an integer of 256 bits, as decimal text; what is no hexadecimal text stays as it is. */
+export function tokenId(text: string): string {
+  return HEX_TOKEN.test(text) ? BigInt(text).toString() : text
+}

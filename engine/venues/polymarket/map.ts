@@ -49,7 +49,7 @@ interface MapParts {
   readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
 }
 
-/** What became of a message, for the counters. */
+/** What became of a message, for the counters; 'unwatched': it names a token that is not watched. */
 type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'ignored' | 'rejected'
 
 /** Folds and converts; keeps only what the tracks hold. */
@@ -122,6 +122,7 @@ export class PolymarketMap {
     const venueTimeMs = readTime(body.timestamp)
     let result: Mapped = 'unwatched'
     const entries = body.price_changes
+    let isWhole = true
     // One message is one market's; should a venue ever batch several, each run of one is an event.
     for (let from = 0; from < entries.length; ) {
       const head = entries[from]
@@ -133,10 +134,10 @@ export class PolymarketMap {
           venueTimeMs === null
             ? this.#reject('timestamp', track, receivedAtMs)
             : this.#mapEntries(track, runOf(entries, from, to), { venueTimeMs, receivedAtMs })
-      }
+      } else isWhole = false
       from = to
     }
-    return result
+    return isWhole || result === 'rejected' ? result : 'unwatched'
   }
 
   #mapEntries(track: MarketTrack, entries: readonly PriceChangeEntry[], times: Times): Mapped {

@@ -3,6 +3,7 @@
 // Upholds POLYPARSE1 to POLYPARSE5.
 
 import { isRecord, wordOf } from '../../json-record.ts'
+import { tokenId } from './condition-id.ts'
 import {
   type ActivityMessage,
   isBook,
@@ -32,7 +33,8 @@ type ParseReason =
   | 'bad_market_resolved'
   | 'bad_activity'
 
-interface ParseRejection {
+/** A message that was refused, and what may have been lost with it. */
+export interface ParseRejection {
   readonly kind: 'rejected'
   readonly reason: ParseReason
   /** What it would have been read as; absent where that cannot be said. */
@@ -41,6 +43,10 @@ interface ParseRejection {
   readonly unknownType?: string
   /** Tokens whose book messages were lost with it, as far as they can be read. */
   readonly tokens: readonly string[]
+  /** Whether it may have been of a book. */
+  readonly isOfBook: boolean
+  /** Its market's condition id, where it can be read. */
+  readonly market: string | null
 }
 
 /** A page that something on the way sent in place of the venue. */
@@ -57,8 +63,11 @@ type ParsedFrame =
   | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'messages'; readonly messages: readonly (MarketMessage | ParseRejection)[] }
 
-/** Reads one frame of the market channel: an object, an array of objects, or plain words. */
-export function parseFrame(text: string): ParsedFrame {
+/**
+ * Reads one frame of the market channel: an object, an array of objects, or plain words. Ids of tokens in hexadecimal
+ * are told, and read as the decimal ones that they are.
+ */
+export function parseFrame(text: string, onHexTokens: () => void = () => {}): ParsedFrame {
   const first = text.charCodeAt(0)
   if (first !== 123 /* { */ && first !== 91 /* [ */) return parseWords(text)
   let value: unknown
@@ -67,12 +76,39 @@ export function parseFrame(text: string): ParsedFrame {
   } catch {
     return { kind: 'messages', messages: [reject('not_json', tokensNamedIn(text))] }
   }
-  if (!Array.isArray(value)) return { kind: 'messages', messages: [parseMessage(value)] }
-  return { kind: 'messages', messages: value.map(parseMessage) }
+  const parse = (given: unknown) => parseMessage(inDecimals(given, onHexTokens))
+  if (!Array.isArray(value)) return { kind: 'messages', messages: [parse(value)] }
+  return { kind: 'messages', messages: value.map(parse) }
+}
+
+const isHex = (value: unknown): boolean => typeof value === 'string' && value.startsWith('0x')
+
+/** The message with the ids of its tokens in decimals. Every change of a book passes it: its first id decides. */
+export function inDecimals(value: unknown, onHexTokens: () => void = () => {}): unknown {
+  if (!isRecord(value)) return value
+  const { asset_id: asset, assets_ids: assets, price_changes: entries } = value
+  const entry: unknown = Array.isArray(entries) ? entries[0] : null
+  const isHexNamed =
+    isHex(asset) ||
+    (isRecord(entry) && isHex(entry.asset_id)) ||
+    (Array.isArray(assets) && isHex(assets[0]))
+  if (!isHexNamed) return value
+  onHexTokens()
+  const decimal = (id: unknown) => (typeof id === 'string' ? tokenId(id) : id)
+  return JSON.parse(JSON.stringify(value), (key, inner: unknown) => {
+    if (key === 'assets_ids' && Array.isArray(inner)) return inner.map(decimal)
+    return key === 'asset_id' || key === 'winning_asset_id' ? decimal(inner) : inner
+  })
 }
 
 function parseMessage(value: unknown): MarketMessage | ParseRejection {
   if (!isRecord(value)) return reject('not_object', [])
+  const message = readMessage(value)
+  if (message.kind !== 'rejected' || typeof value.market !== 'string') return message
+  return { ...message, market: value.market }
+}
+
+function readMessage(value: Json): MarketMessage | ParseRejection {
   switch (value.event_type) {
     case 'price_change':
       if (isPriceChange(value)) return { kind: 'priceChange', body: value }
@@ -103,8 +139,9 @@ function parseMessage(value: unknown): MarketMessage | ParseRejection {
         : reject('no_event_type', tokensOf(value))
     default: {
       // What has the form of a book or of its changes was one, under another name.
-      const lost = isOfBook(value) ? tokensOf(value) : []
-      return { ...reject('unknown_event_type', lost), unknownType: wordOf(value.event_type) }
+      const hasForm = isOfBook(value)
+      const refused = reject('unknown_event_type', hasForm ? tokensOf(value) : [])
+      return { ...refused, isOfBook: hasForm, unknownType: wordOf(value.event_type) }
     }
   }
 }
@@ -153,8 +190,16 @@ function parseWords(frame: string): ParsedFrame {
 
 function reject(reason: ParseReason, tokens: readonly string[]): ParseRejection {
   const of = KINDS[reason]
-  return { kind: 'rejected', reason, tokens, ...(of === undefined ? {} : { of }) }
+  const isOfBook = !NOT_OF_BOOKS.has(reason)
+  const rejection = { kind: 'rejected', reason, tokens, isOfBook, market: null } as const
+  return of === undefined ? rejection : { ...rejection, of }
 }
+
+const NOT_OF_BOOKS: ReadonlySet<ParseReason> = new Set([
+  'bad_last_trade_price',
+  'bad_new_market',
+  'bad_market_resolved',
+])
 
 /** What a message would have been read as. */
 const KINDS: Readonly<Partial<Record<ParseReason, string>>> = {
@@ -171,7 +216,7 @@ function isOfBook({ price_changes: entries, changes, bids, asks }: Json): boolea
 }
 
 /** Wherever the message names them: what is rejected may have other fields than those known. */
-function tokensOf(value: Json): readonly string[] {
+export function tokensOf(value: Json): readonly string[] {
   const named = [
     value,
     ...Object.values(value).flatMap((list) => (Array.isArray(list) ? list : [])),
@@ -181,14 +226,14 @@ function tokensOf(value: Json): readonly string[] {
   )
 }
 
-const NAMED_TOKEN = /"asset_id"\s*:\s*"(\d{1,100})"/g
+const NAMED_TOKEN = /"asset_id"\s*:\s*"(\d{1,100}|0x[0-9a-f]{1,64})"/gi
 const TOKENS_NAMED_MAX = 100
 
 /** The tokens that broken JSON still names: their books have lost a message. */
 function tokensNamedIn(text: string): readonly string[] {
   const tokens = new Set<string>()
   for (const match of text.matchAll(NAMED_TOKEN)) {
-    if (match[1] !== undefined) tokens.add(match[1])
+    if (match[1] !== undefined) tokens.add(tokenId(match[1]))
     if (tokens.size >= TOKENS_NAMED_MAX) break
   }
   return [...tokens]

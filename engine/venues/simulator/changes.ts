@@ -94,6 +94,11 @@ const PAGE = '<!DOCTYPE html><html><body>We have moved.</body></html>'
 const GAMMA_MARKETS = /^\/(events|markets)\/keyset$/
 const KALSHI_MARKETS = /^\/trade-api\/v2\/(events|markets)$/
 const PRICE_CHANGE = /"event_type":"price_change"/
+const STREAM_TOKEN = /"asset_id":"(\d+)"/g
+const hex = (token: string): string => `0x${BigInt(token).toString(16)}`
+/** Ids in a list, or in its text. */
+const inHex = (ids: unknown): unknown =>
+  JSON.parse(JSON.stringify(ids ?? null).replaceAll(/\d+/g, hex))
 const ACTIVITY = /"topic":"activity"/
 const KALSHI_DELTA = /^\{"type":"orderbook_delta"/
 const KALSHI_BOOK = /^\{"type":"orderbook_(snapshot|delta)"/
@@ -216,6 +221,21 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
   block_renamed: objects(KALSHI_TRADE, within('msg', renamed('is_block_trade', 'is_block'))),
   trade_type_renamed: objects(KALSHI_TRADE, (frame) => ({ ...frame, type: 'fill' })),
   yes_price_flipped: objects(KALSHI_BOOK, flipped),
+  token_ids_hex: rows(GAMMA_MARKETS, 'markets', (row) => ({
+    ...row,
+    clobTokenIds: inHex(row.clobTokenIds),
+    positionIds: inHex(row.positionIds),
+  })),
+  stream_tokens_hex: {
+    holding: /"event_type":"book"/,
+    frames: (text) => [
+      text.replaceAll(STREAM_TOKEN, (_all, token) => `"asset_id":"${hex(token)}"`),
+    ],
+  },
+  stream_tokens_unknown: {
+    holding: PRICE_CHANGE,
+    frames: (text) => [text.replaceAll(STREAM_TOKEN, (_all, token) => `"asset_id":"9${token}"`)],
+  },
   delta_seq_gone: objects(KALSHI_DELTA, without('seq')),
   delta_renamed: objects(KALSHI_DELTA, within('msg', renamed('delta_fp', 'delta_count'))),
 }

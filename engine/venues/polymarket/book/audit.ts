@@ -7,6 +7,7 @@ import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { asList } from '../../answers.ts'
 import { type BookMessage, isBook } from '../messages.ts'
+import { inDecimals } from '../parse.ts'
 import { readGist } from './quotes.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
@@ -48,7 +49,8 @@ export class BookAudit {
         signal,
         isIdempotent: true,
       })
-      for (const book of asList(answer, 'books')) {
+      for (const given of asList(answer, 'books')) {
+        const book = inDecimals(given)
         if (isRecord(book) && isBook(book)) books.set(book.asset_id, book)
       }
     }

@@ -1,23 +1,34 @@
 // The market-channel sockets: which markets are on which, what is sent on opening, and what their
 // frames become. Both tokens of a market are always on one socket, so that its messages are in order.
 // Not for: when a snapshot is due (resync.ts), or whether silence is death (audit.ts).
-// Upholds POLYFEED1 to POLYFEED4.
+// Upholds POLYFEED1 to POLYFEED4, POLYFEED12.
 
 import type { VenueEvent } from '../../../events.ts'
+import { isRecord } from '../../../json-record.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { DriftNotes } from '../../drift-notes.ts'
 import { type FrameTap, feedEvent, type RawFrame, SocketFeed } from '../../feed.ts'
 import type { Tally } from '../../tally.ts'
 import type { VenueParts } from '../../venue.ts'
+import { conditionId } from '../condition-id.ts'
 import type { PolymarketMap } from '../map.ts'
-import type { BookMessage } from '../messages.ts'
-import { parseFrame } from '../parse.ts'
+import type { BookMessage, MarketMessage } from '../messages.ts'
+import { type ParseRejection, parseFrame, tokensOf } from '../parse.ts'
 import { noteAsked } from './resync.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
 /** No data for so long while books are asked for in vain. */
 const DEAF_AFTER_MS = 5_000
 const DEAF_APART_MS = 60_000
+/** So many messages about unknown tokens, and none about the connection's own: it may be theirs under other ids. */
+const UNKNOWN_MIN = 3
+const UNKNOWN_TOKEN = 'messages about unknown tokens'
+const BOOK_KINDS: ReadonlySet<string> = new Set([
+  'book',
+  'priceChange',
+  'oldPriceChange',
+  'tickSize',
+])
 
 interface ConnectionParts {
   readonly venue: VenueParts
@@ -46,6 +57,8 @@ export interface BookConnection {
   isSilenceChecked: boolean
   /** Monotonic time before which it is not replaced for being deaf again. */
   deafAllowedAtMs: number
+  /** Messages about tokens that nobody subscribed to, since the last about one of its own. */
+  unknownCount: number
 }
 
 const PING_EVERY_MS = 10_000
@@ -203,7 +216,7 @@ export class BookConnections {
       connection: number,
       url: () => url,
       onOpen: () => this.#opened(connection),
-      onFrame: (frame) => this.#received(frame),
+      onFrame: (frame) => this.#received(connection, frame),
       onDown: (reason) => this.#down(connection, reason),
       onSilence: () => this.#parts.onSilence(connection),
       pingText: 'PING',
@@ -225,6 +238,7 @@ export class BookConnections {
       lostSinceMs: null,
       isSilenceChecked: false,
       deafAllowedAtMs: 0,
+      unknownCount: 0,
     }
     this.#connections.set(number, connection)
     socket.pause(this.#isPaused)
@@ -324,9 +338,11 @@ export class BookConnections {
     )
   }
 
-  #received(frame: RawFrame): 'data' | 'sign' {
-    const { tally, map, tracks, onLost } = this.#parts
-    const parsed = parseFrame(frame.text)
+  #received(connection: BookConnection, frame: RawFrame): 'data' | 'sign' {
+    const { tally, map } = this.#parts
+    const parsed = parseFrame(frame.text, () => {
+      tally.drift.note('ws.asset_id', 'hexadecimal', frame.text, 'notice')
+    })
     if (parsed.kind === 'sign') return 'sign'
     if (parsed.kind === 'notice') {
       tally.ignored('notice')
@@ -338,20 +354,55 @@ export class BookConnections {
         const fate = map.map(message, frame.receivedAtMs)
         if (fate === 'mapped') tally.mapped(message.kind)
         else if (fate !== 'rejected') tally.ignored(fate)
+        if (fate === 'unwatched') this.#unwatched(connection, message, frame.text)
+        else if (BOOK_KINDS.has(message.kind)) connection.unknownCount = 0
         continue
       }
       tally.rejected(message.reason, frame.text, message.of ?? null)
       if (message.unknownType !== undefined) {
         tally.drift.note('ws.event_type', message.unknownType, frame.text)
       }
-      const lost = new Set<MarketTrack>()
-      for (const token of message.tokens) {
-        const track = tracks.byToken(token)
-        if (track !== undefined) lost.add(track)
-      }
-      if (lost.size > 0) onLost([...lost], message.reason)
+      this.#lost(connection, message)
     }
     return 'data'
+  }
+
+  /** A message could not be read: the markets that it names have lost it, or any of the connection's when it names none. */
+  #lost(connection: BookConnection, { tokens, isOfBook, market, reason }: ParseRejection): void {
+    const { tracks, onLost } = this.#parts
+    const lost = new Set<MarketTrack>()
+    const named = market === null ? undefined : tracks.byMarket(conditionId(market))
+    if (isOfBook && named !== undefined) lost.add(named)
+    for (const token of tokens) {
+      const track = tracks.byToken(token)
+      if (track !== undefined) lost.add(track)
+    }
+    if (lost.size > 0) onLost([...lost], reason)
+    else if (isOfBook && tokens.length === 0) onLost([...connection.tracks], reason)
+    else if (isOfBook && tokens.some((token) => tracks.isUnknown(token))) {
+      this.#unknown(connection, undefined)
+    }
+  }
+
+  /** Tokens that were never subscribed to are named, and what their messages may have been of is suspect. */
+  #unwatched(connection: BookConnection, message: MarketMessage, text: string): void {
+    const { tracks, tally } = this.#parts
+    const body: unknown = 'body' in message ? message.body : null
+    if (!isRecord(body)) return
+    const tokens = tokensOf(body)
+    if (!tokens.some((token) => tracks.isUnknown(token))) return
+    tally.drift.note('ws.asset_id', 'not subscribed', text)
+    const { market } = body
+    const isNamed = typeof market === 'string'
+    this.#unknown(connection, isNamed ? tracks.byMarket(conditionId(market)) : undefined)
+  }
+
+  /** Its market is suspect where that is watched; else all of the connection's, once these get nothing meanwhile. */
+  #unknown(connection: BookConnection, track: MarketTrack | undefined): void {
+    const { onLost } = this.#parts
+    if (track !== undefined) return onLost([track], UNKNOWN_TOKEN)
+    connection.unknownCount += 1
+    if (connection.unknownCount >= UNKNOWN_MIN) onLost([...connection.tracks], UNKNOWN_TOKEN)
   }
 
   /** A book has a version since there are two protocols; those of the first have none. */

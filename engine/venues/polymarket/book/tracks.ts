@@ -73,8 +73,12 @@ export class MarketTrack {
   }
 }
 
+/** Tokens that were watched: messages about them may still be on their way. */
+const GONE_MAX = 10_000
+
 /** The watched markets, by token and by market id. */
 export class Tracks {
+  readonly #gone = new Set<string>()
   readonly #byToken = new Map<string, MarketTrack>()
   readonly #byMarket = new Map<NativeMarketId, MarketTrack>()
 
@@ -100,7 +104,21 @@ export class Tracks {
     this.#byMarket.delete(id)
     this.#byToken.delete(track.first)
     this.#byToken.delete(track.second)
+    this.#gone.add(track.first).add(track.second)
+    for (const token of this.#gone) {
+      if (this.#gone.size <= GONE_MAX) break
+      this.#gone.delete(token)
+    }
     return track
+  }
+
+  /** Whether the token was never watched, as far as is remembered. */
+  isUnknown(token: string): boolean {
+    return !this.#byToken.has(token) && !this.#gone.has(token)
+  }
+
+  byMarket(id: NativeMarketId): MarketTrack | undefined {
+    return this.#byMarket.get(id)
   }
 
   byToken(token: string): MarketTrack | undefined {

@@ -24,7 +24,7 @@ import {
   USD_ZERO,
   type UsdMicros,
 } from '../../../units.ts'
-import { conditionId } from '../condition-id.ts'
+import { conditionId, tokenId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
 import { readFees } from './fees.ts'
 
@@ -35,6 +35,7 @@ type ListingReason =
   | 'no_question'
   | 'no_slug'
   | 'no_tokens'
+  | 'token_id'
   | 'unknown_version'
   | 'not_two_outcomes'
   | 'no_event_slug'
@@ -178,6 +179,10 @@ const VERSIONS: ReadonlySet<unknown> = new Set(['v1', 'v2'])
 /** What a row says in words that the code does not know: the field, and the word. */
 export function* unknownWords(row: Json): Iterable<readonly [field: string, word: unknown]> {
   const { version, umaResolutionStatus, resolutionStatus } = row
+  for (const field of ['clobTokenIds', 'positionIds']) {
+    const isOther = listOf(row[field]).some((token) => token !== tokenId(token))
+    if (isOther) yield [field, 'hexadecimal']
+  }
   if (isUnknown(version, VERSIONS)) yield ['version', version]
   if (isUnknown(umaResolutionStatus, UMA_STATUSES))
     yield ['umaResolutionStatus', umaResolutionStatus]
@@ -225,10 +230,15 @@ function settlementOf(row: Json): PriceMicros | null {
   return first === 0 || first === PRICE_HALF || first === PRICE_ONE ? first : null
 }
 
+/** An integer of 256 bits in decimals. */
+const TOKEN_ID = /^\d{1,78}$/
+
 function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
   const labels = listOf(row.outcomes)
-  const tokens = tokensOf(row)
-  if (typeof tokens === 'string') return tokens
+  const said = tokensOf(row)
+  if (typeof said === 'string') return said
+  const tokens = said.map(tokenId)
+  if (tokens.some((token) => !TOKEN_ID.test(token))) return 'token_id'
   if (tokens.length === 0) return 'no_tokens'
   const [first, second] = tokens
   const [yes, no] = labels

@@ -181,6 +181,44 @@ test('[POLYFEED3] the heartbeat is PING every ten seconds; PONG and notices are 
   assert.equal(feed.health().lastDataAtMs, null)
 })
 
+test('[POLYFEED12] ids in hexadecimal are those of the books; unknown ones make their market suspect, or all of a connection that gets nothing else', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1), market(2), market(3)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  feed.unwatch([nativeMarketId('0x3')])
+  const gaps = () => feedEvents('feedGap', 'books').flatMap(({ outcomes }) => outcomes)
+  const change = (asset: string, marketId = '0x') => ({
+    event_type: 'price_change',
+    market: marketId,
+    timestamp: String(START_MS + 5),
+    price_changes: [{ asset_id: asset, price: '0.3', size: '2', side: 'BUY' }],
+  })
+  send(books(stub)[0], [book('0xb', START_MS), book('21', START_MS), change('0xB'), change('31')])
+  await until(() => ofKind('bookChange').length === 1, 'a change under an id in hexadecimal')
+  assert.deepEqual(
+    [...ofKind('bookSnapshot'), ...ofKind('bookChange')].map(({ outcome }) => outcome),
+    ['11', '21', '11'],
+  )
+  send(books(stub)[0], change('911', '0x1'))
+  await until(() => gaps().length === 1, 'a gap of the market that is named')
+  // Two may be of others; a third without one of its own says that all may be.
+  send(books(stub)[0], [change('921'), change('922')])
+  send(books(stub)[0], [change('21'), change('921'), change('31'), change('31'), change('922')])
+  await until(() => ofKind('bookChange').length === 2, 'its own')
+  assert.deepEqual(gaps(), ['11'])
+  send(books(stub)[0], change('0xdddd'))
+  await until(() => gaps().length === 2, 'gaps of all')
+  assert.deepEqual(gaps(), ['11', '21'], 'a market that is suspect already is not told again')
+  const found = drift.entries().map(({ kind, name }) => `${kind}=${name}`)
+  assert.deepEqual(found, ['ws.asset_id=hexadecimal', 'ws.asset_id=not subscribed'])
+  clock.advance(10_000)
+  send(books(stub)[0], [book('11', START_MS + 9), book('21', START_MS + 9)])
+  send(books(stub)[0], { event_type: 'price_change', timestamp: '1', price_changes: [{}] })
+  await until(() => gaps().length === 4, 'a message without any id may be of any book')
+  assert.deepEqual(gaps().slice(2), ['11', '21'])
+})
+
 test('[POLYFEED4] an unreadable book message is a gap of its market, answered by a fresh snapshot', async (t) => {
   const { stub, feed, clock, feedEvents, metrics } = await openFeed(t)
   feed.start()

@@ -87,6 +87,8 @@ test('[POLYLIST2] what is no binary market with tokens is refused with its reaso
   assert.equal(readMarket({ ...base, slug: null }), 'no_slug')
   assert.equal(readMarket({ ...base, clobTokenIds: undefined }), 'no_tokens')
   assert.equal(readMarket({ ...base, clobTokenIds: '[oops' }), 'no_tokens')
+  assert.equal(readMarket({ ...base, clobTokenIds: '["1","first"]' }), 'token_id')
+  assert.equal(readMarket({ ...base, clobTokenIds: `["1","0x${'f'.repeat(65)}"]` }), 'token_id')
   assert.equal(readMarket({ ...base, clobTokenIds: '["1"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, clobTokenIds: '["1","1"]' }), 'not_two_outcomes')
   assert.equal(readMarket({ ...base, outcomes: '["A","B","C"]' }), 'not_two_outcomes')
@@ -111,6 +113,8 @@ test('[POLYLIST6] a row’s version says which ids are traded; an unknown versio
   assert.deepEqual(idsOf({ ...V2, clobTokenIds: null }), ['651', '652'])
   // Both are filled while a market moves: nothing trades the old tokens any more.
   assert.deepEqual(idsOf(V2), ['651', '652'])
+  // The same integers in hexadecimal are the same tokens.
+  assert.deepEqual(idsOf({ clobTokenIds: '["0x0b","0xC"]' }), ['11', '12'])
   assert.equal(market(V2).nativeId, `${V2.conditionId}00`)
   assert.equal(readMarket({ ...base, ...V2, positionIds: undefined }), 'no_tokens')
   assert.equal(readMarket({ ...base, ...V2, positionIds: [651, 652] }), 'no_tokens')
