@@ -23,6 +23,9 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   question_gone: 'gamma.market.field=question missing',
   condition_id_renamed: 'gamma.market.field=conditionId missing',
   state_as_text: 'gamma.market.field=active is text',
+  fee_rate_percent: 'fees.unreadable=gamma.feeSchedule',
+  fee_schedule_gone: 'gamma.market.field=feeSchedule missing',
+  fees_enabled_gone: 'gamma.market.field=feesEnabled missing',
   version_3: 'gamma.version=v3',
   tick_size_gone: 'gamma.market.field=orderPriceMinTickSize missing',
   resolution_word: 'gamma.resolutionStatus=reviewed',
@@ -41,6 +44,7 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   activity_topic_new: 'rtds.type=activity_v2 fills',
   activity_type_renamed: 'rtds.type=activity fills',
   activity_hash_renamed: 'messages.refused=bad_activity',
+  last_trade_hash_gone: 'ws.last_trade_price=no whole trade',
   activity_refused: 'rtds=subscription refused',
   price_ranges_gone: 'market.field=price_ranges missing',
   bid_as_number: 'market.field=yes_bid_dollars is number',
@@ -76,18 +80,19 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
   [
     ...(['question_gone', 'trade_price_renamed', 'cursor_missing', 'teams_html'] as const),
     ...(['message_type_new', 'message_type_renamed', 'activity_topic_new'] as const),
+    'last_trade_hash_gone',
     ...(['price_ranges_gone', 'fee_type_new', 'stream_type_new', 'yes_price_flipped'] as const),
   ],
   [
     ...(['condition_id_renamed', 'trades_gone', 'teams_refused', 'book_version_3'] as const),
     ...(['activity_type_renamed', 'bid_as_number', 'market_status_new', 'series_gone'] as const),
-    ...(['delta_type_renamed', 'trade_type_renamed'] as const),
+    ...(['delta_type_renamed', 'trade_type_renamed', 'fees_enabled_gone'] as const),
   ],
   [
     ...(['state_as_text', 'version_3', 'cursor_circles', 'lag_not_found'] as const),
     ...(['price_changes_renamed', 'activity_hash_renamed', 'exchange_html'] as const),
     ...(['delta_renamed', 'trades_unacknowledged', 'block_renamed'] as const),
-    'fee_multiplier_renamed',
+    ...(['fee_multiplier_renamed', 'fee_rate_percent'] as const),
   ],
   [
     ...([
@@ -98,7 +103,7 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
       'price_structure_new',
     ] as const),
     ...(['lifecycle_change_new', 'error_code_new', 'books_unacknowledged'] as const),
-    ...(['block_as_text', 'fee_multiplier_percent'] as const),
+    ...(['block_as_text', 'fee_multiplier_percent', 'fee_schedule_gone'] as const),
   ],
   ['delta_seq_gone', 'token_ids_hex', 'stream_tokens_hex', 'stream_tokens_unknown'],
 ]

@@ -9,7 +9,9 @@ import type { Log } from '../../process/log.ts'
 import type { Drift, DriftNotes } from '../drift.ts'
 import type { Probe } from '../drift-probes.ts'
 import { judgeFields, judgeRows, type RowShape } from '../drift-rows.ts'
+import { isScheduleUnreadable } from './catalog/fees.ts'
 import { unknownWords } from './catalog/listing.ts'
+import type { Json } from './messages.ts'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
@@ -54,7 +56,7 @@ const OPEN_MARKET: Pick<RowShape, 'kind' | 'needed'> = {
   needed: {
     ...{ description: 'text', createdAt: 'text', updatedAt: 'text', endDate: 'text' },
     ...{ outcomePrices: 'any', acceptingOrders: 'flag', orderPriceMinTickSize: 'number' },
-    ...{ bestAsk: 'number', volumeNum: 'number', negRisk: 'flag' },
+    ...{ bestAsk: 'number', volumeNum: 'number', negRisk: 'flag', feesEnabled: 'flag' },
   },
 }
 const OPEN_MARKETS_MIN = 10
@@ -74,6 +76,7 @@ export function judgeMarketRows(rows: readonly unknown[], drift: DriftNotes): vo
   judgeRows(MARKET, rows, drift)
   const open = rows.filter(isRecord).filter(({ closed }) => closed === false)
   if (open.length >= OPEN_MARKETS_MIN) judgeFields(OPEN_MARKET, open, drift)
+  judgeSaid(open, drift)
   for (const row of rows) {
     if (!isRecord(row)) continue
     const sample = `${row.id} ${row.slug}`
@@ -81,6 +84,9 @@ export function judgeMarketRows(rows: readonly unknown[], drift: DriftNotes): vo
     const { feeType, feeSchedule, conditionId } = row
     if (typeof feeType === 'string' && feeType !== '' && !FEE_TYPES.test(feeType)) {
       drift.note('gamma.feeType', feeType, sample, 'notice')
+    }
+    if (isScheduleUnreadable(row)) {
+      drift.note('fees.unreadable', 'gamma.feeSchedule', `${sample} ${JSON.stringify(feeSchedule)}`)
     }
     if (isRecord(feeSchedule)) {
       const unknown = Object.keys(feeSchedule).filter((key) => !FEE_KEYS.has(key))
@@ -92,6 +98,38 @@ export function judgeMarketRows(rows: readonly unknown[], drift: DriftNotes): vo
     ) {
       drift.note('gamma.conditionId', `${conditionId.length - 2} digits`, sample)
     }
+  }
+}
+
+/** What some of the rows say: what they have before, what they then say, and how many must leave it unsaid to be found. */
+const SAID: readonly {
+  readonly name: string
+  readonly isAsked: (row: Json) => boolean
+  readonly fields: readonly string[]
+  readonly rowsMin: number
+}[] = [
+  // Three quarters of open markets had a day's volume; those of one event may all be quiet.
+  {
+    name: 'volume24hr',
+    isAsked: ({ volumeNum }) => Number(volumeNum) > 0,
+    fields: ['volume24hr', 'volume24hrClob'],
+    rowsMin: 50,
+  },
+  {
+    name: 'feeSchedule',
+    isAsked: ({ feesEnabled, feeType }) => feesEnabled === true && feeType !== 'zero_fees',
+    fields: ['feeSchedule'],
+    rowsMin: 3,
+  },
+]
+
+/** Names what none of the open markets of a page says any more, of those that had reason to. */
+function judgeSaid(open: readonly Json[], drift: DriftNotes): void {
+  for (const { name, isAsked, fields, rowsMin } of SAID) {
+    const asked = open.filter(isAsked)
+    if (asked.length < rowsMin) continue
+    const isSaid = (row: Json) => fields.some((field) => (row[field] ?? null) !== null)
+    if (!asked.some(isSaid)) drift.note('gamma.market.field', `${name} missing`, asked[0])
   }
 }
 

@@ -30,6 +30,7 @@ import type {
   TickSizeMessage,
 } from './messages.ts'
 import type { LastTrade } from './trades/last-trades.ts'
+import { SIZE_MAX_MICROS } from './trades/trades.ts'
 
 /** Why a well-formed message could not become an event; a fixed set. */
 type MapReason = 'price' | 'size' | 'timestamp' | 'tick_size'
@@ -41,8 +42,8 @@ interface MapParts {
   readonly onRejected: (reason: MapReason, track: MarketTrack | null, atMs: TimeMs) => void
   /** A usable snapshot is about to go out; `isInOrder` when it came on the stream. */
   readonly onBook: (track: MarketTrack, isInOrder: boolean) => void
-  /** A last price that tells its trade whole, but for the wallet. */
-  readonly onLastTrade: (trade: LastTrade, receivedAtMs: TimeMs) => void
+  /** The trade of a last price, but for the wallet; null: it does not tell it whole. */
+  readonly onLastTrade: (trade: LastTrade | null, receivedAtMs: TimeMs) => void
   /** The tick moved: a snapshot must follow. */
   readonly onTick: (track: MarketTrack) => void
   /** What a new market costs, before it is said to be seen. */
@@ -217,7 +218,7 @@ export class PolymarketMap {
       price: isSecond ? complement(said) : said,
     })
     const trade = lastTradeOf(body, { price: said, timeMs: venueTimeMs, track })
-    if (trade !== null) this.#parts.onLastTrade(trade, receivedAtMs)
+    this.#parts.onLastTrade(trade, receivedAtMs)
     return 'mapped'
   }
 
@@ -291,7 +292,8 @@ function lastTradeOf(
   const contracts = typeof size === 'string' ? roundSize(Number(size)) : null
   const id = track?.nativeId ?? (typeof market === 'string' ? conditionId(market) : null)
   const isSide = side === 'BUY' || side === 'SELL'
-  if (contracts === null || contracts === 0 || id === null || !isSide) return null
+  if (contracts === null || contracts === 0 || contracts > SIZE_MAX_MICROS) return null
+  if (id === null || !isSide) return null
   if (typeof hash !== 'string' || hash === '') return null
   if (Math.max(hash.length, asset.length) > ID_CHARACTERS_MAX) return null
   const taken = side === 'BUY' ? 'buy' : 'sell'

@@ -119,6 +119,13 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
   question_gone: rows(GAMMA_MARKETS, 'markets', without('question')),
   condition_id_renamed: rows(GAMMA_MARKETS, 'markets', renamed('conditionId', 'condition')),
   state_as_text: rows(GAMMA_MARKETS, 'markets', (row) => ({ ...row, active: `${row.active}` })),
+  fee_rate_percent: rows(
+    GAMMA_MARKETS,
+    'markets',
+    within('feeSchedule', (schedule) => ({ ...schedule, rate: 100 * Number(schedule.rate) })),
+  ),
+  fee_schedule_gone: rows(GAMMA_MARKETS, 'markets', without('feeSchedule')),
+  fees_enabled_gone: rows(GAMMA_MARKETS, 'markets', without('feesEnabled')),
   version_3: rows(
     GAMMA_MARKETS,
     'markets',
@@ -171,6 +178,7 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
   activity_topic_new: besides(ACTIVITY, { topic: 'activity_v2', type: 'fills', payload: {} }),
   activity_type_renamed: objects(/"type":"trades"/, (frame) => ({ ...frame, type: 'fills' })),
   activity_hash_renamed: objects(ACTIVITY, within('payload', renamed('transactionHash', 'tx'))),
+  last_trade_hash_gone: objects(/"event_type":"last_trade_price"/, without('transaction_hash')),
   activity_refused: {
     holding: ACTIVITY,
     frames: () => ['{"statusCode":400,"body":{"message":"topic activity is not allowed"}}'],

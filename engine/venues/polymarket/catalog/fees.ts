@@ -32,6 +32,9 @@ const ROUNDING: FeeRounding = { fillStepMicros: 10, direction: 'unknown', orderS
 /** The one type of fees that means none while fees are enabled. */
 const FREE_TYPE = 'zero_fees'
 
+/** The highest rate that was documented is 0.25; one above twice that is another quantity (parts of a hundred). */
+const RATE_MAX_MICROS = MICROS / 2
+
 /** What a schedule's figures are called where it is stated. */
 interface Names {
   readonly rate: string
@@ -50,10 +53,15 @@ const NEW_MARKET: Names = { ...GAMMA, takerOnly: 'taker_only', rebate: 'rebate_r
 /** The CLOB does not say what makers get back. */
 const CLOB: Names = { rate: 'r', exponent: 'e', takerOnly: 'to', rebate: '' }
 
+/** Whether a schedule is stated that cannot be read, whatever else the row says of its fees. */
+export function isScheduleUnreadable({ feeSchedule }: Json): boolean {
+  return isStated(feeSchedule) && ofSchedule(feeSchedule, GAMMA, undefined).kind === 'unknown'
+}
+
 /** The fees that a Gamma row states. */
 export function readFees({ feesEnabled, feeType, feeSchedule }: Json): MarketFees {
   if (isStated(feeSchedule)) {
-    return feesOf(ofSchedule(feeSchedule, GAMMA, feesEnabled), 'gamma.feeSchedule')
+    return feesOf(ofSchedule(feeSchedule, GAMMA, feesEnabled), SCHEDULE_SOURCE)
   }
   if (feeType === FREE_TYPE) return feesOf(NO_FEES, 'gamma.feeType')
   if (feesEnabled === false) return feesOf(NO_FEES, 'gamma.feesEnabled')
@@ -74,6 +82,7 @@ export function readClobFees({ fd }: Json): MarketFees {
   return isStated(fd) ? feesOf(ofSchedule(fd, CLOB, undefined), 'clob.fd') : FEES_UNKNOWN
 }
 
+const SCHEDULE_SOURCE = 'gamma.feeSchedule'
 const isStated = (value: unknown): boolean => value !== null && value !== undefined
 
 const NO_FEES: FeeModel = {
@@ -95,7 +104,7 @@ function ofSchedule(schedule: unknown, names: Names, feesEnabled: unknown): FeeM
     microsOf(schedule, names.rate) ?? Number.NaN,
     (exponentMicros ?? Number.NaN) / MICROS,
   )
-  if (taker === null) return MODEL_UNKNOWN
+  if (taker === null || taker.rateMicros > RATE_MAX_MICROS) return MODEL_UNKNOWN
   if (taker.rateMicros === 0) return NO_FEES
   if (feesEnabled === false) return MODEL_UNKNOWN
   return {
@@ -127,7 +136,7 @@ const ASK_AGAIN_AFTER_MS = 3_600_000
 export class PolymarketFees {
   readonly #clob: Pick<HttpClient, 'getJson'>
   readonly #clock: Clock
-  readonly #tally: Pick<Tally, 'trouble' | 'doubts'>
+  readonly #tally: Pick<Tally, 'trouble' | 'doubts' | 'drift'>
   readonly #emit: (event: MarketSeenEvent) => void
   readonly #said = new Map<NativeMarketId, Said>()
   readonly #wanted = new Set<NativeMarketId>()
@@ -137,7 +146,7 @@ export class PolymarketFees {
   constructor(parts: {
     readonly clob: Pick<HttpClient, 'getJson'>
     readonly clock: Clock
-    readonly tally: Pick<Tally, 'trouble' | 'doubts'>
+    readonly tally: Pick<Tally, 'trouble' | 'doubts' | 'drift'>
     readonly emit: (event: MarketSeenEvent) => void
   }) {
     this.#clob = parts.clob
@@ -157,18 +166,30 @@ export class PolymarketFees {
 
   /** What `new_market` said; nothing said takes nothing back. */
   note(market: NativeMarketId, fees: MarketFees): void {
-    if (fees.now.source !== null) this.#keep(market, fees)
+    if (fees.now.source === null) return
+    this.#noteUnread(market, fees)
+    this.#keep(market, fees)
   }
 
-  /** The listing with fees, where they are known. An open market's that are not are asked for. */
+  /**
+   * The listing with fees, where they are known. An open market's that are not are asked for; but where Gamma states a
+   * schedule that cannot be read, another one only contradicts it.
+   */
   completed(market: ReadListing): ReadListing {
-    if (market.fees.now.kind !== 'unknown') return market
+    const { kind, source } = market.fees.now
+    if (kind !== 'unknown' || source === SCHEDULE_SOURCE) return market
     const { nativeId: id, status } = market
     const said = this.#said.get(id)
     const isOld = said === undefined || this.#clock.monotonicMs() - said.atMs >= ASK_AGAIN_AFTER_MS
     if (isOld && status === 'open' && this.#wanted.size < WANTED_MAX) this.#wanted.add(id)
     if (said === undefined || said.fees.now.kind === 'unknown') return market
     return { ...market, fees: said.fees }
+  }
+
+  /** Another source than Gamma states fees that cannot be read. */
+  #noteUnread(market: NativeMarketId, { now }: MarketFees): void {
+    if (now.kind !== 'unknown' || now.source === null) return
+    this.#tally.drift.note('fees.unreadable', now.source, market)
   }
 
   async #run(): Promise<void> {
@@ -187,6 +208,7 @@ export class PolymarketFees {
     try {
       const before = this.#said.get(market)?.fees ?? FEES_UNKNOWN
       const answer = await this.#read(market)
+      this.#noteUnread(market, answer)
       const fees = answer.now.source === null ? before : answer
       this.#keep(market, fees)
       if (isEqualFees(fees, before)) return true

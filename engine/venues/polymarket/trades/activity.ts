@@ -183,7 +183,7 @@ export class ActivityFeed {
         const row = readTrade(wire)
         if (typeof row === 'string') {
           // The Data API would give the same row: a back-fill could not help.
-          tally.rejected(row, frame.text)
+          tally.rejected(row, frame.text, kind)
           return 'data'
         }
         tally.mapped(kind)

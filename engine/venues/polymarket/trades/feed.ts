@@ -28,6 +28,8 @@ interface TradeFeedParts {
   readonly signal: AbortSignal
 }
 
+const TRADE_UNTOLD = { kind: 'ws.last_trade_price', name: 'no whole trade' }
+
 /** All trades of the venue, streamed, checked and back-filled. */
 export class TradeFeed {
   readonly #activity: ActivityFeed
@@ -35,10 +37,12 @@ export class TradeFeed {
   readonly #check: TradeCheck
   readonly #followed: FollowedWallets
   readonly #lastTrades: LastTrades
+  readonly #drift: Tally['drift']
 
   constructor(parts: TradeFeedParts) {
     const { venue, tally, emit, signal } = parts
     const { clock } = venue
+    this.#drift = tally.drift
     const walk = new TradeWalk({
       data: parts.data,
       clock,
@@ -99,9 +103,10 @@ export class TradeFeed {
     this.#activity.socket.pause(isPaused)
   }
 
-  /** One `last_trade_price` of the market channel. */
-  lastTrade(trade: LastTrade, receivedAtMs: TimeMs): void {
-    this.#lastTrades.take(trade, receivedAtMs)
+  /** One `last_trade_price` of the market channel; null: it does not tell its trade whole. */
+  lastTrade(trade: LastTrade | null, receivedAtMs: TimeMs): void {
+    this.#drift.shares.said(TRADE_UNTOLD, trade !== null, '')
+    if (trade !== null) this.#lastTrades.take(trade, receivedAtMs)
   }
 
   /** The market channel is back after a loss: what it lacked matters when trades come from it. */

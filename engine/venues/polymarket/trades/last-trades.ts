@@ -7,7 +7,7 @@
 //            ◀───────────────── rows of several matches ─────────
 //
 // Not for: completing such trades (actors/market/trades.ts), the stream's socket (activity.ts). Upholds POLYLAST1 to
-// POLYLAST3.
+// POLYLAST4.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { TradesSource, VenueEvent } from '../../../events.ts'
@@ -22,7 +22,7 @@ export type LastTrade = Omit<TradeRow, 'key' | 'wallet'>
 interface LastTradesParts {
   readonly clock: Clock
   readonly tally: Tally
-  readonly ledger: Pick<TradeLedger, 'knowsTaker'>
+  readonly ledger: Pick<TradeLedger, 'takerSize'>
   readonly emit: (event: VenueEvent) => void
   /** So long without a row, while `last_trade_price` flows, and the stream's socket is replaced. */
   readonly silentAfterMs: number
@@ -60,6 +60,9 @@ export const LAST_TRADES_MAX = 32_768
 const REMEMBERED_MS = 600_000
 /** Further fills of one transaction are left to the Data API, and counted. */
 export const FILLS_MAX = 256
+/** A taker's row has the sum of its fills. So many times one of them, again and again, it is in another unit. */
+const FILL_RATIO_MAX = 100_000
+const SIZE_UNLIKE = { kind: 'rtds.field', name: 'size unlike last_trade_price' }
 const NAME = 'silent while last_trade_price flows'
 
 /** Decides which source tells trades, and emits those of the second one. */
@@ -118,7 +121,12 @@ export class LastTrades {
   /** One `last_trade_price` with a transaction. */
   take(trade: LastTrade, receivedAtMs: TimeMs): void {
     const { clock, ledger, tally } = this.#parts
-    if (ledger.knowsTaker(trade.txHash)) return tally.ignored('last_trade_known')
+    const takerSize = ledger.takerSize(trade.txHash)
+    if (takerSize !== null) {
+      const isAlike = takerSize < trade.size * FILL_RATIO_MAX
+      tally.drift.shares.said(SIZE_UNLIKE, isAlike, trade.txHash)
+      return tally.ignored('last_trade_known')
+    }
     const nowMs = clock.monotonicMs()
     this.#makeRoom(nowMs)
     const transaction = this.#transactionOf(trade.txHash, nowMs, receivedAtMs)

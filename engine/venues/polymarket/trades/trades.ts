@@ -6,6 +6,7 @@
 import type { TradeEvent, TradeSide, VenueEvent } from '../../../events.ts'
 import { type NativeMarketId, outcomeId } from '../../../ids.ts'
 import {
+  MICROS,
   type PriceMicros,
   roundPrice,
   roundSize,
@@ -34,12 +35,18 @@ export interface TradeRow {
 
 export type TradeReason = 'trade_price' | 'trade_size' | 'trade_time'
 
+/**
+ * A hundred million contracts; above it a number is another quantity (millionths), since no market of the venue had
+ * as many open.
+ */
+export const SIZE_MAX_MICROS = 100_000_000 * MICROS
+
 /** Wire row to ours, or why not. */
 export function readTrade(row: WireTrade): TradeRow | TradeReason {
   const price = roundPrice(Number(row.price))
   if (price === null) return 'trade_price'
   const size = roundSize(Number(row.size))
-  if (size === null || size === 0) return 'trade_size'
+  if (size === null || size === 0 || size > SIZE_MAX_MICROS) return 'trade_size'
   const seconds = Number(row.timestamp)
   if (!(seconds >= TIME_LOW_S && seconds <= TIME_HIGH_S)) return 'trade_time'
   const wallet = row.proxyWallet.toLowerCase()
@@ -185,8 +192,10 @@ export class TradeLedger {
   }
 
   /** Whether the taker of a transaction is known, by the stream or by the Data API. */
-  knowsTaker(txHash: string): boolean {
-    return (this.#transactions.get(txHash)?.takers.length ?? 0) > 0
+  takerSize(txHash: string): number | null {
+    const transaction = this.#transactions.get(txHash)
+    if (transaction === undefined || transaction.takers.length === 0) return null
+    return transaction.rows.reduce((sum, { size }) => sum + size, 0)
   }
 
   /** The side of the row's wallet in its transaction; null while the stream has not named the taker. */

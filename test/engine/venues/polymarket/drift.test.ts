@@ -61,7 +61,10 @@ test('[POLYDRIFT2] each invented answer is named, with what a user loses apart f
     [market({ version: 'v3' }), ['gamma.version=v3 loss']],
     [market({ resolutionStatus: 'void' }), ['gamma.resolutionStatus=void loss']],
     [market({ feeType: 'moon fees' }), ['gamma.feeType=moon fees notice']],
-    [market({ feeSchedule: { rate: 0, floor: 1 } }), ['gamma.feeSchedule=floor new notice']],
+    [
+      market({ feeSchedule: { rate: 0, exponent: 1, floor: 1 } }),
+      ['gamma.feeSchedule=floor new notice'],
+    ],
     [market({ conditionId: '0xabc' }), ['gamma.conditionId=3 digits loss']],
     [market({ active: 'true' }), ['gamma.market.field=active is text loss']],
   ]
@@ -109,7 +112,7 @@ test('[POLYDRIFT1] what nearly all open markets have is judged by pages of ten o
   const usual = {
     ...{ description: '', createdAt: '', updatedAt: '', endDate: '', outcomePrices: '["0","1"]' },
     ...{ acceptingOrders: true, orderPriceMinTickSize: 0.01, bestAsk: 1, volumeNum: 0 },
-    negRisk: false,
+    ...{ negRisk: false, feesEnabled: false },
   }
   const namesOf = (open: object, openCount: number) => {
     const drift = quietDrift()
@@ -119,6 +122,16 @@ test('[POLYDRIFT1] what nearly all open markets have is judged by pages of ten o
     return drift.entries().map(({ name, weight }) => `${name} ${weight}`)
   }
   assert.deepEqual(namesOf(usual, 10), [])
+  const { feesEnabled: _flag, ...feeless } = usual
+  assert.deepEqual(namesOf(feeless, 10), ['feesEnabled missing loss'])
+  assert.deepEqual(namesOf({ ...usual, volumeNum: 1 }, 49), [])
+  assert.deepEqual(namesOf({ ...usual, volumeNum: 1 }, 50), ['volume24hr missing loss'])
+  assert.deepEqual(namesOf({ ...usual, volumeNum: 1, volume24hrClob: 1 }, 50), [])
+  const charged = { ...usual, feesEnabled: true }
+  assert.deepEqual(namesOf(charged, 10), ['feeSchedule missing loss'])
+  assert.deepEqual(namesOf({ ...charged, feeType: 'zero_fees' }, 10), [])
+  const dear = { feeSchedule: { rate: 4, exponent: 1, takerOnly: true } }
+  assert.deepEqual(namesOf({ ...charged, ...dear }, 10), ['gamma.feeSchedule loss'])
   const { bestAsk: _, ...lacking } = { ...usual, volumeNum: '0' }
   assert.deepEqual(namesOf(lacking, 9), [])
   assert.deepEqual(namesOf(lacking, 10), ['bestAsk missing loss', 'volumeNum is text loss'])

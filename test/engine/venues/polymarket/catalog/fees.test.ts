@@ -31,6 +31,7 @@ import { openPolymarket } from '../../../../../engine/venues/polymarket/polymark
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { noonClock } from '../../../../support/fakes/noon-clock.ts'
 import { PolymarketStub } from '../../../../support/fakes/polymarket-stub.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import { RECORDED, rowsOfFile } from '../../../../support/worlds/recordings.ts'
 
 const SCHEDULE = { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 }
@@ -86,6 +87,7 @@ test('[POLYFEE1] what cannot be read, or contradicts itself, is unknown with its
     { feesEnabled: true, feeSchedule: { ...SCHEDULE, rate: null } },
     { feesEnabled: true, feeSchedule: { ...SCHEDULE, rate: -0.01 } },
     { feesEnabled: true, feeSchedule: { ...SCHEDULE, rate: 1000 } },
+    { feesEnabled: true, feeSchedule: { ...SCHEDULE, rate: 0.6 } },
     { feesEnabled: true, feeSchedule: { ...SCHEDULE, rate: '7%' } },
     { feesEnabled: true, feeSchedule: { ...SCHEDULE, exponent: 0.5 } },
     { feesEnabled: true, feeSchedule: { ...SCHEDULE, exponent: undefined } },
@@ -177,6 +179,7 @@ function openFees() {
   const asked: string[] = []
   const seen: string[] = []
   const reasons: string[] = []
+  const drift = quietDrift()
   const fees = new PolymarketFees({
     clob: {
       getJson: async (path) => {
@@ -186,6 +189,7 @@ function openFees() {
     },
     clock,
     tally: {
+      drift,
       trouble: (reason) => reasons.push(reason),
       doubts: new Doubts({ metrics: new Metrics(), log: silentLog, venue: 'a' }),
     },
@@ -203,7 +207,7 @@ function openFees() {
     assert.ok(typeof market !== 'string')
     return fees.completed({ ...market, ...more }).fees.now.taker?.rateMicros ?? null
   }
-  return { fees, clock, world, asked, seen, reasons, pass, rateOf }
+  return { fees, clock, world, asked, seen, reasons, pass, rateOf, drift }
 }
 
 const ROW = {
@@ -229,6 +233,26 @@ test('[POLYFEE4] an open market whose fees Gamma does not say is asked for at th
   await pass(1_000)
   assert.equal(asked.length, 2)
   assert.deepEqual(seen, [ID], 'the same said again is no news')
+  await fees.stop()
+})
+
+test('[POLYFEE6] a schedule that Gamma states and nobody can read stays unknown, whatever the CLOB says; what the others state so is named', async () => {
+  const { fees, asked, world, pass, rateOf, drift } = openFees()
+  fees.start()
+  fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
+  for (const rate of [4, '7%', null]) {
+    assert.equal(rateOf({}, { feeSchedule: { ...SCHEDULE, rate } }), null)
+  }
+  await pass(3_600_000)
+  assert.deepEqual(asked, [])
+  world.answer = () => ({ c: ID, fd: { r: 4, e: 1, to: true } })
+  assert.equal(rateOf(), 70_000)
+  await pass(2_000)
+  assert.equal(rateOf(), null, 'the CLOB states a rate of 4')
+  assert.deepEqual(
+    drift.entries().map(({ kind, name }) => `${kind}=${name}`),
+    ['fees.unreadable=clob.fd'],
+  )
   await fees.stop()
 })
 

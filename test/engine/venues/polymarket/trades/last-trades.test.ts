@@ -17,14 +17,15 @@ import { Tally } from '../../../../../engine/venues/tally.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
-function open() {
+function open(takerSizes: ReadonlyMap<string, number> = new Map()) {
+  const drift = quietDrift()
   const clock = new ManualClock()
   const metrics = new Metrics()
   const emitted: TradeEvent[] = []
   const lastTrades = new LastTrades({
     clock,
-    tally: new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() }),
-    ledger: { knowsTaker: () => false },
+    tally: new Tally({ venue: 'a', log: silentLog, metrics, drift }),
+    ledger: { takerSize: (txHash) => takerSizes.get(txHash) ?? null },
     emit: (event) => void (event.kind === 'trade' && emitted.push(event)),
     silentAfterMs: 20_000,
     onSilent: () => assert.fail('its rows may still come'),
@@ -41,7 +42,7 @@ function open() {
   }
   const ids = () => emitted.map(({ nativeId }) => nativeId)
   const troubles = () => metrics.counts('venue_troubles_total')
-  return { clock, lastTrades, take, ids, troubles }
+  return { clock, lastTrades, take, ids, troubles, drift }
 }
 
 test('[POLYLAST3] last trades in memory are bounded by count and age: beyond, the oldest transaction is emitted', () => {
@@ -85,4 +86,18 @@ test('[POLYLAST3] the fills of a transaction have one numbering, however late on
   clock.advance(11_000)
   assert.deepEqual(ids(), ['0xa-part-0', '0xa-part-1', '0xa-part-2'])
   lastTrades.stop()
+})
+
+test('[POLYLAST4] rows of the stream whose sizes are another unit than those of their last prices are named', () => {
+  const hashes = ['0xa', '0xb', '0xc']
+  const namesOf = (ratio: number) => {
+    const { take, ids, drift } = open(new Map(hashes.map((hash) => [hash, 5_000_000 * ratio])))
+    for (const hash of hashes) take(hash, 5_000_000)
+    drift.judge()
+    assert.deepEqual(ids(), [])
+    return drift.entries().map(({ kind, name }) => `${kind}=${name}`)
+  }
+  assert.deepEqual(namesOf(1), [])
+  assert.deepEqual(namesOf(1_000), [], 'one fill of a thousand')
+  assert.deepEqual(namesOf(1_000_000), ['rtds.field=size unlike last_trade_price'])
 })

@@ -75,6 +75,7 @@ test('[POLYTRADE2] impossible rows are refused with their reason', () => {
   assert.equal(readTrade(wire({ size: 0 })), 'trade_size')
   assert.equal(readTrade(wire({ size: -1 })), 'trade_size')
   assert.equal(readTrade(wire({ size: 1e300 })), 'trade_size')
+  assert.equal(readTrade(wire({ size: 1.1e8 })), 'trade_size')
   assert.equal(readTrade(wire({ timestamp: 12 })), 'trade_time')
   assert.equal(readTrade(wire({ timestamp: 1e13 })), 'trade_time')
 })
