@@ -71,6 +71,7 @@ export const CHANGE_NAMES = [
   'trade_type_renamed',
   'books_unacknowledged',
   'delta_seq_gone',
+  'change_detectors_gone',
   'token_ids_hex',
   'stream_tokens_hex',
   'stream_tokens_unknown',

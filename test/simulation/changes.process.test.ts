@@ -66,6 +66,7 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   block_renamed: 'trade.field=is_block_trade missing',
   trade_type_renamed: 'ws.type=fill',
   books_unacknowledged: 'ws.unacknowledged=subscribe',
+  change_detectors_gone: 'ws.price_change=best prices missing',
   token_ids_hex: 'gamma.clobTokenIds=hexadecimal',
   stream_tokens_hex: 'ws.asset_id=hexadecimal',
   stream_tokens_unknown: 'ws.asset_id=not subscribed',
@@ -105,7 +106,13 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
     ...(['lifecycle_change_new', 'error_code_new', 'books_unacknowledged'] as const),
     ...(['block_as_text', 'fee_multiplier_percent', 'fee_schedule_gone'] as const),
   ],
-  ['delta_seq_gone', 'token_ids_hex', 'stream_tokens_hex', 'stream_tokens_unknown'],
+  [
+    'delta_seq_gone',
+    'change_detectors_gone',
+    'token_ids_hex',
+    'stream_tokens_hex',
+    'stream_tokens_unknown',
+  ],
 ]
 
 const KNOWN_AFTER_MS = 3_000

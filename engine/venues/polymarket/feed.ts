@@ -114,7 +114,10 @@ export class PolymarketFeed implements VenueFeed {
     })
     this.#resyncs = new ResyncQueue(clock, (tracks) => this.#ask(tracks))
     const isUp = (track: MarketTrack) => this.#connections.isUp(track)
-    this.#audit = new BookAudit({ clock, clob: parts.clob, tracks: this.#tracks, isUp })
+    this.#audit = new BookAudit({
+      ...{ clock, clob: parts.clob, tracks: this.#tracks, isUp },
+      onContradicted: (track) => tally.drift.note('book.audit', 'other sizes', track.nativeId),
+    })
     this.#trades = new TradeFeed({
       venue,
       data: parts.data,

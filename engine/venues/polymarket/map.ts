@@ -146,6 +146,7 @@ export class PolymarketMap {
     let top: TopOfBook | null = null
     let isTopOfFirst = false
     let hash: string | null = null
+    let last: LevelChange | null = null
     // The first token's entries, then what only the second's say: nearly always nothing.
     for (const isFirst of [true, false]) {
       for (const entry of entries) {
@@ -153,7 +154,10 @@ export class PolymarketMap {
         const change = readChange(entry, isFirst)
         if (typeof change === 'string') return this.#reject(change, track, times.receivedAtMs)
         if (isFirst || !hasLevel(changes, change)) changes.push(change)
-        if (isFirst && typeof entry.hash === 'string') hash = entry.hash
+        if (isFirst && typeof entry.hash === 'string') {
+          hash = entry.hash
+          last = change
+        }
         if (!isFirst && isTopOfFirst) continue
         const said = readTop(entry, isFirst)
         if (said === undefined) return this.#reject('price', track, times.receivedAtMs)
@@ -161,7 +165,7 @@ export class PolymarketMap {
         isTopOfFirst = isFirst && said !== null
       }
     }
-    return this.#emitChange(track, { changes, top, hash }, times)
+    return this.#emitChange(track, { changes, top, hash, last }, times)
   }
 
   /** The second token's message of the old shape repeats the first's: it is left out. */
@@ -178,15 +182,16 @@ export class PolymarketMap {
       changes.push(change)
     }
     const hash = typeof body.hash === 'string' ? body.hash : null
-    return this.#emitChange(track, { changes, top: null, hash }, { venueTimeMs, receivedAtMs })
+    const said = { changes, top: null, hash, last: null }
+    return this.#emitChange(track, said, { venueTimeMs, receivedAtMs })
   }
 
   #emitChange(
     track: MarketTrack,
-    { changes, top, hash }: { changes: LevelChange[]; top: TopOfBook | null; hash: string | null },
+    { changes, top, hash, last }: SaidChange,
     { venueTimeMs, receivedAtMs }: Times,
   ): Mapped {
-    track.note({ venueTimeMs, hash, top })
+    track.note({ venueTimeMs, hash, top, change: last })
     const outcome = track.first
     this.#parts.emit({
       kind: 'bookChange',
@@ -306,6 +311,14 @@ const TICK_TWIN_MS = 1_000
 interface Times {
   readonly venueTimeMs: TimeMs
   readonly receivedAtMs: TimeMs
+}
+
+interface SaidChange {
+  readonly changes: LevelChange[]
+  readonly top: TopOfBook | null
+  readonly hash: string | null
+  /** The one that the hash was made after. */
+  readonly last: LevelChange | null
 }
 
 function isOf(track: MarketTrack, entry: PriceChangeEntry | undefined): boolean {

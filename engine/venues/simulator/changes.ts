@@ -229,6 +229,14 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
   block_renamed: objects(KALSHI_TRADE, within('msg', renamed('is_block_trade', 'is_block'))),
   trade_type_renamed: objects(KALSHI_TRADE, (frame) => ({ ...frame, type: 'fill' })),
   yes_price_flipped: objects(KALSHI_BOOK, flipped),
+  change_detectors_gone: objects(PRICE_CHANGE, (message) => ({
+    ...message,
+    price_changes: [message.price_changes]
+      .flat()
+      .map((entry) =>
+        isRecord(entry) ? without('hash')(without('best_bid')(without('best_ask')(entry))) : entry,
+      ),
+  })),
   token_ids_hex: rows(GAMMA_MARKETS, 'markets', (row) => ({
     ...row,
     clobTokenIds: inHex(row.clobTokenIds),

@@ -1,6 +1,6 @@
 // Holds the stream against REST: the market channel has no sequence numbers, so a lost message shows
 // only when the venue's book has moved on and the stream has not. Each judgement takes two readings
-// with time between them, since a message may be on its way. Upholds POLYAUDIT1 to POLYAUDIT3.
+// with time between them, since a message may be on its way. Upholds POLYAUDIT1 to POLYAUDIT4.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
@@ -8,7 +8,7 @@ import { isRecord } from '../../../json-record.ts'
 import { asList } from '../../answers.ts'
 import { type BookMessage, isBook } from '../messages.ts'
 import { inDecimals } from '../parse.ts'
-import { readGist } from './quotes.ts'
+import { readGist, readLevels } from './quotes.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
 interface AuditParts {
@@ -16,6 +16,8 @@ interface AuditParts {
   readonly clob: HttpClient
   readonly tracks: Tracks
   readonly isUp: (track: MarketTrack) => boolean
+  /** The stream's last change has another size than the book that its hash names. */
+  readonly onContradicted: (track: MarketTrack) => void
 }
 
 /** Books asked for in one POST. */
@@ -84,10 +86,20 @@ export class BookAudit {
 
   /** Those of the markets whose stream has fallen behind REST for certain. */
   async behind(tracks: readonly MarketTrack[], signal: AbortSignal): Promise<MarketTrack[]> {
-    const { clock } = this.#parts
     const first = await this.books(tracks, signal)
+    const other = tracks.filter((track) => isContradicted(track, first.get(track.first)))
+    for (const track of other) this.#parts.onContradicted(track)
     const suspects = tracks.filter((track) => isSuspect(track, first.get(track.first)))
-    if (suspects.length === 0) return []
+    if (suspects.length === 0) return other
+    return [...other, ...(await this.#behindFor(suspects, first, signal))]
+  }
+
+  async #behindFor(
+    suspects: readonly MarketTrack[],
+    first: ReadonlyMap<string, BookMessage>,
+    signal: AbortSignal,
+  ): Promise<MarketTrack[]> {
+    const { clock } = this.#parts
     const countThen = new Map(suspects.map((track) => [track, track.messageCount]))
     const hasMoved = (track: MarketTrack) => countThen.get(track) !== track.messageCount
     await pause(clock, SECOND_READING_MS, signal)
@@ -110,6 +122,17 @@ function insertBusiest(chosen: MarketTrack[], track: MarketTrack, count: number)
   if (position >= 0) chosen.splice(position, 0, track)
   else if (chosen.length < count) chosen.push(track)
   if (chosen.length > count) chosen.pop()
+}
+
+/** Whether a book of the hash that the last change named has another size at its price. */
+function isContradicted(track: MarketTrack, book: BookMessage | undefined): boolean {
+  const change = track.lastChange
+  if (book === undefined || change === null || book.hash !== track.lastHash) return false
+  const isBid = change.side === 'bid'
+  const read = readLevels(isBid ? book.bids : book.asks, true, isBid)
+  if (read === null) return false
+  const level = read.levels.find(({ price }) => price === change.price)
+  return (level?.size ?? 0) !== change.size
 }
 
 /** Worth a second reading: another hash, and other best prices or a later time. */

@@ -12,7 +12,7 @@ import type { Tally } from '../../tally.ts'
 import type { VenueParts } from '../../venue.ts'
 import { conditionId } from '../condition-id.ts'
 import type { PolymarketMap } from '../map.ts'
-import type { BookMessage, MarketMessage } from '../messages.ts'
+import type { BookMessage, MarketMessage, PriceChangeMessage } from '../messages.ts'
 import { type ParseRejection, parseFrame, tokensOf } from '../parse.ts'
 import { noteAsked } from './resync.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
@@ -352,6 +352,7 @@ export class BookConnections {
       if (message.kind !== 'rejected') {
         if (message.kind === 'book') this.#noteVersion(message.body, tally.drift)
         const fate = map.map(message, frame.receivedAtMs)
+        if (message.kind === 'priceChange') this.#noteLacking(message.body, frame.text)
         if (fate === 'mapped') tally.mapped(message.kind)
         else if (fate !== 'rejected') tally.ignored(fate)
         if (fate === 'unwatched') this.#unwatched(connection, message, frame.text)
@@ -403,6 +404,15 @@ export class BookConnections {
     if (track !== undefined) return onLost([track], UNKNOWN_TOKEN)
     connection.unknownCount += 1
     if (connection.unknownCount >= UNKNOWN_MIN) onLost([...connection.tracks], UNKNOWN_TOKEN)
+  }
+
+  /** Without these a lost message shows only where the book is read over REST (audit.ts). */
+  #noteLacking({ price_changes: [entry] }: PriceChangeMessage, text: string): void {
+    if (entry === undefined) return
+    const { drift } = this.#parts.tally
+    const isTopSaid = entry.best_bid !== undefined && entry.best_ask !== undefined
+    if (!isTopSaid) drift.note('ws.price_change', 'best prices missing', text)
+    if (entry.hash === undefined) drift.note('ws.price_change', 'hash missing', text)
   }
 
   /** A book has a version since there are two protocols; those of the first have none. */

@@ -2,7 +2,7 @@
 // into one book and to notice that the stream fell behind, without keeping a book here.
 // The book itself belongs to the market's actor. Upholds POLYMAP1.
 
-import type { TopOfBook } from '../../../events.ts'
+import type { LevelChange, TopOfBook } from '../../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { WatchedMarket } from '../../venue.ts'
@@ -22,6 +22,8 @@ export class MarketTrack {
   /** Venue time of the last book message, and the hash it gave for the first token. */
   lastTimeMs = 0
   lastHash: string | null = null
+  /** What that message changed last of the first token; null: it was a whole book. */
+  lastChange: LevelChange | null = null
   /** Best prices after the last message; null: it did not say. */
   top: TopOfBook | null = null
 
@@ -55,9 +57,15 @@ export class MarketTrack {
   }
 
   /** What a book message says of the stream's position. */
-  note(said: { venueTimeMs: TimeMs; hash: string | null; top: TopOfBook | null }): void {
+  note(said: {
+    readonly venueTimeMs: TimeMs
+    readonly hash: string | null
+    readonly top: TopOfBook | null
+    readonly change?: LevelChange | null
+  }): void {
     this.lastTimeMs = said.venueTimeMs
     this.lastHash = said.hash
+    this.lastChange = said.change ?? null
     this.top = said.top
     this.messageCount += 1
   }

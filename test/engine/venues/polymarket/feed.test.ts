@@ -181,6 +181,40 @@ test('[POLYFEED3] the heartbeat is PING every ten seconds; PONG and notices are 
   assert.equal(feed.health().lastDataAtMs, null)
 })
 
+const WHOLE = { best_bid: '0.4', best_ask: '0.6', hash: 'h' }
+test('[POLYAUDIT4] a change of another size than in the book that its hash names is named and makes the book suspect; so is it named that changes have no hash or best prices', async (t) => {
+  const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t, {
+    ...{ bookSilentAfterMs: 3_600_000, auditEveryMs: 5_000 },
+  })
+  feed.start()
+  feed.watch([market(1), market(2)])
+  await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
+  const change = (asset: string, more: object) => ({
+    event_type: 'price_change',
+    timestamp: String(START_MS + 5),
+    price_changes: [{ asset_id: asset, price: '0.4', size: '2.5', side: 'BUY', ...more }],
+  })
+  send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
+  send(books(stub)[0], [change('11', WHOLE), change('21', { ...WHOLE, size: '5' })])
+  await until(() => ofKind('bookChange').length === 2, 'changes')
+  assert.deepEqual(drift.entries(), [])
+  const rest = ['11', '21'].map((asset) => ({ ...book(asset, START_MS + 5), hash: 'h' }))
+  stub.rest = ({ path }) => (path === '/books' ? rest : [])
+  clock.advance(5_000)
+  await until(() => feedEvents('feedGap', 'books').length === 1, 'gap')
+  assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['11'])
+  send(books(stub)[0], change('21', {}))
+  await until(() => ofKind('bookChange').length === 3, 'a change without them')
+  assert.deepEqual(
+    drift.entries().map(({ kind, name }) => `${kind}=${name}`),
+    [
+      'book.audit=other sizes',
+      'ws.price_change=best prices missing',
+      'ws.price_change=hash missing',
+    ],
+  )
+})
+
 test('[POLYFEED12] ids in hexadecimal are those of the books; unknown ones make their market suspect, or all of a connection that gets nothing else', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t)
   feed.start()
@@ -192,7 +226,7 @@ test('[POLYFEED12] ids in hexadecimal are those of the books; unknown ones make 
     event_type: 'price_change',
     market: marketId,
     timestamp: String(START_MS + 5),
-    price_changes: [{ asset_id: asset, price: '0.3', size: '2', side: 'BUY' }],
+    price_changes: [{ asset_id: asset, price: '0.3', size: '2', side: 'BUY', ...WHOLE }],
   })
   send(books(stub)[0], [book('0xb', START_MS), book('21', START_MS), change('0xB'), change('31')])
   await until(() => ofKind('bookChange').length === 1, 'a change under an id in hexadecimal')
