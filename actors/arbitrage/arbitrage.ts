@@ -45,6 +45,7 @@ import {
   bookOf,
   type Candidate,
   eventCandidates,
+  hasEventGap,
   hasGap,
   headOf,
   legOf,
@@ -160,7 +161,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     for (const number of markets) {
       const market = this.#parts.catalog.byNumber(number)
       if (market === null) continue
-      const candidates = this.#candidatesOf(market)
+      const candidates = this.#candidatesOf(market, { isGapOnly: !this.#byMarket.has(number) })
       this.#endOthers(number, candidates)
       for (const candidate of candidates) {
         if (looked.has(candidate.key)) continue
@@ -180,7 +181,11 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  #candidatesOf(market: MarketView): readonly Candidate[] {
+  /** `isGapOnly`: the baskets of its event are left out while their best prices leave nothing. */
+  #candidatesOf(
+    market: MarketView,
+    { isGapOnly }: { readonly isGapOnly: boolean },
+  ): readonly Candidate[] {
     const { matches, catalog } = this.#parts
     const { ref, summary } = market
     const pair = pairCandidates(matches.matchOf(ref))
@@ -190,6 +195,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const markets = catalog.marketsOfEvent(ref.venue, summary.event)
     // One that could not be read may be the one that wins.
     if (markets.length !== event.winnerAmong) return pair
+    if (isGapOnly && !hasEventGap(markets)) return pair
     return [...pair, ...eventCandidates(markets, event.title)]
   }
 
@@ -468,7 +474,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     if (first === undefined) return null
     const keys = new Set(parts.map(({ market, isFirst }) => `${market.ref.number} ${isFirst}`))
     if (keys.size < parts.length) return null
-    for (const candidate of this.#candidatesOf(first.market)) {
+    for (const candidate of this.#candidatesOf(first.market, { isGapOnly: false })) {
       const isIt =
         candidate.parts.length === parts.length &&
         candidate.parts.every(({ market, isFirst }) => keys.has(`${market.ref.number} ${isFirst}`))

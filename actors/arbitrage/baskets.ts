@@ -1,6 +1,6 @@
 // Which outcomes are bought together when a market's book changes: both directions of its pair on the other venue, and
 // the outcomes of its event where exactly one of them wins. Not for: what they earn (engine/arbitrage/basket.ts).
-// Upholds ARBIT1, ARBIT2.
+// Upholds ARBIT1, ARBIT2, ARBIT6.
 
 import { asksOf, type Leg } from '../../engine/arbitrage/basket.ts'
 import { feesAt } from '../../engine/market/fees.ts'
@@ -26,10 +26,10 @@ export interface Candidate {
   readonly explanation: string
 }
 
-/** Levels that a book is looked at for: what lies deeper is never the best of a gap. */
+/** Levels of a side that are bought from at most: of a deeper gap the rest is left out, so its profit is understated. */
 const LEVELS_MAX = 200
 /** Outcomes of an event that are bought together at most. */
-export const EVENT_MARKETS_MAX = 64
+const EVENT_MARKETS_MAX = 64
 
 const NONE: readonly Candidate[] = []
 /** Of each pair as it was last judged: a pair is asked for with every change of its books. */
@@ -81,6 +81,23 @@ export function eventCandidates(markets: readonly MarketView[], title: string): 
       { ...shared, winners: count - 1, explanation: said },
     ),
   ]
+}
+
+/**
+ * Whether the best prices of an event's markets leave anything in either of its baskets, before fees: every first outcome
+ * for less than 1, or every second one for less than one less than there are, which is bids of more than 1 together. For
+ * every change of a book, without making the baskets.
+ */
+export function hasEventGap(markets: readonly MarketView[]): boolean {
+  let asks = 0
+  let bids = 0
+  for (const market of markets) {
+    if (market.summary.status !== 'open') continue
+    const { bid, ask } = market.price()
+    asks += ask ?? PRICE_ONE
+    bids += bid ?? Number.NEGATIVE_INFINITY
+  }
+  return asks < PRICE_ONE || bids > PRICE_ONE
 }
 
 /** Whether the best prices leave anything, before fees: cheap, for every change of a book. */
