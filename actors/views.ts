@@ -2,14 +2,14 @@
 // interfaces alone; the owners beside this file implement them, and tests of the face replace them by fakes. What a
 // method returns may not be kept across turns unless it says so.
 
-import type { KeyScope } from '../engine/account.ts'
+import type { KeyScope } from '../engine/accounts/account.ts'
 import type { FeedStatus } from '../engine/events.ts'
 import type { AccountId, KeyId, VenueKey } from '../engine/ids.ts'
 import type { MarketNumber, MarketRef, MarketStatus } from '../engine/market/market.ts'
 import type { Sport } from '../engine/sports/leagues.ts'
 import type { TimeMs, UsdMicros } from '../engine/units.ts'
 import type { VenueTable } from '../engine/venue-table.ts'
-import type { DriftEntry } from '../engine/venues/drift.ts'
+import type { DriftEntry } from '../engine/venues/drift/drift.ts'
 import type {
   EventSummary,
   OffsetQuery,
@@ -27,7 +27,7 @@ import type { MatchListView } from './matches/views.ts'
 import type { WalletsView } from './wallets/views.ts'
 import type { WebhooksView } from './webhooks/views.ts'
 
-export type { BookView, MarketView, PricePoint, StreamChannel } from './market/views.ts'
+export type { BookLevels, BookView, MarketView, PricePoint, StreamChannel } from './market/views.ts'
 export type { SliceQuery, WalletsView }
 
 /** Filters of a market list; null or empty means any. Text is equal without regard to case. */
@@ -156,10 +156,10 @@ export interface CatalogView {
   /** One page; 'expired' when the pin is no longer kept. */
   list(query: ListQuery): MarketPage | 'expired'
   /**
-   * One page of the markets whose text has every word of `text`; later, since a thread looks for
+   * One page of the markets whose text has every word of `text`; later, where a thread looks for
    * them. Rejects with EngineError UNAVAILABLE when too many searches wait.
    */
-  search(query: SearchQuery): Promise<MarketPage | 'expired'>
+  search(query: SearchQuery): MarketPage | 'expired' | Promise<MarketPage | 'expired'>
   eventCount(): number
   /** Since when anything is recorded at all. */
   readonly recordsSinceMs: TimeMs
@@ -220,6 +220,8 @@ export interface AccountsView {
   takeAccountRequest(account: AccountId): Quota
   /** Requests by which a login token manages the account: counted apart, so that no key can use them up. */
   takeManagementRequest(account: AccountId): Quota
+  /** Requests of the account's dashboards, which neither keys nor other tokens can use up. */
+  takeDashboardRequest(account: AccountId): Quota
   takeAddressRequest(address: string): Quota
   /** Takes the bytes of a document, script or page; the quota is in bytes. */
   takeAddressFile(address: string, byteCount: number): Quota
@@ -233,11 +235,20 @@ export interface AccountsView {
   signUp(request: { email: string; password: string; address: string }): Promise<Session>
   /** UNAUTHORIZED in equal time and words for known and unknown e-mails. */
   logIn(request: { email: string; password: string; address: string }): Promise<Session>
+  /**
+   * A session of the local account, without a password; the caller has made sure that this machine asks. Null: there is no
+   * such account, or it is disabled. RATE_LIMITED when throttled.
+   */
+  openLocalSession(address: string): Promise<Session | null>
+  /** False for the local account, to which no password leads. */
+  hasPassword(account: AccountId): boolean
   keys(account: AccountId): readonly KeyView[]
   /**
    * Ends the caller's token, on disk until it would have expired, and closes its streams. Does nothing for a key.
    */
   logOut(caller: Caller): Promise<void>
+  /** Ends every token of the caller's account, and their streams; keys stay. */
+  logOutEverywhere(caller: Caller): Promise<void>
   /**
    * Replaces the password and ends every token of the account; resolves with a new one. UNAUTHORIZED for
    * a wrong password, RATE_LIMITED after too many. `caller` has a token.
@@ -300,6 +311,18 @@ export interface PastPricesView {
    * one. Rejects with UNAVAILABLE when the venue does not answer.
    */
   at(market: MarketView, atMs: TimeMs): PricePoint | null | Promise<PricePoint | null>
+  /**
+   * Prices of a stretch as the venue remembers them, ascending; a few more on either side may be among them. Rejects with
+   * UNAVAILABLE when the venue does not answer.
+   */
+  range(market: MarketView, range: PriceRange): Promise<readonly PricePoint[]>
+}
+
+/** A stretch of prices; steps of less than an hour come by the minute. */
+export interface PriceRange {
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  readonly stepMs: number
 }
 
 /** Figures of the database. */

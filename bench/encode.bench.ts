@@ -261,7 +261,7 @@ function listenToAll(hub: Hub): void {
       throw new Error('no command is carried out here')
     },
   }
-  const session = new Session({ id: 'c_bench', caller, encoder: hub.encoder('j'), ws, desk: hub })
+  const session = new Session({ id: 'c_bench', caller, encoder: hub.encoder('j'), ws, hub })
   hub.add(session)
   for (const lane of ['orderbook', 'trades', 'prices:0'] as const) session.listen(lane, '*')
 }
@@ -279,7 +279,7 @@ function openHub(topics: Topics, catalog: Catalog): Hub {
     sports: new Sports({ catalog, clock }),
     matches: new Matches(),
     arbitrage: new FakeArbitrage(),
-    pastPrices: { at: () => null },
+    pastPrices: { at: () => null, range: async () => [] },
     webhooks: new FakeWebhooks(clock),
     wallets: new FakeWallets(),
     tradeLog,

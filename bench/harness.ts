@@ -8,12 +8,14 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Histogram } from 'hdr-histogram-js'
 import { type Clock, systemClock } from '../engine/clock.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import type { Storage } from '../storage/contract/storage.ts'
-import { openLmdbStorage } from '../storage/lmdb.ts'
+import { openLmdbStorage } from '../storage/lmdb/lmdb.ts'
 import { record } from './times.ts'
 
 export { nanosText, newTimes, record } from './times.ts'
@@ -171,4 +173,13 @@ export function hashOf(texts: Iterable<string>): string {
 /** Throws when an end state is not what it should be: a fast wrong answer is not a result. */
 export function check(isRight: boolean, what: string): void {
   if (!isRight) throw new Error(`the bench produced a wrong state: ${what}`)
+}
+
+/** Twice, since the first frees what the second can give back. */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect !== 'function') throw new Error('the garbage cannot be collected')
+  collect()
+  collect()
 }

@@ -25,7 +25,7 @@ import {
   timeInTurns,
   timesRow,
 } from './harness.ts'
-import { MapBook, TreeBook } from './order-book-peers.ts'
+import { MapBook, TreeBook } from './order-book/peers.ts'
 import { bookLine, simLoad } from './sim-load.ts'
 
 const SEED = 1

@@ -10,7 +10,6 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../engine/clock.ts'
-import { BookAges } from './book-ages.ts'
 import {
   aimedRow,
   type Bench,
@@ -23,6 +22,7 @@ import {
   timesRow,
 } from './harness.ts'
 import { equalLines, LiveService } from './live-service.ts'
+import { BookAges } from './overload/book-ages.ts'
 
 const SECONDS = 60
 const POLL_EVERY_MS = 200

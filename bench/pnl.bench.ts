@@ -31,8 +31,8 @@ import {
   record,
   timesRow,
 } from './harness.ts'
-import { fill, START_MS, type WalletLoad, walletLoad } from './wallet-load.ts'
-import { timeOwner } from './wallet-owner.ts'
+import { fill, START_MS, type WalletLoad, walletLoad } from './pnl/load.ts'
+import { timeOwner } from './pnl/owner.ts'
 
 const SEED = 9
 

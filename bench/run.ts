@@ -2,11 +2,18 @@
 // or loads a running deployment, and prints what was measured, under which conditions, and which aims were met.
 // The result goes to stdout and nothing else does; progress and problems go to stderr. A whole run is kept in
 // bench/report/results.md, which is written by nothing else. Exit codes: 0 done, 1 a bench failed or the deployment cannot
-// be loaded, 2 a bad request. Not for: arguments (request.ts), text (report.ts). Upholds BENCH6, BENCH9, BENCH10.
+// be loaded, 2 a bad request. Not for: arguments (arguments.ts), text (report.ts). Upholds BENCH6, BENCH9, BENCH10.
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { helpOf, UsageError } from '../engine/process/command-line.ts'
+import {
+  assertKnown,
+  BENCH_COMMAND,
+  type LocalRequest,
+  readRequest,
+  type TargetRequest,
+} from './arguments.ts'
 import type { Bench } from './harness.ts'
 import {
   aimsText,
@@ -17,13 +24,6 @@ import {
   resultsText,
 } from './report/report.ts'
 import { runSeries } from './report/series.ts'
-import {
-  assertKnown,
-  BENCH_COMMAND,
-  type LocalRequest,
-  readRequest,
-  type TargetRequest,
-} from './request.ts'
 import { loadTarget, TargetError } from './target/target.ts'
 
 const RESULTS_FILE = fileURLToPath(new URL('./report/results.md', import.meta.url))

@@ -23,7 +23,7 @@ import {
   record,
   timesRow,
 } from './harness.ts'
-import { marketTexts, typicalQuestions, wordsOfMarket, worstQuestions } from './search-corpus.ts'
+import { marketTexts, typicalQuestions, wordsOfMarket, worstQuestions } from './search/corpus.ts'
 import { type SimFrame, simLoad } from './sim-load.ts'
 import { venuePath } from './venue-path.ts'
 

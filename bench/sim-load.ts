@@ -22,7 +22,7 @@ import type {
   WorldChange,
 } from '../engine/venues/simulator/model.ts'
 import { bookFrame, MarketFrames } from '../engine/venues/simulator/polymarket/frames.ts'
-import { type Plan, SimulatedWorld } from '../engine/venues/simulator/world.ts'
+import { type Plan, SimulatedWorld } from '../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../test/support/fakes/manual-clock.ts'
 import { listing } from '../test/support/worlds/builders.ts'
 

@@ -43,7 +43,7 @@ import {
   rowLine,
   type TradeInput,
   type WrittenRow,
-} from './storage-peers.ts'
+} from './storage/peers.ts'
 import { median } from './times.ts'
 
 const SEED = 4

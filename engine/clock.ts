@@ -18,6 +18,8 @@ export interface Clock {
   after(delayMs: number, action: () => void): StopTimer
   /** Runs `action` every `periodMs` until stopped. The timer does not keep the process alive. */
   every(periodMs: number, action: () => void): StopTimer
+  /** Runs `action` once, as soon as what has arrived by now is handled: sooner than any timer. */
+  soon(action: () => void): void
 }
 
 /** The machine's own clock. */
@@ -34,6 +36,7 @@ export const systemClock: Clock = {
     timer.unref()
     return () => clearInterval(timer)
   },
+  soon: (action) => void setImmediate(action),
 }
 
 /** A promise that resolves after `delayMs`, or at once when `signal` is or becomes aborted. */

@@ -57,12 +57,16 @@ export interface Config {
   /** Where webhooks may point to. */
   readonly webhookPolicy: { readonly allowsHttp: boolean; readonly allowsPrivate: boolean }
   readonly hasDemoKey: boolean
+  /** The dashboard opens the local account without a password for a page on this machine. */
+  readonly opensLocalAccount: boolean
   readonly isMetricsPublic: boolean
   readonly corsOrigins: readonly string[]
   /** Addresses or subnets whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[]
   readonly retentionDays: number
   readonly dataBytesMax: number
+  /** The folder of a sentence encoder; null: questions are compared without one. */
+  readonly matchEncoderDir: string | null
   readonly logLevel: string
 }
 
@@ -147,6 +151,10 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
     means: 'days that trades and resolved markets are kept, 1 to 3650',
   },
   DATA_MAX_GB: { default: '10', means: 'size above which the oldest rows go, 0.1 to 10000' },
+  MATCH_ENCODER_DIR: {
+    default: '',
+    means: 'folder with a sentence encoder (model.onnx, tokenizer.json) for the matcher',
+  },
   LOG_LEVEL: { default: 'info', means: 'trace, debug, info, warn, error, fatal or silent' },
 }
 
@@ -160,12 +168,17 @@ export class ConfigError extends Error {
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 const BYTES_PER_GB = 2 ** 30
+/** Values of HOST at which no other machine can ask. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 
 /** Reads the configuration from an environment; throws ConfigError with all problems at once. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const read = new EnvironmentReader(env, VARIABLES)
+  const host = read.text('HOST')
+  const hasDemoKey = read.isOn('DEMO_KEY') && env.NODE_ENV !== 'production'
+  const trustedProxies = readProxies(read)
   const config: Config = {
-    host: read.text('HOST'),
+    host,
     port: read.whole('PORT', 0, 65_535),
     dataDir: read.text('DATA_DIR'),
     venues: readVenues(read),
@@ -195,12 +208,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       allowsHttp: read.isOn('WEBHOOK_ALLOW_HTTP'),
       allowsPrivate: read.isOn('WEBHOOK_ALLOW_PRIVATE'),
     },
-    hasDemoKey: read.isOn('DEMO_KEY') && env.NODE_ENV !== 'production',
+    hasDemoKey,
+    // What comes through a proxy of this machine looks as if this machine asked.
+    opensLocalAccount: hasDemoKey && LOOPBACK.test(host) && trustedProxies.length === 0,
     isMetricsPublic: read.isOn('METRICS_PUBLIC'),
     corsOrigins: readOrigins(read),
-    trustedProxies: readProxies(read),
+    trustedProxies,
     retentionDays: read.whole('RETENTION_DAYS', 1, 3_650),
     dataBytesMax: read.decimal('DATA_MAX_GB', 0.1, 10_000) * BYTES_PER_GB,
+    matchEncoderDir: read.optional('MATCH_ENCODER_DIR'),
     logLevel: read.choice('LOG_LEVEL', LEVELS),
   }
   if (read.problems.length > 0) throw new ConfigError(read.problems)

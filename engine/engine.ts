@@ -6,6 +6,7 @@ import { Accounts } from '../actors/accounts/accounts.ts'
 import { Arbitrage } from '../actors/arbitrage/arbitrage.ts'
 import { Catalog } from '../actors/catalog/catalog.ts'
 import { MarketSearch } from '../actors/catalog/search.ts'
+import { startMaintenance } from '../actors/maintenance.ts'
 import type { IgnoredReason, MarketParts } from '../actors/market/parts.ts'
 import { Matcher } from '../actors/matches/matcher.ts'
 import { Matches } from '../actors/matches/matches.ts'
@@ -14,7 +15,6 @@ import { PastPrices } from '../actors/past-prices/past-prices.ts'
 import { Sports } from '../actors/sports/sports.ts'
 import { System } from '../actors/system.ts'
 import { TradeLog } from '../actors/trade-log.ts'
-import { startUpkeep } from '../actors/upkeep.ts'
 import { DelayWatch } from '../actors/venue/delay-watch.ts'
 import { EventRoutes, type OpenVenue } from '../actors/venue/event-routes.ts'
 import { type Learn, TeamReader } from '../actors/venue/team-reader.ts'
@@ -31,7 +31,7 @@ import { type Clock, pause, type StopTimer } from './clock.ts'
 import type { VenueEvent } from './events.ts'
 import { nativeMarketId, type VenueKey } from './ids.ts'
 import { outstandingWritesMax } from './limits.ts'
-import { openMatchThread } from './matching/thread.ts'
+import { type MatchPort, openMatchThread } from './matching/thread.ts'
 import { openPasswordPool, type PasswordPool } from './passwords/passwords.ts'
 import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
@@ -63,6 +63,8 @@ interface EngineSettings {
   /** Encrypts the secrets of webhooks. */
   readonly secretsKey: string
   readonly webhookPolicy: CallPolicy
+  /** The dashboard opens the local account without a password for a page on this machine; unless said, it does not. */
+  readonly opensLocalAccount?: boolean
 }
 
 /** Everything that touches the world, so that a test can bring its own. */
@@ -76,6 +78,8 @@ interface EngineParts {
   readonly table?: readonly VenueFacts[]
   /** Opens every venue of the table; they are started by the engine. */
   readonly venues: (parts: VenueParts) => readonly Venue[]
+  /** Where markets are matched; without it a thread that compares words alone. */
+  readonly matching?: MatchPort | null
   /** Names this run; never used twice. */
   readonly epoch: string
   readonly version: string
@@ -123,7 +127,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       owners.wallets.start()
       // Before the first page of a catalogue, so that it brings back nothing that is forgotten.
       const { retentionDays, dataBytesMax: sizeBytesMax } = settings
-      timers.push(...startUpkeep({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }))
+      timers.push(...startMaintenance({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }))
       owners.webhooks.start()
       owners.matcher.start()
       owners.arbitrage.start()
@@ -197,7 +201,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const { matches, matcher, verdicts } = openMatching(parts, { catalog, publisher })
   const arbitrage = new Arbitrage({
     ...{ clock, publisher, metrics, catalog, matches, table: storage.opportunities },
-    heardMs: (venue) => venues.get(venue)?.actor.heardMs ?? null,
+    heardMs: ({ venue, nativeId }) => venues.get(venue)?.actor.bookHeardMs(nativeId) ?? null,
   })
   const pastPrices = openPastPrices(parts, { catalog, venues })
   const wallets = openWallets(parts, { catalog })
@@ -258,7 +262,7 @@ function registerWatchers(owners: Omit<Owners, 'view'>): void {
   // Ended accounts, keys and log-ins.
   accounts.watch(webhooks)
   // Operators' verdicts on pairs.
-  verdicts.onWord((word) => matcher.hear(word))
+  verdicts.onWord(matcher)
   // How late the engine is, ten times a second.
   for (const venue of venues) delays.watch(venue)
 }
@@ -331,7 +335,7 @@ function openAccounts(
 
 /** Which markets ask the same on two venues: what finds them, what shows them, and the verdicts of operators. */
 function openMatching(
-  { clock, log, storage }: EngineParts,
+  { clock, log, storage, matching }: EngineParts,
   { catalog, publisher }: Pick<Owners, 'catalog' | 'publisher'>,
 ): { matches: Matches; matcher: Matcher; verdicts: MatchVerdicts } {
   const nowMs = () => clock.nowMs()
@@ -345,7 +349,7 @@ function openMatching(
   })
   const matcher = new Matcher({
     ...{ clock, log, publisher, verdicts, matches, nowMs, table: storage.matches },
-    port: openMatchThread(),
+    port: matching ?? openMatchThread(),
     market: (number) => catalog.byNumber(number),
     markets: () => catalog.markets(null),
     readerOf: ({ ref }) => catalog.names.of(ref.venue).subjects,
@@ -408,9 +412,10 @@ async function startVenues({ catalog, delays, teams, venues, wallets }: Owners):
 async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   owners.pastPrices.stop()
   owners.delays.stop()
+  // Before the venues, whose feeds go down: what is open ends since we stop, not since a book may be out of date.
+  owners.arbitrage.stop()
   await Promise.all([owners.teams.stop(), owners.wallets.stop()])
   await Promise.all([...owners.venues.values()].map(({ actor }) => actor.stop()))
-  owners.arbitrage.stop()
   owners.whales.stop()
   owners.system.stop()
   owners.webhooks.stop()

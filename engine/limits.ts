@@ -77,6 +77,8 @@ export const ringArbitrageMax = 16_384
 
 /** Opportunities that are open at a time; further ones are counted and left out. */
 export const opportunitiesMax = 2_000
+/** Markets whose baskets are looked at in one turn of the loop; the rest have the next ones. */
+export const opportunityLooksMax = 250
 /** A change of one is told at most so often, and every open one is looked at so often. */
 export const opportunityChangedMs = 250
 /** The longest that a webhook can ask it to last before it is posted: an hour. */
@@ -114,6 +116,9 @@ export const pastAsksRunningMax = 4
 export const pastAsksWaitingMax = 64
 /** Everything that one request asks the venue for ends within this, so that a refusal says why. */
 export const pastAskMsMax = 4_000
+/** Stretches of past prices kept in memory, and points of each: 100 × 5,000 × 40 bytes, 20 MB at most. */
+export const pastRangesMax = 100
+export const pastRangePointsMax = 5_000
 
 /** WebSocket protocol (interface: http/ws/README.md). */
 export const heartbeatMs = 5_000
@@ -132,6 +137,10 @@ export const unsubscribedMsMax = 60_000
 export const laggingMsMax = 10_000
 /** It then has so long to take what is unsent, behind which the close frame stands. */
 export const leavingMsMax = 50_000
+/** A ticket opens one stream within so many seconds; unused ones of an account, and of all. */
+export const ticketSeconds = 60
+export const ticketsPerAccountMax = 32
+export const ticketsMax = 10_000
 /** All sockets' buffers together; beyond it the largest is cut. */
 export const socketBuffersTotalBytesMax = 1_073_741_824
 /** Commands that wait while one is carried out; more are refused with RATE_LIMITED. */
@@ -173,6 +182,8 @@ export const labelCharactersMax = 64
 export const addressRequestsPerMinute = 600
 /** Of an account's tokens, for what manages it (itself, its keys, its webhooks): no key can spend these. */
 export const managementRequestsPerMinute = 60
+/** Of an account's dashboards together, which have a budget of their own: a page change asks some three times. */
+export const dashboardRequestsPerMinute = 600
 export const loginsPerMinute = 20
 /** Login tokens of one account that were logged out and have not expired; one more ends all of them. */
 export const endedTokensPerAccountMax = 100

@@ -8,19 +8,21 @@ import { resolve } from 'node:path'
 import { accountHandlers } from '../actors/accounts/admin.ts'
 import { matchHandlers } from '../actors/matches/admin.ts'
 import { walletHandlers } from '../actors/wallets/admin.ts'
-import { openLmdbStorage } from '../storage/lmdb.ts'
+import { openLmdbStorage } from '../storage/lmdb/lmdb.ts'
 import { loadSecrets, readLocalKey, writeLocalKey } from '../storage/secrets.ts'
 import { AdminSocket } from './admin/socket.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, loadConfig, VARIABLES } from './config.ts'
 import { createEngine, type Engine } from './engine.ts'
+import { openEncodingThread } from './matching/encoder/thread.ts'
+import type { MatchPort } from './matching/thread.ts'
 import { banner } from './process/banner.ts'
 import { helpOf, readArguments, UsageError } from './process/command-line.ts'
 import { type Log, openLog } from './process/log.ts'
 import { Metrics } from './process/metrics.ts'
 import { Shutdown } from './process/shutdown.ts'
 import { systemRandom } from './random.ts'
-import { openReplay } from './venues/replay-feed.ts'
+import { openReplay } from './venues/recording/replay-feed.ts'
 import { openSource } from './venues/source.ts'
 import type { Venue, VenueParts } from './venues/venue.ts'
 import { openVenues } from './venues/venues.ts'
@@ -51,6 +53,17 @@ async function openVenueSource(
   return { open: (parts) => openVenues(parts, addresses), stop }
 }
 
+/** The matcher with the configured sentence encoder; null where none is. Throws ConfigError for one that cannot be used. */
+async function openMatching(
+  { matchEncoderDir }: Config,
+  metrics: Metrics,
+): Promise<MatchPort | null> {
+  if (matchEncoderDir === null) return null
+  const opened = await openEncodingThread(matchEncoderDir, metrics)
+  if (opened.kind === 'open') return opened.port
+  throw new ConfigError([`MATCH_ENCODER_DIR ${opened.reason}`])
+}
+
 /** The secrets of the configuration; where it names none, those of the data folder, made on first start. */
 function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
   if (jwtSecret !== null && secretsKey !== null) return { jwtSecret, secretsKey }
@@ -71,6 +84,8 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
   const clock = systemClock
   const startedAtMs = clock.monotonicMs()
   const metrics = new Metrics()
+  const matching = await openMatching(config, metrics)
+  if (shutdown.hasBegun) return
   const storage = await openLmdbStorage({ dataDir: config.dataDir, clock, log, metrics })
   const closeStorage = () => storage.close()
   shutdown.add(closeStorage)
@@ -92,6 +107,7 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
       log,
       metrics,
       storage,
+      matching,
       venues: source.open,
       epoch: randomBytes(4).toString('hex'),
       version: String(version),
@@ -101,7 +117,9 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
   shutdown.add(() => engine.stop())
   const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
   admin.register(accountHandlers(engine.accounts.directory))
-  admin.register(matchHandlers(engine.verdicts, (id) => engine.catalog.find(id)))
+  admin.register(
+    matchHandlers(engine.verdicts, (id) => engine.catalog.find(id), engine.catalog.names),
+  )
   admin.register(walletHandlers(engine.wallets))
   await admin.start()
   shutdown.add(() => admin.stop())
@@ -204,7 +222,7 @@ try {
   run(config, log, shutdown).catch((error: unknown) => {
     // While the process ends, a part that was still coming up may fail: that is expected.
     if (!shutdown.hasBegun) complain(error)
-    shutdown.begin(1)
+    shutdown.begin(error instanceof ConfigError ? 2 : 1)
   })
 } catch (error) {
   complain(error)

@@ -20,13 +20,15 @@ export const OPPORTUNITY_KINDS: readonly OpportunityKind[] = ['cross_venue', 'si
 /**
  * Why an opportunity ended. `prices`: the books or the fees leave nothing. `stale`: a book may be out of date.
  * `market_closed`: a market trades no longer. `match_changed`: its markets are no longer known to ask the same.
+ * `stopped`: the service was stopped while it was open.
  */
-export type CloseReason = 'prices' | 'stale' | 'market_closed' | 'match_changed'
+export type CloseReason = 'prices' | 'stale' | 'market_closed' | 'match_changed' | 'stopped'
 export const CLOSE_REASONS: readonly CloseReason[] = [
   'prices',
   'stale',
   'market_closed',
   'match_changed',
+  'stopped',
 ]
 
 /** So many contracts of every leg, at one price each. */
@@ -47,6 +49,7 @@ export interface BoughtLeg {
 /** One outcome that is bought. */
 export interface OpportunityLeg extends BoughtLeg {
   readonly market: MarketRef
+  readonly question: string
   /** Its label. */
   readonly outcome: string
   /** Whether it is the market's first outcome, for which the book is quoted. */
@@ -75,7 +78,7 @@ export interface Opportunity {
   readonly updatedAtMs: TimeMs
   /** When the last of its markets closes; null when one does not say. */
   readonly closesAtMs: TimeMs | null
-  /** Of the first leg's market. */
+  /** Of the first leg's market; within one venue, the title of the event. */
   readonly question: string
   readonly category: string | null
   /** Why its markets belong together, in a sentence. */
@@ -83,7 +86,7 @@ export interface Opportunity {
 }
 
 /**
- * The most that an opportunity has come to in what was told of it; it never shrinks, so that what asks for so much gets
+ * The most that an opportunity has come to in the updates published so far; it never shrinks, so that what asks for so much gets
  * everything from one moment on, its end included.
  */
 export interface Reach {
@@ -125,24 +128,39 @@ export interface PastOpportunity {
   readonly reason: CloseReason
 }
 
-/** Profit of one contract of each leg, in dollars. */
+/** A fraction rounded down to millionths, in whole numbers: what is shown is earned, and a filter by it finds it. */
+function downToMicros(numerator: bigint, denominator: bigint): number {
+  const scaled = numerator * BigInt(MICROS)
+  const whole = scaled / denominator
+  return Number(scaled < whole * denominator ? whole - 1n : whole) / MICROS
+}
+
+/** Profit of one contract of each leg, in dollars, rounded down to millionths. */
 export function edgeOf({ profit, contracts }: Pick<Opportunity, 'profit' | 'contracts'>): number {
-  return contracts === 0 ? 0 : profit / contracts
+  return contracts === 0 ? 0 : downToMicros(BigInt(profit), BigInt(contracts))
 }
 
-/** Profit for each dollar that the legs cost, fees not counted as cost. */
-export function returnOf({ profit, cost }: Pick<Opportunity, 'profit' | 'cost'>): number {
-  return cost === 0 ? 0 : profit / cost
+/** Profit for each dollar that is paid, fees included, rounded down to millionths. */
+export function returnOf({
+  profit,
+  cost,
+  fees,
+}: Pick<Opportunity, 'profit' | 'cost' | 'fees'>): number {
+  return cost + fees === 0 ? 0 : downToMicros(BigInt(profit), BigInt(cost + fees))
 }
 
-/** The same for a year, without compounding, if the money is tied up until the last close; null: no close is known. */
+/**
+ * The same for a year, without compounding, if the money is tied up until the last close, rounded down to millionths;
+ * null: no close is known.
+ */
 export function annualisedOf(
-  opportunity: Pick<Opportunity, 'profit' | 'cost' | 'closesAtMs'>,
+  { profit, cost, fees, closesAtMs }: Pick<Opportunity, 'profit' | 'cost' | 'fees' | 'closesAtMs'>,
   nowMs: TimeMs,
 ): number | null {
-  const { closesAtMs } = opportunity
   if (closesAtMs === null || closesAtMs <= nowMs) return null
-  return (returnOf(opportunity) * 365 * DAY_MS) / (closesAtMs - nowMs)
+  if (cost + fees === 0) return 0
+  const paidMs = BigInt(cost + fees) * BigInt(closesAtMs - nowMs)
+  return downToMicros(BigInt(profit) * BigInt(365 * DAY_MS), paidMs)
 }
 
 /** What it has come to by now. */

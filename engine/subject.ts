@@ -95,7 +95,9 @@ export function marketOfListing(
     eventTitle: event?.title ?? read.eventTitle,
     series: event?.series ?? read.series,
     category: listing.category ?? event?.category ?? null,
-    tags: listing.tags.length > 0 ? listing.tags : (event?.tags ?? []),
+    tags: [
+      ...new Set([...(listing.tags.length > 0 ? listing.tags : (event?.tags ?? [])), ...read.tags]),
+    ],
     closeMs: listing.closeAtMs ?? read.closeMs,
   }
 }

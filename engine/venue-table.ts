@@ -41,6 +41,7 @@ export class VenueTable {
   readonly platforms: readonly string[]
   readonly #byKey: ReadonlyMap<VenueKey, VenueFacts>
   readonly #byName: ReadonlyMap<string, VenueKey>
+  readonly #prefixes: readonly (Pick<VenueFacts, 'idOf'> & { venue: VenueKey; prefix: string })[]
 
   /** Throws an Error when there is no venue, when letters do not ascend, when names repeat, or when two venues have wallets. */
   constructor(venues: readonly VenueFacts[]) {
@@ -52,6 +53,7 @@ export class VenueTable {
     this.platforms = venues.map(({ name }) => name)
     this.#byKey = new Map(venues.map((facts) => [facts.key, facts]))
     this.#byName = new Map(venues.map(({ key, name }) => [name, key]))
+    this.#prefixes = venues.map(({ key, name, idOf }) => ({ venue: key, prefix: `${name}_`, idOf }))
     if (this.keys.join() !== [...this.#byKey.keys()].sort().join()) {
       throw new Error('the letters of venues ascend, each taken once')
     }
@@ -114,8 +116,7 @@ export class VenueTable {
     const lower = id.toLowerCase()
     let best: { venue: VenueKey; native: NativeMarketId } | null = null
     let bestLength = -1
-    for (const { key: venue, name, idOf } of this.all) {
-      const prefix = `${name}_`
+    for (const { venue, prefix, idOf } of this.#prefixes) {
       if (prefix.length > bestLength && lower.startsWith(prefix)) {
         best = { venue, native: idOf(id.slice(prefix.length)) }
         bestLength = prefix.length

@@ -1,15 +1,14 @@
 // The REST API on one screen: every route, by the file that answers it. Each line of those files is
 // method, path, schema, handler. Not for: the life of a request (handle.ts) or the stream (ws/).
 
-import { Type } from '@sinclair/typebox'
 import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Metrics } from '../engine/process/metrics.ts'
 import type { CallPolicy } from '../engine/webhooks/post.ts'
 import { HotAnswers } from './records/hot-answers.ts'
+import { KeptAnswers } from './records/kept-answers.ts'
 import { MarketRecords } from './records/markets.ts'
-import { failure } from './request/reply.ts'
-import { type Route, route } from './request/route.ts'
+import type { Route } from './request/route.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { arbitrageRoutes } from './routes/arbitrage.ts'
 import { bookHistoryRoutes } from './routes/book-history.ts'
@@ -18,22 +17,23 @@ import { dashboardRoutes } from './routes/dashboard.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { eventRoutes } from './routes/events.ts'
 import { marketRoutes } from './routes/markets.ts'
-import { matchRoutes } from './routes/matching.ts'
+import { matchRoutes } from './routes/matches.ts'
 import { nativeRoutes } from './routes/native.ts'
 import { nativeTradeRoutes } from './routes/native-trades.ts'
 import { orderbookRoutes } from './routes/orderbooks.ts'
 import { priceRoutes } from './routes/prices.ts'
 import { sportsRoutes } from './routes/sports.ts'
 import { statusRoutes } from './routes/status.ts'
+import { streamRoutes } from './routes/stream.ts'
 import { tradeRoutes } from './routes/trades.ts'
 import { walletRoutes } from './routes/wallets.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { whaleRoutes } from './routes/whales.ts'
-import { EVENTS } from './webhooks/event-types.ts'
 import type { EventDescriptor } from './webhooks/types/event-type.ts'
+import { EVENTS } from './webhooks/types/event-types.ts'
 import type { Channel } from './ws/channels/channel.ts'
-import { CHANNELS } from './ws/channels.ts'
-import { upgradeRequired } from './ws/session/upgrade-required.ts'
+import { CHANNELS } from './ws/channels/channels.ts'
+import { Tickets } from './ws/session/tickets.ts'
 
 /** What the routes need of the house. */
 interface ApiParts {
@@ -43,6 +43,10 @@ interface ApiParts {
   readonly isMetricsPublic: boolean
   /** Where webhooks may point to. */
   readonly webhookPolicy: CallPolicy
+  /** The dashboard opens the local account without a password for a page on this machine; unless said, it does not. */
+  readonly opensLocalAccount?: boolean
+  /** Those that the stream takes; a set of their own unless given. */
+  readonly tickets?: Tickets
   /** The channels of the stream; those of the table unless given. */
   readonly channels?: readonly Channel[]
   /** What webhooks may be sent; the types of the table unless given. */
@@ -55,7 +59,8 @@ export function api(parts: ApiParts): readonly Route[] {
   const { catalog, version } = engine
   const records = new MarketRecords(engine.matches)
   const hot = new HotAnswers(engine)
-  const shared = { engine, catalog, clock, records, hot }
+  const answers = new KeptAnswers()
+  const shared = { engine, catalog, clock, records, hot, answers }
   const { names } = catalog
   const webhooks = {
     ...{ webhooks: engine.webhooks, names, policy: parts.webhookPolicy },
@@ -77,30 +82,10 @@ export function api(parts: ApiParts): readonly Route[] {
     ...nativeTradeRoutes(shared), //            /v1/venue_a/trades  /v1/venue_b/trades
     ...whaleRoutes(shared), //                  /v1/whales  /trades  /v1/markets/{market_id}/whales
     ...webhookRoutes(webhooks), //              /v1/webhooks  /{webhook_id}  /test  /rotate-secret  /deliveries
-    ...accountRoutes(engine.accounts), //       /v1/auth/signup  /login  /me  /v1/keys
+    ...accountRoutes(engine.accounts, parts.opensLocalAccount ?? false), //  /v1/auth/signup  /login  /me  /session  /v1/keys
     ...statusRoutes(parts), //                  /health  /metrics  /v1/stats
-    streamHint, //                              /v1/ws
+    ...streamRoutes(parts.tickets ?? new Tickets(clock)), //  /v1/ws  /ticket
     ...dashboardRoutes(), //                    /  /dashboard  /dashboard/{asset}
   ]
   return [...routes, ...documentRoutes(routes, { version, names, channels, eventTypes })]
 }
-
-/** A plain GET of the stream's path, which upgrades do not reach. */
-const streamHint: Route = route(
-  {
-    method: 'GET',
-    pattern: '/v1/ws',
-    document: {
-      group: 'WebSocket',
-      summary: 'The realtime stream; connect with a WebSocket upgrade',
-      answer: null,
-      status: 101,
-      refusals: { 426: 'a request that is no WebSocket handshake; the detail says what it lacks' },
-    },
-    access: 'upgrade',
-  },
-  Type.Object({}),
-  // A whole handshake comes here as HEAD only.
-  ({ header }) =>
-    upgradeRequired(header) ?? failure('UPGRADE_REQUIRED', 'a WebSocket handshake is a GET'),
-)

@@ -3,7 +3,7 @@
 // Upholds MARKETS2.
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
-import { KEY_SCOPES } from '../engine/account.ts'
+import { KEY_SCOPES } from '../engine/accounts/account.ts'
 import { TRADES_SOURCES } from '../engine/events.ts'
 import { EXPONENT_MAX, FEE_KINDS } from '../engine/market/fees.ts'
 import { MARKET_STATUSES } from '../engine/market/market.ts'
@@ -361,6 +361,9 @@ export const HealthSchema = Type.Object({
   database: Type.Boolean(),
   cache: Type.Boolean(),
   exchanges: Type.Record(Type.String(), Type.Boolean()),
+  protocols: Type.Record(Type.String(), Type.String(), {
+    description: 'by venue, whose protocol it speaks, whatever it is called here',
+  }),
   delay_ms: Type.Integer({
     description: 'the longest that anything waited within us during the last two seconds',
   }),
@@ -389,11 +392,29 @@ export const SessionSchema = Type.Object({
   expires_in: Type.Integer(),
 })
 
+export const TicketSchema = Type.Object({
+  ticket: Type.String(),
+  expires_in: Type.Integer({ description: 'seconds' }),
+})
+
 export const MeSchema = Type.Object({
   user: UserSchema,
   limits: Type.Object({
     requests_per_minute: Type.Integer(),
     websocket_connections: Type.Integer(),
+  }),
+})
+
+export const DashboardSessionSchema = Type.Object({
+  user: nullable(
+    Type.Object({
+      ...UserSchema.properties,
+      has_password: Type.Boolean({ description: 'false of the local account alone' }),
+    }),
+  ),
+  has_ended: Type.Boolean({ description: 'the cookie names a session that is over' }),
+  local_account: Type.Boolean({
+    description: 'the local account is opened without a password for a page on this machine',
   }),
 })
 

@@ -16,12 +16,13 @@ import { RequestHead } from './request/head.ts'
 import { PeerAddresses } from './request/peer-address.ts'
 import { Router } from './request/router.ts'
 import { UnsentAnswers } from './request/unsent.ts'
-import { EVENTS } from './webhooks/event-types.ts'
 import type { EventDescriptor } from './webhooks/types/event-type.ts'
+import { EVENTS } from './webhooks/types/event-types.ts'
 import type { Channel } from './ws/channels/channel.ts'
-import { CHANNELS } from './ws/channels.ts'
+import { CHANNELS } from './ws/channels/channels.ts'
 import { closeCodes } from './ws/close-codes.ts'
 import { Hub } from './ws/hub.ts'
+import { Tickets } from './ws/session/tickets.ts'
 import { streamBehavior } from './ws/session/upgrade.ts'
 
 /** A listening server. */
@@ -49,6 +50,8 @@ interface ServerOptions {
   readonly isMetricsPublic: boolean
   /** Where webhooks may point to. */
   readonly webhookPolicy: CallPolicy
+  /** The dashboard opens the local account without a password for a page on this machine; unless said, it does not. */
+  readonly opensLocalAccount?: boolean
   /** The channels of the stream; those of the table unless given. */
   readonly channels?: readonly Channel[]
   /** What webhooks may be sent; the types of the table unless given. */
@@ -77,13 +80,16 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const uws = await import('uWebSockets.js')
   const app = uws.App()
   const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app, channels })
-  const { isMetricsPublic, webhookPolicy } = options
+  const { isMetricsPublic, webhookPolicy, opensLocalAccount = false } = options
+  const tickets = new Tickets(clock)
   const routes = api({
     engine,
     clock,
+    tickets,
     metrics,
     isMetricsPublic,
     webhookPolicy,
+    opensLocalAccount,
     channels,
     eventTypes,
   })
@@ -93,7 +99,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const shared = { accounts, clock, log, corsOrigins, peers, head: new RequestHead(), unsent }
   const requests = new RequestHandler({ ...shared, router, metrics })
   let isDraining = false
-  const stream = streamBehavior({ ...shared, hub, isDraining: () => isDraining })
+  const stream = streamBehavior({ ...shared, hub, tickets, isDraining: () => isDraining })
   app.ws('/v1/ws', stream)
   app.any('/*', requests.handle)
   let listening: us_listen_socket | null = await listen(app, options)

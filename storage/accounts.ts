@@ -1,8 +1,8 @@
 // The tables of accounts, keys and ended tokens: every change is on the platter before its promise resolves, and
 // every record carries a checksum; a damaged one is reported and never served.
-// Not for: what an account may do (engine/account.ts). Upholds STORE8.
+// Not for: what an account may do (engine/accounts/account.ts). Upholds STORE8.
 
-import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../engine/account.ts'
+import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../engine/accounts/account.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../engine/ids.ts'
 import { timeMs } from '../engine/units.ts'
 import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'

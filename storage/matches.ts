@@ -1,18 +1,25 @@
 // The tables of matches and of operators' verdicts on pairs. Not for: which pairs there are (actors/matches/matcher.ts).
 // Upholds MATCHTABLE1, MATCHTABLE2.
 
-import { nativeMarketId } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { timeMs } from '../engine/units.ts'
-import type { MatchTable, StoredMatch, StoredVerdict, VerdictTable } from './contract/matches.ts'
+import type {
+  MatchTable,
+  StoredMatch,
+  StoredVerdict,
+  VerdictKey,
+  VerdictTable,
+} from './contract/matches.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { Schemas, Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
 import { nativeKey, numberKey } from './records/keys.ts'
+import type { FieldReader } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
 const MATCH_SCHEMA = 1
-const VERDICT_SCHEMA = 1
+/** Of a verdict on a pair, and of one on families (format 7): the same fields. */
+const VERDICT_SCHEMA = { pair: 1, family: 2 }
 /** How long the disk may take before the caller is refused. */
 const TIMEOUT_MS = 5_000
 
@@ -83,25 +90,28 @@ export class StoredVerdicts implements VerdictTable {
 
   put(verdict: StoredVerdict): Promise<void> {
     const key = keyOf(verdict)
-    const { a, b, word, atMs } = verdict
+    const { on, a, b, word, atMs } = verdict
     const fields = [a, b, word === 'confirmed', atMs]
-    this.#verdicts.put(key, this.#verdicts.encode(key, VERDICT_SCHEMA, fields))
+    this.#verdicts.put(key, this.#verdicts.encode(key, VERDICT_SCHEMA[on], fields))
     return this.#environment.committedWithin(TIMEOUT_MS)
   }
 
-  remove(pair: Pick<StoredVerdict, 'a' | 'b'>): Promise<void> {
-    this.#verdicts.remove(keyOf(pair))
+  remove(of: VerdictKey): Promise<void> {
+    this.#verdicts.remove(keyOf(of))
     return this.#environment.committedWithin(TIMEOUT_MS)
   }
 }
 
 const VERDICT_SCHEMAS: Schemas<StoredVerdict> = {
-  1: (fields) => ({
-    a: nativeMarketId(fields.text()),
-    b: nativeMarketId(fields.text()),
-    word: fields.boolean() ? 'confirmed' : 'rejected',
-    atMs: timeMs(fields.number()),
-  }),
+  1: (fields) => verdictOf('pair', fields),
+  2: (fields) => verdictOf('family', fields),
 }
 
-const keyOf = ({ a, b }: Pick<StoredVerdict, 'a' | 'b'>): Buffer => nativeKey('a', `${a} ${b}`)
+function verdictOf(on: StoredVerdict['on'], fields: FieldReader): StoredVerdict {
+  const [a, b, isConfirmed] = [fields.text(), fields.text(), fields.boolean()]
+  return { on, a, b, word: isConfirmed ? 'confirmed' : 'rejected', atMs: timeMs(fields.number()) }
+}
+
+/** No id of a market begins with the word. */
+const keyOf = ({ on, a, b }: VerdictKey): Buffer =>
+  nativeKey('a', on === 'family' ? `family ${a} ${b}` : `${a} ${b}`)

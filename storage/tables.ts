@@ -5,7 +5,7 @@
 // Upholds STORE10 (fixed layout).
 
 /** The version of this layout; the sentinel of each environment carries it. */
-export const FORMAT_VERSION = 6
+export const FORMAT_VERSION = 7
 
 export type EnvironmentName = 'accounts' | 'market'
 export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'market']
@@ -51,7 +51,7 @@ export const TABLES = {
   /** name → number; `last_webhook_number` is the webhook table's own */
   accountMarks: table('accounts', 'accountMarks', { isChecked: true }),
 
-  /** venue, both native market ids → an operator's verdict on the pair */
+  /** venue, both native market ids, or `family` and two patterns → an operator's verdict */
   matchVerdicts: table('accounts', 'matchVerdicts', { isChecked: true }),
 
   /** market of venue a → StoredMatch */

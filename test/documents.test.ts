@@ -72,3 +72,18 @@ test('[DOC3] the README has at most 200 lines, and every room that it names has 
     assert.ok(readme.includes(`| \`${room}/\` |`) && texts.has(`${room}/README.md`), room)
   }
 })
+
+test('[DOC4] every name in the README’s map, whose remarks stand in brackets, is one of a file or folder of its room', () => {
+  const map = /^```\n(engine\/[\s\S]*?)^```$/m.exec(texts.get('README.md') ?? '')?.[1] ?? ''
+  const rooms = map.replace(/\([^)]*\)|…/g, ' ').split(/\n(?=\w)/)
+  assert.ok(rooms.length === 6, map)
+  const offenders = rooms.flatMap((text) => {
+    const [room = '', ...named] = text.split(/[\s/]+/).filter((word) => word !== '')
+    const paths = readdirSync(room, { recursive: true, encoding: 'utf8' })
+    const names = new Set(
+      paths.flatMap((path) => path.split('/')).map((name) => name.replace(/\..*$/, '')),
+    )
+    return named.filter((name) => !names.has(name)).map((name) => `${room}: ${name}`)
+  })
+  assert.deepEqual(offenders, [])
+})

@@ -1,15 +1,16 @@
-// Pictures of every page of the dashboard, at two widths, in light and dark, of a real process over simulated venues:
+// Pictures of every page of the dashboard, at three widths, in light and dark, of a real process over simulated venues:
 // `npm run screenshots [FOLDER]`. The account is made through the page, as a visitor would. The one for the README goes
 // to http/dashboard/screenshot.png. Not for: judging them; that takes eyes.
 
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { Page } from 'playwright-core'
-import { openRealDashboard, pagesToSee, type RealDashboard } from './support/rigs/dashboard.ts'
+import { runCommand } from '../engine/commands/asking.ts'
+import type { CommandSpec } from '../engine/process/command-line.ts'
+import { openRealDashboard, pagesToSee, type RealDashboard } from './support/browser/dashboard.ts'
 
-const WIDTHS = [1_280, 390] as const
-const HEIGHTS = { 1280: 900, 390: 844 } as const
+const WIDTHS = [1_280, 768, 390] as const
+const HEIGHTS = { 1280: 900, 768: 1_024, 390: 844 } as const
 const README_PICTURE = 'http/dashboard/screenshot.png'
 const README_BYTES_MAX = 300_000
 const PASSWORD = 'correct horse battery staple'
@@ -17,27 +18,37 @@ const PASSWORD = 'correct horse battery staple'
 const HEIGHT_MAX = 1_600
 /** The simulated world trades so long before the first picture: matches and wallets have something to show. */
 const SETTLE_MS = 30_000
-/** Between two pages. */
-const PAGE_MS = 3_000
-/** And so long before the one for the README: its candles are of a minute each. */
-const README_MS = 720_000
 
-const { positionals } = parseArgs({ allowPositionals: true })
-const [folder = 'screenshots'] = positionals
-mkdirSync(folder, { recursive: true })
-say(`starting; pictures go to ${folder}/`)
-const dashboard = await openRealDashboard({ SIM_MARKETS: '150', SIM_RATE: '400' })
-try {
-  await takeAll(dashboard)
-} finally {
-  await dashboard.close()
+const COMMAND: CommandSpec = {
+  name: 'npm run screenshots',
+  about:
+    'Takes pictures of every page of the dashboard, with a real service over simulated venues, and the picture of README.md.',
+  usage: ['[FOLDER]'],
+  words: { FOLDER: 'where the pictures go; screenshots unless given' },
+  wordCounts: [0, 1],
+  options: {},
+  examples: ['', '/tmp/pictures'],
+  notes: [
+    `Widths of ${WIDTHS.join(', ')} pixels, light and dark. It needs Chromium and some minutes.`,
+    'Exit codes: 0 taken, 1 failed, 2 bad arguments.',
+  ],
 }
 
-async function takeAll(service: RealDashboard): Promise<void> {
-  const startMs = performance.now()
+await runCommand(COMMAND, async ({ words: [folder = 'screenshots'] }) => {
+  mkdirSync(folder, { recursive: true })
+  say(`starting; pictures go to ${folder}/`)
+  const dashboard = await openRealDashboard({ SIM_MARKETS: '150', SIM_RATE: '400' })
+  try {
+    await takeAll(dashboard, folder)
+  } finally {
+    await dashboard.close()
+  }
+})
+
+async function takeAll(service: RealDashboard, folder: string): Promise<void> {
   const tab = await service.open('#/markets')
   const { page } = tab
-  for (const width of WIDTHS) await take(page, 'welcome', width)
+  for (const width of WIDTHS) await take(page, { folder, name: 'welcome', width })
   await signUpThroughPage(page)
   await page.waitForTimeout(SETTLE_MS)
   const pages = await pagesToSee(service)
@@ -46,12 +57,9 @@ async function takeAll(service: RealDashboard): Promise<void> {
     for (const address of pages) {
       await visit(page, address)
       const name = /^#\/wallet\/./.test(address) ? 'wallet-one' : (/\w+/.exec(address)?.[0] ?? '')
-      await take(page, name, width)
-      // The free account asks sixty times a minute, as a reader would.
-      await page.waitForTimeout(PAGE_MS)
+      await take(page, { folder, name, width })
     }
   }
-  await page.waitForTimeout(Math.max(0, README_MS - (performance.now() - startMs)))
   await forReadme(page, pages.find((address) => address.startsWith('#/market/')) ?? '')
   for (const problem of tab.problems) say(problem)
   await tab.close()
@@ -72,7 +80,10 @@ async function visit(page: Page, address: string): Promise<void> {
 }
 
 /** In both schemes. */
-async function take(page: Page, name: string, width: (typeof WIDTHS)[number]): Promise<void> {
+async function take(
+  page: Page,
+  { folder, name, width }: { folder: string; name: string; width: (typeof WIDTHS)[number] },
+): Promise<void> {
   await page.setViewportSize({ width, height: HEIGHTS[width] })
   // Nothing is pointed at.
   await page.mouse.move(0, 0)
@@ -92,7 +103,7 @@ async function forReadme(page: Page, market: string): Promise<void> {
   await page.setViewportSize({ width: 1_280, height: 1_240 })
   await page.emulateMedia({ colorScheme: 'light' })
   await visit(page, market)
-  await page.getByRole('button', { name: '1m', exact: true }).click()
+  await page.getByRole('button', { name: '1H', exact: true }).click()
   await page.mouse.move(0, 0)
   await page.locator('.twin-prices').waitFor()
   // The twin is the last panel beside the chart: the picture ends below it.

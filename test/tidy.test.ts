@@ -392,6 +392,7 @@ const MACHINE_TIME =
 /** Around processes and bad networks, which have no other time, and where that of a clock is made. */
 const BY_MACHINE_TIME = [
   'test/engine/venues/polymarket/wallets/history.process.test.ts',
+  'test/support/browser/dashboard.ts',
   'test/support/clients/crowd-process.ts',
   'test/support/clients/mixed-load.ts',
   'test/support/clients/outbox-witness.ts',
@@ -400,9 +401,8 @@ const BY_MACHINE_TIME = [
   'test/support/fakes/own-time.ts',
   'test/support/fakes/receivers.ts',
   'test/support/fakes/rough-proxy.ts',
-  'test/support/rigs/dashboard.ts',
   'test/support/rigs/planned-run.ts',
-  'test/support/rigs/rig.ts',
+  'test/support/rigs/whole-service.ts',
   'test/support/twins/client-ledger.ts',
   'test/support/twins/ledger-judge.ts',
   'test/support/twins/wallet-truth.ts',

@@ -3,8 +3,8 @@
 // and tokens. Passwords are hashed in threads (engine/passwords/).
 // Upholds ACC6 to ACC12, ACC20 to ACC23, LOGIN3, LOGIN5, LOGIN11.
 
-import { AccessTokens, TOKEN_SECONDS } from '../../engine/access-token.ts'
-import { KEY_SCOPES, type KeyScope, limitsOf } from '../../engine/account.ts'
+import { AccessTokens, TOKEN_SECONDS } from '../../engine/accounts/access-token.ts'
+import { KEY_SCOPES, type KeyScope, limitsOf } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { type AccountId, accountId, type KeyId } from '../../engine/ids.ts'
@@ -12,6 +12,7 @@ import {
   accountWorkMsMax,
   addressFileBytesPerMinute,
   addressRequestsPerMinute,
+  dashboardRequestsPerMinute,
   fileAnswerBytes,
   managementRequestsPerMinute,
 } from '../../engine/limits.ts'
@@ -39,6 +40,7 @@ export class Accounts implements AccountsView {
   readonly #claimed = new Set<string>()
   readonly #accountQuotas: Quotas<AccountId>
   readonly #managementQuotas: Quotas<AccountId>
+  readonly #dashboardQuotas: Quotas<AccountId>
   readonly #addressQuotas: Quotas<string>
   readonly #fileQuotas: Quotas<string>
   readonly #throttle: LoginThrottle
@@ -58,6 +60,7 @@ export class Accounts implements AccountsView {
     this.#clock = clock
     this.#accountQuotas = new Quotas(clock)
     this.#managementQuotas = new Quotas(clock)
+    this.#dashboardQuotas = new Quotas(clock)
     this.#addressQuotas = new Quotas(clock)
     this.#fileQuotas = new Quotas(clock)
     this.#throttle = new LoginThrottle(clock)
@@ -106,6 +109,10 @@ export class Accounts implements AccountsView {
 
   takeManagementRequest(account: AccountId): Quota {
     return this.#managementQuotas.take(account, managementRequestsPerMinute)
+  }
+
+  takeDashboardRequest(account: AccountId): Quota {
+    return this.#dashboardQuotas.take(account, dashboardRequestsPerMinute)
   }
 
   takeAddressRequest(address: string): Quota {
@@ -209,12 +216,28 @@ export class Accounts implements AccountsView {
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
   }
 
+  async openLocalSession(address: string): Promise<Session | null> {
+    const account = this.directory.findByEmail(LOCAL_EMAIL)
+    if (account === null || account.passwordHash !== null || account.isDisabled) return null
+    this.#throttle.takeAttempt(address)
+    return this.#session(account, WRONG)
+  }
+
+  hasPassword(account: AccountId): boolean {
+    return (this.directory.find(account)?.passwordHash ?? null) !== null
+  }
+
   // Logging out, and requests that need the password once more
 
   async logOut({ accountId: id, token }: Caller): Promise<void> {
     const account = this.directory.find(id)
     if (account === null || token === null) return
     await this.#inTime(() => this.directory.endToken(account, ended(id, token)))
+  }
+
+  async logOutEverywhere({ accountId: id }: Caller): Promise<void> {
+    const account = this.directory.find(id)
+    if (account !== null) await this.#inTime(() => this.directory.endTokens(account))
   }
 
   changePassword(caller: Caller, change: { current: string; next: string }): Promise<Session> {

@@ -2,7 +2,7 @@
 // directly when no engine runs. Arguments are checked here, since a socket brings anything.
 // Not for: how commands arrive (engine/admin/socket.ts). Upholds ADMIN7, ACC14 to ACC18.
 
-import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../../engine/account.ts'
+import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../../engine/accounts/account.ts'
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/socket.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { toSeconds } from '../../engine/units.ts'

@@ -14,7 +14,7 @@ import {
   makeKey,
   scopesOf,
   type Tier,
-} from '../../engine/account.ts'
+} from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../../engine/ids.ts'

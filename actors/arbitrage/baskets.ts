@@ -2,12 +2,13 @@
 // the outcomes of its event where exactly one of them wins. Not for: what they earn (engine/arbitrage/basket.ts).
 // Upholds ARBIT1, ARBIT2, ARBIT6.
 
-import { asksOf, type Leg } from '../../engine/arbitrage/basket.ts'
-import { feesAt } from '../../engine/market/fees.ts'
-import type { OpportunityKind } from '../../engine/opportunity.ts'
-import { PRICE_ONE, type TimeMs } from '../../engine/units.ts'
+import { asksOf, type Basket, type Leg } from '../../engine/arbitrage/basket.ts'
+import type { Level } from '../../engine/events.ts'
+import { feeNear, feesAt, NEAR_ERROR } from '../../engine/market/fees.ts'
+import type { Opportunity, OpportunityKind } from '../../engine/opportunity.ts'
+import { complement, PRICE_ONE, type TimeMs, timeMs } from '../../engine/units.ts'
 import { HIGH_SCORE_MIN, type MatchView } from '../matches/views.ts'
-import type { BookView, MarketView } from '../views.ts'
+import type { MarketView } from '../views.ts'
 
 /** One outcome to buy. */
 export interface Part {
@@ -23,11 +24,14 @@ export interface Candidate {
   readonly parts: readonly Part[]
   readonly winners: number
   readonly score: number | null
+  /** What is asked, where no market alone asks it. */
+  readonly title: string | null
   readonly explanation: string
 }
 
-/** Levels of a side that are bought from at most: of a deeper gap the rest is left out, so its profit is understated. */
-const LEVELS_MAX = 200
+/** Levels that are read of a book at first, and how many times as many when these are bought up. */
+const LEVELS_FIRST = 8
+const LEVELS_GROWTH = 4
 /** Outcomes of an event that are bought together at most. */
 const EVENT_MARKETS_MAX = 64
 
@@ -52,6 +56,7 @@ function directionsOf(match: MatchView): readonly Candidate[] {
       kind: 'cross_venue',
       winners: 1,
       score: judged.score,
+      title: null,
       explanation: judged.explanation,
     }),
   )
@@ -69,7 +74,7 @@ export function eventCandidates(markets: readonly MarketView[], title: string): 
   const count = open.length
   // One that trades no longer and has not lost may be the one that wins.
   if (count < 2 || count > EVENT_MARKETS_MAX || !markets.every(isOpenOrLost)) return []
-  const shared = { kind: 'single_venue', score: null } as const
+  const shared = { kind: 'single_venue', score: null, title } as const
   const said = `Exactly one of the ${count} outcomes of “${title}” wins.`
   return [
     candidate(
@@ -100,30 +105,92 @@ export function hasEventGap(markets: readonly MarketView[]): boolean {
   return asks < PRICE_ONE || bids > PRICE_ONE
 }
 
-/** Whether the best prices leave anything, before fees: cheap, for every change of a book. */
-export function hasGap({ parts, winners }: Pick<Candidate, 'parts' | 'winners'>): boolean {
+/**
+ * Whether the best prices may leave anything after fees; false where it would be less than nothing, or a fee is unknown.
+ * For every change of a book, without making anything.
+ */
+export function hasGap(
+  { parts, winners }: Pick<Candidate, 'parts' | 'winners'>,
+  nowMs: TimeMs,
+): boolean {
   let left = winners * PRICE_ONE
   for (const { market, isFirst } of parts) {
     const { bid, ask } = market.price()
-    const price = isFirst ? ask : bid === null ? null : PRICE_ONE - bid
+    const price = isFirst ? ask : bid === null ? null : complement(bid)
     if (price === null) return false
     left -= price
+    if (left <= 0) return false
+    const { taker } = feesAt(market.summary.fees, nowMs)
+    if (taker === null) return false
+    left -= feeNear(taker, price)
   }
-  return left > 0
+  return left > -NEAR_ERROR
+}
+
+/** The same from a change of fees on that a venue has announced. */
+export function hasGapLater(candidate: Pick<Candidate, 'parts' | 'winners'>, nowMs: TimeMs) {
+  return candidate.parts.some(({ market: { summary } }) => {
+    const fromMs = summary.fees.next?.sinceMs ?? null
+    return fromMs !== null && fromMs > nowMs && hasGap(candidate, fromMs)
+  })
 }
 
 /** What a part is offered for, with the fees of this moment. */
-export function legOf({ market, isFirst }: Part, book: BookView, nowMs: TimeMs): Leg {
-  return {
-    asks: asksOf(book, isFirst ? 'first' : 'second'),
-    fees: feesAt(market.summary.fees, nowMs),
+export function legOf(part: Part, nowMs: TimeMs): Leg {
+  return { asks: offersOf(part), fees: feesAt(part.market.summary.fees, nowMs) }
+}
+
+/** A part's levels, of the whole book if it comes to that: most gaps end within the first few. */
+function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
+  const outcome = isFirst ? 'first' : 'second'
+  let read = 0
+  for (let count = LEVELS_FIRST; ; count *= LEVELS_GROWTH) {
+    const offers = asksOf(market.levels(count), outcome)
+    for (; read < offers.length; read += 1) {
+      const offer = offers[read]
+      if (offer !== undefined) yield offer
+    }
+    if (offers.length < count) return
   }
 }
 
-/** How a part's book stands, without its levels. */
-export const headOf = ({ market }: Part): BookView => market.book(0)
+/** What is said of a basket beside its amounts. */
+export function wordsOf({ parts, score, title, explanation }: Candidate) {
+  const [first] = parts
+  const closes = parts.map(({ market }) => market.summary.closeAtMs)
+  const known = closes.filter((time): time is TimeMs => time !== null)
+  return {
+    matchScore: score,
+    closesAtMs: known.length === closes.length ? timeMs(Math.max(...known)) : null,
+    question: title ?? first?.market.summary.question ?? '',
+    category: first?.market.summary.category ?? null,
+    explanation,
+  }
+}
 
-export const bookOf = ({ market }: Part): BookView => market.book(LEVELS_MAX)
+/** Whether an opportunity says what is said of its basket now. */
+export function isSaidAlike(now: Opportunity, candidate: Candidate): boolean {
+  const words = wordsOf(candidate)
+  return (
+    now.matchScore === words.matchScore &&
+    now.closesAtMs === words.closesAtMs &&
+    now.question === words.question &&
+    now.category === words.category &&
+    now.explanation === words.explanation
+  )
+}
+
+/** Whether a basket costs and earns what was found before. */
+export function isEqual(now: Opportunity, basket: Basket): boolean {
+  return (
+    now.contracts === basket.contracts &&
+    now.profit === basket.profit &&
+    now.legs.every(({ cost, fee }, index) => {
+      const leg = basket.legs[index]
+      return leg?.cost === cost && leg.fee === fee
+    })
+  )
+}
 
 const part = (market: MarketView, isFirst: boolean): Part => ({ market, isFirst })
 

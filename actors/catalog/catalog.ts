@@ -414,7 +414,7 @@ export class Catalog implements CatalogView {
     return this.#lists.list(query)
   }
 
-  search(query: SearchQuery): Promise<MarketPage | 'expired'> {
+  search(query: SearchQuery): MarketPage | 'expired' | Promise<MarketPage> {
     return this.#lists.search(query)
   }
 

@@ -6,7 +6,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
-import { type Ranking, Rankings } from '../rows/rankings.ts'
+import { pageOf, type Ranking, Rankings } from '../rows/rankings.ts'
 import type {
   EventFilter,
   EventPage,
@@ -70,13 +70,14 @@ export class CatalogLists {
     )
   }
 
-  /** Rejects with UNAVAILABLE when too many searches wait. */
-  async search(query: SearchQuery): Promise<MarketPage | 'expired'> {
+  /** At once from a ranking that is kept. Rejects with UNAVAILABLE when too many searches wait. */
+  search(query: SearchQuery): MarketPage | 'expired' | Promise<MarketPage> {
     const key = marketKey(query)
     const kept = query.pin === null ? null : this.#rankings.resume(query.pin, key)
     if (query.pin !== null && kept === null) return 'expired'
-    const ranking = kept ?? this.#rankings.shared(key) ?? (await this.#searched(key, query))
-    return this.#marketPage(ranking, query)
+    const ranking = kept ?? this.#rankings.shared(key)
+    if (ranking !== null) return this.#marketPage(ranking, query)
+    return this.#searched(key, query).then((found) => this.#marketPage(found, query))
   }
 
   #searched(key: string, query: SearchQuery): Promise<Ranking> {
@@ -98,44 +99,20 @@ export class CatalogLists {
     return this.#columns.cut({ filter, sortBy, order }, both)
   }
 
-  /** Call it right after the ranking was cut or found: its numbers may be overwritten once it expires. */
-  #marketPage({ pin, numbers }: Pick<Ranking, 'pin' | 'numbers'>, query: PageQuery): MarketPage {
-    const { rows, next } = pageOf(numbers, query, this.#market)
-    return { markets: rows, total: numbers.length, next: placeOf(pin, next) }
+  #marketPage(ranking: Pick<Ranking, 'pin' | 'numbers'>, query: PageQuery): MarketPage {
+    const { rows: markets, ...rest } = pageOf(ranking, query, this.#market)
+    return { markets, ...rest }
   }
 
   events(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired' {
     const key = eventKey(query.filter)
     const kept = query.pin === null ? null : this.#rankings.resume(query.pin, key)
     if (query.pin !== null && kept === null) return 'expired'
-    const { pin, numbers } =
+    const ranking =
       kept ?? this.#rankings.shared(key) ?? this.#rankings.keep(key, this.#events.cut(query.filter))
-    const { rows, next } = pageOf(numbers, query, (number) => this.#events.byNumber(number))
-    return { events: rows, total: numbers.length, next: placeOf(pin, next) }
+    const { rows, ...rest } = pageOf(ranking, query, (number) => this.#events.byNumber(number))
+    return { events: rows, ...rest }
   }
-}
-
-/**
- * The views of a ranking from `offset` on, and where the next page begins, if anything is left for it. Markets and events
- * that were forgotten since the ranking was cut are skipped.
- */
-function pageOf<View>(
-  numbers: Uint32Array,
-  { offset, limit }: PageQuery,
-  view: (number: number) => View | null,
-): { readonly rows: readonly View[]; readonly next: number | null } {
-  const rows: View[] = []
-  for (let position = offset; position < numbers.length; position += 1) {
-    const row = view(numbers[position] ?? 0)
-    if (row === null) continue
-    if (rows.length === limit) return { rows, next: position }
-    rows.push(row)
-  }
-  return { rows, next: null }
-}
-
-function placeOf(pin: number, offset: number | null): MarketPage['next'] {
-  return offset === null ? null : { pin, offset }
 }
 
 /** One text for the filter and order of a list: rankings are shared by it, and pins are bound to it. */

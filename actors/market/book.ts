@@ -13,7 +13,7 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import { OrderBook } from '../../engine/market/order-book.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { Checkpoint, SnapshotTable } from '../../storage/contract/storage.ts'
-import type { BookView } from '../views.ts'
+import type { BookLevels } from '../views.ts'
 import type { BothTimes } from './parts.ts'
 import { MarketSnapshots } from './snapshots.ts'
 
@@ -148,7 +148,7 @@ export class MarketBook {
   }
 
   /** The book for readers, `stamp` being its newest. A resolved market's book (`isOver`) is never stale. */
-  view({ offset, seq }: Stamp, isOver: boolean, levelsMax?: number): BookView {
+  view({ offset, seq }: Stamp, isOver: boolean, levelsMax?: number): BookLevels {
     return {
       bids: this.levels.levels('bid', levelsMax),
       asks: this.levels.levels('ask', levelsMax),
@@ -157,7 +157,6 @@ export class MarketBook {
       isStale: !this.isLive && !isOver,
       venueTimeMs: this.#venueTimeMs,
       receivedAtMs: this.#receivedAtMs,
-      checksum: this.levels.checksum(),
     }
   }
 

@@ -21,7 +21,7 @@ import { complement, type TimeMs, type UsdMicros, usdMicros } from '../../engine
 import type { ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 import { isRetold } from '../catalog/changes.ts'
 import type { Actor, Turn } from '../system.ts'
-import type { BookView, MarketView, SliceQuery, StreamChannel } from '../views.ts'
+import type { BookLevels, BookView, MarketView, SliceQuery, StreamChannel } from '../views.ts'
 import { MarketBook } from './book.ts'
 import { type BothTimes, DELAYED, type MarketMessage, type MarketParts } from './parts.ts'
 import { MarketPrices } from './prices.ts'
@@ -384,6 +384,10 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#version + (this.#parts.delayOf(this.ref.venue)?.changeCount ?? 0)
   }
 
+  get tradesVersion(): number {
+    return this.#trades.version
+  }
+
   get isBehind(): boolean {
     return this.#parts.delayOf(this.ref.venue)?.isBehind === true
   }
@@ -406,7 +410,15 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#prices.before(atMs)
   }
 
-  book(levelsMax?: number): BookView {
+  book(): BookView {
+    return { ...this.#levels(), checksum: this.#book.levels.checksum() }
+  }
+
+  levels(levelsMax: number): BookLevels {
+    return this.#levels(levelsMax)
+  }
+
+  #levels(levelsMax?: number): BookLevels {
     this.#recall()
     const stamp = this.#parts.publisher.latest('orderbook', this.ref.number)
     return this.#book.view(stamp, this.summary.status === 'resolved', levelsMax)

@@ -41,21 +41,30 @@ interface Transaction {
   readonly wallets: string[]
 }
 
+type TradeStorage = Pick<Storage, 'trades' | 'bars' | 'pruneCount'>
+
 export class MarketTrades {
   readonly #market: TradedMarket
-  readonly #storage: Pick<Storage, 'trades' | 'bars'>
+  readonly #storage: TradeStorage
   #bars: MarketBars | null = null
   #ring: TradeRing<StoredTrade> | null = null
   #transactions: Map<string, Transaction> | null = null
   #volumeSince = 0
+  /** Trades that were stored or completed. */
+  #changeCount = 0
 
-  constructor(market: TradedMarket, storage: Pick<Storage, 'trades' | 'bars'>) {
+  constructor(market: TradedMarket, storage: TradeStorage) {
     this.#market = market
     this.#storage = storage
   }
 
   get #table(): TradeTable {
     return this.#storage.trades
+  }
+
+  /** See MarketView.tradesVersion. */
+  get version(): number {
+    return this.#changeCount + this.#storage.pruneCount
   }
 
   has(nativeId: string): boolean {
@@ -97,6 +106,7 @@ export class MarketTrades {
   #complete(part: StoredTrade, taker: string): StoredTrade {
     const { number } = this.#market
     this.#table.setTaker(number, part.nativeId, taker)
+    this.#changeCount += 1
     const { ordinal, maker } = part
     const whole = storedTrade(part, { ordinal, maker, taker })
     this.#ring?.replace(whole)
@@ -109,6 +119,7 @@ export class MarketTrades {
   add(event: TradeEvent, outcomeIndex: number, stamp: Stamp | null, run: number): StoredTrade {
     const isFirst = outcomeIndex === 0
     const ring = this.#openRing()
+    this.#changeCount += 1
     const trade = this.#table.put(this.#market, {
       nativeId: event.nativeId,
       timeMs: event.venueTimeMs,
@@ -167,6 +178,7 @@ export class MarketTrades {
       const maker = makers.length === 1 ? (makers[0] ?? null) : null
       if (maker === trade.maker) continue
       this.#table.setMaker(this.#market.number, nativeId, maker)
+      this.#changeCount += 1
       this.#ring?.replace(storedTrade(trade, { ordinal: trade.ordinal, maker }))
     }
   }

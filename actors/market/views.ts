@@ -13,8 +13,8 @@ import type {
   StoredTrade,
 } from '../../storage/contract/storage.ts'
 
-/** A book as of now, best first; the arrays are the caller's to keep. */
-export interface BookView {
+/** The best levels of a book as of now, best first; the arrays are the caller's to keep. */
+export interface BookLevels {
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
   /** Of the `orderbook` channel; the first update a new subscriber sees is seq + 1. */
@@ -25,6 +25,10 @@ export interface BookView {
   /** The venue's time of the newest change; null before the first snapshot. */
   readonly venueTimeMs: TimeMs | null
   readonly receivedAtMs: TimeMs | null
+}
+
+/** A whole book. */
+export interface BookView extends BookLevels {
   readonly checksum: number
 }
 
@@ -37,13 +41,16 @@ export interface MarketView {
   readonly volumeTotal: UsdMicros | null
   /** Grows when anything changes that price(), book(), summary or the volumes show. */
   readonly version: number
+  /** Grows when anything changes that trades(), bars() and oldestTradeMs() show. */
+  readonly tradesVersion: number
   price(): MarketPrice
   /** The newest price at or before a time, from our own ticks; null when none is kept. */
   priceAt(atMs: TimeMs): PricePoint | null
   /** What the venue sends lies unread for too long: its books here are older than they look. */
   readonly isBehind: boolean
-  /** At most `levelsMax` of the best levels of each side; all of them unless it is given. */
-  book(levelsMax?: number): BookView
+  book(): BookView
+  /** At most `levelsMax` of the best levels of each side. */
+  levels(levelsMax: number): BookLevels
   /** A slice of the trades in [fromMs, toMs] behind `after`: fewer than `limit` only at the end. */
   trades(query: SliceQuery): readonly StoredTrade[]
   /** A slice of the kept books likewise; their ordinals are all 0. */

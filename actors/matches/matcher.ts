@@ -49,6 +49,8 @@ export class Matcher implements CatalogWatcher {
   /** Markets whose listing may have changed, each once: bounded by the markets. */
   readonly #changed = new Map<MarketNumber, MarketView>()
   readonly #words: PairWord[] = []
+  /** The thread has the verdicts on families as they are now. */
+  #hasFamilies = false
   readonly #answers: WordAnswers
   /** Markets that the thread has, with the hash of their texts. */
   readonly #filed = new Map<MarketNumber, number>()
@@ -128,6 +130,16 @@ export class Matcher implements CatalogWatcher {
     return this.#answers.of(word)
   }
 
+  /** The pairs of now are judged again by the verdicts on families, then all markets are, behind them. */
+  hearFamilies(): void {
+    if (this.#state === 'new' || this.#state === 'closed') return
+    this.#hasFamilies = false
+    for (const { a, b } of this.#parts.matches.all()) {
+      for (const { ref } of [a, b]) if (this.#filed.has(ref.number)) this.#fresh.add(ref.number)
+    }
+    this.rematch()
+  }
+
   // Work
 
   #schedule(): void {
@@ -153,7 +165,7 @@ export class Matcher implements CatalogWatcher {
   /** Changes first, then partners of changed markets, then all markets in the background. */
   #nextTask(): MatchTask | null {
     const seq = this.#seq + 1
-    if (this.#changed.size > 0 || this.#words.length > 0) {
+    if (this.#changed.size > 0 || this.#words.length > 0 || !this.#hasFamilies) {
       const change = this.#nextChange()
       if (change !== null) return { seq, ...change }
     }
@@ -207,6 +219,10 @@ export class Matcher implements CatalogWatcher {
       put.push({ number, market: subject })
       words.push(...this.#parts.verdicts.wordsOn(market))
     }
+    if (!this.#hasFamilies) {
+      this.#hasFamilies = true
+      return { kind: 'change', put, removed, words, families: this.#parts.verdicts.families() }
+    }
     if (put.length + removed.length + words.length > 0)
       return { kind: 'change', put, removed, words }
     // None of these changes mattered; goes on with the rest.
@@ -259,6 +275,7 @@ export class Matcher implements CatalogWatcher {
     this.#bulkOf = 0
     this.#background = null
     this.#filed.clear()
+    this.#hasFamilies = false
     this.#fresh.clear()
     this.#results.doubtAll()
     for (const market of this.#parts.markets()) this.#changed.set(market.ref.number, market)

@@ -8,7 +8,7 @@ import { isBefore } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import { Rankings } from '../rows/rankings.ts'
+import { pageOf, Rankings } from '../rows/rankings.ts'
 import type { CatalogWatcher, MarketView, MatchesView } from '../views.ts'
 import {
   confidenceOf,
@@ -128,23 +128,15 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     offset: number
     limit: number
   }): MatchPage | 'expired' {
-    const { filter, sortBy, pin, offset, limit } = query
+    const { filter, sortBy, pin } = query
     const key = `matches ${sortBy} ${JSON.stringify(filter)}`
     const ranking =
       pin === null
         ? (this.#rankings.shared(key) ?? this.#rankings.keep(key, this.#cut(filter, sortBy)))
         : this.#rankings.resume(pin, key)
     if (ranking === null) return 'expired'
-    const { numbers } = ranking
-    const matches: MatchView[] = []
-    let at = offset
-    // A pair that ended since is skipped, so that a page is full while pairs are left.
-    for (; at < numbers.length && matches.length < limit; at += 1) {
-      const match = this.matchOfFirst(numbers[at] ?? 0)
-      if (match !== null) matches.push(match)
-    }
-    const next = at < numbers.length ? { pin: ranking.pin, offset: at } : null
-    return { matches, total: numbers.length, next }
+    const { rows: matches, ...rest } = pageOf(ranking, query, (one) => this.matchOfFirst(one))
+    return { matches, ...rest }
   }
 
   onListed(): void {}

@@ -1,16 +1,28 @@
 // What people said about pairs: confirmed or rejected, kept on disk by the venues' own ids, so that a word outlives a market
-// that is forgotten and comes back. An owner, called directly. A market is confirmed with one other at most. Bounded by
-// VERDICTS_MAX. Not for: carrying words out (matcher.ts). Upholds MATCHER10, MATCHER12.
+// that is forgotten and comes back; and about families of markets, by their patterns. An owner, called directly. A market is
+// confirmed with one other at most. Bounded by VERDICTS_MAX and FAMILIES_MAX. Not for: carrying words out (matcher.ts).
+// Upholds MATCHER10, MATCHER12, MATCHER16.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { PairWord } from '../../engine/matching/task.ts'
+import { type FamilyVerdict, patternFault } from '../../engine/matching/veto/families.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import type { StoredVerdict, VerdictTable } from '../../storage/contract/matches.ts'
+import type { StoredVerdict, VerdictKey, VerdictTable } from '../../storage/contract/matches.ts'
 import type { MarketView } from '../views.ts'
 import type { WordAnswer } from './answers.ts'
 
 /** Words are typed by hand; further ones are refused. */
 const VERDICTS_MAX = 100_000
+/** Each market is held against the patterns of all families. */
+const FAMILIES_MAX = 1_000
+
+/** What carries verdicts out. */
+export interface VerdictListener {
+  /** Resolves to what became of a word. */
+  hear(word: PairWord): Promise<WordAnswer>
+  /** A verdict on families was added, changed or taken back. */
+  hearFamilies(): void
+}
 
 export class MatchVerdicts {
   readonly #table: VerdictTable
@@ -19,7 +31,7 @@ export class MatchVerdicts {
   readonly #verdicts = new Map<string, StoredVerdict>()
   /** Venue and native id → keys of verdicts. */
   readonly #byMarket = new Map<string, Set<string>>()
-  #listener: (word: PairWord) => Promise<WordAnswer> = async () => 'later'
+  #listener: VerdictListener | null = null
   /** Words are stored one after another, so that each is checked against those before it. */
   #last: Promise<unknown> = Promise.resolve()
 
@@ -34,14 +46,20 @@ export class MatchVerdicts {
     for (const verdict of parts.table.all()) this.#keep(verdict)
   }
 
-  /** Sets the listener, which resolves to what became of a word. */
-  onWord(listener: (word: PairWord) => Promise<WordAnswer>): void {
+  onWord(listener: VerdictListener): void {
     this.#listener = listener
   }
 
   /** In no promised order. */
   all(): readonly StoredVerdict[] {
     return [...this.#verdicts.values()]
+  }
+
+  /** The verdicts on families, as the matching thread takes them. */
+  families(): readonly FamilyVerdict[] {
+    return this.all().flatMap(({ on, a, b, word }) =>
+      on === 'family' ? [{ a, b, word, why: `${b} with ${a}, ${word} by hand` }] : [],
+    )
   }
 
   /** The words on a market of which the other market is known as well. */
@@ -69,31 +87,50 @@ export class MatchVerdicts {
       throw new EngineError('BAD_REQUEST', 'a pair is a market of each venue')
     }
     const [a, b] = one.ref.venue === 'a' ? [one, other] : [other, one]
-    const said = this.#last.then(() => this.#record(a, b, word))
-    this.#last = said.catch(() => undefined)
-    await said
-    return this.#listener({ a: a.ref.number, b: b.ref.number, word })
+    await this.#inTurn({ on: 'pair', a: a.ref.nativeId, b: b.ref.nativeId }, word)
+    const carriedOut = this.#listener?.hear({ a: a.ref.number, b: b.ref.number, word })
+    return carriedOut ?? 'later'
   }
 
-  async #record(a: MarketView, b: MarketView, word: PairWord['word']): Promise<void> {
-    const pair = { a: a.ref.nativeId, b: b.ref.nativeId }
-    if (word === null) return this.#remove(pair)
-    if (word === 'confirmed') await this.#refuseSecond(pair)
-    if (this.#verdicts.size >= VERDICTS_MAX) {
-      throw new EngineError('BAD_REQUEST', `at most ${VERDICTS_MAX} words on pairs are kept`)
+  /**
+   * Keeps a word on all pairs of two families, venue a's pattern and venue b's, or takes it back (null). Resolves once it
+   * is on disk. Throws EngineError BAD_REQUEST for a pattern that is none, or when too many words are kept.
+   */
+  async sayFamily(a: string, b: string, word: PairWord['word']): Promise<void> {
+    for (const pattern of [a, b]) {
+      const fault = patternFault(pattern)
+      if (fault !== null) throw new EngineError('BAD_REQUEST', `${pattern.slice(0, 256)}: ${fault}`)
     }
-    const verdict = { ...pair, word, atMs: this.#nowMs() }
+    await this.#inTurn({ on: 'family', a: a.toLowerCase(), b: b.toLowerCase() }, word)
+    this.#listener?.hearFamilies()
+  }
+
+  #inTurn(of: VerdictKey, word: PairWord['word']): Promise<void> {
+    const said = this.#last.then(() => this.#record(of, word))
+    this.#last = said.catch(() => undefined)
+    return said
+  }
+
+  async #record(of: VerdictKey, word: PairWord['word']): Promise<void> {
+    if (word === null) return this.#remove(of)
+    if (of.on === 'pair' && word === 'confirmed') await this.#refuseSecond(of)
+    const max = of.on === 'pair' ? VERDICTS_MAX : FAMILIES_MAX
+    const kept = of.on === 'pair' ? this.#verdicts.size : this.families().length
+    if (kept >= max && !this.#verdicts.has(keyOf(of))) {
+      throw new EngineError('BAD_REQUEST', `at most ${max} verdicts of the kind are kept`)
+    }
+    const verdict = { ...of, word, atMs: this.#nowMs() }
     await this.#table.put(verdict)
     this.#keep(verdict)
   }
 
-  async #remove(pair: Pair): Promise<void> {
-    await this.#table.remove(pair)
-    this.#forget(pair)
+  async #remove(of: VerdictKey): Promise<void> {
+    await this.#table.remove(of)
+    this.#forget(of)
   }
 
   /** A slip must not undo a standing word: a market is confirmed with one other. A word on a forgotten market is given up. */
-  async #refuseSecond(pair: Pair): Promise<void> {
+  async #refuseSecond(pair: VerdictKey): Promise<void> {
     for (const key of marketsOf(pair).flatMap((market) => [
       ...(this.#byMarket.get(market) ?? []),
     ])) {
@@ -122,7 +159,7 @@ export class MatchVerdicts {
     }
   }
 
-  #forget(pair: Pick<StoredVerdict, 'a' | 'b'>): void {
+  #forget(pair: VerdictKey): void {
     const key = keyOf(pair)
     this.#verdicts.delete(key)
     for (const market of marketsOf(pair)) {
@@ -133,7 +170,6 @@ export class MatchVerdicts {
   }
 }
 
-type Pair = Pick<StoredVerdict, 'a' | 'b'>
-
-const keyOf = ({ a, b }: Pair): string => `${a} ${b}`
-const marketsOf = ({ a, b }: Pair): readonly string[] => [`a${a}`, `b${b}`]
+const keyOf = ({ on, a, b }: VerdictKey): string => `${on} ${a} ${b}`
+const marketsOf = ({ on, a, b }: VerdictKey): readonly string[] =>
+  on === 'family' ? [] : [`a${a}`, `b${b}`]

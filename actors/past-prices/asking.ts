@@ -72,7 +72,7 @@ export class PastAsking {
    */
   async prices(
     market: MarketView,
-    range: { fromMs: TimeMs; toMs: TimeMs },
+    range: { fromMs: TimeMs; toMs: TimeMs; stepMs?: number },
     signal: AbortSignal,
   ): Promise<readonly PricePoint[]> {
     const { platform, venue } = market.ref

@@ -11,9 +11,10 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
 import type { MarketSummary, PastDay, Storage } from '../../storage/contract/storage.ts'
-import type { MarketView, PastPricesView, PricePoint, VenueView } from '../views.ts'
+import type { MarketView, PastPricesView, PricePoint, PriceRange, VenueView } from '../views.ts'
 import { type Deadline, PastAsking, type PastAskingParts } from './asking.ts'
 import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './days.ts'
+import { joinedPoints, PastRanges } from './ranges.ts'
 
 interface PastPricesParts extends PastAskingParts {
   readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>
@@ -51,6 +52,7 @@ type Recalled = { readonly kind: 'known'; readonly point: PricePoint | null } | 
 export class PastPrices implements PastPricesView {
   readonly #parts: PastPricesParts
   readonly #asking: PastAsking
+  readonly #ranges: PastRanges
   /** Questions under way; as many as PastAsking lets run and wait. */
   readonly #coming = new Map<string, Promise<void>>()
   /** How often in a row a day came back empty, by market and day. */
@@ -62,6 +64,9 @@ export class PastPrices implements PastPricesView {
     this.#asking = new PastAsking(parts)
     const { metrics, log } = parts
     this.#doubts = new ByVenue((venue) => new Doubts({ metrics, log, venue }))
+    const doubt = ({ ref: { venue, nativeId } }: MarketView, detail: string) =>
+      this.#doubts.of(venue).note(new AnswerDoubt('prices', 'empty', `${nativeId}, ${detail}`))
+    this.#ranges = new PastRanges({ asking: this.#asking, clock: parts.clock, doubt })
   }
 
   /** See PastPricesView; no promise when the venue need not be asked. */
@@ -77,6 +82,14 @@ export class PastPrices implements PastPricesView {
     if (atMs < bornMs(market.summary)) return own
     const recalled = this.#recall(market, atMs)
     return recalled.kind === 'known' ? recalled.point : this.#ask(market, atMs, recalled)
+  }
+
+  /** See PastPricesView. */
+  range(market: MarketView, range: PriceRange): Promise<readonly PricePoint[]> {
+    const fromMs = timeMs(Math.max(range.fromMs, bornMs(market.summary)))
+    return fromMs > range.toMs
+      ? Promise.resolve([])
+      : this.#ranges.read(market, { ...range, fromMs })
   }
 
   /** Ends the questions under way; their callers are refused. */
@@ -105,7 +118,7 @@ export class PastPrices implements PastPricesView {
     if (observedAtMs > atMs || source === 'none') return null
     if (status === 'open') {
       const sinceMs = this.#parts.liveSinceMs(market.ref.venue)
-      if (sinceMs === null || sinceMs > atMs || market.book().isStale) return null
+      if (sinceMs === null || sinceMs > atMs || market.levels(0).isStale) return null
     }
     return { price, timeMs: observedAtMs }
   }
@@ -272,10 +285,10 @@ function joined(
   answered: readonly PricePoint[],
   dayStartMs: TimeMs,
 ): readonly PricePoint[] {
-  const moments = new Map<TimeMs, PricePoint>()
-  for (const point of kept) if (point.timeMs > dayStartMs) moments.set(point.timeMs, point)
-  for (const point of answered) moments.set(point.timeMs, point)
-  return [...moments.values()].sort((one, other) => one.timeMs - other.timeMs)
+  return joinedPoints(
+    kept.filter(({ timeMs: atMs }) => atMs > dayStartMs),
+    answered,
+  )
 }
 
 /** Before this time the market did not exist; 0 when the listing does not say. */

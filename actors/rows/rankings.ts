@@ -22,6 +22,33 @@ export interface Ranking {
   readonly numbers: Uint32Array
 }
 
+/** Rows of a ranking, how many it has in all, and where the next page begins; null: nothing is left for it. */
+interface RankedPage<Row> {
+  readonly rows: readonly Row[]
+  readonly total: number
+  readonly next: { readonly pin: number; readonly offset: number } | null
+}
+
+/**
+ * The rows of a ranking from `offset` on. What has ended since the ranking was cut is skipped, so that a page is full while
+ * rows are left. To be called right after the ranking was cut or found: its numbers may be overwritten once it expires.
+ */
+export function pageOf<Row>(
+  { pin, numbers }: Pick<Ranking, 'pin' | 'numbers'>,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+  find: (number: number) => Row | null,
+): RankedPage<Row> {
+  const rows: Row[] = []
+  const total = numbers.length
+  for (let position = offset; position < total; position += 1) {
+    const row = find(numbers[position] ?? 0)
+    if (row === null) continue
+    if (rows.length === limit) return { rows, total, next: { pin, offset: position } }
+    rows.push(row)
+  }
+  return { rows, total, next: null }
+}
+
 interface Kept extends Ranking {
   readonly memory: KeptNumbers
 }

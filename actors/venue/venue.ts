@@ -22,7 +22,7 @@ import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
-import type { DriftEntry } from '../../engine/venues/drift.ts'
+import type { DriftEntry } from '../../engine/venues/drift/drift.ts'
 import type {
   CatalogPage,
   Readable,
@@ -481,9 +481,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return isWhole && silentMs <= SILENT_MS_MAX && !this.#isLate ? 'live' : 'stale'
   }
 
-  /** When the feed last said anything; null while it is not live. */
-  get heardMs(): TimeMs | null {
-    return this.state === 'live' ? this.#parts.venue.feed.health().lastDataAtMs : null
+  /** When data last came from what carries the market's book; null while the feed is not live. */
+  bookHeardMs(market: NativeMarketId): TimeMs | null {
+    return this.state === 'live' ? this.#parts.venue.feed.bookHeardMs(market) : null
   }
 
   /** Since when no message was missed; null while the feed is not live, or its books come too late. */

@@ -16,7 +16,7 @@ interface CatchUpParts {
 }
 
 const GATHERED_MS = 1_000
-/** The history is late by some seconds, seldom by a minute; after that the upkeep of all wallets reads the wallet. */
+/** The history is late by some seconds, seldom by a minute; after that the maintenance of all wallets reads the wallet. */
 const AGAIN_MS: readonly number[] = [2_000, 4_000, 8_000, 16_000, 32_000]
 const ASKED_MS = 10 * MINUTE_MS
 /** Full: further wallets are read at their next request. */

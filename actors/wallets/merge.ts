@@ -9,7 +9,7 @@ import type { TimeMs } from '../../engine/units.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
 import { Turns } from '../turns.ts'
 import { blockEvents, type WalletLedger } from './ledger.ts'
-import { eventKey, inOrder } from './live.ts'
+import { eventKey, inOrder } from './live-fills.ts'
 import type { Settled } from './reading.ts'
 
 /** The times of one event in the stream and in the history differ by less. */

@@ -11,7 +11,7 @@ import { complement, TIME_END, TIME_ZERO, timeMs, USD_ZERO } from '../../engine/
 import type { WalletEvent } from '../../engine/wallet.ts'
 import type { SliceQuery, Storage } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../views.ts'
-import { inOrder } from './live.ts'
+import { inOrder } from './live-fills.ts'
 
 interface OwnTradesParts {
   readonly storage: Pick<Storage, 'trades' | 'whales'>

@@ -8,7 +8,7 @@ import type { WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { VenueWallets, WalletEvent, WalletReach } from '../../engine/wallet.ts'
 import { blockEvents } from './ledger.ts'
-import { inOrder, notAmong } from './live.ts'
+import { inOrder, notAmong } from './live-fills.ts'
 import type { FetchGroup, FetchMarkets } from './markets.ts'
 
 /**

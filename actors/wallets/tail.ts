@@ -10,7 +10,7 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import { LedgerBlock, packBlock } from '../../engine/wallets/ledger.ts'
 import { type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 import { blockEvents } from './ledger.ts'
-import { inOrder, notAmong } from './live.ts'
+import { inOrder, notAmong } from './live-fills.ts'
 import type { ReadingResult } from './reading.ts'
 
 /** Readings that get no further for so long have lost their place: the venue no longer lists the last event. */

@@ -2,7 +2,7 @@
 // events, which is what is shown. One reading of the venue at a time; between readings live fills are shown at once, and
 // the next reading replaces them.
 // Not for: when a wallet is read, or how long it stays in memory (wallets.ts); what users see of it
-// (actors/wallets/look.ts). Upholds WALLETS1 to WALLETS9, WALLETS14, WALLETS19 to WALLETS22.
+// (actors/wallets/valuation.ts). Upholds WALLETS1 to WALLETS9, WALLETS14, WALLETS19 to WALLETS22.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
@@ -21,7 +21,7 @@ import {
 } from './forward.ts'
 import { eventsBetween, lacksGroups, learnGroupsOf, newFacts } from './groups.ts'
 import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
-import { type LiveFills, notAmong } from './live.ts'
+import { type LiveFills, notAmong } from './live-fills.ts'
 import { type LedgerDifference, WalletMerge } from './merge.ts'
 import { type ReadingResult, readWallet, type Settled, type WalletSource } from './reading.ts'
 import { type OpenedTally, packedBytes, rankedFigures } from './stored.ts'

@@ -19,19 +19,19 @@ import type { Storage, StoredWhale } from '../../storage/contract/storage.ts'
 import type { StoredWallet } from '../../storage/contract/wallets.ts'
 import type { CatalogWatcher, MarketView } from '../views.ts'
 import type { WhaleWatcher } from '../whales/whales.ts'
-import { unavailable, WalletCallers, WalletDeadline } from './callers.ts'
+import { unavailable, WalletAddresses, WalletDeadline } from './addresses.ts'
 import { WalletCatchUps } from './catch-ups.ts'
 import { WalletComparisons } from './comparisons.ts'
 import { WalletFollows } from './follows.ts'
 import { LedgerDamage } from './ledger.ts'
-import { LiveFills } from './live.ts'
-import { WalletLook } from './look.ts'
+import { LiveFills } from './live-fills.ts'
 import { type WalletMarketParts, WalletMarkets } from './markets.ts'
 import { WalletOwnTrades } from './own-trades.ts'
 import { WalletRanking } from './ranking.ts'
 import { type ReadingSource, WalletReadings } from './readings.ts'
 import { WalletRereads } from './rereads.ts'
 import type { OpenedTally } from './stored.ts'
+import { WalletValuation } from './valuation.ts'
 import type { WalletDoubt, WalletsView, WalletView } from './views.ts'
 import { Wallet } from './wallet.ts'
 import { type WarmWallet, WarmWallets } from './warm-wallets.ts'
@@ -64,7 +64,7 @@ type AttachedVenue = Pick<Venue, 'wallets' | 'catalog'> & {
 const YOUNG_MS = 5_000
 /** At a request so long after a reading that lacked a live fill the wallet is read again. */
 const UNTOLD_MS = 2_000
-/** The upkeep reads a wallet again whose oldest unsettled event is so old, which settles the event. */
+/** The maintenance reads a wallet again whose oldest unsettled event is so old, which settles the event. */
 const LATE_MS = 300_000
 /** Live fills are stored after so long: a kill loses no more of them, and only those that the venue forgets as well. */
 const STORE_TAILS_MS = 500
@@ -74,8 +74,8 @@ const WAITS_MAX = 3
 const COMPARE_MS = 1_000
 /** Our own log of trades is searched at most so often for one wallet. */
 const OWN_EVERY_MS = MINUTE_MS
-const UPKEEP_EVERY_MS = MINUTE_MS
-/** Overdue wallets that the upkeep reads in a minute, and followed ones without live fills: the quota is for requested
+const MAINTENANCE_EVERY_MS = MINUTE_MS
+/** Overdue wallets that the maintenance reads in a minute, and followed ones without live fills: the quota is for requested
  * wallets. */
 const OVERDUE_MAX = 8
 
@@ -95,7 +95,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   readonly #warm: WarmWallets
   readonly #comparisons: WalletComparisons
   readonly #readings: WalletReadings
-  readonly #callers: WalletCallers
+  readonly #addresses: WalletAddresses
   readonly #catchUps: WalletCatchUps
   readonly #rereads: WalletRereads
   readonly #ownTrades: WalletOwnTrades
@@ -134,7 +134,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const idle = () => this.#readings.idle()
     this.#comparisons = new WalletComparisons({ clock, log: this.#log, idle })
     this.#catchUps = new WalletCatchUps({ clock, read: (warm) => this.#readInBackground(warm) })
-    this.#callers = new WalletCallers({
+    this.#addresses = new WalletAddresses({
       ...{ table: storage.wallets, clock, warmWallets: this.#warm, signal: this.#stopping.signal },
       takeIn: (record, opened) => this.#takeIn(record, opened),
       ownTrades: (address) => this.#ownTrades.of(address),
@@ -176,7 +176,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     for (const { proxy, askedAtMs } of asked) this.#follows.ask(proxy, askedAtMs)
     const loaded = this.#whales.load(storage.whales, nowMs, this.#stopping.signal)
     loaded.catch((error: unknown) => this.#log.error({ err: error }, 'whales are not known'))
-    this.#timers.push(clock.every(UPKEEP_EVERY_MS, () => this.#upkeep()))
+    this.#timers.push(clock.every(MAINTENANCE_EVERY_MS, () => this.#maintenance()))
   }
 
   /** Takes an open venue; does nothing for one without wallets. */
@@ -244,7 +244,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const deadline = new WalletDeadline(this.#parts.clock, walletWaitMsMax, signals)
     try {
       const venue = this.#source?.wallets ?? null
-      const warm = await this.#callers.warmOf(address, venue, deadline)
+      const warm = await this.#addresses.warmOf(address, venue, deadline)
       return warm === null ? null : { warm, view: await this.#lookAt(warm, deadline) }
     } finally {
       deadline.end()
@@ -341,7 +341,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     if (this.#isLacking(wallet)) void this.#keepOwn(warm)
     if (this.#isLacking(wallet) && this.#rereads.ask(wallet, 'lacking')) this.#readSoon(warm)
     void this.#compare(warm, source)
-    this.#callers.renew(warm, source.wallets)
+    this.#addresses.renew(warm, source.wallets)
   }
 
   /** Adds what our own log of trades knows of a wallet; at most once in `OWN_EVERY_MS`. */
@@ -393,7 +393,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
       record,
       opened,
     )
-    const look = new WalletLook({ clock, markets: this.#markets }, wallet)
+    const look = new WalletValuation({ clock, markets: this.#markets }, wallet)
     const never = {
       freshMs: null,
       failedMs: null,
@@ -419,7 +419,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
    * Every minute: unfollows wallets, ends the hour in the ranking, and reads wallets with something to put right, and some
    * of those whose live fills the venue's history should have by now, or which the stream repeated.
    */
-  #upkeep(): void {
+  #maintenance(): void {
     const nowMs = this.#parts.clock.nowMs()
     this.#follows.expire(nowMs)
     const rolled = this.#ranking.roll(this.#stopping.signal)

@@ -5,11 +5,11 @@
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletWarmBytesMax } from '../../engine/limits.ts'
 import type { Compared } from './comparisons.ts'
-import type { WalletLook } from './look.ts'
+import type { WalletValuation } from './valuation.ts'
 
 /** Times are monotonic; null: never. */
 export interface WarmWallet extends Compared {
-  readonly look: WalletLook
+  readonly look: WalletValuation
   /** The reading under way; resolves to whether the venue answered. */
   reading: Promise<boolean> | null
   /** When the last reading that the venue answered began, and when the last one failed. */

@@ -134,7 +134,7 @@ export class Deliveries {
     this.#wake(queue)
   }
 
-  /** Ends a webhook: attempts are aborted and none follows. Its deliveries are removed by the housekeeping (upkeep.ts). */
+  /** Ends a webhook: attempts are aborted and none follows. Its deliveries are removed by the housekeeping (maintenance.ts). */
   close(number: WebhookNumber): void {
     const queue = this.#queues.get(number)
     if (queue === undefined) return

@@ -23,7 +23,7 @@ import type { Webhook, WebhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { MarketSummary, StoredWhale } from '../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import type { Deliveries } from './deliveries.ts'
-import type { WebhookIndex } from './index-of-listeners.ts'
+import type { WebhookIndex } from './listeners.ts'
 import { basePrice, PriceBases } from './price-bases.ts'
 
 export interface WebhookEventParts {
@@ -78,9 +78,10 @@ export class WebhookEvents implements Watcher {
     this.#take({ kind: 'whale', market, whale, venueTimeMs, receivedAtMs })
   }
 
-  /** An opportunity that grows older may be what a webhook waits for. */
+  /** An opportunity that grows older may be what a webhook waits for; of thousands each grows four times a second. */
   onLasting(update: LastingArbitrage): void {
-    this.#take(update)
+    const beforeMs = update.reachedBefore?.ageMs ?? 0
+    if (this.#parts.index.hasAge(beforeMs, update.reached.ageMs)) this.#take(update)
   }
 
   onForget(market: MarketNumber): void {

@@ -26,8 +26,8 @@ import type { AccountWatcher, GoneReason } from '../accounts/directory.ts'
 import type { WhaleWatcher } from '../whales/whales.ts'
 import { Deliveries } from './deliveries.ts'
 import { type WebhookEventParts, WebhookEvents } from './events.ts'
-import { WebhookIndex } from './index-of-listeners.ts'
-import { WebhookUpkeep } from './upkeep.ts'
+import { WebhookIndex } from './listeners.ts'
+import { WebhookMaintenance } from './maintenance.ts'
 import type {
   DeliveryView,
   WebhookChange,
@@ -77,7 +77,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   readonly #indexed = new Map<string, Webhook>()
   readonly #deliveries: Deliveries
   readonly #events: WebhookEvents
-  readonly #upkeep: WebhookUpkeep
+  readonly #maintenance: WebhookMaintenance
 
   /** Reads every webhook. Events are taken from now on, and sent after `start`. */
   constructor(parts: WebhookParts) {
@@ -90,7 +90,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const { bodies, market } = parts
     const index = this.#index
     this.#events = new WebhookEvents({ index, deliveries, outbox, bodies, clock, metrics, market })
-    this.#upkeep = new WebhookUpkeep({ outbox, deliveries, clock, log })
+    this.#maintenance = new WebhookMaintenance({ outbox, deliveries, clock, log })
     this.watcher = this.#events
     for (const webhook of storage.webhooks.all()) this.#keep(webhook)
     metrics.gauge('webhooks', 'Registered webhooks.', () => this.#byId.size)
@@ -100,13 +100,13 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   start(): void {
     const known = new Set<WebhookNumber>()
     for (const { number } of this.#byId.values()) known.add(number)
-    this.#upkeep.start((number) => known.has(number))
+    this.#maintenance.start((number) => known.has(number))
     this.#deliveries.start()
   }
 
   /** Aborts attempts; undelivered deliveries stay pending. Call it before the Caller is stopped. */
   stop(): void {
-    this.#upkeep.stop()
+    this.#maintenance.stop()
     this.#deliveries.stop()
   }
 
@@ -215,7 +215,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       this.#keep(webhook)
       throw error
     }
-    this.#upkeep.clear(webhook.number)
+    this.#maintenance.clear(webhook.number)
     return true
   }
 

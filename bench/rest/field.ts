@@ -2,6 +2,7 @@
 // venues that go on sending, and the two others with answers taken from it. Knows what is asked of each, and what
 // each has used of the processor. Not for: what is compared (rest.bench.ts).
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
 import { Child } from '../child.ts'
@@ -19,16 +20,21 @@ import type {
 } from './messages.ts'
 
 const MESSAGES_PER_SECOND = 200
-const CONNECTIONS = 16
+/** Of the run that leaves trades behind, and how long it lasts. */
+const STORED_PER_SECOND = 3_000
+const STORED_MS = 10_000
+const CONNECTIONS = 64
 const MICROS = 1_000_000
+/** Rows of a page. */
+const PAGE = 20
 /** Of uWebSockets.js, Node and the protocol itself: each server writes its own. */
 const OWN_HEADERS = ['date', 'connection', 'content-length', 'transfer-encoding', 'uwebsockets']
 
 /** A route with what is asked of it. */
 export interface AskedRoute extends ServedRoute {
   readonly name: string
-  /** One market's: fastify serves it too. */
-  readonly isHot: boolean
+  /** `hot`: a market's present record, which fastify serves too. `list`: of markets. `past`: a market's newest page. */
+  readonly kind: 'hot' | 'list' | 'past'
   readonly requests: readonly AskedPath[]
   /** Mean length of an answer. */
   readonly bytes: number
@@ -46,7 +52,7 @@ export interface FieldSize {
   readonly marketsPerVenue: number
   /** Markets that are asked for. */
   readonly askedCount: number
-  /** Only the first hot route and the search. */
+  /** Of each kind the last route only. */
   readonly isShort: boolean
 }
 
@@ -56,6 +62,11 @@ interface Row {
 }
 interface Page {
   readonly markets: readonly Row[]
+}
+/** Rows of a market's past; whether a candle is closed depends on when it is asked for. */
+interface PastPage {
+  readonly trades?: readonly object[]
+  readonly candles?: readonly { readonly closed: boolean }[]
 }
 
 export class RestField {
@@ -87,14 +98,8 @@ export class RestField {
     }
     let service: LiveService | null = null
     try {
-      const { marketsPerVenue } = size
-      service = await LiveService.start({
-        dataDir,
-        marketsPerVenue,
-        messagesPerSecond: MESSAGES_PER_SECOND,
-      })
-      await service.catalogsLoaded()
-      await service.booksLive(0)
+      if (!size.isShort) await storeTrades(dataDir, size)
+      service = await startedService(dataDir, size, MESSAGES_PER_SECOND)
       const { routes, headers } = await routesOf(service, size)
       const opening: ServerCommand = { kind: 'open', apiKey: service.key, headers, routes }
       const at = async (child: Child<ServerCommand, ServerReport>): Promise<string> => {
@@ -175,18 +180,21 @@ export class RestField {
 
   /**
    * Stops the world and compares what ours answers then: books with the simulator's own, prices and rows of lists
-   * with the record of the market. Returns what was compared, as lines; throws with the first difference.
+   * with the record of the market, pages of the past with longer ones. Returns what was compared, as lines; throws with
+   * the first difference.
    */
   async judge(): Promise<readonly string[]> {
     await this.#service.pauseWorld()
-    const hot = this.routes.filter(({ isHot }) => isHot)
-    const asked = new Set(hot.flatMap(({ byMarket }) => Object.keys(byMarket)))
+    const asked = new Set(this.routes.flatMap(({ byMarket }) => Object.keys(byMarket)))
     const truth = [...(await this.#service.truthBooks())].filter(([id]) => asked.has(id))
     check(truth.length === asked.size, `${truth.length} of ${asked.size} markets have a true book`)
     const lines = [...(await equalLines(new Map(truth), (id) => this.#service.book(id)))]
     for (const id of asked) lines.push(await this.#judgePrice(id))
-    for (const { isHot, requests } of this.routes) {
-      if (!isHot) for (const { path } of requests) lines.push(await this.#judgeList(path))
+    for (const { kind, requests } of this.routes) {
+      for (const { path } of requests) {
+        if (kind === 'list') lines.push(await this.#judgeList(path))
+        if (kind === 'past') lines.push(await this.#judgePast(path))
+      }
     }
     return lines
   }
@@ -213,10 +221,42 @@ export class RestField {
     return `${path} ${markets.map(({ id }) => id).join(' ')}`
   }
 
+  /** A page is the newest part of one that nobody asked for before. */
+  async #judgePast(path: string): Promise<string> {
+    const longer = path.replace(/limit=\d+/, `limit=${2 * PAGE}`)
+    const [own, other] = [await this.#pastRows(path), await this.#pastRows(longer)]
+    const newest = path.includes('/trades') ? other.slice(0, PAGE) : other.slice(-PAGE)
+    check(own.join() === newest.join(), `${path} has\n${own}\nnot\n${newest}`)
+    return `${path} ${own.length}`
+  }
+
+  async #pastRows(path: string): Promise<readonly string[]> {
+    const { trades, candles = [] } = await this.#service.read<PastPage>(path)
+    return (trades ?? candles.map(({ closed, ...bar }) => bar)).map((row) => JSON.stringify(row))
+  }
+
   async close(): Promise<void> {
     const { limit, fastify } = this.#children
     await Promise.all([this.#load.end(), limit.end(), fastify.end(), this.#service.kill()])
   }
+}
+
+async function startedService(
+  dataDir: string,
+  { marketsPerVenue }: FieldSize,
+  messagesPerSecond: number,
+): Promise<LiveService> {
+  const service = await LiveService.start({ dataDir, marketsPerVenue, messagesPerSecond })
+  await service.catalogsLoaded()
+  await service.booksLive(0)
+  return service
+}
+
+/** An earlier run of the service leaves full pages of trades. */
+async function storeTrades(dataDir: string, size: FieldSize): Promise<void> {
+  const service = await startedService(dataDir, size, STORED_PER_SECOND)
+  await pause(STORED_MS)
+  await service.stop()
 }
 
 /** The routes with paths to ask and the answers that ours gives now, and the headers of such an answer. */
@@ -232,28 +272,45 @@ async function routesOf(
   const rows = pages.flatMap(({ markets }) => markets)
   check(rows.length > 1, 'both venues have open markets')
   const first = await answerOf(service, `/v1/markets/${encodeURIComponent(rows[0]?.id ?? '')}`)
+  const hot = (tail: string): Promise<AskedRoute> => hotRoute(service, tail, rows)
+  const listed = (route: ListedRoute): Promise<AskedRoute> => listRoute(service, route)
   const routes = [
-    await hotRoute(service, { name: '/markets/{id}/price', tail: '/price', rows }),
-    await hotRoute(service, { name: '/markets/{id}/orderbook', tail: '/orderbook', rows }),
-    await hotRoute(service, { name: '/markets/{id}', tail: '', rows }),
-    await listRoute(service, '/markets', listPaths(rows)),
-    await listRoute(service, '/markets/search', searchPaths(rows)),
+    await hot('/price'),
+    await hot('/orderbook'),
+    await hot(''),
+    await listed({ name: '/markets', kind: 'list', paths: listPaths(rows) }),
+    await listed({ name: '/markets/search', kind: 'list', paths: searchPaths(rows) }),
+    await listed({
+      name: '/markets/{id}/trades',
+      kind: 'past',
+      paths: pastPaths(rows, '/trades?order=desc'),
+    }),
+    await listed({
+      name: '/markets/{id}/candles',
+      kind: 'past',
+      paths: pastPaths(rows, '/candles?interval=5m'),
+    }),
   ]
-  const kept = isShort ? routes.filter((_, index) => index === 0 || index === 4) : routes
-  return { routes: kept, headers: first.headers }
+  const isLastOfKind = ({ kind }: AskedRoute, index: number): boolean =>
+    routes[index + 1]?.kind !== kind
+  return { routes: isShort ? routes.filter(isLastOfKind) : routes, headers: first.headers }
 }
 
 const listPaths = (rows: readonly Row[]): string[] =>
-  rows.slice(0, 5).map((_, index) => `/v1/markets?limit=20&offset=${index}`)
+  rows.slice(0, 5).map((_, index) => `/v1/markets?limit=${PAGE}&offset=${index}`)
 
 const searchPaths = (rows: readonly Row[]): string[] =>
   wordsOf(rows)
     .slice(0, 20)
-    .map((word) => `/v1/markets/search?limit=20&search=${encodeURIComponent(word)}`)
+    .map((word) => `/v1/markets/search?limit=${PAGE}&search=${encodeURIComponent(word)}`)
+
+const pastPaths = (rows: readonly Row[], tail: string): string[] =>
+  rows.map(({ id }) => `/v1/markets/${encodeURIComponent(id)}${tail}&limit=${PAGE}`)
 
 async function hotRoute(
   service: LiveService,
-  { name, tail, rows }: { name: string; tail: string; rows: readonly Row[] },
+  tail: string,
+  rows: readonly Row[],
 ): Promise<AskedRoute> {
   const byMarket: Record<string, string> = {}
   const requests: AskedPath[] = []
@@ -263,20 +320,27 @@ async function hotRoute(
     requests.push({ path, says: JSON.stringify(id) })
   }
   const bodies = Object.values(byMarket)
-  const pattern = `/v1/markets/:market_id${tail}`
-  return { name, isHot: true, pattern, requests, byMarket, ...ordinary(bodies) }
+  const name = `/markets/{id}${tail}`
+  return { name, kind: 'hot', pattern: patternOf(name), requests, byMarket, ...ordinary(bodies) }
+}
+
+interface ListedRoute {
+  readonly name: string
+  readonly kind: 'list' | 'past'
+  readonly paths: readonly string[]
 }
 
 async function listRoute(
   service: LiveService,
-  name: string,
-  paths: readonly string[],
+  { name, kind, paths }: ListedRoute,
 ): Promise<AskedRoute> {
   const bodies: string[] = []
   for (const path of paths) bodies.push((await answerOf(service, path)).body)
-  const requests = paths.map((path) => ({ path, says: '{"markets":[{' }))
-  return { name, isHot: false, pattern: `/v1${name}`, requests, byMarket: {}, ...ordinary(bodies) }
+  const requests = paths.map((path) => ({ path, says: '":[' }))
+  return { name, kind, pattern: patternOf(name), requests, byMarket: {}, ...ordinary(bodies) }
 }
+
+const patternOf = (name: string): string => `/v1${name.replace('{id}', ':market_id')}`
 
 /** The answer nearest to the mean size, so that all send as many bytes. */
 function ordinary(bodies: readonly string[]): { constant: string; bytes: number } {

@@ -13,7 +13,7 @@ import { renderEvent } from '../../engine/venues/simulator/kalshi/events.ts'
 import { renderMarket } from '../../engine/venues/simulator/kalshi/render.ts'
 import { eventRow } from '../../engine/venues/simulator/polymarket/events.ts'
 import { gammaMarket } from '../../engine/venues/simulator/polymarket/render.ts'
-import { SimulatedWorld } from '../../engine/venues/simulator/world.ts'
+import { SimulatedWorld } from '../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../test/support/fakes/manual-clock.ts'
 import { check, openStorage } from '../harness.ts'
 

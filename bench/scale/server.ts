@@ -3,13 +3,11 @@
 // Not for: requests (bench/scale/requests.ts), or what is compared (scale.bench.ts).
 
 import { readFileSync } from 'node:fs'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
-import { newTimes, openStorage, timeInTurns } from '../harness.ts'
+import { collectGarbage, newTimes, openStorage, timeInTurns } from '../harness.ts'
 import { processorMicros, Reports, takeCommands } from '../in-child.ts'
 import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 import { SCALE_NOW } from './fill.ts'
@@ -94,21 +92,12 @@ function look(): void {
   })
 }
 
-/** Twice, since the first frees what the second can give back. */
-function collect(): void {
-  setFlagsFromString('--expose-gc')
-  const garbageCollector: unknown = runInNewContext('gc')
-  if (typeof garbageCollector !== 'function') throw new Error('the garbage cannot be collected')
-  garbageCollector()
-  garbageCollector()
-}
-
 takeCommands(async (command: ScaleCommand) => {
   if (command.kind === 'open') quiet = await open(command.dataDir)
   else if (command.kind === 'route') {
     if (quiet !== null) route(quiet, command)
   } else {
-    if (command.kind === 'settle') collect()
+    if (command.kind === 'settle') collectGarbage()
     look()
   }
 })

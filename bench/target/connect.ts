@@ -4,6 +4,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../engine/clock.ts'
+import type { TargetRequest } from '../arguments.ts'
 import {
   type BenchResult,
   check,
@@ -13,7 +14,6 @@ import {
   record,
   timesRow,
 } from '../harness.ts'
-import type { TargetRequest } from '../request.ts'
 import { openStreams, Received, TargetStream } from './stream.ts'
 import type { Target } from './target.ts'
 

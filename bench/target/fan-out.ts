@@ -7,6 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
+import { TargetError, type TargetRequest } from '../arguments.ts'
 import {
   type BenchResult,
   check,
@@ -16,7 +17,6 @@ import {
   record,
   timesRow,
 } from '../harness.ts'
-import { TargetError, type TargetRequest } from '../request.ts'
 import { openStreams, Received, type StreamMessage, TargetStream } from './stream.ts'
 import type { Target } from './target.ts'
 

@@ -2,9 +2,9 @@
 // each timed from the planned moment. Any answer but 200 ends it. Not for: how they are sent (open-loop.ts).
 // Upholds BENCH8, BENCH11.
 
+import { TargetError, type TargetRequest } from '../arguments.ts'
 import { type BenchResult, figureRow, hashOf, timesRow } from '../harness.ts'
 import { type PlannedRequest, refusalText, runPlanned } from '../open-loop.ts'
-import { TargetError, type TargetRequest } from '../request.ts'
 import type { Target } from './target.ts'
 
 /** Rejects with TargetError when a request was not answered with 200. */

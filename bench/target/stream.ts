@@ -5,7 +5,7 @@
 
 import { WebSocket } from 'ws'
 import { systemClock } from '../../engine/clock.ts'
-import { TargetError } from '../request.ts'
+import { TargetError } from '../arguments.ts'
 import type { Target } from './target.ts'
 
 const WAIT_MS_MAX = 30_000

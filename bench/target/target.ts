@@ -5,9 +5,9 @@
 
 import { networkInterfaces } from 'node:os'
 import { systemClock } from '../../engine/clock.ts'
+import { TargetError, type TargetName, type TargetRequest } from '../arguments.ts'
 import type { BenchResult } from '../harness.ts'
 import type { Outcome } from '../report/report.ts'
-import { TargetError, type TargetName, type TargetRequest } from '../request.ts'
 import { runTargetConnect } from './connect.ts'
 import { runTargetFanOut } from './fan-out.ts'
 import { runTargetRest } from './rest.ts'

@@ -24,8 +24,8 @@ export const CONTRACT_STEP = sizeMicros(10_000)
 
 /** One outcome that is bought as a taker. */
 export interface Leg {
-  /** What it is offered for, cheapest first. */
-  readonly asks: readonly Level[]
+  /** What it is offered for, cheapest first; read as far as it is bought. */
+  readonly asks: Iterable<Level>
   readonly fees: FeeModel
 }
 
@@ -144,14 +144,13 @@ function costOf(fills: readonly Fill[]): UsdMicros {
 
 /** One leg's book while it is taken. */
 class Taking {
-  readonly #asks: readonly Level[]
-  #next = 0
+  readonly #asks: Iterator<Level>
   /** At the present level; 0 only behind the last one. */
   left = 0
   price: PriceMicros = PRICE_ONE
 
-  constructor(asks: readonly Level[]) {
-    this.#asks = asks
+  constructor(asks: Iterable<Level>) {
+    this.#asks = asks[Symbol.iterator]()
     this.#advance()
   }
 
@@ -161,9 +160,9 @@ class Taking {
   }
 
   #advance(): void {
-    for (this.left = 0; this.left <= 0; this.#next += 1) {
-      const level = this.#asks[this.#next]
-      if (level === undefined) return
+    for (this.left = 0; this.left <= 0; ) {
+      const { done, value: level } = this.#asks.next()
+      if (done === true) return
       this.price = level.price
       this.left = level.size - (level.size % CONTRACT_STEP)
     }

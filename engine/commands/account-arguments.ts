@@ -1,7 +1,7 @@
 // The command line of `npm run account`: its arguments → a command of the admin socket, or a sentence that says what is
 // accepted. Not for: doing it (account.ts). Upholds ACCOUNTCMD1.
 
-import { TIER_NAMES, TIERS } from '../account.ts'
+import { TIER_NAMES, TIERS } from '../accounts/account.ts'
 import type { AdminRequest } from '../admin/socket.ts'
 import { type Arguments, UsageError } from '../process/command-line.ts'
 

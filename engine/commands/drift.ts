@@ -1,7 +1,7 @@
 // `npm run drift`: asks the configured venues once whether they send what the code does not know, reads their catalogues,
 // and prints the table, with each market that cannot be read and why. A running engine is not needed and not asked: its
 // own table, of what its sockets brought as well, is `drift` in /health.
-// Not for: what is asked and judged (engine/venues/drift-report.ts). Upholds DRIFT14.
+// Not for: what is asked and judged (engine/venues/drift/report.ts). Upholds DRIFT14.
 
 import { systemClock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
@@ -10,7 +10,7 @@ import { openProgress, UsageError } from '../process/command-line.ts'
 import { silentLog } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
 import { systemRandom } from '../random.ts'
-import { type DriftReport, readDrift } from '../venues/drift-report.ts'
+import { type DriftReport, readDrift } from '../venues/drift/report.ts'
 import { openSource } from '../venues/source.ts'
 import { openVenues, type VenueAddresses, venueTable } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'

@@ -9,8 +9,11 @@ import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { textOf } from '../json-fields.ts'
 import { isRecord } from '../json-record.ts'
+import { type OpenEncoder, openEncoder } from '../matching/encoder/encoder-folder.ts'
+import { type Judged, judge, textsOfPairs } from '../matching/offline/evaluation.ts'
 import { type LabelledPair, labelledPairOf } from '../matching/offline/labelled-pair.ts'
 import { Siblings } from '../matching/offline/siblings.ts'
+import { type Arguments, type Progress, UsageError } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 
 /** Fields under which an answer of either venue holds its rows. */
@@ -45,15 +48,50 @@ export async function rowsOf(file: string): Promise<readonly unknown[]> {
 }
 
 /** The files of labelled pairs that are judged and learned from where none is named, under SHARED_DATA. */
-export const LABELLED: readonly string[] = ['pairs-dev.jsonl', 'pairs-dev-2.jsonl']
+const LABELLED: readonly string[] = ['pairs-dev.jsonl', 'pairs-dev-2.jsonl']
+/** The option of commands that names others. */
+export const PAIRS_OPTION = {
+  takes: 'FILE',
+  means: `labelled pairs as JSON lines, plain or gzip (${LABELLED.join(', ')} of SHARED_DATA)`,
+  isMany: true,
+} as const
+const SIBLINGS_FILE = 'kalshi-events-to-2026-02.jsonl.gz'
 
 /** The path of a recorded file under SHARED_DATA, or beside the repository. */
 export function sharedFile(name: string): string {
   return join(process.env.SHARED_DATA ?? '../shared/data', name)
 }
 
-/** The labelled pairs of files, or of those under SHARED_DATA; rows that are none are counted on standard error and left out. */
-export async function labelledPairsOf(named: readonly string[]): Promise<readonly LabelledPair[]> {
+/** The encoder of MATCH_ENCODER_DIR; null where none is named. Throws UsageError for one that cannot be used. */
+export async function namedEncoder(): Promise<OpenEncoder | null> {
+  const folder = process.env.MATCH_ENCODER_DIR ?? ''
+  if (folder === '') return null
+  const opened = await openEncoder(folder)
+  if (opened.kind === 'open') return opened
+  throw new UsageError(`MATCH_ENCODER_DIR ${opened.reason}`)
+}
+
+/**
+ * The labelled pairs of the files of `--pairs`, or of those under SHARED_DATA, compared, by meaning too where there is an encoder.
+ */
+export async function judgedPairs(
+  given: Arguments<'pairs'>,
+  encoded: OpenEncoder | null,
+  progress: Progress,
+): Promise<readonly Judged[]> {
+  progress.show('reading', true)
+  const pairs = await labelledPairsOf(given.texts('pairs'))
+  const near = await siblings()
+  if (encoded !== null) {
+    progress.show('reading meanings', true)
+    await encoded.encoder.read(textsOfPairs(pairs, near))
+  }
+  progress.show(`judging ${pairs.length} pairs`, true)
+  return judge(pairs, near, encoded?.encoder)
+}
+
+/** Rows that are no labelled pairs are counted on standard error and left out. */
+async function labelledPairsOf(named: readonly string[]): Promise<readonly LabelledPair[]> {
   const files = named.length > 0 ? named : LABELLED.map(sharedFile)
   const pairs: LabelledPair[] = []
   for (const file of files) {
@@ -68,15 +106,13 @@ export async function labelledPairsOf(named: readonly string[]): Promise<readonl
 }
 
 /** Titles of venue b under SHARED_DATA, as neighbours of labelled questions. */
-export async function siblings(): Promise<Siblings> {
+async function siblings(): Promise<Siblings> {
   const titles: string[] = []
   for await (const row of dumpRows(sharedFile(SIBLINGS_FILE))) {
     if (isRecord(row)) titles.push(textOf(row, 'title'))
   }
   return new Siblings(titles)
 }
-
-const SIBLINGS_FILE = 'kalshi-events-to-2026-02.jsonl.gz'
 
 async function wholeRows(file: string, isZipped: boolean): Promise<readonly unknown[]> {
   const bytes = await readFile(file)

@@ -4,19 +4,13 @@
 
 import { writeFileSync } from 'node:fs'
 import { WEIGHTS } from '../matching/compare/weights.ts'
-import {
-  crossScore,
-  judge,
-  PARTINGS,
-  type Scored,
-  scoreAll,
-} from '../matching/offline/evaluation.ts'
+import { crossScore, PARTINGS, type Scored, scoreAll } from '../matching/offline/evaluation.ts'
 import { pairReport } from '../matching/offline/report.ts'
 import { seriesReport } from '../matching/offline/series-rules.ts'
 import { type Arguments, openProgress } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
-import { LABELLED, labelledPairsOf, rowsOf, siblings } from './dump-lines.ts'
+import { judgedPairs, namedEncoder, PAIRS_OPTION, rowsOf } from './dump-lines.ts'
 
 const WORST_SHOWN = 20
 /** The parting whose kinds, vetoes, bands and mistakes are printed: the figure to quote. */
@@ -29,11 +23,7 @@ const COMMAND = {
   words: {},
   wordCounts: [0, 0],
   options: {
-    pairs: {
-      takes: 'FILE',
-      means: `labelled pairs as JSON lines, plain or gzip (${LABELLED.join(', ')} of SHARED_DATA)`,
-      isMany: true,
-    },
+    pairs: PAIRS_OPTION,
     out: { takes: 'FILE', means: 'writes each pair with its score, its kind left out' },
     worst: { takes: 'N', means: `how many of the worst pairs are shown (${WORST_SHOWN})` },
     series: { takes: 'FILE', means: 'says which differences of rules are recognised instead' },
@@ -51,13 +41,14 @@ async function main(given: Arguments<Option>): Promise<void> {
   }
   const worst = given.number('worst', { above: 0, max: Number.POSITIVE_INFINITY, isWhole: true })
   const progress = openProgress()
-  const judged = judge(await labelledPairsOf(given.texts('pairs')), await siblings())
+  const encoded = await namedEncoder()
+  const judged = await judgedPairs(given, encoded, progress)
   const runs = PARTINGS.map(([name, partOf]) => {
     progress.show(name, true)
     return { name, scored: crossScore(judged, partOf) }
   })
   progress.end()
-  const served = { name: 'as served', scored: scoreAll(judged, WEIGHTS) }
+  const served = { name: 'as served', scored: scoreAll(judged, encoded?.model ?? WEIGHTS) }
   const quoted = runs.find(({ name }) => name === QUOTED)?.scored ?? []
   process.stdout.write(
     `${pairReport([served, ...runs], quoted, worst ?? WORST_SHOWN).join('\n')}\n`,

@@ -6,6 +6,8 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { systemClock } from '../clock.ts'
 import { JUDGE } from '../matching/compare/judge.ts'
+import { MATCH_SCORE } from '../matching/compare/score.ts'
+import { encodedJudge, textsOf } from '../matching/encoder/encoded-judge.ts'
 import { addDumpRow } from '../matching/offline/dump-rows.ts'
 import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
 import {
@@ -19,9 +21,7 @@ import type { Steps } from '../steps.ts'
 import type { MatchEvent, MatchMarket, SubjectReader } from '../subject.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
-import { dumpRows } from './dump-lines.ts'
-
-const HIGH_SCORE_MIN = 80
+import { dumpRows, namedEncoder } from './dump-lines.ts'
 
 const COMMAND = {
   name: 'npm run match:corpus',
@@ -63,7 +63,7 @@ async function main(given: Given): Promise<void> {
   const a = await readSide(FIRST.subjects, given.texts('venue-a'), take)
   const b = await readSide(SECOND.subjects, given.texts('venue-b'), take)
   const readMs = systemClock.monotonicMs()
-  const matches = finishShowing(matchCorpus(a, b, JUDGE))
+  const matches = await matchSides(a, b)
   const matchedMs = systemClock.monotonicMs()
   await write(out ?? '', matches)
   progress.end()
@@ -71,7 +71,7 @@ async function main(given: Given): Promise<void> {
   say(`matched in ${seconds(matchedMs - readMs)}, ${matches.judgedCount} pairs of markets judged`)
   for (const grain of ['markets', 'events'] as const) {
     const pairs = matches[grain]
-    const high = pairs.filter(({ judged }) => judged.score >= HIGH_SCORE_MIN)
+    const high = pairs.filter(({ judged }) => judged.score >= MATCH_SCORE)
     const identical = high.filter(({ judged }) => judged.relation === 'identical')
     say(
       `${grain}: ${pairs.length} pairs, ${high.length} of at least 80, ${identical.length} identical`,
@@ -97,6 +97,17 @@ async function readSide(
     }
   }
   return subjects
+}
+
+/** By the judge of the service, or by that of MATCH_ENCODER_DIR. */
+async function matchSides(a: VenueSubjects, b: VenueSubjects): Promise<CorpusMatches> {
+  const encoded = await namedEncoder()
+  if (encoded === null) return finishShowing(matchCorpus(a, b, JUDGE))
+  progress.show('reading meanings', true)
+  for (const { markets, events } of [a, b]) {
+    await encoded.encoder.read([...markets.flatMap(textsOf), ...events.map(({ title }) => title)])
+  }
+  return finishShowing(matchCorpus(a, b, encodedJudge(encoded)))
 }
 
 /** Does all steps, and shows how many were done. */
@@ -152,7 +163,7 @@ async function sayKnown(
     const tally = counts[pair.grain]
     const first = pair.isSame ? 0 : 3
     tally[first] = (tally[first] ?? 0) + 1
-    if (score >= HIGH_SCORE_MIN) tally[first + 1] = (tally[first + 1] ?? 0) + 1
+    if (score >= MATCH_SCORE) tally[first + 1] = (tally[first + 1] ?? 0) + 1
     if (pair.isSame && score >= 0) tally[2] = (tally[2] ?? 0) + 1
   }
   for (const [grain, [same = 0, high = 0, any = 0, others = 0, wrong = 0]] of Object.entries(

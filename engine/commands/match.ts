@@ -1,8 +1,8 @@
-// `npm run match -- confirm|reject|forget MARKET_A MARKET_B` and `npm run match -- list`: an operator's verdict on a
-// pair, which stands above every score. Asks the engine that holds the data folder over its socket; markets are named by
-// their unified ids, so an engine must run. The answer shows the verdict as it is kept: a confirmed pair whose sides were
+// `npm run match -- confirm|reject|forget ONE OTHER` and `npm run match -- list`: an operator's verdict on a pair of markets,
+// or on all pairs of two families, which stands above every score. Asks the engine that holds the data folder over its socket; markets are named by
+// their unified ids, families by patterns, so an engine must run. The answer shows the verdict as it is kept: a confirmed pair whose sides were
 // read as opposite stays inverted, and a market that is confirmed with another is refused (forget that
-// first). Exit codes: 0 done, 1 refused or not possible now, 2 a bad request. Upholds MATCHER10, MATCHER12, MATCHER14.
+// first). Exit codes: 0 done, 1 refused or not possible now, 2 a bad request. Upholds MATCHER10, MATCHER12, MATCHER14, MATCHER16.
 
 import { type Arguments, UsageError } from '../process/command-line.ts'
 import { askEngine, runCommand } from './asking.ts'
@@ -10,18 +10,27 @@ import { askEngine, runCommand } from './asking.ts'
 const VERDICTS = ['confirm', 'reject', 'forget']
 const COMMAND = {
   name: 'npm run match',
-  about: 'Keeps an operator\u2019s verdict on a pair of markets, which stands above every score.',
-  usage: ['confirm|reject|forget MARKET MARKET', 'list'],
+  about:
+    'Keeps an operator\u2019s verdict on a pair of markets or families, which stands above every score.',
+  usage: ['confirm|reject|forget MARKET MARKET', 'confirm|reject|forget FAMILY FAMILY', 'list'],
   words: {
-    confirm: 'the two are one question; each has no other partner',
-    reject: 'the two are not one question',
+    confirm:
+      'the two are one question, each with no other partner; two families: members of one date and outcome are',
+    reject:
+      'the two are not one question; two families: no member is one with a member of the other',
     forget: 'the score decides again',
     list: 'all verdicts',
     MARKET: 'the unified id of a market, one of each venue',
+    FAMILY:
+      'platform:pattern, one of each venue: a series, event or market by its ticker or slug, * for any characters',
   },
   wordCounts: [1, 3],
   options: {},
-  examples: ['list', 'confirm venue_a_0x12ab venue_b_KXRAIN-26'],
+  examples: [
+    'list',
+    'confirm venue_a_0x12ab venue_b_KXRAIN-26',
+    "reject 'venue_a:nobel-peace-prize-winner-*' venue_b:KXNOBELPEACE",
+  ],
   notes: [
     'Asks the running engine of DATA_DIR. Exit codes: 0 done, 1 refused or not possible now, 2 a bad request.',
   ],
@@ -34,7 +43,9 @@ async function main({ words }: Arguments): Promise<void> {
     throw new UsageError(`${action} is no action; it is ${VERDICTS.join(', ')} or list`)
   }
   if (isList ? one !== undefined : other === undefined) {
-    throw new UsageError(`${action} takes ${isList ? 'nothing more' : 'two MARKETs'}`)
+    throw new UsageError(
+      `${action} takes ${isList ? 'nothing more' : 'two MARKETs or two FAMILYs'}`,
+    )
   }
   const answer = await askEngine(`match.${action}`, isList ? {} : { one, other })
   process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)

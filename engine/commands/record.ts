@@ -12,7 +12,7 @@ import { type Arguments, openProgress, UsageError } from '../process/command-lin
 import { openLog } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
 import { systemRandom } from '../random.ts'
-import { Recorder } from '../venues/recorder.ts'
+import { Recorder } from '../venues/recording/recorder.ts'
 import { openSource } from '../venues/source.ts'
 import type { Venue } from '../venues/venue.ts'
 import { openVenues, VENUES, type VenueAddresses } from '../venues/venues.ts'

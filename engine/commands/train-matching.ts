@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { type Row, textOf } from '../json-fields.ts'
 import { isRecord } from '../json-record.ts'
 import { FEATURES } from '../matching/compare/compare.ts'
-import { examplesOf, judge, trainOn } from '../matching/offline/evaluation.ts'
+import { examplesOf, trainOn } from '../matching/offline/evaluation.ts'
 import {
   familyOf,
   learnWords,
@@ -15,7 +15,7 @@ import {
 import { type Arguments, openProgress } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
-import { dumpRows, LABELLED, labelledPairsOf, sharedFile, siblings } from './dump-lines.ts'
+import { dumpRows, judgedPairs, namedEncoder, PAIRS_OPTION, sharedFile } from './dump-lines.ts'
 
 const TARGET = new URL('../matching/compare/weights.ts', import.meta.url)
 const WORDS_TARGET = new URL('../matching/understand/learned-words.ts', import.meta.url)
@@ -33,12 +33,11 @@ const COMMAND = {
   words: {},
   wordCounts: [0, 0],
   options: {
-    pairs: {
+    pairs: PAIRS_OPTION,
+    out: {
       takes: 'FILE',
-      means: `labelled pairs as JSON lines, plain or gzip (${LABELLED.join(', ')} of SHARED_DATA)`,
-      isMany: true,
+      means: 'where to (engine/matching/compare/weights.ts; with an encoder its weights.json)',
     },
-    out: { takes: 'FILE', means: 'where to (engine/matching/compare/weights.ts)' },
     words: {
       takes: null,
       means: 'learns the weights of words from the dumps of SHARED_DATA instead',
@@ -46,6 +45,7 @@ const COMMAND = {
   },
   examples: ['', '--pairs pairs.jsonl.gz --out weights.ts'],
   notes: [
+    'With MATCH_ENCODER_DIR the weights are that encoder\u2019s: they go into its folder.',
     'The same pairs give the same file. Exit codes: 0 done, 1 after a failure, 2 for a bad request.',
   ],
 } as const
@@ -66,16 +66,15 @@ async function main(given: Arguments<Option>): Promise<void> {
     )
     return
   }
-  progress.show('reading', true)
-  const pairs = await labelledPairsOf(given.texts('pairs'))
-  progress.show(`judging ${pairs.length} pairs`, true)
-  const judged = judge(pairs, await siblings())
-  progress.show(`training on ${pairs.length} pairs`, true)
-  const { weights } = trainOn(judged)
+  const encoded = await namedEncoder()
+  const judged = await judgedPairs(given, encoded, progress)
+  progress.show(`training on ${judged.length} pairs`, true)
+  const model = trainOn(judged)
   progress.end()
-  writeFileSync(given.text('out') ?? TARGET, fileOf(weights))
+  const file = encoded?.fileOf(model) ?? { path: TARGET, text: fileOf(model.weights) }
+  writeFileSync(given.text('out') ?? file.path, file.text)
   process.stdout.write(
-    `${pairs.length} pairs, ${examplesOf(judged).length} of them undecided by vetoes, ${weights.length} weights\n`,
+    `${judged.length} pairs, ${examplesOf(judged).length} of them undecided by vetoes, ${model.weights.length} weights\n`,
   )
 }
 

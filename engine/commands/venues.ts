@@ -10,7 +10,7 @@ import { loadConfig } from '../config.ts'
 import { openProgress } from '../process/command-line.ts'
 import { openLog } from '../process/log.ts'
 import { parseFaults } from '../venues/simulator/child-options.ts'
-import { keepKalshiKey } from '../venues/simulator/kalshi-key-file.ts'
+import { keepKalshiKey } from '../venues/simulator/kalshi/key-file.ts'
 import { startSimulator } from '../venues/simulator/simulator.ts'
 import { runCommand } from './asking.ts'
 

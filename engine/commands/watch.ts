@@ -4,7 +4,7 @@
 // Not for: how a message reads in a table (watch-table.ts). Upholds WATCH1 to WATCH4.
 
 import { WebSocket } from 'ws'
-import { CHANNEL_NAMES } from '../../http/ws/channels.ts'
+import { CHANNEL_NAMES } from '../../http/ws/channels/channels.ts'
 import { readLocalKey } from '../../storage/secrets.ts'
 import { loadConfig } from '../config.ts'
 import { type Arguments, UsageError } from '../process/command-line.ts'

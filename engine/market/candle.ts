@@ -143,6 +143,27 @@ export function flatBar(startMs: TimeMs, close: PriceMicros): Bar {
   }
 }
 
+/**
+ * Bars of prices alone, in order of time, where nothing is known of trades: each opens at the price that stood before it.
+ * Prices ascend in time.
+ */
+export function quotedBars(
+  prices: readonly { readonly timeMs: TimeMs; readonly price: PriceMicros }[],
+  lengthMs: number,
+): readonly Bar[] {
+  const bars: Bar[] = []
+  for (const { timeMs: atMs, price } of prices) {
+    const startMs = barStart(atMs, lengthMs)
+    const last = bars[bars.length - 1]
+    const bar = last?.startMs === startMs ? last : flatBar(startMs, last?.close ?? price)
+    const [high, low] = [price > bar.high ? price : bar.high, price < bar.low ? price : bar.low]
+    const grown = { ...bar, high, low, close: price, closeMs: atMs }
+    if (bar === last) bars[bars.length - 1] = grown
+    else bars.push(grown)
+  }
+  return bars
+}
+
 /** Mean price of the contracts traded, to the nearest micro; the close where none were. */
 export function vwapOf({ weighted, size, low, high, close }: Bar): PriceMicros {
   if (size <= 0) return close

@@ -1,7 +1,7 @@
 // What trading a market costs: the fee model of each side of a trade, as its venue states it, and an upper bound of the
 // fee of an order in whole micro-dollars. What a venue does not say stays unknown and is never taken for zero.
 // Not for: which of a venue's fields say it (venues/<venue>/catalog), nor fees that a wallet really paid (wallets/).
-// Upholds FEE1 to FEE6.
+// Upholds FEE1 to FEE6, FEE9.
 
 import {
   MICROS,
@@ -149,6 +149,21 @@ export function feeOfOrder(
   return usdMicros(Number(isWhole ? ceilTo(fee, step) : fee + step))
 }
 
+/** Micro-dollars that a contract costs in fees before rounding, within NEAR_ERROR: cheap, for every change of a book. */
+export function feeNear(
+  { rateMicros, exponent, multiplierMicros }: FeeCurve,
+  price: PriceMicros,
+): number {
+  const spread = (price / PRICE_ONE) * (1 - price / PRICE_ONE)
+  return (multiplierMicros / MICROS) * rateMicros * spread ** exponent
+}
+
+/**
+ * Micro-dollars by which `feeNear` of all legs of a basket differs from the exact fees at most: a dollar's 64-bit floats
+ * are a million times as fine.
+ */
+export const NEAR_ERROR = 0.001
+
 /**
  * Whether a gain (micro-dollars a contract) is more than the exact, unrounded fees of one contract of each leg at its
  * price. False where a curve is unknown.
@@ -159,6 +174,13 @@ export function exceedsFees(
   prices: readonly PriceMicros[],
 ): boolean {
   if (gainMicros <= 0) return false
+  let left = gainMicros
+  for (const [index, curve] of curves.entries()) {
+    const priceMicros = prices[index]
+    if (curve === null || priceMicros === undefined) return false
+    left -= feeNear(curve, priceMicros)
+  }
+  if (Math.abs(left) > NEAR_ERROR) return left > 0
   let [numerator, denominator] = [0n, 1n]
   for (const [index, curve] of curves.entries()) {
     const priceMicros = prices[index]

@@ -2,6 +2,7 @@
 
 import type { MatchMarket } from '../subject.ts'
 import type { ScoredPair } from './search/pair-graph.ts'
+import type { FamilyVerdict } from './veto/families.ts'
 
 /**
  * Tasks are numbered from 1, the first one begins with nothing filed; a thread that lost one says so: it is
@@ -15,6 +16,8 @@ export interface ChangeTask {
   readonly put: readonly { readonly number: number; readonly market: MatchMarket }[]
   readonly removed: readonly number[]
   readonly words: readonly PairWord[]
+  /** All verdicts on families, where they changed. */
+  readonly families?: readonly FamilyVerdict[]
 }
 
 /** Looks for partners of filed markets; unknown ones are left out. */

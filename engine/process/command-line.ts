@@ -183,7 +183,7 @@ interface ProgressStream {
 }
 
 /** One line that long work keeps rewriting. */
-interface Progress {
+export interface Progress {
   /** Shows a text in place of the last one; at most ten times a second unless the work enters a new phase. */
   show(text: string, isNewPhase?: boolean): void
   /** Takes the line away. */

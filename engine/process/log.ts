@@ -15,6 +15,7 @@ const REDACTED = [
   'api_key',
   'token',
   'access_token',
+  'ticket',
   'secret',
   'authorization',
 ]

@@ -7,7 +7,7 @@
 import { isRecord } from '../json-record.ts'
 import { type Log, LogSampler } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
-import type { DriftNotes } from './drift-notes.ts'
+import type { DriftNotes } from './drift/notes.ts'
 
 /** What was asked for; a small fixed set. */
 export type AnswerKind =

@@ -13,7 +13,7 @@ import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import type { Random } from '../random.ts'
 import { type TimeMs, timeMs } from '../units.ts'
-import type { DriftNotes } from './drift-notes.ts'
+import type { DriftNotes } from './drift/notes.ts'
 
 /** One message as it came off the wire; stamped here and nowhere else. */
 export interface RawFrame {

@@ -6,8 +6,8 @@ import type { VenueKey } from '../ids.ts'
 import { type Log, LogSampler } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import { Doubts } from './answers.ts'
-import type { DriftTally } from './drift.ts'
-import { ROW } from './drift-rows.ts'
+import type { DriftTally } from './drift/drift.ts'
+import { ROW } from './drift/rows.ts'
 
 const SAMPLE_CHARACTERS_MAX = 300
 

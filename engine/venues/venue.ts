@@ -13,7 +13,7 @@ import type { TeamListing } from '../team-listing.ts'
 import type { TimeMs } from '../units.ts'
 import type { VenueWallets } from '../wallet.ts'
 import type { DoubtReason } from './answers.ts'
-import type { Drift } from './drift.ts'
+import type { Drift } from './drift/drift.ts'
 import type { PastPoint } from './past-points.ts'
 
 /** A part of the catalogue. Rows that could not be read were counted and logged, and are absent. */
@@ -95,6 +95,11 @@ export interface VenueFeed {
    */
   fetchTrades(range: TradesRange): Promise<TradesRead>
   health(): FeedHealth
+  /**
+   * When data last came from what carries this market's book: its socket, or the poll that it was in. Neither another
+   * socket's data nor a heartbeat, which a socket that tells no changes sends too, counts; null before the first.
+   */
+  bookHeardMs(market: NativeMarketId): TimeMs | null
 }
 
 /** Which trades are read over REST: of one market, or of the whole venue when `market` is null. */
@@ -131,13 +136,13 @@ export interface PastMarket {
 /** What the venue remembers of a market's price. */
 export interface VenuePastPrices {
   /**
-   * Prices of the first outcome in [fromMs, toMs], at most 15 days, ascending; empty when the venue
-   * has none. The last price before `fromMs` comes first where the venue gives it. Rejects when the
+   * Prices of the first outcome in [fromMs, toMs], at most 15 days, ascending, by the minute within a day and
+   * beyond it in steps of `stepMs` where the venue has them; empty when the venue has none. The last price before `fromMs` comes first where the venue gives it. Rejects when the
    * venue does not answer after retries.
    */
   read(
     market: PastMarket,
-    range: { fromMs: TimeMs; toMs: TimeMs },
+    range: { fromMs: TimeMs; toMs: TimeMs; stepMs?: number },
     signal: AbortSignal,
   ): Promise<readonly PastPoint[]>
 }

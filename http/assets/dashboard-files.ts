@@ -40,11 +40,14 @@ export const DASHBOARD_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  // The one maker of addresses of scripts: it makes that of the worker (dashboard/browser.ts).
+  'trusted-types twinbook-worker',
 ].join('; ')
 
 const FOLDER = new URL('../dashboard/', import.meta.url)
 const START = 'main.ts'
+/** What all tabs of a browser share; the page names it, since no module imports it. */
+const WORKER = 'stream-worker.ts'
 /** Before all others: the rest of the styles builds on it. */
 const BASE_STYLE = 'style.css'
 const SCRIPT = 'text/javascript; charset=utf-8'
@@ -82,8 +85,11 @@ export function readDashboard(client: ReadonlyMap<string, ClientFile>): Dashboar
   })
   const start = modules.get(START)
   if (start === undefined) throw new Error(`the dashboard has no ${START}`)
+  const worker = modules.get(WORKER)
+  if (worker === undefined) throw new Error(`the dashboard has no ${WORKER}`)
   const main = scriptName(START, start.hash)
-  return { html: htmlOf(main, startPath(main, byName, client), styles), files }
+  const names = { main, worker: scriptName(WORKER, worker.hash) }
+  return { html: htmlOf(names, startPath(main, byName, client), styles), files }
 }
 
 /** Modules and libraries by path, without types. */
@@ -152,7 +158,11 @@ function startPath(
 }
 
 /** The first picture stands in the page itself; what runs takes its place. */
-function htmlOf(main: string, preloaded: readonly string[], styles: readonly string[]): string {
+function htmlOf(
+  { main, worker }: { readonly main: string; readonly worker: string },
+  preloaded: readonly string[],
+  styles: readonly string[],
+): string {
   const links = [
     ...styles.map((name) => `<link rel="stylesheet" href="dashboard/${name}">`),
     ...preloaded.map((address) => `<link rel="modulepreload" href="${address}">`),
@@ -164,6 +174,7 @@ function htmlOf(main: string, preloaded: readonly string[], styles: readonly str
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="Two prediction-market venues as one: prices, books, trades and matches, live.">
+<meta name="stream-worker" content="dashboard/${worker}">
 <title>Twinbook</title>
 <link rel="icon" href="${ICON}">
 ${links.join('\n')}

@@ -1,5 +1,5 @@
 // The life of a client: connects, comes back, watches, and hands events on. What a message means is
-// decided in inbox.ts, what is subscribed to in roster.ts. Nothing here throws for what a server sends,
+// decided in inbox.ts, what is subscribed to in subscriptions.ts. Nothing here throws for what a server sends,
 // and no promise of it rejects. Upholds CLIENT1, CLIENT9 to CLIENT12.
 
 import type { Chance, ClientClock, SocketConstructor, StopTimer } from './ambient.ts'
@@ -9,7 +9,6 @@ import { EventQueue } from './event-queue.ts'
 import type { Subscription } from './handle.ts'
 import { Inbox } from './inbox.ts'
 import { Line } from './line.ts'
-import { Link } from './link.ts'
 import {
   CHANNELS,
   type Channel,
@@ -24,7 +23,8 @@ import {
   type StreamEvent,
 } from './messages.ts'
 import { Outbox } from './outbox.ts'
-import { Roster, type SubscribeRequest } from './roster.ts'
+import { ClientSocket } from './socket.ts'
+import { type SubscribeRequest, Subscriptions } from './subscriptions.ts'
 import { leavesOut } from './wanted.ts'
 
 /** Events a reader of `events()` may be behind. */
@@ -33,13 +33,17 @@ const QUEUE_EVENTS = 10_000
 const IDS_PER_COMMAND = 100
 /** Beats without the end of a command before the server is asked for it. */
 const PROBE_BEATS = 4
+/** A ticket that has not come by then is given up. */
+const TICKET_MS = 10_000
 /** Heartbeats between two comparisons of every market's seq. */
 const COMPARE_HEARTBEATS = 6
 
 /** What a client is made of; see connect.ts for what users give. */
 interface ClientParts {
-  /** With its key. */
+  /** With its key, unless there are tickets. */
   readonly url: string
+  /** Asked before each connection. */
+  readonly ticket: (() => Promise<string>) | null
   readonly WebSocket: SocketConstructor
   readonly clock: ClientClock
   readonly chance: Chance
@@ -52,12 +56,14 @@ export class StreamClient {
   readonly #parts: ClientParts
   readonly #lines: Readonly<Record<Channel, Line>>
   readonly #outbox: Outbox
-  readonly #roster: Roster
+  readonly #subscriptions: Subscriptions
   readonly #inbox: Inbox
   readonly #queues = new Set<EventQueue>()
   #state: ClientState = 'connecting'
-  #link: Link | null = null
+  #socket: ClientSocket | null = null
   #stopWaiting: StopTimer | null = null
+  /** Gives up the ticket that is being asked for; null: none is. */
+  #stopAsking: StopTimer | null = null
   /** Attempts since the connection was last sound. */
   #attempts = 0
   #isGreeted = false
@@ -78,20 +84,20 @@ export class StreamClient {
       candles: new Line('candles'),
       arbitrage: new Line('arbitrage'),
     }
-    const cut = (reason: string): void => this.#link?.cut(reason)
+    const cut = (reason: string): void => this.#socket?.cut(reason)
     this.#outbox = new Outbox({
       clock: parts.clock,
-      send: (text) => this.#link?.send(text),
+      send: (text) => this.#socket?.send(text),
       onStuck: cut,
     })
     this.#inbox = new Inbox({
       lines: this.#lines,
       emit: (event) => this.#emit(event),
       requestSnapshots: (marketIds) => this.snapshot(marketIds),
-      onCounted: (key, place) => this.#roster.count(key, place),
+      onCounted: (key, place) => this.#subscriptions.count(key, place),
       cut,
     })
-    this.#roster = new Roster({
+    this.#subscriptions = new Subscriptions({
       outbox: this.#outbox,
       lines: this.#lines,
       isBookInSync: (marketId) => this.#inbox.books.isInSync(marketId),
@@ -113,10 +119,10 @@ export class StreamClient {
 
   /** Subscribes, now or as soon as there is a connection, and again on every later one. */
   subscribe(request: SubscribeRequest): Subscription {
-    const subscription = this.#roster.subscribe(request)
-    if (this.#state === 'closed') this.#roster.end()
+    const subscription = this.#subscriptions.subscribe(request)
+    if (this.#state === 'closed') this.#subscriptions.end()
     // The server ends a connection without subscriptions; it was not worth coming back until now.
-    else if (this.#link === null && this.#stopWaiting === null) this.#open()
+    else if (this.#isAway) this.#open()
     return subscription
   }
 
@@ -174,7 +180,7 @@ export class StreamClient {
   /** Ends for good. Books stay readable as they were last. */
   close(): void {
     if (this.#state === 'closed') return
-    this.#link?.close()
+    this.#socket?.close()
     this.#finish(null, 'closed by the user')
   }
 
@@ -184,8 +190,47 @@ export class StreamClient {
     this.#openBeats = 0
     this.#change('connecting', null, '', null)
     if (this.#state === 'closed') return
-    const { url, WebSocket, clock, decode } = this.#parts
-    this.#link = new Link({
+    const { url, ticket } = this.#parts
+    if (ticket === null) this.#connect(url)
+    else this.#askFor(ticket)
+  }
+
+  /** Neither connected nor about to be. */
+  get #isAway(): boolean {
+    return this.#socket === null && this.#stopWaiting === null && this.#stopAsking === null
+  }
+
+  /** A ticket, and the connection that it opens; one that comes later than `TICKET_MS` counts no more. */
+  #askFor(ticket: () => Promise<string>): void {
+    let isOver = false
+    const settle = (then: () => void): void => {
+      if (isOver) return
+      isOver = true
+      this.#stopAsking?.()
+      this.#stopAsking = null
+      if (this.#state !== 'closed') then()
+    }
+    const fail = (reason: string, status: number | null): void =>
+      settle(() => this.#ended({ code: 1006, reason, status }))
+    this.#stopAsking = this.#parts.clock.after(TICKET_MS, () => fail('no ticket came', null))
+    ticket().then(
+      (text) =>
+        settle(() => {
+          const address = new URL(this.#parts.url)
+          address.searchParams.set('ticket', text)
+          this.#connect(address.toString())
+        }),
+      (error: unknown) => {
+        const status = isRecord(error) && typeof error.status === 'number' ? error.status : null
+        // 0 is how a request without an answer is told.
+        fail('no ticket was given', status === 0 ? null : status)
+      },
+    )
+  }
+
+  #connect(url: string): void {
+    const { WebSocket, clock, decode } = this.#parts
+    this.#socket = new ClientSocket({
       url,
       WebSocket,
       clock,
@@ -209,7 +254,7 @@ export class StreamClient {
   /** What was in it is not known, so anything may be missing: only a resume makes that good. */
   #damaged(reason: string): void {
     this.#emit({ type: 'fault', reason })
-    this.#link?.cut(reason)
+    this.#socket?.cut(reason)
   }
 
   #take(message: ServerMessage): void {
@@ -244,10 +289,10 @@ export class StreamClient {
   #greeted(message: ConnectedMessage): void {
     if (this.#isGreeted) return
     this.#isGreeted = true
-    this.#link?.setBeat(message.heartbeat_s)
+    this.#socket?.setBeat(message.heartbeat_s)
     this.#inbox.connect()
     this.#emit(message)
-    this.#roster.connect()
+    this.#subscriptions.connect()
     // The state is reported before commands leave, so that a user sees it before any answer.
     this.#noteState()
     this.#outbox.open(message.limits.commands_per_s)
@@ -258,7 +303,7 @@ export class StreamClient {
     const command = this.#outbox.find(reply.id)
     if (command !== null) {
       this.#openBeats = 0
-      this.#roster.take(command, reply)
+      this.#subscriptions.take(command, reply)
     } else if (reply.type === 'error' && reply.code === 'RATE_LIMITED') this.#outbox.slowDown(null)
     this.#noteState()
   }
@@ -268,7 +313,7 @@ export class StreamClient {
     this.#isCatchingUp = catching_up === true
     this.#noteState()
     if (offsets === undefined || this.#isCatchingUp) return
-    if (!this.#roster.isResuming) this.#attempts = 0
+    if (!this.#subscriptions.isResuming) this.#attempts = 0
     for (const channel of CHANNELS) {
       const offset = offsets[channel]
       const line = this.#lines[channel]
@@ -278,7 +323,9 @@ export class StreamClient {
       // What was left out before the heartbeat is not missing.
       if (leavesOut(all.options)) line.move(epoch, offset)
       if (line.position.epoch !== epoch || line.position.offset < offset) {
-        return this.#link?.cut(`${channel} is at ${line.position.offset}, the server at ${offset}`)
+        return this.#socket?.cut(
+          `${channel} is at ${line.position.offset}, the server at ${offset}`,
+        )
       }
     }
     this.#heartbeats += 1
@@ -307,7 +354,7 @@ export class StreamClient {
       if (!isLive || typeof seq !== 'number' || line.position?.epoch !== epoch) continue
       const { offset } = line.position
       this.#inbox.compare(channel, marketId, { epoch: line.position.epoch, offset, seq })
-      if (this.#link === null) return
+      if (this.#socket === null) return
     }
   }
 
@@ -327,16 +374,16 @@ export class StreamClient {
   }
 
   #ended(end: End): void {
-    this.#link = null
+    this.#socket = null
     this.#isGreeted = false
-    this.#roster.disconnect()
+    this.#subscriptions.disconnect()
     this.#outbox.close()
     const delay = delayMs(end, this.#attempts, this.#parts.chance)
     const reason = end.status === null ? end.reason : `refused with status ${end.status}`
     if (delay === null) return this.#finish(end.code, reason)
     this.#attempts += 1
     // Without subscriptions the server would only end it again: the next `subscribe` comes back.
-    const isIdle = end.code === 4001 && this.#roster.isEmpty
+    const isIdle = end.code === 4001 && this.#subscriptions.isEmpty
     if (!isIdle) {
       this.#stopWaiting = this.#parts.clock.after(delay, () => {
         this.#stopWaiting = null
@@ -347,14 +394,15 @@ export class StreamClient {
   }
 
   #finish(code: number | null, reason: string): void {
-    this.#link = null
+    this.#socket = null
     this.#isGreeted = false
     this.#stopWaiting?.()
     this.#stopWaiting = null
+    this.#stopAsking?.()
     this.#change('closed', code, reason, null)
-    this.#roster.disconnect()
+    this.#subscriptions.disconnect()
     this.#outbox.close()
-    this.#roster.end()
+    this.#subscriptions.end()
     for (const queue of this.#queues) queue.end()
     this.#queues.clear()
   }
@@ -366,7 +414,7 @@ export class StreamClient {
 
   #noteState(): void {
     if (!this.#isGreeted) return
-    const isBehind = this.#isCatchingUp || this.#roster.isResuming
+    const isBehind = this.#isCatchingUp || this.#subscriptions.isResuming
     this.#change(isBehind ? 'catching_up' : 'live', null, '', null)
   }
 

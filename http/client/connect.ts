@@ -21,17 +21,22 @@ export { crc32 } from './crc32.ts'
 export type { Subscribed, Subscription } from './handle.ts'
 export type * from './messages.ts'
 export { decodeMessagePack } from './msgpack.ts'
-export type { SubscribeRequest } from './roster.ts'
+export type { SubscribeRequest } from './subscriptions.ts'
 export type { ChannelOptions } from './wanted.ts'
 
 /** Where and how to connect. */
 export interface ConnectOptions {
   /** The server: `https://host`, `wss://host`, or the stream's whole address. */
   readonly url: string
-  /** An API key; or give `accessToken`. */
+  /** An API key; or give `accessToken` or `ticket`. */
   readonly apiKey?: string
   /** The token of a log-in. */
   readonly accessToken?: string
+  /**
+   * Asks for a ticket before each connection, so that neither key nor token stands in an address. One that rejects is
+   * tried again later; with a `status` of 401 or 403 the client is closed.
+   */
+  readonly ticket?: () => Promise<string>
   /** MessagePack is smaller; JSON is decoded faster. JSON unless this says otherwise. */
   readonly encoding?: 'json' | 'msgpack'
   /** The `WebSocket` of the package `ws`, where the surroundings have none (Node 20). */
@@ -55,6 +60,7 @@ export function connect(options: ConnectOptions): StreamClient {
   }
   return new StreamClient({
     url: address(options),
+    ticket: options.ticket ?? null,
     WebSocket,
     clock: options.clock ?? ambientClock,
     chance: options.random ?? ambientChance,

@@ -1,5 +1,5 @@
 // Data messages on their way to the user: counted, checked, and handed on only when they are new.
-// What is missing is reported, or fetched by a resume. Not for: commands and replies (roster.ts), the life
+// What is missing is reported, or fetched by a resume. Not for: commands and replies (subscriptions.ts), the life
 // of the connection (client.ts). Upholds CLIENT4, CLIENT7, CLIENT8.
 
 import { Books } from './books.ts'
@@ -17,7 +17,7 @@ import type {
   TradeMessage,
   WhaleMessage,
 } from './messages.ts'
-import { IdWindow, Marks, type Standing, standing } from './seen.ts'
+import { IdWindow, Marks, type Standing, standing } from './repeats.ts'
 import { States } from './states.ts'
 import { type Key, leavesOut } from './wanted.ts'
 

@@ -85,6 +85,8 @@ interface TradeData {
   readonly price: number
   readonly size: number
   readonly side: string
+  /** The outcome that was traded; price and side are in the market's first. */
+  readonly outcome: string
   readonly size_usd: number
   readonly timestamp_ms: number
 }

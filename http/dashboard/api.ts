@@ -1,5 +1,5 @@
-// Requests to the REST interface: one function, which adds the tab's token, and one error, which says in words what
-// went wrong. Not for: the token itself (session.ts). Upholds DASH3, DASH4.
+// Requests to the REST interface: one function, beside whose header the browser's session counts, and one error, which
+// says in words what went wrong. Not for: who is logged in (session.ts). Upholds DASH3, DASH4.
 
 import { serverBase } from './browser.ts'
 
@@ -43,19 +43,15 @@ interface RequestOptions {
   readonly query?: Readonly<Record<string, QueryValue>>
   readonly body?: object
   readonly signal?: AbortSignal
-  /** A token or an API key; the tab's own token unless given, null for none. */
-  readonly token?: string | null
-  /** The request has a password in it: a 401 need not mean that the token is no longer good. */
+  /** The request has a password in it: a 401 need not mean that the session is over. */
   readonly asksPassword?: boolean
 }
 
-let tokenOfTab: string | null = null
 let onRefused: () => void = () => undefined
 let onFacts: (facts: AnswerFacts) => void = () => undefined
 
-/** From now on requests carry this token; `refused` is called when the server no longer takes it. */
-export function useToken(token: string | null, refused: () => void): void {
-  tokenOfTab = token
+/** From now on `refused` is called when the server no longer takes the session. */
+export function watchRefusals(refused: () => void): void {
   onRefused = refused
 }
 
@@ -89,9 +85,8 @@ export async function requestText(path: string, options: RequestOptions = {}): P
 
 /** The response to a request that the server did not refuse. */
 async function accepted(path: string, options: RequestOptions): Promise<Response> {
-  const token = options.token === undefined ? tokenOfTab : options.token
-  const headers = new Headers()
-  if (token !== null) headers.set('Authorization', `Bearer ${token}`)
+  // No page of another origin can send it, and the session's cookie counts beside it alone.
+  const headers = new Headers({ 'X-Dashboard': '1' })
   if (options.body !== undefined) headers.set('Content-Type', 'application/json')
   const response = await answered(address(path, options.query), {
     method: options.method ?? 'GET',
@@ -101,8 +96,7 @@ async function accepted(path: string, options: RequestOptions): Promise<Response
   })
   onFacts(factsOf(response.headers))
   if (response.ok) return response
-  const isOfToken = token !== null && token === tokenOfTab && options.asksPassword !== true
-  if (response.status === 401 && isOfToken) onRefused()
+  if (response.status === 401 && options.asksPassword !== true) onRefused()
   throw await errorOf(response)
 }
 

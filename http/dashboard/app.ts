@@ -4,14 +4,17 @@
 
 import type { FunctionComponent } from 'preact'
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
-import { setTitle } from './browser.ts'
+import { nowMs, setTitle } from './browser.ts'
+import { zoneText } from './format.ts'
 import { html } from './html.ts'
 import { loadedPages, loadPage } from './page-loader.ts'
 import { LogInOrSignUpPage } from './pages/log-in-or-sign-up.ts'
 import { ConnectionLine } from './parts/connection-line.ts'
+import { useAction } from './parts/forms/action.ts'
+import { protocols, useVenues } from './parts/lists/venues.ts'
 import { Empty, Failure, Waiting } from './parts/states.ts'
 import { hrefOf, type PageName, type PageProps, type Place, place } from './route.ts'
-import { logOut, session } from './session.ts'
+import { askAgain, logOut, type SessionState, session } from './session.ts'
 import { useSignal } from './signal.ts'
 
 const LINKS: readonly (readonly [page: PageName, name: string])[] = [
@@ -29,28 +32,30 @@ const LINKS: readonly (readonly [page: PageName, name: string])[] = [
 export function App() {
   const where = useSignal(place)
   const who = useSignal(session)
+  // What people call the venues stands on every page.
+  useSignal(protocols)
+  useVenues()
   const main = useRef<HTMLElement>(null)
-  const links = useRef<HTMLElement>(null)
   const isIn = who.kind === 'in'
+  const leaving = useAction()
   const isFirst = useRef(true)
   useEffect(() => {
     setTitle(titleOf(where))
-    showCurrent(links.current)
     // The first page is begun at its top, where the way past the links is.
     if (!isFirst.current) {
       // Every other one is read from its own beginning, by eye and by screen reader.
       scrollTo(0, 0)
       main.current?.focus({ preventScroll: true })
     }
-    isFirst.current = false
-  }, [where.page, where.subject, isIn])
+    isFirst.current = who.kind === 'asking'
+  }, [where.page, where.subject, who.kind])
   // The status of the service needs no session.
   const isOpen = isIn || where.page === 'status'
   return html`
     <a class="skip" href="#main" onClick=${skipTo(main)}>Skip to the page</a>
     <div class="head"><header class="top">
       <a class="name" href=${hrefOf('opportunities')}>Twinbook</a>
-      <nav aria-label="Pages" ref=${links}>
+      <nav aria-label="Pages">
         ${LINKS.map(
           ([name, text]) => html`<a
             href=${hrefOf(name)}
@@ -58,17 +63,35 @@ export function App() {
           >${text}</a>`,
         )}
       </nav>
-      ${isIn ? html`<button type="button" class="quiet" onClick=${logOut}>Log out</button>` : null}
+      ${
+        isIn
+          ? html`<button
+            type="button" class="quiet" aria-disabled=${leaving.isRunning} onClick=${() => leaving.run(() => logOut())}
+          >Log out</button>`
+          : null
+      }
     </header>
+    ${isIn && leaving.error !== null ? html`<${Failure} error=${leaving.error} />` : null}
     ${isIn ? html`<${ConnectionLine} />` : null}</div>
     <main ref=${main} tabindex="-1" id="main" data-page=${isOpen ? where.page : 'welcome'}>
-      ${isOpen ? shown(where) : html`<${LogInOrSignUpPage} ending=${who.kind === 'out' ? who.ending : 'never'} />`}
+      ${isOpen ? shown(where) : closed(who)}
     </main>
     <footer>
       <a href="docs">API</a> <a href="asyncapi.json">Stream</a>
+      <span>Times are in ${zoneText(nowMs())}</span>
       <span>Charts by <a href="https://www.tradingview.com/" rel="noopener noreferrer">TradingView</a></span>
     </footer>
   `
+}
+
+/** What a viewer sees who is not logged in, or of whom that is not known yet. */
+function closed(who: SessionState) {
+  if (who.kind === 'out')
+    return html`<${LogInOrSignUpPage} ending=${who.ending} isLocalOffered=${who.isLocalOffered} />`
+  const error = who.kind === 'asking' ? who.error : null
+  return error === null
+    ? html`<${Waiting} what="your session" />`
+    : html`<h1>Twinbook</h1><${Failure} error=${error} retry=${askAgain} />`
 }
 
 function shown(where: Place) {
@@ -100,13 +123,6 @@ function Guarded({ page, place: where }: GuardedProps) {
   if (error !== undefined)
     return html`<h1>${titleOf(where)}</h1><${Failure} error=${error} retry=${retry} />`
   return html`<${page} place=${where} />`
-}
-
-/** On a phone the links are wider than the screen: the one of this page is moved into sight. */
-function showCurrent(nav: HTMLElement | null): void {
-  const link = nav?.querySelector<HTMLElement>('[aria-current]') ?? null
-  if (nav === null || link === null) return
-  nav.scrollLeft = link.offsetLeft - nav.offsetLeft - (nav.clientWidth - link.clientWidth) / 2
 }
 
 /** A market is one of the markets. */

@@ -1,5 +1,4 @@
-// The only file of the dashboard that touches the tab around it: time, timers, what the tab remembers, its address,
-// the clipboard. Not for: requests (api.ts) or the stream (stream.ts). Upholds DASH2.
+// The only file of the dashboard that touches the tab around it: time, timers, other tabs, its address, the clipboard. Not for: requests (api.ts) or the stream (stream.ts). Upholds DASH2.
 
 /** Stops a timer; calling it again does nothing. */
 export type StopTimer = () => void
@@ -28,24 +27,11 @@ export function nextFrame(action: () => void): StopTimer {
   return () => cancelAnimationFrame(frame)
 }
 
-/** What this tab remembers until it is closed; other tabs do not see it. Null: nothing. */
-export function recall(name: string): string | null {
-  try {
-    return sessionStorage.getItem(name)
-  } catch {
-    // A browser that keeps nothing: the tab works until it is reloaded.
-    return null
-  }
-}
-
-/** Null forgets. */
-export function remember(name: string, text: string | null): void {
-  try {
-    if (text === null) sessionStorage.removeItem(name)
-    else sessionStorage.setItem(name, text)
-  } catch {
-    // As above.
-  }
+/** What the tabs of this browser say to each other under a name; `hear` is called for what the others say. */
+export function talkAmongTabs(name: string, hear: () => void): () => void {
+  const channel = new BroadcastChannel(name)
+  channel.addEventListener('message', hear)
+  return () => channel.postMessage(null)
 }
 
 /** The part of the tab's address behind `#`. */
@@ -62,8 +48,79 @@ export function setTitle(title: string): void {
   document.title = title
 }
 
-/** Where the server is: `https://host/path/` with the path that a proxy may have put before `dashboard`. */
-export const serverBase = (): string => new URL('.', location.href.replace(/[?#].*$/, '')).href
+/** Whether the browser knows of a network. */
+export const isTabOnline = (): boolean => navigator.onLine
+
+/** Whether the tab is in the background. */
+export const isTabHidden = (): boolean => document.hidden
+
+/**
+ * A seat at the worker that all tabs of the browser share under this name; returns how to post to it, null where the
+ * browser has no such workers. `onFailure`: the worker could not be begun, and `hear` will not be called.
+ */
+export function openWorker<To, From>(
+  name: string,
+  hear: (told: From) => void,
+  onFailure: () => void,
+): ((asked: To) => void) | null {
+  const address = document.querySelector<HTMLMetaElement>('meta[name=stream-worker]')?.content
+  if (address === undefined || !('SharedWorker' in globalThis)) return null
+  const url = new URL(address, serverBase()).href
+  try {
+    // The page's policy takes an address of a script from its one maker of such addresses alone.
+    const worker: SharedWorker = Reflect.construct(SharedWorker, [
+      scriptAddress(url),
+      { name, type: 'module' },
+    ])
+    worker.addEventListener('error', onFailure)
+    worker.port.addEventListener('message', ({ data }: MessageEvent<From>) => hear(data))
+    worker.port.start()
+    return (asked) => worker.port.postMessage(asked)
+  } catch {
+    return null
+  }
+}
+
+interface ScriptAddresses {
+  createScriptURL(url: string): unknown
+}
+
+let addresses: ScriptAddresses | null = null
+
+/** In a browser that knows trusted types, one that the policy admits; only that of the worker is ever made. */
+function scriptAddress(url: string): unknown {
+  const types: unknown = Reflect.get(globalThis, 'trustedTypes')
+  if (!isPolicyMaker(types)) return url
+  addresses ??= types.createPolicy('twinbook-worker', { createScriptURL: (text) => text })
+  return addresses.createScriptURL(url)
+}
+
+function isPolicyMaker(types: unknown): types is {
+  createPolicy(
+    name: string,
+    rules: { readonly createScriptURL: (url: string) => string },
+  ): ScriptAddresses
+} {
+  return typeof types === 'object' && types !== null && 'createPolicy' in types
+}
+
+/** In the worker itself: calls `attach` for each tab that comes, with the way to post to it; it returns who hears the tab. */
+export function onTab<To, From>(attach: (post: (told: From) => void) => (asked: To) => void): void {
+  addEventListener('connect', (event) => {
+    const [port] = event instanceof MessageEvent ? event.ports : []
+    if (port === undefined) return
+    const hear = attach((told) => port.postMessage(told))
+    port.addEventListener('message', ({ data }: MessageEvent<To>) => hear(data))
+    port.start()
+  })
+}
+
+/**
+ * Where the server is: `https://host/path/` with the path that a proxy may have put before `dashboard`. The worker's own
+ * file is one folder deeper than the page.
+ */
+export const serverBase = (): string =>
+  new URL('document' in globalThis ? '.' : '..', location.href.replace(/[?#].*$/, '')).href
 
 /** Copies a text; false where the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
@@ -75,9 +132,22 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
+/** Calls `action` when a key is pressed alone while nothing is typed into. */
+export function onKey(key: string, action: () => void): StopTimer {
+  const listener = (event: KeyboardEvent) => {
+    const { target, ctrlKey, metaKey, altKey } = event
+    const isTyping = target instanceof Element && target.matches('input, select, textarea')
+    if (event.key !== key || isTyping || ctrlKey || metaKey || altKey) return
+    event.preventDefault()
+    action()
+  }
+  document.addEventListener('keydown', listener)
+  return () => document.removeEventListener('keydown', listener)
+}
+
 /** Calls `listener` whenever the address's hash, the tab's visibility or the network's presence changes. */
 export function onTabEvent(
-  kind: 'hashchange' | 'visibilitychange' | 'online' | 'offline',
+  kind: 'hashchange' | 'visibilitychange' | 'online' | 'offline' | 'pagehide' | 'pageshow',
   listener: () => void,
 ): StopTimer {
   const target = kind === 'visibilitychange' ? document : window

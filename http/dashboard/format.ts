@@ -11,26 +11,38 @@ const roundDollars = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 1,
 })
 const sizes = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 })
-const fullSizes = new Intl.NumberFormat(undefined, {
+const sizesWithHundredths = new Intl.NumberFormat(undefined, {
   minimumFractionDigits: 2,
   maximumFractionDigits: 2,
 })
-const counts = new Intl.NumberFormat()
-const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
-const dayTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const counts = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
+const hours = { hourCycle: 'h23' } as const
+const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', ...hours })
+const dayTime = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  ...hours,
+})
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const zone = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset' })
 
 type Known = number | null | undefined
 
+/** Of a cent: most figures of lists need no more, and stand under each other with it. */
+const DECIMALS = 1
+
 /**
- * A probability in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`. With `decimals`, never fewer, so that
- * the figures of a column stand under each other.
+ * A probability in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`, and with never fewer than `decimals`, so
+ * that the figures of a column stand under each other.
  */
-export function priceText(price: Known, decimals = 0): string {
-  if (price === null || price === undefined) return DASH
+export function priceText(price: Known, decimals = DECIMALS): string {
+  return price === null || price === undefined ? DASH : `${centsText(price, decimals)}¢`
+}
+
+function centsText(price: number, decimals: number): string {
   const text = (price * 100).toFixed(2)
   const short = Number(text).toString()
-  return `${decimalsOf(short) < decimals ? Number(text).toFixed(decimals) : short}¢`
+  return decimalsOf(short) < decimals ? Number(text).toFixed(decimals) : short
 }
 
 /** Decimals that a figure is written with. */
@@ -38,36 +50,48 @@ const decimalsOf = (figure: string): number => figure.split('.')[1]?.length ?? 0
 
 /** Decimals that the longest of these prices in dollars needs, 0 to 2. */
 export const priceDecimals = (prices: readonly number[]): number =>
-  Math.max(0, ...prices.map((price) => decimalsOf(priceText(price).slice(0, -1))))
+  Math.max(0, ...prices.map((price) => decimalsOf(centsText(price, 0))))
 
 /** A difference of prices in dollars, with its sign: `+1.5¢`. */
-export function gapText(gap: Known): string {
+export function gapText(gap: Known, decimals = DECIMALS): string {
   if (gap === null || gap === undefined) return DASH
-  const cents = Number((gap * 100).toFixed(2))
-  return `${cents > 0 ? '+' : cents < 0 ? '−' : ''}${Math.abs(cents)}¢`
+  const text = centsText(Math.abs(gap), decimals)
+  return `${Number(text) === 0 ? '' : gap > 0 ? '+' : '−'}${text}¢`
 }
 
-/** Contracts. */
-export const sizeText = (size: Known): string =>
-  size === null || size === undefined ? DASH : sizes.format(size)
+/** From so many contracts on, hundredths of one say nothing. */
+const WHOLE_SIZES = 1_000
 
-/** Contracts with both decimals, for columns: a venue's sizes may have them. */
-export const fullSizeText = (size: number): string => fullSizes.format(size)
+/** Contracts; with `decimals`, those that a column needs ({@link sizeDecimals}). */
+export function sizeText(size: Known, decimals: 0 | 2 | null = null): string {
+  if (size === null || size === undefined) return DASH
+  if (decimals === 2) return sizesWithHundredths.format(size)
+  return (decimals === 0 || size >= WHOLE_SIZES ? counts : sizes).format(size)
+}
+
+/** Decimals of a column with these contracts: none where all are whole. */
+export const sizeDecimals = (contracts: readonly number[]): 0 | 2 =>
+  contracts.every((size) => Number.isInteger(size)) ? 0 : 2
 
 /** US dollars to the cent. */
 export const usdText = (usd: Known): string =>
-  usd === null || usd === undefined ? DASH : dollars.format(usd)
+  usd === null || usd === undefined ? DASH : dollars.format(usd).replace('-', '−')
 
-/** US dollars for a glance: `$12.3K`. */
+/** From so many dollars on, cents say nothing at a glance. */
+const ROUND_USD = 1_000
+
+/** US dollars for a glance: `$12.3K`, to the cent below a thousand. */
 export const roundUsdText = (usd: Known): string =>
-  usd === null || usd === undefined ? DASH : roundDollars.format(usd)
+  usd === null || usd === undefined || Math.abs(usd) < ROUND_USD
+    ? usdText(usd)
+    : roundDollars.format(usd).replace('-', '−')
 
 export const countText = (count: Known): string =>
   count === null || count === undefined ? DASH : counts.format(count)
 
 /** A share of one as a percentage. */
 export const percentText = (share: Known): string =>
-  share === null || share === undefined ? DASH : `${Number((share * 100).toFixed(1))} %`
+  share === null || share === undefined ? DASH : `${(share * 100).toFixed(1)} %`
 
 /** A number of bytes for a glance: `1.5 MB`. */
 export function bytesText(bytes: Known): string {
@@ -97,6 +121,12 @@ export type TimeStyle = 'clock' | 'day' | 'full'
 export function timeText(atMs: number, style: TimeStyle): string {
   const format = { clock: clockTime, day, full: dayTime }[style]
   return format.format(atMs)
+}
+
+/** The viewer's zone, which all times are in, as `Europe/Berlin, GMT+1`. */
+export function zoneText(atMs: number): string {
+  const offset = zone.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')?.value
+  return `${zone.resolvedOptions().timeZone}, ${offset ?? ''}`
 }
 
 /** In UTC, to the millisecond, shown while the pointer is over a time. */

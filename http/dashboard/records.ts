@@ -4,11 +4,15 @@
 import type { Static } from '@sinclair/typebox'
 import type { matchSchemas } from '../records/matches.ts'
 import type { OpportunitySchema } from '../records/opportunities.ts'
+import type { OrderbooksSchema } from '../routes/orderbooks.ts'
+import type { PricesSchema } from '../routes/prices.ts'
 import type { statsSchema } from '../routes/status.ts'
 import type {
   CandleSchema,
   CandlesSchema,
   CreatedKeySchema,
+  DashboardSessionSchema,
+  EventsSchema,
   HealthSchema,
   KeySchema,
   KeysSchema,
@@ -16,8 +20,8 @@ import type {
   MarketsSchema,
   MeSchema,
   OrderbookSchema,
-  SessionSchema,
   SportsSchema,
+  TicketSchema,
   TradesSchema,
   WalletPositionSchema,
   WalletTradeSchema,
@@ -35,14 +39,18 @@ import type {
 
 export type Market = Static<typeof MarketSchema>
 export type MarketPage = Static<typeof MarketsSchema>
+export type EventPage = Static<typeof EventsSchema>
 export type MarketStatus = Market['status']
 export type Games = Static<typeof SportsSchema>
 export type Orderbook = Static<typeof OrderbookSchema>
+export type Orderbooks = Static<typeof OrderbooksSchema>
+export type Prices = Static<typeof PricesSchema>
 export type TradePage = Static<typeof TradesSchema>
 export type Candle = Static<typeof CandleSchema>
 export type CandlePage = Static<typeof CandlesSchema>
 export type Health = Static<typeof HealthSchema>
-export type Session = Static<typeof SessionSchema>
+export type DashboardSession = Static<typeof DashboardSessionSchema>
+export type Ticket = Static<typeof TicketSchema>
 export type Me = Static<typeof MeSchema>
 export type ApiKey = Static<typeof KeySchema>
 export type ApiKeys = Static<typeof KeysSchema>

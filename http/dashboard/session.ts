@@ -1,58 +1,89 @@
-// The tab's session: its token is kept where no other tab sees it and is gone when the tab is closed.
-// Not for: the forms (pages/log-in-or-sign-up.ts, pages/account.ts). Upholds DASH3.
+// Who is logged in in this browser: the token is in a cookie that no script can read and all tabs share, so the server is
+// asked; a tab that logs in or out tells the others. Not for: the forms (pages/log-in-or-sign-up.ts, pages/account.ts).
+// Upholds DASH3.
 
-import { ApiError, request, useToken } from './api.ts'
-import { recall, remember } from './browser.ts'
-import type { Me, Session } from './records.ts'
+import { ApiError, request, watchRefusals } from './api.ts'
+import { talkAmongTabs } from './browser.ts'
+import type { DashboardSession, Me } from './records.ts'
 import { Signal } from './signal.ts'
-import { endStream, setStreamToken } from './stream.ts'
+import { beginStream, endStream } from './stream.ts'
 
-const NAME = 'twinbook.token'
-
-/** Why the tab has no session. */
+/** Why there is no session. */
 export type Ending = 'never' | 'left' | 'expired' | 'deleted'
 
-type SessionState =
-  | { readonly kind: 'out'; readonly ending: Ending }
-  | { readonly kind: 'in'; readonly token: string }
+type User = NonNullable<DashboardSession['user']>
 
-/** The tab's session; every part that depends on it listens. */
-export const session = new Signal<SessionState>({ kind: 'out', ending: 'never' })
+export type SessionState =
+  /** The server is asked who is logged in; `error`: it did not say, and is asked again on demand. */
+  | { readonly kind: 'asking'; readonly error: unknown }
+  /** `isLocalOffered`: the local account opens without a password. */
+  | { readonly kind: 'out'; readonly ending: Ending; readonly isLocalOffered: boolean }
+  | { readonly kind: 'in'; readonly user: User }
 
-/** Takes up the token that the tab remembers. */
+/** The browser's session; every part that depends on it listens. */
+export const session = new Signal<SessionState>({ kind: 'asking', error: null })
+
+let tellTabs: () => void = () => undefined
+
+/** Takes up the browser's session, and from now on follows what other tabs do to it. */
 export function resumeSession(): void {
-  const token = recall(NAME)
-  if (token !== null) begin(token)
+  watchRefusals(() => session.value.kind === 'in' && end('expired'))
+  tellTabs = talkAmongTabs('twinbook.session', () => void askAgain())
+  void askAgain()
+}
+
+/** Asks the server who is logged in. Never rejects. */
+export async function askAgain(): Promise<void> {
+  try {
+    take(await request<DashboardSession>('/v1/auth/session'))
+  } catch (error) {
+    // A tab that shows something goes on with it: its own requests say when the session is over.
+    if (session.value.kind === 'asking') session.set({ kind: 'asking', error })
+  }
 }
 
 /** Rejects with ApiError: 401 for a wrong e-mail or password, 429 with the seconds to wait. */
 export const logIn = (email: string, password: string): Promise<void> =>
-  enter('/v1/auth/login', email, password)
+  enter('/v1/auth/login', { email, password })
 
 /** Rejects with ApiError: 400 for an e-mail that is taken, 422 with the fields that are not accepted. */
 export const signUp = (email: string, password: string): Promise<void> =>
-  enter('/v1/auth/signup', email, password)
+  enter('/v1/auth/signup', { email, password })
+
+/** Opens the local account, where that is offered. Rejects with ApiError. */
+export async function openLocal(): Promise<void> {
+  take(await request<DashboardSession>('/v1/auth/session', { method: 'POST' }))
+  tellTabs()
+}
 
 /** The account of the session, with its limits. */
 export const whoAmI = (signal?: AbortSignal): Promise<Me> =>
   request<Me>('/v1/auth/me', signal === undefined ? {} : { signal })
 
-/** Forgets the token at once, and has the server end it; where it cannot be asked, the token ends by its time. */
-export function logOut(): void {
-  const { value: state } = session
+/**
+ * Ends the session in all tabs of this browser, or with `isEverywhere` all sessions of the account. Rejects with ApiError:
+ * only the server can end it, and make the browser forget it.
+ */
+export async function logOut(isEverywhere = false): Promise<void> {
+  const query = isEverywhere ? { everywhere: true } : {}
+  try {
+    await request('/v1/auth/logout', { method: 'POST', query })
+  } catch (error) {
+    // It was over already.
+    if (!(error instanceof ApiError) || error.status !== 401) throw error
+  }
   end('left')
-  if (state.kind === 'out') return
-  request('/v1/auth/logout', { method: 'POST', token: state.token }).catch(() => undefined)
+  tellTabs()
 }
 
-/** Ends every other session of the account, and goes on with a new token. Rejects with ApiError. */
+/** Ends every other session of the account, and goes on with a new one. Rejects with ApiError. */
 export async function changePassword(current: string, next: string): Promise<void> {
   const body = { current_password: current, new_password: next }
-  const { access_token: token } = await withPassword(() =>
-    request<Session>('/v1/auth/password', { method: 'POST', body, asksPassword: true }),
+  await withPassword(() =>
+    request('/v1/auth/password', { method: 'POST', body, asksPassword: true }),
   )
-  remember(NAME, token)
-  begin(token)
+  await askAgain()
+  tellTabs()
 }
 
 /** Deletes the account with all that it has. Rejects with ApiError. */
@@ -60,9 +91,10 @@ export async function deleteAccount(password: string): Promise<void> {
   const body = { password }
   await withPassword(() => request('/v1/auth/me', { method: 'DELETE', body, asksPassword: true }))
   end('deleted')
+  tellTabs()
 }
 
-/** A 401 may be of the token as well as of the password: which one, an answer without a password says. */
+/** A 401 may be of the session as well as of the password: which one, an answer without a password says. */
 async function withPassword<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask()
@@ -72,25 +104,31 @@ async function withPassword<Answer>(ask: () => Promise<Answer>): Promise<Answer>
   }
 }
 
-async function enter(path: string, email: string, password: string): Promise<void> {
-  const { access_token: token } = await request<Session>(path, {
-    method: 'POST',
-    body: { email, password },
-    token: null,
-  })
-  remember(NAME, token)
-  begin(token)
+async function enter(path: string, body: object): Promise<void> {
+  await request(path, { method: 'POST', body, asksPassword: true })
+  take(await request<DashboardSession>('/v1/auth/session'))
+  tellTabs()
 }
 
-function begin(token: string): void {
-  useToken(token, () => end('expired'))
-  setStreamToken(token)
-  session.set({ kind: 'in', token })
+function take({
+  user,
+  has_ended: hasEnded,
+  local_account: isLocalOffered,
+}: DashboardSession): void {
+  if (user !== null) {
+    beginStream(user.id)
+    session.set({ kind: 'in', user })
+    return
+  }
+  const { value: state } = session
+  if (state.kind === 'in') return end('left', isLocalOffered)
+  const ending = state.kind === 'out' ? state.ending : hasEnded ? 'expired' : 'never'
+  session.set({ kind: 'out', ending, isLocalOffered })
 }
 
-function end(ending: Ending): void {
-  remember(NAME, null)
-  useToken(null, () => undefined)
+function end(ending: Ending, isLocalOffered = false): void {
   endStream()
-  session.set({ kind: 'out', ending })
+  session.set({ kind: 'out', ending, isLocalOffered })
+  // Whether the local account is offered, only the server knows.
+  if (!isLocalOffered) void askAgain()
 }

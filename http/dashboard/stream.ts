@@ -1,9 +1,10 @@
-// The tab's one connection to the stream: made when the first part of the page follows something, shared by all of
-// them; the top of the page says so whenever it is not live. A message is handed to the parts that follow its channel
-// and market, in the turn in which it comes; they bundle their drawing (signal.ts). Not for: keeping books, coming
-// back, gaps: the package's own client does all that. Upholds DASH5, DASH6.
+// The tab's part in the browser's one stream (shared-stream.ts): it takes a seat when the first part of the page follows
+// something, and hands what comes to the parts that follow its channel and market, in the turn in which it comes; they
+// bundle their drawing (signal.ts). The top of the page says so whenever the stream is not live: when the browser is
+// offline, when nothing has come for more than a heartbeat, when the connection is lost, and that the server is asked again
+// and again instead where no stream can be had (stream-poll.ts). Upholds DASH5, DASH6, DASH90 to DASH93, DASH96.
 
-import { connect, type StreamClient, type SubscribeRequest } from '../client/connect.ts'
+import type { BookView, SubscribeRequest } from '../client/connect.ts'
 import type {
   Channel,
   ClientState,
@@ -13,12 +14,19 @@ import type {
   StatusMessage,
 } from '../client/messages.ts'
 import { request } from './api.ts'
-import { monotonicMs, serverBase } from './browser.ts'
+import { after, every, isTabOnline, monotonicMs, onTabEvent, openWorker } from './browser.ts'
+import { type FromStream, SharedStream, type ToStream } from './shared-stream.ts'
 import { Signal } from './signal.ts'
+import { openClient } from './stream-client.ts'
+import { FAILED_MAX, type Follower, type Following, pollUntil } from './stream-poll.ts'
 
 /** How the connection is, for the line at the top of the page. */
 export interface StreamState {
-  readonly state: ClientState | 'off'
+  /**
+   * As the client says it, but: `off`: nothing is followed; `offline`: the browser has no network; `late`: nothing has come
+   * for more than a heartbeat; `polling`: no stream can be had, and the server is asked every `POLL_MS` instead.
+   */
+  readonly state: ClientState | 'off' | 'offline' | 'late' | 'polling'
   /** Why the last connection ended; empty: it did not. */
   readonly reason: string
   /** When it will be tried again, on the monotonic clock; null: now, or never. */
@@ -31,6 +39,11 @@ export interface StreamState {
 export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms' | 'delay_ms'>
 
 const OFF: StreamState = { state: 'off', reason: '', retryAtMs: null, isLost: false }
+/** The server sends something every 5 s: with less than this one heartbeat is missing. */
+const LATE_MS = 6_500
+/** A seat from which nothing comes for so long, not even that the connection is lost, is given up for another. */
+const SILENT_MS = 20_000
+const LOOK_MS = 500
 
 export const streamState = new Signal<StreamState>(OFF)
 /** By the venue's configured name. */
@@ -38,41 +51,33 @@ export const feeds = new Signal<ReadonlyMap<string, FeedState>>(new Map())
 /** Messages with something of a market that came since the tab was opened. */
 export const received = { count: 0 }
 
-/** A part of the page that follows markets. */
-interface Follower {
-  readonly onMessage: (message: DataMessage) => void
-  /** Something is missing in the channel: what is shown may be behind until the state follows. */
-  readonly onGap?: (gap: GapEvent) => void
-}
-
-interface Following extends Follower {
-  readonly channel: Channel
-  /** Null: all markets. */
-  readonly marketIds: ReadonlySet<string> | null
-}
-
-let client: StreamClient | null = null
-let credential: string | null = null
-/** Connections in a row that ended before they were live. */
+/** The account whose stream it is; null: no user is logged in. */
+let account: string | null = null
+let ask: ((asked: ToStream) => void) | null = null
+/** Aborted when the tab gives up its seat. */
+let seat = new AbortController()
+let heardMs = 0
 let failedCount = 0
-const followings = new Set<Following>()
+let nextId = 0
+let polling: AbortController | null = null
+const followings = new Map<number, Following>()
+const books = new Map<string, BookView>()
+/** As the connection itself is, whatever the browser says of its network. */
+let connection: StreamState = OFF
 
-/** The token with which the connection is made once a part of the page follows markets. */
-export function setStreamToken(token: string): void {
-  if (token === credential) return
-  endStream()
-  credential = token
+/** A user is logged in: from now on parts of the page may follow markets. */
+export function beginStream(of: string): void {
+  if (of !== account) endStream()
+  account = of
+  ask?.({ kind: 'again' })
 }
 
-/** Ends the connection and forgets the token. */
+/** Gives up the tab's seat, and all that is followed. */
 export function endStream(): void {
-  client?.close()
-  client = null
-  credential = null
-  failedCount = 0
+  leave()
+  account = null
   followings.clear()
-  feeds.set(new Map())
-  streamState.set(OFF)
+  books.clear()
 }
 
 /**
@@ -80,93 +85,237 @@ export function endStream(): void {
  * channel share one set of options: the later counts.
  */
 export function follow(asked: SubscribeRequest, follower: Follower): () => void {
-  const stream = opened()
-  if (stream === null) return () => undefined
+  return begin(asked, { ...follower, onBook: () => undefined })
+}
+
+/** Follows the books of markets (`bookOf`); returns how to stop. */
+export function followBooks(marketIds: readonly string[], onChange: () => void): () => void {
+  const nothing = () => undefined
+  const asked = { channel: 'orderbook', marketIds } as const
+  return begin(asked, { onMessage: nothing, onGap: onChange, onBook: onChange })
+}
+
+/** The last known book of a market that is followed, at most `depth` levels a side; null before it came. */
+export function bookOf(marketId: string, depth?: number): BookView | null {
+  const view = books.get(marketId) ?? null
+  if (view === null || depth === undefined) return view
+  return { ...view, bids: view.bids.slice(0, depth), asks: view.asks.slice(0, depth) }
+}
+
+function begin(asked: SubscribeRequest, follower: Follower & Pick<Following, 'onBook'>) {
+  if (account === null) return () => undefined
   const marketIds = asked.marketIds === undefined ? null : new Set(asked.marketIds)
-  const following: Following = { ...follower, channel: asked.channel, marketIds }
-  followings.add(following)
-  const subscription = stream.subscribe(asked)
+  nextId += 1
+  const id = nextId
+  followings.set(id, { ...follower, asked, marketIds })
+  if (ask === null) takeSeat()
+  else ask({ kind: 'follow', id, asked })
   return () => {
-    followings.delete(following)
-    subscription.unsubscribe()
+    if (!followings.delete(id)) return
+    ask?.({ kind: 'unfollow', id })
+    for (const marketId of marketIds ?? []) {
+      if (!isFollowed('orderbook', marketId)) books.delete(marketId)
+    }
   }
 }
 
-/** The client, for its books; null while the tab has no session. */
-export const streamClient = (): StreamClient | null => client
-
-function opened(): StreamClient | null {
-  if (client !== null || credential === null) return client
-  client = connect({
-    url: new URL('v1/ws', serverBase()).href,
-    accessToken: credential,
-    onEvent: (event) => {
-      switch (event.type) {
-        case 'state':
-          return tellState(event)
-        case 'status':
-          return feeds.set(new Map([...feeds.value, [event.platform, event]]))
-        case 'gap':
-          return tellGap(event)
-        case 'snapshot':
-        case 'update':
-        case 'depth':
-        case 'price':
-        case 'trade':
-        case 'whale':
-        case 'lifecycle':
-        case 'candle':
-        case 'arbitrage':
-          return tell(event)
-      }
-    },
-  })
-  return client
+function isFollowed(channel: Channel, marketId: string): boolean {
+  for (const { asked, marketIds } of followings.values()) {
+    if (asked.channel === channel && marketIds?.has(marketId) === true) return true
+  }
+  return false
 }
 
-function tellState({ state, reason, retry_ms: retryMs }: StateEvent): void {
+/** A seat at the browser's stream, or where there is no worker to share, or not any more, at one of the tab's own. */
+function takeSeat(isWorkerDead = false): void {
+  leave()
+  heardMs = monotonicMs()
+  const { signal } = seat
+  const hearSeated = (told: FromStream) => signal.aborted || hear(told)
+  const sitAlone = () => ownStream().attach(hearSeated)
+  const onFailure = () => {
+    if (signal.aborted) return
+    ask?.({ kind: 'leave' })
+    ask = sitAlone()
+    tellAll(ask)
+  }
+  const name = `twinbook ${account}`
+  ask = (isWorkerDead ? null : openWorker(name, hearSeated, onFailure)) ?? sitAlone()
+  tellAll(ask)
+  let hasLeft = false
+  const stops = [
+    every(LOOK_MS, look),
+    onTabEvent('offline', show),
+    onTabEvent('online', show),
+    onTabEvent('pagehide', () => {
+      ask?.({ kind: 'leave' })
+      hasLeft = true
+    }),
+    // A page that comes back as it was has given up its seat.
+    onTabEvent('pageshow', () => hasLeft && sitAgain()),
+  ]
+  signal.addEventListener('abort', () => {
+    for (const stop of stops) stop()
+  })
+}
+
+/** Takes another seat; what came since nothing was heard on the one before is missing. */
+function sitAgain(isWorkerDead = false): void {
+  takeSeat(isWorkerDead)
+  tellGap(MISSED)
+}
+
+function tellAll(to: (asked: ToStream) => void): void {
+  for (const [id, { asked }] of followings) to({ kind: 'follow', id, asked })
+}
+
+/** A stream of this tab alone. */
+function ownStream(): SharedStream {
+  return new SharedStream({ after, open: openClient })
+}
+
+function leave(): void {
+  seat.abort()
+  seat = new AbortController()
+  ask?.({ kind: 'leave' })
+  ask = null
+  failedCount = 0
+  stopPolling()
+  feeds.set(new Map())
+  connection = OFF
+  show()
+}
+
+function hear(told: FromStream): void {
+  heardMs = monotonicMs()
+  switch (told.kind) {
+    case 'ready':
+      return followings.get(told.id)?.onReady?.()
+    case 'book':
+      return putBook(told.view, told.count)
+    case 'dropped':
+      // While the tab slept, anything may have been missed.
+      return sitAgain()
+    case 'event':
+      return hearEvent(told.event)
+  }
+}
+
+function hearEvent(event: (FromStream & { kind: 'event' })['event']): void {
+  if (streamState.value.state === 'late') show()
+  switch (event.type) {
+    case 'state':
+      return noteState(event)
+    case 'status':
+      return feeds.set(new Map([...feeds.value, [event.platform, event]]))
+    case 'gap':
+      return tellGap(event)
+    case 'heartbeat':
+      return ask?.({ kind: 'seen' })
+    default:
+      return tell(event)
+  }
+}
+
+function noteState({ state, reason, retry_ms: retryMs }: StateEvent): void {
   if (state === 'live') failedCount = 0
   if (state === 'waiting') {
     failedCount += 1
     // The states of the feeds are not known until the server is there again and sends them.
     feeds.set(new Map())
   }
-  streamState.set({
-    state,
-    reason,
-    retryAtMs: retryMs === null ? null : monotonicMs() + retryMs,
-    isLost: state === 'waiting' || (state !== 'live' && streamState.value.isLost),
-  })
-  if (state === 'waiting' && failedCount > 1) void askWhy(client)
+  const isLost = state === 'waiting' || (state !== 'live' && connection.isLost)
+  const retryAtMs = retryMs === null ? null : monotonicMs() + retryMs
+  connection = { state, reason, retryAtMs, isLost }
+  if (state === 'live' || state === 'catching_up') stopPolling()
+  else if (failedCount >= FAILED_MAX || state === 'closed') beginPolling()
+  show()
+  if (state === 'waiting' && failedCount > 1) void askWhy()
 }
 
 /**
- * A browser does not say why a connection was refused. REST does: it ends the session when the token is no longer
- * good; and where it answers, it is the connection that is one too many.
+ * A browser does not say why a connection was refused. REST does: it ends the session when it is no longer good; and where
+ * it answers, it is the connection that is one too many.
  */
-async function askWhy(refused: StreamClient | null): Promise<void> {
+async function askWhy(): Promise<void> {
   try {
     await request('/v1/auth/me')
   } catch {
     return
   }
-  const { value: state } = streamState
-  if (client !== refused || state.state !== 'waiting') return
-  streamState.set({ ...state, reason: 'all connections of this account may be in use' })
+  if (connection.state !== 'waiting') return
+  connection = { ...connection, reason: 'all connections of this account may be in use' }
+  show()
+}
+
+/** Puts together what the connection, the browser and the clock say. */
+function show(): void {
+  const isSilent = connection.state === 'live' && monotonicMs() - heardMs > LATE_MS
+  const isOff = connection.state === 'off'
+  const state = isOff || isTabOnline() ? (isSilent ? 'late' : stateNow()) : 'offline'
+  const { value: shown } = streamState
+  const next = { ...connection, state }
+  const isSame = shown.state === state && shown.reason === next.reason
+  if (!isSame || shown.retryAtMs !== next.retryAtMs || shown.isLost !== next.isLost) {
+    streamState.set(next)
+  }
+}
+
+const stateNow = (): StreamState['state'] => {
+  const isTrying = connection.state === 'waiting' || connection.state === 'connecting'
+  return polling !== null && isTrying ? 'polling' : connection.state
+}
+
+function look(): void {
+  const { state } = connection
+  const isExpected = state === 'live' || state === 'catching_up' || state === 'off'
+  // A worker that never said anything is none.
+  if (isExpected && monotonicMs() - heardMs > SILENT_MS) return sitAgain(state === 'off')
+  show()
+}
+
+function beginPolling(): void {
+  if (polling !== null) return
+  polling = new AbortController()
+  pollUntil(polling.signal, {
+    following: () => [...followings.values()],
+    putBook: (view) => putBook(view, 0),
+  })
+}
+
+function stopPolling(): void {
+  polling?.abort()
+  polling = null
+}
+
+function putBook(view: BookView, count: number): void {
+  received.count += count
+  if (!isFollowed('orderbook', view.marketId)) return
+  books.set(view.marketId, view)
+  if (streamState.value.state === 'late') show()
+  for (const { asked, marketIds, onBook } of followings.values()) {
+    if (asked.channel === 'orderbook' && marketIds?.has(view.marketId) === true) onBook()
+  }
 }
 
 function tell(message: DataMessage): void {
   received.count += 1
-  for (const { channel, marketIds, onMessage } of followings) {
-    if (channel !== message.channel) continue
+  for (const { asked, marketIds, onMessage } of followings.values()) {
+    if (asked.channel !== message.channel) continue
     if (marketIds === null || marketIds.has(message.market_id)) onMessage(message)
   }
 }
 
 function tellGap(gap: GapEvent): void {
-  for (const { channel, marketIds, onGap } of followings) {
-    if (onGap === undefined || (gap.channel !== null && gap.channel !== channel)) continue
+  for (const { asked, marketIds, onGap } of followings.values()) {
+    if (onGap === undefined || (gap.channel !== null && gap.channel !== asked.channel)) continue
     const isOurs = gap.market_id === null || marketIds === null || marketIds.has(gap.market_id)
     if (isOurs) onGap(gap)
   }
+}
+
+/** Of all channels, of unknown length. */
+export const MISSED: GapEvent = {
+  ...{ type: 'gap', channel: null, market_id: null, platform: null, cause: 'reader_slow' },
+  ...{ state_follows: false, from_ms: null, to_ms: null, from_seq: null, to_seq: null, lost: null },
 }

@@ -5,7 +5,7 @@
 
 import * as shapes from '../schemas.ts'
 import type { Channel, Delivery } from '../ws/channels/channel.ts'
-import { CHANNELS } from '../ws/channels.ts'
+import { CHANNELS } from '../ws/channels/channels.ts'
 import { closeCodes } from '../ws/close-codes.ts'
 import {
   clientCommands,
@@ -33,7 +33,7 @@ const DELIVERIES: Readonly<Record<Delivery, string>> = {
 }
 
 const STREAM = { $ref: '#/channels/stream' }
-const SECURITY = ['ApiKey', 'ApiKeyHeader', 'AccessToken', 'Bearer'].map((name) => ({
+const SECURITY = ['ApiKey', 'ApiKeyHeader', 'AccessToken', 'Ticket', 'Bearer'].map((name) => ({
   $ref: `#/components/securitySchemes/${name}`,
 }))
 
@@ -112,6 +112,7 @@ const QUERY: JsonObject = {
   properties: {
     api_key: { type: 'string', description: 'A key of `/v1/keys`.' },
     access_token: { type: 'string', description: 'The `access_token` of a login.' },
+    ticket: { type: 'string', description: 'Of `POST /v1/ws/ticket`, for this handshake alone.' },
     encoding: {
       type: 'string',
       enum: ['json', 'msgpack'],
@@ -134,6 +135,12 @@ const SECURITY_SCHEMES: JsonObject = {
     in: 'query',
     name: 'access_token',
     description: 'The `access_token` of `/v1/auth/login` or `/v1/auth/signup`.',
+  },
+  Ticket: {
+    type: 'httpApiKey',
+    in: 'query',
+    name: 'ticket',
+    description: 'Of `POST /v1/ws/ticket`: good for one handshake within a minute.',
   },
   Bearer: {
     type: 'http',

@@ -1,7 +1,7 @@
 // The interactive page over /openapi.json: Swagger UI from its npm package, read once at start, every
 // file ours to serve, so that the page makes no request to another host.
 // The names of files carry a hash of their content, so that caches may keep them for ever.
-// Not for: the routes (routes/documents.ts). Upholds DOCS1 to DOCS3.
+// Not for: the routes (routes/documents.ts). Upholds DOCS1 to DOCS4.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -38,9 +38,14 @@ const STYLE = 'text/css; charset=utf-8'
 
 /**
  * `validatorUrl` null: the library would otherwise show the document to a server of its makers.
- * Credentials typed in stay in the page's memory and are gone when it is.
+ * Credentials typed in stay in the page's memory and are gone when it is. Without one, what is tried counts for the user who
+ * is logged in to the dashboard of this browser (request/dashboard-request.ts); the lines for a shell do not show that.
  */
-const START = `window.ui = SwaggerUIBundle({
+const START = `const scheme = matchMedia('(prefers-color-scheme: dark)')
+const paint = () => document.documentElement.classList.toggle('dark-mode', scheme.matches)
+scheme.addEventListener('change', paint)
+paint()
+window.ui = SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#page',
   validatorUrl: null,
@@ -49,9 +54,21 @@ const START = `window.ui = SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   filter: true,
+  showMutatedRequest: false,
+  requestInterceptor: (request) => {
+    request.headers = { ...request.headers, 'X-Dashboard': '1' }
+    return request
+  },
   presets: [SwaggerUIBundle.presets.apis],
   layout: 'BaseLayout',
 })
+`
+
+/** Of the line above the library's page. */
+const BACK_STYLE = `
+.back { font: 1rem/1.5 sans-serif; margin: 0 auto; max-width: 1460px; padding: 0.75rem 20px; }
+.back a { color: #0b57d0; margin-inline-end: 1.25rem; }
+html.dark-mode .back a { color: #8ab4f8; }
 `
 
 /** Reads the package's files. Throws when it is not installed: the process does not start. */
@@ -62,7 +79,7 @@ export function readPage(): Page {
   // The last line of each names its source map, which we do not serve.
   const withoutMap = (text: string) => text.replace(/(?:\/\/#|\/\*#) sourceMappingURL=.*\s*$/, '')
   const bundle = file(withoutMap(read('swagger-ui-bundle.js')), SCRIPT)
-  const style = file(withoutMap(read('swagger-ui.css')), STYLE)
+  const style = file(`${withoutMap(read('swagger-ui.css'))}${BACK_STYLE}`, STYLE)
   const start = file(START, SCRIPT)
   const names = {
     bundle: named('swagger-ui-bundle', bundle, 'js'),
@@ -100,6 +117,7 @@ function htmlOf(names: { bundle: string; style: string; start: string }): string
 <link rel="stylesheet" href="docs/${names.style}">
 </head>
 <body>
+<nav class="back" aria-label="Twinbook"><a href="dashboard">Back to the dashboard</a> <a href="asyncapi.json">The stream (AsyncAPI)</a></nav>
 <div id="page"></div>
 <noscript>This page needs JavaScript. The document it shows is <a href="openapi.json">openapi.json</a>.</noscript>
 <script src="docs/${names.bundle}"></script>

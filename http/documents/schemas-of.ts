@@ -7,8 +7,8 @@ import type { TSchema } from '@sinclair/typebox'
 import { VenueAMarketSchema, VenueATradeSchema } from '../records/native-venue-a.ts'
 import { VenueBMarketSchema, VenueBTradeSchema } from '../records/native-venue-b.ts'
 import * as shapes from '../schemas.ts'
-import { EVENTS } from '../webhooks/event-types.ts'
 import * as webhookShapes from '../webhooks/schemas.ts'
+import { EVENTS } from '../webhooks/types/event-types.ts'
 
 /** What JSON can carry. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject

@@ -17,6 +17,7 @@ import {
   flatBar,
   joined,
   lengthened,
+  quotedBars,
 } from '../../engine/market/candle.ts'
 import { TIME_ZERO, timeMs } from '../../engine/units.ts'
 import { nextTurn } from '../request/sync-times.ts'
@@ -27,17 +28,18 @@ const READ_BARS = 64
 const SLICE_MS = 1.5
 
 /** Which candles are wanted: those that open in [fromMs, lastMs], both multiples of `lengthMs`. */
-interface CandleRange {
+export interface CandleRange {
   readonly lengthMs: number
   readonly fromMs: number
   readonly lastMs: number
   readonly limit: number
 }
 
-/** Ascending, and whether older candles of the range follow. */
+/** Ascending. */
 export interface CandlePage {
   readonly candles: readonly Bar[]
-  readonly hasMore: boolean
+  /** Older candles of the range open before it; null: there are none. */
+  readonly olderMs: number | null
 }
 
 type BarSource = Pick<MarketView, 'bars'>
@@ -50,8 +52,8 @@ export async function tradedCandles(
 ): Promise<CandlePage> {
   // One candle more than asked for says exactly whether there are more.
   const found = await readCandles(source, { ...range, limit: range.limit + 1 }, clock)
-  const hasMore = found.length > range.limit
-  return { candles: found.slice(0, range.limit).reverse(), hasMore }
+  const candles = found.slice(0, range.limit).reverse()
+  return { candles, olderMs: found.length > range.limit ? (candles[0]?.startMs ?? null) : null }
 }
 
 /**
@@ -63,8 +65,8 @@ export async function filledCandles(
   range: CandleRange,
   clock: Clock,
 ): Promise<CandlePage> {
-  const { lengthMs, fromMs, lastMs, limit } = range
-  const pageMs = Math.max(fromMs, lastMs - (limit - 1) * lengthMs)
+  const { lengthMs, fromMs, lastMs } = range
+  const pageMs = pageStart(range)
   const traded = (await readCandles(source, { ...range, fromMs: pageMs }, clock)).reverse()
   const before = barBefore(source, pageMs, lengthMs)
   const candles: Bar[] = []
@@ -78,8 +80,34 @@ export async function filledCandles(
       candles.push(candle)
     } else if (close !== null) candles.push(flatBar(timeMs(startMs), close))
   }
-  return { candles, hasMore: before !== null && pageMs > fromMs }
+  return { candles, olderMs: before !== null && pageMs > fromMs ? pageMs : null }
 }
+
+/**
+ * Candles of the newest `limit` lengths of the range: of trades where there are any, else of the venue's prices, with the
+ * candle before the range left out. `lastMs` should not lie in the future.
+ */
+export async function quotedCandles(
+  source: BarSource,
+  range: CandleRange,
+  { clock, prices }: { readonly clock: Clock; readonly prices: Parameters<typeof quotedBars>[0] },
+): Promise<CandlePage> {
+  const { lengthMs, fromMs } = range
+  const pageMs = pageStart(range)
+  const traded = await readCandles(source, { ...range, fromMs: pageMs }, clock)
+  const byStart = new Map<number, Bar>()
+  for (const bar of quotedBars(prices, lengthMs)) byStart.set(bar.startMs, bar)
+  for (const bar of traded) byStart.set(bar.startMs, bar)
+  const candles = [...byStart.values()]
+    .filter(({ startMs }) => startMs >= pageMs && startMs <= range.lastMs)
+    .sort((one, other) => one.startMs - other.startMs)
+  // Venues have a price for every step of a market's life: before an empty page there was no market.
+  return { candles, olderMs: pageMs > fromMs && candles.length > 0 ? pageMs : null }
+}
+
+/** Where the newest `limit` lengths of a range begin. */
+export const pageStart = ({ lengthMs, fromMs, lastMs, limit }: CandleRange): number =>
+  Math.max(fromMs, lastMs - (limit - 1) * lengthMs)
 
 /** The newest bar before a time. */
 function barBefore(source: BarSource, atMs: number, lengthMs: number): Bar | null {

@@ -1,9 +1,10 @@
-// What all pinned lists share: cursor or offset, the binding of a cursor to its filters, and ranges
-// of creation times. Not for: rows by time (time-range.ts) or which rows pass (actors/).
+// What all pinned lists share: cursor or offset, the binding of a cursor to its filters, answers given again, and
+// ranges of creation times. Not for: rows by time (time-range.ts) or which rows pass (actors/).
 // Upholds PAGE1, MARKETS9.
 
 import { EngineError } from '../../engine/errors.ts'
 import { roundUsd, type TimeMs, timeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
+import type { Fact, KeptAnswers } from '../records/kept-answers.ts'
 import type { ListCursors, ListPosition } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { seconds } from './time-range.ts'
@@ -27,30 +28,67 @@ export interface PagePlace {
   readonly offset: number
 }
 
-/**
- * Reads a page and answers it. `binding` is the canonical text of everything the list was asked for
- * but page and size: a cursor cannot continue another list. Throws BAD_REQUEST for a cursor that
- * is foreign or has expired.
- */
-export function answerPage<Page extends { readonly next: ListPosition | null }>(parts: {
-  cursors: ListCursors
-  asked: PageAsked
-  binding: string
-  read: (place: PagePlace) => Page | 'expired' | Promise<Page | 'expired'>
-  answer: (page: Page, cursor: string | null) => Answer | Promise<Answer>
-}): Answer | Promise<Answer> {
-  const { cursors, asked, binding, read, answer } = parts
-  const finish = (page: Page | 'expired') => {
-    if (page === 'expired') {
-      throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
-    }
-    return answer(page, page.next === null ? null : cursors.encode(page.next, binding))
-  }
-  const page = read(placeOf(cursors, asked, binding))
-  return page instanceof Promise ? page.then(finish) : finish(page)
+/** A page as far as it can be asked for again. */
+interface ListPage {
+  readonly total: number
+  readonly next: ListPosition | null
 }
 
-function placeOf(cursors: ListCursors, asked: PageAsked, binding: string): PagePlace {
+/** Where a list's answers are kept, under its name. */
+interface KeptList<Page> {
+  readonly answers: KeptAnswers
+  readonly name: string
+  /** All that the answer shows of the page but its total and its cursor. */
+  facts(page: Page): readonly Fact[]
+}
+
+interface ListParts<Page> {
+  readonly cursors: ListCursors
+  readonly asked: PageAsked
+  /**
+   * The canonical text of everything the list was asked for but page and size: a cursor cannot
+   * continue another list.
+   */
+  readonly binding: string
+  read(place: PagePlace): Page | 'expired' | Promise<Page | 'expired'>
+  answer(page: Page, cursor: string | null): Answer | Promise<Answer>
+  readonly kept?: KeptList<Page>
+}
+
+/** Reads a page and answers it. Throws BAD_REQUEST for a cursor that is foreign or has expired. */
+export function answerPage<Page extends ListPage>(
+  parts: ListParts<Page>,
+): Answer | Promise<Answer> {
+  const page = parts.read(placeOf(parts))
+  return page instanceof Promise
+    ? page.then((late) => answered(parts, late))
+    : answered(parts, page)
+}
+
+function answered<Page extends ListPage>(
+  { cursors, asked, binding, answer, kept }: ListParts<Page>,
+  page: Page | 'expired',
+): Answer | Promise<Answer> {
+  if (page === 'expired') {
+    throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
+  }
+  const { total, next } = page
+  if (kept === undefined) {
+    return answer(page, next === null ? null : cursors.encode(next, binding))
+  }
+  const { limit, offset, cursor = '' } = asked
+  return kept.answers.answer(
+    `${kept.name} ${limit} ${offset} ${cursor} ${binding}`,
+    () => [total, next?.pin ?? -1, next?.offset ?? -1, ...kept.facts(page)],
+    () => answer(page, next === null ? null : cursors.encode(next, binding)),
+  )
+}
+
+function placeOf({
+  cursors,
+  asked,
+  binding,
+}: Pick<ListParts<unknown>, 'cursors' | 'asked' | 'binding'>): PagePlace {
   const { cursor, offset } = asked
   if (cursor === undefined) return { pin: null, offset }
   if (offset > 0) throw new EngineError('BAD_REQUEST', 'give cursor or offset, not both')

@@ -67,14 +67,15 @@ export function cursorText(cursor: string | null): string {
 
 /**
  * Says where our records begin when the range begins before: at the oldest row, or where nothing was
- * recorded of this, when we began to record at all.
+ * recorded of this, when we began to record at all. Looked up only where a start is asked for.
  */
 export function withDataStart(
   answer: Answer,
   startTime: number | undefined,
-  records: { readonly oldestMs: TimeMs | null; readonly sinceMs: TimeMs },
+  recordsStartMs: () => TimeMs,
 ): Answer {
-  const fromMs = records.oldestMs ?? records.sinceMs
-  if (startTime === undefined || fromMs <= seconds(startTime)) return answer
+  if (startTime === undefined) return answer
+  const fromMs = recordsStartMs()
+  if (fromMs <= seconds(startTime)) return answer
   return withHeader(answer, 'X-Data-Start', String(toSeconds(fromMs)))
 }

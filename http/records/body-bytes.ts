@@ -17,17 +17,22 @@ const UNIT_BYTES_MAX = 3
 
 const spare: Buffer[] = []
 
-/** Text as UTF-8, appended piece by piece. */
+/** Text as UTF-8, appended piece by piece; a piece may be UTF-8 already. */
 export class BodyBytes {
   #buffer = spare.pop() ?? Buffer.allocUnsafeSlow(BYTES_FIRST)
   #length = 0
   readonly #hash = newHash()
   #hashedLength = 0
 
-  append(text: string): void {
-    const most = text.length * UNIT_BYTES_MAX
+  append(piece: string | Uint8Array): void {
+    const isText = typeof piece === 'string'
+    const most = isText ? piece.length * UNIT_BYTES_MAX : piece.length
     if (this.#buffer.length - this.#length < most) this.#makeRoom(most)
-    this.#length += this.#buffer.write(text, this.#length)
+    if (isText) this.#length += this.#buffer.write(piece, this.#length)
+    else {
+      this.#buffer.set(piece, this.#length)
+      this.#length += piece.length
+    }
     // While it is written, and not at the end: for two megabytes that takes longer than a turn may.
     if (this.#length - this.#hashedLength > BYTES_FIRST) this.#hashOn()
   }
@@ -62,14 +67,14 @@ export class BodyBytes {
   }
 }
 
-/** A named answer of JSON from its parts in order: texts as they are, and rows as `text` writes them. */
+/** A named answer of JSON from its parts in order: texts as they are, and rows as `write` writes them. */
 export function partsAnswer<Row extends object>(
   clock: Clock,
   parts: readonly (string | Row)[],
-  text: (row: Row) => string,
+  write: (row: Row) => string | Uint8Array,
 ): Answer | Promise<Answer> {
   const body = new BodyBytes()
-  const append = (part: string | Row) => body.append(typeof part === 'string' ? part : text(part))
+  const append = (part: string | Row) => body.append(typeof part === 'string' ? part : write(part))
   const finish = () => jsonBytes(body.bytes, () => body.release(), body.etag())
   const rest = eachInSlices(clock, parts, append)
   return rest === null ? finish() : rest.then(finish)

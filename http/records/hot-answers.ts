@@ -1,12 +1,14 @@
 // The answers asked for most, kept as finished text and given again until their market changes: the
 // present price and the whole book of a market, cut where their live figures go. Others are written
-// anew each time; a market's own record is kept where it is written (http/records/markets.ts).
+// anew each time; a market's own record is kept where it is written (http/records/markets.ts), and
+// pages of rows by what was asked (kept-answers.ts).
 // Kept are some thousands of each; when full, those written longest ago go, and are written anew.
 // Upholds HOT1, HOT2.
 
 import type { MarketView } from '../../actors/views.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { type BookCut, cutBook, PLAIN_BOOK, pastedBook } from './books.ts'
-import { KeptByMarket, weightOf } from './kept-by-market.ts'
+import { Kept, weightOf } from './kept.ts'
 import { cutPrice, type PriceCut, pastedPrice } from './prices.ts'
 
 const PRICES_KEPT = { countMax: 16_384, bytesMax: 16 * 2 ** 20 }
@@ -21,8 +23,8 @@ interface Hot<Cut> {
 
 /** Present prices and whole books of markets, as answers. */
 export class HotAnswers {
-  readonly #prices: KeptByMarket<Hot<PriceCut>>
-  readonly #books: KeptByMarket<Hot<BookCut>>
+  readonly #prices: Kept<MarketNumber, Hot<PriceCut>>
+  readonly #books: Kept<MarketNumber, Hot<BookCut>>
   readonly #epoch: string
 
   constructor(
@@ -30,8 +32,8 @@ export class HotAnswers {
     bounds = { prices: PRICES_KEPT, books: BOOKS_KEPT },
   ) {
     this.#epoch = JSON.stringify(engine.epoch)
-    this.#prices = new KeptByMarket(bounds.prices)
-    this.#books = new KeptByMarket(bounds.books)
+    this.#prices = new Kept(bounds.prices)
+    this.#books = new Kept(bounds.books)
   }
 
   /** The Price record of the first outcome. */

@@ -5,10 +5,11 @@
 // Upholds FEE7, MARKETS2, MARKETS4, MARKETS10, MARKETS12, HOT1, HOT2.
 
 import type { MarketView, MatchesView } from '../../actors/views.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { MICROS, priceCents, toNumber, toSeconds } from '../../engine/units.ts'
 import { etagOf } from '../request/etag.ts'
 import { feesRecord } from './fees.ts'
-import { KeptByMarket, weightOf } from './kept-by-market.ts'
+import { Kept, weightOf } from './kept.ts'
 import { outcomePrice } from './render.ts'
 
 const KEPT = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
@@ -31,6 +32,8 @@ interface Listing {
 
 /** A whole record, and what it was written from. */
 interface Written {
+  /** Counts up with each that is written. */
+  readonly number: number
   readonly listing: Listing
   readonly version: number
   readonly twin: MarketView | null
@@ -38,22 +41,33 @@ interface Written {
   readonly text: string
   /** Of the text, once it was asked for. */
   etag: string | null
+  /** The text as UTF-8, likewise. */
+  encoded: Uint8Array | null
   readonly bytes: number
 }
 
 /** Writes the records of markets. */
 export class MarketRecords {
   readonly #matches: Pick<MatchesView, 'twinOf'>
-  readonly #kept: KeptByMarket<Written>
+  readonly #kept: Kept<MarketNumber, Written>
+  #writtenCount = 0
 
   constructor(matches: Pick<MatchesView, 'twinOf'>, bounds = KEPT) {
     this.#matches = matches
-    this.#kept = new KeptByMarket(bounds)
+    this.#kept = new Kept(bounds)
   }
 
   /** The record as JSON text. */
   text(view: MarketView, nowMs: number): string {
     return this.#written(view, nowMs).text
+  }
+
+  /** The record as UTF-8, encoded once while it is kept: that takes ten times as long as copying it. */
+  encoded(view: MarketView, nowMs: number): Uint8Array {
+    const written = this.#written(view, nowMs)
+    // In memory of its own: a short piece of Node's pool would keep 8 KiB.
+    written.encoded ??= new Uint8Array(Buffer.from(written.text))
+    return written.encoded
   }
 
   /** The record, and its name (etag.ts). */
@@ -63,30 +77,53 @@ export class MarketRecords {
     return { text: written.text, etag: written.etag }
   }
 
+  /** The number of the record as it is kept, which no other record has; null: it would be written anew. */
+  known(view: MarketView, nowMs: number): number | null {
+    const kept = this.#kept.get(view.ref.number)
+    const isKnown =
+      kept !== undefined &&
+      isListed(kept, view, nowMs) &&
+      isPresent(kept, view, this.#matches.twinOf(view.ref))
+    return isKnown ? kept.number : null
+  }
+
   #written(view: MarketView, nowMs: number): Written {
     const { number } = view.ref
     const kept = this.#kept.get(number)
     const twin = this.#matches.twinOf(view.ref)
-    const isCurrent =
-      kept?.listing.summary === view.summary &&
-      nowMs - kept.listing.readAtMs < KEPT_MS &&
-      !hasPassed(view.summary.fees.next?.sinceMs, kept.listing.readAtMs, nowMs)
-    if (
-      isCurrent &&
-      kept.version === view.version &&
-      kept.twin === twin &&
-      (twin === null || kept.twinVersion === twin.version)
-    ) {
-      return kept
-    }
+    const isCurrent = kept !== undefined && isListed(kept, view, nowMs)
+    if (isCurrent && isPresent(kept, view, twin)) return kept
     const listing = isCurrent ? kept.listing : readListing(view, nowMs)
     const text = recordText(view, listing, twin)
     const twinVersion = twin?.version ?? 0
-    const bytes = weightOf(text, listing.head, listing.platform, listing.rest)
-    const written = { listing, version: view.version, twin, twinVersion, text, etag: null, bytes }
+    const bytes = weightOf(text, text, listing.head, listing.platform, listing.rest)
+    this.#writtenCount += 1
+    const written = {
+      ...{ number: this.#writtenCount, listing, version: view.version, twin, twinVersion, text },
+      ...{ etag: null, encoded: null, bytes },
+    }
     this.#kept.put(number, written)
     return written
   }
+}
+
+/** Whether what only a listing changes is as it was written. */
+function isListed({ listing }: Written, { summary }: MarketView, nowMs: number): boolean {
+  const { readAtMs } = listing
+  return (
+    listing.summary === summary &&
+    nowMs - readAtMs < KEPT_MS &&
+    !hasPassed(summary.fees.next?.sinceMs, readAtMs, nowMs)
+  )
+}
+
+/** Whether the live numbers are, those of the twin too. */
+function isPresent(kept: Written, view: MarketView, twin: MarketView | null): boolean {
+  return (
+    kept.version === view.version &&
+    kept.twin === twin &&
+    (twin === null || kept.twinVersion === twin.version)
+  )
 }
 
 /** Whether a moment lies between two others, the later one included. */

@@ -24,6 +24,7 @@ const dollars = (description: string) => Type.Number({ description })
 const LegSchema = Type.Object({
   market_id: text(),
   platform: text(),
+  question: text(),
   outcome: text(),
   is_first_outcome: Type.Boolean({
     description:
@@ -61,7 +62,7 @@ export const OpportunitySchema = Type.Object({
   payout_usd: dollars('what the legs that win pay, whichever they are'),
   profit_usd: dollars('payout less cost and fees'),
   edge: dollars('profit of one contract of each leg'),
-  return: Type.Number({ description: 'profit / cost' }),
+  return: Type.Number({ description: 'profit / (cost + fees)' }),
   annualised: nullable(
     Type.Number({
       description:
@@ -71,7 +72,7 @@ export const OpportunitySchema = Type.Object({
   opened_at_ms: whole(),
   updated_at_ms: whole(),
   closes_at: nullable(Type.Integer({ description: 'Unix seconds, of the last market' })),
-  question: text(),
+  question: Type.String({ description: 'of the first leg; within one venue, the event’s title' }),
   category: nullable(text()),
   explanation: text(),
   levels: Type.Optional(Type.Array(StepSchema)),
@@ -113,6 +114,7 @@ export function opportunityRecord(
     legs: one.legs.map((leg, index) => ({
       market_id: leg.market.id,
       platform: leg.market.platform,
+      question: leg.question,
       outcome: leg.outcome,
       is_first_outcome: leg.isFirst,
       side: 'buy',
@@ -195,6 +197,7 @@ export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = {
     {
       market_id: 'venue_a_0x1b2c',
       platform: 'venue_a',
+      question: 'Will it rain in Denver on Sunday?',
       outcome: 'Yes',
       is_first_outcome: true,
       side: 'buy',
@@ -209,6 +212,7 @@ export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = {
     {
       market_id: 'venue_b_KXRAIN-26NOV23-DEN',
       platform: 'venue_b',
+      question: 'Rain in Denver on Sunday?',
       outcome: 'No',
       is_first_outcome: false,
       side: 'buy',
@@ -227,8 +231,8 @@ export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = {
   payout_usd: 100,
   profit_usd: 5.37,
   edge: 0.0537,
-  return: 0.0584,
-  annualised: 3.04,
+  return: 0.056747,
+  annualised: 2.961735,
   opened_at_ms: 1_763_700_000_012,
   updated_at_ms: 1_763_700_000_512,
   closes_at: 1_764_300_000,

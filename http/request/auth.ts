@@ -1,10 +1,11 @@
 // Credentials of a request → its caller. Every route takes a key (`X-API-Key`, or `Authorization:
 // Bearer` as clients of other interfaces send theirs) or a login token (`Authorization: Bearer`); routes
-// about keys and the account take the login token only. Not for: quotas (handle.ts).
+// about keys and the account take the login token only. A token in a cookie counts for the dashboard alone
+// (dashboard-request.ts). Not for: quotas (handle.ts).
 // Upholds AUTH1, AUTH2 (no credential reaches a log line or an error body), AUTH9.
 
 import type { AccountsView, Caller } from '../../actors/views.ts'
-import { isKeyLike } from '../../engine/account.ts'
+import { isKeyLike } from '../../engine/accounts/account.ts'
 
 /** What a request carried; '' where it carried nothing. */
 export interface Credentials {
@@ -18,26 +19,39 @@ export interface Identity {
   readonly caller: Caller | null
   /** The caller was proven by a login token. */
   readonly isTokenHolder: boolean
+  /** By the token in the dashboard's cookie: it has a budget of its own. */
+  readonly isDashboard: boolean
 }
 
-const ANONYMOUS: Identity = { caller: null, isTokenHolder: false }
+const ANONYMOUS: Identity = { caller: null, isTokenHolder: false, isDashboard: false }
 
-/** The identity; `prefersToken`: look at the token even when the key is good. */
+/**
+ * The identity; `prefersToken`: look at the token even when the key is good. `cookieToken`, '' for none, counts where the
+ * request has no other credential.
+ */
 export function identify(
   accounts: AccountsView,
   credentials: Credentials,
   prefersToken: boolean,
+  cookieToken = '',
 ): Identity {
+  if (cookieToken !== '' && credentials.key === '' && credentials.authorization === '') {
+    const caller = accounts.callerOfToken(cookieToken)
+    return caller === null ? ANONYMOUS : { caller, isTokenHolder: true, isDashboard: true }
+  }
   const byKey = credentials.key === '' ? null : accounts.callerOfKey(credentials.key)
-  if (byKey !== null && !prefersToken) return { caller: byKey, isTokenHolder: false }
+  if (byKey !== null && !prefersToken) return byCaller(byKey, false)
   const bearer = bearerToken(credentials.authorization)
   if (bearer === null || isKeyLike(bearer)) {
     const caller = byKey ?? (bearer === null ? null : accounts.callerOfKey(bearer))
-    return caller === null ? ANONYMOUS : { caller, isTokenHolder: false }
+    return byCaller(caller, false)
   }
   const byToken = accounts.callerOfToken(bearer)
-  if (byToken !== null) return { caller: byToken, isTokenHolder: true }
-  return byKey === null ? ANONYMOUS : { caller: byKey, isTokenHolder: false }
+  return byToken === null ? byCaller(byKey, false) : byCaller(byToken, true)
+}
+
+function byCaller(caller: Caller | null, isTokenHolder: boolean): Identity {
+  return caller === null ? ANONYMOUS : { caller, isTokenHolder, isDashboard: false }
 }
 
 /** The token of an `Authorization: Bearer` header; null when it has another form. */

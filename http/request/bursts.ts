@@ -8,7 +8,7 @@
 import { addressRequestsPerTurnMax } from '../../engine/limits.ts'
 
 /** Requests since the last look that need none: fewer than a turn may have of one address. */
-const UNWATCHED_COUNT = addressRequestsPerTurnMax / 4
+const UNWATCHED_COUNT = addressRequestsPerTurnMax / 2
 
 export class Bursts {
   /** Of this turn while it is watched; before that, of all turns since the last that was. */

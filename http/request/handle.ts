@@ -15,10 +15,11 @@ import { type Identity, identify } from './auth.ts'
 import { collectBody } from './body.ts'
 import { Bursts } from './bursts.ts'
 import { Codings, isCodable } from './coding.ts'
+import { type DashboardRequest, dashboardRequest } from './dashboard-request.ts'
 import { knows } from './etag.ts'
 import type { RequestHead } from './head.ts'
 import type { PeerAddresses } from './peer-address.ts'
-import { parseQuery } from './query.ts'
+import { KeptQueries } from './query.ts'
 import {
   type Answer,
   failure,
@@ -55,6 +56,7 @@ export class RequestHandler {
   readonly #times: SyncTimes
   readonly #bursts = new Bursts()
   readonly codings = new Codings()
+  readonly queries = new KeptQueries()
   readonly #answered = new Map<number, Count>()
   /** Requests without an answer yet. */
   inFlightCount = 0
@@ -154,6 +156,7 @@ class Exchange {
   address = ''
   /** Asked from this machine; read with the address. */
   isLocal = false
+  dashboard: DashboardRequest | null = null
   #allowedOrigin: string | null = null
   #quota: Quota | null = null
   /** Its budget is looked at when it is answered, since its owner takes from it. */
@@ -192,7 +195,9 @@ class Exchange {
     const match = router.match(method, this.#path)
     if (match.isCrossOrigin) this.#allowedOrigin = allowedOrigin(corsOrigins, head.origin)
     const body = match.kind === 'route' && match.route.hasBody ? collectBody(this.#res) : null
-    const identity = identify(accounts, head, prefersToken(match))
+    if (head.isDashboard) this.dashboard = dashboardRequest(head)
+    const cookieToken = this.dashboard?.token ?? ''
+    const identity = identify(accounts, head, prefersToken(match), cookieToken)
     if (this.#isBodiless || needsAddress(match, identity, head)) {
       this.address = peers.of(this.#res, head)
       this.isLocal = peers.isLocal(this.#res, head)
@@ -297,9 +302,10 @@ class Exchange {
   }
 
   /** Takes the request from the budget that it belongs to. */
-  #take(match: Match, { caller, isTokenHolder }: Identity): Quota {
+  #take(match: Match, { caller, isTokenHolder, isDashboard }: Identity): Quota {
     const { accounts } = this.#owner.parts
     if (caller === null) return accounts.takeAddressRequest(this.address)
+    if (isDashboard) return accounts.takeDashboardRequest(caller.accountId)
     const isManagement = match.kind === 'route' && match.route.budget === 'management'
     return isManagement && isTokenHolder
       ? accounts.takeManagementRequest(caller.accountId)
@@ -308,7 +314,7 @@ class Exchange {
 
   #run(match: Match, queryText: string | undefined, identity: Identity, body: Uint8Array) {
     if (match.kind !== 'route') throw new Error('only a route runs')
-    const raw = parseQuery(queryText)
+    const raw = this.#owner.queries.read(queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
     const facts = new Facts(identity.caller, this, match.params)
     return match.route.respond(facts, raw, body)
@@ -458,6 +464,10 @@ class Facts implements RequestFacts {
 
   get isLocal(): boolean {
     return this.#exchange.isLocal
+  }
+
+  get dashboard(): DashboardRequest | null {
+    return this.#exchange.dashboard
   }
 
   get path(): (name: string) => string {

@@ -30,6 +30,13 @@ export class RequestHead implements Credentials {
   key = ''
   authorization = ''
   origin = ''
+  host = ''
+  /** `Sec-Fetch-Site`, which a browser sends and no script can write. */
+  fetchSite = ''
+  /** All lines of `Cookie` as the one list that they are. */
+  cookie = ''
+  /** It has the header of the dashboard's own page (dashboard-request.ts). */
+  isDashboard = false
   /** All lines of `Accept-Encoding` as the one list that they are. */
   acceptEncoding = ''
   /** All lines of `If-None-Match` as the one list that they are. */
@@ -53,6 +60,10 @@ export class RequestHead implements Credentials {
     this.key = ''
     this.authorization = ''
     this.origin = ''
+    this.host = ''
+    this.fetchSite = ''
+    this.cookie = ''
+    this.isDashboard = false
     this.acceptEncoding = ''
     this.ifNoneMatch = ''
     this.forwardedFor = ''
@@ -73,6 +84,7 @@ export class RequestHead implements Credentials {
     switch (name) {
       case 'host':
         this.#hosts += 1
+        this.host ||= value
         if (this.#hosts > 1) this.fault = 'a request has one Host'
         else if (value !== this.#knownHost) this.#judgeHost(value)
         return
@@ -84,6 +96,15 @@ export class RequestHead implements Credentials {
         return
       case 'origin':
         this.origin ||= value
+        return
+      case 'sec-fetch-site':
+        this.fetchSite ||= value
+        return
+      case 'cookie':
+        this.cookie = this.cookie === '' ? value : `${this.cookie}; ${value}`
+        return
+      case 'x-dashboard':
+        this.isDashboard = true
         return
       case 'accept-encoding':
         this.acceptEncoding = joined(this.acceptEncoding, value)

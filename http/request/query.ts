@@ -2,12 +2,16 @@
 // one without a value. Not for: types and ranges (validate.ts). Upholds HTTP3.
 
 import { queryBytesMax } from '../../engine/limits.ts'
+import { Kept } from '../records/kept.ts'
 
 /** Decoded values by name, in the order given; a parameter without `=` has the value ''. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>
 
 /** Of a request without a query. */
-export const EMPTY_QUERY: RawQuery = new Map()
+const EMPTY_QUERY: RawQuery = new Map()
+const KEPT = { countMax: 4_096, bytesMax: 8 * 2 ** 20 }
+/** What a query weighs in memory, with the values read from it, for each of its characters. */
+const WEIGHT = 16
 
 /**
  * Null when percent-encoding or the UTF-8 within is malformed, or the text is beyond its bound.
@@ -28,6 +32,21 @@ export function parseQuery(text: string | undefined): RawQuery | null {
     else known.push(value)
   }
   return values
+}
+
+/** The queries that were read last, by their text: most requests ask what others asked before. */
+export class KeptQueries {
+  readonly #kept = new Kept<string, { readonly raw: RawQuery; readonly bytes: number }>(KEPT)
+
+  /** As `parseQuery`, and for the same text the same object while it is kept. */
+  read(text: string | undefined): RawQuery | null {
+    if (text === undefined || text === '') return EMPTY_QUERY
+    const known = this.#kept.get(text)
+    if (known !== undefined) return known.raw
+    const raw = parseQuery(text)
+    if (raw !== null) this.#kept.put(text, { raw, bytes: WEIGHT * text.length })
+    return raw
+  }
 }
 
 /** One percent-decoded part; null when malformed. */

@@ -4,12 +4,13 @@
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { Caller, CatalogView } from '../../actors/views.ts'
-import type { KeyScope } from '../../engine/account.ts'
+import type { KeyScope } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { JsonObject } from '../documents/schemas-of.ts'
 import type { Problem } from '../validation/parameter.ts'
 import { compileBody, compilePath, compileQuery } from '../validation/validate.ts'
 import { withAliases } from './aliases.ts'
+import type { DashboardRequest } from './dashboard-request.ts'
 import type { RawQuery } from './query.ts'
 import { type Answer, failure, json, withHeader } from './reply.ts'
 
@@ -37,6 +38,8 @@ export interface RequestFacts {
   readonly address: string
   /** Asked from this machine, and not by a proxy for another client; false where a known caller only reads. */
   readonly isLocal: boolean
+  /** Null for a request that the dashboard's own page did not make. */
+  readonly dashboard: DashboardRequest | null
   /** A decoded path parameter; throws when the pattern has no such name (our bug). */
   readonly path: (name: string) => string
   /** A header by its name in lower case, '' for none; only before the first await, and not on routes with a body. */
@@ -287,6 +290,10 @@ class Request<Q, B> implements ValidRequest<Q, B> {
 
   get isLocal(): boolean {
     return this.#facts.isLocal
+  }
+
+  get dashboard(): DashboardRequest | null {
+    return this.#facts.dashboard
   }
 
   /** A function of its own, so that handlers may take it out of the request. */

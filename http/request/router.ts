@@ -2,6 +2,7 @@
 // `Allow`, HEAD and OPTIONS follow from GET, and path parameters arrive undecoded there.
 // Upholds HTTP7.
 
+import { Kept } from '../records/kept.ts'
 import { decodePath } from './query.ts'
 import type { Method, Route } from './route.ts'
 
@@ -18,6 +19,16 @@ type Found =
   | { readonly kind: 'missing' }
   /** Percent-encoding that is none. */
   | { readonly kind: 'malformed' }
+
+const KEPT = { countMax: 4_096, bytesMax: 8 * 2 ** 20 }
+/** What an address weighs in memory, with its parameters, for each of its characters. */
+const WEIGHT = 16
+
+interface KnownAddress {
+  readonly path: Path
+  readonly params: ReadonlyMap<string, string>
+  readonly bytes: number
+}
 
 const MALFORMED: Match = { kind: 'malformed', isCrossOrigin: true }
 const MISSING: Match = { kind: 'missing', isCrossOrigin: true }
@@ -98,6 +109,8 @@ function parameterPositions(segments: readonly string[]): number[] {
 export class Router {
   readonly #fixed = new Map<string, Path>()
   readonly #shapes: Shape[] = []
+  /** The addresses with parameters that were asked for last. */
+  readonly #known = new Kept<string, KnownAddress>(KEPT)
 
   constructor(routes: readonly Route[]) {
     const paths = new Map<string, Path>()
@@ -128,12 +141,16 @@ export class Router {
   match(method: string, url: string): Match {
     const fixed = this.#fixed.get(url)
     if (fixed !== undefined) return choose(fixed, method, NO_PARAMS)
+    const known = this.#known.get(url)
+    if (known !== undefined) return choose(known.path, method, known.params)
     const segments = url.split('/')
     for (const shape of this.#shapes) {
       const found = shape.find(segments)
       if (found === null) continue
       const { path, params } = found
-      return params === null ? MALFORMED : choose(path, method, params)
+      if (params === null) return MALFORMED
+      this.#known.put(url, { path, params, bytes: WEIGHT * url.length })
+      return choose(path, method, params)
     }
     return MISSING
   }

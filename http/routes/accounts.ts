@@ -1,16 +1,32 @@
 // Sign-up, log-in, log-out, the password, deletion, and keys. The rules of accounts (throttling,
-// hashing, limits) are the owner's; here are only shapes. Upholds ACCOUNTS1 to ACCOUNTS9.
+// hashing, limits) are the owner's; here are only shapes. Upholds ACCOUNTS1 to ACCOUNTS9,
+// COOKIE5, COOKIE6.
 
 import { Type } from '@sinclair/typebox'
 import type { AccountsView, Caller, KeyView, Session } from '../../actors/views.ts'
-import { KEY_SCOPES } from '../../engine/account.ts'
+import { KEY_SCOPES } from '../../engine/accounts/account.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { keyId } from '../../engine/ids.ts'
 import { endedTokensPerAccountMax, labelCharactersMax } from '../../engine/limits.ts'
 import { toSeconds } from '../../engine/units.ts'
-import { json, nothing } from '../request/reply.ts'
-import { bodyRoute, type Route, type RouteDocument, route } from '../request/route.ts'
-import { CreatedKeySchema, choice, KeysSchema, MeSchema, SessionSchema } from '../schemas.ts'
+import type { DashboardRequest } from '../request/dashboard-request.ts'
+import { type Answer, json, nothing, withHeader } from '../request/reply.ts'
+import {
+  bodyRoute,
+  type RequestFacts,
+  type Route,
+  type RouteDocument,
+  route,
+} from '../request/route.ts'
+import {
+  CreatedKeySchema,
+  choice,
+  DashboardSessionSchema,
+  KeysSchema,
+  MeSchema,
+  parameters,
+  SessionSchema,
+} from '../schemas.ts'
 import { echo } from '../validation/echo.ts'
 import type { Problem } from '../validation/parameter.ts'
 import { lengthProblem } from '../validation/validate.ts'
@@ -30,8 +46,13 @@ const Passwords = Type.Object({ current_password: Type.String(), new_password: T
 const Password = Type.Object({ password: Type.String() })
 const NoQuery = Type.Object({})
 
-/** The routes under /v1/auth and /v1/keys. */
-export function accountRoutes(accounts: AccountsView): readonly Route[] {
+/**
+ * The routes under /v1/auth and /v1/keys. `opensLocalAccount`: to a page on this machine, without a password.
+ */
+export function accountRoutes(
+  accounts: AccountsView,
+  opensLocalAccount: boolean,
+): readonly Route[] {
   const bearer = { access: 'token', budget: 'management', isPrivate: true } as const
   const open = { access: 'public', budget: 'signIn', isPrivate: true } as const
   const documents = accountDocuments
@@ -39,13 +60,14 @@ export function accountRoutes(accounts: AccountsView): readonly Route[] {
     bodyRoute(
       { method: 'POST', pattern: '/v1/auth/signup', document: documents.signUp, ...open },
       { schema: Credentials, className: 'Signup', refine: refineCredentials },
-      async ({ body, address }) =>
-        json(sessionRecord(await accounts.signUp({ ...body, address })), 201),
+      async ({ body, address, dashboard }) =>
+        opened(await accounts.signUp({ ...body, address }), dashboard, 201),
     ),
     bodyRoute(
       { method: 'POST', pattern: '/v1/auth/login', document: documents.logIn, ...open },
       { schema: Credentials, className: 'Login' },
-      async ({ body, address }) => json(sessionRecord(await accounts.logIn({ ...body, address }))),
+      async ({ body, address, dashboard }) =>
+        opened(await accounts.logIn({ ...body, address }), dashboard),
     ),
     route(
       {
@@ -59,6 +81,7 @@ export function accountRoutes(accounts: AccountsView): readonly Route[] {
       ({ caller }) => json(meRecord(known(caller))),
     ),
     ...tokenRoutes(accounts, bearer),
+    ...sessionRoutes(accounts, opensLocalAccount),
     route(
       { method: 'GET', pattern: '/v1/keys', document: documents.keys, ...bearer },
       NoQuery,
@@ -103,10 +126,11 @@ function tokenRoutes(
   return [
     route(
       { method: 'POST', pattern: '/v1/auth/logout', document: documents.logOut, ...bearer },
-      NoQuery,
-      async ({ caller }) => {
-        await accounts.logOut(known(caller))
-        return nothing()
+      Type.Object({ everywhere: parameters.flag(false) }),
+      async ({ caller, query, dashboard }) => {
+        if (query.everywhere) await accounts.logOutEverywhere(known(caller))
+        else await accounts.logOut(known(caller))
+        return closed(dashboard)
       },
     ),
     bodyRoute(
@@ -116,17 +140,50 @@ function tokenRoutes(
         className: 'PasswordChange',
         refine: (value) => passwordProblems('new_password', value.new_password),
       },
-      async ({ caller, body }) => {
+      async ({ caller, body, dashboard }) => {
         const change = { current: body.current_password, next: body.new_password }
-        return json(sessionRecord(await accounts.changePassword(known(caller), change)))
+        return opened(await accounts.changePassword(known(caller), change), dashboard)
       },
     ),
     bodyRoute(
       { method: 'DELETE', pattern: '/v1/auth/me', document: documents.deleteMe, ...bearer },
       { schema: Password, className: 'Deletion' },
-      async ({ caller, body }) => {
+      async ({ caller, body, dashboard }) => {
         await accounts.deleteAccount(known(caller), body.password)
-        return nothing()
+        return closed(dashboard)
+      },
+    ),
+  ]
+}
+
+/** Who is logged in to the dashboard of this browser, and the way in without a password. */
+function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): readonly Route[] {
+  const documents = accountDocuments
+  const isOffered = ({ isLocal, dashboard }: RequestFacts) =>
+    opensLocalAccount && isLocal && dashboard?.isLoopback === true
+  const told = (caller: Caller | null, isLocalOffered: boolean, hasEnded = false) => {
+    const user = caller && {
+      ...userRecord(caller),
+      has_password: accounts.hasPassword(caller.accountId),
+    }
+    return json({ user, has_ended: hasEnded, local_account: isLocalOffered })
+  }
+  const basics = { pattern: '/v1/auth/session', access: 'public', isPrivate: true } as const
+  return [
+    route({ ...basics, method: 'GET', document: documents.session }, NoQuery, (request) => {
+      const { caller, dashboard } = request
+      if (dashboard === null) return told(null, false)
+      return told(caller, isOffered(request), caller === null && dashboard.token !== '')
+    }),
+    route(
+      { ...basics, method: 'POST', budget: 'signIn', document: documents.openSession },
+      NoQuery,
+      async (request) => {
+        const { address, dashboard } = request
+        if (dashboard === null || !isOffered(request)) return told(null, false)
+        const session = await accounts.openLocalSession(address)
+        if (session === null) return told(null, false)
+        return kept(told(session.caller, true), session, dashboard)
       },
     ),
   ]
@@ -152,9 +209,24 @@ const accountDocuments = {
   logOut: {
     group: 'Auth',
     summary: 'Log out: this token is good for nothing any more, and its streams end',
-    description: `More than ${endedTokensPerAccountMax} log-outs of an account within a day end all of its tokens.`,
+    description: `With \`everywhere=true\` all tokens of the account end; its keys stay. More than ${endedTokensPerAccountMax} log-outs of an account within a day end all of its tokens.`,
     answer: null,
     status: 204,
+    refusals: { 503: BUSY },
+  },
+  session: {
+    group: 'Auth',
+    summary: 'For the dashboard: who is logged in there',
+    description:
+      'The dashboard holds its token in a cookie that scripts cannot read and that counts for its own page alone: `user` is null for everybody else.',
+    answer: DashboardSessionSchema,
+  },
+  openSession: {
+    group: 'Auth',
+    summary: 'For the dashboard: log in to the local account',
+    description:
+      'Without a password, for a page on the machine on which the service runs, unless it has a trusted proxy or listens for other machines. `user` is null where that is not offered.',
+    answer: DashboardSessionSchema,
     refusals: { 503: BUSY },
   },
   password: {
@@ -250,6 +322,22 @@ function meRecord(caller: Caller) {
   const { requestsPerMinute, socketsMax } = caller
   const limits = { requests_per_minute: requestsPerMinute, websocket_connections: socketsMax }
   return { user: userRecord(caller), limits }
+}
+
+/** The answer to what has opened a session; the dashboard is given it as a cookie as well. */
+function opened(session: Session, dashboard: DashboardRequest | null, status = 200): Answer {
+  const answer = json(sessionRecord(session), status)
+  return dashboard === null ? answer : kept(answer, session, dashboard)
+}
+
+function kept(answer: Answer, session: Session, dashboard: DashboardRequest): Answer {
+  const cookie = dashboard.keep(session.accessToken, session.expiresInSeconds)
+  return withHeader(answer, 'Set-Cookie', cookie)
+}
+
+/** The answer to what has ended a session. */
+function closed(dashboard: DashboardRequest | null): Answer {
+  return dashboard === null ? nothing() : nothing([['Set-Cookie', dashboard.forget()]])
 }
 
 function sessionRecord(session: Session) {

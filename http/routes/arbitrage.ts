@@ -259,11 +259,10 @@ async function history(
     ...{ clock, signal },
   })
   const opportunities = rows.map(({ past }) => pastRecord(past, catalog.names))
-  const records = { oldestMs: arbitrage.oldestPastMs(), sinceMs: catalog.recordsSinceMs }
   return withDataStart(
     json({ opportunities, cursor, has_more: cursor !== null }),
     query.start_time,
-    records,
+    () => arbitrage.oldestPastMs() ?? catalog.recordsSinceMs,
   )
 }
 
@@ -290,6 +289,6 @@ function quote(
 function contractsOf(contracts: number | undefined) {
   if (contracts === undefined) return null
   const micros = Math.round(contracts * MICROS)
-  if (micros % CONTRACT_STEP === 0) return sizeMicros(micros)
+  if (micros % CONTRACT_STEP === 0 && micros / MICROS === contracts) return sizeMicros(micros)
   throw new EngineError('BAD_REQUEST', 'contracts are whole hundredths, as 12.34')
 }

@@ -81,6 +81,6 @@ async function history(
   const write = (row: Snapshot) => snapshotText(row, texts, query.depth)
   const rows = await writtenInSlices(clock, page.rows, { fewRows: SLICE_ROWS, write })
   const body = `{"market_id":${texts.id},"snapshots":[${rows.join(',')}],${cursorText(page.cursor)}}`
-  const records = { oldestMs: view.oldestSnapshotMs(), sinceMs: catalog.recordsSinceMs }
-  return withDataStart(jsonText(body), query.start_time, records)
+  const startMs = () => view.oldestSnapshotMs() ?? catalog.recordsSinceMs
+  return withDataStart(jsonText(body), query.start_time, startMs)
 }

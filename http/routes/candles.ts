@@ -2,7 +2,8 @@
 // that are kept as trades are stored. Upholds CANDLE7 to CANDLE12.
 
 import { Type } from '@sinclair/typebox'
-import type { MarketView } from '../../actors/views.ts'
+import type { EngineView, MarketView } from '../../actors/views.ts'
+import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import {
   type Bar,
@@ -13,7 +14,14 @@ import {
   invertedBar,
 } from '../../engine/market/candle.ts'
 import { TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
-import { type CandlePage, filledCandles, tradedCandles } from '../pages/candles.ts'
+import {
+  type CandlePage,
+  type CandleRange,
+  filledCandles,
+  pageStart,
+  quotedCandles,
+  tradedCandles,
+} from '../pages/candles.ts'
 import {
   cursorText,
   DATA_START,
@@ -22,11 +30,12 @@ import {
   timeRangeOf,
   withDataStart,
 } from '../pages/time-range.ts'
+import type { KeptAnswers } from '../records/kept-answers.ts'
 import { candleText } from '../records/render.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { writtenInSlices } from '../request/in-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
-import { type Route, type RouteParts, route } from '../request/route.ts'
+import { type Route, route } from '../request/route.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
 
 /** Read and written well within one turn. */
@@ -59,6 +68,7 @@ const Query = Type.Object({
   cursor: timeParameters.cursor,
   outcome: parameters.text(),
   gap_fill: parameters.flag(false),
+  history: parameters.flag(false),
 })
 
 interface CandlesQuery extends Omit<TimeRangeAsked, 'order'> {
@@ -66,11 +76,18 @@ interface CandlesQuery extends Omit<TimeRangeAsked, 'order'> {
   readonly limit: number
   readonly outcome?: string
   readonly gap_fill: boolean
+  readonly history: boolean
+}
+
+interface CandleRouteParts {
+  readonly engine: Pick<EngineView, 'catalog' | 'pastPrices'>
+  readonly clock: Clock
+  readonly answers: KeptAnswers
 }
 
 /** `GET /v1/markets/{market_id}/candles`. */
-export function candleRoutes(parts: RouteParts): readonly Route[] {
-  const { catalog } = parts
+export function candleRoutes(parts: CandleRouteParts): readonly Route[] {
+  const { catalog } = parts.engine
   return [
     route(
       {
@@ -80,11 +97,12 @@ export function candleRoutes(parts: RouteParts): readonly Route[] {
           group: 'Market Data',
           summary: 'Candles of the trades of a market',
           description:
-            'A page holds the newest `limit` candles of the range, oldest first; `cursor` is where its first one opens, and leads to older ones. The candle in which `start_time` lies belongs to the range. Where nothing was traded there is no candle, unless `gap_fill=true`: then each one from the first trade to the end of the range or now repeats the close before it. Intervals of less than an hour are kept as long as trades are, the others for ever.',
+            'A page holds the newest `limit` candles of the range, oldest first; `cursor` is where its first one opens, and leads to older ones. The candle in which `start_time` lies belongs to the range. Where nothing was traded there is no candle, unless `gap_fill=true`: then each one from the first trade to the end of the range or now repeats the close before it; or `history=true`: then each one is made of the prices that the venue remembers, where it does, with `trades_count` 0 and no volume. Intervals of less than an hour are kept as long as trades are, the others for ever.',
           answer: CandlesSchema,
           refusals: {
-            400: 'start after end, a foreign cursor, or an outcome that the market does not have',
+            400: 'start after end, a foreign cursor, gap_fill and history at once, or an outcome that the market does not have',
             404: 'no such market',
+            503: 'the venue does not answer with its history',
           },
           headers: DATA_START,
         },
@@ -95,12 +113,39 @@ export function candleRoutes(parts: RouteParts): readonly Route[] {
   ]
 }
 
-async function candles(
-  { catalog, clock }: RouteParts,
+/**
+ * Kept until the market trades, its outcomes are called otherwise, or the present candle ends; what a venue remembers
+ * has no version, and is asked for each time.
+ */
+function candles(
+  parts: CandleRouteParts,
+  view: MarketView,
+  query: CandlesQuery,
+): Answer | Promise<Answer> {
+  const lengthMs = CANDLE_MS[INTERVALS[query.interval]]
+  return parts.answers.answer(
+    `candles ${view.ref.number} ${JSON.stringify(query)}`,
+    () => [
+      ...[query.history ? null : view.tradesVersion, barStart(parts.clock.nowMs(), lengthMs)],
+      ...view.summary.outcomes.map(({ label }) => label),
+    ],
+    () => writtenCandles(parts, view, query),
+  )
+}
+
+async function writtenCandles(
+  parts: CandleRouteParts,
   view: MarketView,
   query: CandlesQuery,
 ): Promise<Answer> {
+  const { engine, clock } = parts
   const interval = INTERVALS[query.interval]
+  if (query.gap_fill && query.history) {
+    throw new EngineError(
+      'BAD_REQUEST',
+      'gap_fill and history both say what stands where nothing was traded',
+    )
+  }
   const lengthMs = CANDLE_MS[interval]
   const outcomeIndex = outcomeIndexOf(view, query.outcome)
   const { fromMs, toMs, after } = timeRangeOf({ ...query, order: 'desc' })
@@ -109,28 +154,44 @@ async function candles(
   }
   const nowMs = clock.nowMs()
   const untilMs = after === null ? toMs : Math.min(toMs, after.timeMs - 1)
-  const lastMs = query.gap_fill ? Math.min(untilMs, nowMs) : untilMs
+  const lastMs = query.gap_fill || query.history ? Math.min(untilMs, nowMs) : untilMs
   const range = {
     lengthMs,
     fromMs: barStart(fromMs, lengthMs),
     lastMs: barStart(lastMs, lengthMs),
     limit: query.limit,
   }
-  const page = await (query.gap_fill ? filledCandles : tradedCandles)(view, range, clock)
+  const page = await (query.history
+    ? withHistory(parts, view, range)
+    : (query.gap_fill ? filledCandles : tradedCandles)(view, range, clock))
   const write = (bar: Bar) =>
     candleText(outcomeIndex === 0 ? bar : invertedBar(bar), lengthMs, nowMs)
   const list = await writtenInSlices(clock, page.candles, { fewRows: ROWS_AT_ONCE, write })
   const id = JSON.stringify(view.ref.id)
   const body = `{"market_id":${id},"interval":"${interval}","candles":[${list.join(',')}],${cursorText(cursorOf(page))}}`
-  const records = { oldestMs: oldestMs(view, lengthMs), sinceMs: catalog.recordsSinceMs }
-  return withDataStart(jsonText(body), query.start_time, records)
+  const startMs = () => oldestMs(view, lengthMs) ?? engine.catalog.recordsSinceMs
+  return withDataStart(jsonText(body), query.start_time, startMs)
 }
 
-/** Where the page's first candle opens; null on the last page. */
-function cursorOf({ candles, hasMore }: CandlePage): string | null {
-  const [first] = candles
-  return hasMore && first !== undefined ? String(first.startMs) : null
+/** Asks the venue for what it remembers of the page's time; rejects with UNAVAILABLE. */
+async function withHistory(
+  { engine, clock }: CandleRouteParts,
+  view: MarketView,
+  range: CandleRange,
+): Promise<CandlePage> {
+  const { lengthMs: stepMs, lastMs } = range
+  const toMs = timeMs(lastMs + stepMs - 1)
+  const prices = await engine.pastPrices.range(view, {
+    fromMs: timeMs(pageStart(range)),
+    toMs,
+    stepMs,
+  })
+  return quotedCandles(view, range, { clock, prices })
 }
+
+/** Null on the last page. */
+const cursorOf = ({ olderMs }: CandlePage): string | null =>
+  olderMs === null ? null : String(olderMs)
 
 function oldestMs(view: MarketView, lengthMs: number): TimeMs | null {
   const toMs = timeMs(Number.MAX_SAFE_INTEGER)

@@ -154,7 +154,7 @@ function answerEvents(
   }
   texts.push(end)
   const nowMs = clock.nowMs()
-  return partsAnswer(clock, texts, (view) => records.text(view, nowMs))
+  return partsAnswer(clock, texts, (view) => records.encoded(view, nowMs))
 }
 
 /** An event's record: its own text up to its markets, these, and the rest of the text. */

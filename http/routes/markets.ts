@@ -8,6 +8,7 @@ import type { MarketStatus } from '../../engine/market/market.ts'
 import { answerPage, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
+import type { KeptAnswers } from '../records/kept-answers.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket } from '../request/find-market.ts'
@@ -23,9 +24,10 @@ import {
 
 /** What the routes of markets need. */
 interface MarketRouteParts {
-  readonly engine: EngineView
+  readonly engine: Pick<EngineView, 'catalog'>
   readonly clock: Clock
   readonly records: MarketRecords
+  readonly answers: KeptAnswers
 }
 
 /** `GET /v1/markets`, `/v1/markets/search` and `/v1/markets/{market_id}`. */
@@ -141,7 +143,7 @@ interface Lists extends MarketRouteParts {
 }
 
 function listMarkets(lists: Lists, query: ListQuery): Answer | Promise<Answer> {
-  const { engine, cursors } = lists
+  const { engine, cursors, clock, records, answers } = lists
   const { catalog } = engine
   const text = query.search?.trim() ?? ''
   const filter = filterOf(catalog.names, query)
@@ -156,7 +158,17 @@ function listMarkets(lists: Lists, query: ListQuery): Answer | Promise<Answer> {
       const listedBy = sortBy === 'relevance' ? 'volume' : sortBy
       return catalog.list({ filter, sortBy: listedBy, order, limit, ...place })
     },
-    answer: (page, cursor) => pageAnswer(lists, page, cursor),
+    answer(page, cursor) {
+      return pageAnswer(lists, page, cursor)
+    },
+    kept: {
+      answers,
+      name: 'markets',
+      facts({ markets }) {
+        const nowMs = clock.nowMs()
+        return markets.map((view) => records.known(view, nowMs))
+      },
+    },
   })
 }
 
@@ -169,7 +181,7 @@ function pageAnswer(
   const nowMs = clock.nowMs()
   const end = `],"total":${page.total},${cursorText(cursor)}}`
   const parts = ['{"markets":[', ...separated(page.markets), end]
-  return partsAnswer(clock, parts, (view) => records.text(view, nowMs))
+  return partsAnswer(clock, parts, (view) => records.encoded(view, nowMs))
 }
 
 function filterOf(names: EngineView['catalog']['names'], query: ListQuery): MarketFilter {

@@ -195,8 +195,8 @@ async function trades(
   if (query.start_time === undefined) return jsonText(body)
   const oldestMs =
     markets === null ? catalog.oldestVenueTradeMs(venue) : await oldestOf(markets, clock)
-  const records = { oldestMs, sinceMs: catalog.recordsSinceMs }
-  return withDataStart(jsonText(body), query.start_time, records)
+  const startMs = () => oldestMs ?? catalog.recordsSinceMs
+  return withDataStart(jsonText(body), query.start_time, startMs)
 }
 
 /** The markets are opened once for all slices. */

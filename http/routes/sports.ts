@@ -16,7 +16,7 @@ import { choice, parameters, SportsSchema } from '../schemas.ts'
 
 interface SportsRouteParts {
   readonly engine: Pick<EngineView, 'catalog' | 'sports'>
-  readonly records: Pick<MarketRecords, 'text'>
+  readonly records: Pick<MarketRecords, 'encoded'>
   readonly clock: Clock
 }
 
@@ -71,7 +71,7 @@ async function games(parts: SportsRouteParts, word: string, asked: Asked): Promi
     texts.push(`${index > 0 ? ',' : ''}${JSON.stringify(key)}:[`, ...separated(markets), ']')
   }
   texts.push(`},"sport":"${sport}","date":"${date}","total_events":${found.length}}`)
-  return partsAnswer(clock, texts, (market) => records.text(market, nowMs))
+  return partsAnswer(clock, texts, (market) => records.encoded(market, nowMs))
 }
 
 interface Group {

@@ -160,6 +160,11 @@ function healthRecord(engine: EngineView) {
     database,
     cache,
     exchanges,
+    protocols: Object.fromEntries(
+      engine
+        .venues()
+        .map(({ platform, venue }) => [platform, engine.catalog.names.of(venue).protocol]),
+    ),
     delay_ms: engine.delayMs(),
     uptime_s: Math.floor(engine.uptimeSeconds()),
     trades_source: sourcesOf(engine),

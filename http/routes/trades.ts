@@ -13,6 +13,7 @@ import {
   timeRangeOf,
   withDataStart,
 } from '../pages/time-range.ts'
+import type { KeptAnswers } from '../records/kept-answers.ts'
 import { marketTexts, tradeText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
@@ -39,8 +40,12 @@ interface TradesQuery extends TimeRangeAsked {
   readonly signal: () => AbortSignal
 }
 
+interface TradeRouteParts extends RouteParts {
+  readonly answers: KeptAnswers
+}
+
 /** `GET /v1/markets/{market_id}/trades`. */
-export function tradeRoutes(parts: RouteParts): readonly Route[] {
+export function tradeRoutes(parts: TradeRouteParts): readonly Route[] {
   const { catalog } = parts
   return [
     route(
@@ -80,7 +85,21 @@ function marketOf(catalog: CatalogView, id: string, slug: string | undefined): M
   return byId ?? bySlug ?? findMarket(catalog, id)
 }
 
+/** Kept until the market trades, or its outcomes are called otherwise. */
 function trades(
+  parts: TradeRouteParts,
+  view: MarketView,
+  query: TradesQuery,
+): Answer | Promise<Answer> {
+  const { signal: _, ...asked } = query
+  return parts.answers.answer(
+    `trades ${view.ref.number} ${JSON.stringify(asked)}`,
+    () => [view.tradesVersion, ...view.summary.outcomes.map(({ label }) => label)],
+    () => writtenTrades(parts, view, query),
+  )
+}
+
+function writtenTrades(
   { catalog, clock }: RouteParts,
   view: MarketView,
   query: TradesQuery,
@@ -90,8 +109,8 @@ function trades(
   const answer = ({ rows, cursor }: TimePage<StoredTrade>): Answer => {
     const list = rows.map((row) => tradeText(row, texts)).join(',')
     const body = `{"market_id":${texts.id},"trades":[${list}],${cursorText(cursor)}}`
-    const records = { oldestMs: view.oldestTradeMs(), sinceMs: catalog.recordsSinceMs }
-    return withDataStart(jsonText(body), query.start_time, records)
+    const startMs = () => view.oldestTradeMs() ?? catalog.recordsSinceMs
+    return withDataStart(jsonText(body), query.start_time, startMs)
   }
   const page = readTimePage<StoredTrade>({
     range: timeRangeOf(query),

@@ -178,8 +178,8 @@ async function whales(
     })
   const rows = await writtenInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })
   const body = `{"trades":[${rows.join(',')}],${cursorText(page.cursor)},"min_usd":${min_usd}}`
-  const records = { oldestMs: whaleLog.oldestMs(), sinceMs: catalog.recordsSinceMs }
-  const dated = withDataStart(jsonText(body), query.start_time, records)
+  const startMs = () => whaleLog.oldestMs() ?? catalog.recordsSinceMs
+  const dated = withDataStart(jsonText(body), query.start_time, startMs)
   const nameless = engine
     .venues()
     .filter(({ tradesSource }) => tradesSource === 'last_trade_price')

@@ -14,7 +14,7 @@ import {
 import { Ajv, type ValidateFunction } from 'ajv'
 import { isRecord } from '../../engine/json-record.ts'
 import { withAliases } from '../request/aliases.ts'
-import { EMPTY_QUERY, type RawQuery } from '../request/query.ts'
+import type { RawQuery } from '../request/query.ts'
 import { BodyProblems, inFieldOrder, soundFields } from './body-problems.ts'
 import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 
@@ -50,10 +50,18 @@ export function compileQuery<P extends TProperties>(
     const unknown = [...raw.keys()].filter((name) => !names.has(name))
     return { kind: 'valid', value, unknown }
   }
-  // Most requests have no query, and it always means the same.
-  const whenEmpty = parse(EMPTY_QUERY)
-  if (whenEmpty.kind === 'valid') Object.freeze(whenEmpty.value)
-  return (raw) => (raw.size === 0 ? whenEmpty : parse(raw))
+  // A query that is kept (KeptQueries) means the same each time.
+  const known = new WeakMap<RawQuery, Parsed<Static<TObject<P>>>>()
+  return (raw) => {
+    const before = known.get(raw)
+    if (before !== undefined) return before
+    const parsed = parse(raw)
+    if (parsed.kind !== 'valid') return parsed
+    for (const part of Object.values(parsed.value)) Object.freeze(part)
+    Object.freeze(parsed.value)
+    known.set(raw, parsed)
+    return parsed
+  }
 }
 
 /** Checks the path's parameters; all failures are listed, in the order of the properties. */

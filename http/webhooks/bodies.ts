@@ -11,8 +11,8 @@ import type { EventCause, WebhookBodies } from '../../engine/webhooks/event-type
 import type { WebhookEventType } from '../../engine/webhooks/webhook.ts'
 import { MarketRecords } from '../records/markets.ts'
 import { type MarketTexts, marketTexts } from '../records/render.ts'
-import { EVENTS } from './event-types.ts'
 import type { EventDescriptor, PayloadParts } from './types/event-type.ts'
+import { EVENTS } from './types/event-types.ts'
 
 /** Standard Webhooks recommends less than 20 KB. */
 const BODY_BYTES_MAX = 20_000

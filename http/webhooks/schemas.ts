@@ -7,8 +7,8 @@ import { opportunityAgeMsMax } from '../../engine/limits.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
 import { choice, nullable } from '../schemas.ts'
-import { EVENT_TYPES, EVENTS } from './event-types.ts'
 import type { EventDescriptor } from './types/event-type.ts'
+import { EVENT_TYPES, EVENTS } from './types/event-types.ts'
 
 const LIST_ENTRIES_MAX = 100
 const TEXT_CHARACTERS_MAX = 256

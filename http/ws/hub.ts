@@ -15,12 +15,12 @@ import {
   socketBufferBytesSoft,
   socketBuffersTotalBytesMax,
 } from '../../engine/limits.ts'
-import type { MarketNumber } from '../../engine/market/market.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import type { Channel, OpenChannel } from './channels/channel.ts'
-import { CHANNELS } from './channels.ts'
+import { CHANNELS } from './channels/channels.ts'
 import { type Close, closeCodes } from './close-codes.ts'
 import type { Encoder, Frame } from './encode/encoder.ts'
 import { JsonEncoder } from './encode/json.ts'
@@ -37,7 +37,7 @@ import {
 } from './fan-out/lanes.ts'
 import { Slices } from './fan-out/slices.ts'
 import type { ChannelLog } from './resume/message-log.ts'
-import type { Desk, Resume, Watched, Work } from './session/desk.ts'
+import type { HubAccess, Resume, Watched, Work } from './session/hub-access.ts'
 import type { Row } from './session/row.ts'
 import type { Session } from './session/session.ts'
 
@@ -48,7 +48,7 @@ const TOTAL_GROWTH_BYTES_MAX = socketBuffersTotalBytesMax / 16
 /** In so many sweeps whether each connection is subscribed to something is looked at once. */
 const SUBSCRIBED_SWEEPS = 40
 
-export class Hub implements Watcher, Desk {
+export class Hub implements Watcher, HubAccess {
   readonly name = 'hub'
   readonly engine: EngineView
   readonly publisher: Publisher
@@ -170,6 +170,10 @@ export class Hub implements Watcher, Desk {
 
   resumeOf(channel: ChannelName): Resume | null {
     return this.#channels.get(channel)?.resume ?? null
+  }
+
+  whyMute(channel: ChannelName, market: MarketRef): string | null {
+    return this.#channels.get(channel)?.whyMute?.(market) ?? null
   }
 
   latest(lane: Lane, market: MarketNumber): Stamp {

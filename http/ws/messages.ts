@@ -78,7 +78,8 @@ const reply = <P extends TProperties>(type: string, rest: P) =>
 const RejectedSchema = Type.Object({
   market_id: Type.Optional(text()),
   event_slug: Type.Optional(text()),
-  code: Type.Literal('UNKNOWN_MARKET'),
+  code: choice(['UNKNOWN_MARKET', 'NEVER_TOLD']),
+  message: Type.Optional(text()),
 })
 
 /** Up to where a client has everything in a channel. */

@@ -7,7 +7,7 @@ import { Ajv } from 'ajv'
 import { isRecord } from '../../engine/json-record.ts'
 import { commandBytesMax, marketIdsPerCommandMax } from '../../engine/limits.ts'
 import { decodeMessagePack, nestedLevelsMax } from '../client/msgpack.ts'
-import { CHANNELS } from './channels.ts'
+import { CHANNELS } from './channels/channels.ts'
 import {
   type Command,
   type CommandId,

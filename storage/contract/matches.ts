@@ -2,7 +2,6 @@
 // they can be found again), and operators' verdicts on pairs (in `accounts`, each awaited to the platter).
 // Upholds MATCHTABLE1, MATCHTABLE2.
 
-import type { NativeMarketId } from '../../engine/ids.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 
@@ -35,18 +34,25 @@ export interface MatchTable {
   remove(a: MarketNumber): void
 }
 
-/** An operator's verdict on a pair, by the venues' own ids: it outlives our numbers. */
+/**
+ * An operator's verdict on a pair, by the venues' own ids: it outlives our numbers; or on all pairs of two families, by
+ * their patterns (engine/matching/veto/families.ts).
+ */
 export interface StoredVerdict {
-  readonly a: NativeMarketId
-  readonly b: NativeMarketId
+  readonly on: 'pair' | 'family'
+  readonly a: string
+  readonly b: string
   readonly word: 'confirmed' | 'rejected'
   readonly atMs: TimeMs
 }
 
+/** What a verdict is about. */
+export type VerdictKey = Pick<StoredVerdict, 'on' | 'a' | 'b'>
+
 /** Every change resolves once it is on the platter, and rejects when that fails in 5 s. */
 export interface VerdictTable {
   all(): Iterable<StoredVerdict>
-  /** Replaces the verdict on the same pair. */
+  /** Replaces the verdict on the same pair or families. */
   put(verdict: StoredVerdict): Promise<void>
-  remove(pair: Pick<StoredVerdict, 'a' | 'b'>): Promise<void>
+  remove(of: VerdictKey): Promise<void>
 }

@@ -5,7 +5,7 @@
 // contract; test/contract/storage.ts proves both. Upholds STORE1 to STORE9, STORE17 to STORE20,
 // STORE22 to STORE28.
 
-import type { KeyScope } from '../../engine/account.ts'
+import type { KeyScope } from '../../engine/accounts/account.ts'
 import type { Level, Trade, Whale } from '../../engine/events.ts'
 import type { AccountId, KeyId, NativeEventId, NativeMarketId, VenueKey } from '../../engine/ids.ts'
 import type { Bar, BarSize } from '../../engine/market/candle.ts'
@@ -404,6 +404,8 @@ export interface Storage {
    * with their losses. The newest run always stays. Whales stay, also when their run is gone.
    */
   prune(limits: PruneLimits): boolean
+  /** Grows with each `prune`: what was read before may be gone since. */
+  readonly pruneCount: number
   /**
    * Copies the accounts, keys and webhooks into a folder of its own under DATA_DIR/backups (backup.ts),
    * while all else goes on. Never rejects: a failure is logged and counted. Nothing in memory.

@@ -31,11 +31,16 @@ test('[MAIN1] a start that fails says why on a line and prints no banner', async
   await new Promise((resolve) => other.close(resolve))
 })
 
-test('[MAIN4] a recording that is not there is a bad value: exit code 2 before anything comes up', async () => {
-  const { dataDir, engine } = start('replay', { VENUES: 'replay:/nowhere/at-all.jsonl' })
-  await assert.rejects(engine.line(/listens at/), /ended with 2/)
-  assert.match(engine.stderr(), /^VENUES is "replay:\/nowhere\/at-all\.jsonl"; it accepts /m)
-  assert.equal(existsSync(dataDir), false)
+test('[MAIN4] a recording or an encoder that is not there is a bad value: exit code 2 before anything comes up', async () => {
+  for (const [setting, says] of [
+    [{ VENUES: 'replay:/nowhere/at-all.jsonl' }, /^VENUES is "replay:\/nowhere\/.*"; it accepts /m],
+    [{ MATCH_ENCODER_DIR: '/nowhere' }, /^MATCH_ENCODER_DIR is "\/nowhere": .*; it accepts /m],
+  ] as const) {
+    const { dataDir, engine } = start('missing', setting)
+    await assert.rejects(engine.line(/listens at/), /ended with 2/)
+    assert.match(engine.stderr(), says)
+    assert.equal(existsSync(dataDir), false)
+  }
 })
 
 test('[MAIN2] a second signal does not cut the end short: npm passes on what the terminal sent already', async () => {

@@ -8,8 +8,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Crowd, type CrowdReport, unannounced } from '../support/clients/crowd.ts'
-import { allMarketIds, Rig } from '../support/rigs/rig.ts'
 import { startWatchedEngine, type WatchedEngine } from '../support/rigs/watched-engine.ts'
+import { allMarketIds, Rig } from '../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)

@@ -9,7 +9,7 @@ import { seededRandom } from '../../engine/random.ts'
 import { MixedLoad } from '../support/clients/mixed-load.ts'
 import { TRIAL_ENV } from '../support/clients/outbox-witness.ts'
 import { EventReceiver } from '../support/fakes/event-receivers.ts'
-import { allMarketIds, type Places, Rig } from '../support/rigs/rig.ts'
+import { allMarketIds, type Places, Rig } from '../support/rigs/whole-service.ts'
 import {
   damagedRecords,
   judgeCandles,

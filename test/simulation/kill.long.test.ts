@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
 import { Crowd, type CrowdReport, unannounced } from '../support/clients/crowd.ts'
 import { freePorts } from '../support/rigs/processes.ts'
-import { allMarketIds, type Places, Rig, truthOfTrades } from '../support/rigs/rig.ts'
+import { allMarketIds, type Places, Rig, truthOfTrades } from '../support/rigs/whole-service.ts'
 import type { TrueTrade } from '../support/twins/client-ledger.ts'
 
 const isLong = process.env.TEST_LONG === '1'

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { RawReader } from '../support/clients/raw-reader.ts'
 import { refusedUpgrade, StreamClient } from '../support/clients/stream-client.ts'
 import type { TestProcess } from '../support/rigs/processes.ts'
-import { type Places, Rig, read } from '../support/rigs/rig.ts'
+import { type Places, Rig, read } from '../support/rigs/whole-service.ts'
 
 const STREAMS = 100
 const rig = new Rig()

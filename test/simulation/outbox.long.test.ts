@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
 import { OutboxWitness, TRIAL_ENV } from '../support/clients/outbox-witness.ts'
 import type { Manner } from '../support/fakes/event-receivers.ts'
-import { Rig } from '../support/rigs/rig.ts'
+import { Rig } from '../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.OUTBOX_ROUNDS ?? (isLong ? 200 : 1))

@@ -14,7 +14,7 @@ import { EventReceiver, type Manner } from '../support/fakes/event-receivers.ts'
 import { type Platter, readPlatter } from '../support/fakes/platter.ts'
 import { noShimReason, PowerSupply } from '../support/fakes/power-loss.ts'
 import type { TestProcess } from '../support/rigs/processes.ts'
-import { allMarketIds, type Places, Rig } from '../support/rigs/rig.ts'
+import { allMarketIds, type Places, Rig } from '../support/rigs/whole-service.ts'
 import {
   damagedRecords,
   judgeCandles,

@@ -15,8 +15,8 @@ import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
 import { StreamFollower } from '../support/clients/stream-follower.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 import { goOn } from '../support/fakes/own-time.ts'
-import { compareBooks, compareTrades, read } from '../support/rigs/rig.ts'
 import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
+import { compareBooks, compareTrades, read } from '../support/rigs/whole-service.ts'
 
 const FLOW_MS = 10_000
 const LOOK_AGAIN_MS = 3_000

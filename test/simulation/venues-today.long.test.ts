@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StreamFollower } from '../support/clients/stream-follower.ts'
 import { firstWrong, KnownWallets } from '../support/rigs/known-wallets.ts'
-import { allMarketIds, type Places, Rig, read, settle } from '../support/rigs/rig.ts'
+import { allMarketIds, type Places, Rig, read, settle } from '../support/rigs/whole-service.ts'
 import { chosen, type KnownWorld, startKnownWorld } from '../support/twins/wallet-truth.ts'
 
 const isLong = process.env.TEST_LONG === '1'

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { SimWalletLedger } from '../../engine/venues/simulator/model.ts'
 import { ask, differences, servedSheet } from '../support/clients/served-wallet.ts'
-import { type Places, Rig } from '../support/rigs/rig.ts'
+import { type Places, Rig } from '../support/rigs/whole-service.ts'
 import {
   chosen,
   type KnownWorld,

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { judgeKnownWallets, type KnownService } from '../support/rigs/known-wallets.ts'
-import { type Places, Rig } from '../support/rigs/rig.ts'
+import { type Places, Rig } from '../support/rigs/whole-service.ts'
 import { DEEDS, type KnownWorld, startKnownWorld } from '../support/twins/wallet-truth.ts'
 
 const isLong = process.env.TEST_LONG === '1'

@@ -8,7 +8,7 @@ import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { openLmdbStorage } from '../../storage/lmdb/lmdb.ts'
 import { account, key, NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 
 const MARKETS = 5

@@ -5,7 +5,7 @@ import { systemClock } from '../../engine/clock.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { openLmdbStorage } from '../../storage/lmdb/lmdb.ts'
 import { account, trade, traded } from '../support/worlds/stored.ts'
 
 const ROUNDS_MAX = 200

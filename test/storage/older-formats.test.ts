@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { timeMs } from '../../engine/units.ts'
 import { webhookNumber } from '../../engine/webhooks/webhook.ts'
 import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
 import { textKey } from '../../storage/records/keys.ts'
@@ -13,7 +14,7 @@ import { addressKey, blockKey, walletFields } from '../../storage/records/wallet
 import { webhookFields } from '../../storage/records/webhook.ts'
 import { FORMAT_VERSION, TABLES, type TableLayout } from '../../storage/tables.ts'
 import { makeOlder, openData, testFolder } from '../support/rigs/data-folder.ts'
-import { account, key, trade, traded } from '../support/worlds/stored.ts'
+import { account, key, NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 import { addressOf, storedWallet } from '../support/worlds/stored-wallets.ts'
 import { ALL_FILTERS, newDelivery, webhook } from '../support/worlds/stored-webhooks.ts'
 
@@ -94,6 +95,25 @@ test('[HOOKTABLE4] a webhook from before there were opportunities is read with a
   storage = await openData(dataDir)
   const filters = { ...ALL_FILTERS, minProfit: null, minEdge: null, minAgeMs: null }
   assert.deepEqual([...storage.webhooks.all()], [{ ...made, filters }])
+  await storage.close()
+})
+
+test('[MATCHTABLE3] a word of a folder of format 6 is read as one on a pair', async () => {
+  const dataDir = join(folder, 'format-6')
+  let storage = await openData(dataDir)
+  const verdict = { a: '0x1', b: 'KX-1', word: 'rejected', atMs: timeMs(NOON_MS) } as const
+  await storage.matchVerdicts.put({ on: 'pair', ...verdict })
+  await storage.close()
+  await makeOlder(dataDir, { version: 6 })
+  storage = await openData(dataDir)
+  await storage.matchVerdicts.put({ on: 'family', ...verdict })
+  await storage.close()
+  storage = await openData(dataDir)
+  const kept = [...storage.matchVerdicts.all()].map(({ on, ...rest }) => [on, rest])
+  assert.deepEqual(kept, [
+    ['pair', verdict],
+    ['family', verdict],
+  ])
   await storage.close()
 })
 

@@ -10,7 +10,7 @@ import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
 import { webhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
-import { openLmdbStorage } from '../../storage/lmdb.ts'
+import { openLmdbStorage } from '../../storage/lmdb/lmdb.ts'
 import { NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 import { newDelivery, webhook } from '../support/worlds/stored-webhooks.ts'
 

@@ -1,10 +1,10 @@
 // Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
-// Not for: what the degrees are worth (score.ts, weights.ts). Upholds VETO1 to VETO22, SCORE3.
+// Not for: what the degrees are worth (score.ts, weights.ts). Upholds VETO1 to VETO22, SCORE3, CORPUS11.
 
 import { lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals } from '../understand/words.ts'
-import { familyVetoes } from '../veto/families.ts'
+import { type Families, KNOWN_FAMILIES, WORDING } from '../veto/families.ts'
 import { type GameFinding, judgeGameEvents, judgeGames } from '../veto/games.ts'
 import { ruleVetoes, withSources } from '../veto/rules.ts'
 import {
@@ -27,52 +27,79 @@ import {
 } from '../veto/text.ts'
 import { capOf, VETOES, type Veto, veto } from '../veto/vetoes.ts'
 import { compareOutcomes, type OutcomeComparison } from './outcomes.ts'
-import { shortForms } from './short-names.ts'
 import { compareWhens, type WhenComparison } from './when.ts'
-import { cosine, explain, shortenedWords, type WordComparison, WordIndex } from './words.ts'
+import {
+  cosine,
+  explain,
+  NAME_WEIGHT,
+  shortenedWords,
+  shortForms,
+  type WordComparison,
+  WordIndex,
+} from './words.ts'
+
+type Feature = readonly [expected: number, of: (parts: TextParts) => number | boolean]
 
 /**
- * The features of the model in the order of its weights, each about 0 to 1, with the weight expected before any
- * pair is seen: training starts from these and is pulled back to them.
+ * What the model weighs of texts, each about 0 to 1, with the weight expected before any pair is seen: training starts
+ * from these and is pulled back to them. Of games all are 0: two games of one league share nearly all their words.
  */
-const EXPECTED = {
-  one: -2,
-  fullGame: 4,
-  sameGame: 1,
-  fullPrice: 2,
-  sameRange: 1,
-  lonelyRange: -1.5,
-  sameDate: 1.5,
-  hintNear: 1,
-  hintApart: -1,
-  hintFar: -2,
-  dateUnknown: 0,
-  coveredA: 1,
-  coveredB: 1,
-  missedA: -1.5,
-  missedB: -1.5,
-  missedBoth: -1.5,
-  missedNames: -1,
-  numbersMissed: -1.5,
-  otherNumbers: -3,
-  rivals: -2,
-  cosine: 1,
-  lonelyMarks: -1,
-  lonelyStage: -2,
-  lonelyPart: -3,
-  otherRole: -1,
-  closeNear: 0.5,
-  sharedAnswer: 1,
-  sharedOutcomes: 1,
-  isEvent: -0.3,
-  coveredLeast: 1,
-  allCovered: 1,
-  relative: -2,
-  loneGrid: -2,
+const OF_TEXTS: Readonly<Record<string, Feature>> = {
+  fullPrice: [
+    2,
+    ({ a, b, isSameRange, isSameDate }) => isSameAsset(a, b) && isSameRange && isSameDate,
+  ],
+  sameRange: [1, ({ isSameRange }) => isSameRange],
+  lonelyRange: [-1.5, ({ a, b }) => isLonely(a, b) || isLonely(b, a)],
+  sameDate: [1.5, ({ isSameDate }) => isSameDate],
+  hintNear: [1, ({ when }) => when.verdict === 'hint' && when.gap <= 3],
+  hintApart: [-1, ({ when }) => when.verdict === 'hint' && when.gap > HINT_APART_DAYS],
+  hintFar: [-2, ({ when }) => when.verdict === 'hint' && when.gap > HINT_FAR_DAYS],
+  dateUnknown: [0, ({ when }) => when.verdict === 'unknown'],
+  coveredA: [1, ({ ofA }) => ofA.covered],
+  coveredB: [1, ({ ofB }) => ofB.covered],
+  missedA: [-1.5, ({ ofA }) => ofA.missed],
+  missedB: [-1.5, ({ ofB }) => ofB.missed],
+  missedBoth: [-1.5, ({ ofA, ofB }) => Math.min(ofA.missed, ofB.missed)],
+  missedNames: [-1, ({ ofA, ofB }) => Math.max(ofA.missedName, ofB.missedName)],
+  numbersMissed: [-1.5, ({ ofA, ofB }) => Math.min(1, ofA.numbers + ofB.numbers)],
+  otherNumbers: [-3, ({ ofA, ofB }) => ofA.numbers > 0 && ofB.numbers > 0],
+  rivals: [
+    -2,
+    ({ ofA, ofB }) => ofA.missing.some((one) => ofB.missing.some((other) => areRivals(one, other))),
+  ],
+  cosine: [1, ({ cosine }) => cosine],
+  lonelyMarks: [-1, ({ lonely }) => Math.min(1, lonely.others / 3)],
+  lonelyStage: [-2, ({ lonely }) => Math.min(1, lonely.stages)],
+  lonelyPart: [-3, ({ lonely }) => Math.min(1, lonely.parts)],
+  otherRole: [-1, ({ isSameDate, when }) => isSameDate && when.isOtherRole],
+  closeNear: [0.5, ({ when }) => when.closeGap !== null && when.closeGap <= 2],
+  sharedAnswer: [1, ({ b }) => b.answer.length > 0],
+  sharedOutcomes: [1, ({ outcomes }) => outcomes.overlap ?? 0],
+  isEvent: [-0.3, ({ a }) => a.grain === 'event'],
+  coveredLeast: [1, ({ ofA, ofB }) => Math.min(ofA.covered, ofB.covered)],
+  allCovered: [1, ({ ofA, ofB }) => Math.max(ofA.missed, ofB.missed) < ALL_COVERED],
+  relative: [-2, ({ a, b, isSameDate }) => !isSameDate && (a.isRelative || b.isRelative)],
+  loneGrid: [-2, ({ outcomes }) => outcomes.isLoneGrid],
+  // Only with a sentence encoder: below a similarity of 0.7 it counts against a pair.
+  encoded: [-3.5, ({ similarity }) => typeof similarity === 'number'],
+  similarity: [5, ({ similarity }) => (typeof similarity === 'number' ? similarity : 0)],
 }
-export const FEATURES: readonly string[] = Object.keys(EXPECTED)
+const TEXT_FEATURES: readonly Feature[] = Object.values(OF_TEXTS)
+const NO_TEXT: readonly number[] = TEXT_FEATURES.map(() => 0)
+
+/** In the order of the model's weights: a constant, of games, of texts. */
+export const FEATURES: readonly string[] = ['one', 'fullGame', 'sameGame', ...Object.keys(OF_TEXTS)]
 /** Where training starts, in the order of FEATURES. */
-export const EXPECTED_WEIGHTS: readonly number[] = Object.values(EXPECTED)
+export const EXPECTED_WEIGHTS: readonly number[] = [
+  -2,
+  4,
+  1,
+  ...TEXT_FEATURES.map(([weight]) => weight),
+]
+
+/** How alike two questions are in meaning, −1 to 1; not asked of games, nor where there is no encoder. */
+export type Similarity = number | 'not read' | 'not asked'
 
 export interface Comparison {
   readonly vetoes: readonly Veto[]
@@ -82,39 +109,92 @@ export interface Comparison {
   /** What agrees, in words. */
   readonly agreements: readonly string[]
   readonly game: GameFinding | null
+  /** Date and outcome agree, as far as a confirmed family needs: wording is not weighed. */
+  readonly isConfirmed?: true
+  readonly similarity: Similarity
 }
 
-/** Compares a proposition of venue a with one of venue b of the same grain. */
-export function compare(a: Proposition, b: Proposition): Comparison {
-  const game = gameOf(a, b)
+/**
+ * Compares a proposition of venue a with one of venue b of the same grain, with the verdict on their families. Where the
+ * first conflicts leave less than `from` the rest is not compared, nor the markets of events read.
+ */
+export function compare(
+  a: Proposition,
+  b: Proposition,
+  from = 0,
+  families: Families = KNOWN_FAMILIES,
+  similarity: Similarity = 'not asked',
+): Comparison {
+  const verdict = families.of(a.listedAs, b.listedAs)
+  const found = compareParts(a, b, verdict === null ? from : 0, similarity)
+  if (verdict === null) return found
+  if (verdict.word === 'rejected') {
+    return { ...found, vetoes: [...found.vetoes, veto('other_rules', `family: ${verdict.why}`)] }
+  }
+  const vetoes = found.vetoes.filter(({ reason }) => !WORDING.has(reason))
+  if (vetoes.length > 0 || !isOneMember(a, b, found)) return found
+  const agreements = [...found.agreements, `family: ${verdict.why}`]
+  return { ...found, vetoes, agreements, isConfirmed: true }
+}
+
+/** Whether two members of a confirmed family that nothing parts were read to be of one date and one outcome. */
+function isOneMember(
+  a: Proposition,
+  b: Proposition,
+  { game, when, features }: Comparison,
+): boolean {
+  if (game !== null) return game.isFull
+  const isNear = when.verdict === 'hint' && when.gap <= HINT_APART_DAYS
+  if (when.verdict !== 'same' && !isNear) return false
+  if (a.grain === 'event') return true
+  const hasAllNames = (features[FEATURES.indexOf('missedNames')] ?? 1) < NAME_WEIGHT
+  return (a.quantity === null) === (b.quantity === null) && (b.answer.length > 0 || hasAllNames)
+}
+
+function compareParts(
+  a: Proposition,
+  b: Proposition,
+  from: number,
+  similarity: Similarity,
+): Comparison {
+  const game = gameOf(a, b, from)
   const when = compareWhens(a, b)
   const range = game === null ? rangeRelation(a, b) : null
   const isSameRange = range === 'same' || range === 'boundary'
   const agreements = agreementsOf(a, b, game, when, isSameRange)
   const start = [1, ...gameFeatures(game)]
-  if (isSilent(a) || isSilent(b)) {
-    return {
-      vetoes: [veto('nothing_said')],
-      features: [...start, ...NO_TEXT],
-      when,
-      agreements,
-      game,
-    }
-  }
+  const features = [...start, ...NO_TEXT]
+  const textless = { features, when, agreements, game, similarity: 'not asked' } as const
+  if (isSilent(a) || isSilent(b)) return { vetoes: [veto('nothing_said')], ...textless }
   if (game !== null) {
     const vetoes = [
       ...game.vetoes,
       ...(a.grain === 'market' ? settledVetoes(a, b, game.vetoes) : []),
     ]
-    return { vetoes, features: [...start, ...NO_TEXT], when, agreements, game }
+    return { vetoes, ...textless }
   }
+  const first = [
+    ...kindVetoes(a, b),
+    ...assetVetoes(a, b),
+    ...markVetoes(a, b),
+    ...dateVetoes(when),
+  ]
+  if (capOf(first) < from) return { vetoes: first, ...textless }
   const words = compareTexts(a, b)
+  const named = subjectVetoes(words.ofA, words.ofB)
+  if (capOf(named) < from) return { vetoes: [...first, ...named], ...textless }
   const outcomes = compareOutcomes(a, b)
-  const vetoes = vetoesOf(a, b, when, words)
+  const vetoes = [...first, ...laterVetoes(a, b, when, words)]
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
   vetoes.push(...settledVetoes(a, b, vetoes))
-  const features = [...start, ...textFeatures({ a, b, when, words, outcomes, isSameRange })]
-  return { vetoes: withSources(vetoes, a, b), features, when, agreements, game }
+  const lonely = lonelyMarks(a.marks, b.marks)
+  const isSameDate = when.verdict === 'same'
+  const parts = { a, b, when, isSameDate, ...words, outcomes, lonely, isSameRange, similarity }
+  const ofTexts = TEXT_FEATURES.map(([, of]) => Number(of(parts)))
+  return {
+    vetoes: withSources(vetoes, a, b),
+    ...{ features: [...start, ...ofTexts], when, agreements, game, similarity },
+  }
 }
 
 function gameFeatures(game: GameFinding | null): readonly number[] {
@@ -122,59 +202,15 @@ function gameFeatures(game: GameFinding | null): readonly number[] {
   return [game.isFull ? 1 : 0, game.comparison.game >= 0.45 ? 1 : 0]
 }
 
-interface TextParts {
+interface TextParts extends TextComparison {
   readonly a: Proposition
   readonly b: Proposition
   readonly when: WhenComparison
-  readonly words: TextComparison
+  readonly isSameDate: boolean
   readonly outcomes: OutcomeComparison
+  readonly lonely: ReturnType<typeof lonelyMarks>
   readonly isSameRange: boolean
-}
-
-/** Text features of games are 0: two games of one league share nearly all their words. */
-const NO_TEXT: readonly number[] = EXPECTED_WEIGHTS.slice(3).map(() => 0)
-
-function textFeatures(parts: TextParts): readonly number[] {
-  const { a, b, when, words, outcomes, isSameRange } = parts
-  const { ofA, ofB } = words
-  const least = Math.min(ofA.covered, ofB.covered)
-  const lonely = lonelyMarks(a.marks, b.marks)
-  const isSameDate = when.verdict === 'same'
-  const isHint = when.verdict === 'hint'
-  const isFullPrice = a.asset !== null && a.asset === b.asset && isSameRange && isSameDate
-  const isEvent = a.grain === 'event'
-  return [
-    flag(isFullPrice),
-    flag(isSameRange),
-    flag(isLonely(a, b) || isLonely(b, a)),
-    flag(isSameDate),
-    flag(isHint && when.gap <= 3),
-    flag(isHint && when.gap > HINT_APART_DAYS),
-    flag(isHint && when.gap > HINT_FAR_DAYS),
-    flag(when.verdict === 'unknown'),
-    ofA.covered,
-    ofB.covered,
-    ofA.missed,
-    ofB.missed,
-    Math.min(ofA.missed, ofB.missed),
-    Math.max(ofA.missedName, ofB.missedName),
-    Math.min(1, ofA.numbers + ofB.numbers),
-    flag(ofA.numbers > 0 && ofB.numbers > 0),
-    flag(ofA.missing.some((one) => ofB.missing.some((other) => areRivals(one, other)))),
-    words.cosine,
-    Math.min(1, lonely.others / 3),
-    Math.min(1, lonely.stages),
-    Math.min(1, lonely.parts),
-    flag(isSameDate && when.isOtherRole),
-    flag(when.closeGap !== null && when.closeGap <= 2),
-    flag(b.answer.length > 0),
-    outcomes.overlap ?? 0,
-    flag(isEvent),
-    least,
-    flag(Math.max(ofA.missed, ofB.missed) < ALL_COVERED),
-    flag(!isSameDate && (a.isRelative || b.isRelative)),
-    flag(outcomes.isLoneGrid),
-  ]
+  readonly similarity: Similarity
 }
 
 /** Trading that ends so many days from what the other says makes another occasion likely, or next to sure. */
@@ -183,8 +219,6 @@ const HINT_FAR_DAYS = 250
 
 /** With no more telling word without counterpart, all words are taken to be found. */
 const ALL_COVERED = 0.12
-
-const flag = (is: boolean): number => (is ? 1 : 0)
 
 interface TextComparison {
   readonly ofA: WordComparison
@@ -224,6 +258,9 @@ function compareTexts(a: Proposition, b: Proposition): TextComparison {
   }
 }
 
+const isSameAsset = (a: Proposition, b: Proposition): boolean =>
+  a.asset !== null && a.asset === b.asset
+
 /** A range that the other side does not even name the number of. */
 function isLonely(one: Proposition, other: Proposition): boolean {
   if (one.quantity === null || other.quantity !== null) return false
@@ -241,29 +278,28 @@ function boundsOf({ quantity }: Proposition): readonly string[] {
 
 /** An event's markets say in full what its title shortens. */
 function childWords({ children }: Proposition): readonly (readonly string[])[] {
-  return children.slice(0, 6).map(({ words }) => words)
+  return children(6).map(({ words }) => words)
 }
 
-function gameOf(a: Proposition, b: Proposition): GameFinding | null {
+function gameOf(a: Proposition, b: Proposition, from: number): GameFinding | null {
   if (a.game === null || b.game === null) return null
-  return a.grain === 'event' ? judgeGameEvents(a, b) : judgeGames(a.game, b.game)
+  return a.grain === 'event' ? judgeGameEvents(a, b, from) : judgeGames(a.game, b.game)
 }
 
-function vetoesOf(
+function laterVetoes(
   a: Proposition,
   b: Proposition,
   when: WhenComparison,
   words: TextComparison,
-): Veto[] {
+): readonly Veto[] {
   const vetoes: Veto[] = []
-  vetoes.push(...kindVetoes(a, b), ...assetVetoes(a, b), ...markVetoes(a, b), ...dateVetoes(when))
-  if (a.grain === 'market' || (a.children.length <= 1 && b.children.length <= 1))
+  if (a.grain === 'market' || (a.children().length <= 1 && b.children().length <= 1))
     vetoes.push(...rangeVetoes(a, b))
   vetoes.push(...subjectVetoes(words.ofA, words.ofB), ...occasionVetoes(a, b, when))
   if (a.grain === 'market') vetoes.push(...answerVetoes(a, b, words), ...polarityVetoes(a, b))
   else vetoes.push(...formVetoes(a, b), ...levelVetoes(a, b))
   vetoes.push(...hourVetoes(a, b), ...touchVetoes(a, b), ...roleVetoes(a, b))
-  vetoes.push(...firstVetoes(a, b), ...familyVetoes(a, b))
+  vetoes.push(...firstVetoes(a, b))
   return vetoes
 }
 
@@ -295,9 +331,10 @@ function agreementsOf(
   if (game?.comparison.isSameBet === true && game.comparison.isSamePeriod) found.push('same bet')
   if (game?.comparison.line === 'same') found.push('same line')
   if (game?.comparison.side === 'same') found.push('same side')
-  if (a.asset !== null && a.asset === b.asset) found.push(`both ${a.asset}`)
+  if (isSameAsset(a, b)) found.push(`both ${a.asset}`)
   if (isSameRange) found.push('same range')
   if (when.verdict === 'same') found.push('same date')
   if (a.hour !== null && a.hour === b.hour) found.push('same hour')
-  return found
+  // Without the room that a grown list has, since scores are kept.
+  return found.slice()
 }

@@ -35,13 +35,14 @@ export interface GameComparison {
 export function compareGames(a: Game, b: Game): GameComparison {
   const arena = a.arena.table !== null ? a.arena : b.arena
   const grades = gradeGame(a, b, arena)
+  const dayGap = a.day === null || b.day === null ? null : Math.abs(a.day - b.day)
   const isSameBet = isSameKind(a.bet.kind, b.bet.kind) && a.bet.counted === b.bet.counted
   return {
     isOtherArena: isOtherArena(a.arena, b.arena),
     game: grades.least,
     both: grades.both,
-    dayGap: a.day === null || b.day === null ? null : Math.abs(a.day - b.day),
-    isDaySure: a.isDaySure && b.isDaySure,
+    dayGap,
+    isDaySure: (a.isDaySure && b.isDaySure) || isNearSure(a, b, dayGap),
     startGapHours:
       a.startMs === null || b.startMs === null ? null : Math.abs(a.startMs - b.startMs) / HOUR_MS,
     nearHours: nearHoursOf(a, b),
@@ -52,6 +53,12 @@ export function compareGames(a: Game, b: Game): GameComparison {
     side: relateSides(a, b, grades.isSwapped),
     isSameDetail: isDetailSame(a.detail, b.detail, a.bet.kind, grades.isSwapped),
   }
+}
+
+/** Trading ends about the day that the other says, in a sport whose teams do not meet again the day after. */
+function isNearSure(a: Game, b: Game, dayGap: number | null): boolean {
+  const isDaily = Math.min(a.arena.nearDays, b.arena.nearDays) === 0
+  return (a.isDaySure || b.isDaySure) && !isDaily && dayGap !== null && dayGap <= 1
 }
 
 /** Days taken from closing times may lie further apart than days stated in texts. */

@@ -6,6 +6,7 @@
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { understandEvent, understandMarket } from '../understand/understand.ts'
+import type { Families } from '../veto/families.ts'
 import { type PairScore, scorePair } from './score.ts'
 
 export type { PairScore }
@@ -14,29 +15,43 @@ export type { PairScore }
 export interface Judge<Reading> {
   readMarket(market: MatchMarket): Reading
   readEvent(event: MatchEvent): Reading
-  scoreMarkets(a: Reading, b: Reading): PairScore
-  scoreEvents(a: Reading, b: Reading): PairScore
+  /** Scores below `from` need not be exact, only below it; without families those count that come with the program. */
+  scoreMarkets(a: Reading, b: Reading, from?: number, families?: Families): PairScore
+  scoreEvents(a: Reading, b: Reading, from?: number): PairScore
 }
+
+/**
+ * Readings that are kept, at most twice as many: some 2 KiB each. One that is gone is read anew, in some 80 µs; markets
+ * that are near one another ask for the same ones.
+ */
+const MARKETS_KEPT = 8_192
+const EVENTS_KEPT = 2_048
+
+const readMarket = keeping(MARKETS_KEPT, understandMarket)
 
 /** The judge of the service. */
 export const JUDGE: Judge<Proposition> = {
   readMarket,
-  readEvent,
+  readEvent: keeping(EVENTS_KEPT, (event: MatchEvent) => understandEvent(event, readMarket)),
   scoreMarkets: scorePair,
   scoreEvents: scorePair,
 }
 
-/** The reading of a market does not depend on the corpus: each market is read once, and its reading dies with it. */
-const readings = new WeakMap<MatchMarket, Proposition>()
-
-function readMarket(market: MatchMarket): Proposition {
-  const known = readings.get(market)
-  if (known !== undefined) return known
-  const reading = understandMarket(market)
-  readings.set(market, reading)
-  return reading
-}
-
-function readEvent(event: MatchEvent): Proposition {
-  return understandEvent(event, readMarket)
+/** Keeps what was read last: a reading does not depend on the corpus. */
+function keeping<Subject extends object>(
+  max: number,
+  read: (subject: Subject) => Proposition,
+): (subject: Subject) => Proposition {
+  let [recent, older] = [new Map<Subject, Proposition>(), new Map<Subject, Proposition>()]
+  return (subject) => {
+    const known = recent.get(subject)
+    if (known !== undefined) return known
+    const reading = older.get(subject) ?? read(subject)
+    if (recent.size >= max) {
+      older = recent
+      recent = new Map()
+    }
+    recent.set(subject, reading)
+    return reading
+  }
 }

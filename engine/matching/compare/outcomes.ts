@@ -23,7 +23,7 @@ const PLACEHOLDER = new Set(
 /** Compares what two events' markets stand for. */
 export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparison {
   if (isOtherCut(a, b)) return { ...NOTHING, isOtherGrid: true }
-  if (a.children.length < 2 || b.children.length < 2) return NOTHING
+  if (a.children().length < 2 || b.children().length < 2) return NOTHING
   const [gridA, gridB] = [gridOf(a), gridOf(b)]
   if (gridA.length >= 2 && gridB.length >= 2) return compareGrids(gridA, gridB)
   const [one, other] = [answersOf(a), answersOf(b)]
@@ -54,7 +54,7 @@ function hasBands(event: Proposition): boolean | null {
 }
 
 function gridOf({ children }: Proposition): readonly Quantity[] {
-  return children.flatMap(({ quantity }) => (quantity === null ? [] : [quantity]))
+  return children().flatMap(({ quantity }) => (quantity === null ? [] : [quantity]))
 }
 
 /** Grids without a common cell among many are others. */
@@ -67,7 +67,8 @@ function compareGrids(a: readonly Quantity[], b: readonly Quantity[]): OutcomeCo
 }
 
 /** What distinguishes an event's markets: their answers, or the words that few of them share. */
-function answersOf({ children }: Proposition): readonly (readonly string[])[] {
+function answersOf(event: Proposition): readonly (readonly string[])[] {
+  const children = event.children()
   const counts = new Map<string, number>()
   const texts = children.map(({ words, answer }) => (answer.length > 0 ? answer : words))
   for (const words of texts) {

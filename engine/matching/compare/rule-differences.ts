@@ -98,18 +98,23 @@ export function sourcesOf(asked: { readonly rules: string }): readonly string[] 
   return said
 }
 
-/** Classes in which both rule texts say something and say different things. */
-export function ruleDifferences(a: string, b: string): readonly RuleDifference[] {
+/** Of these classes, or of all, those in which both rule texts say something and say different things. */
+export function ruleDifferences(
+  a: string,
+  b: string,
+  among: readonly string[] | null = null,
+): readonly RuleDifference[] {
   if (a === '' || b === '') return []
   const found: RuleDifference[] = []
   for (const [name, values] of CLASSES) {
+    if (among?.includes(name) === false) continue
     const [one, other] = [saidOf(values, a), saidOf(values, b)]
     if (one.length === 0 || other.length === 0) continue
     if (!one.some((value) => other.includes(value))) {
       found.push({ name, a: one.join('/'), b: other.join('/') })
     }
   }
-  return [...found, ...windowDifference(a, b)]
+  return among === null ? [...found, ...windowDifference(a, b)] : found
 }
 
 /** The last days that two rule texts name, where they lie more than a day apart. */

@@ -2,6 +2,7 @@
 // score / 100 is the chance that Yes means Yes. Upholds SCORE1 to SCORE4, VETO1.
 
 import type { Proposition } from '../understand/proposition.ts'
+import type { Families } from '../veto/families.ts'
 import { capOf, type Relation, sayVeto, type VetoReason } from '../veto/vetoes.ts'
 import { type Comparison, compare } from './compare.ts'
 import { chanceOf, type Model } from './model.ts'
@@ -26,15 +27,27 @@ export interface PairScore {
   readonly explanation: string
 }
 
-/** Scores a market or event of venue a against one of venue b of the same grain. */
-export function scorePair(a: Proposition, b: Proposition, model: Model = WEIGHTS): PairScore {
-  const comparison = compare(a, b)
-  return scoreOf(comparison, model)
+/**
+ * Scores a market or event of venue a against one of venue b of the same grain. A score below `from` may be that of
+ * the first conflicts alone, which is no lower than the whole one.
+ */
+export function scorePair(
+  a: Proposition,
+  b: Proposition,
+  from = 0,
+  families?: Families,
+): PairScore {
+  return scoreOf(compare(a, b, from, families), WEIGHTS)
 }
 
-/** The score of a comparison already made; the evaluation trains several models on one comparison. */
+/**
+ * The score of a comparison already made; the evaluation trains several models on one comparison. A model that was trained
+ * with an encoder expects what it says: without that the words alone decide, by the weights of the service.
+ */
 export function scoreOf(comparison: Comparison, model: Model): PairScore {
-  const chance = 100 * chanceOf(model, comparison.features)
+  const { features, isConfirmed, similarity } = comparison
+  const fitting = similarity === 'not read' ? WEIGHTS : model
+  const chance = isConfirmed === true ? 100 : 100 * chanceOf(fitting, features)
   const vetoes = [...comparison.vetoes].sort((one, other) => capOf([one]) - capOf([other]))
   const score = Math.round(Math.min(chance, capOf(vetoes)) * 10) / 10
   const [first] = vetoes
@@ -49,8 +62,15 @@ export function scoreOf(comparison: Comparison, model: Model): PairScore {
     outcomeMap: mapOf(relation, inverted),
     vetoes: vetoes.map(({ reason }) => reason),
     reasons: comparison.agreements,
-    explanation: sentence(comparison, vetoes.map(sayVeto), score),
+    explanation: `${sentence(comparison, vetoes.map(sayVeto), score)}${sayMeaning(comparison)}`,
   }
+}
+
+function sayMeaning({ similarity }: Comparison): string {
+  if (similarity === 'not asked') return ''
+  return similarity === 'not read'
+    ? ' Their meaning was not read.'
+    : ` Alike in meaning: ${similarity.toFixed(2)}.`
 }
 
 function relationOf(score: number, vetoed: Relation | undefined): Relation {

@@ -37,6 +37,8 @@ const THOUSANDTHS: readonly number[] = [
   298, // allCovered
   -2769, // relative
   -3338, // loneGrid
+  -3500, // encoded
+  5000, // similarity
 ]
 
 export const WEIGHTS: Model = { weights: THOUSANDTHS.map((weight) => weight / 1_000) }

@@ -1,5 +1,5 @@
 // Compares when two questions are decided: equal days, deadlines that are one ("before Oct 2025",
-// "by Sep 30"), periods, and closing times that only hint. Upholds MATCHDATE2, MATCHDATE3, MATCHDATE6,
+// "by Sep 30"), periods, and closing times that only hint. Upholds MATCHDATE2, MATCHDATE3, MATCHDATE6, MATCHDATE9,
 // VETO3, VETO7.
 
 import type { Proposition, When } from '../understand/proposition.ts'
@@ -67,8 +67,14 @@ function verdictOf(
 function missedBy({ whens }: Proposition, saidA: readonly When[], saidB: readonly When[]): number {
   const closes = whens.filter(({ source }) => source === 'close')
   if (saidA.length > 0 || saidB.length === 0 || closes.length === 0) return 0
-  if (saidB.some(({ role, grain }) => role !== 'on' || grain !== 'day')) return 0
   const gaps = closes.flatMap((close) => saidB.map((dated) => gapOf(close, dated)))
+  // Trading that goes on long after the deadline of venue b's title is up to another one; it may end before, with what is
+  // asked about. The deadline of a sub-title is often a formality.
+  const isTitled =
+    saidB.every(({ role }) => role === 'by') && saidB.some(({ source }) => source === 'title')
+  const isLater = closes.every(({ last }) => saidB.every((dated) => last > dated.last))
+  if (isLater && isTitled) return Math.min(...gaps)
+  if (saidB.some(({ role, grain }) => role !== 'on' || grain !== 'day')) return 0
   return Math.min(...gaps)
 }
 

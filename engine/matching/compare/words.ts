@@ -182,10 +182,6 @@ export class WordIndex {
     }
     return false
   }
-
-  get size(): number {
-    return this.#words.size
-  }
 }
 
 /** Cosine of two texts' telling words, 0 to 1. */
@@ -201,4 +197,21 @@ export function cosine(a: readonly string[], b: readonly string[]): number {
   }
   for (const word of other) lengthB += weightOf(word) ** 2
   return lengthA === 0 || lengthB === 0 ? 0 : shared / Math.sqrt(lengthA * lengthB)
+}
+
+/** True when one word is the beginning of the other and has at least three letters. */
+function isShortForm(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one]
+  return short.length >= 3 && long.startsWith(short)
+}
+
+/** First names of a question and of an answer that shorten each other (Cam for Cameron), where the question has the surname. */
+export function shortForms(words: readonly string[], answer: readonly string[]): readonly string[] {
+  const surname = answer.at(-1)
+  if (answer.length < 2 || surname === undefined || !words.includes(surname)) return []
+  return answer.flatMap((part) => {
+    if (words.includes(part)) return []
+    const long = words.find((word) => isShortForm(part, word))
+    return long === undefined ? [] : [part, long]
+  })
 }

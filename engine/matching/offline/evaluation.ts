@@ -3,12 +3,18 @@
 // (commands/eval-matching.ts). Upholds SCORE7, SCORE8, SCORE11.
 
 import { hash32 } from '../../random.ts'
-import { type Comparison, compare, EXPECTED_WEIGHTS } from '../compare/compare.ts'
+import { type Comparison, EXPECTED_WEIGHTS } from '../compare/compare.ts'
 import { type Example, type Model, train } from '../compare/model.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
 import { cosine } from '../compare/words.ts'
-import { everything, type Proposition } from '../understand/proposition.ts'
-import { understandEvent, understandMarket } from '../understand/understand.ts'
+import {
+  compareReadings,
+  type EncodedReading,
+  encodedEvent,
+  encodedMarket,
+} from '../encoder/encoded-judge.ts'
+import type { Encoder } from '../encoder/encoder.ts'
+import { everything } from '../understand/proposition.ts'
 import { VETO_REASONS, type VetoReason } from '../veto/vetoes.ts'
 import type { LabelledPair } from './labelled-pair.ts'
 import type { Siblings } from './siblings.ts'
@@ -28,31 +34,45 @@ export interface Scored extends Judged {
   readonly result: PairScore
 }
 
-/** Understands and compares all pairs. */
+/**
+ * Understands and compares all pairs. With an encoder also by meaning, as far as it has read their texts
+ * (`textsOfPairs`).
+ */
 export function judge(
   pairs: readonly LabelledPair[],
   siblings: Siblings | null = null,
+  encoder: Encoder | null = null,
 ): readonly Judged[] {
   return pairs.map((pair) => {
-    const { a, b } = understandPair(pair)
+    const { a, b } = readingsOf(pair)
     return {
-      ...{ pair, comparison: compare(a, b) },
-      baseline: cosine(everything(a), everything(b)),
-      others: siblings === null || !pair.isSame ? [] : othersOf(pair, a, siblings),
+      ...{ pair, comparison: compareReadings(a, b, encoder) },
+      baseline: cosine(everything(a.proposition), everything(b.proposition)),
+      others: neighboursOf(pair, siblings).map((other) => {
+        return compareReadings(a, readingsOf(other).b, encoder)
+      }),
     }
   })
 }
 
-/** Venue a's question against those that are next to venue b's. */
-function othersOf(pair: LabelledPair, a: Proposition, siblings: Siblings): readonly Comparison[] {
-  if (understandPair(pair).b.quantity !== null) return []
+/** The texts that are compared by meaning when these pairs are judged. */
+export function textsOfPairs(
+  pairs: readonly LabelledPair[],
+  siblings: Siblings | null,
+): readonly string[] {
+  return pairs
+    .flatMap((pair) => [pair, ...neighboursOf(pair, siblings)])
+    .flatMap((pair) => Object.values(readingsOf(pair)).map(({ text }) => text))
+}
+
+/** A pair that is the same, with questions that are next to venue b's in its place: they differ from venue a's. */
+function neighboursOf(pair: LabelledPair, siblings: Siblings | null): readonly LabelledPair[] {
+  if (siblings === null || !pair.isSame) return []
+  if (readingsOf(pair).b.proposition.quantity !== null) return []
   return siblings.of(pair.b.title, SIBLINGS_MAX).map((title) => {
-    const { b } = understandPair(
-      pair.grain === 'event'
-        ? { ...pair, b: { ...pair.b, title, markets: [] } }
-        : { ...pair, b: { ...pair.b, title } },
-    )
-    return compare(a, b)
+    return pair.grain === 'event'
+      ? { ...pair, b: { ...pair.b, title, markets: [] } }
+      : { ...pair, b: { ...pair.b, title } }
   })
 }
 
@@ -60,15 +80,18 @@ function othersOf(pair: LabelledPair, a: Proposition, siblings: Siblings): reado
 const SIBLINGS_MAX = 2
 const SIBLING_WEIGHT = 0.025
 
-function understandPair(pair: LabelledPair): { a: Proposition; b: Proposition } {
-  if (pair.grain === 'event') return { a: understandEvent(pair.a), b: understandEvent(pair.b) }
-  return { a: understandMarket(pair.a), b: understandMarket(pair.b) }
+function readingsOf(pair: LabelledPair): { a: EncodedReading; b: EncodedReading } {
+  if (pair.grain === 'event') return { a: encodedEvent(pair.a), b: encodedEvent(pair.b) }
+  return { a: encodedMarket(pair.a), b: encodedMarket(pair.b) }
 }
 
-/** Examples for training: pairs that no veto decides, for vetoes speak first. Occasions are a feature as well. */
+/**
+ * Examples for training: pairs that no veto decides, for vetoes speak first (occasions are a feature as well), and whose
+ * meaning was read where there is an encoder.
+ */
 export function examplesOf(judged: readonly Judged[]): readonly Example[] {
-  const isOpen = ({ vetoes }: Comparison): boolean =>
-    vetoes.every(({ reason }) => reason === 'other_occasion')
+  const isOpen = ({ vetoes, similarity }: Comparison): boolean =>
+    similarity !== 'not read' && vetoes.every(({ reason }) => reason === 'other_occasion')
   return judged.flatMap(({ comparison, others, pair: { isSame } }) => [
     ...[comparison]
       .filter(isOpen)
@@ -93,20 +116,28 @@ export function crossScore(
   judged: readonly Judged[],
   partOf: (pair: LabelledPair) => string,
 ): readonly Scored[] {
-  const parts = new Map<string, Judged[]>()
-  for (const one of judged) {
-    const part = partOf(one.pair)
-    const known = parts.get(part)
-    if (known === undefined) parts.set(part, [one])
-    else known.push(one)
-  }
   const scored = new Map<Judged, Scored>()
-  for (const members of parts.values()) {
+  for (const members of groupsOf(judged, ({ pair }) => partOf(pair)).values()) {
     const held = new Set(members)
     const model = trainOn(judged.filter((one) => !held.has(one)))
     for (const one of members) scored.set(one, { ...one, result: scoreOf(one.comparison, model) })
   }
   return judged.flatMap((one) => scored.get(one) ?? [])
+}
+
+/** Pairs by a key of theirs, in the order of their first. */
+export function groupsOf<Of extends Judged>(
+  judged: readonly Of[],
+  keyOf: (one: Of) => string,
+): ReadonlyMap<string, readonly Of[]> {
+  const groups = new Map<string, Of[]>()
+  for (const one of judged) {
+    const key = keyOf(one)
+    const known = groups.get(key)
+    if (known === undefined) groups.set(key, [one])
+    else known.push(one)
+  }
+  return groups
 }
 
 /** The ways to part the pairs for judging; each part is scored by a model that saw the others alone. */
@@ -157,16 +188,10 @@ interface Counts {
 
 /** Counts at a threshold. */
 export function countAt(scored: readonly Scored[], threshold: number): Counts {
-  let same = 0
-  let accepted = 0
-  let right = 0
-  for (const { pair, result } of scored) {
-    if (pair.isSame) same += 1
-    if (result.score < threshold) continue
-    accepted += 1
-    if (pair.isSame) right += 1
-  }
-  return { n: scored.length, same, accepted, right }
+  const isTaken = ({ result }: Scored): boolean => result.score >= threshold
+  const [same, taken] = [scored.filter(({ pair }) => pair.isSame), scored.filter(isTaken)]
+  const right = same.filter(isTaken).length
+  return { n: scored.length, same: same.length, accepted: taken.length, right }
 }
 
 /** The largest recall among thresholds whose precision is at least this. */

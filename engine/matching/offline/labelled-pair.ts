@@ -17,7 +17,6 @@ interface Labelled {
   readonly relation: string
   /** The person or program that gave the label. */
   readonly origin: string
-  readonly topic: string
   /** The second venue's event: pairs of one event are never parted between training and judging. */
   readonly group: string
   /** The second venue's series; its title where that is all there is. */
@@ -30,19 +29,13 @@ interface Labelled {
   readonly collection: string
 }
 
-interface LabelledMarkets extends Labelled {
-  readonly grain: 'market'
-  readonly a: MatchMarket
-  readonly b: MatchMarket
+interface Sides<Grain, Subject> extends Labelled {
+  readonly grain: Grain
+  readonly a: Subject
+  readonly b: Subject
 }
 
-interface LabelledEvents extends Labelled {
-  readonly grain: 'event'
-  readonly a: MatchEvent
-  readonly b: MatchEvent
-}
-
-export type LabelledPair = LabelledMarkets | LabelledEvents
+export type LabelledPair = Sides<'market', MatchMarket> | Sides<'event', MatchEvent>
 
 /** The venues of a pair, the one that the table lists first before the other. */
 type Venues = readonly [VenueFacts, VenueFacts]
@@ -94,7 +87,6 @@ function labelOf(
     label,
     relation: textOf(row, 'relation'),
     origin: textOf(row, 'how_labelled'),
-    topic: textOf(row, 'topic'),
     group,
     series,
     kind: kindOf(a, b, series),

@@ -6,10 +6,9 @@ import type { VenueKey } from '../../ids.ts'
 import type { Steps } from '../../steps.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { Judge, PairScore } from '../compare/judge.ts'
-import { assign } from '../search/assignment.ts'
 import { MarketIndex } from '../search/market-index.ts'
 import { judgePartners } from '../search/pair-finder.ts'
-import { KEPT_SCORE_MIN, PairGraph, type ScoredPair } from '../search/pair-graph.ts'
+import { PairGraph, type ScoredPair } from '../search/pair-graph.ts'
 
 /** One venue's side: events that are given with their markets have those among `markets` too. */
 export interface VenueSubjects {
@@ -49,60 +48,52 @@ export function* matchCorpus<Reading>(
     judgedCount += judgePartners(index, judge, number, pairs)
     yield
   }
-  const graph = new PairGraph()
-  graph.change([], pairs)
-  const markets: CorpusPair<MatchMarket>[] = []
-  for (const pair of graph.chosen()) {
-    const [left, right] = [index.market(pair.a), index.market(pair.b)]
-    if (left !== null && right !== null) {
-      markets.push({ a: left, b: right, judged: pair.judged })
-    }
-  }
+  const markets = chosenOf(pairs, (number) => index.market(number))
   const events = yield* matchEvents(index, venuesOf(a))
-  return { markets: markets.sort(byScore), events, judgedCount }
+  return { markets, events, judgedCount }
 }
 
 function* matchEvents<Reading>(
   index: MarketIndex<Reading>,
   firsts: readonly VenueKey[],
 ): Steps<readonly CorpusPair<MatchEvent>[]> {
-  const rows = new Map<string, number>()
-  const columns = new Map<string, number>()
-  const edges: { row: number; column: number; weight: number; pair: CorpusPair<MatchEvent> }[] = []
+  const numbers = new Map<string, number>()
+  const events: MatchEvent[] = []
+  const numberOf = (event: MatchEvent): number => {
+    const name = `${event.venue} ${event.key}`
+    const number = numbers.get(name) ?? events.push(event) - 1
+    numbers.set(name, number)
+    return number
+  }
+  const pairs: ScoredPair[] = []
   for (const venue of firsts) {
     for (const { key } of index.events(venue)) {
-      for (const pair of index.eventPairs(venue, key)) {
-        if (pair.judged.score < KEPT_SCORE_MIN) continue
-        const row = numberOf(rows, pair.a.key)
-        const column = numberOf(columns, pair.b.key)
-        edges.push({ row, column, weight: (pair.judged.score / 100) ** 4, pair })
+      for (const { a, b, judged } of index.eventPairs(venue, key)) {
+        pairs.push({ a: numberOf(a), b: numberOf(b), judged })
       }
       yield
     }
   }
-  const chosen = new Set(assign(edges))
-  return edges
-    .filter((edge) => chosen.has(edge))
-    .map(({ pair }) => pair)
-    .sort(byScore)
+  return chosenOf(pairs, (number) => events[number] ?? null)
+}
+
+/** The one-to-one choice among pairs, best first. */
+function chosenOf<Subject>(
+  pairs: readonly ScoredPair[],
+  subjectOf: (number: number) => Subject | null,
+): readonly CorpusPair<Subject>[] {
+  const graph = new PairGraph()
+  graph.change([], pairs)
+  const chosen: CorpusPair<Subject>[] = []
+  for (const pair of graph.chosen()) {
+    const [a, b] = [subjectOf(pair.a), subjectOf(pair.b)]
+    if (a !== null && b !== null) chosen.push({ a, b, judged: pair.judged })
+  }
+  return chosen.sort((one, other) => other.judged.score - one.judged.score)
 }
 
 /** One, or none where nothing is given. */
 function venuesOf({ markets, events }: VenueSubjects): readonly VenueKey[] {
   const [first] = [...markets, ...events]
   return first === undefined ? [] : [first.venue]
-}
-
-function numberOf(numbers: Map<string, number>, key: string): number {
-  const known = numbers.get(key)
-  if (known !== undefined) return known
-  numbers.set(key, numbers.size)
-  return numbers.size - 1
-}
-
-function byScore(
-  one: { readonly judged: PairScore },
-  other: { readonly judged: PairScore },
-): number {
-  return other.judged.score - one.judged.score
 }

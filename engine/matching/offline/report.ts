@@ -7,6 +7,7 @@ import {
   BANDS,
   bandsOf,
   countAt,
+  groupsOf,
   recallAtPrecision,
   type Scored,
   vetoCounts,
@@ -66,22 +67,9 @@ function header(): string {
   return `${''.padEnd(NAME_WIDTH)} ${columns.map((name, at) => name.padStart(at === 3 || at === 4 ? 20 : 8)).join(' ')}`
 }
 
-function groupsOf(
-  scored: readonly Scored[],
-  keyOf: (one: Scored) => string,
-): ReadonlyMap<string, readonly Scored[]> {
-  const groups = new Map<string, Scored[]>()
-  for (const one of scored) {
-    const key = keyOf(one)
-    const known = groups.get(key)
-    if (known === undefined) groups.set(key, [one])
-    else known.push(one)
-  }
-  return new Map([...groups].sort(([one], [other]) => (one < other ? -1 : 1)))
-}
-
 function rowsBy(scored: readonly Scored[], keyOf: (one: Scored) => string): readonly string[] {
-  return [...groupsOf(scored, keyOf)].map(([key, group]) => row(`  ${key}`, group))
+  const groups = [...groupsOf(scored, keyOf)].sort(([one], [other]) => (one < other ? -1 : 1))
+  return groups.map(([key, group]) => row(`  ${key}`, group))
 }
 
 function row(name: string, scored: readonly Scored[]): string {

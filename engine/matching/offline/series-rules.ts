@@ -47,7 +47,8 @@ export function seriesReport(rows: readonly unknown[], venues: Protocols): reado
 
 /** A note about one venue only says in what it departs from the plain reading. */
 function termDifferences(a: string, b: string): readonly RuleDifference[] {
-  return lonelyTerms(a, b).map(({ name, says, isOfA }) => {
+  return lonelyTerms(a, b).map(({ term, isOfA }) => {
+    const [name = '', says = ''] = term.split(': ')
     return { name, a: isOfA ? says : 'plainly', b: isOfA ? 'plainly' : says }
   })
 }

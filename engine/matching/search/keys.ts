@@ -11,6 +11,7 @@ import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import { countryOfCode } from '../understand/countries.ts'
 import { type Day, dateOfTicker, datesOf, dayOf, hourOf, windowOf } from '../understand/dates.ts'
 import { coinOfCode } from '../understand/price-question.ts'
+import { SCALE } from '../understand/quantity.ts'
 import { fold, meanings, rawWords } from '../understand/words.ts'
 
 /** Sorted and distinct hashes, 31 bits each. */
@@ -117,23 +118,13 @@ function readText(text: string, anchor: Day | null, features: Features): void {
   }
   bare += folded.slice(from)
   const words = bare.replace(NUMBER, (match, digits: string, scale: string | undefined) => {
-    addNumber(Number(digits.replaceAll(',', '')) * (SCALES[scale ?? ''] ?? 1), features)
+    addNumber(Number(digits.replaceAll(',', '')) * (SCALE[scale ?? ''] ?? 1), features)
     return match.trim() === digits ? ' ' : match
   })
   for (const word of meanings(words)) addWord(word, features)
 }
 
 const NUMBER = /(?<![\p{L}\d.])(\d[\d,]*(?:\.\d+)?)(?:\s?(k|m|b|t|million|billion|trillion)\b)?/gu
-const SCALES: Readonly<Record<string, number>> = {
-  '': 1,
-  k: 1e3,
-  m: 1e6,
-  million: 1e6,
-  b: 1e9,
-  billion: 1e9,
-  t: 1e12,
-  trillion: 1e12,
-}
 
 function addWord(word: string, features: Features): void {
   if (features.words.size < WORDS_MAX) features.words.add(word)

@@ -21,21 +21,20 @@ const EVENT_MARKETS_MAX = 24
 const EVENT_SCORE_SURE = 80
 const STRANGERS_MAX = 8
 
-interface Filed<Reading> {
-  readonly number: number
+interface Filed {
   readonly market: MatchMarket
-  readonly event: FiledEvent<Reading> | null
-  reading: Reading | null
+  readonly event: FiledEvent | null
 }
 
-interface FiledEvent<Reading> {
+interface FiledEvent {
   readonly number: number
   readonly venue: VenueKey
   readonly key: string
   /** As its venue lists it; null: only its markets are known. */
   listing: MatchEvent | null
   readonly markets: Set<number>
-  reading: Reading | null
+  /** The listing with its markets; null: to be put together anew. */
+  subject: MatchEvent | null
   /** The events that it was found to go with, as of a generation of the index. */
   joined: readonly EventPair[]
   joinedAt: number
@@ -52,12 +51,12 @@ export class MarketIndex<Reading> {
   readonly #judge: Judge<Reading>
   /** Venues whose subjects are looked for: a one-way match files one; null: all. */
   readonly #looked: ReadonlySet<VenueKey> | null
-  readonly #markets = new Map<number, Filed<Reading>>()
+  readonly #markets = new Map<number, Filed>()
   readonly #marketKeys = new ByVenue(() => new Candidates())
-  readonly #events = new ByVenue(() => new Map<string, FiledEvent<Reading>>())
-  readonly #eventsByNumber = new Map<number, FiledEvent<Reading>>()
+  readonly #events = new ByVenue(() => new Map<string, FiledEvent>())
+  readonly #eventsByNumber = new Map<number, FiledEvent>()
   readonly #eventKeys = new ByVenue(() => new Candidates())
-  readonly #unfiled = new Set<FiledEvent<Reading>>()
+  readonly #unfiled = new Set<FiledEvent>()
   #eventCount = 0
   /** Counts the changes of events: event partners found before a change are looked for again after it. */
   #generation = 0
@@ -67,16 +66,8 @@ export class MarketIndex<Reading> {
     this.#looked = looked === null ? null : new Set(looked)
   }
 
-  get count(): number {
-    return this.#markets.size
-  }
-
   market(number: number): MatchMarket | null {
     return this.#markets.get(number)?.market ?? null
-  }
-
-  *markets(): Iterable<MatchMarket> {
-    for (const { market } of this.#markets.values()) yield market
   }
 
   /** Files a market, in place of what its number had before. */
@@ -84,7 +75,7 @@ export class MarketIndex<Reading> {
     this.remove(number)
     const { venue, eventKey } = market
     const event = eventKey === null ? null : this.#eventOf(venue, eventKey)
-    this.#markets.set(number, { number, market, event, reading: null })
+    this.#markets.set(number, { market, event })
     if (this.#isLooked(venue)) this.#marketKeys.of(venue).put(number, keysOfMarket(market))
     if (event === null) return
     event.markets.add(number)
@@ -141,10 +132,8 @@ export class MarketIndex<Reading> {
 
   /** The judge's reading of a market; null for an unknown one. */
   readingOf(number: number): Reading | null {
-    const filed = this.#markets.get(number)
-    if (filed === undefined) return null
-    filed.reading ??= this.#judge.readMarket(filed.market)
-    return filed.reading
+    const market = this.market(number)
+    return market === null ? null : this.#judge.readMarket(market)
   }
 
   /** Every event of a venue that has a key. */
@@ -160,21 +149,21 @@ export class MarketIndex<Reading> {
 
   // Events
 
-  #eventOf(venue: VenueKey, key: string): FiledEvent<Reading> {
+  #eventOf(venue: VenueKey, key: string): FiledEvent {
     const known = this.#events.of(venue).get(key)
     if (known !== undefined) return known
     this.#eventCount += 1
-    const event: FiledEvent<Reading> = {
+    const event: FiledEvent = {
       ...{ number: this.#eventCount, venue, key, listing: null, markets: new Set<number>() },
-      ...{ reading: null, joined: [], joinedAt: -1 },
+      ...{ subject: null, joined: [], joinedAt: -1 },
     }
     this.#events.of(venue).set(key, event)
     this.#eventsByNumber.set(event.number, event)
     return event
   }
 
-  #change(event: FiledEvent<Reading>): void {
-    event.reading = null
+  #change(event: FiledEvent): void {
+    event.subject = null
     this.#generation += 1
     if (event.markets.size > 0 || event.listing !== null) {
       this.#unfiled.add(event)
@@ -195,11 +184,11 @@ export class MarketIndex<Reading> {
     this.#unfiled.clear()
   }
 
-  #joinedOf(event: FiledEvent<Reading>): readonly EventPair[] {
+  #joinedOf(event: FiledEvent): readonly EventPair[] {
     if (event.joinedAt === this.#generation) return event.joined
     this.#file()
     const subject = this.#subjectOf(event)
-    const reading = this.#readingOfEvent(event)
+    const reading = this.#judge.readEvent(subject)
     const joined: EventPair[] = []
     for (const [venue, candidates] of this.#eventKeys.entries()) {
       if (venue === event.venue) continue
@@ -208,12 +197,12 @@ export class MarketIndex<Reading> {
       for (const number of candidates.find(keysOfEvent(subject), EVENTS_JUDGED_MAX)) {
         const other = this.#eventsByNumber.get(number)
         if (other === undefined) continue
-        const theirs = this.#readingOfEvent(other)
-        const judged = isFirst
-          ? this.#judge.scoreEvents(reading, theirs)
-          : this.#judge.scoreEvents(theirs, reading)
-        if (judged.score < EVENT_SCORE_MIN) continue
         const partner = this.#subjectOf(other)
+        const theirs = this.#judge.readEvent(partner)
+        const judged = isFirst
+          ? this.#judge.scoreEvents(reading, theirs, EVENT_SCORE_MIN)
+          : this.#judge.scoreEvents(theirs, reading, EVENT_SCORE_MIN)
+        if (judged.score < EVENT_SCORE_MIN) continue
         const [a, b] = isFirst ? [subject, partner] : [partner, subject]
         ofVenue.push({ a, b, judged })
       }
@@ -225,12 +214,12 @@ export class MarketIndex<Reading> {
     return joined
   }
 
-  #readingOfEvent(event: FiledEvent<Reading>): Reading {
-    event.reading ??= this.#judge.readEvent(this.#subjectOf(event))
-    return event.reading
+  #subjectOf(event: FiledEvent): MatchEvent {
+    event.subject ??= this.#assembled(event)
+    return event.subject
   }
 
-  #subjectOf({ listing, markets, venue, key }: FiledEvent<Reading>): MatchEvent {
+  #assembled({ listing, markets, venue, key }: FiledEvent): MatchEvent {
     const children: MatchMarket[] = []
     for (const number of markets) {
       const market = this.#markets.get(number)?.market

@@ -1,5 +1,5 @@
 // Carries out tasks of the matcher upon one index and one choice of pairs, wherever it runs: in the thread
-// (worker.ts) or, for tests, in place (thread.ts). An operator's verdict stands above every score: a rejected pair is no
+// (worker.ts) or, for tests, in place. An operator's verdict stands above every score: a rejected pair is no
 // pair, a confirmed one is chosen; other pairs of its markets stand until they are looked for again. Not for: whole dumps
 // (match-corpus.ts). Upholds MATCHER1 to MATCHER3, MATCHER13, MATCHER15.
 
@@ -13,6 +13,7 @@ import type {
   MatchTask,
   PairWord,
 } from '../task.ts'
+import { Families, KNOWN_FAMILIES } from '../veto/families.ts'
 import { VETOES } from '../veto/vetoes.ts'
 import { MarketIndex } from './market-index.ts'
 import { KEPT_SCORE_MIN, PairGraph, partnerIn, type ScoredPair } from './pair-graph.ts'
@@ -26,6 +27,7 @@ export class PairFinder<Reading> {
   #graph = new PairGraph()
   /** An operator's verdicts, by `a b`. */
   readonly #words = new Map<string, PairWord>()
+  #families = KNOWN_FAMILIES
   #seq = 0
 
   constructor(judge: Judge<Reading>) {
@@ -45,9 +47,11 @@ export class PairFinder<Reading> {
     this.#index = new MarketIndex(this.#judge)
     this.#graph = new PairGraph()
     this.#words.clear()
+    this.#families = KNOWN_FAMILIES
   }
 
-  #change({ put, removed, words }: ChangeTask): MatchChanges {
+  #change({ put, removed, words, families }: ChangeTask): MatchChanges {
+    if (families !== undefined) this.#families = new Families(families)
     for (const number of removed) this.#index.remove(number)
     for (const { number, market } of put) this.#index.put(number, market)
     for (const word of words) {
@@ -70,7 +74,8 @@ export class PairFinder<Reading> {
       // The markets that found this one count too: a market may find another that does not find it.
       const known = this.#graph.pairsOf(number).map((pair) => partnerIn(pair, number))
       const found: ScoredPair[] = []
-      judgePartners(this.#index, this.#judge, number, found, known)
+      const families = this.#families
+      judgePartners(this.#index, this.#judge, number, found, { known, families })
       pairs.push(...found.filter((pair) => !this.#words.has(keyOf(pair))))
       this.#addConfirmed(number, pairs)
     }
@@ -105,7 +110,7 @@ export function judgePartners<Reading>(
   judge: Judge<Reading>,
   number: number,
   into: ScoredPair[],
-  known: Iterable<number> = [],
+  { known = [], families }: { known?: Iterable<number>; families?: Families } = {},
 ): number {
   const ours = index.market(number)?.venue
   const reading = index.readingOf(number)
@@ -118,23 +123,39 @@ export function judgePartners<Reading>(
     if (theirs === null || venue === undefined) continue
     const isFirst = isBefore(ours, venue)
     const judged = isFirst
-      ? judge.scoreMarkets(reading, theirs)
-      : judge.scoreMarkets(theirs, reading)
+      ? judge.scoreMarkets(reading, theirs, KEPT_SCORE_MIN, families)
+      : judge.scoreMarkets(theirs, reading, KEPT_SCORE_MIN, families)
     if (judged.score < KEPT_SCORE_MIN) continue
-    into.push(isFirst ? { a: number, b: other, judged } : { a: other, b: number, judged })
+    const kept = shared(judged)
+    into.push(
+      isFirst ? { a: number, b: other, judged: kept } : { a: other, b: number, judged: kept },
+    )
   }
   return partners.size
+}
+
+/** Thousands of kept pairs are judged in the same words: they share one judgement. */
+const JUDGEMENTS_MAX = 8_192
+const judgements = new Map<string, PairScore>()
+
+function shared(judged: PairScore): PairScore {
+  const text = JSON.stringify(judged)
+  const known = judgements.get(text)
+  if (known !== undefined) return known
+  if (judgements.size >= JUDGEMENTS_MAX) judgements.clear()
+  judgements.set(text, judged)
+  return judged
 }
 
 /**
  * The judgement of a pair that an operator confirmed, from the one that was read: score 100, whatever conflicts the texts
  * have. The orientation stays as it was read, since prices of Yes against prices of No would be wrong: only a pair read
- * as opposite stays inverted, with that veto's cap.
+ * as opposite stays inverted, and a person's word stands above that veto's cap.
  */
 export function confirmed({ vetoes, inverted }: PairScore): PairScore {
   const isInverted = vetoes.includes('opposite_side')
   return {
-    score: isInverted ? VETOES.opposite_side.cap : 100,
+    score: 100,
     relation: 'identical',
     inverted: isInverted,
     outcomeMap: isInverted ? [1, 0] : [0, 1],

@@ -27,11 +27,6 @@ export class Postings {
   #starts = new Uint32Array(PLACES_FIRST)
   #placeCount = 0
 
-  /** Places given so far, removed ones included: the next place is this number. */
-  get placeCount(): number {
-    return this.#placeCount
-  }
-
   /** Files a new place under distinct keys, each 31 bits; gives the place. */
   add(keys: Uint32Array): number {
     const place = this.#placeCount

@@ -1,6 +1,6 @@
-// Sports and leagues read from venue a's slug word, venue b's series and words of titles: enough to say that two
+// Sports and leagues read from venue a's slug word, venue b's series, the venues' tags and words of titles: enough to say that two
 // games are of different sports, or leagues with one and the same city's teams. Not for: keys of games (sports/).
-// Upholds PROP5.
+// Upholds PROP5, PROP21.
 
 import { arenaOf, type League, leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
 
@@ -30,19 +30,19 @@ const SPORT_OF_LEAGUE: Readonly<Record<string, string>> = {
 }
 /** `sport=slug words|series stems (upper case)|title words`; the stems stand at the series' beginning. */
 const SPORTS: readonly (readonly [string, RegExp, RegExp, RegExp])[] = [
-  ['cs2', /^(?:cs2|csgo|cs)\d?$/, /^CS2|^CSGO/, /counter-?strike|\bcs2\b/],
+  ['cs2', /^(?:cs2|csgo|cs)\d?$/, /^CS2|^CSGO/, /counter[- ]?strike|\bcs2\b/],
   ['valorant', /^val\d?$/, /^VALORANT|^VCT/, /\bvalorant\b|\bvct\b/],
   ['lol', /^lol\d?$/, /^LOL|^LEAGUEOFLEGENDS/, /\blol\b|league of legends/],
   ['dota2', /^dota2?$/, /^DOTA/, /\bdota\b/],
   ['ow', /^ow2?$/, /^OVERWATCH/, /\boverwatch\b/],
   ['rl', /^rl$/, /^ROCKETLEAGUE|^RL/, /rocket league/],
   ['cod', /^cod$/, /^COD|^CALLOFDUTY/, /call of duty/],
-  ['r6', /^r6$/, /^R6|^RAINBOW/, /rainbow six/],
+  ['r6', /^r6$/, /^R6|^RAINBOW/, /rainbow six|\br6\b/],
   [
     'fight',
     /^(?:ufc|mma|pfl|box|boxing)$/,
     /^UFC|^MMA|^PFL|^BOXING|^BOX/,
-    /\bufc\b|\bpfl\b|\bboxing\b/,
+    /\bufc\b|\bmma\b|\bpfl\b|\bboxing\b/,
   ],
   [
     'cricket',
@@ -54,29 +54,14 @@ const SPORTS: readonly (readonly [string, RegExp, RegExp, RegExp])[] = [
     'baseball',
     /^(?:kbo|npb|mlb|wbc|cbase|lmb)$/,
     /^KBO|^NPB|^MLB|^WBC|^NCAABASE/,
-    /\bkbo\b|\bnpb\b/,
+    /\bkbo\b|\bnpb\b|\bbaseball\b/,
   ],
-  [
-    'basketball',
-    /^(?:bk|nbl|euroleague|gleague)/,
-    /^BBSERIEA|^BBL|^BSL|^JBLEAGUE|^KBL|^ACB|^ARGLNB|^LNB|^EUROLEAGUE|^NBL|^CBA|^SLGREECE|^BB|^ABA/,
-    /\bbasketball\b|euroleague/,
-  ],
-  [
-    'hockey',
-    /^(?:khl|shl|ahl|hok|del|liiga)/,
-    /^KHL|^SHL|^AHL|^DEL|^LIIGA|^IIHF/,
-    /\bice hockey\b/,
-  ],
-  ['lacrosse', /^(?:pll|lax|nll)$/, /^PLL|^NLL/, /\blacrosse\b/],
-  ['rugby', /^(?:rug|rugby|nrl|sixn)/, /^RUGBY|^NRL|^SIXNATIONS/, /\brugby\b/],
-  ['tabletennis', /^(?:tt|wtt)$/, /^TT|^WTT/, /table tennis/],
-  ['darts', /^darts?$/, /^DARTS/, /\bdarts\b/],
-  ['chess', /^chess$/, /^CHESS/, /\bchess\b/],
-  ['afl', /^(?:afl|aus)$/, /^AFL/, /\bafl\b/],
+  ['hockey', /^(?:khl|shl|ahl|hok|del|liiga)/, /^KHL|^SHL|^AHL|^DEL|^LIIGA|^IIHF/, /\bhockey\b/],
 ]
+/** Sports of which neither slug words nor series need be known: the venues' tags and titles say them. */
+const SAID = /\b(table tennis|tennis|soccer|basketball|euroleague|lacrosse|rugby|darts|chess|afl)\b/
 
-/** The arena of a slug's first word, in lower case; `title` folded. */
+/** The arena of a slug's first word, in lower case; `title`, with the venue's tags before it, folded. */
 export function arenaOfSlug(word: string, title: string): Arena {
   const league = leagueOfWord(word.replace(/\d$/, '')) ?? leagueOfWord(word)
   if (league !== null) return arenaOfLeague(league)
@@ -86,7 +71,7 @@ export function arenaOfSlug(word: string, title: string): Arena {
   return arenaOfTitle(title)
 }
 
-/** The arena of a series ticker; `title` folded. */
+/** The arena of a series ticker; `title` likewise. */
 export function arenaOfSeries(series: string, title: string): Arena {
   const stem = series.startsWith('KX') ? series.slice(2) : series
   for (const [sport, , pattern] of SPORTS) {
@@ -102,10 +87,12 @@ function arenaOfTitle(title: string): Arena {
   for (const [sport, , , words] of SPORTS) {
     if (words.test(title)) return { sport, league: null, table: null, nearDays: nearDaysOf(sport) }
   }
-  return NO_ARENA
+  const said = SAID.exec(title)?.[1]?.replace('euroleague', 'basketball')
+  return said === undefined ? NO_ARENA : { ...NO_ARENA, sport: said }
 }
 
-function arenaOfLeague(league: League): Arena {
+/** The arena of a league that is known by table. */
+export function arenaOfLeague(league: League): Arena {
   const name = arenaOf(league)
   const sport =
     SPORT_OF_LEAGUE[league.name] ??

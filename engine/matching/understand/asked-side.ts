@@ -5,6 +5,7 @@
 import type { HandleForm } from '../../ids.ts'
 import type { Arena } from './arenas.ts'
 import type { Bet } from './bets.ts'
+import { countryOfCode, countryOfName } from './countries.ts'
 import { type Asked, plainName } from './game.ts'
 import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
 
@@ -35,8 +36,8 @@ interface Answer {
   readonly detail: string
 }
 
-/** Leagues whose tickers count the goals or points below the line: `n` is n + 0.5. */
-const BELOW_LINE = new Set(['nba', 'nhl', 'mls', 'fl1'])
+/** Leagues besides those of soccer clubs whose tickers count the goals or points below the line: `n` is n + 0.5. */
+const BELOW_LINE = new Set(['nba', 'nhl'])
 const OPEN_BETS =
   /^(?:btts|completed|extras|overtime|distance|firstinningrun|oddeven|more|props|incident|other)/
 
@@ -85,8 +86,11 @@ function sideOf(facts: AskedFacts): Asked | null {
     if (side !== null) return side
   }
   const winner =
-    /^(?:.*: )?will (.+?) (?:win|beat|defeat|advance)\b|^(.+?) leading at half ?time/.exec(title)
-  if (winner !== null) return sideNamed(facts, plainName(winner[1] ?? winner[2] ?? ''))
+    /(?:^|: | - |\? )will (?!.*\bwill )(.+?) (?:win|beat|defeat|advance)\b|^(.+?) leading at half ?time/.exec(
+      title,
+    )
+  const named = winner === null ? null : sideNamed(facts, plainName(winner[1] ?? winner[2] ?? ''))
+  if (named !== null) return named
   const end = tail.split(' ').at(-1) ?? ''
   // "…-game1" is a map, and no side with a name that begins so.
   if (end !== '' && /^\S+$/.test(tail) && !/^(?:game|map|set|gm|g|more)\d*$/.test(tail)) {
@@ -94,8 +98,8 @@ function sideOf(facts: AskedFacts): Asked | null {
     if (side !== null) return side
   }
   if (tail.endsWith('home') || tail.endsWith('away')) return placeOf(facts, tail.endsWith('away'))
-  // Beside a slug the first-named side is the first outcome.
-  return 'first'
+  // Beside a slug the first-named side is the first outcome, unless a side is asked for that could not be told.
+  return winner === null ? 'first' : null
 }
 
 function sideNamed({ sides }: AskedFacts, name: string): Asked | null {
@@ -109,14 +113,23 @@ function sideNamed({ sides }: AskedFacts, name: string): Asked | null {
 }
 
 function sideOfCode({ sides }: AskedFacts, code: string): Asked | null {
-  const bare = code.replace(/\d+$/, '')
   const [first, second] = sides
+  for (const shorter of withoutLine(code)) {
+    if (first.code === shorter) return 'first'
+    if (second.code === shorter) return 'second'
+  }
+  const bare = code.replace(/\d+$/, '')
   if (bare === '') return null
-  if (first.code !== '' && (first.code === code || first.code === bare)) return 'first'
-  if (second.code !== '' && (second.code === code || second.code === bare)) return 'second'
   const [one, other] = [gradeCodeInName(bare, first.name), gradeCodeInName(bare, second.name)]
   if (Math.max(one, other) < 0.5 || Math.abs(one - other) < 0.1) return null
   return one > other ? 'first' : 'second'
+}
+
+/** A ticker's end whole, then with ever fewer of its last digits: "s042" is the line 2 of "s04". Never empty. */
+export function withoutLine(end: string): readonly string[] {
+  const digits = /\d*$/.exec(end)?.[0].length ?? 0
+  const ends = Array.from({ length: digits + 1 }, (_, cut) => end.slice(0, end.length - cut))
+  return ends.filter((one) => one !== '')
 }
 
 /** Soccer and most others name the home side first; the leagues of North America the away side. */
@@ -151,7 +164,7 @@ function spreadOf(facts: AskedFacts): Answer {
 
 /** The venue's own number, one in the texts, one in the slug, or what the ticker's end stands for. */
 function lineOf(facts: AskedFacts): number | null {
-  const { facts: given, tail, title, subtitle, suffix, arena } = facts
+  const { facts: given, tail, title, subtitle, suffix, arena, sides } = facts
   if (given.strikeFloor !== null) return Math.floor(given.strikeFloor) + 0.5
   if (given.line !== null) return Math.abs(given.line)
   const inSlug = /(\d+)pt(\d)/.exec(tail)
@@ -162,10 +175,22 @@ function lineOf(facts: AskedFacts): number | null {
   if (said !== null) return Number(said[1])
   const atLeast = /(\d+)\+/.exec(subtitle) ?? /(\d+)\+/.exec(title)
   if (atLeast !== null) return Number(atLeast[1]) - 0.5
-  const digits = /(\d+)$/.exec(suffix)?.[1]
+  // "m052" is the line 2 of "m05".
+  const code = sides.map((side) => side.code).find((one) => one !== '' && suffix.startsWith(one))
+  const digits = /(\d+)$/.exec(suffix.slice(code?.length ?? 0))?.[1]
   if (digits === undefined) return null
-  const league = arena.table?.name ?? ''
-  return Number(digits) + (BELOW_LINE.has(league) ? 0.5 : -0.5)
+  const isBelow = BELOW_LINE.has(arena.table?.name ?? '') || isOfClubs(facts)
+  return Number(digits) + (isBelow ? 0.5 : -0.5)
+}
+
+/** Soccer, and not of national teams. */
+function isOfClubs({ arena, sides }: AskedFacts): boolean {
+  if (arena.table !== null) return arena.table.kind === 'club'
+  return arena.sport === 'soccer' && !sides.every(isCountry)
+}
+
+function isCountry({ handles, name, code }: Side): boolean {
+  return (name === '' ? countryOfCode(code, handles) : countryOfName(name)) !== null
 }
 
 function scoreOf({ title, tail, rest }: AskedFacts): string {

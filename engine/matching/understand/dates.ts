@@ -1,7 +1,7 @@
 // Dates in texts, tickers and slugs as whole days: exact days, deadlines ("by Sep 30", "before Oct 2025"),
 // periods ("in May", "Q1 2026", "week of Nov 10"), and hours of New York's clock. Days without a year take
 // the one nearest to an anchor. Not for: when trading closes, which venues set freely.
-// Upholds MATCHDATE1 to MATCHDATE5, MATCHDATE7.
+// Upholds MATCHDATE1 to MATCHDATE5, MATCHDATE7, MATCHDATE8.
 
 /** Days since 1970-01-01. */
 export type Day = number
@@ -27,14 +27,15 @@ const NAME =
   'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?'
 /**
  * 1 role; 2–4 ISO; 5 month, 6 day, 7 second month, 8 second day, 9 year; 10 month, 11 year; 12 quarter,
- * 13 year; 14 bare year; 15 month alone, after a role.
+ * 13 year; 14 bare year; 15 month alone, after a role; 16 weekday.
  */
 const DATE = new RegExp(
-  `(?:\\b(by|before|prior to|until|till|through|thru|on|in|during|end of|for|week of|after|from|since)(?: (?:the )?(?:end of |week of |chart dated |week ending ))?\\s*)?(?:\\b(20\\d\\d)-(\\d\\d)-(\\d\\d)\\b|\\b(${NAME})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?:\\s*(?:-|to|through)\\s*(?:(${NAME})\\.? )?(\\d{1,2})(?:st|nd|rd|th)?\\b(?! ?(?:am|pm|:)))?(?:,? (20\\d\\d)\\b)?|\\b(${NAME})\\.?,? (20\\d\\d)\\b|\\bq([1-4])(?:,? (20\\d\\d))?\\b|(?<!(?:above|over|below|under|than|least|most|reach|hit|exceed|\\$|#) ?)\\b(20\\d\\d)\\b(?!-|\\+| or (?:more|above|higher|fewer|less|below))|(?<=^|\\b(?:by|before|until|through|in|during|end of|for|this|last|next|the|their|its|his|after) )(${NAME})\\b(?! \\d))`,
+  `(?:\\b(by|before|prior to|until|till|through|thru|on|in|during|end of|for|week of|after|from|since)(?: (?:the )?(?:end of |week of |chart dated |week ending ))?\\s*)?(?:\\b(20\\d\\d)-(\\d\\d)-(\\d\\d)\\b|\\b(${NAME})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?:\\s*(?:-|to|through)\\s*(?:(${NAME})\\.? )?(\\d{1,2})(?:st|nd|rd|th)?\\b(?! ?(?:am|pm|:)))?(?:,? (20\\d\\d)\\b)?|\\b(${NAME})\\.?,? (20\\d\\d)\\b|\\bq([1-4])(?:,? (20\\d\\d))?\\b|(?<!(?:above|over|below|under|than|least|most|reach|hit|exceed|\\$|#) ?)\\b(20\\d\\d)\\b(?!-|\\+| or (?:more|above|higher|fewer|less|below))|(?<=^|\\b(?:by|before|until|through|in|during|end of|for|this|last|next|the|their|its|his|after) )(${NAME})\\b(?! \\d)|(?<=\\bon )(sun|mon|tues|wednes|thurs|fri|satur)day\\b(?! (?:of|following)\\b))`,
   'g',
 )
 /** A text without any of these has no date. */
-const DATED = /20\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bq[1-4]\b/
+const DATED =
+  /20\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bq[1-4]\b|\bon [a-z]{3,6}day\b/
 const ROLE_CHARACTERS_MAX = 40
 const HOUR = /\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b/
 const WINDOW =
@@ -97,17 +98,28 @@ function spanOf(match: RegExpExecArray, anchor: Day | null): Span | null {
     quarter,
     yearQ,
   ] = match
-  const [bare, alone] = [match[14], match[15]]
+  const [bare, alone, weekday] = [match[14], match[15], match[16]]
   if (isoYear !== undefined) return dayAt(Number(isoYear), Number(isoMonth), Number(isoDay))
   if (month !== undefined) return dayRange(month, Number(day), month2, day2, year, anchor)
   if (monthY !== undefined) return monthAt(Number(yearM), monthOf(monthY))
   if (quarter !== undefined)
     return quarterAt(yearQ === undefined ? anchorYear(anchor) : Number(yearQ), Number(quarter))
   if (bare !== undefined) return yearAt(Number(bare))
+  if (weekday !== undefined) return weekdayAt(WEEKDAYS.indexOf(weekday), anchor)
   if (alone === undefined) return null
   const known = monthOf(alone)
   const at = nearestYear((inYear) => dayOfDate(inYear, known, 15), anchor)
   return monthAt(at, known)
+}
+
+const WEEKDAYS: readonly string[] = ['thurs', 'fri', 'satur', 'sun', 'mon', 'tues', 'wednes']
+
+/** "On Friday" is the anchor or the day before, for which trading ends in the night; any other would be a guess. */
+function weekdayAt(weekday: number, anchor: Day | null): Span | null {
+  if (anchor === null) return null
+  // 1970 began on a Thursday.
+  const since = (((anchor - weekday) % 7) + 7) % 7
+  return since > 1 ? null : { grain: 'day', first: anchor - since, last: anchor - since }
 }
 
 function dayAt(year: number, month: number, date: number): Span | null {
@@ -211,7 +223,7 @@ export interface TickerDate {
 }
 
 const TICKER_DATE =
-  /^(\d\d)(?:(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)(\d\d)?(\d{4}(?=\D)|\d\d(?=$))?)?(.*)$/
+  /^(\d\d)(?:(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)(\d\d)?(\d{4}(?=\D)|(?:[01]\d|2[0-3])[0-5]\d(?=\d{1,3}[A-Z])|\d\d(?=$))?)?(.*)$/
 
 /** The date in a part of a ticker: `26MAY1021`, `26MAY091610HOUCIN`, `25OCT`, `26`; null: none. */
 export function dateOfTicker(part: string): TickerDate | null {

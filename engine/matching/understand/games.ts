@@ -1,16 +1,16 @@
 // Reads games from listings: slugs ("epl-ars-tot-2025-11-23-draw") and tickers
 // ("KXEPLGAME-25NOV23ARSTOT-TIE") with their titles. Any league is read; known ones are read better.
-// Upholds PROP5 to PROP11, PROP18, MATCHDATE4.
+// Upholds PROP5 to PROP11, PROP18 to PROP20, MATCHDATE4.
 
 import type { HandleForm } from '../../ids.ts'
-import { easternMs } from '../../sports/eastern-date.ts'
+import { easternDate, easternMs } from '../../sports/eastern-date.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'
-import { arenaOfSeries, arenaOfSlug } from './arenas.ts'
-import { type AskedFacts, askedOf } from './asked-side.ts'
+import { arenaOfLeague, arenaOfSeries, arenaOfSlug, NO_ARENA } from './arenas.ts'
+import { type AskedFacts, askedOf, withoutLine } from './asked-side.ts'
 import { betOf } from './bets.ts'
 import { type Day, dateOfTicker, datesOf, dayOf, dayOfDate, isoDay } from './dates.ts'
-import { type Game, isCredible, type NamedPair, pairOfTitle } from './game.ts'
-import { gradeCodeInName, type Side } from './sides.ts'
+import { type Game, isCredible, type NamedPair, pairOfTitle, plainName } from './game.ts'
+import { gradeCodeInName, gradeNames, leagueOfTeams, SAME_SIDE, type Side } from './sides.ts'
 import { fold } from './words.ts'
 
 /** What a market and an event have in common, for reading a game. */
@@ -27,6 +27,8 @@ export interface GameFacts {
   readonly closeMs: number | null
   readonly strikeFloor: number | null
   readonly line: number | null
+  /** The venue's own words for sport, league and more. */
+  readonly tags: readonly string[]
   /** What is bet on, as the venue states it beside its text; '' where it does not. */
   readonly betType: string
   /** Titles of an event's markets, for its day. */
@@ -38,44 +40,48 @@ const VERSUS = / vs?\.? | versus |^exact score/
 const SCOPE =
   /(?:1H|2H|F5|[1-4]Q)?(?:GAME|MATCH|FIGHT|BOUT|SPREAD|TOTALMAPS|TEAMTOTAL|TOTAL|BTTS|SERIESSCORE|SCORE|MAP|SETWINNER|ADVANCE|PTS|REB|AST|3PT|HR|KS|TB|MOV|2D|3D|EXTRAS|RFI|SIX|CORNERS|SERIES|WINNER|1H|2H|F5)$/
 
-/** The game of a listing with a slug; null: the listing is of no game. */
-export function gameOfSlug(facts: GameFacts): Game | null {
+/** The game of a listing; null: it is of none. Without a slug or a ticker titles alone are read. */
+export function gameOf(facts: GameFacts, handles: HandleForm): Game | null {
+  return handles === 'ticker' && facts.handle !== ''
+    ? gameOfTicker(facts)
+    : gameOfSlug(facts, handles)
+}
+
+function gameOfSlug(facts: GameFacts, handles: HandleForm): Game | null {
   const slug = readSlug(facts.handle) ?? readSlug(facts.eventKey ?? '')
   const title = fold(facts.title)
   const eventTitle = fold(facts.eventTitle)
-  if (slug === null && !VERSUS.test(title) && !VERSUS.test(eventTitle)) return null
-  const ownPair = pairOfTitle(title, false)
-  const named = ownPair ?? pairOfTitle(eventTitle, false)
+  const subtitle = handles === 'ticker' ? fold(facts.subtitle) : ''
+  const isVersus = VERSUS.test(title) || VERSUS.test(eventTitle)
+  // "Houston at Miami" is a game where a side or a bet is asked for.
+  const isAt = !isVersus && handles === 'ticker' && !/^(?:what|who|how|when|where)\b/.test(title)
+  if (slug === null && !isVersus && !isAt) return null
+  const ownPair = pairOfTitle(title, isAt)
+  const named = ownPair ?? pairOfTitle(eventTitle, isAt)
   if (named !== null && !isCredible(named)) return null
-  const arena = arenaOfSlug(slug?.[1] ?? '', `${title} ${eventTitle}`)
+  if (isAt && (named === null || !asksOf(named, subtitle))) return null
   const codes = slug === null ? null : codesOfSlug(slug[2] ?? '', named)
+  const sides = sidesOf(handles, named, codes)
+  const saidArena = arenaOfSlug(slug?.[1] ?? '', `${tagsOf(facts)} ${title} ${eventTitle}`)
+  const league = saidArena === NO_ARENA ? leagueOfTeams(...sides) : null
+  const arena = league === null ? saidArena : arenaOfLeague(league)
   if (named === null && (codes === null || arena.sport === null)) {
     if (codes === null || slug?.[6] === undefined || !/^(?:draw|btts|spread|total)/.test(slug[6]))
       return null
   }
-  const sides = sidesOf('slug', named, codes)
-  const { day, isDaySure } = dayOfSlug(slug, facts)
+  const { day, isDaySure } = dayOfSlug(slug, facts, handles)
   const tail = (slug?.[6] ?? '').replaceAll('-', ' ')
   const rest = ownPair === null ? title : restOf(ownPair, title)
   const bet = betOf(codes !== null && named === null ? '' : rest, statedWith(tail, facts), '', '')
-  const asking: AskedFacts = {
-    handles: 'slug',
-    arena,
-    sides,
-    tail,
-    title,
-    rest,
-    subtitle: '',
-    suffix: '',
-    facts,
-    bet,
-  }
+  const asking = { handles, arena, sides, tail, title, rest, subtitle, suffix: '', facts, bet }
   return {
     ...{ arena, sides, run: '', day, isDaySure, bet },
-    ...{ startMs: facts.startMs, isStartSure: facts.startMs !== null },
+    ...{ startMs: facts.startMs, isStartSure: handles === 'slug' && facts.startMs !== null },
     ...askedOf(asking),
   }
 }
+
+const tagsOf = ({ tags }: GameFacts): string => fold(tags.join(' | '))
 
 /** A slug's end behind the venue's own word on the bet, such as "first_half_totals" or "Point Total". */
 function statedWith(tail: string, { betType }: GameFacts): string {
@@ -93,32 +99,40 @@ function restOf(named: NamedPair, title: string): string {
   return `${named.rest} ${bracket}`
 }
 
-/** The game of a listing with a ticker; null: the listing is of no game. */
-export function gameOfTicker(facts: GameFacts): Game | null {
-  const parts = facts.handle.toUpperCase().split('-')
-  const [series = '', datePart = ''] = parts
-  const date = dateOfTicker(datePart)
+/** Whether a bet or one of the two sides is asked for, by what stands behind the pair or is said of Yes. */
+function asksOf(named: NamedPair, subtitle: string): boolean {
+  const yes = plainName(subtitle)
+  const grades = [named.first, named.second].map((side) => gradeNames(side, yes))
+  return /\p{L}/u.test(named.after) || (yes !== '' && Math.max(...grades) >= SAME_SIDE)
+}
+
+function gameOfTicker(facts: GameFacts): Game | null {
+  const series = facts.handle.toUpperCase().split('-')[0] ?? ''
+  const scope = scopeOf(series)
+  const parts = partsOfTicker(facts, scope)
+  const date = dateOfTicker(parts.dated)
   if (date === null || !/^[A-Z0-9&'.]{4,}$/.test(date.rest)) return null
   const title = fold(facts.title)
   if (/^what will\b|\bcommentators? say\b/.test(title)) return null
   const eventTitle = fold(facts.eventTitle)
-  const scope = scopeOf(series)
   const named =
     pairOfTitle(title, true) ??
     pairOfTitle(eventTitle, true) ??
     pairOfTitle(fold(facts.subtitle), true)
   if (named === null && (scope === '' || date.grain !== 'day')) return null
   if (named !== null && !isCredible(named)) return null
-  const arena = arenaOfSeries(series, `${title} ${eventTitle}`)
-  const run = date.rest.toLowerCase().replace(/(?<=[a-z]{4})g?\d$/, '')
-  const rest = restOfTicker(parts, facts, scope)
-  const codes = codesOfRun(run, named, rest.suffix, facts.eventSubtitle)
+  const arena = arenaOfSeries(series, `${tagsOf(facts)} ${title} ${eventTitle}`)
+  // The second game of a day has a number behind the codes; elsewhere a digit is a code's ("nrgc9").
+  const ordinal =
+    arena.table?.hasDoubleheaders === true ? /(?<=[a-z]{4})g?\d$/ : /(?<=[a-z]{4})g\d$/
+  const run = date.rest.toLowerCase().replace(ordinal, '')
+  const codes = codesOfRun(run, named, parts.suffix, facts.eventSubtitle)
   const sides = sidesOf('ticker', named, codes)
   const cut =
     named === null
       ? ''
       : `${named.rest} ${eventTitle === title ? '' : (pairOfTitle(eventTitle, true)?.rest ?? '')}`
-  const bet = betOf(cut, statedWith('', facts), scope, rest.number, named?.after ?? '')
+  const bet = betOf(cut, statedWith('', facts), scope, parts.number, named?.after ?? '')
   const subtitle = fold(facts.subtitle)
   const asking: AskedFacts = {
     handles: 'ticker',
@@ -128,7 +142,7 @@ export function gameOfTicker(facts: GameFacts): Game | null {
     title,
     rest: cut,
     subtitle,
-    suffix: rest.suffix,
+    suffix: parts.suffix,
     facts,
     bet,
   }
@@ -162,21 +176,32 @@ function scopeOf(series: string): string {
     .replace('seriesscore', 'series score')
 }
 
-/** What follows the date: the map or set of the event, and the market's own end. */
-function restOfTicker(
-  parts: readonly string[],
-  facts: GameFacts,
-  scope: string,
-): { number: string; suffix: string } {
-  const after = parts.slice(2)
-  const ofEvent = facts.eventKey === null ? 0 : Math.max(0, facts.eventKey.split('-').length - 2)
-  const [first = '', second = ''] = after
-  if (ofEvent >= 1 || (after.length >= 2 && /^\d$/.test(first))) {
-    return { number: /^\d$/.test(first) ? first : '', suffix: second.toLowerCase() }
-  }
+interface TickerParts {
+  /** The event's part with its date and the codes of both sides, hyphens within them left out. */
+  readonly dated: string
+  /** The map or set; '' where there is none. */
+  readonly number: string
+  /** The market's own end, lower case. */
+  readonly suffix: string
+}
+
+/** A hyphen may part a code ("AL-NAL-H"): what is the event's and what the market's own is told by the event's ticker. */
+function partsOfTicker({ handle, eventKey }: GameFacts, scope: string): TickerParts {
+  const whole = handle.toUpperCase()
+  const key = (eventKey ?? '').toUpperCase()
+  const isKnown = key.includes('-') && `${whole}-`.startsWith(`${key}-`)
+  const event = isKnown ? key : whole.split('-').slice(0, 2).join('-')
+  const [, dated = '', ...more] = event.split('-')
+  const own = whole.slice(event.length + 1).split('-')
+  const isNumber = (part = ''): boolean => /^\d$/.test(part)
+  let number = ''
+  if (isNumber(more.at(-1))) number = more.pop() ?? ''
   // An event of a map or a set ends in its number.
-  if (/map|set/.test(scope) && /^\d$/.test(first)) return { number: first, suffix: '' }
-  return { number: '', suffix: first.toLowerCase() }
+  else if (isNumber(own[0]) && (own.length > 1 || /map|set/.test(scope))) number = own.shift() ?? ''
+  const line = own.findIndex((part, index) => index > 0 && /^\d/.test(part))
+  const suffix = (line < 0 ? own : own.slice(0, line)).join('').toLowerCase()
+  const isDay = dateOfTicker(dated)?.grain === 'day'
+  return { dated: isDay ? dated + more.join('') : dated, number, suffix }
 }
 
 function sidesOf(
@@ -216,8 +241,8 @@ function codesOfRun(
   const match = /^(\S+)\s+(?:at|vs\.?|v\.?)\s+(\S+)/i.exec(subtitle)
   const [first = '', second = ''] = [match?.[1]?.toLowerCase(), match?.[2]?.toLowerCase()]
   if (first !== '' && first + second === run) return [first, second]
-  const code = suffix.replace(/\d+$/, '')
-  if (code.length >= 2 && code !== 'tie' && code.length < run.length) {
+  for (const code of withoutLine(suffix)) {
+    if (code.length < 2 || code === 'tie' || code.length >= run.length) continue
     const [isStart, isEnd] = [run.startsWith(code), run.endsWith(code)]
     if (isStart && !isEnd) return inTitleOrder([code, run.slice(code.length)], named)
     if (isEnd && !isStart) return inTitleOrder([run.slice(0, -code.length), code], named)
@@ -259,20 +284,30 @@ function bestCut(
   return best
 }
 
-/** A slug's date; else a date in the titles of the event's markets; else the closing day, which only hints. */
+/** A slug's date; else one in the texts; else, beside slugs, the Eastern day of the start; else the closing day, which only hints. */
 function dayOfSlug(
   slug: RegExpExecArray | null,
   facts: GameFacts,
+  handles: HandleForm,
 ): { day: Day | null; isDaySure: boolean } {
   if (slug !== null) {
     const day = dayOfDate(Number(slug[3]), Number(slug[4]), Number(slug[5]))
     if (day !== null) return { day, isDaySure: true }
   }
-  for (const sample of [facts.title, ...facts.samples]) {
-    const [date] = datesOf(fold(sample), null).filter(({ grain }) => grain === 'day')
-    if (date !== undefined && /\d{4}-\d\d-\d\d/.test(sample))
+  const hintMs = facts.startMs ?? facts.closeMs
+  const hint = hintMs === null ? null : dayOf(hintMs)
+  const { title, subtitle, eventTitle, eventSubtitle, samples } = facts
+  const worded = (facts.handle || (facts.eventKey ?? '')).replaceAll('-', ' ')
+  for (const text of [title, subtitle, eventTitle, eventSubtitle, worded, ...samples]) {
+    const date = datesOf(fold(text), hint).find(
+      ({ grain, role }) => grain === 'day' && role === 'on',
+    )
+    // Without a year and an end of trading it is a day of any year.
+    if (date !== undefined && (hint !== null || /20\d\d/.test(text)))
       return { day: date.first, isDaySure: true }
   }
-  const hintMs = facts.startMs ?? facts.closeMs
-  return { day: hintMs === null ? null : dayOf(hintMs), isDaySure: false }
+  if (handles === 'slug' && facts.startMs !== null) {
+    return { day: dayOf(Date.parse(easternDate(facts.startMs))), isDaySure: true }
+  }
+  return { day: hint, isDaySure: false }
 }

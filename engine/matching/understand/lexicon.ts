@@ -71,8 +71,8 @@ const PHRASES =
   'enact=pass|passes|passed|enact|enacted|become law|becomes law|signed into law,bankruptcy=bankrupt|bankruptcy|file for bankruptcy,merger=merge|merges|merger,' +
   'record=all time high|record high|ath,endorse=endorse|endorses|endorsed|endorsement,invade=invade|invades|invasion,recognize=recognize|recognise|recognizes|recognition|recognized,' +
   'extend=extend|extends|extended|extension,delay=delay|delayed|delays|postpone|postponed,cancel=cancel|cancels|cancelled|canceled|cancellation,' +
-  'reelect=re elected|reelected|re election|reelection,perform=perform|performs|headline|headlines|performer,relegation=relegation|relegated|relegate,' +
-  'playoff=playoff|playoffs|postseason,goldmedal=gold medal|gold medals,firstpick=first overall|first overall pick|first pick|top pick|top overall pick,finalist=finalist|finalists|reach the final|reaches the final|make the final|makes the final|reach the finals|make the finals|advance to the final,dpoy=defensive player of the year|dpoy,' +
+  'reelect=re elected|reelected|re election|reelection,perform=perform|performs|headline|headlines|performer,relegation=relegation|relegated|relegate,promotion=promotion|be promoted|gets promoted|get promoted|promoted to,' +
+  'playoff=playoff|playoffs|postseason,shortlist=shortlist|shortlists|shortlisted|longlist|longlisted,feet=feet|foot|ft,goldmedal=gold medal|gold medals,firstpick=first overall|first overall pick|first pick|top pick|top overall pick,finalist=finalist|finalists|reach the final|reaches the final|make the final|makes the final|reach the finals|make the finals|advance to the final,dpoy=defensive player of the year|dpoy,' +
   'heisman=heisman|heisman trophy,pick=pick|picks|choose|chooses|select|selects|tap|taps,suspend=suspend|suspends|suspended|suspension,' +
   'expel=expel|expelled|expulsion,veto=veto|vetoes|vetoed,repeal=repeal|repeals|repealed,default=default|defaults|defaulted,eliminate=eliminate|eliminated|elimination|knocked out,' +
   'retire=retire|retires|retired|retirement,replace=replace|replaces|replaced|replacement|successor|succeed|succeeds,announcebid=announce candidacy|announces candidacy|run for,' +

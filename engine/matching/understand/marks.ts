@@ -88,7 +88,9 @@ const CLASSES: Readonly<Record<string, string>> = {
   work: 'movie show song album',
   sex: 'men women mens womens',
   reach: 'global us1',
-  stage: 'nominee nominated qualify advance runoff relegation semifinal finalist',
+  stage:
+    'nominee nominated shortlist qualify advance runoff relegation promotion semifinal finalist',
+  award: 'mvp rookieofyear moty coty cyyoung dpoy heisman goalscorer',
 }
 
 const classOfWord = new Map<string, string>()
@@ -176,6 +178,29 @@ export function conflictsOf(a: Marks, b: Marks): readonly string[] {
   }
   return found
 }
+
+/** Classes of what a competition gives besides its win; who wins it is another question. */
+const GIVEN = ['stage', 'award']
+
+/** What one asks of a competition that the other asks the winner of: "stage qualify"; null: nothing. */
+export function givenBesideWin(a: Marks, b: Marks): string | null {
+  for (const [own, other] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    // Who wins a round advances by it.
+    if (!asksWin(other) || other.has('round') || GIVEN.some((name) => other.has(name))) continue
+    for (const name of GIVEN) {
+      const [value] = own.get(name) ?? []
+      // Who wins the runoff wins the election.
+      if (value === undefined || (value === 'runoff' && asksWin(own))) continue
+      return `${name} ${value}`
+    }
+  }
+  return null
+}
+
+const asksWin = (marks: Marks): boolean => marks.get('placing')?.has('win') === true
 
 /** Classes that tell one part or measure of an occasion from another. */
 const STAGES = new Set([

@@ -30,9 +30,8 @@ export interface Proposition {
   readonly venue: VenueKey
   readonly key: string
   readonly grain: 'market' | 'event'
-  /** Series of a ticker, '' beside a slug; slugs of market and event: the families to which the question belongs. */
-  readonly series: string
-  readonly slugs: readonly string[]
+  /** Series, event and own slug or ticker: the names under which it is listed, by which families are told. */
+  readonly listedAs: readonly string[]
   readonly kind: PropositionKind
   readonly game: Game | null
   /** Identity of the priced asset, such as `bitcoin`; null when no price is asked. */
@@ -55,6 +54,8 @@ export interface Proposition {
   readonly isNegated: boolean
   /** The question says "today" or "his next video": its meaning depends on when it was asked. */
   readonly isRelative: boolean
+  /** Yes stands for a letter ("Candidate X") to whom nobody is given yet. */
+  readonly isPlaceholder: boolean
   /** The question asks which of several comes first. */
   readonly isOfFirst: boolean
   readonly marks: Marks
@@ -72,13 +73,13 @@ export interface Proposition {
   readonly spelled: readonly Spelling[]
   /** Of an event: whether at most one answer can be right; null: not said. */
   readonly isExclusive: boolean | null
-  /** Of an event: what its markets ask, in order. */
-  readonly children: readonly Proposition[]
+  /** Of an event: what its markets ask, in order, or the first `most`; read at the first call. */
+  readonly children: (most?: number) => readonly Proposition[]
   /** Beginning of the rules as sent; '' when unknown. */
   readonly rules: string
 }
 
 /** All the words of a proposition, of an event also those of its first six markets. */
 export function everything({ words, answer, context, children }: Proposition): readonly string[] {
-  return [...words, ...answer, ...context, ...children.slice(0, 6).flatMap((child) => child.words)]
+  return [...words, ...answer, ...context, ...children(6).flatMap((child) => child.words)]
 }

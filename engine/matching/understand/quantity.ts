@@ -19,7 +19,7 @@ export interface Quantity {
   readonly end: number
 }
 
-const NUMBER = String.raw`[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:(?:k|mm|m|bn|b|t)\b|\s?(?:million|billion|trillion|thousand)\b)?(?:\s?(?:%|percent\b|°\s?[fc]?\b|°|bps\b|basis points\b|degrees\b))?`
+const NUMBER = String.raw`[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:(?:k|mm|m|bn|b|t)\b|\s?(?:million|billion|trillion|thousand)\b)?(?:\s?(?:%|percent\b|°\s?[fc]?\b|°|bps\b|basis points\b|degrees\b|¢|cents?\b))?`
 const ABOVE = 'above|over|greater than|more than|higher than|exceeds?|exceeding|surpass(?:es)?|>'
 const LEAST = 'at or above|at or over|at least|no less than|minimum of|≥|>=|=>'
 const BELOW = 'below|under|less than|fewer than|lower than|<'
@@ -31,7 +31,8 @@ const RANGE = new RegExp(
 )
 const WORDS_BEFORE = 24
 const RATE_STEP_BPS = 25
-const SCALE: Readonly<Record<string, number>> = {
+/** Factors of the words and letters behind a number. */
+export const SCALE: Readonly<Record<string, number>> = {
   k: 1e3,
   thousand: 1e3,
   m: 1e6,
@@ -44,7 +45,7 @@ const SCALE: Readonly<Record<string, number>> = {
   trillion: 1e12,
 }
 const PARTS =
-  /^([-+])?([$€£])?([\d,]+(?:\.\d+)?)\s?(k|mm|m|bn|b|t|million|billion|trillion|thousand)?\s?(%|percent|°\s?[fc]?|bps|basis points|degrees)?$/
+  /^([-+])?([$€£])?([\d,]+(?:\.\d+)?)\s?(k|mm|m|bn|b|t|million|billion|trillion|thousand)?\s?(%|percent|°\s?[fc]?|bps|basis points|degrees|¢|cents?)?$/
 
 interface Read {
   readonly value: number
@@ -128,10 +129,12 @@ function readNumber(text: string): Read | null {
   const match = PARTS.exec(text.trim())
   if (match === null) return null
   const [, sign, money, digits = '', scaleWord = '', unitWord = ''] = match
-  const scale = SCALE[scaleWord] ?? 1
+  // Cents are parts of a dollar.
+  const isCents = /^(?:¢|cents?)$/.test(unitWord)
+  const scale = isCents ? 0.01 : (SCALE[scaleWord] ?? 1)
   const value = Number(digits.replaceAll(',', '')) * scale * (sign === '-' ? -1 : 1)
   if (!Number.isFinite(value)) return null
-  return { value, text: digits, scale, unit: unitOf(money ?? '', unitWord) }
+  return { value, text: digits, scale, unit: isCents ? '$' : unitOf(money ?? '', unitWord) }
 }
 
 function unitOf(money: string, word: string): string {
@@ -155,16 +158,13 @@ export function quantityOfTicker(part: string): Quantity | null {
   if (match === null) return null
   const text = match[1] ?? ''
   const value = snapNines({ value: Number(text), text, scale: 1, unit: '' })
-  return {
-    low: value,
-    high: Number.POSITIVE_INFINITY,
-    isLowOpen: false,
-    isHighOpen: false,
-    touch: '',
-    unit: '',
-    start: 0,
-    end: 0,
-  }
+  return rangeOf(value, Number.POSITIVE_INFINITY)
+}
+
+/** A range with closed ends that stands in no text. */
+export function rangeOf(low: number, high: number, unit = ''): Quantity {
+  const closed = { isLowOpen: false, isHighOpen: false, touch: '' } as const
+  return { low, high, unit, start: 0, end: 0, ...closed }
 }
 
 /** The range of a venue's own strike fields; null where they say too little. */
@@ -172,14 +172,8 @@ export function quantityOfStrike(strike: Strike | null): Quantity | null {
   if (strike === null || strike.kind === 'custom' || strike.kind === 'functional') return null
   const { floor, cap, kind } = strike
   return {
-    low: floor ?? Number.NEGATIVE_INFINITY,
-    high: cap ?? Number.POSITIVE_INFINITY,
-    isLowOpen: kind === 'greater',
-    isHighOpen: kind === 'less',
-    touch: '',
-    unit: '',
-    start: 0,
-    end: 0,
+    ...rangeOf(floor ?? Number.NEGATIVE_INFINITY, cap ?? Number.POSITIVE_INFINITY),
+    ...{ isLowOpen: kind === 'greater', isHighOpen: kind === 'less' },
   }
 }
 

@@ -4,6 +4,7 @@
 import type { HandleForm } from '../../ids.ts'
 import { clubOf } from '../../sports/clubs.ts'
 import { schoolOf } from '../../sports/colleges.ts'
+import { LEAGUES, type League } from '../../sports/leagues.ts'
 import { TeamTable } from '../../sports/team-table.ts'
 import type { Arena } from './arenas.ts'
 import { countryOfCode, countryOfName } from './countries.ts'
@@ -53,6 +54,15 @@ export function gradeSides(a: Side, b: Side, arena: Arena): number {
     grade = Math.max(grade, gradeCodeInName(a.code, b.name), gradeCodeInName(b.code, a.name))
   }
   return grade
+}
+
+/** The one closed league with both of two teams; null: none, or several have teams of these names. */
+export function leagueOfTeams(a: Side, b: Side): League | null {
+  const found = LEAGUES.filter((league) => {
+    const [one, other] = [TEAMS.proTeam(league, a), TEAMS.proTeam(league, b)]
+    return one !== null && other !== null && one !== other
+  })
+  return found.length === 1 ? (found[0] ?? null) : null
 }
 
 /** 1 or 0 where both are countries, null otherwise. */
@@ -135,6 +145,7 @@ function isInitials(short: string, name: string): boolean {
 }
 
 function gradeCodes(one: string, other: string): number {
+  if (one === other && one.length >= 2) return 0.75
   const [a, b] = [bareCode(one), bareCode(other)]
   if (a === '' || b === '') return 0
   if (a === b) return a.length >= 2 ? 0.75 : 0.4
@@ -151,16 +162,24 @@ function bareCode(code: string): string {
   return code.length > 2 ? code.replace(/\d{1,2}$/, '') : code
 }
 
-/** A code shortens a name by its beginning, a word's beginning, initials, or letters in order. */
+/** A code shortens a name, digits and all ("s04", "100t", "c9") or without the number that slugs add. */
 export function gradeCodeInName(code: string, name: string): number {
-  const letters = bareCode(code)
+  const bare = bareCode(code)
+  const grade = gradeLetters(bare, name)
+  return bare === code ? grade : Math.max(grade, gradeLetters(code, name))
+}
+
+/** By its beginning, a word's beginning, initials, or letters in order. */
+function gradeLetters(letters: string, name: string): number {
   if (letters.length < 2 || name === '') return 0
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
   const joined = words.join('')
   if (joined === letters || joined.startsWith(letters)) return letters.length >= 3 ? 0.75 : 0.5
   if (words.some((word) => word.startsWith(letters) && letters.length >= 3)) return 0.7
-  const initials = words.map((word) => word.charAt(0)).join('')
-  if (initials.includes(letters) && letters.length >= 2) return 0.55
+  const initials = words.map((word) => (/^\d/.test(word) ? word : word.charAt(0))).join('')
+  if (initials.includes(letters)) return 0.55
+  const isNumbered = /\d/.test(letters) && joined[0] === letters[0]
+  if (isNumbered && isSubsequence(letters, joined)) return 0.5
   if (
     letters.length >= 3 &&
     words.some((word) => isSubsequence(letters, word) && word[0] === letters[0])

@@ -13,7 +13,7 @@ import {
   dayOf,
   type TickerDate,
 } from './dates.ts'
-import { type GameFacts, gameOfSlug, gameOfTicker } from './games.ts'
+import { type GameFacts, gameOf } from './games.ts'
 import { isProper, meaningOf } from './lexicon.ts'
 import { type Marks, marksOf } from './marks.ts'
 import {
@@ -25,7 +25,13 @@ import {
   type PriceTexts,
 } from './price-question.ts'
 import type { Proposition, PropositionKind, QuestionForm, When, WhenSource } from './proposition.ts'
-import { type Quantity, quantityOf, quantityOfStrike, quantityOfTicker } from './quantity.ts'
+import {
+  type Quantity,
+  quantityOf,
+  quantityOfStrike,
+  quantityOfTicker,
+  rangeOf,
+} from './quantity.ts'
 import {
   fold,
   isOrdinary,
@@ -49,6 +55,10 @@ const TOUCH =
 const RELATIVE =
   /\bnext (?:youtube )?(?:video|episode|speech|meeting|call|press|interview|rally|debate|address|game|match|album|week|month)\b|\btoday\b|\btonight\b|\bthis week\b/
 
+/** "Candidate X", "Will B win …": venue a lists letters for whom nobody stands yet. "Will X win" may mean the company. */
+const PLACEHOLDER =
+  /(?:^|\| Will |\| )(?:"?(?:(?:Player|Candidate|Person|Party|Contestant|Nominee|Actor|Actress|Artist|Director|Driver|Fighter|Manager|Coach|Country|Company) [A-Z]{1,2}|(?:Show|Movie|Film|Song|Album|Book|Game|Team|Club|Chef) [A-Z])"?(?= \|| (?:win|be|become|finish|receive|get|advance|qualify|have|lead)\b)|Will [A-HJ-WYZ] win\b)/
+
 /** What a market asks. */
 export function understandMarket(market: MatchMarket): Proposition {
   const facts: GameFacts = {
@@ -56,10 +66,10 @@ export function understandMarket(market: MatchMarket): Proposition {
     strikeFloor: market.strike?.floor ?? null,
     samples: [],
   }
-  return understand(market, facts, [], understandMarket)
+  return understand(market, facts, [])
 }
 
-/** What an event asks, with its markets as `read` reads them. */
+/** What an event asks; its markets are read by `read` when they are first looked at. */
 export function understandEvent(
   event: MatchEvent,
   read: (market: MatchMarket) => Proposition = understandMarket,
@@ -68,7 +78,7 @@ export function understandEvent(
   const facts: GameFacts = {
     ...event,
     startMs: event.startMs ?? markets[0]?.startMs ?? null,
-    eventKey: null,
+    eventKey: event.handle,
     eventTitle: '',
     eventSubtitle: event.subtitle,
     subtitle: '',
@@ -103,10 +113,10 @@ function understand(
   listed: Listed,
   facts: GameFacts,
   markets: readonly MatchMarket[],
-  read: (market: MatchMarket) => Proposition,
+  read: (market: MatchMarket) => Proposition = understandMarket,
 ): Proposition {
   const grain = facts.samples === undefined || 'markets' in listed ? 'event' : 'market'
-  const game = listed.handles === 'slug' ? gameOfSlug(facts) : gameOfTicker(facts)
+  const game = gameOf(facts, listed.handles)
   const anchor = anchorOf(listed)
   const title = readText(plainTitle(listed.title), anchor)
   const answer = grain === 'market' ? readText(answerText(listed), anchor) : EMPTY_TEXT
@@ -123,17 +133,20 @@ function understand(
   const minutes = isUpDown ? minutesOf(price) : null
   // A question on the direction of a price names an asset and a window, and no range.
   const isDirection = isUpDown && asset !== null
-  const runs = [
-    ...nameRunsOf(plainTitle(listed.title)),
-    ...(grain === 'market' ? nameRunsOf(answerText(listed)) : []),
-  ]
+  const runs = nameRunsOf(plainTitle(listed.title)).concat(
+    grain === 'market' ? nameRunsOf(answerText(listed)) : [],
+  )
   const words = isDirection ? [asset, 'updown'] : withoutOrdinals(title.words, marks)
   const quantity = isDirection ? null : quantityFor(listed, title, answer, grain)
   return {
     venue: listed.venue,
     key: listed.key,
     grain,
-    ...familiesOf(listed, facts),
+    listedAs: [
+      listed.series ?? listed.handle.split('-')[0] ?? '',
+      facts.eventKey ?? '',
+      listed.handle,
+    ],
     kind: kindOf(game !== null, asset, quantity, title),
     game,
     asset,
@@ -153,27 +166,38 @@ function understand(
       : isNegative(title.folded, isSpeech ? '' : answer.folded, context.folded),
     // In a question on a speech every "next" depends on when it was asked.
     isRelative: RELATIVE.test(title.folded) || (isSpeech && /\bnext\b/.test(title.folded)),
+    isPlaceholder:
+      grain === 'market' && PLACEHOLDER.test(`${answerText(listed)} | ${listed.title}`),
     isOfFirst: /\b(?:first|1st)\s*\??$/.test(title.folded),
     marks,
-    words,
+    words: trimmed(words),
     answer: isDirection ? [] : answer.words,
     context: context.words,
     names: isDirection ? new Set([asset]) : new Set(runs.flat()),
     runs: isDirection ? [] : runs,
-    spelled: [...title.spelled, ...answer.spelled],
+    spelled: title.spelled.concat(answer.spelled),
     isExclusive: listed.isExclusive ?? null,
-    children: markets.map((market) => read(market)),
+    children: markets.length === 0 ? NO_CHILDREN : onceRead(markets, read),
     rules: listed.rules.slice(0, RULES_CHARACTERS_MAX),
   }
 }
 
-function familiesOf(
-  { handles, handle, series }: Listed,
-  { eventKey }: GameFacts,
-): Pick<Proposition, 'series' | 'slugs'> {
-  if (handles === 'ticker') return { series: series ?? handle.split('-')[0] ?? '', slugs: [] }
-  return { series: '', slugs: [handle, eventKey ?? ''] }
+const NO_CHILDREN = (): readonly Proposition[] => []
+
+/** Markets that are read when they are first looked at. */
+function onceRead(
+  markets: readonly MatchMarket[],
+  read: (market: MatchMarket) => Proposition,
+): Proposition['children'] {
+  const children: Proposition[] = []
+  return (most = markets.length) => {
+    for (const market of markets.slice(children.length, most)) children.push(read(market))
+    return children.slice(0, most)
+  }
 }
+
+/** A list that grew has room for a dozen more, and many readings are kept. */
+const trimmed = <Item>(list: readonly Item[]): readonly Item[] => list.slice()
 
 /** The 24 of "season 24" is a mark, and no word. */
 function withoutOrdinals(words: readonly string[], marks: Marks): readonly string[] {
@@ -217,8 +241,8 @@ function readText(text: string, anchor: Day | null): ReadText {
     /\b\d{1,2}(?::\d\d)?\s?[ap]m\b|\b(?:et|edt|est|utc)\b|\bthis (?:week|month|year|season)\b/g,
     ' ',
   )
-  const spelled = spellingsOf(rest)
-  const words = spelled.flatMap(({ meaning }) => (meaning === '' ? [] : [meaning]))
+  const spelled = trimmed(spellingsOf(rest))
+  const words = trimmed(spelled.flatMap(({ meaning }) => (meaning === '' ? [] : [meaning])))
   return { folded, rest, words, spelled, dates, quantity }
 }
 
@@ -290,7 +314,7 @@ function whensOf(
     const day = dayOf(listed.closeMs)
     whens.push({ first: day, last: day, role: 'by', grain: 'day', source: 'close' })
   }
-  return whens
+  return trimmed(whens)
 }
 
 /** A ticker's date; the turn of a year stands for "within that year" unless a text says more. */
@@ -350,16 +374,7 @@ function bareQuantity({ rest }: ReadText): Quantity | null {
   if (match === null) return null
   const value = Number((match[2] ?? '').replaceAll(',', ''))
   const unit = match[1] === undefined ? (match[3] ?? '') : '$'
-  return {
-    low: value,
-    high: value,
-    isLowOpen: false,
-    isHighOpen: false,
-    touch: '',
-    unit,
-    start: 0,
-    end: 0,
-  }
+  return rangeOf(value, value, unit)
 }
 
 function kindOf(
@@ -436,7 +451,7 @@ function plainTitle(title: string): string {
  * Names of a title: words with a capital that no text writes in lower case, in runs ("Los Angeles Lakers"). In a heading
  * capitals prove nothing, so ordinary words end a run.
  */
-function nameRunsOf(title: string): readonly (readonly string[])[] {
+function nameRunsOf(title: string): (readonly string[])[] {
   const runs: string[][] = []
   const isHeading = !LOWER_WORD.test(title)
   for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME_RUN)) {
@@ -452,7 +467,7 @@ function nameRunsOf(title: string): readonly (readonly string[])[] {
     }
     if (run.length > 0) runs.push(run)
   }
-  return runs
+  return runs.map(trimmed)
 }
 
 function isNameWord(word: string, meaning: string, isHeading: boolean): boolean {

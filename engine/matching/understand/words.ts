@@ -99,10 +99,23 @@ export function spellingsOf(folded: string): readonly Spelling[] {
   for (let at = 0; at < words.length; ) {
     const taken = phraseAt(words, at, found)
     const word = words[at] ?? ''
-    if (taken === 0) found.push({ word, meaning: isStopWord(word) ? '' : stem(word) })
+    if (taken === 0) found.push(spellingOf(word))
     at += Math.max(1, taken)
   }
   return found
+}
+
+/** Words are few, and readings that are kept share them. */
+const SPELLINGS_MAX = 32_768
+const spellings = new Map<string, Spelling>()
+
+function spellingOf(word: string): Spelling {
+  const known = spellings.get(word)
+  if (known !== undefined) return known
+  const spelling = { word, meaning: isStopWord(word) ? '' : stem(word) }
+  if (spellings.size >= SPELLINGS_MAX) spellings.clear()
+  spellings.set(word, spelling)
+  return spelling
 }
 
 /** Adds the longest phrase that begins here under its first word; how many words it took. */

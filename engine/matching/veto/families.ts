@@ -1,46 +1,130 @@
-// Families of markets whose rules a person compared and found to settle otherwise, however alike their titles are: a
-// verdict on a family binds all its pairs. Source: both venues' rule texts as read on 24 and 25 September 2026. Not for:
-// differences that the texts of one pair show (rules.ts). Upholds VETO23.
+// Verdicts on families of markets, each named by a pattern a venue: rejected, their pairs are settled otherwise however
+// alike the titles are; confirmed, wording and rules count no longer, while date, outcome, range and side must agree still.
+// Those below come from both venues' rule texts as read on 24 and 25 September 2026; operators add theirs.
+// Not for: verdicts on one pair (search/pair-finder.ts), differences that the texts of one pair show (rules.ts).
+// Upholds VETO23, VETO24.
 
-import type { Proposition } from '../understand/proposition.ts'
-import { type Veto, veto } from './vetoes.ts'
+import type { VetoReason } from './vetoes.ts'
 
-/** The family of a ticker, the beginning of a slug, and what differs. */
-const REJECTED: readonly (readonly [string, string, string])[] = [
-  [
-    'KXALBUMRELEASE',
-    'which-artists-will-release-new-albums-in-',
-    'any new material against an album',
-  ],
-  [
-    'KXHURPATHHAWAII',
-    'will-a-hurricane-make-landfall-in-hawaii-',
-    'the hurricane season against the year',
-  ],
-  [
-    'KXCRYPTOCAPGAIN',
-    'trump-eliminates-capital-gains-tax-on-crypto',
-    'a law against a law or an order',
-  ],
-  ['KXSPANISHPM', 'next-prime-minister-of-spain', 'after an election against with one or without'],
-  ['KXLEAVEOPEC', 'will-another-country-leave-opec-in-', 'one exit counted, or not'],
-  ['KXRECOGSOMALI', 'will-trump-recognize-somaliland-', 'acts against formal recognition'],
-  [
-    'KXRECOGPALESTINE',
-    'which-countries-will-recognize-palestine-',
-    'acts against formal recognition',
-  ],
-  ['KXNOBELPEACE', 'nobel-peace-prize-winner-', 'joint winners each, or one'],
-]
+/** What a person said of all pairs of two families. */
+export interface FamilyVerdict {
+  /** Patterns of a series, an event or a market, venue a's and venue b's; `*` stands for any characters. */
+  readonly a: string
+  readonly b: string
+  readonly word: 'confirmed' | 'rejected'
+  /** What differs, or who says so. */
+  readonly why: string
+}
 
-const SERIES = new Set(REJECTED.map(([series]) => series))
+/** Conflicts of wording and rules, on which the verdict on a family stands above the reader's. */
+export const WORDING: ReadonlySet<VetoReason> = new Set<VetoReason>([
+  'boundary',
+  'other_form',
+  'other_grid',
+  'other_kind',
+  'other_roles',
+  'other_rules',
+  'other_subject',
+  'touch_or_close',
+])
 
-/** The verdict on the families of two questions, in either order of handles. */
-export function familyVetoes(a: Proposition, b: Proposition): readonly Veto[] {
-  const found = [a.series, b.series].find((series) => SERIES.has(series))
-  if (found === undefined) return []
-  const slugs = [...a.slugs, ...b.slugs]
-  return REJECTED.filter(
-    ([series, slug]) => series === found && slugs.some((one) => one.startsWith(slug)),
-  ).map(([, , why]) => veto('other_rules', `family: ${why}`))
+/** Venue b's family, venue a's, and what differs. */
+const KNOWN: readonly FamilyVerdict[] = [
+  'KXALBUMRELEASE which-artists-will-release-new-albums-in-* any new material against an album',
+  'KXHURPATHHAWAII will-a-hurricane-make-landfall-in-hawaii-* the hurricane season against the year',
+  'KXCRYPTOCAPGAIN trump-eliminates-capital-gains-tax-on-crypto* a law against a law or an order',
+  'KXSPANISHPM next-prime-minister-of-spain* after an election against with one or without',
+  'KXLEAVEOPEC will-another-country-leave-opec-in-* one exit counted, or not',
+  'KXRECOGSOMALI will-trump-recognize-somaliland-* acts against formal recognition',
+  'KXRECOGPALESTINE which-countries-will-recognize-palestine-* acts against formal recognition',
+  'KXNOBELPEACE nobel-peace-prize-winner-* joint winners each, or one',
+].map((row) => {
+  const [b = '', a = '', ...why] = row.split(' ')
+  return { a, b, word: 'rejected', why: why.join(' ') }
+})
+
+/** What one side's texts are held against. */
+interface Patterns {
+  readonly verdict: FamilyVerdict
+  readonly first: readonly string[]
+  readonly second: readonly string[]
+}
+
+/** The verdicts that hold now; of several on one pair the first. */
+export class Families {
+  readonly #patterns: readonly Patterns[]
+  /** By the list of a reading's texts: a market is held against all patterns once. */
+  readonly #known = {
+    first: new WeakMap<object, Fitting>(),
+    second: new WeakMap<object, Fitting>(),
+  }
+
+  /** An operator's verdicts stand above those that come with the program, and rejections above confirmations. */
+  constructor(verdicts: readonly FamilyVerdict[] = []) {
+    const said = [
+      ...verdicts.filter(({ word }) => word === 'rejected'),
+      ...verdicts.filter(({ word }) => word === 'confirmed'),
+    ]
+    const cut = (pattern: string): readonly string[] => pattern.toLowerCase().split('*')
+    this.#patterns = [...said, ...KNOWN].map((verdict) => {
+      return { verdict, first: cut(verdict.a), second: cut(verdict.b) }
+    })
+  }
+
+  /** The verdict on two markets or events, each with the names under which it is listed, in any case. */
+  of(a: readonly string[], b: readonly string[]): FamilyVerdict | null {
+    const one = this.#fitting('first', a)
+    if (one.length === 0) return null
+    const other = this.#fitting('second', b)
+    return one.find((verdict) => other.includes(verdict)) ?? null
+  }
+
+  #fitting(side: 'first' | 'second', texts: readonly string[]): Fitting {
+    const known = this.#known[side].get(texts)
+    if (known !== undefined) return known
+    const names = texts.map((text) => text.toLowerCase())
+    const fitting = this.#patterns.filter((patterns) =>
+      names.some((name) => fits(patterns[side], name)),
+    )
+    const found = fitting.length === 0 ? NONE : fitting.map(({ verdict }) => verdict)
+    this.#known[side].set(texts, found)
+    return found
+  }
+}
+
+/** Verdicts whose pattern of one side fits, in their order. */
+type Fitting = readonly FamilyVerdict[]
+
+const NONE: Fitting = []
+
+/** The families that come with the program. */
+export const KNOWN_FAMILIES: Families = new Families()
+
+/** Whether a text is the parts in their order with anything between them. */
+function fits([first = '', ...rest]: readonly string[], text: string): boolean {
+  const last = rest.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first)) return false
+  let at = first.length
+  for (const part of rest) {
+    const found = text.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return text.length - last.length >= at && text.endsWith(last)
+}
+
+/** Characters of a pattern beside `*`, and the most that it has. */
+const LITERALS_MIN = 4
+const PATTERN_CHARACTERS_MAX = 200
+
+/** What is wrong with a pattern as a person wrote it; null: nothing. One that names nearly everything is a slip. */
+export function patternFault(pattern: string): string | null {
+  if (pattern.length > PATTERN_CHARACTERS_MAX) {
+    return `a pattern has at most ${PATTERN_CHARACTERS_MAX} characters`
+  }
+  if (!/^[\w.*-]+$/.test(pattern)) return 'a pattern has letters, digits, "-", ".", "_" and "*"'
+  return pattern.replaceAll('*', '').length < LITERALS_MIN
+    ? `a pattern has ${LITERALS_MIN} characters at least beside "*"`
+    : null
 }

@@ -4,7 +4,7 @@
 import { compareGames, type GameComparison, gameVerdict } from '../compare/games.ts'
 import type { Game } from '../understand/game.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import { counted, type Veto, veto } from './vetoes.ts'
+import { capOf, counted, type Veto, veto } from './vetoes.ts'
 
 /** What two games' comparison decides; `isFull`: every part is known and agrees. */
 export interface GameFinding {
@@ -30,11 +30,15 @@ export function judgeGames(a: Game, b: Game): GameFinding {
   return { vetoes, comparison, isFull }
 }
 
-/** Two events of games: sides do not count, and one may hold the other's bets among more. */
-export function judgeGameEvents(a: Proposition, b: Proposition): GameFinding | null {
+/**
+ * Two events of games: sides do not count, and one may hold the other's bets among more. Those are not read where
+ * another conflict leaves less than `from`.
+ */
+export function judgeGameEvents(a: Proposition, b: Proposition, from = 0): GameFinding | null {
   if (a.game === null || b.game === null) return null
   const comparison = compareGames(a.game, b.game)
-  const vetoes = [...gameVetoes(comparison), ...bundleVetoes(comparison, a, b)]
+  const vetoes = [...gameVetoes(comparison)]
+  if (capOf(vetoes) >= from) vetoes.push(...bundleVetoes(comparison, a, b))
   const isFull = vetoes.length === 0 && gameVerdict(comparison) === 'same' && comparison.isDaySure
   return { vetoes, comparison, isFull }
 }
@@ -82,7 +86,7 @@ const SAME_BET = (a: Game, b: Game): boolean =>
 function bundleVetoes(found: GameComparison, a: Proposition, b: Proposition): readonly Veto[] {
   const [one, other] = [a.game, b.game]
   if (one === null || other === null) return []
-  const inside = a.children.filter(({ game }) => game !== null && SAME_BET(game, other)).length
+  const inside = a.children().filter(({ game }) => game !== null && SAME_BET(game, other)).length
   const isMain = found.isSameBet && found.isSamePeriod
   if (!isMain) {
     if (inside > 0 || one.bet.kind === 'more')
@@ -92,9 +96,9 @@ function bundleVetoes(found: GameComparison, a: Proposition, b: Proposition): re
       : [veto('other_bet', `${one.bet.kind} against ${other.bet.kind}`)]
   }
   // A match of maps lists each map beside its winner; the leagues' spreads and totals count as part of a game.
-  const isOfMaps = a.children.some(
-    ({ game }) => game !== null && /^(?:map|set)\d/.test(game.bet.period),
-  )
+  const isOfMaps = a
+    .children()
+    .some(({ game }) => game !== null && /^(?:map|set)\d/.test(game.bet.period))
   return isOfMaps && other.bet.period === 'game'
     ? [veto('containment', 'an event of several bets', 'superset')]
     : []

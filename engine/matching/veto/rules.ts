@@ -35,9 +35,9 @@ export function withSources(
 
 /** What counts as having happened, and who wins a tie, where both texts say it and say different things. */
 function otherScopes(a: Proposition, b: Proposition): readonly string[] {
-  return ruleDifferences(a.rules, b.rules)
-    .filter(({ name }) => name === 'scope' || name === 'tie')
-    .map((found) => `${found.name}: ${found.a} against ${found.b}`)
+  return ruleDifferences(a.rules, b.rules, ['scope', 'tie']).map(
+    (found) => `${found.name}: ${found.a} against ${found.b}`,
+  )
 }
 
 const asksTemperature = (a: Proposition, b: Proposition): boolean =>
@@ -53,7 +53,7 @@ function stationConflicts(a: Proposition, b: Proposition): readonly string[] {
   const [one, other] = [stationsOf(a.rules), stationsOf(b.rules)]
   if (isSameStation(one, other, a, b)) return []
   const [ours, theirs] = [one, other].map((names) => names.join('/') || 'not said')
-  return [`station: ${ours} against ${theirs}`]
+  return [ours === theirs ? `station ${ours}` : `station: ${ours} against ${theirs}`]
 }
 
 function otherSources(a: Proposition, b: Proposition): readonly string[] {

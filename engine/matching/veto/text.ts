@@ -1,19 +1,37 @@
 // Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
-// one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20.
+// one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20, VETO25 to VETO28.
 
 import type { WhenComparison } from '../compare/when.ts'
 import { NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
-import { conflictsOf } from '../understand/marks.ts'
+import { isIdentity } from '../understand/lexicon.ts'
+import { conflictsOf, givenBesideWin } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { type RangeRelation, relateRanges } from '../understand/quantity.ts'
 import { gradeNames } from '../understand/sides.ts'
+import { isOrdinary } from '../understand/words.ts'
 import { counted, type Veto, veto } from './vetoes.ts'
 
 /** Classes whose conflict may be a matter of wording when all else agrees. */
 const SOFT_MARKS = new Set(['work', 'reach', 'edition', 'measure'])
 
-/** A question on words spoken and one on a figure differ, whatever names they share. */
+const CHANGE = /^(?:increase|decrease|rise|fall)s?$/
+
+/** Whether something rises, by no figure. */
+function asksChange({ form, quantity, spelled }: Proposition): boolean {
+  return form === 'closed' && quantity === null && spelled.some(({ word }) => CHANGE.test(word))
+}
+
+/** How high it is: a range, or a grid of them. */
+function asksLevel({ quantity, spelled, children }: Proposition): boolean {
+  if (spelled.some(({ word }) => CHANGE.test(word))) return false
+  return quantity !== null || children().filter((child) => child.quantity !== null).length > 1
+}
+
+/** A question on words spoken and one on a figure differ, whatever names they share; so do direction and level. */
 export function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if ((asksChange(a) && asksLevel(b)) || (asksChange(b) && asksLevel(a))) {
+    return [veto('other_kind', 'direction against level')]
+  }
   if ((a.kind === 'speech') === (b.kind === 'speech')) return []
   const other = a.kind === 'speech' ? b : a
   return other.kind === 'price' || other.kind === 'quantity'
@@ -93,7 +111,9 @@ export function touchVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 }
 
 export function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
-  return conflictsOf(a.marks, b.marks)
+  const given = givenBesideWin(a.marks, b.marks)
+  const beside = given === null ? [] : [veto('other_mark', `${given} against the win`)]
+  const conflicts = conflictsOf(a.marks, b.marks)
     .filter((name) => !SOFT_MARKS.has(name))
     .map((name) => {
       const [one, other] = [a.marks.get(name), b.marks.get(name)].map((values) =>
@@ -101,6 +121,16 @@ export function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
       )
       return veto('other_mark', `${name} ${one} against ${other}`)
     })
+  return conflicts.length === 0 ? beside : conflicts
+}
+
+/** Moody's and S&P's levels; signs are no words. */
+const RATING = /^(?:(?:aa?|baa?|caa|b)[1-3]|aaa?|bbb?|ccc)$/
+
+/** "Cut below Aa3" beside a question on any downgrade: the answer is a level of what is asked, and no name. */
+function isLevelOfCut(a: Proposition, b: Proposition, known: WordIndex): boolean {
+  const isStated = b.answer.some((word) => RATING.test(word)) && b.answer.includes('cut')
+  return isStated && known.has('downgrade') && !a.words.some((word) => RATING.test(word))
 }
 
 interface KnownWords {
@@ -115,6 +145,9 @@ export function answerVetoes(
   b: Proposition,
   { knownA: known, shortB: shortened }: KnownWords,
 ): readonly Veto[] {
+  if (a.isPlaceholder || b.isPlaceholder) {
+    return [veto('other_answer', 'a placeholder, for whom nobody stands')]
+  }
   if (b.answer.length === 0) return []
   if (a.answer.length > 0) {
     const numbers = sharesNumber(a.answer, b.answer)
@@ -123,7 +156,15 @@ export function answerVetoes(
       ? []
       : [veto('other_answer')]
   }
-  const missing = b.answer.filter((word) => !known.has(word) && !shortened.has(word))
+  if (isLevelOfCut(a, b, known)) {
+    return [veto('containment', 'only one states the level', 'superset')]
+  }
+  // Beside a range an ordinary word is its unit.
+  const hasRanges = a.quantity !== null && b.quantity !== null
+  const isUnit = (word: string): boolean => hasRanges && isOrdinary(word) && !isIdentity(word)
+  const missing = b.answer.filter(
+    (word) => !known.has(word) && !shortened.has(word) && !isUnit(word),
+  )
   return missing.length === 0 ? [] : [veto('other_answer', missing.join(' '))]
 }
 
@@ -175,7 +216,7 @@ export function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (isWhether(a.form) === isWhether(b.form)) return []
   const [whether, other] = isWhether(a.form) ? [a, b] : [b, a]
   // One market alone in its event is one of the other's answers.
-  if (whether.children.length === 1 && /^(?:who|which)$/.test(other.opening)) {
+  if (whether.children().length === 1 && /^(?:who|which)$/.test(other.opening)) {
     return [veto('containment', 'one answer of several', whether === a ? 'subset' : 'superset')]
   }
   // A heading asks which, whether or when: only words that ask are another form.

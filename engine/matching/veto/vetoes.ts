@@ -4,33 +4,6 @@
 /** How venue a's question relates to venue b's; README.md says what each means. */
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
 
-export type VetoReason =
-  | 'other_sport'
-  | 'other_game'
-  | 'other_date'
-  | 'other_bet'
-  | 'other_period'
-  | 'other_line'
-  | 'opposite_side'
-  | 'other_side'
-  | 'other_player'
-  | 'other_asset'
-  | 'other_hour'
-  | 'other_range'
-  | 'containment'
-  | 'boundary'
-  | 'other_grid'
-  | 'touch_or_close'
-  | 'other_mark'
-  | 'other_answer'
-  | 'other_subject'
-  | 'other_roles'
-  | 'other_form'
-  | 'other_kind'
-  | 'other_rules'
-  | 'other_occasion'
-  | 'nothing_said'
-
 interface VetoRule {
   /** Highest score that remains, 0 to 79. */
   readonly cap: number
@@ -43,7 +16,7 @@ interface VetoRule {
  * grids may agree after all), or that they are one question with sides exchanged; a question that contains the
  * other stays below 60. Where the relation has a direction, the finding states it.
  */
-export const VETOES: Readonly<Record<VetoReason, VetoRule>> = {
+export const VETOES = {
   other_sport: { cap: 3, relation: 'different', says: 'another sport or league' },
   other_game: { cap: 5, relation: 'different', says: 'another game' },
   other_date: { cap: 30, relation: 'different', says: 'another date or deadline' },
@@ -89,7 +62,9 @@ export const VETOES: Readonly<Record<VetoReason, VetoRule>> = {
     says: 'which occasion is meant depends on when it was asked',
   },
   nothing_said: { cap: 10, relation: 'different', says: 'too little is said to compare' },
-}
+} as const satisfies Readonly<Record<string, VetoRule>>
+
+export type VetoReason = keyof typeof VETOES
 
 /** The reasons of all vetoes, in the table's order. */
 export const VETO_REASONS = Object.keys(VETOES).filter((name): name is VetoReason => name in VETOES)

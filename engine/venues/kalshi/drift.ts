@@ -1,14 +1,18 @@
-// What Kalshi is asked only to see whether it changed: announced fees that have no formula here; and what each trade and
-// each series says, wherever it is read. Announced changes of known
-// types are no finding: they hold from their moment on (catalog/fees.ts).
-// Not for: rows of markets (catalog/), further messages of the socket (stream.ts). Upholds KDRIFT4, KDRIFT7, KDRIFT8.
+// What Kalshi is asked only to see whether it changed: announced fees that have no formula here; and what each trade, each
+// series and each page of markets says or lacks, wherever it is read. Announced changes of known types are no finding:
+// they hold from their moment on (catalog/fees.ts).
+// Not for: refusing rows (catalog/listing.ts), further messages of the socket (stream.ts). Upholds KDRIFT1, KDRIFT4,
+// KDRIFT7, KDRIFT8.
 
 import type { HttpClient } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
-import type { DriftNotes, DriftTally } from '../drift.ts'
-import type { Probe } from '../drift-probes.ts'
+import type { DriftNotes, DriftTally } from '../drift/drift.ts'
+import type { Probe } from '../drift/probes.ts'
+import { judgeFields, type RowShape } from '../drift/rows.ts'
 import { multiplierOf, termsOf } from './catalog/fees.ts'
+import { isComboRow } from './combos.ts'
 import type { FeeTerms, TradeMessage } from './messages.ts'
+import { parsePriceGrid } from './price-grid.ts'
 
 interface ProbeParts {
   readonly http: Pick<HttpClient, 'getJson'>
@@ -50,6 +54,38 @@ export function noteBlock({ block, tradeId }: TradeMessage, drift: DriftTally): 
   const isSaid = block !== undefined && block !== null
   drift.shares.said(BLOCK_UNSAID, isSaid, tradeId)
   if (isSaid && typeof block !== 'boolean') drift.note('trade.is_block_trade', block, tradeId)
+}
+
+/** What every row of an ordinary market has, of those fields that are read. */
+const MARKET: Pick<RowShape, 'kind' | 'needed'> = {
+  kind: 'market',
+  needed: {
+    ...{ ticker: 'text', event_ticker: 'text', status: 'text', price_ranges: 'list' },
+    ...{ yes_sub_title: 'text', rules_primary: 'text', open_time: 'text', close_time: 'text' },
+    ...{ updated_time: 'text', yes_bid_dollars: 'text', yes_ask_dollars: 'text' },
+    ...{ last_price_dollars: 'text', volume_fp: 'text', volume_24h_fp: 'text' },
+    open_interest_fp: 'text',
+  },
+}
+/** Fewer rows, as of markets asked for by name, may all be odd. */
+const ROWS_MIN = 3
+/** center_deci_edge_centi_cent and the like. */
+const STRUCTURES =
+  /^(linear_cent|deci_cent|tapered_deci_cent|center_(whole|half|quint|deci|centi)_edge_(whole|half|quint|deci|centi)_cent)$/
+
+/** Names what is missing or unknown in the rows of ordinary markets. */
+export function noteMarketRows(rows: readonly unknown[], drift: DriftNotes): void {
+  const ordinary = rows.filter(isRecord).filter((row) => !isComboRow(row))
+  if (ordinary.length >= ROWS_MIN) judgeFields(MARKET, ordinary, drift)
+  for (const row of ordinary) {
+    const { price_ranges: ranges, price_level_structure: structure, ticker } = row
+    if (ranges !== undefined && parsePriceGrid(row) === null) {
+      drift.note('market.price_ranges', 'unreadable', JSON.stringify(ranges))
+    }
+    if (typeof structure === 'string' && !STRUCTURES.test(structure)) {
+      drift.note('market.price_level_structure', structure, ticker, 'notice')
+    }
+  }
 }
 
 /** The questions. */

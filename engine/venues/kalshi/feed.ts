@@ -1,6 +1,6 @@
 // Kalshi's live stream with a key: one connection for trades and lifecycle, further ones for books,
 // timers for what the venue does in silence, REST for what was missed.
-// Without a key: polling.ts. Upholds KFEED7 to KFEED9.
+// Without a key: polling.ts. Upholds KFEED7 to KFEED9, KFEED14.
 
 import type { VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
@@ -131,6 +131,10 @@ export class KalshiFeed implements VenueFeed {
       bookDelayMs: 0,
       tradesSource: null,
     }
+  }
+
+  bookHeardMs(market: NativeMarketId): TimeMs | null {
+    return this.#socketOf.get(market)?.socket.lastDataAtMs ?? null
   }
 
   /** The tickers with a connection, by it. */

@@ -2,7 +2,7 @@
 // Not for: which hosts and keys (engine/config.ts decides).
 
 import { HttpClient } from '../../fetch.ts'
-import { Drift } from '../drift.ts'
+import { Drift } from '../drift/drift.ts'
 import type { FrameTap } from '../feed.ts'
 import { TokenBucket } from '../rate-limit.ts'
 import { Tally } from '../tally.ts'

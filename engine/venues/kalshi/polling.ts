@@ -2,7 +2,7 @@
 // are asked for every two seconds, books in batches of a hundred, the ones that trade first.
 // The polled books are the only source, so each is in order (`isInOrder`) although it came over REST.
 // Opening, closing and settling come from the timers and from the catalogue's refresh.
-// Upholds KPOLL1 to KPOLL5.
+// Upholds KPOLL1 to KPOLL7.
 
 import { pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
@@ -68,7 +68,8 @@ export class PollingFeed implements VenueFeed {
   /** The open markets, in the order in which their books are fetched; `#turn` goes round. */
   #ring: string[] = []
   readonly #polled = new Set<string>()
-  readonly #watched = new Set<string>()
+  /** When the book of each watched market last came; null before the first. */
+  readonly #watched = new Map<string, TimeMs | null>()
   #turn = 0
   /** Steps of the round under way, when it began, and how long the last one took. */
   #round = { stepCount: 0, beganAtMs: 0, lastMs: 0 }
@@ -121,8 +122,10 @@ export class PollingFeed implements VenueFeed {
       const { nativeId, status, openAtMs } = market
       const closeAtMs = this.#parts.tradingEndOf(market)
       this.#parts.timers.set(nativeId, { status, openAtMs, closeAtMs })
-      if (!this.#watched.has(nativeId)) this.#urgent.add(nativeId)
-      this.#watched.add(nativeId)
+      if (!this.#watched.has(nativeId)) {
+        this.#urgent.add(nativeId)
+        this.#watched.set(nativeId, null)
+      }
       // A market that does not trade is fetched once; it is watched again when it opens.
       if (status !== 'open' || this.#polled.has(nativeId)) continue
       this.#polled.add(nativeId)
@@ -175,6 +178,10 @@ export class PollingFeed implements VenueFeed {
       bookDelayMs: this.#roundMs(),
       tradesSource: null,
     }
+  }
+
+  bookHeardMs(market: NativeMarketId): TimeMs | null {
+    return this.#watched.get(market) ?? null
   }
 
   /** Repeats an action with a pause; three failures in a row are a lost connection. */
@@ -268,8 +275,10 @@ export class PollingFeed implements VenueFeed {
     if (book.kind === 'rejected') return tally.rejected(book.reason, JSON.stringify(row) ?? '')
     if (!this.#watched.has(book.ticker)) return
     const refusal = mapMessage(book, receivedAtMs, emit)
-    if (refusal === null) tally.mapped(book.kind)
-    else tally.refused(refusal, JSON.stringify(row) ?? '')
+    if (refusal === null) {
+      this.#watched.set(book.ticker, receivedAtMs)
+      tally.mapped(book.kind)
+    } else tally.refused(refusal, JSON.stringify(row) ?? '')
   }
 
   /** Urgent ones, then those that trade, then the next of the round; each once. */

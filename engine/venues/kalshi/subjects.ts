@@ -37,11 +37,11 @@ function marketOf(row: Row, event: Row | null): MatchMarket {
       event === null ? textOf(row, 'sub_title') : textOf(event, 'sub_title', 'subtitle'),
     series: seriesOf(event ?? row, eventTicker || ticker),
     category: maybeText(event ?? row, 'category'),
-    tags: textsOf(row.tags),
+    tags: tagsOf(row, event),
     startMs: timeOf(row, 'occurrence_datetime'),
     closeMs: timeOf(row, 'close', 'expected_expiration_time', 'close_time', 'deadline'),
     strike: strikeOf(row),
-    betType: scopeOf(event ?? row),
+    betType: saidOf(event ?? row, 'competition_scope'),
     line: null,
   }
 }
@@ -59,7 +59,7 @@ function eventOf(row: Row): MatchEvent {
     handle: ticker,
     series: seriesOf(row, ticker),
     category: maybeText(row, 'category'),
-    tags: textsOf(row.tags),
+    tags: tagsOf(row, row),
     startMs: null,
     closeMs: timeOf(row, 'strike_date', 'close', 'close_time', 'deadline'),
     isExclusive: flagOf(row, 'mutually_exclusive'),
@@ -76,9 +76,14 @@ function childrenOf(row: Row): readonly MatchMarket[] {
   )
 }
 
-/** What is bet on, as the event's metadata say: "Game", "Point Total", "Map 2 Winner". */
-function scopeOf({ product_metadata: metadata }: Row): string {
-  return isRecord(metadata) ? textOf(metadata, 'competition_scope') : ''
+/** What the event's metadata say: the bet ("Game", "Map 2 Winner"), or the competition ("Croatia HNL", "CS2"). */
+function saidOf({ product_metadata: metadata }: Row, field: string): string {
+  return isRecord(metadata) ? textOf(metadata, field) : ''
+}
+
+/** With the competition, which says the game or league where tags say "Esports". */
+function tagsOf(row: Row, event: Row | null): readonly string[] {
+  return [...textsOf(row.tags), ...textsOf([saidOf(event ?? row, 'competition')])]
 }
 
 function seriesOf(row: Row, ticker: string): string | null {

@@ -5,7 +5,7 @@
 import type { CallOptions, HttpClient, Query } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
 import { AnswerDoubt, type AnswerKind, type CursorPage, pagesOf } from '../answers.ts'
-import type { DriftNotes } from '../drift.ts'
+import type { DriftNotes } from '../drift/drift.ts'
 import { judgeDataRows } from './drift.ts'
 
 /** The most rows of a page; more is refused with 400. */

@@ -1,7 +1,7 @@
 // Polymarket's live stream, put together: books over several market-channel sockets, trades over the
 // activity stream and the Data API, and what to do when they disagree with REST.
 // How a socket lives is ../feed.ts; what a message means is map.ts and trades.ts.
-// Upholds POLYFEED1 to POLYFEED9.
+// Upholds POLYFEED1 to POLYFEED9, POLYFEED13.
 
 import type { StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'
@@ -218,6 +218,11 @@ export class PolymarketFeed implements VenueFeed {
       bookDelayMs: 0,
       tradesSource: source,
     }
+  }
+
+  bookHeardMs(market: NativeMarketId): TimeMs | null {
+    const track = this.#tracks.byMarket(market)
+    return track === undefined ? null : this.#connections.heardMs(track)
   }
 
   #emit(event: VenueEvent): void {

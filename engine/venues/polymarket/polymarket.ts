@@ -3,7 +3,7 @@
 // (README.md, Limits). Upholds WALLETREAD14.
 
 import { type AnswerWatch, HttpClient, type RequestLimiter } from '../../fetch.ts'
-import { Drift } from '../drift.ts'
+import { Drift } from '../drift/drift.ts'
 import { TokenBucket } from '../rate-limit.ts'
 import { Tally } from '../tally.ts'
 import type { Venue, VenueParts } from '../venue.ts'
@@ -107,6 +107,7 @@ export function openPolymarket(
       reconnect: (reason) => feed.reconnect(reason),
       fetchTrades: (range) => feed.fetchTrades(range),
       health: () => feed.health(),
+      bookHeardMs: (market) => feed.bookHeardMs(market),
     },
   }
 }

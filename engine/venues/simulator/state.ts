@@ -22,7 +22,7 @@ import {
 import { participation, shownPrice } from './world/fill-money.ts'
 import type { SimGap } from './world/gaps.ts'
 import { isNamed } from './world/wallet-events.ts'
-import type { SimulatedWorld } from './world.ts'
+import type { SimulatedWorld } from './world/world.ts'
 
 const ROWS_MAX = 10_000
 
@@ -150,8 +150,8 @@ function pairs(world: SimulatedWorld): unknown {
   return { pairs }
 }
 
-const gapRow = ({ kind, a, b, question, opensMs, closesMs }: SimGap): unknown => {
-  return { kind, a, b, question, opens_ms: opensMs, closes_ms: closesMs }
+const gapRow = ({ kind, markets, question, opensMs, closesMs }: SimGap): unknown => {
+  return { kind, markets, question, opens_ms: opensMs, closes_ms: closesMs }
 }
 
 function walletSummary(ledger: SimWalletLedger): Readonly<Record<string, unknown>> {

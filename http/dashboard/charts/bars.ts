@@ -3,8 +3,43 @@
 
 import type { Candle } from '../records.ts'
 
-export const INTERVALS = ['1m', '5m', '15m', '1h', '4h', '1d'] as const
+const INTERVALS = ['1m', '5m', '15m', '1h', '4h', '1d'] as const
 export type Interval = (typeof INTERVALS)[number]
+
+/** What a chart shows: so many candles of a length. */
+export interface Stretch {
+  readonly interval: Interval
+  readonly bars: number
+}
+
+export const RANGES = ['1H', '1D', '1W', '1M', 'All'] as const
+export type Range = (typeof RANGES)[number]
+
+const STRETCHES: Readonly<Record<Exclude<Range, 'All'>, Stretch>> = {
+  '1H': { interval: '1m', bars: 60 },
+  '1D': { interval: '5m', bars: 288 },
+  '1W': { interval: '1h', bars: 168 },
+  '1M': { interval: '4h', bars: 180 },
+}
+const HOUR_MS = 3_600_000
+const LENGTHS: readonly (readonly [Interval, hours: number])[] = [
+  ['15m', 0.25],
+  ['1h', 1],
+  ['4h', 4],
+  ['1d', 24],
+]
+/** Of all of a market's life: more would be too thin to be seen. */
+const ALL_BARS = 200
+/** A page of the server's has no more. */
+const BARS_OF_PAGE = 1_000
+
+/** The candles of a range; those of all of a market's life are as long as its age makes them, null: not known. */
+export function stretchOf(range: Range, ageMs: number | null): Stretch {
+  if (range !== 'All') return STRETCHES[range]
+  const hours = ageMs === null ? Number.POSITIVE_INFINITY : ageMs / HOUR_MS
+  const [interval] = LENGTHS.find(([, length]) => hours / length <= ALL_BARS) ?? ['1d']
+  return { interval, bars: BARS_OF_PAGE }
+}
 
 /** What a chart needs of a candle. */
 export type Bar = Pick<

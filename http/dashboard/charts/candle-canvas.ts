@@ -1,4 +1,4 @@
-// The drawing of candles and their volume on a canvas, with times in the viewer's zone and UTC where one points.
+// The drawing of candles, or of their closes as a line, and of their volume on a canvas, with times in the viewer's zone.
 // Not for: which candles there are (http/dashboard/charts/bars.ts) or where they come from (candles.ts). Upholds DASH42.
 
 import {
@@ -9,10 +9,12 @@ import {
   createChart,
   type DeepPartial,
   HistogramSeries,
+  LineSeries,
+  type LineSeriesOptions,
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts'
-import { priceText, timeText, utcText } from '../format.ts'
+import { priceText, timeText } from '../format.ts'
 import type { Bar, Placed } from './bars.ts'
 import { type ChartColors, chartColors, onSchemeChange } from './chart-colors.ts'
 
@@ -30,6 +32,7 @@ export class CandleCanvas {
   readonly #host: HTMLElement
   readonly #chart: ReturnType<typeof createChart>
   readonly #candles
+  readonly #line
   readonly #volumes
   readonly #stopListening: () => void
   readonly #stopMeasuring: () => void
@@ -45,6 +48,11 @@ export class CandleCanvas {
     this.#candles = this.#chart.addSeries(CandlestickSeries, {
       ...candleOptions(this.#colors),
       autoscaleInfoProvider: widened,
+    })
+    this.#line = this.#chart.addSeries(LineSeries, {
+      ...lineOptions(this.#colors),
+      autoscaleInfoProvider: widened,
+      visible: false,
     })
     this.#volumes = this.#chart.addSeries(HistogramSeries, {
       priceScaleId: 'volume',
@@ -66,19 +74,28 @@ export class CandleCanvas {
   /** Draws these alone. */
   show(bars: readonly Bar[]): void {
     this.#candles.setData(bars.map(candleOf))
+    this.#line.setData(bars.map(closeOf))
     this.#volumes.setData(bars.map((bar) => this.#volumeOf(bar)))
     this.#bars = new Map(bars.map((bar) => [bar.timestamp_ms, bar]))
   }
 
-  /** Shows the newest bars, the last one near the right edge; a short history begins at the left one. */
+  /** As candles, or as the line of their closes. */
+  draw(kind: 'candles' | 'line'): void {
+    this.#candles.applyOptions({ visible: kind === 'candles' })
+    this.#line.applyOptions({ visible: kind === 'line' })
+  }
+
+  /** Shows all bars, the last one near the right edge; a short history begins at the left one. */
   goToNow(): void {
-    this.#chart.timeScale().resetTimeScale()
+    const scale = this.#chart.timeScale()
+    scale.setVisibleLogicalRange({ from: -0.5, to: this.#bars.size + ROOM - 0.5 })
     this.#place()
   }
 
   /** Draws one bar more, or one anew. */
   put(bar: Bar, placed: Exclude<Placed, 'known'>): void {
     this.#candles.update(candleOf(bar), placed === 'older')
+    this.#line.update(closeOf(bar), placed === 'older')
     this.#volumes.update(this.#volumeOf(bar), placed === 'older')
     const isNew = !this.#bars.has(bar.timestamp_ms)
     this.#bars.set(bar.timestamp_ms, bar)
@@ -110,6 +127,7 @@ export class CandleCanvas {
     this.#colors = chartColors(this.#host)
     this.#chart.applyOptions(colored(this.#colors))
     this.#candles.applyOptions(candleOptions(this.#colors))
+    this.#line.applyOptions(lineOptions(this.#colors))
     // Of volume, each bar has a colour of its own.
     const bars = [...this.#bars.values()].sort(
       (one, other) => one.timestamp_ms - other.timestamp_ms,
@@ -146,8 +164,7 @@ const OPTIONS = {
   handleScroll: { mouseWheel: false, vertTouchDrag: false },
   handleScale: { mouseWheel: false },
   localization: {
-    timeFormatter: (time: Time) =>
-      `${timeText(millis(time), 'full')} · ${utcText(millis(time)).slice(0, 16)} UTC`,
+    timeFormatter: (time: Time) => timeText(millis(time), 'full'),
   },
 }
 
@@ -158,13 +175,24 @@ function candleOptions({ bid, ask }: ChartColors): DeepPartial<CandlestickSeries
     wickUpColor: bid,
     wickDownColor: ask,
     borderVisible: false,
-    priceFormat: {
-      type: 'custom',
-      formatter: (price: number) => priceText(price),
-      minMove: 0.0001,
-    },
+    priceFormat: CENTS,
   }
 }
+
+const lineOptions = ({ accent }: ChartColors): DeepPartial<LineSeriesOptions> => ({
+  color: accent,
+  lineWidth: 2,
+  priceFormat: CENTS,
+})
+
+const CENTS = {
+  type: 'custom',
+  formatter: (price: number) => priceText(price, 0),
+  minMove: 0.0001,
+} as const
+
+/** What the line goes through. */
+const closeOf = (bar: Bar) => ({ time: seconds(bar), value: bar.close })
 
 /** The range of the bars in sight, and never less than the least span. */
 function widened(original: () => AutoscaleInfo | null): AutoscaleInfo | null {

@@ -1,56 +1,87 @@
-// Candles of a market's trades, with a choice of intervals: a page of past ones, then the present bar as it grows.
-// Not for: drawing (candle-canvas.ts). Upholds DASH42.
+// A market's price over a range of time, as candles or as a line: of its trades, and of what the venue remembers where
+// none was seen; then the present bar as it grows. Not for: drawing (candle-canvas.ts). Upholds DASH42, DASH83.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { request } from '../api.ts'
+import { ApiError, request } from '../api.ts'
+import { nowMs } from '../browser.ts'
 import { priceText, roundUsdText } from '../format.ts'
 import { html } from '../html.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import type { CandlePage } from '../records.ts'
 import { follow } from '../stream.ts'
-import { type Bar, barOfMessage, INTERVALS, type Interval, MarketBars } from './bars.ts'
+import {
+  type Bar,
+  barOfMessage,
+  type Interval,
+  MarketBars,
+  RANGES,
+  type Range,
+  type Stretch,
+  stretchOf,
+} from './bars.ts'
 import { CandleCanvas } from './candle-canvas.ts'
 
-/** Bars of a page. */
-const LIMIT = 300
-const FIRST_INTERVAL: Interval = '5m'
+const FIRST_RANGE: Range = '1D'
+const KINDS = ['Candles', 'Line'] as const
 
 type Phase =
   | { readonly kind: 'waiting' | 'shown' }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-export function CandleChart({ marketId }: { readonly marketId: string }) {
-  const [interval, choose] = useState<Interval>(FIRST_INTERVAL)
+interface CandleChartProps {
+  readonly marketId: string
+  /** Since when there is the market; null: not known. */
+  readonly createdAtMs: number | null
+  /** Of a cent, that the market's prices have. */
+  readonly decimals: number
+}
+
+export function CandleChart({ marketId, createdAtMs, decimals }: CandleChartProps) {
+  const [range, choose] = useState<Range>(FIRST_RANGE)
+  const [kind, chooseKind] = useState<(typeof KINDS)[number]>('Candles')
   const [round, setRound] = useState(0)
   const host = useRef<HTMLDivElement>(null)
-  const { phase, last } = useDrawnBars(host, marketId, interval, round)
-  return html`<section class="card candles" aria-labelledby="candles-title" data-interval=${interval} data-phase=${phase.kind}>
+  const ageMs = createdAtMs === null ? null : nowMs() - createdAtMs
+  const stretch = stretchOf(range, ageMs)
+  const drawn = useDrawnBars(host, marketId, { stretch, round, isLine: kind === 'Line' })
+  const { phase, last, isOwnAlone } = drawn
+  return html`<section class="card candles" aria-labelledby="candles-title" data-range=${range} data-interval=${stretch.interval}
+    data-phase=${phase.kind} data-bars=${drawn.bars}>
     <div class="row panel-head">
       <h2 id="candles-title">Price</h2>
-      <div class="row choice" role="group" aria-label="Length of a candle">
-        ${INTERVALS.map(
-          (name) => html`<button
-            type="button" class="quiet" key=${name} aria-pressed=${name === interval}
-            onClick=${() => choose(name)}
-          >${name}</button>`,
-        )}
-      </div>
+      ${choice('How far back', RANGES, range, choose)}
+      ${choice('How it is drawn', KINDS, kind, chooseKind)}
     </div>
-    ${legend(last)}
-    ${phase.kind === 'waiting' && last === null ? html`<${Waiting} what="candles" />` : null}
+    ${legend(last, decimals)}
+    ${isOwnAlone ? html`<p class="muted">The venue does not give its history now: only trades seen here are drawn.</p>` : null}
+    ${phase.kind === 'waiting' && last === null ? html`<${Waiting} what="the chart" />` : null}
     ${phase.kind === 'failed' ? html`<${Failure} error=${phase.error} retry=${() => setRound(round + 1)} />` : null}
-    ${phase.kind === 'shown' && last === null ? html`<${Empty}>Nothing was traded in this market yet.<//>` : null}
-    <div class="canvas" ref=${host} role="img" aria-label=${`Candles of ${interval}`}></div>
+    ${phase.kind === 'shown' && last === null ? html`<${Empty}>Nothing was traded in this time.<//>` : null}
+    <div class="canvas" ref=${host} role="img" aria-label=${`${kind === 'Line' ? 'Price' : `Candles of ${stretch.interval}`}, ${range}`}></div>
   </section>`
 }
 
-function legend(bar: Bar | null) {
+const choice = <Name extends string>(
+  label: string,
+  names: readonly Name[],
+  chosen: Name,
+  choose: (name: Name) => void,
+) => html`<div class="row choice" role="group" aria-label=${label}>
+  ${names.map(
+    (name) => html`<button
+      type="button" class="quiet" key=${name} aria-pressed=${name === chosen}
+      onClick=${() => choose(name)}
+    >${name}</button>`,
+  )}
+</div>`
+
+function legend(bar: Bar | null, decimals: number) {
   if (bar === null) return null
   const figures: readonly (readonly [string, string])[] = [
-    ['Open', priceText(bar.open)],
-    ['High', priceText(bar.high)],
-    ['Low', priceText(bar.low)],
-    ['Close', priceText(bar.close)],
+    ['Open', priceText(bar.open, decimals)],
+    ['High', priceText(bar.high, decimals)],
+    ['Low', priceText(bar.low, decimals)],
+    ['Close', priceText(bar.close, decimals)],
     ['Volume', roundUsdText(bar.volume)],
   ]
   return html`<dl class="row legend" data-at=${bar.timestamp_ms} data-trades=${bar.trades_count}>
@@ -60,20 +91,36 @@ function legend(bar: Bar | null) {
 
 interface BarListener {
   /** `isFirst`: nothing of this interval was shown before. */
-  readonly onPage: (bars: MarketBars, isFirst: boolean) => void
+  readonly onPage: (bars: MarketBars, isFirst: boolean, isOwnAlone: boolean) => void
   readonly onBar: (bar: Bar, placed: 'newest' | 'older', bars: MarketBars) => void
   readonly onFailure: (error: unknown) => void
 }
 
-/** Draws the bars into `host` for as long as the part is shown; another `round` begins anew. */
+interface Wanted {
+  readonly stretch: Stretch
+  /** Another one begins anew. */
+  readonly round: number
+  readonly isLine: boolean
+}
+
+interface Drawn {
+  readonly phase: Phase
+  readonly last: Bar | null
+  /** The venue's history is missing. */
+  readonly isOwnAlone: boolean
+  readonly bars: number
+}
+
+/** Draws the bars into `host` for as long as the part is shown. */
 function useDrawnBars(
   host: { readonly current: HTMLElement | null },
   marketId: string,
-  interval: Interval,
-  round: number,
-): { readonly phase: Phase; readonly last: Bar | null } {
+  { stretch, round, isLine }: Wanted,
+): Drawn {
   const [phase, setPhase] = useState<Phase>({ kind: 'waiting' })
   const [last, setLast] = useState<Bar | null>(null)
+  const [isOwnAlone, setOwnAlone] = useState(false)
+  const [count, setCount] = useState(0)
   const canvas = useRef<CandleCanvas | null>(null)
   useEffect(() => {
     if (host.current === null) return undefined
@@ -84,13 +131,16 @@ function useDrawnBars(
       drawn.remove()
     }
   }, [])
+  useEffect(() => canvas.current?.draw(isLine ? 'line' : 'candles'), [isLine])
   useEffect(() => {
     // What was shown stays until the page is there.
     setPhase({ kind: 'waiting' })
-    return followBars(marketId, interval, {
-      onPage: (bars, isFirst) => {
+    return followBars(marketId, stretch, {
+      onPage: (bars, isFirst, isAlone) => {
         canvas.current?.show(bars.all)
         if (isFirst) canvas.current?.goToNow()
+        setOwnAlone(isAlone)
+        setCount(bars.all.length)
         setLast(bars.last)
         setPhase({ kind: 'shown' })
       },
@@ -104,23 +154,25 @@ function useDrawnBars(
         setPhase({ kind: 'failed', error })
       },
     })
-  }, [marketId, interval, round])
-  return { phase, last }
+  }, [marketId, stretch.interval, stretch.bars, round])
+  return { phase, last, isOwnAlone, bars: count }
 }
 
 /** Follows the present bar and reads the past ones beside it, once more after a hole; returns how to stop. */
-function followBars(marketId: string, interval: Interval, listener: BarListener): () => void {
+function followBars(
+  marketId: string,
+  { interval, bars: limit }: Stretch,
+  listener: BarListener,
+): () => void {
   const bars = new MarketBars()
   const ending = new AbortController()
   let isRead = false
   const read = () => {
-    const path = `/v1/markets/${encodeURIComponent(marketId)}/candles`
-    const query = { interval, limit: LIMIT }
-    request<CandlePage>(path, { query, signal: ending.signal }).then(
-      ({ candles }) => {
+    askBars(marketId, { interval, limit }, ending.signal).then(
+      ({ candles, isOwnAlone }) => {
         if (ending.signal.aborted) return
         for (const candle of candles) bars.put(candle)
-        listener.onPage(bars, !isRead)
+        listener.onPage(bars, !isRead, isOwnAlone)
         isRead = true
       },
       (error: unknown) => ending.signal.aborted || listener.onFailure(error),
@@ -143,5 +195,22 @@ function followBars(marketId: string, interval: Interval, listener: BarListener)
   return () => {
     ending.abort()
     stop()
+  }
+}
+
+/** With the venue's history; where it does not answer, what was traded since Twinbook watches. Rejects with ApiError. */
+async function askBars(
+  marketId: string,
+  asked: { readonly interval: Interval; readonly limit: number },
+  signal: AbortSignal,
+): Promise<{ readonly candles: readonly Bar[]; readonly isOwnAlone: boolean }> {
+  const path = `/v1/markets/${encodeURIComponent(marketId)}/candles`
+  const ask = (history: boolean) =>
+    request<CandlePage>(path, { query: { ...asked, history }, signal })
+  try {
+    return { candles: (await ask(true)).candles, isOwnAlone: false }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 503) throw error
+    return { candles: (await ask(false)).candles, isOwnAlone: true }
   }
 }

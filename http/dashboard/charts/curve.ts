@@ -91,7 +91,11 @@ const utcDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZon
 const tickDay = { month: 'short', day: 'numeric' } as const
 const utcTickDay = new Intl.DateTimeFormat(undefined, { ...tickDay, timeZone: 'UTC' })
 const localTickDay = new Intl.DateTimeFormat(undefined, tickDay)
-const localTickHour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const localTickHour = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+})
 /** Of the package's kinds of marks: those before it are days, months and years. */
 const FIRST_KIND_OF_HOURS = 3
 

@@ -7,7 +7,7 @@ import type { BookView, Level } from '../../client/connect.ts'
 import { every } from '../browser.ts'
 import { countText, priceText, sizeText } from '../format.ts'
 import { html } from '../html.ts'
-import { streamClient } from '../stream.ts'
+import { bookOf } from '../stream.ts'
 
 const PERIOD_MS = 250
 /** Dollars to either side of the midpoint. */
@@ -81,11 +81,11 @@ export function DepthChart({ marketId }: { readonly marketId: string }) {
   useEffect(() => {
     let shown = ''
     const look = () => {
-      const now = streamClient()?.book(marketId, 0) ?? null
+      const now = bookOf(marketId)
       const version = now === null ? '' : `${now.epoch} ${now.seq} ${now.isInSync}`
       if (version === shown) return
       shown = version
-      setBook(streamClient()?.book(marketId) ?? null)
+      setBook(now)
     }
     look()
     return every(PERIOD_MS, look)
@@ -100,10 +100,10 @@ export function DepthChart({ marketId }: { readonly marketId: string }) {
       <path class="bid" d=${bidPath} /><path class="ask" d=${askPath} />
     </svg>
     <div class="row edges" aria-hidden="true">
-      <span>${priceText(from)}</span>
+      <span>${priceText(from, 0)}</span>
       <span class="bid">${countText(Math.round(bidSize))} bid</span>
       <span class="ask">${countText(Math.round(askSize))} asked</span>
-      <span>${priceText(to)}</span>
+      <span>${priceText(to, 0)}</span>
     </div>
   </section>`
 }

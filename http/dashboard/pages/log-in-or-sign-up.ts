@@ -9,25 +9,29 @@ import { html } from '../html.ts'
 import { useAction } from '../parts/forms/action.ts'
 import { described, Field, FormProblem, focusProblem } from '../parts/forms/field.ts'
 import { type Entry, entryRefusal, type Refusal } from '../parts/forms/refusal.ts'
-import { type Ending, logIn, signUp } from '../session.ts'
+import { Failure } from '../parts/states.ts'
+import { Welcome } from '../parts/welcome.ts'
+import { type Ending, logIn, openLocal, signUp } from '../session.ts'
 
 /** Why the last session ended. */
 const WORDS: Readonly<Record<Ending, string | null>> = {
   never: null,
-  left: 'You have logged out. This tab no longer holds anything of your account.',
+  left: 'You have logged out. This browser no longer holds anything of your account.',
   deleted: 'Your account is deleted, with its keys and its webhooks.',
   expired: 'Your session is over: log in again, and the page you were on comes back.',
 }
 
-export function LogInOrSignUpPage({ ending }: { readonly ending: Ending }) {
+interface LogInOrSignUpProps {
+  readonly ending: Ending
+  /** The local account opens without a password. */
+  readonly isLocalOffered: boolean
+}
+
+export function LogInOrSignUpPage({ ending, isLocalOffered }: LogInOrSignUpProps) {
   const words = WORDS[ending]
   return html`<div class="welcome">
     <div class="stack">
-      <h1>Twinbook</h1>
-      <p>
-        One live interface over two prediction-market venues: every market’s order book, price and trades, in one form.
-        It finds the questions that both venues ask, and shows how far their prices are apart.
-      </p>
+      <${Welcome} />
       <p class="muted">
         An account is free and needs an e-mail and a password. It gives you this dashboard and keys for${' '}
         the <a href="docs">API</a>.
@@ -35,9 +39,23 @@ export function LogInOrSignUpPage({ ending }: { readonly ending: Ending }) {
     </div>
     <div class="stack">
       ${words === null ? null : html`<p class="notice" role="status">${words}</p>`}
+      ${isLocalOffered ? html`<${LocalEntry} />` : null}
       <${EntryForms} />
     </div>
   </div>`
+}
+
+/** On the machine on which the service runs, there is an account without a password. */
+function LocalEntry() {
+  const action = useAction()
+  return html`<section class="card stack" aria-labelledby="local">
+    <h2 id="local">On this machine</h2>
+    <p class="muted">Twinbook runs here, so its local account opens without signing up.</p>
+    <p><button type="button" class="primary" aria-disabled=${action.isRunning} onClick=${() => action.run(openLocal)}>
+      ${action.isRunning ? 'Opening…' : 'Open the dashboard'}
+    </button></p>
+    ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
+  </section>`
 }
 
 const ENTRIES: Readonly<Record<Entry, { readonly name: string; readonly running: string }>> = {

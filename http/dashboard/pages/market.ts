@@ -6,6 +6,7 @@ import { ApiError, request } from '../api.ts'
 import { setTitle } from '../browser.ts'
 import { CandleChart } from '../charts/candles.ts'
 import { DepthChart } from '../charts/depth.ts'
+import { priceDecimals } from '../format.ts'
 import { html } from '../html.ts'
 import { useAsked } from '../parts/asked.ts'
 import { BookPanel } from '../parts/market/book.ts'
@@ -61,6 +62,10 @@ function KnownMarket({
   readonly again: () => void
 }) {
   const { id, question, platforms } = market
+  const [own] = platforms
+  const quoted = [own?.best_bid ?? null, own?.best_ask ?? null].filter((price) => price !== null)
+  const decimals = priceDecimals(quoted)
+  const created = market.created_at === null ? null : market.created_at * 1_000
   // The titles of several tabs tell their markets apart.
   useEffect(() => setTitle(`${question} – Twinbook`), [question])
   useEffect(
@@ -72,13 +77,13 @@ function KnownMarket({
     <${MarketTitle} market=${market} />
     <div class="market-grid">
       <div class="stack">
-        <${MarketOutcomes} market=${market} />
-        <${CandleChart} marketId=${id} />
-        <${TradePanel} marketId=${id} />
+        <${MarketOutcomes} market=${market} decimals=${decimals} />
+        <${CandleChart} marketId=${id} createdAtMs=${created} decimals=${decimals} />
+        <${TradePanel} marketId=${id} outcomes=${market.outcomes.map(({ label }) => label)} />
         <${MarketRules} market=${market} />
       </div>
       <div class="stack">
-        <${BookPanel} marketId=${id} platform=${platforms[0]?.platform ?? ''} />
+        <${BookPanel} marketId=${id} platform=${own?.platform ?? ''} />
         <${DepthChart} marketId=${id} />
         <${TwinPanel} market=${market} />
       </div>

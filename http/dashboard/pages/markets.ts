@@ -1,5 +1,6 @@
-// The markets of both venues: found as one types, narrowed by venue, status and category, with live prices. What is
-// looked for stands in the address. Upholds DASH35 to DASH38.
+// The markets of both venues: those that are open, by volume, until something else is wanted; found as one types, narrowed
+// by venue, status and category, sorted by a column or under their events, with live prices. What is looked for stands in
+// the address. Upholds DASH35 to DASH38, DASH84.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -15,17 +16,27 @@ import {
   TEXT_LENGTH_MIN,
 } from '../parts/markets/filters.ts'
 import { type FinderState, MarketFinder, PAGES_MAX } from '../parts/markets/finder.ts'
-import { MarketHead, MarketRows } from '../parts/markets/rows.ts'
+import { type EventHead, MarketRows, marketHead } from '../parts/markets/rows.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
-import type { MarketPage } from '../records.ts'
+import type { EventPage, MarketPage } from '../records.ts'
 import type { PageProps } from '../route.ts'
 import { useSignal } from '../signal.ts'
 
 const ROWS = 50
+/** With ten markets each at most. */
+const EVENTS = 10
 
 export function MarketsPage({ place }: PageProps) {
   const query = queryOf(place.query)
-  const finder = useMemo(() => new MarketFinder({ ask, delay: after }), [])
+  const heads = useRef(new Map<string, EventHead>())
+  const finder = useMemo(() => {
+    const { current } = heads
+    const either = (wanted: MarketQuery, cursor: string | null, signal: AbortSignal) =>
+      wanted.isGrouped
+        ? askEvents(wanted, cursor, { signal, heads: current })
+        : ask(wanted, cursor, signal)
+    return new MarketFinder({ ask: either, delay: after })
+  }, [])
   const venues = useVenues()
   const state = useSignal(finder.state)
   const categories = useSeenCategories(state.pages)
@@ -44,43 +55,74 @@ export function MarketsPage({ place }: PageProps) {
     <section class="card markets" aria-label="Markets found" aria-busy=${isBusy} data-phase=${state.phase}>
       ${state.phase === 'waiting' ? html`<${Waiting} what="markets" />` : null}
       ${state.phase === 'failed' ? html`<${Failure} error=${state.error} retry=${() => finder.again()} />` : null}
-      ${list(state, query)}
+      ${list(state, query, heads.current)}
       ${below(state, finder)}
     </section>
   `
 }
 
-function ask(query: MarketQuery, cursor: string | null, signal: AbortSignal): Promise<MarketPage> {
+/** Markets by volume, or what else was chosen; of a search what fits best. */
+async function ask(
+  query: MarketQuery,
+  cursor: string | null,
+  signal: AbortSignal,
+): Promise<MarketPage> {
   const text = searchText(query)
-  const { venue: platform, status, category } = query
+  const { venue: platform, status, category, sort, isDown } = query
   const filters = { platform, status, category, cursor, limit: ROWS }
-  if (text === '') return request('/v1/markets', { query: filters, signal })
-  const search = { ...filters, search: text, sort_by: 'relevance' }
+  const order = { sort_by: sort ?? 'volume', order: isDown ? 'desc' : 'asc' }
+  if (text === '') return request('/v1/markets', { query: { ...filters, ...order }, signal })
+  const search = { ...filters, search: text, ...(sort === null ? { sort_by: 'relevance' } : order) }
   return request('/v1/markets/search', { query: search, signal })
 }
 
-function list({ phase, pages }: FinderState, query: MarketQuery) {
+/** The markets of events, the busiest event first; `heads` learns which event each is of. */
+async function askEvents(
+  query: MarketQuery,
+  cursor: string | null,
+  { signal, heads }: { readonly signal: AbortSignal; readonly heads: Map<string, EventHead> },
+): Promise<MarketPage> {
+  const text = searchText(query)
+  const { venue: platform, status, category } = query
+  const page = await request<EventPage>('/v1/events', {
+    query: { platform, status, category, cursor, limit: EVENTS, search: text === '' ? null : text },
+    signal,
+  })
+  const markets = page.events.flatMap((event) => {
+    const wanted = event.markets.filter((market) => status === null || market.status === status)
+    for (const { id } of wanted) heads.set(id, event)
+    return wanted
+  })
+  return { markets, total: page.total, cursor: page.cursor, has_more: page.has_more }
+}
+
+function list({ phase, pages }: FinderState, query: MarketQuery, heads: Heads) {
   if (pages.length === 0) {
     if (phase !== 'shown') return null
     const text = searchText(query)
-    const words = text === '' ? 'No market is like that.' : `No market has “${text}” in it.`
+    const { status } = query
+    const what = status === null ? 'No market' : `No ${status} market`
+    const words = text === '' ? `${what} is like that.` : `${what} has “${text}” in it.`
     return html`<${Empty}>
-      ${isNarrowed(query) ? `${words} Try fewer words or filters.` : 'No markets yet: the venues are being read.'}
+      ${isNarrowed(query) ? `${words} Try fewer words or filters, or markets of any status.` : 'No open markets yet: the venues are being read.'}
     <//>`
   }
   return html`<div class=${phase === 'searching' ? 'scroll-x aging' : 'scroll-x'}>
-    <table class="list">
+    <table class="list stacked">
       <caption class="visually-hidden">Markets, live prices</caption>
-      <${MarketHead} />
-      ${pages.map((markets, index) => html`<${MarketRows} key=${index} markets=${markets} />`)}
+      ${marketHead(query)}
+      ${pages.map((markets, index) => html`<${MarketRows} key=${index} markets=${markets} events=${query.isGrouped ? heads : NO_HEADS} />`)}
     </table>
   </div>`
 }
 
+type Heads = ReadonlyMap<string, EventHead>
+const NO_HEADS: Heads = new Map()
+
 function below({ phase, pages, hasMore }: FinderState, finder: MarketFinder) {
   if (!hasMore || pages.length === 0 || phase === 'failed') return null
   if (pages.length >= PAGES_MAX) {
-    return html`<p class="muted">The first ${PAGES_MAX * ROWS} are shown. Search or filter to find others.</p>`
+    return html`<p class="muted">No more are shown at once. Search or filter to find others.</p>`
   }
   return html`<button type="button" aria-disabled=${phase !== 'shown'} onClick=${() => finder.more()}>
     ${phase === 'adding' ? 'Loading more…' : 'More markets'}

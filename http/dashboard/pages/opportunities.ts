@@ -3,7 +3,7 @@
 
 import { Component } from 'preact'
 import { useState } from 'preact/hooks'
-import { countText, gapText, priceText, sizeText, usdText } from '../format.ts'
+import { countText, gapText, percentText, priceText, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import {
   ChoiceField,
@@ -13,6 +13,7 @@ import {
   InputField,
 } from '../parts/lists/filter-fields.ts'
 import { sortHeads } from '../parts/lists/sort-heads.ts'
+import { protocols, venueText } from '../parts/lists/venues.ts'
 import { OpportunityDetail } from '../parts/opportunities/detail.ts'
 import {
   gapOf,
@@ -34,6 +35,8 @@ const COLUMNS = [
   [null, 'Buy, best price', ''],
   ['gap', 'Gap', 'num'],
   ['profit', 'Profit', 'num'],
+  ['return', 'Return', 'num'],
+  ['cost', 'Cost', 'num'],
   ['size', 'Contracts', 'num'],
   ['opened', 'Opened', 'num'],
   ['closes', 'Closes', ''],
@@ -68,9 +71,9 @@ export function OpportunitiesPage({ place }: PageProps) {
   const isGone = kind === 'answered' && opened !== null && !rows.has(opened)
   return html`
     <h1>Opportunities</h1>
-    <p class="muted">What buying both sides would earn now: gaps between the best prices, and the profit that the books’
-      depth and each venue’s fees leave of them. Not in it: the time until your orders arrive, venues that settle one
-      question differently, capital tied up until the close, moving money between venues.</p>
+    <p class="muted">What buying both sides pays right now, after both venues’ fees and as deep as their books go. Not
+      counted: the time your orders take, venues that settle a question differently, money tied up until the close or
+      moved between venues.</p>
     <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
       <${InputField} label="Profit at least, in dollars" type="number" value=${String(filter.profitMin)}
         bounds=${{ min: PROFITS.min, step: 'any', required: 'required' }}
@@ -102,7 +105,7 @@ export function OpportunitiesPage({ place }: PageProps) {
       ${sortHeads<OpportunityColumn>(COLUMNS, order, ({ column, isDown }) =>
         changeQuery(place, { sort: column, way: isDown ? 'down' : 'up' }),
       )}
-      <tbody onPointerEnter=${hold} onPointerLeave=${release} onFocusIn=${hold} onFocusOut=${release}>${shown.map((row) => html`<${Row} key=${row.one.id} row=${row} isOpen=${row.one.id === opened} place=${place} />`)}</tbody>
+      <tbody onPointerEnter=${hold} onPointerLeave=${release} onFocusIn=${hold} onFocusOut=${release}>${shown.map((row) => html`<${Row} key=${row.one.id} row=${row} isOpen=${row.one.id === opened} place=${place} names=${protocols.value} />`)}</tbody>
     </table></div></div>`
     }
   `
@@ -112,12 +115,15 @@ interface RowProps {
   readonly row: OpportunityRow
   readonly isOpen: boolean
   readonly place: Place
+  /** What people call the venues. */
+  readonly names: ReadonlyMap<string, string>
 }
 
 class Row extends Component<RowProps> {
   /** Of hundreds of rows few change between two pictures. */
-  override shouldComponentUpdate({ row, isOpen, place }: RowProps): boolean {
+  override shouldComponentUpdate({ row, isOpen, place, names }: RowProps): boolean {
     const { props } = this
+    if (names !== props.names) return true
     return row !== props.row || isOpen !== props.isOpen || place !== props.place
   }
 
@@ -136,9 +142,11 @@ class Row extends Component<RowProps> {
         <td class="buy" data-label="Buy, best price">${buys(one)}</td>
         <td class="num" data-label="Gap" data-gap=${gapOf(one)}>${gapText(gapOf(one))}</td>
         <td class="num up" data-label="Profit" data-profit=${one.profit_usd}>${usdText(one.profit_usd)}</td>
+        <td class="num" data-label="Return">${percentText(one.return)}</td>
+        <td class="num" data-label="Cost">${usdText(one.cost_usd)}</td>
         <td class="num" data-label="Contracts">${sizeText(one.contracts)}</td>
         <td class="num" data-label="Opened"><${Ago} atMs=${one.opened_at_ms} /></td>
-        <td data-label="Closes"><${Time} atMs=${closes === null ? null : closes * 1_000} style="day" /></td>
+        <td data-label="Closes"><${Time} atMs=${closes === null ? null : closes * 1_000} /></td>
         <td class="num" data-label="Score">${score === null ? '–' : score.toFixed(1)}</td>
       </tr>
       ${isOpen ? html`<tr class="detail" id=${detailId}><td colspan=${COLUMNS.length}><${OpportunityDetail} row=${row} /></td></tr>` : null}
@@ -150,10 +158,10 @@ class Row extends Component<RowProps> {
 function buys({ legs }: Opportunity) {
   if (legs.length > 2) {
     const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)
-    return html`<span class="leg">${countText(legs.length)} outcomes at ${legs[0]?.platform} <strong>${priceText(price)}</strong></span>`
+    return html`<span class="leg">${countText(legs.length)} outcomes at ${venueText(legs[0]?.platform)} <strong>${priceText(price)}</strong></span>`
   }
   return legs.map(
     ({ market_id: id, outcome, platform, best_price: price }) =>
-      html`<span class="leg" key=${id}>${outcome} at ${platform} <strong>${priceText(price)}</strong></span>`,
+      html`<span class="leg" key=${id}>${outcome} at ${venueText(platform)} <strong>${priceText(price)}</strong></span>`,
   )
 }

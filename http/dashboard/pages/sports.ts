@@ -1,6 +1,7 @@
-// The games of a sport on a day, each with both venues' markets and their prices. Not for: which markets are one game:
-// the server says it. Upholds DASH60, DASH61.
+// The games of a sport on a day, each with both venues' markets and their prices; days and sports that have games are
+// marked. Not for: which markets are one game: the server says it. Upholds DASH60, DASH61, DASH86.
 
+import { useEffect, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { countText, dayAfter, isDay, localDay } from '../format.ts'
@@ -33,8 +34,14 @@ export function SportsPage({ place }: PageProps) {
   const date = place.query.get('date') ?? localDay(nowMs())
   const asked = useAsked((signal) => askGames(sport, date, signal), [sport, date])
   const games = asked.kind === 'answered' ? asked.answer.games : []
+  const counts = useCounts(sport, isDay(date) && asked.kind === 'answered' ? date : null)
+  const counted = SPORTS.map(([path, words]) => {
+    const count = counts.get(`${path} ${date}`) ?? 0
+    return [path, count === 0 ? words : `${words} (${countText(count)})`] as const
+  })
   const live = useQuotes(
-    games.flatMap(({ pairs, others }) => [
+    games.flatMap(({ sides, pairs, others }) => [
+      ...sides.flatMap(({ a, b }) => [a?.market.id ?? [], b?.market.id ?? []].flat()),
       ...pairs.flatMap(({ a, b }) => [a.id, b.id]),
       ...others.map(({ id }) => id),
     ]),
@@ -43,7 +50,7 @@ export function SportsPage({ place }: PageProps) {
   return html`
     <h1>Sports</h1>
     <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${ChoiceField} label="Sport" value=${sport} choices=${SPORTS}
+      <${ChoiceField} label="Sport" value=${sport} choices=${counted}
         choose=${(path: string) => changeQuery(place, { sport: path })} />
       <${InputField} label="Day (US Eastern)" type="date" value=${isDay(date) ? date : ''} bounds=${{ required: 'required' }}
         choose=${(day: string) => changeQuery(place, { date: day })} />
@@ -53,6 +60,17 @@ export function SportsPage({ place }: PageProps) {
         <button type="button" class="quiet" onClick=${go(1)}>Day after</button>
       </div>
     </form>
+    <div class="row days" role="group" aria-label="Days with their games">
+      ${daysAround(date).map((day) => {
+        const count = counts.get(`${sport} ${day}`) ?? 0
+        return html`<button type="button" class="quiet" key=${day} aria-pressed=${day === date} data-count=${count}
+          onClick=${() => changeQuery(place, { date: day })}>${dayText(day)}${
+            count === 0
+              ? null
+              : html` <span class="tag">${countText(count)}<span class="visually-hidden"> games</span></span>`
+          }</button>`
+      })}
+    </div>
     <${Unanswered} asked=${asked} what="games" />
     ${
       asked.kind !== 'answered'
@@ -71,6 +89,45 @@ export function SportsPage({ place }: PageProps) {
       </div>`
     }
   `
+}
+
+/** Three days to either side of a day. */
+const daysAround = (date: string): readonly string[] =>
+  isDay(date) ? [-3, -2, -1, 0, 1, 2, 3].map((days) => dayAfter(date, days)) : []
+
+const weekday = new Intl.DateTimeFormat(undefined, {
+  ...{ weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' },
+})
+const dayText = (day: string): string => weekday.format(Date.parse(`${day}T00:00:00Z`))
+
+/** Games by sport and day, counted since the dashboard was opened: lists change rarely. */
+const known = new Map<string, number>()
+
+/**
+ * How many games every sport has on a day, and the sport around it: asked for one after the other, once the page's own
+ * list is there, and no further when the server does not answer. Null: nothing is asked.
+ */
+function useCounts(sport: string, date: string | null): ReadonlyMap<string, number> {
+  const [counts, setCounts] = useState<ReadonlyMap<string, number>>(known)
+  useEffect(() => {
+    if (date === null) return undefined
+    const ending = new AbortController()
+    const sports = SPORTS.map(([path]) => [path, date] as const)
+    const days = daysAround(date).map((day) => [sport, day] as const)
+    const count = async () => {
+      for (const [path, day] of [...days, ...sports]) {
+        const key = `${path} ${day}`
+        if (known.has(key)) continue
+        const options = { query: { date: day }, signal: ending.signal }
+        known.set(key, (await request<Games>(`/v1/sports/${path}`, options)).total_events)
+        setCounts(new Map(known))
+      }
+    }
+    // Without its count a day is not marked, and the list itself says what fails.
+    count().catch(() => undefined)
+    return () => ending.abort()
+  }, [sport, date])
+  return counts
 }
 
 async function askGames(sport: string, date: string, signal: AbortSignal) {

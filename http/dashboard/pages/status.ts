@@ -96,6 +96,9 @@ function ThisTab({
 
 const STATE_WORDS = {
   off: 'not connected',
+  offline: 'this browser is offline',
+  late: 'nothing has come for some seconds',
+  polling: 'not to be had: the server is asked every few seconds',
   connecting: 'connecting',
   live: 'live',
   catching_up: 'catching up',

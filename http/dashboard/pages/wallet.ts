@@ -7,6 +7,7 @@ import { requestWithFacts } from '../api.ts'
 import { setAddressHash } from '../browser.ts'
 import { html } from '../html.ts'
 import { useAsked } from '../parts/asked.ts'
+import { useVenues, wholeVenueText } from '../parts/lists/venues.ts'
 import { Failure, Waiting } from '../parts/states.ts'
 import { WalletPnlCard } from '../parts/wallets/pnl.ts'
 import { WalletPositions } from '../parts/wallets/positions.ts'
@@ -28,6 +29,7 @@ export function WalletPage({ place }: PageProps) {
 }
 
 function Wallet({ address }: { readonly address: string }) {
+  const [venue] = useVenues()
   const asked = useAsked(
     (signal) =>
       requestWithFacts<WalletProfile>(`/v1/wallets/${encodeURIComponent(address)}`, { signal }),
@@ -36,7 +38,7 @@ function Wallet({ address }: { readonly address: string }) {
   if (asked.kind === 'waiting')
     return html`<${Waiting} what="the wallet: one that is new here is read from its venue first" />`
   if (asked.kind === 'failed') {
-    const words = wordsOfRefusal(asked.error)
+    const words = wordsOfRefusal(asked.error, wholeVenueText(venue))
     if (words === null) return html`<${Failure} error=${asked.error} retry=${asked.again} />`
     return html`<div class="state failure" role="alert" data-address=${address}>
       <strong>${words.title}</strong> <span>${words.detail}</span>

@@ -1,13 +1,13 @@
 // Webhooks: those there are and a form for another one; and, at `#/webhooks/ID`, one of them with what can be done with
 // it and what came of its deliveries. Upholds DASH26, DASH29, DASH31, DASH34.
 
-import { useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { html } from '../html.ts'
-import { useAsked } from '../parts/asked.ts'
+import { useAsked, usePolled } from '../parts/asked.ts'
 import { SecretOnce } from '../parts/forms/secret-once.ts'
-import { Empty, Failure, Unanswered, Waiting } from '../parts/states.ts'
+import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Time } from '../parts/time.ts'
 import { WebhookControls } from '../parts/webhooks/controls.ts'
 import { WebhookDeliveries } from '../parts/webhooks/deliveries.ts'
@@ -18,6 +18,8 @@ import type { CreatedWebhook, Delivery, Webhook, Webhooks } from '../records.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 
 const COLLECTION = '/v1/webhooks'
+/** Between two looks at the list. */
+const PERIOD_MS = 10_000
 
 export function WebhooksPage({ place }: PageProps) {
   const { subject } = place
@@ -25,11 +27,23 @@ export function WebhooksPage({ place }: PageProps) {
 }
 
 function AllWebhooks() {
-  const asked = useAsked((signal) => request<Webhooks>(COLLECTION, { signal }), [])
   const [made, setMade] = useState<CreatedWebhook | null>(null)
-  const create = async (body: DraftBody) => {
-    setMade(await request<CreatedWebhook>(COLLECTION, { method: 'POST', body }))
-    asked.again()
+  const [isTested, setTested] = useState(false)
+  // A new one is among those that are asked for next, at once.
+  const ask = useCallback(
+    (signal: AbortSignal) => request<Webhooks>(COLLECTION, { signal }),
+    [made?.id],
+  )
+  const { answer: list, error } = usePolled(ask, { periodMs: PERIOD_MS })
+  const create = async (body: DraftBody, isWithTest: boolean) => {
+    const created = await request<CreatedWebhook>(COLLECTION, { method: 'POST', body })
+    // It is made, whatever comes of the test: its page says it.
+    if (isWithTest) {
+      const path = `${COLLECTION}/${encodeURIComponent(created.id)}/test`
+      await request<Delivery>(path, { method: 'POST' }).catch(() => undefined)
+    }
+    setTested(isWithTest)
+    setMade(created)
   }
   return html`
     <h1>Webhooks</h1>
@@ -45,18 +59,20 @@ function AllWebhooks() {
           title="The secret of your new webhook" what="secret" secret=${made.secret} command=${null}
           onDone=${() => setMade(null)}
         >
-          <p>With it your receiver checks that a post is ours. Next: <a href=${hrefOf('webhooks', made.id)}>send a
-            test to ${made.url}</a>.</p>
+          <p>With it your receiver checks that a post is ours. Next: <a href=${hrefOf('webhooks', made.id)}>${
+            isTested ? 'see what came of the test' : html`send a test to ${made.url}`
+          }</a>.</p>
         <//>`
     }
     <section class="card stack" aria-labelledby="webhooks">
       <h2 id="webhooks">Yours</h2>
-      <${Unanswered} asked=${asked} what="your webhooks" />
-      ${asked.kind === 'answered' ? html`<${WebhookList} webhooks=${asked.answer.webhooks} />` : null}
+      ${list === null && error === null ? html`<${Waiting} what="your webhooks" />` : null}
+      ${error === null ? null : html`<${Failure} error=${error} />`}
+      ${list === null ? null : html`<${WebhookList} webhooks=${list.webhooks} />`}
     </section>
     <section class="card stack" aria-labelledby="new">
       <h2 id="new">A new webhook</h2>
-      <${WebhookForm} key=${made?.id ?? 'first'} initial=${EMPTY_DRAFT} verb="Make the webhook" send=${create} />
+      <${WebhookForm} key=${made?.id ?? 'first'} initial=${EMPTY_DRAFT} verb="Make the webhook" testVerb="Make it and send a test" send=${create} />
     </section>
   `
 }
@@ -87,7 +103,7 @@ function OneWebhook({ id }: { readonly id: string }) {
         onDeleted=${() => setDeleted(true)}
       />
     </section>
-    <${WebhookDeliveries} path=${path} sent=${sent} onSettled=${asked.again} />`
+    <${WebhookDeliveries} path=${path} url=${webhook.url} sent=${sent} onSettled=${asked.again} />`
 }
 
 function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {

@@ -1,5 +1,6 @@
 // Large trades of both venues, newest first, live, narrowed by dollars, venue and side; each leads to its market and,
-// where the venue names it, to the wallet. Not for: a wallet's own trades (pages/wallet.ts). Upholds DASH62, DASH63.
+// where the venue names it, to the wallet. Not for: a wallet's own trades (pages/wallet.ts). Upholds DASH62, DASH63,
+// DASH81.
 
 import { nowMs } from '../browser.ts'
 import { countText, localDay, priceText, shortId, sizeText, usdText } from '../format.ts'
@@ -11,9 +12,10 @@ import {
   chosenNumber,
   InputField,
 } from '../parts/lists/filter-fields.ts'
-import { useVenues } from '../parts/lists/venues.ts'
+import { useVenues, venueText, wholeVenueText } from '../parts/lists/venues.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Time } from '../parts/time.ts'
+import { TradedWords, tradedOf } from '../parts/traded.ts'
 import { useWhales, WHALE_ROWS_MAX, type WhaleRow } from '../parts/whales/feed.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 
@@ -21,6 +23,11 @@ import { hrefOf, type PageProps } from '../route.ts'
 const KEPT_USD = 1_000
 const TOLD_USD = 5_000
 const SIDES = ['', 'buy', 'sell'] as const
+const SIDE_WORDS = {
+  '': 'both',
+  buy: 'towards the first outcome: bought Yes or sold No',
+  sell: 'towards the second outcome: sold Yes or bought No',
+} as const
 
 export function WhalesPage({ place }: PageProps) {
   const bounds = { min: KEPT_USD, max: Number.MAX_SAFE_INTEGER, otherwise: TOLD_USD }
@@ -36,17 +43,17 @@ export function WhalesPage({ place }: PageProps) {
         bounds=${{ min: KEPT_USD, step: 'any', required: 'required' }}
         choose=${(usd: string) => changeQuery(place, { usd })} />
       <${ChoiceField} label="Venue" value=${platform}
-        choices=${[['', 'both'], ...venues.map((name) => [name, name])]}
+        choices=${[['', 'both'], ...venues.map((name) => [name, wholeVenueText(name)])]}
         choose=${(venue: string) => changeQuery(place, { venue })} />
       <${ChoiceField} label="Side" value=${side}
-        choices=${SIDES.map((word) => [word, word === '' ? 'both' : word])}
+        choices=${SIDES.map((word) => [word, SIDE_WORDS[word]])}
         choose=${(word: string) => changeQuery(place, { side: word })} />
     </form>
     <p class="muted">${
       usdMin < TOLD_USD
         ? html`New trades appear by themselves from ${usdText(TOLD_USD)} on; smaller ones when you${' '}
             <button type="button" class="inline" onClick=${again}>ask again</button>.`
-        : 'New trades appear by themselves. Side and price are in the first outcome of the market.'
+        : 'New trades appear by themselves.'
     }</p>
     ${kind === 'waiting' && rows.length === 0 ? html`<${Waiting} what="large trades" />` : null}
     ${kind === 'failed' ? html`<${Failure} error=${error} retry=${again} />` : null}
@@ -60,28 +67,29 @@ export function WhalesPage({ place }: PageProps) {
 }
 
 function tape(rows: readonly WhaleRow[]) {
-  return html`<div class="card"><div class="scroll-x"><table class="list whales">
+  return html`<div class="card"><div class="scroll-x"><table class="list stacked whales">
     <caption class="muted">The newest ${countText(rows.length)}${rows.length === WHALE_ROWS_MAX ? '; older ones are left out' : ''}</caption>
     <thead><tr>
-      <th scope="col">Time</th><th scope="col" class="num">Dollars</th>
-      <th scope="col">Side</th><th scope="col" class="num">Price</th>
-      <th scope="col">Market</th><th scope="col" class="num">Contracts</th><th scope="col">Wallet</th>
+      <th scope="col">Time</th><th scope="col">Market</th><th scope="col">Trade</th>
+      <th scope="col" class="num">Price</th><th scope="col" class="num">Contracts</th>
+      <th scope="col" class="num">Value</th><th scope="col">Wallet</th>
     </tr></thead>
     <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
   </table></div></div>`
 }
 
 function Row({ row }: { readonly row: WhaleRow }) {
-  const { marketId, question, side, outcome, wallet } = row
+  const { marketId, question, wallet } = row
+  const done = tradedOf(row, null)
   return html`<tr class=${row.isLive ? 'fresh' : ''} data-whale=${row.id}>
-    <td class="when moment"><${Time} atMs=${row.atMs} style=${isOfToday(row) ? 'clock' : 'full'} /></td>
-    <td class="num usd">${usdText(row.usd)}</td>
-    <td class=${side === 'buy' ? 'side up' : 'side down'}>${side}</td>
-    <td class="num price">${priceText(row.price)}</td>
+    <td class="when" data-label="Time"><${Time} atMs=${row.atMs} style=${isOfToday(row) ? 'clock' : 'full'} /></td>
     <td class="question"><a href=${hrefOf('market', marketId)}>${question}</a>
-      <span class="muted below">${row.platform}${outcome === null ? '' : `, ${outcome} traded`}</span></td>
-    <td class="num size">${sizeText(row.size)}</td>
-    <td class="when who">${
+      <span class="muted below">${venueText(row.platform)}</span></td>
+    <td class="what wide"><${TradedWords} of=${done} /></td>
+    <td class="num" data-label="Price">${priceText(done.price)}</td>
+    <td class="num" data-label="Contracts">${sizeText(row.size)}</td>
+    <td class="num" data-label="Value">${usdText(row.usd)}</td>
+    <td class="when" data-label="Wallet">${
       wallet === null
         ? html`<span class="muted">not told</span>`
         : html`<a href=${hrefOf('wallet', wallet)} title=${wallet}>${shortId(wallet)}</a>`

@@ -7,6 +7,7 @@ import { durationText } from '../format.ts'
 import { html } from '../html.ts'
 import { useSignal } from '../signal.ts'
 import { feeds, type StreamState, streamState } from '../stream.ts'
+import { POLL_MS } from '../stream-poll.ts'
 
 export function ConnectionLine() {
   const state = useSignal(streamState)
@@ -43,6 +44,12 @@ function wordsOf({ state, reason, isLost }: StreamState): string | null {
     case 'off':
     case 'live':
       return null
+    case 'offline':
+      return 'This browser is offline: what is shown is not live.'
+    case 'late':
+      return 'Nothing has come from the server for some seconds: what is shown may be old.'
+    case 'polling':
+      return `No live stream${why}: what is shown is read anew every ${durationText(POLL_MS)}.`
     case 'connecting':
       // The first time it takes a moment: a line that comes and goes would only move the page.
       return isLost ? 'Connection lost: connecting again…' : null

@@ -2,8 +2,10 @@
 // Not for: finding them (actors/arbitrage/arbitrage.ts). Upholds ARBSTREAM1, ARBSTREAM2.
 
 import { Type } from '@sinclair/typebox'
+import type { EngineView } from '../../../actors/views.ts'
 import type { ArbitrageUpdate } from '../../../engine/events.ts'
 import { ringArbitrageMax } from '../../../engine/limits.ts'
+import type { MarketRef } from '../../../engine/market/market.ts'
 import { writeValue } from '../../../engine/msgpack-writer.ts'
 import { CLOSE_REASONS } from '../../../engine/opportunity.ts'
 import { MICROS } from '../../../engine/units.ts'
@@ -69,6 +71,16 @@ function isIn(lane: Lane, update: LoggedUpdate): boolean {
   return profit >= asked.min_profit_usd * MICROS && edge >= asked.min_edge
 }
 
+/** Of a pair the first leg is the first venue's; another venue's market is first only in a basket of its own event. */
+function whyMute({ catalog }: EngineView, { venue, number }: MarketRef): string | null {
+  const [first] = catalog.names.keys
+  if (first === undefined || venue === first) return null
+  const slug = catalog.byNumber(number)?.summary.event ?? null
+  const event = slug === null ? null : catalog.event(venue, slug)
+  if (event !== null && event.winnerAmong !== null) return null
+  return `an opportunity is told under its first leg's market, which is ${catalog.names.platform(first)}'s: give the id of the market there that is matched with this one, or *`
+}
+
 /** Baskets of outcomes that earn after depth and fees. */
 export const arbitrage: Channel = {
   name: NAME,
@@ -101,6 +113,7 @@ export const arbitrage: Channel = {
       table: null,
       lanes: LANES.map(({ lane }) => lane),
       isIn,
+      whyMute: (market) => whyMute(parts.engine, market),
       write: (encoder, update, epoch) =>
         update.kind === 'arbitrage' ? arbitrageMessage(encoder, update, epoch) : null,
     }),

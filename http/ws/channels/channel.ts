@@ -6,14 +6,14 @@ import type { TSchema } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import type { Stamp, Update } from '../../../engine/events.ts'
-import type { MarketNumber } from '../../../engine/market/market.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Publisher } from '../../../engine/publisher.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Lane, LanedChannel } from '../fan-out/lanes.ts'
 import type { Slices } from '../fan-out/slices.ts'
 import type { ChannelLog } from '../resume/message-log.ts'
-import type { Resume } from '../session/desk.ts'
+import type { Resume } from '../session/hub-access.ts'
 
 /** How the messages of a channel come; the offsets of those that send every change stand in heartbeats. */
 export type Delivery = 'every' | 'conflated' | 'everyOrConflated' | 'perSecond'
@@ -65,6 +65,8 @@ export interface OpenChannel {
   readonly log?: ChannelLog
   /** How `since` is answered, of a channel that neither has a log nor begins with its states. */
   readonly resume?: Resume
+  /** Why nothing is ever told under a market, and what to ask for instead; null: something may be. */
+  readonly whyMute?: ((market: MarketRef) => string | null) | undefined
   /** The market is gone for good: what is kept under its number goes too. */
   forget?(market: MarketNumber): void
   /** Stops its timers. */

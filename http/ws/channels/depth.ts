@@ -132,7 +132,7 @@ class DepthChannel implements OpenChannel {
   state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
     const facts = LANES.find((each) => each.lane === lane)
     if (facts === undefined) return null
-    const book = view.book(facts.options.levels)
+    const book = view.levels(facts.options.levels)
     return encoder.message(facts.kind, view.ref, book, book)
   }
 
@@ -144,7 +144,7 @@ class DepthChannel implements OpenChannel {
     const { engine, fanOut } = this.#parts
     const view = engine.catalog.byNumber(market.number)
     if (view === null) return
-    const book = view.book(options.levels)
+    const book = view.levels(options.levels)
     fanOut.send(lane, market, 'state', (encoder) => {
       const message = encoder.message(kind, market, update, book)
       return reason === null ? message : [encoder.resync(NAME, market, reason), message]

@@ -13,6 +13,7 @@ import type { ChannelParts, OpenChannel } from './channel.ts'
 /** A channel with a log, in one server. */
 export class LoggedChannel implements OpenChannel {
   readonly log: ChannelLog
+  readonly whyMute: OpenChannel['whyMute']
   seen: number
   readonly #parts: ChannelParts
   readonly #name: CountedChannel
@@ -31,12 +32,14 @@ export class LoggedChannel implements OpenChannel {
       /** The lanes, of a channel with options, and which messages each gets. */
       lanes?: readonly Lane[]
       isIn?: ChannelLog['isIn']
+      whyMute?: OpenChannel['whyMute']
     },
   ) {
     const { name, capacity, table, write, isIn } = set
     this.#parts = parts
     this.#name = name
     this.#lanes = set.lanes ?? [name]
+    this.whyMute = set.whyMute
     this.seen = parts.publisher.offset(name)
     const { present } = parts.engine.tradeLog
     const log = new MessageLog({ channel: name, present, offset: this.seen, capacity, table })

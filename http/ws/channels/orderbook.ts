@@ -22,7 +22,7 @@ import { laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import { resumeBooks } from '../resume/book-resume.ts'
 import { RecentBookUpdates, resyncReason } from '../resume/recent-book-updates.ts'
-import type { Resume } from '../session/desk.ts'
+import type { Resume } from '../session/hub-access.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 
 /** Its name, which is that of the publisher's counters of book changes too. */
@@ -179,7 +179,7 @@ class Orderbook implements OpenChannel {
     this.seen = parts.publisher.offset(ORDERBOOK)
     this.#recent = new RecentBookUpdates(this.seen)
     const books = { channel: ORDERBOOK, recent: this.#recent, write: bookUpdate }
-    this.resume = (connection, desk, wanted) => resumeBooks(connection, desk, { ...wanted, books })
+    this.resume = (connection, hub, wanted) => resumeBooks(connection, hub, { ...wanted, books })
   }
 
   onUpdate(update: Update): void {

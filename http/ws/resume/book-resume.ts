@@ -10,8 +10,8 @@ import type { CommandId, Since } from '../command.ts'
 import type { Encoder, Frame, ResyncReason } from '../encode/encoder.ts'
 import type { ChannelName, WideKey } from '../fan-out/lanes.ts'
 import { type Connection, skipsPerTurn } from '../session/connection.ts'
-import type { Desk } from '../session/desk.ts'
 import { subscribeSingles, subscribeWide } from '../session/fill.ts'
+import type { HubAccess } from '../session/hub-access.ts'
 import type { Resolved } from '../session/resolve.ts'
 import { contains } from '../session/subscriptions.ts'
 import type { RecentBookUpdates, Replacement } from './recent-book-updates.ts'
@@ -33,12 +33,12 @@ interface Books {
 /** Subscribes to books since an offset. False: answered by `resumed`; true: `synced` is due. */
 export function* resumeBooks(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   wanted: { id: CommandId; since: Since; resolved: Resolved; books: Books },
 ): Generator<void, boolean> {
   const { id, since, resolved, books } = wanted
   const { channel, recent } = books
-  const isOurs = since.epoch === desk.publisher.epoch
+  const isOurs = since.epoch === hub.publisher.epoch
   const subscriptions = connection.subscriptions.of(channel)
   const isWithin =
     resolved.kind === 'wide'
@@ -51,17 +51,17 @@ export function* resumeBooks(
   }
   // What is live already by a wider subscription would be overtaken by it: a new state is simpler.
   if (isWithin || !isOurs || !recent.reachesBack(since.offset)) {
-    yield* startAgain(connection, desk, target, isOurs ? 'slow_consumer' : 'restart')
+    yield* startAgain(connection, hub, target, isOurs ? 'slow_consumer' : 'restart')
     return true
   }
   leave(connection, target)
-  const resume = new BookResume(connection, desk, { target, books, since: since.offset })
+  const resume = new BookResume(connection, hub, { target, books, since: since.offset })
   if (!(yield* resume.run())) {
-    yield* startAgain(connection, desk, target, 'slow_consumer')
+    yield* startAgain(connection, hub, target, 'slow_consumer')
     return true
   }
   listen(connection, target)
-  const { epoch } = desk.publisher
+  const { epoch } = hub.publisher
   const replayed = resume.count
   const { newest: offset } = recent
   connection.reply('resumed', { id, channel, replayed, epoch, offset })
@@ -71,16 +71,16 @@ export function* resumeBooks(
 /** `resync` and a snapshot for every market, each live from its own on. */
 function* startAgain(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   { channel, key, refs }: Target,
   reason: ResyncReason,
 ): Generator<void, void> {
   const before = ({ ref }: MarketView) =>
     connection.send(connection.encoder.resync(channel, ref, reason))
-  if (key !== null) yield* subscribeWide(connection, desk, { lane: channel, key, before })
+  if (key !== null) yield* subscribeWide(connection, hub, { lane: channel, key, before })
   else {
     const list = [...refs.values()]
-    yield* subscribeSingles(connection, desk, { lane: channel, refs: list, before })
+    yield* subscribeSingles(connection, hub, { lane: channel, refs: list, before })
   }
 }
 
@@ -110,7 +110,7 @@ class BookResume {
   /** Updates sent. */
   count = 0
   readonly #connection: Connection
-  readonly #desk: Desk
+  readonly #hub: HubAccess
   readonly #target: Target
   readonly #books: Books
   readonly #since: number
@@ -124,11 +124,11 @@ class BookResume {
 
   constructor(
     connection: Connection,
-    desk: Desk,
+    hub: HubAccess,
     wanted: { target: Target; books: Books; since: number },
   ) {
     this.#connection = connection
-    this.#desk = desk
+    this.#hub = hub
     this.#target = wanted.target
     this.#books = wanted.books
     this.#since = wanted.since
@@ -199,7 +199,7 @@ class BookResume {
 
   #replace({ market, reason }: Replacement): void {
     const books = this.#books.recent
-    const { engine } = this.#desk
+    const { engine } = this.#hub
     const view = engine.catalog.find(market.id)
     const serial = books.replacement(market.number)?.serial ?? 0
     this.#snapshots.set(market.number, { offset: books.newest, serial })

@@ -5,8 +5,8 @@ import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import { type ChannelName, channelOfLane } from '../fan-out/lanes.ts'
 import { type Connection, skipsPerTurn, type Task } from '../session/connection.ts'
-import type { Desk } from '../session/desk.ts'
 import { fill, idsOf } from '../session/fill.ts'
+import type { HubAccess } from '../session/hub-access.ts'
 import { Row } from '../session/row.ts'
 import { type Audience, tellLost } from './losses.ts'
 import type { ChannelLog, LostRange } from './message-log.ts'
@@ -20,35 +20,35 @@ export interface Lag {
 }
 
 /** Makes up for a lag: `resync` of every state, the missed messages, then the states. */
-export function* catchUp(connection: Connection, desk: Desk, lag: Lag): Task {
-  yield* resyncAll(connection, desk)
+export function* catchUp(connection: Connection, hub: HubAccess, lag: Lag): Task {
+  yield* resyncAll(connection, hub)
   yield
-  for (const channel of desk.lanes.names) {
-    const log = desk.logOf(channel)
-    if (log !== null) yield* catchUpLog(connection, desk, log, lag)
+  for (const channel of hub.lanes.names) {
+    const log = hub.logOf(channel)
+    if (log !== null) yield* catchUpLog(connection, hub, log, lag)
   }
-  for (const channel of stateChannels(desk)) {
+  for (const channel of stateChannels(hub)) {
     const { wide, singles } = connection.subscriptions.of(channel)
     for (const { ref, lane } of singles.values()) {
-      const view = desk.engine.catalog.find(ref.id)
+      const view = hub.engine.catalog.find(ref.id)
       if (view !== null) connection.begin(lane, view)
       yield
     }
     for (const [key, lane] of wide) {
-      const row = new Row({ connection, lane, key, ids: idsOf(desk, key) })
-      yield* fill(connection, desk, row, () => {})
+      const row = new Row({ connection, lane, key, ids: idsOf(hub, key) })
+      yield* fill(connection, hub, row, () => {})
     }
   }
   connection.resumeLive()
 }
 
 /** The channels whose subscriptions begin with a state. */
-function stateChannels({ lanes }: Desk): readonly ChannelName[] {
+function stateChannels({ lanes }: HubAccess): readonly ChannelName[] {
   return lanes.names.filter((name) => lanes.hasState(name))
 }
 
 /** The missed messages of all subscriptions to a channel, then live in the same turn. */
-function* catchUpLog(connection: Connection, desk: Desk, log: ChannelLog, lag: Lag): Task {
+function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, lag: Lag): Task {
   const { channel, newest } = log.messages
   const subscriptions = connection.subscriptions.of(channel)
   if (subscriptions.count === 0) return
@@ -59,31 +59,31 @@ function* catchUpLog(connection: Connection, desk: Desk, log: ChannelLog, lag: L
   const from = log.messages.behind(lag.after.get(channel) ?? newest)
   if (from !== null) {
     // Told at once, since each message moves the client's position on.
-    const onLost = (range: LostRange) => tellLost(connection, desk, { channel, audience, range })
+    const onLost = (range: LostRange) => tellLost(connection, hub, { channel, audience, range })
     const countMax = Number.POSITIVE_INFINITY
     const laneOf = (market: MarketRef) => subscriptions.laneOf(market) ?? channel
-    yield* replay(connection, desk, { log, from, audience, laneOf, onLost, countMax })
+    yield* replay(connection, hub, { log, from, audience, laneOf, onLost, countMax })
   }
   for (const [key, lane] of subscriptions.wide) connection.listen(lane, key)
   for (const [number, { lane }] of subscriptions.singles) connection.listen(lane, number)
   if (from !== null) return
-  const range = { fromMs: lag.sinceMs, toMs: desk.clock.nowMs(), count: null }
-  tellLost(connection, desk, { channel, audience, range })
+  const range = { fromMs: lag.sinceMs, toMs: hub.clock.nowMs(), count: null }
+  tellLost(connection, hub, { channel, audience, range })
 }
 
 /**
  * Names every state that is out of sync, in one turn unless they are so many that others would wait
  * (nothing live comes between); an interrupted row begins again.
  */
-function* resyncAll(connection: Connection, desk: Desk): Task {
+function* resyncAll(connection: Connection, hub: HubAccess): Task {
   let told = 0
-  for (const channel of stateChannels(desk)) {
+  for (const channel of stateChannels(hub)) {
     const { wide, singles } = connection.subscriptions.of(channel)
     const tell = (ref: MarketRef): void =>
       connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))
     for (const { ref } of singles.values()) tell(ref)
     for (const key of wide.keys()) {
-      for (const view of desk.engine.catalog.markets(key === '*' ? null : key)) {
+      for (const view of hub.engine.catalog.markets(key === '*' ? null : key)) {
         tell(view.ref)
         told += 1
         if (told % skipsPerTurn === 0) yield
@@ -99,5 +99,5 @@ function* resyncAll(connection: Connection, desk: Desk): Task {
     if (told % skipsPerTurn === 0) yield
   }
   row.restart()
-  desk.openRow(row)
+  hub.openRow(row)
 }

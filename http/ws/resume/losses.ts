@@ -4,7 +4,7 @@
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { ChannelName, WideKey } from '../fan-out/lanes.ts'
 import type { Connection } from '../session/connection.ts'
-import type { Desk } from '../session/desk.ts'
+import type { HubAccess } from '../session/hub-access.ts'
 import { contains } from '../session/subscriptions.ts'
 import type { Loss, LostRange } from './message-log.ts'
 
@@ -27,11 +27,11 @@ export function joined(one: LostRange | null, other: LostRange): LostRange {
 /** Tells of a range in which anything may be lost: one `gap` a venue or market listened to. */
 export function tellLost(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   lost: { channel: ChannelName; audience: Audience; range: LostRange },
 ): void {
   const { channel, audience, range } = lost
-  const { names } = desk.engine.catalog
+  const { names } = hub.engine.catalog
   const keys = audience.wide.includes('*') ? ['*' as const] : audience.wide
   const platforms = keys.flatMap((key) => (key === '*' ? names.platforms : [names.platform(key)]))
   for (const platform of platforms) {
@@ -46,7 +46,7 @@ export function tellLost(
 /** Tells of one loss, if it touches anything listened to. */
 export function tellLoss(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   told: { channel: ChannelName; audience: Audience; loss: Loss },
 ): void {
   const { channel, audience, loss } = told
@@ -55,7 +55,7 @@ export function tellLoss(
     audience.wide.some((key) => contains(key, venue)) ||
     audience.refs.some((ref) => (market === null ? ref.venue === venue : ref.number === market))
   if (!isTouched) return
-  const { catalog } = desk.engine
+  const { catalog } = hub.engine
   const id = market === null ? null : catalog.byNumber(market)?.ref.id
   // A market that is forgotten since has no name any more; its venue has.
   const where =

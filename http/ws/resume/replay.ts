@@ -9,7 +9,7 @@ import type { TimeMs } from '../../../engine/units.ts'
 import type { CommandId, Since } from '../command.ts'
 import type { Lane, WideKey } from '../fan-out/lanes.ts'
 import type { Connection, Task } from '../session/connection.ts'
-import type { Desk } from '../session/desk.ts'
+import type { HubAccess } from '../session/hub-access.ts'
 import type { Resolved } from '../session/resolve.ts'
 import { contains } from '../session/subscriptions.ts'
 import { type Audience, joined, tellLoss, tellLost } from './losses.ts'
@@ -18,7 +18,7 @@ import type { ChannelLog, LoggedUpdate, LogPosition, LostRange, MessageLog } fro
 /** Subscribes, after a replay when there is a `since`. False: that ended in an answer of its own. */
 export function* subscribeLogged(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   wanted: { id: CommandId; lane: Lane; log: ChannelLog; since: Since | null; resolved: Resolved },
 ): Generator<void, boolean> {
   const { id, lane, log, since, resolved } = wanted
@@ -54,12 +54,12 @@ export function* subscribeLogged(
   const from = messages.find(since)
   if (from === null) {
     goLive()
-    const range = { fromMs: null, toMs: desk.clock.nowMs(), count: null }
-    tellLost(connection, desk, { channel, audience, range })
+    const range = { fromMs: null, toMs: hub.clock.nowMs(), count: null }
+    tellLost(connection, hub, { channel, audience, range })
     return true
   }
   connection.isReplaying = true
-  const replayed = yield* answerSince(connection, desk, { log, from, audience, laneOf: () => lane })
+  const replayed = yield* answerSince(connection, hub, { log, from, audience, laneOf: () => lane })
   connection.isReplaying = false
   if (replayed.kind === 'limited') {
     const { epoch, offset } = replayed
@@ -67,7 +67,7 @@ export function* subscribeLogged(
     return false
   }
   goLive()
-  const { epoch } = desk.publisher
+  const { epoch } = hub.publisher
   const { count } = replayed
   connection.reply('resumed', { id, channel, replayed: count, epoch, offset: messages.newest })
   return false
@@ -105,34 +105,34 @@ function takeContained(connection: Connection, { channel }: MessageLog, key: Wid
 /** The missed messages of a command; then, in the same turn, what of them could not be had. */
 function* answerSince(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   wanted: Pick<ReplayWanted, 'log' | 'from' | 'audience' | 'laneOf'>,
 ): Generator<void, Replayed> {
   const { log, from, audience } = wanted
   const { channel } = log.messages
-  yield* tellLosses(connection, desk, { log: log.messages, from, audience })
+  yield* tellLosses(connection, hub, { log: log.messages, from, audience })
   // One range for all that has expired: the position stands still until the answer, so that a client
   // which is cut off in between gets the range at its next resume.
   let lost: LostRange | null = null
-  const replayed = yield* replay(connection, desk, {
+  const replayed = yield* replay(connection, hub, {
     ...wanted,
     countMax: replayTradesMax,
     onLost: (range) => {
       lost = joined(lost, range)
     },
   })
-  if (lost !== null) tellLost(connection, desk, { channel, audience, range: lost })
+  if (lost !== null) tellLost(connection, hub, { channel, audience, range: lost })
   return replayed
 }
 
 /** Losses announced while the client was away, and live ones from before its messages. */
 function* tellLosses(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   { log, from, audience }: { log: MessageLog; from: LogPosition; audience: Audience },
 ): Task {
   for (const loss of log.losses(from)) {
-    tellLoss(connection, desk, { channel: log.channel, audience, loss })
+    tellLoss(connection, hub, { channel: log.channel, audience, loss })
     yield
   }
 }
@@ -158,7 +158,7 @@ interface ReplayWanted {
  */
 export function* replay(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   wanted: ReplayWanted,
 ): Generator<void, Replayed> {
   const { from, audience, laneOf, countMax, onLost } = wanted
@@ -187,7 +187,7 @@ export function* replay(
         const isHole = update === 'lost' || place > offset + 1
         // Some markets' messages alone do not show how many are missing.
         const holeCount = markets === null ? place - offset - (told === null ? 0 : 1) : null
-        if (isHole) lostTo(told?.receivedAtMs ?? desk.clock.nowMs(), holeCount)
+        if (isHole) lostTo(told?.receivedAtMs ?? hub.clock.nowMs(), holeCount)
         if (told !== null && wants(told)) {
           if (count >= countMax) return { kind: 'limited', epoch: run.epoch, offset: place - 1 }
           const frame = write(encoder, told, run.epoch)
@@ -205,7 +205,7 @@ export function* replay(
     // What a run sent last may be missing as well; of one that was killed nothing more is known.
     const end = next === undefined ? log.newest : (run.endOffset ?? offset)
     const endCount = markets === null ? end - offset : null
-    if (offset < end) lostTo(next?.startedAtMs ?? desk.clock.nowMs(), endCount)
+    if (offset < end) lostTo(next?.startedAtMs ?? hub.clock.nowMs(), endCount)
   }
   return { kind: 'done', count }
 }

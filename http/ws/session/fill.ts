@@ -7,7 +7,7 @@ import type { MarketId } from '../../../engine/ids.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { Lane, WideKey } from '../fan-out/lanes.ts'
 import type { Connection, Task } from './connection.ts'
-import type { Desk } from './desk.ts'
+import type { HubAccess } from './hub-access.ts'
 import { Row } from './row.ts'
 
 /** Called before each state; null: a market that is subscribed to already is passed over. */
@@ -16,7 +16,7 @@ type Before = ((view: MarketView) => void) | null
 /** States of single markets, each live from its own on. Within a wide one it stays there. */
 export function* subscribeSingles(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   wanted: { lane: Lane; refs: readonly MarketRef[]; before: Before },
 ): Task {
   const { lane, refs, before } = wanted
@@ -24,7 +24,7 @@ export function* subscribeSingles(
   for (const ref of refs) {
     const known = subscriptions.laneOf(ref)
     if (before === null && known === lane) continue
-    const view = desk.engine.catalog.find(ref.id)
+    const view = hub.engine.catalog.find(ref.id)
     if (view === null) continue
     before?.(view)
     if (subscriptions.covers(ref.venue)) connection.sendState(lane, view)
@@ -40,7 +40,7 @@ export function* subscribeSingles(
 /** States of a whole venue or everything, then one topic in place of them all. */
 export function* subscribeWide(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   wanted: { lane: Lane; key: WideKey; before: Before },
 ): Task {
   const { lane, key, before } = wanted
@@ -48,27 +48,27 @@ export function* subscribeWide(
   const isRepeat = subscriptions.wide.has(key) && before !== null
   if (subscriptions.wideLane(key) === lane && !isRepeat) return
   for (const taken of subscriptions.takeContained(key)) connection.ignore(taken.lane, taken.key)
-  const row = new Row({ connection, lane, key, ids: idsOf(desk, key) })
+  const row = new Row({ connection, lane, key, ids: idsOf(hub, key) })
   connection.row = row
-  yield* fill(connection, desk, row, before ?? (() => {}))
+  yield* fill(connection, hub, row, before ?? (() => {}))
   connection.row = null
   subscriptions.wide.set(key, lane)
 }
 
-export function idsOf(desk: Desk, key: WideKey): readonly MarketId[] {
-  return Array.from(desk.engine.catalog.markets(key === '*' ? null : key), (view) => view.ref.id)
+export function idsOf(hub: HubAccess, key: WideKey): readonly MarketId[] {
+  return Array.from(hub.engine.catalog.markets(key === '*' ? null : key), (view) => view.ref.id)
 }
 
 /** Sends a row's states; ends with its topic live, in the turn of the last of them. */
 export function* fill(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   row: Row,
   before: (view: MarketView) => void,
 ): Task {
-  desk.openRow(row)
+  hub.openRow(row)
   for (let id = row.take(); id !== null; id = row.take()) {
-    const view = desk.engine.catalog.find(id)
+    const view = hub.engine.catalog.find(id)
     // The hub may have sent it already: its book was replaced while the row was on its way.
     if (view === null || row.sent.has(view.ref.number)) continue
     before(view)
@@ -76,6 +76,6 @@ export function* fill(
     row.sent.set(view.ref.number, view.ref)
     yield
   }
-  desk.closeRow(row)
+  hub.closeRow(row)
   connection.listen(row.lane, row.key)
 }

@@ -36,7 +36,7 @@ import {
 import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import type { Connection, Task } from './connection.ts'
-import type { Desk, SliceOutcome } from './desk.ts'
+import type { HubAccess, SliceOutcome } from './hub-access.ts'
 import type { Row } from './row.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { carryOut } from './tasks.ts'
@@ -76,7 +76,7 @@ export class Session implements Connection {
   /** A replay of trades is under way, whose markets are not yet among the subscriptions. */
   isReplaying = false
   readonly #ws: Socket
-  readonly #desk: Desk
+  readonly #hub: HubAccess
   #state: State = { kind: 'live' }
   /** At most commandsWaitingMax; more are refused. */
   readonly #waiting: Command[] = []
@@ -94,13 +94,13 @@ export class Session implements Connection {
   #secondCount = 0
   #unsubscribedSinceMs: number
 
-  constructor(parts: { id: string; caller: Caller; encoder: Encoder; ws: Socket; desk: Desk }) {
+  constructor(parts: { id: string; caller: Caller; encoder: Encoder; ws: Socket; hub: HubAccess }) {
     this.id = parts.id
     this.caller = parts.caller
     this.encoder = parts.encoder
     this.#ws = parts.ws
-    this.#desk = parts.desk
-    this.#unsubscribedSinceMs = parts.desk.clock.monotonicMs()
+    this.#hub = parts.hub
+    this.#unsubscribedSinceMs = parts.hub.clock.monotonicMs()
   }
 
   get isClosed(): boolean {
@@ -127,7 +127,7 @@ export class Session implements Connection {
     this.#ws.subscribe(heartbeatTopic(this.encoder.form))
     this.reply('connected', {
       connection_id: this.id,
-      server_time_ms: this.#desk.clock.nowMs(),
+      server_time_ms: this.#hub.clock.nowMs(),
       heartbeat_s: heartbeatMs / 1000,
       limits: {
         subscriptions: subscriptionsMax,
@@ -135,13 +135,13 @@ export class Session implements Connection {
         message_bytes: commandBytesMax,
       },
     })
-    for (const venue of this.#desk.engine.venues()) this.send(this.encoder.status(venue))
+    for (const venue of this.#hub.engine.venues()) this.send(this.encoder.status(venue))
   }
 
   /** A frame of the client; valid only during the call. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
     if (this.#state.kind === 'leaving') return
-    const nowMs = this.#desk.clock.monotonicMs()
+    const nowMs = this.#hub.clock.monotonicMs()
     if (nowMs - this.#secondStartMs >= 1000) {
       this.#secondStartMs = nowMs
       this.#secondCount = 0
@@ -150,21 +150,21 @@ export class Session implements Connection {
     if (this.#secondCount > commandsPerSecondMax) {
       return this.refuse(null, 'RATE_LIMITED', `at most ${commandsPerSecondMax} commands a second`)
     }
-    const command = parseCommand(bytes, isBinary, this.#desk.lanes)
+    const command = parseCommand(bytes, isBinary, this.#hub.lanes)
     if (command.kind === 'refused') return this.refuse(command.id, command.code, command.message)
     if (this.#waiting.length >= commandsWaitingMax) {
       return this.refuse(command.id, 'RATE_LIMITED', `at most ${commandsWaitingMax} commands wait`)
     }
     this.#waiting.push(command)
     this.#touch()
-    this.#desk.advance(this)
+    this.#hub.advance(this)
   }
 
   /** Answers `error`; the tenth within a minute (RATE_LIMITED apart) ends the connection. */
   refuse(id: CommandId, code: StreamErrorCode, message: string): void {
     this.reply('error', { id, code, message })
     if (code === 'RATE_LIMITED') return
-    const nowMs = this.#desk.clock.monotonicMs()
+    const nowMs = this.#hub.clock.monotonicMs()
     this.#errorTimesMs = this.#errorTimesMs.filter((timeMs) => nowMs - timeMs < 60_000)
     this.#errorTimesMs.push(nowMs)
     if (this.#errorTimesMs.length >= commandErrorsPerMinuteMax) this.end(closeCodes.tooManyErrors)
@@ -185,7 +185,7 @@ export class Session implements Connection {
   #touch(): void {
     if (this.#isTouched) return
     this.#isTouched = true
-    this.#desk.watch(this)
+    this.#hub.watch(this)
   }
 
   /** Sends a market's state and makes it live, in this one turn: nothing may be awaited within. */
@@ -196,14 +196,14 @@ export class Session implements Connection {
 
   /** The present state of a market in a channel that begins with one. */
   sendState(lane: Lane, view: MarketView): void {
-    const frame = this.#desk.state(lane, view, this.encoder)
+    const frame = this.#hub.state(lane, view, this.encoder)
     if (frame !== null) this.send(frame)
   }
 
   listen(lane: Lane, key: MarketNumber | WideKey): void {
     if (this.isClosed) return
     this.#lanes.add(lane)
-    this.#desk.awaken(lane)
+    this.#hub.awaken(lane)
     this.#ws.subscribe(topicOf(this.encoder.form, lane, key))
   }
 
@@ -249,7 +249,7 @@ export class Session implements Connection {
       try {
         outcome = this.#runSlice()
       } catch (error) {
-        this.#desk.log.error({ err: error, connection: this.id }, 'a command failed')
+        this.#hub.log.error({ err: error, connection: this.id }, 'a command failed')
         this.#ending = closeCodes.internal
       }
     })
@@ -259,22 +259,22 @@ export class Session implements Connection {
   }
 
   #runSlice(): SliceOutcome {
-    const startedMs = this.#desk.clock.monotonicMs()
+    const startedMs = this.#hub.clock.monotonicMs()
     for (;;) {
       if (this.isClosed || this.#ending !== null || this.#isBroken) return 'idle'
       const task = this.#tasks[this.#tasks.length - 1]
       if (task === undefined) {
         const command = this.#waiting.shift()
         if (command === undefined) return 'idle'
-        this.#tasks.push(carryOut(this, this.#desk, command))
+        this.#tasks.push(carryOut(this, this.#hub, command))
         continue
       }
       if (this.#ws.getBufferedAmount() > socketBufferBytesLow) return 'blocked'
       if (this.#state.kind === 'catchingUp') {
-        this.#state.progressAtMs = this.#desk.clock.monotonicMs()
+        this.#state.progressAtMs = this.#hub.clock.monotonicMs()
       }
       if (task.next().done === true) this.#tasks.pop()
-      if (this.#desk.clock.monotonicMs() - startedMs > streamSliceMs) return 'more'
+      if (this.#hub.clock.monotonicMs() - startedMs > streamSliceMs) return 'more'
     }
   }
 
@@ -309,7 +309,7 @@ export class Session implements Connection {
   }
 
   #advance(buffered: number): void {
-    if (this.hasWork && buffered <= socketBufferBytesLow) this.#desk.advance(this)
+    if (this.hasWork && buffered <= socketBufferBytesLow) this.#hub.advance(this)
   }
 
   /** Ends a connection that wants nothing for too long. */
@@ -323,15 +323,15 @@ export class Session implements Connection {
 
   /** Takes the topics away at an offset that is noted, while nothing has been lost yet. */
   #lag(buffered: number, nowMs: number): void {
-    this.#desk.countLagging()
+    this.#hub.countLagging()
     const after = new Map<ChannelName, number>()
-    for (const channel of this.#desk.lanes.names) {
-      const log = this.#desk.logOf(channel)
+    for (const channel of this.#hub.lanes.names) {
+      const log = this.#hub.logOf(channel)
       if (log !== null) after.set(channel, log.messages.newest)
     }
     this.#state = {
       kind: 'lagging',
-      sinceMs: this.#desk.clock.nowMs(),
+      sinceMs: this.#hub.clock.nowMs(),
       after,
       bufferedMin: buffered,
       progressAtMs: nowMs,
@@ -342,7 +342,7 @@ export class Session implements Connection {
   /** Takes away every topic but that of status messages. */
   #silence(): void {
     for (const { lane, key } of this.subscriptions.all()) this.ignore(lane, key)
-    if (this.row !== null) this.#desk.closeRow(this.row)
+    if (this.row !== null) this.#hub.closeRow(this.row)
     this.#ws.unsubscribe(heartbeatTopic(this.encoder.form))
   }
 
@@ -355,8 +355,8 @@ export class Session implements Connection {
   #sweepLagging(state: State & { kind: 'lagging' }, buffered: number, nowMs: number): void {
     if (buffered < socketBufferBytesLow) {
       this.#state = { kind: 'catchingUp', progressAtMs: nowMs }
-      this.#tasks.push(catchUp(this, this.#desk, state))
-      this.#desk.advance(this)
+      this.#tasks.push(catchUp(this, this.#hub, state))
+      this.#hub.advance(this)
     } else if (buffered < state.bufferedMin) {
       state.bufferedMin = buffered
       state.progressAtMs = nowMs
@@ -383,7 +383,7 @@ export class Session implements Connection {
   /** Cuts without a frame: the client sees 1006. */
   cut(): void {
     if (this.isClosed) return
-    this.#desk.countClosed(CUT)
+    this.#hub.countClosed(CUT)
     this.#ws.close()
   }
 
@@ -394,7 +394,7 @@ export class Session implements Connection {
       this.#ending = close
       return
     }
-    this.#desk.countClosed(close.code)
+    this.#hub.countClosed(close.code)
     this.#ws.end(close.code, close.reason)
   }
 

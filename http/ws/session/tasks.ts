@@ -8,38 +8,39 @@ import type { Command, CommandId, Since } from '../command.ts'
 import { channelOfLane, type Lane } from '../fan-out/lanes.ts'
 import { subscribeLogged } from '../resume/replay.ts'
 import { type Connection, skipsPerTurn, type Task } from './connection.ts'
-import type { Desk } from './desk.ts'
 import { idsOf, subscribeSingles, subscribeWide } from './fill.ts'
+import type { HubAccess } from './hub-access.ts'
 import { type Resolved, resolve } from './resolve.ts'
 
 /** Stands for no market where only a channel's offset is asked for: numbers begin at 1. */
 const NO_MARKET = 0
 
 /** Carries out one command and answers it. */
-export function* carryOut(connection: Connection, desk: Desk, command: Command): Task {
+export function* carryOut(connection: Connection, hub: HubAccess, command: Command): Task {
   switch (command.kind) {
     case 'subscribe':
-      return yield* subscribe(connection, desk, command)
+      return yield* subscribe(connection, hub, command)
     case 'unsubscribe':
-      return unsubscribe(connection, desk, command)
+      return unsubscribe(connection, hub, command)
     case 'snapshot':
-      return yield* snapshots(connection, desk, command)
+      return yield* snapshots(connection, hub, command)
     case 'list':
-      return yield* list(connection, desk, command.id)
+      return yield* list(connection, hub, command.id)
     case 'ping':
-      return connection.reply('pong', { id: command.id, timestamp_ms: desk.clock.nowMs() })
+      return connection.reply('pong', { id: command.id, timestamp_ms: hub.clock.nowMs() })
   }
 }
 
 function* subscribe(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   command: Command & { kind: 'subscribe' },
 ): Task {
   const { id, since } = command
-  const resolved = resolve(desk.engine.catalog, command.target)
-  if (resolved.kind === 'refused') return connection.refuse(id, 'INVALID_FILTER', resolved.message)
+  const target = resolve(hub.engine.catalog, command.target)
+  if (target.kind === 'refused') return connection.refuse(id, 'INVALID_FILTER', target.message)
   for (const lane of command.lanes) {
+    const resolved = audible(hub, lane, target)
     if (isOtherLane(connection, lane, resolved)) {
       const message = 'a market within a whole venue or * has the options of that subscription'
       return connection.refuse(id, 'INVALID_FILTER', message)
@@ -49,33 +50,45 @@ function* subscribe(
       return connection.refuse(id, 'SUBSCRIPTION_LIMIT', message)
     }
     const channel = channelOfLane(lane)
-    const answered = { id, channel, ...desk.lanes.optionsOf(lane), ...accepted(desk, resolved) }
+    const answered = { id, channel, ...hub.lanes.optionsOf(lane), ...accepted(hub, resolved) }
     connection.reply('subscribed', answered)
-    if (yield* begin(connection, desk, { id, lane, since, resolved })) {
-      synced(connection, desk, id, lane)
+    if (yield* begin(connection, hub, { id, lane, since, resolved })) {
+      synced(connection, hub, id, lane)
     }
   }
+}
+
+/** Without the markets under which the channel never tells anything: these are rejected by name. */
+function audible(hub: HubAccess, lane: Lane, resolved: Resolved): Resolved {
+  if (resolved.kind === 'wide') return resolved
+  const rejected = [...resolved.rejected]
+  const refs = resolved.refs.filter((ref) => {
+    const message = hub.whyMute(channelOfLane(lane), ref)
+    if (message !== null) rejected.push({ market_id: ref.id, code: 'NEVER_TOLD', message })
+    return message === null
+  })
+  return { kind: 'markets', refs, rejected }
 }
 
 /** What a subscription begins with; true when `synced` closes it. */
 function* begin(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   wanted: { id: CommandId; lane: Lane; since: Since | null; resolved: Resolved },
 ): Generator<void, boolean> {
   const { lane, since, resolved } = wanted
   const channel = channelOfLane(lane)
-  const log = desk.logOf(channel)
-  if (log !== null) return yield* subscribeLogged(connection, desk, { ...wanted, log })
-  const resume = desk.resumeOf(channel)
+  const log = hub.logOf(channel)
+  if (log !== null) return yield* subscribeLogged(connection, hub, { ...wanted, log })
+  const resume = hub.resumeOf(channel)
   if (resume !== null && since !== null) {
-    return yield* resume(connection, desk, { ...wanted, since })
+    return yield* resume(connection, hub, { ...wanted, since })
   }
   // A client that comes back gets every present state, also of what looks like a repeat.
   const before = since === null ? null : () => {}
   if (resolved.kind === 'wide') {
-    yield* subscribeWide(connection, desk, { lane, key: resolved.key, before })
-  } else yield* subscribeSingles(connection, desk, { lane, refs: resolved.refs, before })
+    yield* subscribeWide(connection, hub, { lane, key: resolved.key, before })
+  } else yield* subscribeSingles(connection, hub, { lane, refs: resolved.refs, before })
   return true
 }
 
@@ -89,18 +102,18 @@ function isOtherLane(connection: Connection, lane: Lane, resolved: Resolved): bo
   return resolved.refs.some((ref) => (subscriptions.wideLane(ref.venue) ?? lane) !== lane)
 }
 
-function accepted(desk: Desk, resolved: Resolved): Record<string, unknown> {
+function accepted(hub: HubAccess, resolved: Resolved): Record<string, unknown> {
   if (resolved.kind === 'markets') {
     return { accepted: resolved.refs.map((ref) => ref.id), rejected: resolved.rejected }
   }
   if (resolved.key === '*') return { accepted: ['*'], rejected: [] }
-  const platform = desk.engine.catalog.names.platform(resolved.key)
+  const platform = hub.engine.catalog.names.platform(resolved.key)
   return { platform, accepted: [platform], rejected: [] }
 }
 
-function synced(connection: Connection, desk: Desk, id: CommandId, lane: Lane): void {
-  const { epoch } = desk.publisher
-  const { offset } = desk.latest(lane, NO_MARKET)
+function synced(connection: Connection, hub: HubAccess, id: CommandId, lane: Lane): void {
+  const { epoch } = hub.publisher
+  const { offset } = hub.latest(lane, NO_MARKET)
   connection.reply('synced', { id, channel: channelOfLane(lane), epoch, offset })
 }
 
@@ -115,11 +128,11 @@ function hasRoom(connection: Connection, lane: Lane, resolved: Resolved): boolea
 
 function unsubscribe(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   command: Command & { kind: 'unsubscribe' },
 ): void {
   const { id } = command
-  const resolved = resolve(desk.engine.catalog, command.target)
+  const resolved = resolve(hub.engine.catalog, command.target)
   if (resolved.kind === 'refused') return connection.refuse(id, 'INVALID_FILTER', resolved.message)
   for (const channel of command.channels) {
     const subscriptions = connection.subscriptions.of(channel)
@@ -142,19 +155,19 @@ function unsubscribe(
         connection.ignore(single.lane, number)
       }
     }
-    connection.reply('unsubscribed', { id, channel, ...accepted(desk, resolved) })
+    connection.reply('unsubscribed', { id, channel, ...accepted(hub, resolved) })
   }
 }
 
 /** Fresh books at any time, subscribed or not. */
 function* snapshots(
   connection: Connection,
-  desk: Desk,
+  hub: HubAccess,
   command: Command & { kind: 'snapshot' },
 ): Task {
   const unknown: string[] = []
   for (const id of command.marketIds) {
-    const view = desk.engine.catalog.find(id)
+    const view = hub.engine.catalog.find(id)
     if (view === null) {
       unknown.push(id)
       continue
@@ -164,31 +177,31 @@ function* snapshots(
   }
   if (unknown.length > 0) {
     connection.refuse(command.id, 'UNKNOWN_MARKET', `no such market: ${unknown.join(', ')}`)
-  } else synced(connection, desk, command.id, ORDERBOOK)
+  } else synced(connection, hub, command.id, ORDERBOOK)
 }
 
 /** Every subscription with the newest seq of each of its markets. */
-function* list(connection: Connection, desk: Desk, id: CommandId): Task {
+function* list(connection: Connection, hub: HubAccess, id: CommandId): Task {
   const subscriptions: Record<string, unknown>[] = []
-  for (const channel of desk.lanes.names) {
+  for (const channel of hub.lanes.names) {
     const { wide, singles } = connection.subscriptions.of(channel)
     for (const [key, lane] of wide) {
       const seqs: Record<string, number> = {}
       let count = 0
-      for (const marketId of idsOf(desk, key)) {
-        const view = desk.engine.catalog.find(marketId)
-        const seq = view === null ? 0 : desk.latest(lane, view.ref.number).seq
+      for (const marketId of idsOf(hub, key)) {
+        const view = hub.engine.catalog.find(marketId)
+        const seq = view === null ? 0 : hub.latest(lane, view.ref.number).seq
         if (seq > 0) seqs[marketId] = seq
         count += 1
         if (count % skipsPerTurn === 0) yield
       }
       const named =
-        key === '*' ? { market_ids: ['*'] } : { platform: desk.engine.catalog.names.platform(key) }
-      subscriptions.push({ channel, ...desk.lanes.optionsOf(lane), ...named, seqs })
+        key === '*' ? { market_ids: ['*'] } : { platform: hub.engine.catalog.names.platform(key) }
+      subscriptions.push({ channel, ...hub.lanes.optionsOf(lane), ...named, seqs })
     }
     for (const { ref, lane } of singles.values()) {
-      const { seq } = desk.latest(lane, ref.number)
-      subscriptions.push({ channel, ...desk.lanes.optionsOf(lane), market_id: ref.id, seq })
+      const { seq } = hub.latest(lane, ref.number)
+      subscriptions.push({ channel, ...hub.lanes.optionsOf(lane), market_id: ref.id, seq })
     }
   }
   connection.reply('subscriptions', { id, subscriptions })

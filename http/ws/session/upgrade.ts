@@ -27,6 +27,7 @@ import { closeCodes } from '../close-codes.ts'
 import { FORM_OF, type Form } from '../fan-out/lanes.ts'
 import type { Hub } from '../hub.ts'
 import { Session } from './session.ts'
+import type { Tickets } from './tickets.ts'
 import { upgradeRequired } from './upgrade-required.ts'
 
 /** A place comes back when a connection ends, not when the quota's window does. */
@@ -50,6 +51,7 @@ interface UpgradeParts {
   readonly peers: PeerAddresses
   readonly head: RequestHead
   readonly unsent: UnsentAnswers
+  readonly tickets: Tickets
   isDraining(): boolean
 }
 
@@ -75,7 +77,7 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
       guard(() => {
         const holder = ws.getUserData()
         const { id, caller, form } = holder
-        const session = new Session({ id, caller, encoder: hub.encoder(form), ws, desk: hub })
+        const session = new Session({ id, caller, encoder: hub.encoder(form), ws, hub })
         holder.session = session
         hub.add(session)
         session.open()
@@ -115,6 +117,8 @@ class Handshake {
   #closes = false
   #quota: Quota | null = null
   #address = ''
+  /** It counted as a request when its ticket was asked for. */
+  #isPaid = false
   #origin: string | null = null
 
   constructor(parts: UpgradeParts, res: HttpResponse) {
@@ -152,7 +156,12 @@ class Handshake {
       authorization: token === '' ? head.authorization : `Bearer ${token}`,
     }
     const encoding = last('encoding') || 'json'
-    const { caller } = identify(accounts, credentials, false)
+    const ticket = last('ticket')
+    const caller =
+      ticket === ''
+        ? identify(accounts, credentials, false).caller
+        : this.#parts.tickets.take(ticket, accounts)
+    this.#isPaid = ticket !== '' && caller !== null
     const form = formOf(encoding)
     const fault = head.fault ?? (head.hasBody ? 'a handshake has no body' : null)
     if (fault !== null) return this.#refuse(fault)
@@ -175,18 +184,22 @@ class Handshake {
 
   /** Counts the attempt as one request, and says why it may not connect; null when it may. */
   #refusal(caller: Caller | null, isNone: Answer | null): Answer | null {
-    const { accounts } = this.#parts
     if (this.#isOver) return null
-    const quota =
-      caller === null
-        ? accounts.takeAddressRequest(this.#address)
-        : accounts.takeAccountRequest(caller.accountId)
+    const quota = this.#take(caller)
     this.#quota = quota
     if (!quota.isAllowed) return tooMany(quota)
     if (isNone !== null) return isNone
     if (caller === null) return failure('UNAUTHORIZED', 'missing or invalid API key')
     if (this.#parts.isDraining()) return failure('UNAVAILABLE', 'shutting down; come back soon')
     return null
+  }
+
+  #take(caller: Caller | null): Quota {
+    const { accounts } = this.#parts
+    if (this.#isPaid) return accounts.peekAddress(this.#address)
+    return caller === null
+      ? accounts.takeAddressRequest(this.#address)
+      : accounts.takeAccountRequest(caller.accountId)
   }
 
   #upgrade(

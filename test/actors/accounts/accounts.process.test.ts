@@ -1,5 +1,5 @@
 // Accounts, tokens, keys, quotas and sockets, with a fast stand-in for password hashing; the real
-// pool is in test/engine/passwords.test.ts.
+// pool is in test/engine/passwords/passwords.test.ts.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -8,7 +8,7 @@ import { SignJWT, UnsecuredJWT } from 'jose'
 import { Accounts } from '../../../actors/accounts/accounts.ts'
 import { waitAfterFailuresMs } from '../../../actors/accounts/login-throttle.ts'
 import { Quotas } from '../../../actors/accounts/quotas.ts'
-import { isKeyShaped, makeKey, QuotaWindow } from '../../../engine/account.ts'
+import { isKeyShaped, makeKey, QuotaWindow } from '../../../engine/accounts/account.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { keyId } from '../../../engine/ids.ts'
 import type { PasswordPool } from '../../../engine/passwords/passwords.ts'

@@ -6,21 +6,29 @@ import { beforeEach, describe, test } from 'node:test'
 import { Arbitrage } from '../../../actors/arbitrage/arbitrage.ts'
 import type { OpportunityFilter } from '../../../actors/arbitrage/views.ts'
 import { Matches } from '../../../actors/matches/matches.ts'
-import type { ArbitrageUpdate, LastingArbitrage, Level } from '../../../engine/events.ts'
-import type { VenueKey } from '../../../engine/ids.ts'
-import { opportunityAgeMsMax } from '../../../engine/limits.ts'
+import { MatchResults } from '../../../actors/matches/results.ts'
+import type { ArbitrageUpdate, FeedState, LastingArbitrage, Level } from '../../../engine/events.ts'
+import type { NativeMarketId } from '../../../engine/ids.ts'
+import {
+  opportunitiesMax,
+  opportunityAgeMsMax,
+  opportunityLooksMax,
+} from '../../../engine/limits.ts'
 import {
   CURVE_ZERO,
   FEES_UNKNOWN,
   type MarketFees,
   MODEL_UNKNOWN,
 } from '../../../engine/market/fees.ts'
-import { DAY_MS, sizeMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
+import { confirmed } from '../../../engine/matching/search/pair-finder.ts'
+import { edgeOf } from '../../../engine/opportunity.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { DAY_MS, MICROS, sizeMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
 import { FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { judgement } from '../../support/twins/word-judge.ts'
-import { level, NOON } from '../../support/worlds/builders.ts'
+import { bid, change, level, NOON, snapshot, storedMarket } from '../../support/worlds/builders.ts'
 
 const FREE: MarketFees = {
   now: {
@@ -55,8 +63,9 @@ let engine: FakeEngine
 let matches: Matches
 let arbitrage: Arbitrage
 let told: ArbitrageUpdate[]
-let heard: Map<VenueKey, TimeMs | null>
-let table: ReturnType<typeof openMemoryStorage>['opportunities']
+let heard: Map<NativeMarketId, TimeMs | null>
+let storage: ReturnType<typeof openMemoryStorage>
+let table: (typeof storage)['opportunities']
 
 describe('opportunities', () => {
   beforeEach(() => {
@@ -65,12 +74,14 @@ describe('opportunities', () => {
     matches = new Matches({ clock })
     told = []
     heard = new Map()
-    table = openMemoryStorage().opportunities
+    storage = openMemoryStorage()
+    table = storage.opportunities
     const { publisher, metrics, catalog } = engine
     arbitrage = new Arbitrage({
       ...{ clock, publisher, metrics, catalog, matches, table },
       // A feed that was never silenced says something all the time.
-      heardMs: (venue) => (heard.has(venue) ? (heard.get(venue) ?? null) : clock.nowMs()),
+      heardMs: ({ nativeId }) =>
+        heard.has(nativeId) ? (heard.get(nativeId) ?? null) : clock.nowMs(),
     })
     publisher.watch(arbitrage)
     publisher.watch({
@@ -81,6 +92,14 @@ describe('opportunities', () => {
     })
     arbitrage.start()
   })
+
+  /** As a venue tells how its feed stands. */
+  function tellStatus(state: FeedState): void {
+    engine.publisher.publish({
+      ...{ kind: 'status', venue: 'b', platform: 'venue_b', state, lagMs: null, delayMs: 0 },
+      ...{ completeToMs: null, tradesSource: null },
+    })
+  }
 
   const events = () =>
     told.map(({ event, reason }) => (reason === null ? event : `${event} ${reason}`))
@@ -132,13 +151,24 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed prices', 'opened'])
   })
 
-  test('[ARBIT1] of a pair whose outcomes are turned the same side is bought on both', () => {
-    pair(0.5, { inverted: true, outcomeMap: [1, 0] })
+  test('[ARBIT1] of a pair that was read as opposite and a person confirms the same side is bought on both', () => {
+    const read = judgement(79, {
+      ...{ vetoes: ['opposite_side'], inverted: true, outcomeMap: [1, 0] },
+    })
+    const { a, b } = pair(0.5, read, read.score)
+    const legs = [a, b].map((market) => ({ market, outcome: 0 }))
+    assert.deepEqual(arbitrage.quote(legs, null), { isPossible: false, reason: 'not_identical' })
+    matches.put(a, b, confirmed(read), NOON)
+    b.change({ side: 'bid', ...level(0.5, 50) })
+    clock.advance(1)
     // 0.40 and 0.52 for Yes and Yes.
     assert.deepEqual(
       list().map(({ legs, profit }) => [...legs.map(({ outcome }) => outcome), profit]),
       [['Yes', 'Yes', 8_000_000]],
     )
+    const quote = arbitrage.quote(legs, null)
+    assert.ok(quote.isPossible)
+    assert.equal(quote.opportunity.profit, 8_000_000)
   })
 
   test('[ARBIT2] there is nothing below a score of 80, of another relation, or when the turn is not known', () => {
@@ -167,6 +197,72 @@ describe('opportunities', () => {
     assert.deepEqual(events().slice(2), ['opened', 'closed market_closed'])
   })
 
+  test('[ARBIT2] a pair that a person rejects ends its opportunity, also of quiet books and turned outcomes', () => {
+    const { publisher, catalog } = engine
+    const results = new MatchResults({
+      ...{ matches, publisher, table: storage.matches, nowMs: () => clock.nowMs() },
+      market: (number) => catalog.byNumber(number),
+    })
+    for (const set of [{}, { inverted: true, outcomeMap: [1, 0] as const }]) {
+      catalog.byId.clear()
+      told.length = 0
+      const { a, b } = pair(set.inverted === true ? 0.5 : 0.45, set)
+      results.hear({ a: a.ref.number, b: b.ref.number, word: 'rejected' })
+      clock.advance(250)
+      assert.deepEqual(events(), ['opened', 'closed match_changed'])
+      const legs = [a, b].map((market, index) => ({ market, outcome: index }))
+      assert.deepEqual(arbitrage.quote(legs, null), { isPossible: false, reason: 'not_identical' })
+    }
+  })
+
+  test('[ARBIT2] a pair judged anew has its new score within a quarter of a second', () => {
+    const { a, b } = pair(0.45)
+    matches.put(a, b, judgement(85), NOON)
+    clock.advance(300)
+    assert.equal(list()[0]?.matchScore, 85)
+    assert.deepEqual(events(), ['opened', 'changed'])
+    matches.put(a, b, judgement(79), NOON)
+    clock.advance(250)
+    assert.deepEqual(events(), ['opened', 'changed', 'closed match_changed'])
+  })
+
+  test('[ARBIT3] a crossed book leaves nothing, however cheap it looks, until it is whole again', () => {
+    const { publisher, catalog } = engine
+    engine.add('other')
+    const b = engine.add('b', { venue: 'b', fees: FREE })
+    const { open } = storedMarket(
+      { publisher, storage, nowMs: () => clock.nowMs() },
+      { fees: FREE },
+    )
+    const actor = open()
+    const real = new Arbitrage({
+      ...{ clock, publisher, metrics: new Metrics(), matches, table },
+      heardMs: () => clock.nowMs(),
+      catalog: {
+        byNumber: (number) => (number === actor.ref.number ? actor : catalog.byNumber(number)),
+        ...{ marketsOfEvent: () => [], event: () => null },
+      },
+    })
+    publisher.watch(real)
+    matches.put(actor, b, judgement(95), NOON)
+    const legs = [
+      { market: actor, outcome: 1 },
+      { market: b, outcome: 0 },
+    ]
+    const found = () => {
+      clock.advance(1)
+      const quoted = real.quote(legs, null)
+      return [real.ofMarket(b.ref.number).length, quoted.isPossible ? null : quoted.reason]
+    }
+    put(b, [level(0.38, 100)], [level(0.4, 100)])
+    actor.receive(snapshot('m', [level(0.45, 50)], [level(0.47, 50)]))
+    assert.deepEqual(found(), [1, null])
+    actor.receive(change('m', [bid(0.6, 50)]))
+    assert.deepEqual(found(), [0, 'stale_book'])
+    actor.receive(snapshot('m', [level(0.45, 50)], [level(0.47, 50)]))
+    assert.deepEqual(found(), [1, null])
+  })
+
   test('[ARBIT3] a stale book, one that was not heard of for two seconds, and an unknown fee leave nothing', () => {
     const { a, b } = pair(0.45)
     b.isStale = true
@@ -174,24 +270,85 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed stale'])
     b.isStale = false
     clock.advance(250)
-    assert.deepEqual(list(), [], 'it waits for a message')
-    b.change({ side: 'bid', ...level(0.45, 50) })
-    clock.advance(1)
-    heard.set('b', clock.nowMs())
+    assert.equal(list().length, 1)
+    heard.set(b.ref.nativeId, clock.nowMs())
     clock.advance(2_000)
     assert.equal(list().length, 1)
     clock.advance(250)
     assert.deepEqual(events().slice(2), ['opened', 'closed stale'])
-    heard.delete('b')
+    a.change({ side: 'ask', ...level(0.39, 100) })
+    clock.advance(1)
+    assert.deepEqual(list(), [], 'the other book alone opens nothing')
+    const both = [
+      { market: a, outcome: 0 },
+      { market: b, outcome: 1 },
+    ]
+    assert.deepEqual(arbitrage.quote(both, null), { isPossible: false, reason: 'stale_book' })
+    heard.delete(b.ref.nativeId)
     a.summary = { ...a.summary, fees: FEES_UNKNOWN }
     b.change({ side: 'bid', ...level(0.45, 40) })
     clock.advance(1)
     assert.deepEqual(list(), [])
-    const legs = [
-      { market: a, outcome: 0 },
-      { market: b, outcome: 1 },
-    ]
-    assert.deepEqual(arbitrage.quote(legs, null), { isPossible: false, reason: 'fee_unknown' })
+    assert.deepEqual(arbitrage.quote(both, null), { isPossible: false, reason: 'fee_unknown' })
+  })
+
+  test('[ARBIT3] what a silent venue ended is back as soon as its feed is live, without a change of its books', () => {
+    const { a, b } = pair(0.45)
+    heard.set(b.ref.nativeId, null)
+    tellStatus('down')
+    clock.advance(1)
+    assert.deepEqual(events(), ['opened', 'closed stale'])
+    // What opens meanwhile by the other venue's prices is not lost either.
+    const [c, d] = [engine.add('c', { fees: FREE }), engine.add('d', { venue: 'b', fees: FREE })]
+    heard.set(d.ref.nativeId, null)
+    matches.put(c, d, judgement(95), NOON)
+    put(d, [level(0.3, 50)], [level(0.32, 50)])
+    put(c, [level(0.18, 100)], [level(0.2, 100)])
+    clock.advance(2_000)
+    assert.deepEqual(list(), [])
+    heard.clear()
+    tellStatus('live')
+    clock.advance(1)
+    assert.deepEqual(
+      list().map(({ legs }) => legs[0]?.market.number),
+      [c.ref.number, a.ref.number],
+    )
+  })
+
+  test('[ARBIT3] a fee that was announced to fall opens what earns by it within a quarter of a second', () => {
+    const { a } = pair(0.45)
+    const dear = { ...FREE.now, taker: { ...CURVE_ZERO, rateMicros: 900_000 } }
+    const sinceMs = timeMs(clock.nowMs() + 60_000)
+    const next = { ...FREE.now, sinceMs }
+    a.summary = { ...a.summary, fees: { now: dear, next, waivedUntilMs: null } }
+    a.change({ side: 'ask', ...level(0.4, 99) })
+    clock.advance(1)
+    assert.deepEqual(events(), ['opened', 'closed prices'])
+    clock.advance(59_000)
+    assert.deepEqual(list(), [])
+    clock.advance(1_250)
+    assert.equal(list()[0]?.profit, 2_500_000)
+  })
+
+  test('[ARBIT4] one that too many others kept out opens when there is room', () => {
+    const shared = Array.from({ length: opportunitiesMax }, (_, index) => {
+      const a = engine.add(`a${index}`, { fees: FREE })
+      const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
+      matches.put(a, b, judgement(95), NOON)
+      put(a, [level(0.38, 100)], [level(0.4, 100)])
+      put(b, [level(0.45, 50)], [level(0.47, 100)])
+      return a
+    })
+    clock.advance(100)
+    assert.equal(told.length, opportunitiesMax)
+    const { a } = pair(0.45)
+    clock.advance(1_000)
+    assert.deepEqual(arbitrage.ofMarket(a.ref.number), [])
+    const [first] = shared
+    assert.ok(first !== undefined)
+    put(first, [], [])
+    clock.advance(250)
+    assert.equal(arbitrage.ofMarket(a.ref.number).length, 1)
   })
 
   test('[ARBIT4] many changes of one turn are one look, and changes are told at most four times a second', () => {
@@ -210,6 +367,21 @@ describe('opportunities', () => {
     const before = told.length
     clock.advance(5_000)
     assert.equal(told.length, before, 'what has not changed is not told again')
+  })
+
+  test('[ARBIT4] of very many changes of one turn some wait for the next, and none is lost', () => {
+    const pairCount = opportunityLooksMax + 50
+    const markets = Array.from({ length: pairCount }, (_, index) => {
+      const a = engine.add(`a${index}`, { fees: FREE })
+      const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
+      matches.put(a, b, judgement(95), NOON)
+      put(a, [level(0.38, 100)], [level(0.4, 100)])
+      clock.advance(1)
+      return b
+    })
+    for (const b of markets) put(b, [level(0.45, 50)], [level(0.47, 100)])
+    clock.advance(1)
+    assert.equal(told.length, pairCount)
   })
 
   test('[ARBIT9] it is told with the most it has come to, its age four times a second, and its end with what was told before', () => {
@@ -292,6 +464,19 @@ describe('opportunities', () => {
     )
   })
 
+  test('[ARBIT5] a stop ends what is open and keeps its course, and nothing begins behind it', () => {
+    const { b } = pair(0.45)
+    clock.advance(600)
+    arbitrage.stop()
+    assert.deepEqual(events(), ['opened', 'closed stopped'])
+    const [row] = table.range(PAST)
+    assert.deepEqual([row?.past.reason, row?.past.closedAtMs], ['stopped', clock.nowMs()])
+    put(b, [level(0.5, 50)], [])
+    clock.advance(500)
+    assert.equal(told.length, 2)
+    assert.deepEqual(list(), [])
+  })
+
   test('[ARBIT6] the outcomes of an event of which exactly one wins are bought together, only when all of them are known', () => {
     engine.addEvent('race', { winnerAmong: 3 })
     const eventOf = { event: engine.addEvent('race', { winnerAmong: 3 }).summary.nativeId }
@@ -307,6 +492,8 @@ describe('opportunities', () => {
     assert.equal(found?.legs.length, 3)
     assert.equal(found?.profit, 1_000_000)
     assert.equal(found.matchScore, null)
+    assert.equal(found.question, engine.catalog.event('a', 'event-race')?.title)
+    assert.equal(found.legs[2]?.question, z.summary.question)
     // One that stopped trading and has not lost may be the winner.
     z.summary = { ...z.summary, status: 'closed' }
     x.change({ side: 'bid', ...level(0.21, 10) })
@@ -349,11 +536,32 @@ describe('opportunities', () => {
     assert.equal(reasonOf(0, 1), 'not_open')
   })
 
+  test('[ARBIT7] the whole book is bought from, however deep it is', () => {
+    const { a, b } = pair(0.9)
+    const deep = Array.from({ length: 2_000 }, (_, rank) => level(0.1 + rank * 0.0002, 1))
+    put(a, [], deep)
+    put(b, [level(0.9, 10_000)], [])
+    clock.advance(1)
+    // 0.10 + 0.10 for the first, 0.4998 + 0.10 for the last: all earn.
+    const [found] = list()
+    assert.equal(found?.contracts, sizeMicros(2_000_000_000))
+    assert.equal(found.steps.length, 2_000)
+    const legs = [
+      { market: a, outcome: 0 },
+      { market: b, outcome: 1 },
+    ]
+    const quote = (contracts: number) => arbitrage.quote(legs, sizeMicros(contracts * MICROS))
+    const whole = quote(2_000)
+    assert.ok(whole.isPossible)
+    assert.equal(whole.opportunity.profit, found.profit)
+    assert.deepEqual(quote(2_001), { isPossible: false, reason: 'no_depth' })
+  })
+
   test('[ARBIT8] the list has filters, orders and pages, and an id finds its opportunity while it is open', () => {
     const { a, b } = pair(0.45)
     const [found] = list()
     assert.ok(found !== undefined)
-    assert.equal(arbitrage.find(found.id), found)
+    assert.deepEqual(arbitrage.find(found.id), found)
     assert.deepEqual(arbitrage.ofMarket(b.ref.number), [found])
     for (const [set, count] of [
       [{ profitMin: 2.5 }, 1],
@@ -375,5 +583,32 @@ describe('opportunities', () => {
     clock.advance(1)
     assert.equal(arbitrage.find(found.id), null)
     assert.deepEqual(arbitrage.ofMarket(b.ref.number), [])
+  })
+  test('[ARBIT8] what is shown has the age of its books by now, the close that its markets have now, and is found by its own numbers', () => {
+    const { a, b } = pair(0.45)
+    for (const { ref } of [a, b]) heard.set(ref.nativeId, clock.nowMs())
+    clock.advance(700)
+    const ages = () => list()[0]?.legs.map(({ bookAgeMs }) => bookAgeMs)
+    assert.deepEqual(ages(), [700, 700])
+    // A level behind those that are taken: the same numbers, of a newer book.
+    const seqBefore = list()[0]?.legs[1]?.bookSeq ?? 0
+    b.change({ side: 'bid', ...level(0.2, 50) })
+    clock.advance(300)
+    assert.equal(list()[0]?.legs[1]?.bookSeq, seqBefore + 1)
+    assert.deepEqual(ages(), [1_000, 300])
+    const closeAtMs = timeMs(NOON + 9 * DAY_MS)
+    a.summary = { ...a.summary, closeAtMs }
+    b.change({ side: 'bid', ...level(0.2, 60) })
+    clock.advance(1)
+    assert.equal(list()[0]?.closesAtMs, closeAtMs)
+    put(a, [level(0.38, 100)], [level(0.400_003, 0.07), level(0.410_001, 33)])
+    clock.advance(1)
+    const [found] = list()
+    assert.ok(found !== undefined)
+    const edge = edgeOf(found)
+    assert.ok(edge * found.contracts <= found.profit)
+    assert.equal(list({ edgeMin: edge }).length, 1)
+    assert.equal(list({ edgeMin: edge + 0.000_001 }).length, 0)
+    assert.equal(list({ profitMin: found.profit / MICROS }).length, 1)
   })
 })

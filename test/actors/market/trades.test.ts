@@ -59,7 +59,7 @@ async function assertCandles(actor: MarketActor, storage: Storage, what: string)
   for (const [interval, lengthMs] of Object.entries(CANDLE_MS)) {
     const range = { lengthMs, fromMs: 0, lastMs: all.toMs, limit: 10_000 }
     const page = await tradedCandles(actor, range, systemClock)
-    assert.equal(page.hasMore, false)
+    assert.equal(page.olderMs, null)
     assert.deepEqual(page.candles.map(shown), naiveCandles(stored, lengthMs), `${what} ${interval}`)
   }
 }

@@ -7,9 +7,9 @@ import { Matcher } from '../../../actors/matches/matcher.ts'
 import { Matches } from '../../../actors/matches/matches.ts'
 import { MatchVerdicts } from '../../../actors/matches/verdicts.ts'
 import type { LifecycleUpdate } from '../../../engine/events.ts'
-import { PairFinder } from '../../../engine/matching/search/pair-finder.ts'
+import { openPairFinder, PairFinder } from '../../../engine/matching/search/pair-finder.ts'
 import type { MatchTask } from '../../../engine/matching/task.ts'
-import { matchInPlace, openMatchThread } from '../../../engine/matching/thread.ts'
+import { type MatchPort, openMatchThread } from '../../../engine/matching/thread.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
@@ -29,7 +29,7 @@ class Bench {
   verdicts = this.#openVerdicts()
   /** A failure of the next task, and whether the thread forgets everything before it. */
   failure: Error | null = null
-  finder = new PairFinder(wordJudge)
+  finder: Pick<PairFinder<unknown>, 'run'> = new PairFinder(wordJudge)
   matcher = this.open()
 
   constructor() {
@@ -52,15 +52,16 @@ class Bench {
   }
 
   open(): Matcher {
-    const port = matchInPlace({
-      run: (task) => {
+    const port: MatchPort = {
+      run: async (task) => {
         this.tasks.push(task)
         const { failure } = this
         this.failure = null
         if (failure !== null) throw failure
         return this.finder.run(task)
       },
-    })
+      close: async () => undefined,
+    }
     const matcher = new Matcher({
       ...{
         port,
@@ -77,7 +78,7 @@ class Bench {
       readerOf: ({ ref }) => NAMES.of(ref.venue).subjects,
       eventOf: () => null,
     })
-    this.verdicts.onWord((word) => matcher.hear(word))
+    this.verdicts.onWord(matcher)
     return matcher
   }
 
@@ -85,6 +86,11 @@ class Bench {
   judgeOpposite(): void {
     const opposite = () => judgement(79, { vetoes: ['opposite_side'], inverted: true })
     this.finder = new PairFinder({ ...wordJudge, scoreMarkets: opposite })
+  }
+
+  /** From now on markets are judged as the service judges them. */
+  useRealJudge(): void {
+    this.finder = openPairFinder()
   }
 
   /** As after a restart: nothing is left but the storage. */
@@ -212,6 +218,7 @@ describe('the matcher', () => {
       matchHandlers(
         bench.verdicts,
         (text) => [...bench.all.values()].find(({ ref }) => ref.id === text) ?? null,
+        NAMES,
       )
     const say = async (word: string, one: string, other: string) => {
       await handlers()[`match.${word}`]?.({ one: id(one), other: id(other) })
@@ -230,6 +237,58 @@ describe('the matcher', () => {
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
     await assert.rejects(say('confirm', 'a1', 'a2'), /market of each venue/)
     await assert.rejects(say('confirm', 'a1', 'b9'), /no market has the id/)
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER16] a verdict on two families binds all their pairs, those found already too, after a restart too, until it is taken back', async () => {
+    const bench = await started()
+    bench.useRealJudge()
+    for (const venue of ['a', 'b'] as const) {
+      bench.add(venue, `${venue}-choir`, 'Will Bo Quill lead the blue choir by May 9, 2031?')
+    }
+    await bench.settle()
+    const handlers = () => matchHandlers(bench.verdicts, () => null, NAMES)
+    const say = async (word: string, one: string, other: string) => {
+      const answer = await handlers()[`match.${word}`]?.({ one, other })
+      await bench.settle()
+      return JSON.stringify(answer)
+    }
+    const scores = () => bench.pairs.filter((line) => line.startsWith('a-choir'))
+    const [ours, theirs] = ['venue_a:slug-a-ch*', 'venue_b:B-Choir']
+    assert.match(
+      await say('reject', theirs, ours),
+      /"word":"rejected","note":"kept; the pairs of now/,
+    )
+    assert.deepEqual(scores(), ['a-choir-b-choir 70'])
+    const rejected = [...bench.matches.all()].find(({ a }) => a.ref.nativeId === 'a-choir')
+    assert.deepEqual(rejected?.judged.vetoes, ['other_rules'])
+    assert.match(rejected.judged.explanation, /family: b-choir with slug-a-ch\*, rejected by hand/)
+    assert.ok(bench.told.includes('unmatched a-choir b-choir'))
+    bench.reopen()
+    bench.useRealJudge()
+    bench.matcher.start()
+    await bench.settle()
+    assert.deepEqual(scores(), ['a-choir-b-choir 70'])
+    bench.failure = new Error('the thread ended')
+    bench.add('b', 'b5', 'Nothing in particular')
+    await bench.settle()
+    bench.clock.advance(1_000)
+    await bench.settle()
+    assert.deepEqual(scores(), ['a-choir-b-choir 70'], 'a new thread is given it too')
+    await say('confirm', ours, theirs)
+    assert.deepEqual(scores(), ['a-choir-b-choir 100'])
+    await say('forget', ours, theirs)
+    assert.notDeepEqual(scores(), ['a-choir-b-choir 70'])
+    assert.deepEqual(bench.verdicts.all(), [])
+    const refusals: readonly (readonly [string, string, RegExp])[] = [
+      [ours, 'venue_a:other-*', /a family of one venue goes with one of the other/],
+      [ours, 'venue_b_b1', /a family of one venue goes with one of the other/],
+      [ours, 'venue_x:KXRAIN', /no platform is called venue_x/],
+      [ours, 'venue_b:**KX*', /4 characters at least/],
+      [ours, 'venue_b:KX RAIN', /letters, digits/],
+      [ours, `venue_b:${'K'.repeat(201)}`, /at most 200 characters/],
+    ]
+    for (const [one, other, why] of refusals) await assert.rejects(say('reject', one, other), why)
     await bench.matcher.close()
   })
 
@@ -275,6 +334,7 @@ describe('the matcher', () => {
     const handlers = matchHandlers(
       bench.verdicts,
       (text) => [...bench.all.values()].find(({ ref }) => ref.id === text) ?? null,
+      NAMES,
     )
     const say = async (word: string) =>
       JSON.stringify(await handlers[`match.${word}`]?.({ one: 'venue_a_a2', other: 'venue_b_b1' }))
@@ -287,7 +347,7 @@ describe('the matcher', () => {
     bench.judgeOpposite()
     assert.match(
       await say('confirm'),
-      /"score":79,.*"inverted":true,.*"note":"a pair that stays inv/,
+      /"score":100,.*"inverted":true,.*"note":"a pair that stays inv/,
     )
     bench.failure = new Error('the thread ended')
     const waiting = say('forget')
@@ -362,7 +422,7 @@ test('[MATCHER2] without a rejected pair the next best is chosen; a confirmed on
 test('[MATCHER4] in a thread of its own it answers as in place', async () => {
   const thread = openMatchThread()
   try {
-    const place = matchInPlace()
+    const place = openPairFinder()
     const texts = [
       ['a', 'Will Ada Lovelace win the 2026 medal?'],
       ['b', 'Will Ada Lovelace win the 2026 medal?'],

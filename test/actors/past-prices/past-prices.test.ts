@@ -10,6 +10,7 @@ import type { PricePoint } from '../../../actors/views.ts'
 import { systemClock } from '../../../engine/clock.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { nativeEventId, nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import { pastRangesMax } from '../../../engine/limits.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -611,4 +612,65 @@ test('[PAST19] from the end of a resolved market on its price is the settlement'
   assert.deepEqual(at(NOON - DAY_MS), { price: micros(1), timeMs: closeAtMs })
   assert.deepEqual(at(closeAtMs), { price: micros(1), timeMs: closeAtMs })
   assert.equal((await at(closeAtMs - DAY_MS + 1_000))?.price, micros(0.7))
+})
+
+test('[PAST20] a stretch is asked for in windows, the newest first, and once a minute however many ask', async () => {
+  const points = [40, 20, 5, 1].map((days) => point(NOON - days * DAY_MS, days / 100))
+  const { history, asked } = remembering(points)
+  const { past, first, clock } = openPast(history, { createdAtMs: timeMs(NOON - 44 * DAY_MS) })
+  const stretch = { fromMs: timeMs(NOON - 60 * DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
+  const answers = await Promise.all([past.range(first, stretch), past.range(first, stretch)])
+  for (const answer of answers) assert.deepEqual(answer, points, 'ascending')
+  const days = asked.map(({ fromMs, toMs }) => [(NOON - fromMs) / DAY_MS, (NOON - toMs) / DAY_MS])
+  assert.deepEqual(
+    days.map((ends) => ends.map(Math.round)),
+    [
+      [15, 0],
+      [30, 15],
+      [44, 30],
+    ],
+  )
+  await past.range(first, { ...stretch, fromMs: timeMs(NOON - 3 * DAY_MS) })
+  assert.equal(asked.length, 3, 'a shorter stretch is among them')
+  clock.advance(61_000)
+  await past.range(first, stretch)
+  assert.equal(asked.length, 6)
+  const minutes = { fromMs: timeMs(NOON - DAY_MS + 1), toMs: timeMs(NOON), stepMs: 5 * MINUTE_MS }
+  await past.range(first, minutes)
+  assert.ok(
+    asked.slice(6).every(({ fromMs, toMs }) => toMs - fromMs < DAY_MS),
+    'by the minute',
+  )
+  const unborn = { ...stretch, toMs: timeMs(NOON - 50 * DAY_MS) }
+  assert.deepEqual(await past.range(first, unborn), [])
+  assert.equal(asked.length, 7, 'before it existed nobody is asked')
+})
+
+test('[PAST21] an empty answer takes nothing away and is named; the oldest stretch of many is forgotten', async () => {
+  const points = [point(NOON - DAY_MS, 0.4)]
+  const { history, asked } = remembering(points)
+  const { past, first, market, clock } = openPast(history)
+  const stretch = { fromMs: timeMs(NOON - 2 * DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
+  assert.deepEqual(await past.range(first, stretch), points)
+  points.length = 0
+  clock.advance(61_000)
+  const kept = await past.range(first, stretch)
+  assert.deepEqual(kept, [point(NOON - DAY_MS, 0.4)])
+  const before = asked.length
+  for (let number = 2; number <= pastRangesMax + 1; number += 1) {
+    await past.range(market(`m${number}`, number), stretch)
+  }
+  await past.range(first, stretch)
+  assert.equal(asked.length, before + pastRangesMax + 1, 'the first one was forgotten')
+})
+
+test('[PAST13] a venue that does not answer for a stretch is unavailable, and a later question is a new one', async () => {
+  const { history, held, asked } = remembering([])
+  const { past, first } = openPast(history)
+  const stretch = { fromMs: timeMs(NOON - DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
+  held.answer = () => Promise.reject(new Error('down'))
+  await assert.rejects(past.range(first, stretch), isUnavailable)
+  held.answer = async () => {}
+  assert.deepEqual(await past.range(first, stretch), [])
+  assert.equal(asked.length, 2)
 })

@@ -14,7 +14,7 @@ import type {
   TradeEvent,
   TradesSource,
 } from '../../../engine/events.ts'
-import { outcomeId } from '../../../engine/ids.ts'
+import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import {
   delayLookMs,
   lateBooksPerLookMax,
@@ -69,6 +69,7 @@ function openVenue(
     lastDataAtMs: null as TimeMs | null,
     bookDelayMs: 0,
     tradesSource: 'activity' as TradesSource,
+    heardMs: new Map<string, TimeMs>(),
   }
   const ranges: TradeRange[] = []
   const fetched: string[][] = []
@@ -107,6 +108,7 @@ function openVenue(
         bookDelayMs: feed.bookDelayMs,
         tradesSource: feed.tradesSource,
       }),
+      bookHeardMs: (market) => feed.heardMs.get(market) ?? null,
     },
     pastPrices: { read: async () => [] },
     teams: async () => [],
@@ -543,6 +545,18 @@ test('[COVER2] an interval ends with the last data; what follows a silence is an
   feed.lastDataAtMs = null
   clock.advance(2_000)
   assert.ok((actor.liveSinceMs ?? 0) > lastMs + 30_000)
+})
+
+test('[ARBIT3] a book is as young as what carries it, whatever else its venue says, and of no age while the feed is not live', () => {
+  const { actor, clock, feed } = openVenue()
+  const heardMs = clock.nowMs()
+  feed.heardMs.set('x', heardMs)
+  clock.advance(5_000)
+  const heard = () => ['x', 'y'].map((name) => actor.bookHeardMs(nativeMarketId(name)))
+  assert.equal(actor.state, 'live')
+  assert.deepEqual(heard(), [heardMs, null])
+  feed.connectionsOpen = 0
+  assert.deepEqual(heard(), [null, null])
 })
 
 test('[COVER3] a lost connection ends an interval, however soon it is back; a single book does not', () => {

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nativeMarketId } from '../../../engine/ids.ts'
 import { timeMs } from '../../../engine/units.ts'
 import type { StoredMatch, StoredVerdict } from '../../../storage/contract/matches.ts'
 import { NOON_MS } from '../../support/worlds/stored.ts'
@@ -36,29 +35,34 @@ export function matchContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[MATCHTABLE2] a word is kept by both venues’ ids, replaced, taken back, whatever markets there are', async () => {
+  test('[MATCHTABLE2] a word is kept by both venues’ ids or by two families, replaced, taken back, whatever markets there are', async () => {
     let storage = await open()
     const word = (
       a: string,
       b: string,
       said: StoredVerdict['word'] = 'confirmed',
+      on: StoredVerdict['on'] = 'pair',
     ): StoredVerdict => ({
-      ...{ a: nativeMarketId(a), b: nativeMarketId(b), word: said },
+      ...{ on, a, b, word: said },
       atMs: timeMs(NOON_MS),
     })
     const long = word('0x1', 'K'.repeat(900))
-    for (const verdict of [word('0x1', 'KX-1'), word('0x1', 'KX-2'), long]) {
+    const family = word('0x1', 'KX-1', 'rejected', 'family')
+    for (const verdict of [word('0x1', 'KX-1'), word('0x1', 'KX-2'), long, family]) {
       await storage.matchVerdicts.put(verdict)
     }
     storage = await settle(storage)
     await storage.matchVerdicts.put(word('0x1', 'KX-1', 'rejected'))
     await storage.matchVerdicts.remove(word('0x1', 'KX-2'))
     await storage.matchVerdicts.remove(word('0x9', 'KX-9'))
+    await storage.matchVerdicts.remove(word('0x1', 'KX-2', 'confirmed', 'family'))
     storage = await settle(storage)
     const kept = [...storage.matchVerdicts.all()].sort(
-      (one, other) => one.b.length - other.b.length,
+      (one, other) =>
+        Number(one.on === 'family') - Number(other.on === 'family') ||
+        one.b.length - other.b.length,
     )
-    assert.deepEqual(kept, [word('0x1', 'KX-1', 'rejected'), long])
+    assert.deepEqual(kept, [word('0x1', 'KX-1', 'rejected'), long, family])
     await storage.close()
   })
 }

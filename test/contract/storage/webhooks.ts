@@ -10,7 +10,7 @@ import {
   type DeliveryStatus,
   webhookNumber,
 } from '../../../engine/webhooks/webhook.ts'
-import { EVENT_TYPES } from '../../../http/webhooks/event-types.ts'
+import { EVENT_TYPES } from '../../../http/webhooks/types/event-types.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { NOON_MS } from '../../support/worlds/stored.ts'
 import {

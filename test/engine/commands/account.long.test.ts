@@ -13,7 +13,7 @@ import { AdminSocket } from '../../../engine/admin/socket.ts'
 import { systemClock } from '../../../engine/clock.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { testFolder } from '../../support/rigs/data-folder.ts'
 
 const folder = testFolder('account')

@@ -9,6 +9,8 @@ import { describe, test } from 'node:test'
 const COMMANDS = [
   { file: 'engine/main.ts', name: 'npm start' },
   { file: 'bench/run.ts', name: 'npm run bench' },
+  { file: 'test/run.ts', name: 'npm test' },
+  { file: 'test/screenshots.ts', name: 'npm run screenshots' },
   ...readdirSync('engine/commands')
     .filter((file) => readFileSync(`engine/commands/${file}`, 'utf8').includes('await runCommand('))
     .map((file) => ({ file: `engine/commands/${file}`, name: scriptOf(file) })),

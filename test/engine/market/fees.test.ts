@@ -5,16 +5,19 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   CURVE_ZERO,
+  exceedsFees,
   FEES_UNKNOWN,
   type FeeCurve,
   type FeeModel,
   type FeeRounding,
   feeCurve,
+  feeNear,
   feeOf,
   feeOfOrder,
   feesAt,
   isEqualFees,
   MODEL_UNKNOWN,
+  NEAR_ERROR,
   sharedFees,
 } from '../../../engine/market/fees.ts'
 import {
@@ -133,6 +136,43 @@ test('[FEE3] of any price and its complement the fee is the same, and a larger f
     ),
     { seed: 17 },
   )
+})
+
+test('[FEE9] whether a gain is more than the fees of all legs is decided as in fractions, however near they are', () => {
+  const one = 1_000_000n
+  const leg = fc.record({
+    price: fc.integer({ min: 1, max: 999_999 }),
+    rate: fc.integer({ min: 0, max: 1_000_000 }),
+    exponent: fc.integer({ min: 0, max: 3 }),
+  })
+  fc.assert(
+    fc.property(fc.array(leg, { minLength: 1, maxLength: 5 }), (legs) => {
+      const curves = legs.map(({ rate, exponent }) => feeCurve(rate, exponent) ?? CURVE_ZERO)
+      const prices = legs.map(({ price }) => priceMicros(price))
+      // Millionths of a dollar, times one to the seventh.
+      const exact = curves.reduce((sum, { rateMicros, exponent }, index) => {
+        const spread = BigInt(prices[index] ?? 0) * (one - BigInt(prices[index] ?? 0))
+        return (
+          sum + BigInt(rateMicros) * spread ** BigInt(exponent) * one ** BigInt(7 - 2 * exponent)
+        )
+      }, 0n)
+      const floor = Number(exact / one ** 7n)
+      for (const gain of [floor - 1, floor, floor + 1]) {
+        const isMore = gain > 0 && BigInt(gain) * one ** 7n > exact
+        assert.equal(exceedsFees(gain, curves, prices), isMore, `${gain}`)
+      }
+      const near = curves.reduce(
+        (sum, each, index) => sum + feeNear(each, prices[index] ?? priceMicros(0)),
+        0,
+      )
+      assert.ok(Math.abs(near - Number(exact) / Number(one ** 7n)) < NEAR_ERROR)
+    }),
+    { numRuns: 500, seed: 19 },
+  )
+  // Exactly as much: 0.07 × 0.5 × 0.5.
+  const half = [priceMicros(micros('0.5'))]
+  assert.equal(exceedsFees(17_500, [curve('0.07')], half), false)
+  assert.equal(exceedsFees(17_501, [curve('0.07')], half), true)
 })
 
 test('[FEE4] what is unknown has no bound, and is never zero', () => {

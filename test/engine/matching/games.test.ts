@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareGames, gameVerdict } from '../../../engine/matching/compare/games.ts'
+import { MATCH_SCORE, scorePair } from '../../../engine/matching/compare/score.ts'
 import {
   arenaOfSeries,
   arenaOfSlug,
@@ -12,7 +13,10 @@ import {
 import { betOf, isSameKind } from '../../../engine/matching/understand/bets.ts'
 import type { Game } from '../../../engine/matching/understand/game.ts'
 import { gradeNames, gradeSides, SAME_SIDE } from '../../../engine/matching/understand/sides.ts'
-import { understandMarket } from '../../../engine/matching/understand/understand.ts'
+import {
+  understandEvent,
+  understandMarket,
+} from '../../../engine/matching/understand/understand.ts'
 import type { MatchMarket } from '../../../engine/subject.ts'
 import { KALSHI_SUBJECTS } from '../../../engine/venues/kalshi/subjects.ts'
 import { marketA, marketB } from './subjects.ts'
@@ -114,6 +118,13 @@ test('[PROP10] the side asked comes from labels, names, codes and ends; else the
   )
   const tiemann = marketB('KXATPMATCH-31OCT05TIEBUB-TIE', 'Tiemann vs Bubalo')
   assert.equal(gameOf(tiemann).asked, 'first', 'TIE may be a player')
+  // A question behind the pair names its side; its slug has the day in words.
+  const behind = marketA(
+    'Kho Kho League: Marden Lions vs. Osijana Kites - will Osijana Kites win?',
+    'marden-lions-osijana-kites-november-14',
+    '2031-11-20',
+  )
+  assert.deepEqual([gameOf(behind).asked, gameOf(behind).isDaySure], ['second', true])
 })
 
 test('[PROP11] the end of a ticker is the line above or below by league, unless a text says it', () => {
@@ -121,6 +132,16 @@ test('[PROP11] the end of a ticker is the line above or below by league, unless 
   assert.equal(line('KXMLBTOTAL-31JUN101610CINSD-9'), 8.5)
   assert.equal(line('KXNHLTOTAL-31JAN10BOSTOR-6'), 6.5)
   assert.equal(line('KXMLBTOTAL-31JUN101610CINSD-9', 'Over 9.5 runs'), 9.5)
+  // Soccer of clubs counts below the line, in tables or not; national teams above it.
+  assert.equal(line('KXLALIGATOTAL-31MAY10MALVIL-4'), 4.5)
+  assert.equal(line('KXBUNDESLIGASPREAD-31MAY10M05UNI-M051'), 1.5)
+  const tagged = (teams: string, event: string) => {
+    const native = { ticker: `${event}-2`, event_ticker: event, title: `${teams}: Totals` }
+    return gameOf(KALSHI_SUBJECTS.market({ ...native, tags: ['Soccer'] }, null)).line
+  }
+  assert.equal(tagged('Grunfeld vs Altmark', 'KXQUILLCUPTOTAL-31MAY12GRUALT'), 2.5)
+  assert.equal(tagged('Portugal vs Nigeria', 'KXQUILLCUPTOTAL-31MAY12PORNGA'), 1.5)
+  assert.equal(tagged('Portugal vs Sorland', 'KXQUILLCUPTOTAL-31MAY12PORSOR'), 2.5)
   assert.equal(
     gameOf(marketA('Spread: Grunfeld (-2.5)', 'bun-gru-alt-2031-10-05-spread-home-2pt5')).line,
     2.5,
@@ -135,4 +156,85 @@ test('[PROP12] one game is found in either order of its sides, and the side foll
   assert.equal(found.side, 'same')
   const other = gameOf(marketB('KXCS2GAME-31MAR041500SABNW-SAB', 'Sable Esports vs. Northwind'))
   assert.equal(compareGames(a, other).side, 'opposite')
+})
+
+/** Each pair of codes, the end of the market's ticker, and which side Yes means. */
+const CODED = [
+  ['9z vs 3DMAX', 'KXCS2GAME-31APR029Z3DMAX', '9Z', 'first'],
+  ['9z vs 3DMAX', 'KXCS2GAME-31APR0218009Z3DMAX', '3DMAX', 'second'],
+  ['NRG vs Cloud9', 'KXLOLGAME-31APR02NRGC9', 'C9', 'second'],
+  ['100 Thieves vs G2 Esports', 'KXVALORANTGAME-31APR02100TG2', '100T', 'first'],
+  ['Grunfeld vs Sorland 04', 'KXBUNDESLIGAGAME-31OCT04GRUS04', 'S04', 'second'],
+  ['Grunfeld vs Sorland 04', 'KXBUNDESLIGASPREAD-31OCT04GRUS04', 'S042', 'second'],
+  ['Al Naval vs Al Hadid', 'KXSAUDIPLGAME-31FEB03AL-NAL-H', 'AL-H', 'second'],
+  ['Al Naval vs Al Hadid', 'KXSAUDIPLGAME-31FEB03ALNALH', 'ALN', 'first'],
+] as const
+
+for (const [title, event, end, side] of CODED) {
+  test(`[PROP19] codes keep their digits and hyphens: ${end} of ${event}`, () => {
+    const native = { ticker: `${event}-${end}`, event_ticker: event, title: `${title} Winner?` }
+    const game = gameOf(KALSHI_SUBJECTS.market(native, null))
+    assert.equal(game.asked, side)
+    assert.equal(game.run, '', 'both codes are told')
+    // The event alone is the same game.
+    const whole = understandEvent(KALSHI_SUBJECTS.event({ event_ticker: event, title }))
+    assert.equal(gameVerdict(compareGames(game, whole.game ?? game)), 'same')
+    assert.ok(whole.game !== null)
+  })
+}
+
+test('[PROP20] titles without slugs and tickers read as games, of both venues alike', () => {
+  const ours = (question: string, more = {}) =>
+    marketA(question, '', '2031-11-02T00:00:00Z', {
+      gameStartTime: '2031-11-02T00:00:00Z',
+      ...more,
+    })
+  const bare = (title: string, yes: string) =>
+    KALSHI_SUBJECTS.market({ title, yes_sub_title: yes, close_time: '2031-11-02T03:00:00Z' }, null)
+  const teams = { outcomes: '["Celtics","Knicks"]' }
+  const [one, other] = [ours('Celtics vs. Knicks', teams), 'Boston at New York K Winner? (Nov 1)']
+  // The league of both teams is told by their names, the day by the start or the title.
+  assert.equal(gameOf(one).arena.league, 'nba')
+  assert.equal(gameOf(one).isDaySure, true)
+  const found = (a: MatchMarket, b: MatchMarket) => {
+    const { score, vetoes } = scorePair(understandMarket(a), understandMarket(b))
+    return [score >= MATCH_SCORE, ...vetoes]
+  }
+  assert.deepEqual(found(one, bare(other, 'Boston')), [true])
+  assert.deepEqual(found(one, bare(other, 'New York K')), [false, 'opposite_side'])
+  assert.deepEqual(found(one, bare(other.replace('Nov 1', 'Nov 3'), 'Boston')), [
+    false,
+    'other_date',
+  ])
+  const total = 'Boston at New York K: Total Points (Nov 1)'
+  assert.deepEqual(found(ours('Celtics vs. Knicks: O/U 221.5'), bare(total, 'Over 221.5 points')), [
+    true,
+  ])
+  // In a sport that is not played daily the end of trading tells a day that the other title says.
+  const dated = bare('Arsenal vs Tottenham Winner? (Nov 1)', 'Arsenal')
+  const undated = marketA('Arsenal vs. Tottenham', '', '2031-11-01T16:00:00Z')
+  assert.deepEqual(found(undated, dated), [true])
+  // Without a day it is not said which of their games is meant.
+  assert.deepEqual(found(one, bare('Boston at New York K Winner?', 'Boston')), [false])
+  assert.equal(understandMarket(bare('Will rain fall at noon?', 'Yes')).game, null)
+  assert.equal(understandMarket(bare('What will Quist say at the gala?', 'Gala')).game, null)
+})
+
+test('[PROP21] sport and competition are told by what the venues say beside the text', () => {
+  const ours = marketA('Marden vs. Osijana', 'hr1-mar-osi-2031-03-08', '', {
+    outcomes: '["Marden","Osijana"]',
+    tags: [{ label: 'Sports' }, { label: 'Soccer' }],
+  })
+  const theirs = (end: string, more = {}) =>
+    marketB(`KXHNLGAME-31MAR08MAROSI-${end}`, 'Marden vs Osijana Winner?', '', more)
+  const vetoes = (b: MatchMarket) => scorePair(understandMarket(ours), understandMarket(b)).vetoes
+  assert.deepEqual(vetoes(theirs('MAR')), [])
+  // Soccer has a draw: the other side's Yes is no No, though neither title nor ticker says soccer.
+  assert.deepEqual(vetoes(theirs('OSI')), ['other_side'])
+  const metadata = (competition: string) => ({ product_metadata: { competition } })
+  assert.ok(vetoes(theirs('MAR', metadata('College Lacrosse'))).includes('other_sport'))
+  // Two games of one organisation: the tag says esports of both, the competition which.
+  const esports = (competition: string) =>
+    gameOf(theirs('MAR', { tags: ['Esports'], ...metadata(competition) })).arena
+  assert.ok(isOtherArena(esports('Counter-Strike 2'), esports('Dota 2')))
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { eventId } from '../../../engine/webhooks/event-id.ts'
-import { EVENT_TYPES } from '../../../http/webhooks/event-types.ts'
+import { EVENT_TYPES } from '../../../http/webhooks/types/event-types.ts'
 
 /** RFC 4648 base32 by BigInt, as a judge. */
 function naiveId(parts: readonly string[]): string {

@@ -6,7 +6,7 @@ import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, type UsdMicros, usdMicros } from '../../../engine/units.ts'
 import { type EventFacts, wants } from '../../../engine/webhooks/filter.ts'
 import type { WebhookEventType, WebhookFilters } from '../../../engine/webhooks/webhook.ts'
-import { EVENT_TYPES, EVENTS } from '../../../http/webhooks/event-types.ts'
+import { EVENT_TYPES, EVENTS } from '../../../http/webhooks/types/event-types.ts'
 import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
 
 const typeOf = (wanted: string) => EVENTS.find(({ name }) => name === wanted) ?? assert.fail(wanted)

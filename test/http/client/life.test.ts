@@ -107,6 +107,39 @@ describe('the end of a connection', () => {
     assert.equal(rig.of('state').at(-1)?.retry_ms, 0)
   })
 
+  test('[CLIENT15] with tickets each connection asks for one, and its address has neither key nor token; what is refused with 401 ends the client, what fails otherwise or comes too late is asked for again', async () => {
+    const answers: (() => Promise<string>)[] = []
+    let askedCount = 0
+    const rig = await openRig({
+      ticket: () => {
+        askedCount += 1
+        return answers.shift()?.() ?? Promise.resolve(`t ${askedCount}`)
+      },
+    })
+    const { server, client, clock } = rig
+    client.subscribe({ channel: 'trades', all: true })
+    await rig.settle()
+    const refusal = (status: number) => () => Promise.reject(Object.assign(new Error(), { status }))
+    answers.push(refusal(0), refusal(503), () => new Promise<string>(() => {}))
+    server.cutAll()
+    for (const words of ['no ticket was given', 'refused with status 503', 'no ticket came']) {
+      await rig.retry()
+      if (words === 'no ticket came') {
+        await rig.until(() => client.state === 'connecting')
+        // A subscription meanwhile opens no second connection.
+        client.subscribe({ channel: 'whales', all: true })
+        clock.advance(10_000)
+      }
+      await rig.until(() => rig.of('state').at(-1)?.reason === words)
+    }
+    await rig.comeBack()
+    assert.deepEqual(server.urls, ['/v1/ws?ticket=t+1', '/v1/ws?ticket=t+5'])
+    answers.push(refusal(401))
+    server.cutAll()
+    await rig.retry()
+    await rig.until(() => client.state === 'closed')
+  })
+
   test('[CLIENT11] while it is caught up a connection is not compared with a heartbeat', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready

@@ -26,7 +26,12 @@ export interface Rig {
 
 /** Opens a server with these markets and a client to it; both are stopped after the test file. */
 export async function openRig(
-  set: { markets?: readonly string[]; encoding?: 'json' | 'msgpack'; random?: () => number } = {},
+  set: {
+    markets?: readonly string[]
+    encoding?: 'json' | 'msgpack'
+    random?: () => number
+    ticket?: () => Promise<string>
+  } = {},
 ): Promise<Rig> {
   const server = await FakeStream.open(...(set.markets ?? ['venue_a_One', 'venue_a_Two']))
   const clock = new ManualClock()
@@ -34,7 +39,7 @@ export async function openRig(
   let wake: (() => void)[] = []
   const client = connect({
     url: server.url,
-    apiKey: 'key',
+    ...(set.ticket === undefined ? { apiKey: 'key' } : { ticket: set.ticket }),
     encoding: set.encoding ?? 'json',
     WebSocket,
     clock,

@@ -4,8 +4,9 @@
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { after, before, test } from '../../support/rigs/browser-test.ts'
-import { openRealDashboard, type RealDashboard } from '../../support/rigs/dashboard.ts'
+import { after, before, test } from '../../support/browser/browser-test.ts'
+import { sessionCookie } from '../../support/browser/chromium.ts'
+import { openRealDashboard, type RealDashboard } from '../../support/browser/dashboard.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -43,8 +44,9 @@ async function signUp(email: string): Promise<string> {
 async function ask(
   token: string,
   path: string,
+  headers: Readonly<Record<string, string>> = { Authorization: `Bearer ${token}` },
 ): Promise<{ status: number; headers: Headers; text: string }> {
-  const init = { headers: { Authorization: `Bearer ${token}` } }
+  const init = { headers }
   const response = await fetch(`${dashboard.origin}${path}`, init)
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
@@ -204,13 +206,13 @@ test('[DASH24] a password manager knows each field of both forms for what it is'
   await tab.close()
 })
 
-test('[DASH25] after a log-out the page says that the tab holds nothing, and after a token has ended that the session is over', async () => {
+test('[DASH25] after a log-out the page says that the browser holds nothing, and after a token has ended that the session is over', async () => {
   const token = await signUp('leaver@example.com')
   const left = await dashboard.open('#/account', { token })
   await left.page.getByText('leaver@example.com').waitFor()
   await left.page.getByRole('button', { name: 'Log out' }).click()
   await left.page.getByText('You have logged out.').waitFor()
-  assert.equal(await left.page.evaluate(() => sessionStorage.getItem('twinbook.token')), null)
+  assert.deepEqual(await left.page.context().cookies(), [])
   await left.close()
   const expired = await dashboard.open('#/account', { token: `${token}x` })
   await expired.page.getByText('Your session is over').waitFor()
@@ -225,7 +227,12 @@ test('[DASH28] the account page says who it is, the limits, and what is left of 
   // Both requests of the page are answered.
   await page.getByRole('region', { name: 'You' }).getByText('counted@example.com').waitFor()
   const left = Number(await page.locator('[data-left]').innerText())
-  const { headers, text } = await ask(token, '/v1/auth/me')
+  // As the page asks: what it uses up is a budget of its own.
+  const { name, value } = sessionCookie(dashboard.origin, token)
+  const { headers, text } = await ask(token, '/v1/auth/me', {
+    Cookie: `${name}=${value}`,
+    'X-Dashboard': '1',
+  })
   const { user, limits } = JSON.parse(text)
   assert.equal(left, Number(headers.get('x-ratelimit-remaining')) + 1)
   const said = await page.getByRole('region', { name: 'You' }).innerText()
@@ -322,7 +329,7 @@ test('[DASH73] the account is deleted after its password, which Keep and Escape 
   await password.fill(PASSWORD)
   await password.press('Enter')
   await page.getByText('Your account is deleted').waitFor()
-  assert.equal(await page.evaluate(() => sessionStorage.getItem('twinbook.token')), null)
+  assert.deepEqual(await page.context().cookies(), [])
   assert.equal((await ask(token, '/v1/auth/me')).status, 401)
   await enter(page, 'Sign up', email, PASSWORD)
   await page.getByText('No keys yet').waitFor()
@@ -358,5 +365,26 @@ test('[DASH74] a key reads unless the box is ticked, and says what it may; loggi
   await page.getByText('You have logged out.').waitFor()
   assert.equal((await ended).status(), 204)
   assert.equal((await ask(token, '/v1/auth/me')).status, 401)
+  await tab.close()
+})
+
+test('[DASH94] all sessions of the account end by one button, after a question, in this browser too; keys go on', async () => {
+  const email = 'everywhere@example.com'
+  const token = await signUp(email)
+  const elsewhere = await enterFrom('login', email, PASSWORD)
+  const { access_token: other }: { access_token: string } = JSON.parse(await elsewhere.text())
+  const tab = await dashboard.open('#/account', { token })
+  const { page } = tab
+  await page.getByLabel('Name of a new key').fill('stays')
+  await page.getByRole('button', { name: 'Make a key' }).click()
+  const key = await page.locator('.copyable code').first().innerText()
+  await page.getByRole('button', { name: 'End all sessions' }).click()
+  await page.getByRole('button', { name: 'Keep' }).click()
+  assert.equal((await ask(other, '/v1/auth/me')).status, 200)
+  await page.getByRole('button', { name: 'End all sessions' }).click()
+  await page.getByRole('group').getByRole('button', { name: 'End all sessions' }).click()
+  await page.getByText('You have logged out.').waitFor()
+  for (const ended of [token, other]) assert.equal((await ask(ended, '/v1/auth/me')).status, 401)
+  assert.equal((await ask('', '/v1/auth/me', { 'X-API-Key': key })).status, 200)
   await tab.close()
 })

@@ -1,8 +1,8 @@
 // The frame of the dashboard in a real browser: what every page has of it.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from '../../support/rigs/browser-test.ts'
-import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
+import { after, before, test } from '../../support/browser/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 
 let dashboard: FakeDashboard
 before(async () => {
@@ -11,30 +11,41 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-test('[DASH3] the token is held for the tab alone: no other tab has it, nothing keeps it, no address names it', async () => {
+test('[DASH3] the session is in a cookie that no script reads, shared by all tabs; no storage and no address names a token, and a log-out in one tab ends it in all', async () => {
   const tab = await dashboard.open('#/account', { token: null })
   const { page } = tab
   const context = page.context()
-  const token = async (of = page) =>
-    of.evaluate(() => [
-      sessionStorage.getItem('twinbook.token'),
-      localStorage.length,
-      document.cookie,
-    ])
-  assert.deepEqual(await token(), [null, 0, ''])
-  await page.evaluate(() => sessionStorage.setItem('twinbook.token', 'ann-token'))
-  await page.reload()
-  await page.getByRole('button', { name: 'Log out' }).waitFor()
-  assert.deepEqual(await token(), ['ann-token', 0, ''])
-  assert.doesNotMatch(page.url(), /token/)
+  const held = (of = page) =>
+    of.evaluate(() => [sessionStorage.length, localStorage.length, document.cookie, location.href])
+  const addresses: string[] = []
+  context.on('request', (request) => addresses.push(request.url()))
+  await page.getByLabel('E-mail').fill('ann@example.com')
+  await page.getByLabel('Password', { exact: true }).fill('long enough')
   const other = await context.newPage()
   await other.goto(page.url())
-  await other.getByRole('heading', { level: 1 }).waitFor()
-  assert.deepEqual(await token(other), [null, 0, ''])
-  assert.equal(await other.getByRole('button', { name: 'Log out' }).count(), 0)
+  await other.getByRole('tab', { name: 'Log in' }).waitFor()
+  await page.locator('form').getByRole('button', { name: 'Log in' }).click()
+  // Each tab is in: one logged in, the other heard of it.
+  for (const one of [page, other]) await one.getByRole('button', { name: 'Log out' }).waitFor()
+  const [cookie] = await context.cookies()
+  assert.deepEqual(
+    [cookie?.value, cookie?.httpOnly, cookie?.sameSite, cookie?.secure],
+    ['ann-token', true, 'Strict', false],
+  )
+  const third = await context.newPage()
+  await third.goto(`${dashboard.face.origin}/dashboard#/status`)
+  await third.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
+  for (const one of [page, other, third]) {
+    const [session, local, cookies, href] = await held(one)
+    assert.deepEqual([session, local, cookies], [0, 0, ''])
+    assert.doesNotMatch(String(href), /token/)
+  }
+  assert.ok(addresses.length > 0 && addresses.every((url) => !url.includes('ann-token')))
   await page.getByRole('button', { name: 'Log out' }).click()
-  await page.getByRole('button', { name: 'Log out' }).waitFor({ state: 'detached' })
-  assert.deepEqual(await token(), [null, 0, ''])
+  for (const one of [page, other, third]) {
+    await one.getByRole('button', { name: 'Log out' }).waitFor({ state: 'detached' })
+  }
+  assert.deepEqual(await context.cookies(), [])
   await tab.close()
 })
 
@@ -291,5 +302,28 @@ test('[DASH19] a page that throws leaves the frame standing, and the way to the 
   await page.getByText('This page failed.').waitFor()
   await page.getByRole('link', { name: 'Account' }).click()
   await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
+  await tab.close()
+})
+
+test('[DASH88] a visitor without an account sees what Twinbook is and how both venues are right now', async () => {
+  const tab = await dashboard.open('', { token: null })
+  const { page } = tab
+  const figure = (name: string) => page.locator(`.welcome [data-figure="${name}"] dd`)
+  const { body } = await dashboard.face.get('/health')
+  const { exchanges } = body
+  assert.ok(typeof exchanges === 'object' && exchanges !== null)
+  const names = { venue_a: 'Polymarket (venue_a)', venue_b: 'Kalshi (venue_b)' }
+  for (const [venue, isLive] of Object.entries(exchanges)) {
+    const name = Object.entries(names).find(([known]) => known === venue)?.[1] ?? venue
+    await figure(name)
+      .getByText(isLive ? 'live' : 'not live', { exact: true })
+      .waitFor()
+  }
+  await page.getByRole('img', { name: /^The same question costs 42 cents/ }).waitFor()
+  await page
+    .getByRole('button', { name: 'Sign up' })
+    .or(page.getByRole('tab', { name: 'Sign up' }))
+    .first()
+    .waitFor()
   await tab.close()
 })

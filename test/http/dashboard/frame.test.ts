@@ -8,16 +8,17 @@ import { ApiError, fieldOf } from '../../../http/dashboard/api.ts'
 import {
   countText,
   durationText,
-  fullSizeText,
   gapText,
   percentText,
   priceDecimals,
   priceText,
   roundUsdText,
+  sizeDecimals,
   sizeText,
   timeText,
   usdText,
   utcText,
+  zoneText,
 } from '../../../http/dashboard/format.ts'
 import { wordsOf } from '../../../http/dashboard/parts/states.ts'
 import { hrefOf, PAGES, placeOf } from '../../../http/dashboard/route.ts'
@@ -87,16 +88,23 @@ test('[DASH8] numbers are written alike everywhere, and what is not known is a d
     assert.doesNotMatch(write(0), /–|NaN/)
   }
   assert.equal(priceText(0.5325), '53.25¢')
-  assert.equal(priceText(0.29), '29¢')
-  assert.equal(priceText(0.29, 1), '29.0¢')
+  assert.equal(priceText(0.29), '29.0¢')
+  assert.equal(priceText(0.29, 0), '29¢')
   assert.equal(priceText(0.5325, 1), '53.25¢')
   assert.equal(priceText(null, 2), '–')
   assert.equal(priceDecimals([0.29, 0.5, 0.533]), 1)
   assert.equal(priceDecimals([]), 0)
-  assert.equal(fullSizeText(1_234.5).replaceAll(/\D/g, ''), '123450')
+  const digits = (text: string) => text.replaceAll(/\D/g, '')
+  assert.equal(digits(sizeText(234.5)), '2345')
+  assert.equal(digits(sizeText(234)), '234')
+  assert.equal(digits(sizeText(1_234.5)), '1235', 'of thousands no hundredths')
+  assert.equal(digits(sizeText(1_234.5, sizeDecimals([3, 1_234.5]))), '123450')
+  assert.equal(digits(sizeText(1_234, sizeDecimals([3, 1_234]))), '1234')
   assert.equal(gapText(0.015), '+1.5¢')
-  assert.equal(gapText(-0.02), '−2¢')
-  assert.equal(gapText(0), '0¢')
+  assert.equal(gapText(-0.02), '−2.0¢')
+  assert.equal(gapText(0, 0), '0¢')
+  assert.equal(usdText(-3.5), usdText(3.5).replace(/^/, '−'))
+  assert.equal(roundUsdText(5.8), usdText(5.8))
   assert.equal(percentText(0.1234), '12.3 %')
   const lengths = [0, 999, 1_000, 119_000, 120_000, 7_200_000, 172_800_000]
   assert.deepEqual(lengths.map(durationText), [
@@ -105,4 +113,7 @@ test('[DASH8] numbers are written alike everywhere, and what is not known is a d
   const noon = Date.UTC(2026, 10, 22, 12, 0, 0, 7)
   assert.equal(utcText(noon), '2026-11-22 12:00:00.007 UTC')
   for (const style of ['clock', 'day', 'full'] as const) assert.ok(timeText(noon, style).length > 5)
+  for (const style of ['clock', 'full'] as const)
+    assert.doesNotMatch(timeText(noon, style), /[AP]M/i, 'in hours of one to twenty-four')
+  assert.match(zoneText(noon), /^\S+, GMT/)
 })

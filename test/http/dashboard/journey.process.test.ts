@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import type { Orderbook } from '../../../http/dashboard/records.ts'
-import { after, before, test } from '../../support/rigs/browser-test.ts'
-import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
+import { after, before, test } from '../../support/browser/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import { bid, level } from '../../support/worlds/builders.ts'
 
 let dashboard: FakeDashboard

@@ -5,10 +5,11 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import type { Whale } from '../../../engine/events.ts'
 import { priceMicros, type TimeMs, timeMs, usdMicros } from '../../../engine/units.ts'
+import { after, before, test } from '../../support/browser/browser-test.ts'
+import { sessionCookie } from '../../support/browser/chromium.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
-import { after, before, test } from '../../support/rigs/browser-test.ts'
-import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
 import { judgement } from '../../support/twins/word-judge.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
@@ -99,7 +100,7 @@ test('[DASH55] the gap between the venues is that of one outcome, and follows th
   await gap(0, 0.24)
   quote(pairAt(1)[1], 0.6, 0.7)
   await gap(1, -0.06)
-  await tab.page.locator('.match').nth(1).getByText('−6¢').waitFor()
+  await tab.page.locator('.match').nth(1).getByText('−6.0¢').waitFor()
   for (const index of [0, 1]) quote(pairAt(index)[1], 0.5, 0.54)
   await gap(0, 0.11)
   await tab.close()
@@ -157,7 +158,7 @@ test('[DASH56] a list that fails says why and asks again; a page that fails keep
   await tab.close()
 })
 
-test('[DASH60] games have both venues beside each other, and what only one of them lists', async () => {
+test('[DASH60] [DASH86] games have both venues beside each other, and what only one of them lists', async () => {
   const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   const { page } = tab
   const game = page.locator(`[data-game="nba-x-y-${DAY}"]`)
@@ -174,6 +175,13 @@ test('[DASH60] games have both venues beside each other, and what only one of th
   await row(alone).getByText('not listed').waitFor()
   assert.equal(await game.locator('tbody tr').count(), 3)
   await page.getByText(`1 game on ${DAY}`).waitFor()
+  // [DASH86] The day and the sport are marked, the others are not.
+  const days = page.getByRole('group', { name: 'Days with their games' }).getByRole('button')
+  await page.locator('.days [data-count="1"][aria-pressed=true]').waitFor()
+  assert.equal(await days.count(), 7)
+  assert.equal(await page.locator('.days [data-count="0"]').count(), 6)
+  await page.getByRole('option', { name: 'NBA (1)' }).waitFor({ state: 'attached' })
+  await page.getByRole('option', { name: 'NFL', exact: true }).waitFor({ state: 'attached' })
   await tab.close()
 })
 
@@ -280,11 +288,13 @@ test('[DASH63] whales are narrowed by dollars, venue and side, those of REST and
 test('[DASH62] without a stream the whales of REST are shown all the same', async () => {
   const tab = await dashboard.open('#/status', { token: null })
   const { page } = tab
+  // In a tab without a worker that is shared, what becomes of its sockets can be told.
+  await page.addInitScript({ content: 'delete globalThis.SharedWorker' })
   await page.routeWebSocket('**/v1/ws*', (socket) => socket.close())
-  await page.evaluate(() => sessionStorage.setItem('twinbook.token', 'ann-token'))
+  await page.context().addCookies([sessionCookie(dashboard.face.origin, 'ann-token')])
   await page.goto(`${dashboard.face.origin}/dashboard#/whales`)
   await page.reload()
-  await page.getByText('Connection lost').waitFor()
+  await page.getByText('No live stream').waitFor()
   await page.locator('tr[data-whale="old-a"]').waitFor()
   await tab.close()
 })
@@ -370,7 +380,7 @@ test('[DASH71] a viewer without a session sees how the service is, and nothing i
   await page.getByText('Log in to see what the database holds.').waitFor()
   assert.deepEqual(
     asked.filter((path) => path.startsWith('/v1/')),
-    [],
+    ['/v1/auth/session'],
   )
   await tab.close()
 })

@@ -8,6 +8,7 @@ import { ApiError } from '../../../http/dashboard/api.ts'
 import { dayAfter, isDay, localDay } from '../../../http/dashboard/format.ts'
 import { chosen, chosenNumber } from '../../../http/dashboard/parts/lists/filter-fields.ts'
 import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/lists/quotes.ts'
+import { protocols, venueText, wholeVenueText } from '../../../http/dashboard/parts/lists/venues.ts'
 import {
   alignedQuotes,
   type MatchRecord,
@@ -104,6 +105,21 @@ test('[DASH55] a live price takes the place of the one that the answer had, on i
   assert.deepEqual(quoteOf(market('south_1', NOTHING), live), NOTHING)
 })
 
+test('[DASH87] venues are called as people do, with the name that the interface has for them, where it is another', () => {
+  assert.equal(wholeVenueText('venue_a'), 'venue_a', 'until more is known')
+  const before = protocols.value
+  protocols.set(
+    new Map([
+      ['venue_a', 'polymarket'],
+      ['kalshi', 'kalshi'],
+    ]),
+  )
+  const names = ['venue_a', 'kalshi', 'other']
+  assert.deepEqual(names.map(venueText), ['Polymarket', 'Kalshi', 'other'])
+  assert.deepEqual(names.map(wholeVenueText), ['Polymarket (venue_a)', 'Kalshi', 'other'])
+  protocols.set(before)
+})
+
 test('[DASH57] what the address asks for is taken when it is one of the choices or within the bounds', () => {
   const at = (query: string) => placeOf(`#/matches?${query}`)
   const words = ['', 'high', 'low'] as const
@@ -155,6 +171,55 @@ test('[DASH60] a game has its own pairs, then each of its other markets once', (
     ['north_1'],
   )
   assert.deepEqual(games[0]?.others, [second, third, short])
+})
+
+test('[DASH86] a game has a row for either side; two markets of one venue of which one wins are its sides', () => {
+  const named = (id: string, question: string, labels: readonly string[]): Market => ({
+    ...market(id, NOTHING, question),
+    event_slug: 'game',
+    outcomes: labels.map((label) => ({ label, price: 0.5, price_cents: 50 })),
+  })
+  const yesNo = ['Yes', 'No']
+  const both = named('north_1', 'Reds vs. Rangers', ['Reds', 'Rangers'])
+  const total = named('north_2', 'Reds vs. Rangers: O/U 8.5', ['Over', 'Under'])
+  const ours = named('south_r', 'Cincinnati at Texas: Cincinnati', yesNo)
+  const theirs = named('south_t', 'Cincinnati at Texas: Texas', yesNo)
+  const game = (listed: readonly Market[], pairs: readonly MatchRecord[]) => {
+    const day = { sport: 'mlb', date: '2026-11-20', total_events: 1 }
+    const [one] = gamesOf({ markets: { g: [...listed] }, ...day }, pairsOf(pairs, VENUES))
+    assert.ok(one !== undefined)
+    const legOf = (at: (typeof one.sides)[number]['a']) =>
+      at === null ? null : `${at.market.id}${at.isSecond ? ' second' : ''}`
+    const sides = one.sides.map(({ name, a, b }) => [name, legOf(a), legOf(b)])
+    return { sides, title: one.title, others: one.others.map(({ id }) => id), pairs: one.pairs }
+  }
+  const whole = game([both, total, ours, theirs], [match(both, ours, false)])
+  assert.deepEqual(whole.sides, [
+    ['Reds', 'north_1', 'south_r'],
+    ['Rangers', 'north_1 second', 'south_t'],
+  ])
+  assert.deepEqual([whole.title, whole.others, whole.pairs], ['Reds vs. Rangers', ['north_2'], []])
+  const turned = game([both, ours, theirs], [match(both, ours, true)])
+  assert.deepEqual(turned.sides, [
+    ['Reds', 'north_1', 'south_t'],
+    ['Rangers', 'north_1 second', 'south_r'],
+  ])
+  const single = game([both, ours], [match(both, ours, false)])
+  assert.deepEqual(single.sides[1], ['Rangers', 'north_1 second', 'south_r second'])
+  const lone = game([ours, theirs], [])
+  assert.deepEqual(lone.sides, [
+    ['Cincinnati', null, 'south_r'],
+    ['Texas', null, 'south_t'],
+  ])
+  assert.equal(lone.title, 'Cincinnati at Texas')
+  const draw = named('south_d', 'Cincinnati at Texas: Tie', yesNo)
+  assert.deepEqual(game([ours, theirs, draw], []).sides, [], 'of three, two are no complements')
+  const unknown = game([both, ours, theirs], [match(both, ours, null)])
+  assert.deepEqual(
+    unknown.sides.slice(0, 2).map(([, , b]) => b),
+    [null, null],
+    'nothing is guessed',
+  )
 })
 
 test('[DASH61] a day is that of the viewer, and the next one follows it over months, years and changes of the clock', () => {
@@ -230,14 +295,17 @@ test('[DASH64] an address is told from what is none, and each refusal has its ow
   for (const text of ['', '0x', address.slice(1), `${address}0`, `0x${'g'.repeat(40)}`]) {
     assert.equal(addressIn(text), null, text)
   }
-  const titleOf = (status: number) => wordsOfRefusal(new ApiError(status, 'said'))?.title ?? null
+  const titleOf = (status: number) =>
+    wordsOfRefusal(new ApiError(status, 'said'), 'North')?.title ?? null
   assert.deepEqual([400, 404, 422].map(titleOf), [
     'Not a wallet.',
     'No trades of this wallet.',
     'Not an address.',
   ])
   assert.deepEqual([0, 401, 429, 503].map(titleOf), [null, null, null, null])
-  assert.equal(wordsOfRefusal(new Error('else')), null)
+  assert.equal(wordsOfRefusal(new Error('else'), 'North'), null)
+  const { detail } = wordsOfRefusal(new ApiError(404, 'said'), 'North (n)') ?? { detail: '' }
+  assert.match(detail, /^This wallet has not traded on North \(n\)\./)
 })
 
 test('[DASH66] the curve has one point a second, the last of several, in order of time', () => {

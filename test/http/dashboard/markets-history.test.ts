@@ -11,6 +11,7 @@ import {
   type TapeTrade,
   TradeTape,
 } from '../../../http/dashboard/parts/market/trade-panel.ts'
+import { tradedOf } from '../../../http/dashboard/parts/traded.ts'
 
 const trade = (number: number): TapeTrade => ({
   id: `t${number}`,
@@ -18,7 +19,27 @@ const trade = (number: number): TapeTrade => ({
   size: 1,
   size_usd: 0.5,
   side: 'buy',
+  outcome: 'Yes',
   timestamp_ms: number * 1_000,
+})
+
+test('[DASH81] a trade is told as it was done: which outcome, bought or sold, at which price of it', () => {
+  const told = { side: 'sell', price: 0.81, size: 100, usd: 19, outcome: 'Nationals' }
+  const done = { side: 'buy', price: 0.19, outcome: 'Nationals' }
+  assert.deepEqual(tradedOf(told, ['Mets', 'Nationals']), done)
+  assert.deepEqual(tradedOf(told, null), done, 'by what was paid')
+  const first = { side: 'sell', price: 0.81, outcome: 'Nationals' }
+  assert.deepEqual(tradedOf(told, ['nationals', 'Mets']), first)
+  assert.deepEqual(tradedOf({ ...told, usd: 81 }, null), first)
+  for (const price of [0.5, 0.500_001]) {
+    const even = { side: 'sell', price, size: 100, usd: 50, outcome: 'No' }
+    assert.deepEqual(tradedOf(even, null).side, 'buy')
+    assert.deepEqual(tradedOf({ ...even, outcome: 'Yes' }, null).side, 'sell')
+    const unknown = { side: null, price, outcome: 'Mets' }
+    assert.deepEqual(tradedOf({ ...even, outcome: 'Mets' }, null), unknown, 'nothing is guessed')
+  }
+  const quoted = { side: 'sell', price: 0.81, outcome: 'Mets' }
+  assert.deepEqual(tradedOf({ ...told, outcome: null }, ['Mets', 'Nationals']), quoted)
 })
 
 const bar = (minute: number, set: Partial<Bar> = {}): Bar => ({

@@ -3,11 +3,13 @@
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import { EngineError } from '../../../engine/errors.ts'
+import { outcomeId } from '../../../engine/ids.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import type { Orderbook, TradePage } from '../../../http/dashboard/records.ts'
+import { after, before, test } from '../../support/browser/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { after, before, test } from '../../support/rigs/browser-test.ts'
-import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
 import { openFace } from '../../support/rigs/face.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 
@@ -50,7 +52,7 @@ const waitForSeq = (page: Page, seq: number | null) =>
     String(seq),
   )
 
-/** A level of REST as the page writes it beside 45.25 cents: all to one place, by the test's own count. */
+/** A level of REST as the page writes it beside 45.25 cents and 50.5 contracts: all to one place, by the test's own count. */
 const written = ({ price, size }: { readonly price: number; readonly size: number }) => [
   `${(price * 100).toFixed(2)}¢`,
   size.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
@@ -124,6 +126,31 @@ test('[DASH37] prices in the list follow the stream, without another request', a
   await tab.close()
 })
 
+test('[DASH81] a buy of the second outcome reads as one on the tape, and its price times its size is its value', async () => {
+  const market = add('nationals', {
+    outcomes: [
+      { id: outcomeId('mets'), label: 'Mets' },
+      { id: outcomeId('nationals'), label: 'Nationals' },
+    ],
+  })
+  const [price, usd] = [bid(0.81, 1).price, usdMicros(1_900_000)]
+  market.trade({ price, side: 'sell', outcomeIndex: 1, usd })
+  const tab = await dashboard.open(pageOf(market))
+  const { page } = tab
+  const cells = async () => {
+    await page.locator('.tape tbody tr').nth(1).waitFor()
+    const rows = await page.locator('.tape tbody tr').all()
+    return Promise.all(rows.map(async (row) => (await row.locator('td').allInnerTexts()).slice(1)))
+  }
+  await page.locator('.tape tbody tr').first().waitFor()
+  market.trade({ price, side: 'buy', outcomeIndex: 0, usd: usdMicros(8_100_000) })
+  assert.deepEqual(await cells(), [
+    ['Bought Mets', '81¢', '10', '$8.10'],
+    ['Bought Nationals', '19¢', '10', '$1.90'],
+  ])
+  await tab.close()
+})
+
 test('[DASH42] [DASH43] a trade shows at the top of the tape and in the last candle as it happens', async () => {
   const market = add('trade')
   market.replace(BIDS, ASKS)
@@ -136,9 +163,9 @@ test('[DASH42] [DASH43] a trade shows at the top of the tape and in the last can
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
   const row = market.trade({ price: bid(0.77, 1).price, side: 'sell' })
-  await page.waitForSelector(`.tape tbody tr:first-child:has-text("77.0¢")`)
+  await page.waitForSelector(`.tape tbody tr:first-child:has-text("77¢")`)
   const first = await page.locator('.tape tbody tr').first().locator('td').allTextContents()
-  assert.deepEqual(first.slice(1, 4), ['Sell', '77.0¢', '10.00'])
+  assert.deepEqual(first.slice(1, 4), ['Sold Yes', '77¢', '10'])
   await page.waitForFunction(
     () => document.querySelector('.legend')?.textContent?.includes('Close 77¢') === true,
   )
@@ -156,8 +183,12 @@ test('[DASH42] another length of candles shows those of REST, and its bar lives 
   const tab = await dashboard.open(pageOf(market))
   const { page } = tab
   await page.waitForSelector('.candles[data-phase=shown] .legend')
-  for (const interval of ['1m', '1d', '4h']) {
-    await page.getByRole('button', { name: interval, exact: true }).click()
+  for (const [range, interval] of [
+    ['1H', '1m'],
+    ['1M', '4h'],
+    ['1W', '1h'],
+  ] as const) {
+    await page.getByRole('button', { name: range, exact: true }).click()
     await page.waitForSelector(`.candles[data-interval="${interval}"][data-phase=shown]`)
     const path = `/v1/markets/${market.ref.id}/candles?interval=${interval}`
     const { body } = await dashboard.face.get(path)
@@ -168,6 +199,44 @@ test('[DASH42] another length of candles shows those of REST, and its bar lives 
   await page.waitForFunction(
     () => document.querySelector('.legend')?.textContent?.includes('Close 11¢') === true,
   )
+  await tab.close()
+})
+
+test('[DASH83] a chart that is opened first shows the venue’s history, and says so when the venue does not give it', async () => {
+  const market = add('remembered')
+  const { engine } = dashboard.face
+  const nowMs = engine.clock.nowMs()
+  const own = engine.pastPrices
+  const point = (hours: number) => ({
+    timeMs: timeMs(nowMs - hours * 3_600_000),
+    price: bid(0.3 + hours / 100, 1).price,
+  })
+  const steps: number[] = []
+  engine.pastPrices = {
+    ...own,
+    async range({ ref }, { stepMs }) {
+      if (ref.id === market.ref.id) steps.push(stepMs)
+      return [20, 10, 2].map(point)
+    },
+  }
+  const tab = await dashboard.open(pageOf(market), { expected: [/status of 503/] })
+  const { page } = tab
+  await page.waitForSelector('.candles[data-range="1D"][data-bars="3"] .legend')
+  assert.match(await page.locator('.legend').innerText(), /Close\s+32¢/)
+  await page.getByRole('button', { name: 'Line' }).click()
+  await page.waitForSelector('.candles [role=img][aria-label="Price, 1D"]')
+  await page.getByRole('button', { name: '1W', exact: true }).click()
+  await page.waitForSelector('.candles[data-range="1W"][data-bars="3"]')
+  assert.deepEqual(steps, [300_000, 3_600_000])
+  engine.pastPrices = {
+    ...own,
+    range: () => Promise.reject(new EngineError('UNAVAILABLE', 'the venue does not answer')),
+  }
+  market.trade()
+  await page.getByRole('button', { name: '1M', exact: true }).click()
+  await page.getByText('The venue does not give its history now').waitFor()
+  await page.waitForSelector('.candles[data-range="1M"][data-bars="1"]')
+  engine.pastPrices = own
   await tab.close()
 })
 
@@ -267,7 +336,7 @@ test('[DASH44] the twin stands beside it, laid on the same outcome, with the liv
 test('[DASH44] a market without a twin says so', async () => {
   const market = add('alone')
   const tab = await dashboard.open(pageOf(market))
-  await tab.page.getByText('No market at venue_b is known to ask the same.').waitFor()
+  await tab.page.getByText('No market at Kalshi is known to ask the same.').waitFor()
   await tab.close()
 })
 
@@ -285,7 +354,7 @@ test('[DASH38] a search that finds nothing says so, and one that fails can be tr
   add('something')
   const tab = await dashboard.open('#/markets?q=zebra', { expected: [/ERR_FAILED/] })
   const { page } = tab
-  await page.getByText('No market has “zebra” in it.').waitFor()
+  await page.getByText('No open market has “zebra” in it.').waitFor()
   await page.route('**/v1/markets**', (route) => route.abort())
   await page.getByRole('button', { name: 'Clear' }).click()
   await page.getByText('The server does not answer.').waitFor()
@@ -299,7 +368,7 @@ test('[DASH38] a search that is one too many says when it is made again, and is'
   add('patience')
   const tab = await dashboard.open('#/markets?q=zebra')
   const { page } = tab
-  await page.getByText('No market has “zebra” in it.').waitFor()
+  await page.getByText('No open market has “zebra” in it.').waitFor()
   await page.route('**/v1/markets/search**', (route) =>
     route.fulfill({
       status: 429,
@@ -337,6 +406,58 @@ test('[DASH36] [DASH38] filters narrow the list and stand in the address; more s
   await page.reload()
   await page.getByRole('link', { name: 'Will elsewhere happen?' }).waitFor()
   assert.equal(await page.getByLabel('Venue').inputValue(), 'venue_b')
+  await tab.close()
+})
+
+test('[DASH84] markets open on those that trade, by volume; a slash goes to the search, a column sorts, events group them, and the address leads back', async () => {
+  const usd = (thousands: number) => usdMicros(thousands * 1_000_000_000)
+  const nowMs = dashboard.face.engine.clock.nowMs()
+  const days = (count: number) => timeMs(nowMs + count * 86_400_000)
+  const of = { category: 'Regattas', eventSlug: 'event-race' }
+  for (const name of ['race', 'other']) {
+    dashboard.face.engine.addEvent(name, { category: 'Regattas' })
+  }
+  add('quiet', { ...of, volume24h: usd(1), closeAtMs: days(1) })
+  add('busy', { ...of, volume24h: usd(9), closeAtMs: days(3) })
+  add('lively', {
+    category: 'Regattas',
+    eventSlug: 'event-other',
+    volume24h: usd(5),
+    closeAtMs: days(2),
+  })
+  add('over', { ...of, status: 'closed', volume24h: usd(20) })
+  const tab = await dashboard.open('#/markets')
+  const { page } = tab
+  const shown = (...names: readonly string[]) =>
+    page.waitForFunction(
+      (wanted) =>
+        [...document.querySelectorAll('.markets tr[data-market] th a')]
+          .map((link) => link.textContent)
+          .join() === wanted,
+      names.map((name) => `Will ${name} happen?`).join(),
+    )
+  await page.locator('.markets tbody tr').first().waitFor()
+  assert.equal(await page.getByLabel('Status').inputValue(), 'open')
+  await page.getByLabel('Category').fill('Regattas')
+  await page.getByLabel('Category').press('Enter')
+  await shown('busy', 'lively', 'quiet')
+  const column = page.locator('.markets th', { hasText: 'Volume 24 h' })
+  assert.equal(await column.getAttribute('aria-sort'), 'descending')
+  await page.getByRole('button', { name: 'Closes' }).click()
+  await shown('quiet', 'lively', 'busy')
+  await page.getByLabel('Status').selectOption('')
+  assert.match(page.url(), /status=any.*sort=close_time&way=up$/)
+  await page.getByLabel('Group by event').check()
+  await shown('over', 'busy', 'quiet', 'lively')
+  const heads = await page.locator('.markets tr.event').allInnerTexts()
+  assert.match(heads.join(), /3 markets, \$30K in 24 h.*1 market, \$5K in 24 h/s)
+  await page.reload()
+  await shown('over', 'busy', 'quiet', 'lively')
+  await page.locator('h1').click()
+  await page.keyboard.press('/')
+  await page.keyboard.type('quiet/')
+  await page.waitForURL(/q=quiet%2F/)
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'quiet/')
   await tab.close()
 })
 

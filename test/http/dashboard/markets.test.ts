@@ -18,7 +18,10 @@ import { placeOf } from '../../../http/dashboard/route.ts'
 import { feesRecord } from '../../../http/records/fees.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-const EVERYTHING: MarketQuery = { text: '', venue: null, status: null, category: null }
+const EVERYTHING: MarketQuery = {
+  ...{ text: '', venue: null, status: 'open', category: null },
+  ...{ sort: null, isDown: true, isGrouped: false },
+}
 const searched = (text: string): MarketQuery => ({ ...EVERYTHING, text })
 
 function market(id: string): Market {
@@ -208,7 +211,9 @@ test('[DASH36] an address leads to the list that it was made from, whatever was 
   for (const text of texts) {
     for (const status of [null, 'open', 'closed', 'resolved'] as const) {
       for (const category of [null, 'Climate & Weather']) {
-        const query = { text, venue: 'venue_a', status, category }
+        const sort = text === 'fed' ? ('close_time' as const) : null
+        const chosen = { sort, isDown: category === null, isGrouped: status === 'open' }
+        const query = { ...chosen, text, venue: 'venue_a', status, category }
         const there = placeOf(hrefOfQuery(query))
         assert.equal(there.page, 'markets')
         assert.deepEqual(queryOf(there.query), query)

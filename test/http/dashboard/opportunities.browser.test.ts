@@ -8,11 +8,12 @@ import type { ArbitrageUpdate } from '../../../engine/events.ts'
 import { type FeeModel, feeCurve, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
 import type { Opportunity } from '../../../engine/opportunity.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { usdText } from '../../../http/dashboard/format.ts'
 import type { Opportunity as Found } from '../../../http/dashboard/records.ts'
+import { seriousProblems } from '../../support/browser/accessibility.ts'
+import { after, before, test } from '../../support/browser/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { seriousProblems } from '../../support/rigs/accessibility.ts'
-import { after, before, test } from '../../support/rigs/browser-test.ts'
-import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
 import { judgement } from '../../support/twins/word-judge.ts'
 import { ask, level, NOON } from '../../support/worlds/builders.ts'
 import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
@@ -120,15 +121,20 @@ test('[DASH76] the first page has the opportunities of REST, then each as it ope
   const { page } = tab
   await page.locator('main[data-page=opportunities]').waitFor()
   await rowsAre(page, [CUPS, RAINS, SNOWS])
-  const { profit_usd: profit } = await fromRest(RAINS)
+  const { profit_usd: profit, return: share, cost_usd: cost } = await fromRest(RAINS)
   const row = rowOf(page, RAINS)
+  await row
+    .locator('[data-label=Return]')
+    .getByText(`${(share * 100).toFixed(1)} %`)
+    .waitFor()
+  await row.locator('[data-label=Cost]').getByText(usdText(cost)).waitFor()
   await row.locator(`[data-profit="${profit}"]`).waitFor()
   // 1 less 0.55 and 0.37.
   await row.locator('[data-gap="0.08"]').waitFor()
-  for (const words of ['Yes at venue_a 55¢', 'No at venue_b 37¢', '96.0']) {
+  for (const words of ['Yes at Polymarket 55.0¢', 'No at Kalshi 37.0¢', '96.0']) {
     await row.getByText(words).waitFor()
   }
-  await rowOf(page, CUPS).getByText('3 outcomes at venue_a 93¢').waitFor()
+  await rowOf(page, CUPS).getByText('3 outcomes at Polymarket 93.0¢').waitFor()
   const fourth = { ...snow, id: 'k3f9c2-4', profit: usdMicros(2_000_000) }
   tell('opened', fourth)
   await rowsAre(page, [CUPS, RAINS, 'k3f9c2-4', SNOWS])
@@ -271,7 +277,7 @@ test('[DASH79] an opened row says what speaks against the pair and has both rule
   for (const words of ['veto: other date', 'The same place and day.', '96.0']) {
     await rules.getByText(words).waitFor()
   }
-  for (const venue of ['venue_a', 'venue_b']) {
+  for (const venue of ['Polymarket', 'Kalshi']) {
     await rules.getByRole('heading', { name: `${venue}: ${RAIN}` }).waitFor()
   }
   assert.equal(await rules.getByText('rain: by the station at the airport.').count(), 2)

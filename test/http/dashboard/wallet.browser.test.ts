@@ -6,9 +6,9 @@ import type { Page } from 'playwright-core'
 import { timeMs } from '../../../engine/units.ts'
 import { usdText } from '../../../http/dashboard/format.ts'
 import { signedUsdText } from '../../../http/dashboard/parts/wallets/words.ts'
+import { after, before, test } from '../../support/browser/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import { type FakeWallet, fakeAddress, randomWallet } from '../../support/fakes/wallets.ts'
-import { after, before, test } from '../../support/rigs/browser-test.ts'
-import { type FakeDashboard, openFakeDashboard } from '../../support/rigs/dashboard.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const ANN = fakeAddress('a1')

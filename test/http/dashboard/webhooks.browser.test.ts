@@ -4,9 +4,9 @@
 
 import assert from 'node:assert/strict'
 import { Webhook } from 'standardwebhooks'
+import { after, before, test } from '../../support/browser/browser-test.ts'
+import { openRealDashboard, type RealDashboard } from '../../support/browser/dashboard.ts'
 import { Receiver } from '../../support/fakes/receivers.ts'
-import { after, before, test } from '../../support/rigs/browser-test.ts'
-import { openRealDashboard, type RealDashboard } from '../../support/rigs/dashboard.ts'
 
 let dashboard: RealDashboard
 before(async () => {
@@ -94,6 +94,45 @@ test('[DASH33] a delivery that failed says why and when it is tried next, and is
   await tab.close()
 })
 
+test('[DASH85] the form makes a webhook and sends its test at once; lists refresh by themselves, and a delivery opens to its request, answer and times', async (t) => {
+  const receiver = await Receiver.open({
+    onRequest: (socket) => socket.end(answer('204 No Content')),
+  })
+  t.after(() => receiver.close())
+  const token = await dashboard.signUp('tester@example.com')
+  const tab = await dashboard.open('#/nowhere', { token })
+  const { page } = tab
+  await page.clock.install()
+  await page.getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByLabel('Post to').fill(receiver.url)
+  await page.getByLabel(/^trade\.created/).check()
+  await page.getByRole('button', { name: 'Make it and send a test' }).click()
+  await page.getByRole('link', { name: 'see what came of the test' }).click()
+  const row = page.locator('tr[data-delivery]')
+  await row.getByText('delivered').waitFor()
+  assert.equal(receiver.requests.length, 1)
+  await page.getByRole('button', { name: 'webhook.test', exact: true }).click()
+  const figure = (name: string) => page.locator(`.detail [data-figure="${name}"] dd`).innerText()
+  assert.equal(await figure('Request'), `POST ${receiver.url}`)
+  assert.equal(await figure('Response'), 'HTTP 204')
+  assert.match(await figure('Took'), /^\d+ m?s$/)
+  const { headers } = readPost(receiver.requests[0] ?? '')
+  const sentId = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-id')?.[1]
+  assert.equal(await figure('Headers'), `webhook-id: ${sentId}`)
+  // Another test, of which this page knows nothing.
+  const [{ id }] = JSON.parse((await ask(token, '/v1/webhooks')).text).webhooks
+  const init = { method: 'POST', headers: { Authorization: `Bearer ${token}` } }
+  assert.equal((await fetch(`${dashboard.origin}/v1/webhooks/${id}/test`, init)).status, 202)
+  await page.clock.fastForward(11_000)
+  await row.nth(1).waitFor()
+  await page.getByRole('link', { name: 'All webhooks' }).click()
+  await page.locator('tr[data-webhook]').nth(0).waitFor()
+  await makeWebhook(token, receiver.url)
+  await page.clock.fastForward(11_000)
+  await page.locator('tr[data-webhook]').nth(1).waitFor()
+  await tab.close()
+})
+
 async function makeWebhook(token: string, url: string): Promise<string> {
   const response = await fetch(`${dashboard.origin}/v1/webhooks`, {
     method: 'POST',
@@ -153,13 +192,18 @@ test('[DASH20] what a webhook is refused for stands beside its field, the first 
   await problemOf('event_types').waitFor()
   const url = page.getByLabel('Post to')
   assert.equal(await url.evaluate((input) => input === document.activeElement), true)
-  // What only the server knows.
+  // What is mended is said no longer.
   await url.fill('ftp://example.com/')
+  await problemOf('url').waitFor({ state: 'detached' })
+  await problemOf('event_types').waitFor()
   await page.getByLabel(/^trade\.created/).check()
+  await problemOf('event_types').waitFor({ state: 'detached' })
+  // What only the server knows.
   await page.getByLabel('US dollars, at least').fill('-5')
   await make.click()
   await problemOf('min_usd').getByText('greater than or equal to 0').waitFor()
   await page.getByLabel('US dollars, at least').fill('5')
+  await problemOf('min_usd').waitFor({ state: 'detached' })
   await make.click()
   await problemOf('url').getByText('The URL must begin with https://').waitFor()
   await page.getByLabel('Wallets').fill('0x12')

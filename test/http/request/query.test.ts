@@ -2,7 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseQuery } from '../../../http/request/query.ts'
+import { Type } from '@sinclair/typebox'
+import { seededRandom } from '../../../engine/random.ts'
+import { KeptQueries, parseQuery } from '../../../http/request/query.ts'
+import { nothing } from '../../../http/request/reply.ts'
+import { route } from '../../../http/request/route.ts'
+import { Router } from '../../../http/request/router.ts'
+import { compileQuery } from '../../../http/validation/validate.ts'
+
+const ROUTE = {
+  method: 'GET',
+  document: { group: 'System', summary: 'nothing', answer: null },
+} as const
 
 const read = (text: string | undefined) => {
   const raw = parseQuery(text)
@@ -29,4 +40,32 @@ test('[HTTP3] malformed percent-encoding and UTF-8 are refused, wherever they st
 
 test('[HTTP3] a query beyond its bound is refused', () => {
   assert.equal(read(`x=${'a'.repeat(40_000)}`), null)
+})
+
+test('[HTTP3] what is asked again is read from what is kept, and is the same', () => {
+  const random = seededRandom('asked again')
+  const schema = Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 9, default: 5 }) })
+  const patterns = ['/v1/{kind}/{id}', '/v1/markets/{id}', '/v1/markets/{id}/trades']
+  const open = () =>
+    new Router(patterns.map((pattern) => route({ ...ROUTE, pattern }, schema, () => nothing())))
+  const [queries, parse, router] = [new KeptQueries(), compileQuery(schema), open()]
+  for (let step = 0; step < 400; step += 1) {
+    const given = [`limit=${random.below(20)}`, `other=${random.below(5)}`, 'x=%zz', '']
+    const text = random.below(5) === 0 ? undefined : random.pick(given)
+    const raw = queries.read(text)
+    assert.deepEqual(raw, parseQuery(text))
+    if (raw !== null) assert.deepEqual(parse(raw), parse(new Map(raw)), text)
+    const path = `/v1/${random.pick(['markets', 'e%20x', ''])}/${random.pick(['a', 'b%2Fc', '%zz'])}`
+    const url = random.pick([path, `${path}/trades`])
+    const method = random.pick(['GET', 'HEAD', 'POST', 'OPTIONS'])
+    const [{ kind, ...found }, fresh] = [router.match(method, url), open().match(method, url)]
+    assert.equal(kind, fresh.kind, url)
+    if (fresh.kind !== 'route') continue
+    assert.ok('route' in found)
+    assert.equal(found.route.pattern, fresh.route.pattern)
+    assert.deepEqual(found.params, fresh.params)
+  }
+  assert.equal(queries.read('limit=1'), queries.read('limit=1'))
+  const kept = parse(queries.read('limit=1') ?? new Map())
+  assert.ok(kept.kind === 'valid' && Object.isFrozen(kept.value))
 })

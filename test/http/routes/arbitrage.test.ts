@@ -40,6 +40,7 @@ test('[ARBROUTE1] a record has dollars, contracts and shares as the worked examp
   assert.deepEqual(legs[1], {
     market_id: b.ref.id,
     platform: 'venue_b',
+    question: 'Will it rain?',
     outcome: 'No',
     is_first_outcome: false,
     side: 'buy',
@@ -62,8 +63,9 @@ test('[ARBROUTE1] a record has dollars, contracts and shares as the worked examp
     payout_usd: 100,
     profit_usd: 5.37,
     edge: 0.0537,
-    return: 5.37 / 92,
-    annualised: (5.37 / 92) * 365,
+    // 5.37 / 94.63, and 365 times that; rounded down to millionths.
+    return: 0.056747,
+    annualised: 20.712776,
     opened_at_ms: NOON,
     updated_at_ms: NOON + 500,
     closes_at: (NOON + DAY_MS) / 1_000,
@@ -151,7 +153,12 @@ test('[ARBROUTE5] a quote answers with the opportunity or with the reason, and s
   assert.deepEqual([body.possible, body.reason], [true, null])
   assert.ok(Value.Check(OpportunitySchema, body.opportunity))
   assert.equal((await post({ legs, contracts: 0.001 })).status, 422)
-  assert.equal((await post({ legs, contracts: 1.005 })).status, 400)
+  for (const contracts of [1.005, 12.340000001]) {
+    assert.equal((await post({ legs, contracts })).status, 400)
+  }
+  for (const contracts of [0.07, 999_999.99]) {
+    assert.equal((await post({ legs, contracts })).status, 200)
+  }
   assert.equal((await post({ legs: legs.slice(1) })).status, 422)
   const unknown = await post({ legs: [legs[0], { market_id: b.ref.id, outcome: 'maybe' }] })
   assert.equal(unknown.status, 400)

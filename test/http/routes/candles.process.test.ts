@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { EngineError } from '../../../engine/errors.ts'
 import { barOf, CANDLE_MS } from '../../../engine/market/candle.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { notionalMicros, priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
@@ -150,7 +151,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     )
     const asked: number[] = []
     // What the real table does: an answer takes as long as it has rows.
-    const slow = Object.assign(Object.create(market), {
+    const slow = Object.assign(market, {
       bars: ({ toMs, limit }: Parameters<FakeMarket['bars']>[0]) => {
         asked.push(limit)
         clock.advance(1)
@@ -210,6 +211,54 @@ describe('GET /v1/markets/{market_id}/candles', () => {
       closed: false,
     })
     assert.deepEqual((await page('plain', 'interval=1m&limit=1')).candles.length, 1)
+  })
+
+  test('[CANDLE13] with history, candles without trades are made of what the venue remembers', async () => {
+    const market = face.engine.add('remembered')
+    const hourMs = Math.floor(NOON / HOUR_MS) * HOUR_MS
+    const at = (hours: number, cents: number) => ({
+      timeMs: timeMs(hourMs - hours * HOUR_MS),
+      price: priceMicros(cents * 10_000),
+    })
+    const own = face.engine.pastPrices
+    const asked: number[][] = []
+    face.engine.pastPrices = {
+      ...own,
+      async range(_market, { fromMs, toMs, stepMs }) {
+        asked.push([fromMs, toMs, stepMs])
+        return [at(6, 90), at(3, 20), at(2.5, 26), at(2, 30), at(1, 40)]
+      },
+    }
+    const [price, size] = [priceMicros(350_000), sizeMicros(1_000_000)]
+    market.trade({ price, size, timeMs: timeMs(hourMs - HOUR_MS + 5) })
+    const brief = ({ candles }: Page) =>
+      candles.map(({ timestamp_ms: ms, open, high, low, close, volume, trades_count: count }) => [
+        ...[(hourMs - ms) / HOUR_MS, open, high, low, close, volume, count],
+      ])
+    const newest = await page('remembered', 'interval=1h&limit=4&history=true')
+    assert.deepEqual(brief(newest), [
+      [3, 0.9, 0.9, 0.2, 0.26, 0, 0],
+      [2, 0.26, 0.3, 0.26, 0.3, 0, 0],
+      [1, 0.35, 0.35, 0.35, 0.35, 0.35, 1],
+    ])
+    assert.deepEqual(asked, [[hourMs - 3 * HOUR_MS, hourMs + HOUR_MS - 1, HOUR_MS]])
+    const older = await page(
+      'remembered',
+      `interval=1h&limit=4&history=true&cursor=${newest.cursor}`,
+    )
+    assert.deepEqual(brief(older), [[6, 0.9, 0.9, 0.9, 0.9, 0, 0]])
+    const other = await page('remembered', 'interval=1h&limit=4&history=true&outcome=No')
+    assert.deepEqual(brief(other)[1], [2, 0.74, 0.74, 0.7, 0.7, 0, 0])
+    const refused = async (query: string) =>
+      (await face.get(`/v1/markets/venue_a_remembered/candles?${query}`)).status
+    assert.equal(await refused('history=true&gap_fill=true'), 400)
+    face.engine.pastPrices = {
+      ...own,
+      range: () => Promise.reject(new EngineError('UNAVAILABLE', 'the venue does not answer')),
+    }
+    assert.equal(await refused('history=true'), 503)
+    assert.equal(await refused('history=false'), 200)
+    face.engine.pastPrices = own
   })
 
   test('[CANDLE12] the other outcome has complements; what is refused is refused in the usual words', async () => {

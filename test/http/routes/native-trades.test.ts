@@ -15,7 +15,7 @@ import { sizeMicros, timeMs } from '../../../engine/units.ts'
 import { parseQuery } from '../../../http/request/query.ts'
 import { nativeTradeRoutes } from '../../../http/routes/native-trades.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
-import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { eventListing, listing, NOON } from '../../support/worlds/builders.ts'
 import { emptyCatalog } from '../../support/worlds/random-catalog.ts'
@@ -94,6 +94,7 @@ describe('trades of an event with many markets', () => {
         signal: () => new AbortController().signal,
         address: '',
         isLocal: true,
+        dashboard: null,
         header: () => '',
         path: () => '',
       }

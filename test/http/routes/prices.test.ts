@@ -85,6 +85,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
         asked.push({ market, atMs })
         return reply()
       },
+      range: own.range,
     }
     const old = `${path}?at_time=1500000000`
     await got(DetailSchema, old, 404)

@@ -31,9 +31,10 @@ test('[STATUS1] health needs no key, is not counted, and is degraded when any pa
   assert.ok(first !== undefined)
   for (const state of ['stale', 'down'] as const) {
     engine.venueViews[0] = { ...first, state }
-    const { status, exchanges } = await health()
+    const { status, exchanges, protocols } = await health()
     assert.equal(status, 'degraded')
     assert.deepEqual(exchanges, { venue_a: false, venue_b: true })
+    assert.deepEqual(protocols, { venue_a: 'polymarket', venue_b: 'kalshi' })
   }
   engine.venueViews[0] = first
   engine.isHealthy = false

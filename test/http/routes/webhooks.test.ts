@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { Delivery } from '../../../engine/webhooks/webhook.ts'
-import { EVENT_TYPES } from '../../../http/webhooks/event-types.ts'
+import { EVENT_TYPES } from '../../../http/webhooks/types/event-types.ts'
 import { type RawAnswer, RawConnection } from '../../support/clients/raw-http.ts'
 import {
   ACCOUNT,

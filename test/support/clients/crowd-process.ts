@@ -8,7 +8,7 @@ import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { connect, type StreamClient, type Subscription } from '../../../http/client/connect.ts'
 import { RoughProxy } from '../fakes/rough-proxy.ts'
-import { read } from '../rigs/rig.ts'
+import { read } from '../rigs/whole-service.ts'
 import { BookMemory, textOf } from '../twins/book-memory.ts'
 import { ClientLedger, type TrueTrade } from '../twins/client-ledger.ts'
 import type {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../../../engine/random.ts'
 import { newSecret } from '../fakes/event-receivers.ts'
-import { allMarketIds, type Places } from '../rigs/rig.ts'
+import { allMarketIds, type Places } from '../rigs/whole-service.ts'
 import { ask, bearerHeader, keyHeader, type RestAnswer } from './rest-caller.ts'
 
 /** A free account has 60 a minute; the judge needs some of them. */

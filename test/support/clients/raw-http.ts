@@ -31,7 +31,7 @@ const BODILESS: readonly number[] = [101, 204, 304]
 /** The bytes of a request; text is written as Latin-1, a body's length is added. */
 export function requestBytes({ method, target, headers = [], body = null }: RawRequest): Buffer {
   const bytes = body === null ? Buffer.alloc(0) : Buffer.from(body)
-  const lines = [`${method} ${target} HTTP/1.1`, 'Host: x']
+  const lines = [`${method} ${target} HTTP/1.1`, 'Host: localhost']
   for (const [name, value] of headers) lines.push(`${name}: ${value}`)
   if (body !== null) lines.push(`Content-Length: ${bytes.length}`)
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes])

@@ -2,7 +2,7 @@
 // sheet that follows from a ledger (wallet-truth.ts). Not for: when it must be right (test/simulation/wallets.long.test.ts).
 
 import { MICROS } from '../../../engine/units.ts'
-import type { Places } from '../rigs/rig.ts'
+import type { Places } from '../rigs/whole-service.ts'
 import { balancesText, countRow, type Sheet } from '../twins/wallet-truth.ts'
 
 interface Told<Body> {

@@ -4,7 +4,7 @@
 
 import type { AccountWatcher } from '../../../actors/accounts/directory.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session } from '../../../actors/views.ts'
-import { KEY_SCOPES, type KeyScope, scopesOf } from '../../../engine/account.ts'
+import { KEY_SCOPES, type KeyScope, scopesOf } from '../../../engine/accounts/account.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../../../engine/ids.ts'
@@ -14,6 +14,7 @@ interface FakeAccount {
   readonly caller: Caller
   usedCount: number
   managedCount: number
+  dashboardCount: number
   socketCount: number
 }
 
@@ -49,7 +50,7 @@ export class FakeAccounts implements AccountsView {
       scopes: KEY_SCOPES,
       ...set,
     }
-    const counts = { usedCount: 0, managedCount: 0, socketCount: 0 }
+    const counts = { usedCount: 0, managedCount: 0, dashboardCount: 0, socketCount: 0 }
     this.accounts.set(caller.accountId, { caller, ...counts })
     this.tokens.set(`${name}-token`, caller.accountId)
     this.readers.set(`${name}-reader`, caller.accountId)
@@ -116,6 +117,13 @@ export class FakeAccounts implements AccountsView {
     return this.#quota(account.caller.requestsPerMinute, account.managedCount)
   }
 
+  takeDashboardRequest(id: AccountId): Quota {
+    const account = this.accounts.get(id)
+    if (account === undefined) throw new Error('no such account')
+    account.dashboardCount += 1
+    return this.#quota(account.caller.requestsPerMinute, account.dashboardCount)
+  }
+
   peekSignIn(): Quota {
     return this.#quota(20, 0)
   }
@@ -174,7 +182,23 @@ export class FakeAccounts implements AccountsView {
     return { caller: account.caller, accessToken: `${name}-token`, expiresInSeconds: 86_400 }
   }
 
+  /** Of the account `local`, where the test made one; without requests, it has no attempts either. */
+  async openLocalSession(): Promise<Session | null> {
+    const local = this.accounts.get(accountId('acc_local'))
+    if (local === undefined) return null
+    if (local.caller.requestsPerMinute === 0) {
+      throw new EngineError('RATE_LIMITED', 'too many attempts')
+    }
+    return this.logIn({ email: 'local@example.com', password: '' })
+  }
+
+  hasPassword(account: AccountId): boolean {
+    return account !== 'acc_local'
+  }
+
   async logOut(): Promise<void> {}
+
+  async logOutEverywhere(): Promise<void> {}
 
   async changePassword(caller: Caller, { current }: { current: string }): Promise<Session> {
     await this.deleteAccount(caller, current)

@@ -80,7 +80,10 @@ export class FakeEngine implements EngineView {
   /** Behind the log: for tests to put rows into. */
   readonly whaleRows: WhaleTable
   /** A market's own ticks; replace it to have a venue remember more, answer late or fail. */
-  pastPrices: PastPricesView = { at: (market, atMs) => market.priceAt(atMs) }
+  pastPrices: PastPricesView = {
+    at: (market, atMs) => market.priceAt(atMs),
+    range: async () => [],
+  }
   venueViews: VenueView[]
   isHealthy = true
   databaseBytes = 4_096

@@ -40,6 +40,10 @@ export class ManualClock implements Clock {
     return this.#add(Math.max(periodMs, 1), Math.max(periodMs, 1), action)
   }
 
+  soon(action: () => void): void {
+    this.#add(0, null, action)
+  }
+
   /** How many timers wait; a stopped part should leave none. */
   get timerCount(): number {
     return this.#timers.size

@@ -2,7 +2,7 @@
 // look at is worked out anew at each look, so that it is obviously right.
 
 import { crc32 } from 'node:zlib'
-import type { BookView, MarketView, SliceQuery } from '../../../actors/views.ts'
+import type { BookLevels, BookView, MarketView, SliceQuery } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import type {
   BookReplaced,
@@ -54,6 +54,8 @@ export class FakeMarket implements MarketView {
   #bookTimeMs: TimeMs | null = null
   #version = 0
   #seen = ''
+  #tradesVersion = 0
+  #tradesSeen: readonly StoredTrade[] = []
 
   constructor(
     world: FakeWorld,
@@ -106,6 +108,11 @@ export class FakeMarket implements MarketView {
     }
   }
 
+  levels(levelsMax: number): BookLevels {
+    const { bids, asks, ...rest } = this.book()
+    return { ...rest, bids: bids.slice(0, levelsMax), asks: asks.slice(0, levelsMax) }
+  }
+
   /** Set it to have what the venue sends lie unread. */
   isBehind = false
 
@@ -119,6 +126,17 @@ export class FakeMarket implements MarketView {
     if (seen !== this.#seen) this.#version += 1
     this.#seen = seen
     return this.#version
+  }
+
+  /** Counts up when a look finds other trades than the last look; they are replaced and never changed. */
+  get tradesVersion(): number {
+    const { stored } = this
+    const isSame =
+      stored.length === this.#tradesSeen.length &&
+      stored.every((row, index) => row === this.#tradesSeen[index])
+    if (!isSame) this.#tradesVersion += 1
+    this.#tradesSeen = [...stored]
+    return this.#tradesVersion
   }
 
   trades(query: SliceQuery): readonly StoredTrade[] {

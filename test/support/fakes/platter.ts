@@ -11,7 +11,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
-import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 
 /** What a copy of the databases holds. */
 export interface Platter {

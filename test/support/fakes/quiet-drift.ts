@@ -3,7 +3,7 @@
 import type { VenueKey } from '../../../engine/ids.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { Drift } from '../../../engine/venues/drift.ts'
+import { Drift } from '../../../engine/venues/drift/drift.ts'
 import { ManualClock } from './manual-clock.ts'
 
 export function quietDrift(key: VenueKey = 'a'): Drift {

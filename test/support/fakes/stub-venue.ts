@@ -9,7 +9,7 @@ import {
   type PolymarketServer,
   type Retirement,
   startPolymarketServer,
-} from '../../../engine/venues/simulator/polymarket-server.ts'
+} from '../../../engine/venues/simulator/polymarket/server.ts'
 import { FrameReader } from '../clients/venue-client.ts'
 import { StubWorld } from '../worlds/stub-world.ts'
 import { ManualClock } from './manual-clock.ts'

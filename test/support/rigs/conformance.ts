@@ -284,6 +284,7 @@ async function statusFrom({ route }: RouteClient, address: string): Promise<numb
       signal: () => new AbortController().signal,
       address,
       isLocal: false,
+      dashboard: null,
       header: () => '',
       path: () => '',
     }

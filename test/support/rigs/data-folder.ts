@@ -11,8 +11,8 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openDatabase, openTable } from '../../../storage/lmdb/environment.ts'
+import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { checkSentinel, putFormatVersion } from '../../../storage/lmdb/sentinel.ts'
-import { openLmdbStorage } from '../../../storage/lmdb.ts'
 import { ENVIRONMENT_NAMES, type TableLayout } from '../../../storage/tables.ts'
 
 /** A folder that is removed after the tests of the file that asks for it, at its root. */

@@ -41,10 +41,11 @@ export async function openDescribedFace(): Promise<DescribedFace> {
     socketsMax: 9,
   })
   engine.accounts.make(POOR_ACCOUNT, { requestsPerMinute: 0 })
+  engine.accounts.make('local', { requestsPerMinute: 0 })
   engine.accounts.addressLimit = 2_147_483_647
   engine.webhooks.countMax = 2_147_483_647
   const webhookPolicy = { allowsHttp: false, allowsPrivate: false }
-  const parts = { engine, clock, isMetricsPublic: false, webhookPolicy }
+  const parts = { engine, clock, isMetricsPublic: false, webhookPolicy, opensLocalAccount: true }
   const server = await createServer({
     ...parts,
     metrics: engine.metrics,

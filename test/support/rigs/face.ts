@@ -9,7 +9,7 @@ import type { VenueTable } from '../../../engine/venue-table.ts'
 import type { CallPolicy } from '../../../engine/webhooks/post.ts'
 import { createServer, type Server } from '../../../http/server.ts'
 import type { Channel } from '../../../http/ws/channels/channel.ts'
-import { CHANNELS } from '../../../http/ws/channels.ts'
+import { CHANNELS } from '../../../http/ws/channels/channels.ts'
 import { FakeEngine } from '../fakes/engine.ts'
 
 /** A running face. `await using` is not in Node 20, so tests call `stop` in `after`. */
@@ -41,6 +41,7 @@ export async function openFace(
     names?: VenueTable
     isMetricsPublic?: boolean
     webhookPolicy?: CallPolicy
+    opensLocalAccount?: boolean
     corsOrigins?: readonly string[]
     trustedProxies?: readonly string[]
     channels?: readonly Channel[]
@@ -69,6 +70,7 @@ export async function openFace(
     trustedProxies: set.trustedProxies ?? [],
     isMetricsPublic: set.isMetricsPublic ?? false,
     webhookPolicy: set.webhookPolicy ?? PUBLIC_ONLY,
+    opensLocalAccount: set.opensLocalAccount ?? false,
     channels: set.channels ?? CHANNELS,
   })
   engine.register(server)

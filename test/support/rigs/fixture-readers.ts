@@ -13,7 +13,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { AnswerDoubt } from '../../../engine/venues/answers.ts'
-import type { Drift } from '../../../engine/venues/drift.ts'
+import type { Drift } from '../../../engine/venues/drift/drift.ts'
 import {
   parseEvent,
   parseMarket,

@@ -17,7 +17,7 @@ import {
   type Sheet,
   truthOfWallet,
 } from '../twins/wallet-truth.ts'
-import { type Places, read } from './rig.ts'
+import { type Places, read } from './whole-service.ts'
 
 /** So long in the world's time without a further wallet being right: none will be. */
 const IDLE_MS = 300_000

@@ -1,6 +1,6 @@
 // The engine in this process, on simulated venues in another, with a witness beside its publisher:
 // what was truly told, to be held against what reached the users. Not for: engines that are killed
-// (rig.ts starts those as processes).
+// (whole-service.ts starts those as processes).
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,9 +14,9 @@ import type { Watcher } from '../../../engine/publisher.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { openVenues, type VenueAddresses } from '../../../engine/venues/venues.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
-import { openLmdbStorage } from '../../../storage/lmdb.ts'
+import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import type { TrueTrade } from '../twins/client-ledger.ts'
-import type { Rig } from './rig.ts'
+import type { Rig } from './whole-service.ts'
 
 /** What its login tokens are signed with. */
 export const jwtSecret = 'x'.repeat(32)

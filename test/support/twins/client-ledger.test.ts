@@ -20,7 +20,7 @@ function book(type: 'snapshot' | 'update', seq: number, epoch = 'e1'): StreamEve
 function trade(seq: number): StreamEvent {
   const data = {
     ...{ id: `T${seq}`, market_id: MARKET, platform: 'venue_a', price: 0.5, size: 1 },
-    ...{ side: 'buy', size_usd: 0.5, timestamp_ms: seq },
+    ...{ side: 'buy', outcome: 'Yes', size_usd: 0.5, timestamp_ms: seq },
   }
   const times = { timestamp_ms: 0, received_ms: 0, published_ms: 0 }
   return { type: 'trade', channel: 'trades', ...place, ...times, offset: seq, seq, data }

@@ -19,7 +19,7 @@ import {
   keyHeader,
 } from '../clients/rest-caller.ts'
 import type { EventReceiver } from '../fakes/event-receivers.ts'
-import { type Places, read } from '../rigs/rig.ts'
+import { type Places, read } from '../rigs/whole-service.ts'
 import { naiveCandles } from './naive/candles.ts'
 
 interface HookRow {

@@ -359,7 +359,10 @@ class MemoryStorage implements Storage {
     return trades + bars + snapshots + days + this.ticks.sizeBytes()
   }
 
+  pruneCount = 0
+
   prune(limits: PruneLimits): boolean {
+    this.pruneCount += 1
     const firstKept = firstKeptHour(limits.nowMs, limits.retentionDays)
     const kept = new Map<object, number>([
       [this.snapshots, firstKeptHour(limits.nowMs, snapshotDaysKept)],

@@ -22,11 +22,11 @@ import {
   type SimulatorOptions,
   startSimulator,
 } from '../../../engine/venues/simulator/simulator.ts'
-import type { Plan } from '../../../engine/venues/simulator/world.ts'
+import type { Plan } from '../../../engine/venues/simulator/world/world.ts'
 import type { FindWalletMarket, WalletEvent, WalletEventKind } from '../../../engine/wallet.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { goOn } from '../fakes/own-time.ts'
-import { read } from '../rigs/rig.ts'
+import { read } from '../rigs/whole-service.ts'
 import { NaiveWallet } from './naive/wallet.ts'
 
 const OWN_NOW_MS = Date.UTC(2026, 10, 20, 12)

@@ -15,7 +15,7 @@ import { renderMarket } from '../../../engine/venues/simulator/kalshi/render.ts'
 import type { SimPairKind } from '../../../engine/venues/simulator/model.ts'
 import { eventRow } from '../../../engine/venues/simulator/polymarket/events.ts'
 import { gammaMarket } from '../../../engine/venues/simulator/polymarket/render.ts'
-import { SimulatedWorld } from '../../../engine/venues/simulator/world.ts'
+import { SimulatedWorld } from '../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 
 export interface MatchingWorld {

@@ -12,7 +12,7 @@ export function opportunity(
   [a, b]: readonly [MarketRef, MarketRef],
   set: Partial<Opportunity> = {},
 ): Opportunity {
-  const shared = { bookSeq: 7, bookAgeMs: 40 }
+  const shared = { question: 'Will it rain?', bookSeq: 7, bookAgeMs: 40 }
   const [yes, no] = [
     { cost: usdMicros(55_000_000), fee: usdMicros(990_000) },
     { cost: usdMicros(37_000_000), fee: usdMicros(1_640_000) },

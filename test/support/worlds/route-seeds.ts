@@ -9,7 +9,7 @@ import { readClientFiles } from '../../../http/assets/client-files.ts'
 import { readDashboard } from '../../../http/assets/dashboard-files.ts'
 import { readPage } from '../../../http/documents/docs-page.ts'
 import type { Route } from '../../../http/request/route.ts'
-import { EVENT_TYPES } from '../../../http/webhooks/event-types.ts'
+import { EVENT_TYPES } from '../../../http/webhooks/types/event-types.ts'
 import type { FakeEngine } from '../fakes/engine.ts'
 import { fakeAddress, randomWallet } from '../fakes/wallets.ts'
 import { ACCOUNT } from '../rigs/described-face.ts'
@@ -85,6 +85,8 @@ const HANDSHAKE = [
   ['Sec-WebSocket-Version', '13'],
   ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
 ] as const
+/** Of a page of the dashboard on the machine itself. */
+const OF_PAGE = [['X-Dashboard', '1']] as const
 const SEARCH: Ask = { query: [['search', 'happen']] }
 const searching = { owner: (engine: FakeEngine) => engine.catalog, method: 'search', ask: SEARCH }
 const market = (engine: FakeEngine): object => engine.catalog.find('venue_a_a0') ?? engine
@@ -140,6 +142,9 @@ async function knownWallet(engine: FakeEngine): Promise<Readonly<Record<string, 
   }
   return { address: asked.proxy }
 }
+
+/** A page that is not kept yet: its owner must be asked. */
+const UNASKED: Ask = { query: [['start_time', '1234567']] }
 
 /** Of a route of one wallet. */
 const wallet: Seed = {
@@ -205,9 +210,11 @@ const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /v1/markets/{market_id}/trades': {
     query: { slug: 'slug-a0' },
     reach: { 400: turned('start_time', 'end_time') },
-    unavailable: { owner: market, method: 'trades' },
+    unavailable: { owner: market, method: 'trades', ask: UNASKED },
   },
-  'GET /v1/markets/{market_id}/candles': { unavailable: { owner: market, method: 'bars' } },
+  'GET /v1/markets/{market_id}/candles': {
+    unavailable: { owner: market, method: 'bars', ask: UNASKED },
+  },
   'GET /v1/markets/{market_id}/orderbook/history': {
     unavailable: { owner: market, method: 'snapshots' },
   },
@@ -229,6 +236,10 @@ const SEEDS: Readonly<Record<string, Seed>> = {
       429: { body: '{"email":"hasty@example.com","password":"wrong"}' },
     },
     unavailable: accountsOf('logIn'),
+  },
+  'POST /v1/auth/session': {
+    reach: { 429: { headers: OF_PAGE } },
+    unavailable: { ...accountsOf('openLocalSession'), ask: { headers: OF_PAGE } },
   },
   'POST /v1/auth/logout': { unavailable: accountsOf('logOut') },
   'POST /v1/auth/password': {

@@ -4,7 +4,7 @@
 import { DAY_MS, PRICE_ONE, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { PlannedEvent, PlannedMarket } from '../../../engine/venues/simulator/calendar.ts'
 import type { SimListing, SimVenue } from '../../../engine/venues/simulator/model.ts'
-import type { Plan } from '../../../engine/venues/simulator/world.ts'
+import type { Plan } from '../../../engine/venues/simulator/world/world.ts'
 
 export const NOON = timeMs(Date.UTC(2026, 10, 20, 12))
 

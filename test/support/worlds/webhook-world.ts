@@ -14,7 +14,7 @@ import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/unit
 import type { EventCause, WebhookBodies } from '../../../engine/webhooks/event-type.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import type { Delivery, WebhookNumber } from '../../../engine/webhooks/webhook.ts'
-import { EVENTS } from '../../../http/webhooks/event-types.ts'
+import { EVENTS } from '../../../http/webhooks/types/event-types.ts'
 import type { MarketSummary } from '../../../storage/contract/storage.ts'
 import { FakeCaller } from '../fakes/caller.ts'
 import { CrashingOutbox } from '../fakes/crashing-outbox.ts'

@@ -3,7 +3,7 @@
 // the other leg; the book over REST, always on No's own, tells which. Upholds KLEGS1, KLEGS2.
 
 import { complement, parsePrice, toDecimal } from '../../../units.ts'
-import type { DriftNotes } from '../../drift.ts'
+import type { DriftNotes } from '../../drift/drift.ts'
 import type { DataMessage, LevelText, OrderbookSnapshot } from '../messages.ts'
 
 /** A book that is crossed at the venue would be asked for again with each snapshot. */

@@ -4,7 +4,7 @@
 // of `subscribed`) is served too, with the larger blast radius that it chose.
 // Not for: the socket itself (engine/venues/kalshi/book/socket.ts). Upholds KSUB1 to KSUB6.
 
-import type { DriftNotes } from '../../drift.ts'
+import type { DriftNotes } from '../../drift/drift.ts'
 import type { ErrorReply, Reply } from '../messages.ts'
 import { codeName } from '../stream.ts'
 

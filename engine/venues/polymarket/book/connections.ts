@@ -6,7 +6,7 @@
 import type { VenueEvent } from '../../../events.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { TimeMs } from '../../../units.ts'
-import type { DriftNotes } from '../../drift-notes.ts'
+import type { DriftNotes } from '../../drift/notes.ts'
 import { type FrameTap, feedEvent, type RawFrame, SocketFeed } from '../../feed.ts'
 import type { Tally } from '../../tally.ts'
 import type { VenueParts } from '../../venue.ts'
@@ -98,6 +98,11 @@ export class BookConnections {
 
   isUp(track: MarketTrack): boolean {
     return this.#connections.get(track.connection)?.socket.isOpen === true
+  }
+
+  /** When the socket that carries the market last sent data; null before the first. */
+  heardMs(track: MarketTrack): TimeMs | null {
+    return this.#connections.get(track.connection)?.socket.lastDataAtMs ?? null
   }
 
   start(): void {

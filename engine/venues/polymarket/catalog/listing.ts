@@ -1,6 +1,6 @@
 // Gamma's rows to listings: what a market and an event of venue a are called, cost and have become.
 // The last file in which Gamma's words exist. A row that is no binary market with tokens is refused
-// with a reason. Not for: which rows to read (catalog.ts). Upholds POLYLIST1 to POLYLIST7, POLYCAT6.
+// with a reason. Not for: which rows to read (catalog.ts). Upholds POLYLIST1 to POLYLIST8, POLYCAT6.
 
 import { type NativeMarketId, nativeEventId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -118,12 +118,18 @@ export function readEvent(row: unknown): ReadEvent | ListingReason {
 }
 
 /**
- * Of a neg-risk event exactly one market resolves to Yes: its contract converts sides by that rule. An augmented one may
- * get further markets at any time.
+ * Of a neg-risk group exactly one market resolves to Yes: its contract converts sides by that rule. Nothing is known of
+ * an event that holds other markets as well, of which any may win beside that one, nor of one that does not rule out
+ * further markets: an augmented one may get them at any time.
  */
 function winnerAmong(row: Json): number | null {
-  if (row.negRisk !== true || row.negRiskAugmented === true) return null
-  return Array.isArray(row.markets) && row.markets.length > 1 ? row.markets.length : null
+  const groupId = textOf(row.negRiskMarketID)
+  if (row.negRisk !== true || row.negRiskAugmented !== false || groupId === null) return null
+  const markets: readonly unknown[] = Array.isArray(row.markets) ? row.markets : []
+  const isOneGroup = markets.every(
+    (market) => isRecord(market) && isInGroup(market) && textOf(market.negRiskMarketID) === groupId,
+  )
+  return isOneGroup && markets.length > 1 ? markets.length : null
 }
 
 /** The event inside a market row; null when it has none. */

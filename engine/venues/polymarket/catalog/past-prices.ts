@@ -1,5 +1,5 @@
 // What venue a remembers of a market's price: the CLOB's /prices-history (README.md, CLOB). A day comes by
-// the minute; longer ranges, and days of which no minutes are left, by twelve hours: finer steps of a
+// the minute, longer ranges in the steps asked for; where these are empty, by twelve hours: finer steps of a
 // resolved market come back empty (Polymarket/py-clob-client#216). Not for: trades
 // (engine/venues/polymarket/trades/windows.ts), or which days are asked for and kept
 // (actors/past-prices/past-prices.ts). Upholds PAST1 to PAST3.
@@ -36,10 +36,10 @@ export class PolymarketPastPrices implements VenuePastPrices {
     this.#tally = parts.tally
   }
 
-  /** See VenuePastPrices.read; one request, and a second one for a day that is empty by the minute. */
+  /** See VenuePastPrices.read; one request, and a second one for a range that is empty in finer steps. */
   async read(
     market: PastMarket,
-    range: { fromMs: TimeMs; toMs: TimeMs },
+    range: { fromMs: TimeMs; toMs: TimeMs; stepMs?: number },
     signal: AbortSignal,
   ): Promise<readonly PastPoint[]> {
     const token = market.outcomes[0]
@@ -49,7 +49,11 @@ export class PolymarketPastPrices implements VenuePastPrices {
     const query = { market: token, endTs: endS }
     const coarse = { ...query, startTs: endS - SPAN_MAX_S, fidelity: COARSE_MINUTES }
     const fine = { ...query, startTs: fromS - FINE_LEAD_S, fidelity: FINE_MINUTES }
-    let rows = endS - fromS <= DAY_S ? await this.#rows(fine, signal) : []
+    const wanted = Math.min(COARSE_MINUTES, Math.round((range.stepMs ?? Infinity) / 60_000))
+    const stepped = { ...query, startTs: Math.max(fromS, endS - SPAN_MAX_S), fidelity: wanted }
+    let rows: readonly unknown[] = []
+    if (endS - fromS <= DAY_S) rows = await this.#rows(fine, signal)
+    else if (wanted < COARSE_MINUTES) rows = await this.#rows(stepped, signal)
     if (rows.length === 0) rows = await this.#rows(coarse, signal)
     return this.#points(rows, range)
   }

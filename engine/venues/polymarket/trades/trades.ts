@@ -16,7 +16,6 @@ import {
 } from '../../../units.ts'
 import { conditionId } from '../condition-id.ts'
 import type { WireTrade } from '../messages.ts'
-import { Generations } from './generations.ts'
 
 /** A row in our words. `key` is the id without its count. */
 export interface TradeRow {
@@ -314,4 +313,31 @@ function isNear(one: TradeRow, other: TradeRow): boolean {
 
 function sameAs({ key, price, size }: TradeRow) {
   return { key, price, size }
+}
+
+/** A bounded map of what was seen lately, which forgets by halves; a value that is read again lives on. */
+class Generations<Value> {
+  readonly #countMax: number
+  #young = new Map<string, Value>()
+  #old = new Map<string, Value>()
+
+  constructor(countMax: number) {
+    this.#countMax = countMax
+  }
+
+  get(key: string): Value | undefined {
+    const young = this.#young.get(key)
+    if (young !== undefined) return young
+    const old = this.#old.get(key)
+    if (old !== undefined) this.set(key, old)
+    return old
+  }
+
+  set(key: string, value: Value): void {
+    if (this.#young.size >= this.#countMax) {
+      this.#old = this.#young
+      this.#young = new Map()
+    }
+    this.#young.set(key, value)
+  }
 }

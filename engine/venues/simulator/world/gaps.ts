@@ -1,7 +1,7 @@
-// Gaps between the venues' prices of one question, opened and closed by a plan that follows from the seed, the start and
-// what is listed: some that a trade over both venues earns from, and some that only look so. Makers of venue b quote
-// beside the fair price while one lasts; the fair prices themselves agree always (fair-price.ts).
-// Only pairs that share their price with no other market have one, so that no gap opens a second one.
+// Gaps between the venues' prices of one question, and between the outcomes of an event, opened and closed by a plan that
+// follows from the seed, the start and what is listed: some that a trade earns from, and some that only look so. Makers of
+// one market quote beside the fair price while one lasts; the fair prices themselves agree always (fair-price.ts).
+// Only pairs and events that share their prices with no other market have one, so that no gap opens a second one.
 // Not for: books that differ by a fault (book-faults.ts). Upholds SIMGAP1 to SIMGAP3.
 //
 //   real    more than depth and fees take
@@ -9,6 +9,7 @@
 //   depth   so few contracts that rounding of the fees takes all of it
 //   trap    of a pair that only looks alike
 //   stale   none: the price jumps at both venues, but what venue b's stream says of it is lost
+//   event   the outcomes of an exclusive event of venue a, bought together, leave more than depth and fees take
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, MICROS, MINUTE_MS, sizeMicros, type TimeMs, timeMs } from '../../../units.ts'
@@ -20,14 +21,14 @@ import { mixUnit } from './mix.ts'
 import type { OrderFlow } from './order-flow.ts'
 
 /** The order in which kinds come: the first is real, so that a new world soon has one. */
-const KINDS = ['real', 'fees', 'real', 'trap', 'real', 'depth', 'real', 'stale'] as const
+const KINDS = ['real', 'fees', 'real', 'trap', 'real', 'depth', 'event', 'real', 'stale'] as const
 export type SimGapKind = (typeof KINDS)[number]
 
-/** One gap of the plan, `a` and `b` the native ids of its pair. */
+/** One gap of the plan. */
 export interface SimGap {
   readonly kind: SimGapKind
-  readonly a: string
-  readonly b: string
+  /** Native ids: of a pair venue a's first, of an event the one whose makers quote beside its price. */
+  readonly markets: readonly string[]
   readonly question: string
   readonly opensMs: TimeMs
   readonly closesMs: TimeMs
@@ -51,6 +52,8 @@ const FEW = sizeMicros(30_000)
 /** Where fees are largest: a gap that is less than them is a gap to see all the same. */
 const MIDDLE = { least: 350_000, most: 650_000 }
 const ANYWHERE = { least: 200_000, most: 800_000 }
+/** What makers still ask for an event's dearest outcome. */
+const LEAST_LEFT = 50_000
 /** Of the fees at the opening: prices move meanwhile, and with them the fees. */
 const FEES_SHARE = 0.8
 const KALSHI_RATE = 0.07
@@ -60,7 +63,8 @@ interface Pair {
   readonly b: LiveMarket
 }
 
-interface OpenGap extends Pair {
+interface OpenGap {
+  readonly markets: readonly LiveMarket[]
   readonly closesMs: TimeMs
 }
 
@@ -71,6 +75,7 @@ export class Gaps {
   readonly #startedMs: TimeMs
   readonly #flow: OrderFlow
   readonly #pairs: (asks: (kind: SimPairKind) => boolean) => readonly Pair[]
+  readonly #events: () => readonly (readonly LiveMarket[])[]
   readonly #open = new Set<OpenGap>()
   readonly #planned: SimGap[] = []
   #count = 0
@@ -83,12 +88,15 @@ export class Gaps {
     flow: OrderFlow
     /** Pairs of which both markets trade, of some kinds. */
     pairs: (asks: (kind: SimPairKind) => boolean) => readonly Pair[]
+    /** The markets of each exclusive event of venue a that all trade and share their prices with no others. */
+    events: () => readonly (readonly LiveMarket[])[]
   }) {
     this.#seed = hash32('gaps', options.seed, options.startedMs)
     this.#everyMs = MINUTE_MS / options.perMinute
     this.#startedMs = options.startedMs
     this.#flow = options.flow
     this.#pairs = options.pairs
+    this.#events = options.events
   }
 
   /** Those that opened so far, the newest last. */
@@ -109,17 +117,19 @@ export class Gaps {
   #begin(number: number, nowMs: TimeMs): void {
     const kind = KINDS[number % KINDS.length] ?? 'real'
     const chance = (word: number): number => mixUnit(this.#seed, 8 * number + word)
+    const within = ({ least, most }: { least: number; most: number }, word: number): number =>
+      Math.round(least + (most - least) * chance(word))
+    const lastsMs = within(kind === 'real' || kind === 'event' ? REAL_MS : OTHER_MS, 1)
+    const closesMs = timeMs(nowMs + lastsMs)
+    const edge = within(EDGE, 3)
+    if (kind === 'event') return this.#beginInEvent({ chance: chance(0), edge, nowMs, closesMs })
     const isTrap = (pair: SimPairKind): boolean => pair !== 'same' && pair !== 'opposite_side'
     const suits = kind === 'trap' ? isTrap : (pair: SimPairKind): boolean => pair === 'same'
     const pairs = this.#pairs(suits).filter((pair) => this.#isFree(pair, kind, nowMs))
     const pair = pairs[Math.floor(chance(0) * pairs.length)]
     if (pair === undefined) return
-    const within = ({ least, most }: { least: number; most: number }, word: number): number =>
-      Math.round(least + (most - least) * chance(word))
-    const lastsMs = within(kind === 'real' ? REAL_MS : OTHER_MS, 1)
-    const closesMs = timeMs(nowMs + lastsMs)
     const sign = chance(2) < 0.5 ? -1 : 1
-    const micros = sign * microsOf(kind, pair, { edge: within(EDGE, 3), sign, nowMs })
+    const micros = sign * microsOf(kind, pair, { edge, sign, nowMs })
     const isMoved = kind === 'stale'
     pair.a.gap = { skew: isMoved ? micros : 0, isHeld: kind === 'depth' }
     pair.b.gap = { skew: micros, isHeld: kind === 'depth' }
@@ -128,16 +138,52 @@ export class Gaps {
       isLost: isMoved,
     })
     this.#flow.requote(pair.a, nowMs)
-    this.#open.add({ ...pair, closesMs })
-    const { nativeId: a, question } = pair.a.listing
-    const { nativeId: b } = pair.b.listing
-    this.#planned.push({ kind, a, b, question, opensMs: nowMs, closesMs })
+    this.#note(kind, [pair.a, pair.b], { nowMs, closesMs })
+  }
+
+  /** Makers of the dearest outcome ask less, by what all of them cost in fees and ticks and some more. */
+  #beginInEvent(plan: { chance: number; edge: number; nowMs: TimeMs; closesMs: TimeMs }): void {
+    const { nowMs } = plan
+    const fair = (market: LiveMarket): number => market.fairPrice(nowMs)
+    const isFree = (market: LiveMarket): boolean => isQuiet(market, nowMs)
+    const events = this.#events()
+      .filter((markets) => markets.every(isFree))
+      .map((markets) => {
+        const sorted = markets.toSorted((one, other) => fair(other) - fair(one))
+        const less = sorted.reduce((sum, one) => sum + feeIn(one, nowMs) + one.tickMicros, 0)
+        return { markets: sorted, skew: -Math.ceil(less) - plan.edge }
+      })
+      .filter(({ markets: [dearest], skew }) => {
+        if (dearest === undefined) return false
+        return fair(dearest) + skew > LEAST_LEFT && fair(dearest) < ANYWHERE.most
+      })
+    const event = events[Math.floor(plan.chance * events.length)]
+    if (event === undefined) return
+    for (const [index, market] of event.markets.entries()) {
+      market.gap = { skew: index === 0 ? event.skew : 0, isHeld: false }
+      this.#flow.requote(market, nowMs)
+    }
+    this.#note('event', event.markets, plan)
+  }
+
+  #note(
+    kind: SimGapKind,
+    markets: readonly LiveMarket[],
+    { nowMs, closesMs }: { nowMs: TimeMs; closesMs: TimeMs },
+  ): void {
+    this.#open.add({ markets, closesMs })
+    this.#planned.push({
+      kind,
+      markets: markets.map(({ listing }) => listing.nativeId),
+      question: markets[0]?.listing.question ?? '',
+      ...{ opensMs: nowMs, closesMs },
+    })
     if (this.#planned.length > GAPS_MAX) this.#planned.splice(0, GAPS_MAX / 10)
   }
 
   #close(gap: OpenGap, nowMs: TimeMs): void {
     this.#open.delete(gap)
-    for (const market of [gap.b, gap.a]) {
+    for (const market of gap.markets.toReversed()) {
       market.gap = null
       // Withdrawn quotes come back as they went, and are put right then.
       if (market.slot >= 0) this.#flow.requote(market, nowMs)
@@ -148,19 +194,21 @@ export class Gaps {
     const shared = kind === 'trap' ? 1 : 2
     const { least, most } = kind === 'fees' ? MIDDLE : ANYWHERE
     return [a, b].every((market) => {
-      const { createdMs, closeMs } = market.listing
       const price = market.fairPrice(nowMs)
       return (
-        market.gap === null &&
+        isQuiet(market, nowMs) &&
         market.linked.length === shared &&
-        createdMs < nowMs - QUIET_MS &&
-        closeMs > nowMs + QUIET_MS &&
         price > least &&
         price < most &&
         (kind !== 'fees' || feesShare({ a, b }, nowMs) > a.tickMicros + b.tickMicros)
       )
     })
   }
+}
+
+/** Whether a market has no gap and nothing of its life changes soon. */
+function isQuiet({ gap, listing: { createdMs, closeMs } }: LiveMarket, nowMs: TimeMs): boolean {
+  return gap === null && createdMs < nowMs - QUIET_MS && closeMs > nowMs + QUIET_MS
 }
 
 /** How far venue b's makers quote beside the fair price. */
@@ -194,6 +242,11 @@ function feesShare(pair: Pair, nowMs: TimeMs): number {
 function feesOf({ a, b }: Pair, nowMs: TimeMs): number {
   const price = a.fairPrice(nowMs) / MICROS
   const multiplier = seriesFees(b.event.series, nowMs).fee_multiplier
-  const rate = (feeScheduleOf(a)?.rate ?? 0) + KALSHI_RATE * multiplier
-  return Math.ceil(MICROS * price * (1 - price) * rate)
+  return Math.ceil(feeIn(a, nowMs) + MICROS * price * (1 - price) * KALSHI_RATE * multiplier)
+}
+
+/** What venue a takes of a contract, in micros. */
+function feeIn(market: LiveMarket, nowMs: TimeMs): number {
+  const price = market.fairPrice(nowMs) / MICROS
+  return MICROS * price * (1 - price) * (feeScheduleOf(market)?.rate ?? 0)
 }

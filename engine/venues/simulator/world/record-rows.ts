@@ -4,7 +4,6 @@
 
 import { priceMicros, sizeMicros, type TimeMs, timeMs, usdMicros } from '../../../units.ts'
 import { SIM_VENUES, type SimMarket, type SimTrade, type SimWallet } from '../model.ts'
-import type { SimulatedWorld } from '../world.ts'
 import type { Row } from './journal.ts'
 import { LiveMarket } from './live-market.ts'
 import { migratedOf, originOf } from './migrated-market.ts'
@@ -13,6 +12,7 @@ import { LiveTrade } from './sim-trade.ts'
 import type { WalletAccount } from './wallet-account.ts'
 import { OwnTransaction, type Transaction } from './wallet-events.ts'
 import { operationSeed, type WalletDeed, type WalletLedgers } from './wallet-ledgers.ts'
+import type { SimulatedWorld } from './world.ts'
 
 /** The first element of a row, one digit. Rows of states count in the first chapter that is read and in no other. */
 export const ROW = {

@@ -6,7 +6,6 @@
 import type { Log } from '../../../process/log.ts'
 import { DAY_MS, TIME_ZERO, type TimeMs, timeMs } from '../../../units.ts'
 import { SIM_VENUES, type SimVenue, type WorldChange } from '../model.ts'
-import type { EarlierRuns, SimulatedWorld } from '../world.ts'
 import { type Chapter, Journal, type Row } from './journal.ts'
 import { LiveMarket } from './live-market.ts'
 import { ROW, RowReader, RowWriter } from './record-rows.ts'
@@ -14,6 +13,7 @@ import { RunIds } from './run-ids.ts'
 import { LiveTrade } from './sim-trade.ts'
 import type { WalletAccount } from './wallet-account.ts'
 import type { LedgerRecorder, WalletDeed, WalletLedgers } from './wallet-ledgers.ts'
+import type { EarlierRuns, SimulatedWorld } from './world.ts'
 
 /** A part with so many rows is full. */
 const PART_ROWS_MAX = 75_000

@@ -1,5 +1,5 @@
-// The account that is logged in, what its keys may ask for, and how much is left in the present minute of what this page
-// asks, which is a budget of its own, as the last answer said. Upholds DASH28.
+// The account that is logged in, what its keys may ask for, and how much is left in the present minute of what its
+// dashboards ask, which is a budget of its own, as the last answer said. Upholds DASH28.
 
 import { useEffect, useState } from 'preact/hooks'
 import { type AnswerFacts, watchFacts } from '../../api.ts'
@@ -41,10 +41,10 @@ function Facts({ me, left }: { readonly me: Me; readonly left: Left | null }) {
     <div><dt>Tier</dt><dd><span class="tag">${user.tier}</span></dd></div>
     <div><dt>Since</dt><dd><${Time} atMs=${user.created_at * 1_000} style="day" /></dd></div>
     <div><dt>Requests a minute</dt><dd>${limitText(limit)}</dd></div>
-    <div><dt>Left for managing, in this minute</dt><dd>${
+    <div><dt>Left for this dashboard, in this minute</dt><dd>${
       left === null
         ? html`<span class="muted">all</span>`
-        : html`<meter min="0" max=${left.limit} low=${left.limit / 5} value=${left.requests} aria-label="Requests left for managing"
+        : html`<meter min="0" max=${left.limit} low=${left.limit / 5} value=${left.requests} aria-label="Requests left for this dashboard"
             >${left.requests}</meter> <span data-left>${countText(left.requests)}</span>
             <small class="muted"> as of${' '}<${Time} atMs=${left.atMs} style="clock" /></small>`
     }</dd></div>

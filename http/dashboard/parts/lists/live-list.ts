@@ -6,7 +6,7 @@ import { useRef, useState } from 'preact/hooks'
 import type { Channel, DataMessage } from '../../../client/messages.ts'
 import { after, monotonicMs } from '../../browser.ts'
 import { useRedraw } from '../../signal.ts'
-import { follow, streamClient } from '../../stream.ts'
+import { follow } from '../../stream.ts'
 
 interface LiveSource<Rows> {
   readonly channel: Channel
@@ -74,21 +74,21 @@ function followList<Rows>(
     )
   }
   const stopWaiting = after(PATIENCE_MS, ask)
-  const everything = { channel, all: true }
-  const stop = follow(everything, {
-    onMessage: (message) => {
-      const rows = tell(known(), message)
-      if (rows !== known()) put({ rows })
+  const stop = follow(
+    { channel, all: true },
+    {
+      onMessage: (message) => {
+        const rows = tell(known(), message)
+        if (rows !== known()) put({ rows })
+      },
+      // What the stream lost for good, the server may still have.
+      onGap: ask,
+      onReady: ask,
     },
-    // What the stream lost for good, the server may still have.
-    onGap: ask,
-  })
-  const live = streamClient()?.subscribe(everything)
-  live?.ready.then(() => ending.signal.aborted || ask())
+  )
   return () => {
     ending.abort()
     stopWaiting()
-    live?.unsubscribe()
     stop()
   }
 }

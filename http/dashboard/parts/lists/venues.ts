@@ -1,8 +1,9 @@
-// The venues' configured names, as /health has them: asked once a tab, since they are those of the server's start.
-// Not for: how the venues are (http/dashboard/parts/status/feed-table.ts).
+// The venues' configured names, as /health has them: asked once a tab, since they are those of the server's start; and what
+// people call them. Not for: how the venues are (http/dashboard/parts/status/feed-table.ts). Upholds DASH87.
 
 import { request } from '../../api.ts'
 import type { Health } from '../../records.ts'
+import { Signal } from '../../signal.ts'
 import { useAsked } from '../asked.ts'
 
 /** The first venue, whose wallets are known, then the second. */
@@ -13,10 +14,28 @@ export interface Venues {
 
 let known: Venues | null = null
 
+/** By configured name, whose protocol a venue speaks; what shows names is drawn again when they are there. */
+export const protocols = new Signal<ReadonlyMap<string, string>>(new Map())
+
+/** What people call a venue: `Polymarket`, for a configured name; that name itself until more is known. */
+export function venueText(name: string | null | undefined): string {
+  const protocol = protocols.value.get(name ?? '')
+  return protocol === undefined
+    ? (name ?? '')
+    : `${protocol.slice(0, 1).toUpperCase()}${protocol.slice(1)}`
+}
+
+/** With the name that the interface has for it, where that is another: `Polymarket (venue_a)`. */
+export function wholeVenueText(name: string | null | undefined): string {
+  const text = venueText(name)
+  return text.toLowerCase() === (name ?? '').toLowerCase() ? text : `${text} (${name})`
+}
+
 /** Rejects with ApiError. */
 export async function askVenues(signal: AbortSignal): Promise<Venues> {
   if (known !== null) return known
-  const { exchanges } = await request<Health>('/health', { signal, token: null })
+  const { exchanges, protocols: spoken } = await request<Health>('/health', { signal })
+  protocols.set(new Map(Object.entries(spoken)))
   const [a, b] = Object.keys(exchanges)
   if (a === undefined || b === undefined) throw new Error('the server names no two venues')
   known = { a, b }

@@ -4,15 +4,15 @@
 
 import { useRef, useState } from 'preact/hooks'
 import type { BookView, Level } from '../../../client/connect.ts'
-import { fullSizeText, priceDecimals, priceText } from '../../format.ts'
+import { priceDecimals, priceText, sizeDecimals, sizeText } from '../../format.ts'
 import { html } from '../../html.ts'
 import { useRedraw, useSignal } from '../../signal.ts'
 import {
+  bookOf,
   type FeedState,
   feeds,
-  follow,
+  followBooks,
   type StreamState,
-  streamClient,
   streamState,
 } from '../../stream.ts'
 import { Empty, Waiting } from '../states.ts'
@@ -26,11 +26,7 @@ const ROOM = 6
 
 /** Draws again, at most once a picture, when one of these markets' books changes; they are followed meanwhile. */
 export function useBooks(marketIds: readonly string[]): void {
-  useRedraw(
-    (redraw) =>
-      follow({ channel: 'orderbook', marketIds }, { onMessage: redraw, onGap: () => redraw() }),
-    [marketIds.join('\n')],
-  )
+  useRedraw((redraw) => followBooks(marketIds, redraw), [marketIds.join('\n')])
 }
 
 /** A market's live book, at most `depth` levels a side, and how far it can be trusted. */
@@ -42,7 +38,7 @@ export function useBook(
   const { state: connection } = useSignal(streamState)
   const feed = useSignal(feeds).get(platform) ?? null
   useBooks([marketId])
-  const book = streamClient()?.book(marketId, depth) ?? null
+  const book = bookOf(marketId, depth)
   return { book, state: bookStateOf(book, connection, feed) }
 }
 
@@ -55,7 +51,7 @@ export function BookPanel({
   readonly platform: string
 }) {
   const [levels, setLevels] = useState(FEW)
-  const decimals = useRef(0)
+  const decimals = useRef<Decimals>({ price: 0, size: 0 })
   // One more than is shown tells whether there are more.
   const { book, state } = useBook(marketId, platform, levels + 1)
   // Never fewer than before: figures that come and go would make the column jump.
@@ -85,9 +81,23 @@ const best = ({ bids, asks }: BookView, levels: number) => ({
   asks: asks.slice(0, levels),
 })
 
-/** That the prices of a book need. */
-const decimalsOf = ({ bids, asks }: Pick<BookView, 'bids' | 'asks'>, least: number): number =>
-  Math.max(least, priceDecimals([...bids, ...asks].map(({ price }) => price)))
+/** Of the columns. */
+interface Decimals {
+  readonly price: number
+  readonly size: 0 | 2
+}
+
+/** That the levels of a book need. */
+export function decimalsOf(
+  { bids, asks }: Pick<BookView, 'bids' | 'asks'>,
+  least: Decimals = { price: 0, size: 0 },
+): Decimals {
+  const levels = [...bids, ...asks]
+  return {
+    price: Math.max(least.price, priceDecimals(levels.map(({ price }) => price))),
+    size: least.size === 2 ? 2 : sizeDecimals(levels.map(({ size }) => size)),
+  }
+}
 
 const hasBelow = (book: BookView | null, levels: number): boolean =>
   book !== null && Math.max(book.bids.length, book.asks.length) > levels
@@ -96,7 +106,7 @@ const hasBelow = (book: BookView | null, levels: number): boolean =>
 export function ladder(
   { bids, asks }: ReturnType<typeof ladderOf>,
   { spread, midPrice }: { readonly spread: number | null; readonly midPrice: number | null },
-  decimals: number,
+  decimals: Decimals,
   taken: readonly number[] | null = null,
 ) {
   if (bids.length === 0 && asks.length === 0) {
@@ -120,8 +130,8 @@ export function ladder(
       <tbody class="middle">
         <tr>
           <td colspan=${columns}>
-            Spread <strong data-figure="spread">${priceText(spread)}</strong>
-            <span class="gap"> Midpoint <strong data-figure="mid">${priceText(midPrice)}</strong></span>
+            Spread <strong data-figure="spread">${priceText(spread, decimals.price)}</strong>
+            <span class="gap"> Midpoint <strong data-figure="mid">${priceText(midPrice, decimals.price)}</strong></span>
           </td>
         </tr>
       </tbody>
@@ -141,18 +151,18 @@ const blanks = (rows: readonly LadderRow[], room: number) =>
 function rung(
   side: 'bid' | 'ask',
   { price, size, total, share }: LadderRow,
-  decimals: number,
+  decimals: Decimals,
   taken: number | null,
 ) {
   const isTaken = taken !== null && taken > 0
   return html`<tr key=${price} class=${isTaken ? 'taken' : ''}>
-    <td class=${`num ${side}`}>${priceText(price, decimals)}</td>
-    <td class="num">${fullSizeText(size)}</td>
+    <td class=${`num ${side}`}>${priceText(price, decimals.price)}</td>
+    <td class="num">${sizeText(size, decimals.size)}</td>
     <td class="num total">
       <span class=${`bar ${side}`} style=${{ transform: `scaleX(${share.toFixed(4)})` }}></span>
-      <span class="figure">${fullSizeText(total)}</span>
+      <span class="figure">${sizeText(total, decimals.size)}</span>
     </td>
-    ${taken === null ? null : html`<td class="num" data-taken=${isTaken ? taken : null}>${isTaken ? fullSizeText(taken) : ''}</td>`}
+    ${taken === null ? null : html`<td class="num" data-taken=${isTaken ? taken : null}>${isTaken ? sizeText(taken, decimals.size) : ''}</td>`}
   </tr>`
 }
 
@@ -188,10 +198,11 @@ function rowsOf(levels: readonly Level[], deepest: number): LadderRow[] {
 }
 
 /**
- * `waiting`: no book yet; `offline`: the connection is gone, the book is the last known; `behind`: something is being
+ * `waiting`: no book yet; `polled`: the server is asked for it every few seconds; `offline`: the connection is gone, `late`: nothing
+ * has come for more than a heartbeat: the book is the last known; `behind`: something is being
  * fetched that is missing; `stale`: the venue's feed, or its book, is not live; `live`: as the venue has it.
  */
-type BookState = 'waiting' | 'offline' | 'behind' | 'stale' | 'live'
+type BookState = 'waiting' | 'polled' | 'late' | 'offline' | 'behind' | 'stale' | 'live'
 
 /** The worst that is true. */
 export function bookStateOf(
@@ -199,6 +210,8 @@ export function bookStateOf(
   connection: StreamState['state'],
   feed: FeedState | null,
 ): BookState {
+  if (book !== null && connection === 'polling') return book.isStale ? 'stale' : 'polled'
+  if (book !== null && connection === 'late') return 'late'
   const isGone = connection !== 'live' && connection !== 'catching_up'
   if (book === null) return isGone && connection !== 'connecting' ? 'offline' : 'waiting'
   if (isGone) return 'offline'
@@ -209,6 +222,8 @@ export function bookStateOf(
 /** For a person. */
 export const BOOK_STATE_WORDS: Readonly<Record<BookState, string>> = {
   waiting: 'Waiting for the book',
+  polled: 'Read every 5 s',
+  late: 'Nothing new: may be old',
   offline: 'Not connected: the last known book',
   behind: 'Catching up: the last known book',
   stale: 'Stale: the venue’s feed is not live',

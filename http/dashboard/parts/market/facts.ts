@@ -7,6 +7,7 @@ import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
 import { Signal, useSignal } from '../../signal.ts'
 import { feeds } from '../../stream.ts'
+import { wholeVenueText } from '../lists/venues.ts'
 import { Time } from '../time.ts'
 import { ChangingPrice, type LivePrice, priceOfOutcome, useLivePrices } from './live-price.ts'
 
@@ -24,8 +25,8 @@ export function MarketTitle({ market }: { readonly market: Market }) {
       ${category === null ? null : html`<span class="tag">${category}</span>`}
       ${
         link === null
-          ? html`<span>${own?.platform}</span>`
-          : html`<a href=${link} target="_blank" rel="noopener noreferrer">${own?.platform} ↗</a>`
+          ? html`<span>${wholeVenueText(own?.platform)}</span>`
+          : html`<a href=${link} target="_blank" rel="noopener noreferrer">${wholeVenueText(own?.platform)} ↗</a>`
       }
       <span class="muted" data-feed=${feed?.state ?? 'unknown'}>
         feed ${feed === undefined ? 'not known' : feed.state}${
@@ -38,7 +39,14 @@ export function MarketTitle({ market }: { readonly market: Market }) {
   </header>`
 }
 
-export function MarketOutcomes({ market }: { readonly market: Market }) {
+export function MarketOutcomes({
+  market,
+  decimals,
+}: {
+  readonly market: Market
+  /** Of a cent, that the market's prices have. */
+  readonly decimals: number
+}) {
   const live = useSignal(useLivePrices([market.id]).get(market.id) ?? NONE)
   const first = live?.price ?? market.outcomes[0]?.price ?? null
   return html`<section class="card" aria-labelledby="outcomes-title">
@@ -47,15 +55,15 @@ export function MarketOutcomes({ market }: { readonly market: Market }) {
       ${market.outcomes.map(
         ({ label, price }, index) => html`<li key=${index}>
           <span class="label">${label}</span>
-          <${ChangingPrice} price=${index < 2 && first !== null ? priceOfOutcome(first, index) : price} />
+          <${ChangingPrice} price=${index < 2 && first !== null ? priceOfOutcome(first, index) : price} decimals=${decimals} />
         </li>`,
       )}
     </ul>
     <dl class="market-facts">
       <div><dt>Volume 24 h</dt> <dd>${roundUsdText(market.volume_24h)}</dd></div>
-      <div><dt>Volume in all</dt> <dd>${roundUsdText(market.volume_total)}</dd></div>
+      <div><dt>Total volume</dt> <dd>${roundUsdText(market.volume_total)}</dd></div>
       <div><dt>Open interest</dt> <dd>${countText(market.open_interest)}</dd></div>
-      <div><dt>Opened</dt> <dd><${Time} atMs=${millis(market.created_at)} style="day" /></dd></div>
+      <div><dt>Opened</dt> <dd><${Time} atMs=${millis(market.created_at)} /></dd></div>
       <div><dt>Closes</dt> <dd><${Time} atMs=${millis(market.close_time)} /></dd></div>
     </dl>
   </section>`

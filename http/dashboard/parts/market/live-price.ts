@@ -45,7 +45,7 @@ export const priceOfOutcome = (first: number, index: number): number =>
 /** `price` in dollars, with so many decimals of a cent at least. */
 export function ChangingPrice({
   price,
-  decimals = 0,
+  decimals = 1,
 }: {
   readonly price: number | null
   readonly decimals?: number

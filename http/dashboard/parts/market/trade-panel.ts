@@ -1,18 +1,22 @@
 // The trades of a market as they happen, newest on top: of a page of the server's answer and of the stream, each once,
 // whichever comes first. A row that stands is never drawn again, and the page has only the rows that can be seen: all of
-// them once the viewer scrolls. Bounded: the oldest go. Upholds DASH43.
+// them once the viewer scrolls. Bounded: the oldest go. Upholds DASH43, DASH81.
 
 import { Component } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
-import { fullSizeText, priceText, usdText } from '../../format.ts'
+import { after } from '../../browser.ts'
+import { priceDecimals, priceText, sizeDecimals, sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { TradePage } from '../../records.ts'
 import { useRedraw } from '../../signal.ts'
 import { follow } from '../../stream.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
+import { TradedWords, tradedOf } from '../traded.ts'
 
+/** A stream that is not live by then is not waited for. */
+const PATIENCE_MS = 1_500
 /** Trades that are kept. */
 export const TAPE_TRADES_MAX = 200
 
@@ -24,8 +28,10 @@ export interface TapeTrade {
   /** Contracts. */
   readonly size: number
   readonly size_usd: number
-  /** What the taker did. */
+  /** What the taker did, in the quoted outcome. */
   readonly side: string
+  /** The outcome that was traded. */
+  readonly outcome: string
   readonly timestamp_ms: number
 }
 
@@ -57,21 +63,25 @@ export class TradeTape {
 /** Twice what the tape has room for, so that there is something to scroll to. */
 const ROWS_AT_TOP = 32
 
-/** Of a cent, at least: a row stands as it was drawn, whatever comes after it. */
-const DECIMALS = 1
-
 type Reading =
   | { readonly kind: 'waiting' | 'read' }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-export function TradePanel({ marketId }: { readonly marketId: string }) {
+interface TradePanelProps {
+  readonly marketId: string
+  /** The market's, the quoted one first. */
+  readonly outcomes: readonly string[]
+}
+
+export function TradePanel({ marketId, outcomes }: TradePanelProps) {
   const [tape] = useState(() => new TradeTape())
   const [reading, setReading] = useState<Reading>({ kind: 'waiting' })
   const [round, setRound] = useState(0)
   const readAgain = () => setRound((count) => count + 1)
   useRedraw(
-    (redraw) =>
-      follow(
+    (redraw) => {
+      const stopWaiting = after(PATIENCE_MS, readAgain)
+      const stop = follow(
         { channel: 'trades', marketIds: [marketId] },
         {
           onMessage: (message) => {
@@ -79,11 +89,22 @@ export function TradePanel({ marketId }: { readonly marketId: string }) {
           },
           // The server's answer may have what the stream could not bring back.
           onGap: readAgain,
+          // Asked from then on, nothing falls between the answer and the stream.
+          onReady: () => {
+            stopWaiting()
+            readAgain()
+          },
         },
-      ),
+      )
+      return () => {
+        stopWaiting()
+        stop()
+      }
+    },
     [marketId],
   )
   useEffect(() => {
+    if (round === 0) return undefined
     const ending = new AbortController()
     const path = `/v1/markets/${encodeURIComponent(marketId)}/trades`
     const asked = { query: { limit: TAPE_TRADES_MAX }, signal: ending.signal }
@@ -103,26 +124,40 @@ export function TradePanel({ marketId }: { readonly marketId: string }) {
     ${reading.kind === 'failed' ? html`<${Failure} error=${reading.error} retry=${readAgain} />` : null}
     ${reading.kind === 'waiting' && trades.length === 0 ? html`<${Waiting} what="trades" />` : null}
     ${reading.kind === 'read' && trades.length === 0 ? html`<${Empty}>Nothing was traded in this market yet.<//>` : null}
-    ${trades.length === 0 ? null : html`<${Table} trades=${trades} />`}
+    ${trades.length === 0 ? null : html`<${Table} trades=${trades} outcomes=${outcomes} />`}
   </section>`
 }
 
-function Table({ trades }: { readonly trades: readonly TapeTrade[] }) {
+interface TableProps {
+  readonly trades: readonly TapeTrade[]
+  readonly outcomes: readonly string[]
+}
+
+function Table({ trades, outcomes }: TableProps) {
   const [isAtTop, setAtTop] = useState(true)
+  const decimals = useRef<Decimals>({ price: 0, size: 0 })
   const shown = isAtTop ? trades.slice(0, ROWS_AT_TOP) : trades
+  // Never fewer than before: figures that come and go would make the columns jump.
+  const { price, size } = decimals.current
+  const [prices, sizes] = [trades.map((trade) => trade.price), trades.map((trade) => trade.size)]
+  const needed = {
+    price: Math.max(price, priceDecimals(prices)),
+    size: size === 2 ? size : sizeDecimals(sizes),
+  }
+  if (needed.price !== price || needed.size !== size) decimals.current = needed
   return html`<div
     class="scroll-x scroll-y" tabindex="0" role="region" aria-label="Trades, newest first"
     onScroll=${(event: Event) => setAtTop(topOf(event) <= 0)}
   >
-  <table class="list">
+  <table class="list tape-list">
     <caption class="visually-hidden">Trades, newest first</caption>
     <thead>
       <tr>
-        <th scope="col">Time</th><th scope="col">Taker</th><th scope="col" class="num">Price</th>
+        <th scope="col">Time</th><th scope="col">Trade</th><th scope="col" class="num">Price</th>
         <th scope="col" class="num">Contracts</th><th scope="col" class="num">Value</th>
       </tr>
     </thead>
-    <tbody>${shown.map((trade) => html`<${TradeRow} key=${trade.id} trade=${trade} />`)}</tbody>
+    <tbody>${shown.map((trade) => html`<${TradeRow} key=${trade.id} trade=${trade} outcomes=${outcomes} decimals=${decimals.current} />`)}</tbody>
   </table>
 </div>`
 }
@@ -132,21 +167,33 @@ function topOf({ currentTarget }: Event): number {
   return currentTarget instanceof Element ? currentTarget.scrollTop : 0
 }
 
-class TradeRow extends Component<{ readonly trade: TapeTrade }> {
+interface Decimals {
+  readonly price: number
+  readonly size: 0 | 2
+}
+
+interface TradeRowProps {
+  readonly trade: TapeTrade
+  readonly outcomes: readonly string[]
+  /** Of the columns. */
+  readonly decimals: Decimals
+}
+
+class TradeRow extends Component<TradeRowProps> {
   /** A trade never changes, and the tape moves on many times a second. */
-  override shouldComponentUpdate(): boolean {
-    return false
+  override shouldComponentUpdate({ decimals }: TradeRowProps): boolean {
+    return decimals !== this.props.decimals
   }
 
-  override render({ trade }: { readonly trade: TapeTrade }) {
-    const { id, price, size, size_usd: usd, side, timestamp_ms: atMs } = trade
-    const isBuy = side === 'buy'
+  override render({ trade, outcomes, decimals }: TradeRowProps) {
+    const { id, size, size_usd: usd, timestamp_ms: atMs } = trade
+    const done = tradedOf({ ...trade, usd }, outcomes)
     return html`<tr data-trade=${id}>
-      <td><${Time} atMs=${atMs} style="clock" /></td>
-      <td class=${isBuy ? 'bid' : 'ask'}>${isBuy ? 'Buy' : 'Sell'}</td>
-      <td class="num">${priceText(price, DECIMALS)}</td>
-      <td class="num">${fullSizeText(size)}</td>
-      <td class="num">${usdText(usd)}</td>
+      <td class="when"><${Time} atMs=${atMs} style="clock" /></td>
+      <td class="what"><${TradedWords} of=${done} /></td>
+      <td class="num price">${priceText(done.price, decimals.price)}</td>
+      <td class="num size">${sizeText(size, decimals.size)}</td>
+      <td class="num usd">${usdText(usd)}</td>
     </tr>`
   }
 }

@@ -3,15 +3,15 @@
 
 import type { BookView } from '../../../client/connect.ts'
 import { request } from '../../api.ts'
-import { gapText, priceText } from '../../format.ts'
+import { gapText, priceDecimals, priceText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market, MatchList } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { useSignal } from '../../signal.ts'
-import { feeds, streamClient, streamState } from '../../stream.ts'
+import { bookOf, feeds, streamState } from '../../stream.ts'
 import { useAsked } from '../asked.ts'
 import { type Crossing, contrary, crossingOf, gapOf, midOf, type Quote } from '../lists/quotes.ts'
-import { askVenues } from '../lists/venues.ts'
+import { askVenues, venueText, wholeVenueText } from '../lists/venues.ts'
 import { type MatchPair, type MatchRecord, pairsOf } from '../matches/pair.ts'
 import { Empty, Unanswered } from '../states.ts'
 import { BOOK_STATE_WORDS, bookStateOf, useBooks } from './book.ts'
@@ -30,9 +30,9 @@ export function TwinPanel({ market }: { readonly market: Market }) {
   const name = asked.kind === 'answered' ? asked.answer.other : null
   const twin = asked.kind === 'answered' ? asked.answer.twin : null
   return html`<section class="card twin" aria-labelledby="twin-title">
-    <h2 id="twin-title">${name === null ? 'The other venue' : `At ${name}`}</h2>
+    <h2 id="twin-title">${name === null ? 'The other venue' : `At ${wholeVenueText(name)}`}</h2>
     <${Unanswered} asked=${asked} what="the twin" />
-    ${name !== null && twin === null ? html`<${Empty}>No market at ${name} is known to ask the same.<//>` : null}
+    ${name !== null && twin === null ? html`<${Empty}>No market at ${venueText(name)} is known to ask the same.<//>` : null}
     ${twin === null ? null : found(market, twin)}
   </section>`
 }
@@ -98,7 +98,7 @@ function TwinPrices({
   const venueFeeds = useSignal(feeds)
   const [here, there] = [market, twin].map((one) => {
     const platform = one.platforms[0]?.platform ?? ''
-    const book = streamClient()?.book(one.id, 1) ?? null
+    const book = bookOf(one.id, 1)
     return {
       platform,
       quote: quoteOf(book),
@@ -108,6 +108,9 @@ function TwinPrices({
   if (here === undefined || there === undefined) return null
   // As our first outcome sees them; null: it is not known which of theirs means it.
   const theirs = inverted === null ? null : inverted ? contrary(there.quote) : there.quote
+  const other = theirs ?? there.quote
+  const prices = [here.quote.bid, here.quote.ask, other.bid, other.ask]
+  const decimals = priceDecimals(prices.filter((price) => price !== null))
   const isLive = here.state === 'live' && there.state === 'live'
   return html`
     <div class="scroll-x">
@@ -120,32 +123,39 @@ function TwinPrices({
         <thead>
           <tr>
             <td></td>
-            <th scope="col" class="num">${here.platform}</th>
-            <th scope="col" class="num">${there.platform}</th>
+            <th scope="col" class="num">${venueText(here.platform)}</th>
+            <th scope="col" class="num">${venueText(there.platform)}</th>
           </tr>
         </thead>
         <tbody>
-          ${figures('bid', 'Best bid', here.quote.bid, (theirs ?? there.quote).bid)}
-          ${figures('ask', 'Best ask', here.quote.ask, (theirs ?? there.quote).ask)}
-          ${figures('mid', 'Midpoint', midOf(here.quote), midOf(theirs ?? there.quote))}
+          ${figures('bid', 'Best bid', [here.quote.bid, other.bid], decimals)}
+          ${figures('ask', 'Best ask', [here.quote.ask, other.ask], decimals)}
+          ${figures('mid', 'Midpoint', [midOf(here.quote), midOf(other)], decimals)}
         </tbody>
       </table>
     </div>
-    ${theirs === null ? html`<p>Which outcome there means ours is not known, so there is no gap to show.</p>` : gapWords({ ...crossingOf(here.quote, theirs), gap: gapOf(here.quote, theirs) }, here.platform, there.platform)}
+    ${theirs === null ? html`<p>Which outcome there means ours is not known, so there is no gap to show.</p>` : gapWords({ ...crossingOf(here.quote, theirs), gap: gapOf(here.quote, theirs) }, venueText(here.platform), venueText(there.platform))}
     ${[here, there]
       .filter(({ state }) => state !== 'live')
       .map(
         ({ platform, state }) =>
-          html`<p class="muted" key=${platform}>${platform}: ${BOOK_STATE_WORDS[state]}.</p>`,
+          html`<p class="muted" key=${platform}>${venueText(platform)}: ${BOOK_STATE_WORDS[state]}.</p>`,
       )}
   `
 }
 
-function figures(name: string, title: string, ours: number | null, theirs: number | null) {
+type Known = number | null
+
+function figures(
+  name: string,
+  title: string,
+  [ours, theirs]: readonly [Known, Known],
+  decimals: number,
+) {
   return html`<tr data-figure=${name}>
     <th scope="row">${title}</th>
-    <td class="num">${priceText(ours)}</td>
-    <td class="num">${priceText(theirs)}</td>
+    <td class="num">${priceText(ours, decimals)}</td>
+    <td class="num">${priceText(theirs, decimals)}</td>
   </tr>`
 }
 
@@ -156,10 +166,10 @@ function gapWords(
 ) {
   const [from, to] = buyAt === 'ours' ? [here, there] : [there, here]
   return html`<dl class="gaps">
-    <div><dt>Price gap</dt> <dd data-figure="gap">${gapText(gap)}</dd></div>
+    <div><dt>Price gap</dt> <dd data-figure="gap">${gapText(gap, 0)}</dd></div>
     <div>
       <dt>After crossing both spreads</dt>
-      <dd><span data-figure="crossed" class=${left !== null && left > 0 ? 'up' : ''}>${gapText(left)}</span>${
+      <dd><span data-figure="crossed" class=${left !== null && left > 0 ? 'up' : ''}>${gapText(left, 0)}</span>${
         left === null
           ? ' (a side is empty)'
           : left > 0

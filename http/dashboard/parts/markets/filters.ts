@@ -2,21 +2,36 @@
 // same list in any tab), and as the form above the list. Every change of the form goes into the address, which the
 // list follows. Not for: asking (http/dashboard/parts/markets/finder.ts). Upholds DASH36.
 
-import { setAddressHash } from '../../browser.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import { onKey, setAddressHash } from '../../browser.ts'
 import { html } from '../../html.ts'
 import type { MarketStatus } from '../../records.ts'
 import { hrefOf, placeOf, place as tabPlace } from '../../route.ts'
 import { typed } from '../forms/field.ts'
+import { wholeVenueText } from '../lists/venues.ts'
 
 export interface MarketQuery {
   /** As typed, blanks and all. */
   readonly text: string
   /** A venue's configured name; null: both. */
   readonly venue: string | null
+  /** Null: any. */
   readonly status: MarketStatus | null
   readonly category: string | null
+  /** Null: what fits the text best, without a text by volume. */
+  readonly sort: MarketOrder | null
+  readonly isDown: boolean
+  /** Under their events, by the events' volume. */
+  readonly isGrouped: boolean
 }
 
+/** The server's names of orders. */
+const ORDERS = ['volume', 'created_at', 'close_time'] as const
+export type MarketOrder = (typeof ORDERS)[number]
+
+/** What may be traded. */
+const FIRST_STATUS = 'open'
+const ANY = 'any'
 const STATUSES: readonly MarketStatus[] = ['open', 'closed', 'resolved']
 /** Below it the search would find too much, and the server refuses. */
 export const TEXT_LENGTH_MIN = 2
@@ -25,25 +40,35 @@ const TEXT_LENGTH_MAX = 200
 /** What an address asks for; a value that no list has is left out. */
 export function queryOf(parameters: URLSearchParams): MarketQuery {
   const text = parameters.get('q') ?? ''
-  const status = STATUSES.find((known) => known === parameters.get('status')) ?? null
+  const word = parameters.get('status')
+  const status = STATUSES.find((known) => known === word) ?? (word === ANY ? null : FIRST_STATUS)
   return {
     text: text.slice(0, TEXT_LENGTH_MAX),
     venue: filled(parameters.get('venue')),
     status,
     category: filled(parameters.get('category')),
+    sort: ORDERS.find((known) => known === parameters.get('sort')) ?? null,
+    isDown: parameters.get('way') !== 'up',
+    isGrouped: parameters.get('group') === 'event',
   }
 }
 
 /** The address of a list. */
-export const hrefOfQuery = ({ text, venue, status, category }: MarketQuery): string =>
-  hrefOf('markets', null, { q: text, venue, status, category })
+export const hrefOfQuery = ({ text, status, sort, ...query }: MarketQuery): string =>
+  hrefOf('markets', null, {
+    q: text,
+    venue: query.venue,
+    status: status === FIRST_STATUS ? null : (status ?? ANY),
+    category: query.category,
+    sort,
+    way: query.isDown ? null : 'up',
+    group: query.isGrouped ? 'event' : null,
+  })
 
 /** Whether two queries find the same. */
 export const isSameQuery = (one: MarketQuery, other: MarketQuery): boolean =>
   searchText(one) === searchText(other) &&
-  one.venue === other.venue &&
-  one.status === other.status &&
-  one.category === other.category
+  hrefOfQuery({ ...one, text: '' }) === hrefOfQuery({ ...other, text: '' })
 
 /** What is searched for; empty: everything is listed. */
 export function searchText({ text }: MarketQuery): string {
@@ -52,7 +77,7 @@ export function searchText({ text }: MarketQuery): string {
 }
 
 /** Puts a query into the tab's address in place of the last one: each letter typed is no page of its own. */
-function keepInAddress(query: MarketQuery): void {
+export function keepInAddress(query: MarketQuery): void {
   const href = hrefOfQuery(query)
   setAddressHash(href, true)
   // The browser's event comes later, and the field must not fall back to what stood in it before.
@@ -75,14 +100,16 @@ export function MarketFilters({
   readonly categories: readonly string[]
 }) {
   const set = (change: Partial<MarketQuery>) => keepInAddress({ ...query, ...change })
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => onKey('/', () => field.current?.focus()), [])
   const shownVenues =
     query.venue === null || venues.includes(query.venue) ? venues : [...venues, query.venue]
   return html`<form class="row market-filters" role="search" onSubmit=${stay}>
     <label class="field wide">
-      <span>Search</span>
+      <span>Search <kbd aria-hidden="true">/</kbd></span>
       <input
         type="search" name="q" autocomplete="off" maxlength=${TEXT_LENGTH_MAX}
-        placeholder="A question, a team, a name" value=${query.text}
+        placeholder="A question, a team, a name" aria-keyshortcuts="/" ref=${field} value=${query.text}
         onInput=${(event: Event) => set({ text: typed(event) })}
       />
     </label>
@@ -91,7 +118,7 @@ export function MarketFilters({
       <select name="venue" value=${query.venue ?? ''}
         onChange=${(event: Event) => set({ venue: typed(event) || null })}>
         <option value="">Both</option>
-        ${shownVenues.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
+        ${shownVenues.map((name) => html`<option key=${name} value=${name}>${wholeVenueText(name)}</option>`)}
       </select>
     </label>
     <label class="field">
@@ -113,6 +140,10 @@ export function MarketFilters({
         ${categories.map((name) => html`<option key=${name} value=${name}></option>`)}
       </datalist>
     </label>
+    <label class="check">
+      <input type="checkbox" checked=${query.isGrouped} onChange=${() => set({ isGrouped: !query.isGrouped })} />
+      Group by event
+    </label>
     ${
       isNarrowed(query)
         ? html`<button type="button" class="quiet" onClick=${() => keepInAddress(queryOf(new URLSearchParams()))}>
@@ -124,7 +155,7 @@ export function MarketFilters({
 }
 
 export const isNarrowed = ({ text, venue, status, category }: MarketQuery): boolean =>
-  text !== '' || venue !== null || status !== null || category !== null
+  text !== '' || venue !== null || status !== FIRST_STATUS || category !== null
 
 /** The list follows each letter: there is nothing to send. */
 function stay(event: Event): void {

@@ -1,11 +1,13 @@
 // One page of the list of markets: a row each, its prices live. Every page follows its own markets, so that another
-// page leaves those above it alone. Upholds DASH37.
+// page leaves those above it alone. Upholds DASH37, DASH84.
 
-import { priceText, roundUsdText } from '../../format.ts'
+import { countText, priceText, roundUsdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { Signal, useSignal } from '../../signal.ts'
+import { sortHeads } from '../lists/sort-heads.ts'
+import { venueText, wholeVenueText } from '../lists/venues.ts'
 import {
   ChangingPrice,
   type LivePrice,
@@ -13,31 +15,70 @@ import {
   useLivePrices,
 } from '../market/live-price.ts'
 import { Time } from '../time.ts'
+import { keepInAddress, type MarketOrder, type MarketQuery, searchText } from './filters.ts'
 
-/** Of a cent, at least: prices of most markets stand under each other. */
-const DECIMALS = 1
 const NONE = new Signal<LivePrice | null>(null)
 
-/** The body of a table whose head is {@link MarketHead}. */
-export function MarketRows({ markets }: { readonly markets: readonly Market[] }) {
+/** The event that a listed market was found in. */
+export interface EventHead {
+  readonly slug: string
+  readonly title: string
+  readonly market_count: number
+  readonly total_volume_24h: number
+}
+
+const COLUMNS = [
+  [null, 'Market', ''],
+  [null, 'Prices', ''],
+  [null, 'Venue', ''],
+  ['volume', 'Volume 24 h', 'num'],
+  ['created_at', 'Opened', ''],
+  ['close_time', 'Closes', ''],
+] as const
+
+interface MarketRowsProps {
+  readonly markets: readonly Market[]
+  /** By market; empty: they are not grouped. Markets of one event stand together. */
+  readonly events: ReadonlyMap<string, EventHead>
+}
+
+/** The body of a table whose head is {@link marketHead}. */
+export function MarketRows({ markets, events }: MarketRowsProps) {
   const prices = useLivePrices(markets.map(({ id }) => id))
+  let last: EventHead | null = null
   return html`<tbody>
-    ${markets.map(
-      (market) =>
-        html`<${MarketRow} key=${market.id} market=${market} live=${prices.get(market.id) ?? NONE} />`,
-    )}
+    ${markets.map((market) => {
+      const event = events.get(market.id) ?? null
+      const isFirst = event !== null && event.slug !== last?.slug
+      last = event
+      return html`
+        ${isFirst ? html`<${EventRow} key=${`event ${event.slug}`} event=${event} />` : null}
+        <${MarketRow} key=${market.id} market=${market} live=${prices.get(market.id) ?? NONE} />`
+    })}
   </tbody>`
 }
 
-export const MarketHead = () => html`<thead>
-  <tr>
-    <th scope="col">Market</th>
-    <th scope="col">Prices</th>
-    <th scope="col">Venue</th>
-    <th scope="col" class="num">Volume 24 h</th>
-    <th scope="col">Closes</th>
-  </tr>
-</thead>`
+const EventRow = ({ event }: { readonly event: EventHead }) =>
+  html`<tr class="event" data-event=${event.slug}><th scope="rowgroup" colspan=${COLUMNS.length}>
+    ${event.title} <span class="muted">${countText(event.market_count)}${
+      event.market_count === 1 ? ' market' : ' markets'
+    }, ${roundUsdText(event.total_volume_24h)} in 24 h</span>
+  </th></tr>`
+
+/** Buttons that sort, but for grouped markets: events come by their volume. */
+export function marketHead(query: MarketQuery) {
+  const { isGrouped, isDown } = query
+  const sort = query.sort ?? (searchText(query) === '' ? 'volume' : null)
+  const columns = COLUMNS.map(
+    ([column, name, kind]) => [isGrouped ? null : column, name, kind] as const,
+  )
+  return sortHeads<MarketOrder | 'relevance'>(
+    columns,
+    { column: sort ?? 'relevance', isDown },
+    ({ column, isDown: down }) =>
+      column === 'relevance' || keepInAddress({ ...query, sort: column, isDown: down }),
+  )
+}
 
 function MarketRow({
   market,
@@ -59,24 +100,25 @@ function MarketRow({
         ${
           twin === undefined
             ? null
-            : html`<span class="tag twin" title=${`The same question at ${twin.platform}`}>⇄ ${twin.platform}</span>`
+            : html`<span class="tag twin" title=${`The same question at ${wholeVenueText(twin.platform)}`}>⇄ ${venueText(twin.platform)}</span>`
         }
       </span>
     </th>
-    <td class="outcomes">
+    <td class="outcomes wide">
       ${outcomes.map(
         ({ label, price }, index) => html`<span class="outcome" key=${index}>
           <span class="label" title=${label}>${label}</span>
           ${
             index < 2 && first !== null
-              ? html`<${ChangingPrice} price=${priceOfOutcome(first, index)} decimals=${DECIMALS} />`
-              : html`<span class="price">${priceText(price, DECIMALS)}</span>`
+              ? html`<${ChangingPrice} price=${priceOfOutcome(first, index)} />`
+              : html`<span class="price">${priceText(price)}</span>`
           }
         </span>`,
       )}
     </td>
-    <td>${own?.platform}</td>
-    <td class="num">${roundUsdText(market.volume_24h)}</td>
-    <td><${Time} atMs=${market.close_time === null ? null : market.close_time * 1_000} style="day" /></td>
+    <td data-label="Venue">${venueText(own?.platform)}</td>
+    <td class="num" data-label="Volume 24 h">${roundUsdText(market.volume_24h)}</td>
+    <td class="opened" data-label="Opened"><${Time} atMs=${market.created_at === null ? null : market.created_at * 1_000} style="day" /></td>
+    <td data-label="Closes"><${Time} atMs=${market.close_time === null ? null : market.close_time * 1_000} /></td>
   </tr>`
 }

@@ -7,7 +7,7 @@ import { html } from '../../html.ts'
 import type { Market, MatchList } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { contrary, gapOf, type LiveQuotes, type Quote, quoteOf } from '../lists/quotes.ts'
-import type { Venues } from '../lists/venues.ts'
+import { type Venues, venueText } from '../lists/venues.ts'
 import { Time } from '../time.ts'
 
 export type MatchRecord = MatchList['matches'][number]
@@ -126,7 +126,7 @@ function PairPrices({ pair, venues, live }: PairProps) {
 function side(venue: string, market: Market, outcome: string, { bid, ask }: Quote) {
   return html`<tr data-market=${market.id}>
     <td class="question"><a href=${hrefOf('market', market.id)}>${market.question}</a>
-      <span class="muted below">${venue}, ${outcome}</span></td>
+      <span class="muted below">${venueText(venue)}, ${outcome}</span></td>
     <td class="num bid">${priceText(bid)}</td>
     <td class="num ask">${priceText(ask)}</td>
   </tr>`
@@ -135,7 +135,7 @@ function side(venue: string, market: Market, outcome: string, { bid, ask }: Quot
 function gapWords({ outcome, twinOutcome, gap }: AlignedQuotes, { b }: Venues): string {
   if (twinOutcome === null) return 'Gap: it is not known which outcomes mean the same'
   if (gap === null) return 'Gap: a side of one book is empty'
-  return `Gap between midpoints for ${outcome}, ${b} less the other`
+  return `How much more ${venueText(b)} asks for ${outcome}, between midpoints`
 }
 
 const wordsOfVeto = (veto: string): string => veto.replaceAll('_', ' ')

@@ -4,13 +4,14 @@
 
 import type { BookView, Level } from '../../../client/connect.ts'
 import { request } from '../../api.ts'
-import { percentText, priceDecimals, priceText, sizeText, usdText } from '../../format.ts'
+import { percentText, priceText, sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market, Opportunity } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { useAsked } from '../asked.ts'
 import { complementOf } from '../lists/quotes.ts'
-import { BOOK_STATE_WORDS, ladder, ladderOf, useBook } from '../market/book.ts'
+import { venueText } from '../lists/venues.ts'
+import { BOOK_STATE_WORDS, decimalsOf, ladder, ladderOf, useBook } from '../market/book.ts'
 import { MarketRules } from '../market/facts.ts'
 import { askTwin } from '../market/twin.ts'
 import { MatchTags } from '../matches/pair.ts'
@@ -32,6 +33,7 @@ const REASONS: Readonly<Record<string, string>> = {
   stale: 'a book may be out of date',
   market_closed: 'a market trades no longer',
   match_changed: 'its markets are no longer known to ask the same',
+  stopped: 'the service was stopped',
 }
 
 export function OpportunityDetail({ row: { one, ended } }: { readonly row: OpportunityRow }) {
@@ -43,7 +45,7 @@ export function OpportunityDetail({ row: { one, ended } }: { readonly row: Oppor
         : html`<p class="state incomplete"><strong>It has ended:</strong> ${REASONS[ended] ?? ended}. Below is how it stood last; the books go on.</p>`
     }
     <div class="leg-books">
-      ${legs.slice(0, BOOKS_MAX).map((leg) => html`<${LegBook} key=${leg.market_id} leg=${leg} contracts=${ended === null ? contracts : 0} />`)}
+      ${legs.slice(0, BOOKS_MAX).map((leg) => html`<${LegBook} key=${leg.market_id} leg=${leg} name=${nameOf(kind, leg)} contracts=${ended === null ? contracts : 0} />`)}
     </div>
     ${legs.length > BOOKS_MAX ? html`<p class="muted">The books of the first ${BOOKS_MAX} of ${legs.length} outcomes.</p>` : null}
     ${costs(one)}
@@ -51,13 +53,26 @@ export function OpportunityDetail({ row: { one, ended } }: { readonly row: Oppor
   </div>`
 }
 
+/** Of one event every leg is at one venue, and most are of one outcome: what tells them apart is what is asked. */
+function nameOf(kind: Opportunity['kind'], { outcome, platform, question }: Leg): string {
+  return kind === 'cross_venue' ? `${outcome} at ${venueText(platform)}` : `${outcome}: ${question}`
+}
+
 /** The book as the outcome that is bought sees it. */
-function LegBook({ leg, contracts }: { readonly leg: Leg; readonly contracts: number }) {
-  const { market_id: id, platform, outcome } = leg
+function LegBook({
+  leg,
+  name,
+  contracts,
+}: {
+  readonly leg: Leg
+  readonly name: string
+  readonly contracts: number
+}) {
+  const { market_id: id, platform } = leg
   const { book, state } = useBook(id, platform)
   return html`<section class="book" data-leg=${id} data-state=${state} data-seq=${book?.seq ?? null}>
     <div class="row panel-head">
-      <h2><a href=${hrefOf('market', id)}>${outcome} at ${platform}</a></h2>
+      <h2><a href=${hrefOf('market', id)}>${name}</a></h2>
       <span class=${`tag book-state ${state}`}>${BOOK_STATE_WORDS[state]}</span>
     </div>
     ${book === null ? html`<${Waiting} what="the book" />` : marked(book, leg, contracts)}
@@ -70,10 +85,9 @@ function marked(book: BookView, { is_first_outcome: isFirst }: Leg, contracts: n
   const takenLevels = taken.filter((size) => size > 0).length
   const levels = takenLevels === 0 ? LEVELS : Math.max(LEVELS, takenLevels + LEVELS_BEHIND)
   const best = { bids: bids.slice(0, LEVELS), asks: asks.slice(0, levels) }
-  const decimals = priceDecimals([...best.bids, ...best.asks].map(({ price }) => price))
   const { spread, midPrice } = book
   const middle = midPrice === null || isFirst ? midPrice : complementOf(midPrice)
-  return ladder(ladderOf(best), { spread, midPrice: middle }, decimals, taken)
+  return ladder(ladderOf(best), { spread, midPrice: middle }, decimalsOf(best), taken)
 }
 
 /** The book of the other outcome: an offer of one is a bid for the other. */
@@ -106,7 +120,7 @@ function costs(one: Opportunity) {
       <tbody>
         ${legs.map(
           (leg) => html`<tr key=${leg.market_id} data-fee-of=${leg.market_id}>
-            <th scope="row"><a href=${hrefOf('market', leg.market_id)}>${leg.outcome} at ${leg.platform}</a></th>
+            <th scope="row"><a href=${hrefOf('market', leg.market_id)}>${nameOf(one.kind, leg)}</a></th>
             <td class="num">${priceText(leg.avg_price)}</td>
             <td class="num">${usdText(leg.cost_usd)}</td>
             <td class="num fee">${usdText(leg.fee_usd)}</td>
@@ -124,7 +138,7 @@ function costs(one: Opportunity) {
       <div><dt>Pays in any case</dt> <dd>${usdText(one.payout_usd)}</dd></div>
       <div data-figure="profit"><dt>Profit after fees</dt> <dd class="up">${signedUsdText(one.profit_usd)}</dd></div>
       <div><dt>Profit a contract</dt> <dd>${priceText(one.edge)}</dd></div>
-      <div><dt>Of what it costs</dt> <dd>${percentText(one.return)}</dd></div>
+      <div><dt>Of what is paid</dt> <dd>${percentText(one.return)}</dd></div>
       <div><dt>A year, until the last close</dt> <dd>${percentText(one.annualised)}</dd></div>
     </dl>`
 }
@@ -149,7 +163,7 @@ function Rules({ marketId }: { readonly marketId: string }) {
     <div class="leg-books">
       ${[market, twin.market].map(
         (each) =>
-          html`<${MarketRules} key=${each.id} market=${each} title=${`${each.platforms[0]?.platform ?? ''}: ${each.question}`} />`,
+          html`<${MarketRules} key=${each.id} market=${each} title=${`${venueText(each.platforms[0]?.platform)}: ${each.question}`} />`,
       )}
     </div>
   </section>`

@@ -15,7 +15,7 @@ export interface OpportunityRow {
   readonly ended: string | null
   /** It opened while the viewer looked on. */
   readonly isFresh: boolean
-  /** When the stream told of it, on the monotonic clock; null: it is as the server answered. */
+  /** When the stream's message about it came, on the monotonic clock; null: it is as the server answered. */
   readonly toldMs: number | null
 }
 
@@ -110,12 +110,23 @@ function bounded(rows: OpportunityRows): OpportunityRows {
 }
 
 /** What the table can be sorted by. */
-export const OPPORTUNITY_ORDERS = ['profit', 'gap', 'size', 'opened', 'closes', 'score'] as const
+export const OPPORTUNITY_ORDERS = [
+  'profit',
+  'gap',
+  'return',
+  'cost',
+  'size',
+  'opened',
+  'closes',
+  'score',
+] as const
 export type OpportunityColumn = (typeof OPPORTUNITY_ORDERS)[number]
 
 const VALUES: Readonly<Record<OpportunityColumn, (one: Opportunity) => number | null>> = {
   profit: ({ profit_usd: usd }) => usd,
   gap: (one) => gapOf(one),
+  return: ({ return: share }) => share,
+  cost: ({ cost_usd: usd }) => usd,
   size: ({ contracts }) => contracts,
   opened: ({ opened_at_ms: atMs }) => atMs,
   closes: ({ closes_at: seconds }) => seconds,

@@ -1,41 +1,126 @@
-// The games of a day: each with the pairs that both venues list, with their prices for the same side and the gap, then
-// what only one venue lists. Not for: which games there are (pages/sports.ts). Upholds DASH60.
+// The games of a day: each with a row for either side, at which price both venues trade it, and the gap; then the other
+// markets that both venues list, and what only one of them does. Two markets of one venue of which exactly one wins are the
+// two sides of a game. Not for: which games there are (pages/sports.ts). Upholds DASH60, DASH86.
 
 import { gapText, priceText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Games, Market } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
-import { type LiveQuotes, type Quote, quoteOf } from '../lists/quotes.ts'
-import type { Venues } from '../lists/venues.ts'
-import { alignedQuotes, CONFIDENCE_TAGS, type MatchPair } from '../matches/pair.ts'
+import { contrary, gapOf, type LiveQuotes, type Quote, quoteOf } from '../lists/quotes.ts'
+import { type Venues, venueText } from '../lists/venues.ts'
+import {
+  alignedQuotes,
+  CONFIDENCE_TAGS,
+  type MatchPair,
+  type MatchRecord,
+} from '../matches/pair.ts'
+import { Time } from '../time.ts'
+
+/** Where a side is traded. */
+interface Leg {
+  readonly market: Market
+  /** The side is the market's second outcome. */
+  readonly isSecond: boolean
+}
+
+/** A side that may win: where each venue trades it; null: nowhere. */
+interface Side {
+  readonly name: string
+  readonly a: Leg | null
+  readonly b: Leg | null
+  /** By which the venues' markets are known to mean the same; null: one venue alone. */
+  readonly match: MatchRecord | null
+}
 
 interface Game {
   /** League, sides and day, as in `nfl-dal-phi-2025-09-04`. */
   readonly key: string
   readonly title: string
+  readonly sides: readonly Side[]
+  /** Of other questions than who wins. */
   readonly pairs: readonly MatchPair[]
-  /** Markets of either venue that are in none of the pairs. */
+  /** Markets of either venue that are neither a side nor in one of the pairs. */
   readonly others: readonly Market[]
+  /** Unix seconds; null: not known. */
+  readonly closesAt: number | null
 }
 
-/** The games in the server's order, each with its own pairs. */
+/** The games in the server's order, each with its own sides and pairs. */
 export function gamesOf({ markets }: Games, pairs: readonly MatchPair[]): readonly Game[] {
   return Object.entries(markets).map(([key, listed]) => {
     const ids = new Set(listed.map(({ id }) => id))
     const own = pairs.filter(({ a, b }) => ids.has(a.id) || ids.has(b.id))
-    const paired = new Set(own.flatMap(({ a, b }) => [a.id, b.id]))
-    const others = listed.filter(({ id }) => !paired.has(id))
-    return { key, title: titleOf(key, listed), pairs: own, others }
+    const known = [...listed, ...own.flatMap(({ a, b }) => [a, b])]
+    const sides = sidesOf([...new Map(known.map((market) => [market.id, market])).values()], own)
+    const shown = new Set(sides.flatMap(({ a, b }) => [a?.market.id, b?.market.id]))
+    const left = own.filter(({ a, b }) => !shown.has(a.id) || !shown.has(b.id))
+    for (const { a, b } of left) shown.add(a.id).add(b.id)
+    const others = listed.filter(({ id }) => !shown.has(id))
+    const closes = listed.flatMap(({ close_time: atSeconds }) => atSeconds ?? [])
+    const closesAt = closes.length === 0 ? null : Math.min(...closes)
+    return { key, title: titleOf(key, listed), sides, pairs: left, others, closesAt }
   })
 }
 
+/** `Denver at Arizona`, of which a venue asks for each side: `Denver at Arizona: Denver`. */
+const ASKED_SIDE = /^(.+ (?:at|vs\.?) [^:]+): (.+)$/
+/** Two sides and nothing else is asked: `Jaguars vs. Jets`, `ATP Metz: Jan Gasser vs Katya Helez`. */
+const BOTH_SIDES = / (?:at|vs\.?|@) [^:]*$/
+const NO_SIDES = ['yes', 'no', 'over', 'under']
+
+const isOfBoth = ({ question, outcomes }: Market): boolean =>
+  BOTH_SIDES.test(question) &&
+  outcomes.every(({ label }) => !NO_SIDES.includes(label.toLowerCase()))
+
+/** The market of the other side at the same venue, where exactly these two sides are asked for. */
+function complementOf(market: Market, known: readonly Market[]): Market | null {
+  const asked = ASKED_SIDE.exec(market.question)?.[1]
+  const event = known.filter(
+    ({ question, event_slug: slug }) =>
+      slug === market.event_slug && asked !== undefined && ASKED_SIDE.exec(question)?.[1] === asked,
+  )
+  return event.length === 2 ? (event.find(({ id }) => id !== market.id) ?? null) : null
+}
+
+function sidesOf(known: readonly Market[], pairs: readonly MatchPair[]): readonly Side[] {
+  const sides: Side[] = []
+  const taken = new Set<string>()
+  for (const market of known.filter(isOfBoth)) {
+    const pair = pairs.find(({ a, match }) => a.id === market.id && match.inverted !== null)
+    const isTurned = pair?.match.inverted === true
+    const other = pair === undefined ? null : complementOf(pair.b, known)
+    for (const [index, { label: name }] of market.outcomes.entries()) {
+      const isPaired = (index === 1) === isTurned
+      const b =
+        pair === undefined
+          ? null
+          : isPaired
+            ? leg(pair.b)
+            : other === null
+              ? leg(pair.b, true)
+              : leg(other)
+      sides.push({ name, a: leg(market, index === 1), b, match: pair?.match ?? null })
+      if (b !== null) taken.add(b.market.id)
+    }
+  }
+  for (const market of known) {
+    const other = taken.has(market.id) ? null : complementOf(market, known)
+    if (other === null || pairs.some(({ a, b }) => a.id === market.id || b.id === market.id))
+      continue
+    const name = ASKED_SIDE.exec(market.question)?.[2] ?? market.question
+    sides.push({ name, a: null, b: leg(market), match: null })
+  }
+  return sides
+}
+
+const leg = (market: Market, isSecond = false): Leg => ({ market, isSecond })
+
 /** The shortest of its questions is the one that asks who wins; a game without any is called by its key. */
 function titleOf(key: string, markets: readonly Market[]): string {
+  const titles = markets.map(({ question }) => ASKED_SIDE.exec(question)?.[1] ?? question)
   return (
-    markets.reduce(
-      (title, { question }) => (title === '' || question.length < title.length ? question : title),
-      '',
-    ) || key
+    titles.reduce((one, other) => (one === '' || other.length < one.length ? other : one), '') ||
+    key
   )
 }
 
@@ -46,26 +131,57 @@ interface GameProps {
 }
 
 export function GameCard({ game, venues, live }: GameProps) {
-  const { key, title, pairs, others } = game
+  const { key, title, sides, pairs, others, closesAt } = game
   const id = `game-${key}`
   return html`<section class="card stack game" aria-labelledby=${id} data-game=${key}>
-    <h2 id=${id}>${title}</h2>
-    <p class="muted game-key">${key}</p>
-    <div class="scroll-x"><table class="list stacked">
+    <div class="row view-head">
+      <h2 id=${id}>${title}</h2>
+      <span class="muted">Closes <${Time} atMs=${closesAt === null ? null : closesAt * 1_000} /></span>
+    </div>
+    <div class="scroll-x"><table class="list stacked game-list">
       <caption class="visually-hidden">Markets of ${title}</caption>
       <thead><tr>
-        <th scope="col">Market</th>
-        <th scope="col" class="num">${venues.a} bid</th><th scope="col" class="num">ask</th>
-        <th scope="col" class="num">${venues.b} bid</th><th scope="col" class="num">ask</th>
+        <th scope="col">${sides.length === 0 ? 'Market' : 'Winner'}</th>
+        <th scope="col" class="num">${venueText(venues.a)} bid</th><th scope="col" class="num">ask</th>
+        <th scope="col" class="num">${venueText(venues.b)} bid</th><th scope="col" class="num">ask</th>
         <th scope="col" class="num">Gap</th>
       </tr></thead>
       <tbody>
+        ${sides.map((side) => sideRow(side, venues, live))}
         ${pairs.map((pair) => pairRow(pair, venues, live))}
         ${others.map((market) => marketRow(market, venues, live))}
       </tbody>
     </table></div>
   </section>`
 }
+
+function sideRow({ name, a, b, match }: Side, venues: Venues, live: LiveQuotes) {
+  const quoteAt = (at: Leg | null): Quote | null => {
+    if (at === null) return null
+    const quote = quoteOf(at.market, live)
+    return at.isSecond ? contrary(quote) : quote
+  }
+  const [ours, theirs] = [quoteAt(a), quoteAt(b)]
+  const gap = ours === null || theirs === null ? null : gapOf(ours, theirs)
+  const link = (venue: string, at: Leg | null) =>
+    at === null
+      ? null
+      : html`<span class="muted below">${venueText(venue)}: <a href=${hrefOf('market', at.market.id)}>${at.market.question}</a></span>`
+  return html`<tr key=${name} data-side=${name}>
+    <td class="question"><strong>${name}</strong> ${
+      match === null
+        ? null
+        : html`<span class=${`tag ${CONFIDENCE_TAGS[match.confidence]}`} title=${match.explanation}>${match.score.toFixed(0)} ${match.confidence}</span>`
+    }
+      ${link(venues.a, a)}${link(venues.b, b)}
+    </td>
+    ${ours === null ? absent(venues.a) : quoteCells(venues.a, ours)}${theirs === null ? absent(venues.b) : quoteCells(venues.b, theirs)}
+    <td class="num" data-label="Gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>
+  </tr>`
+}
+
+const absent = (venue: string) =>
+  html`<td class="num muted" colspan="2" data-label=${venueText(venue)}>not listed</td>`
 
 function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes) {
   const { outcome, a, b, gap } = alignedQuotes(pair, live)
@@ -74,7 +190,7 @@ function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes) {
     <td class="question">
       <a href=${hrefOf('market', pair.a.id)}>${pair.a.question}</a>
       <span class="muted below">Prices of ${outcome}</span>
-      <span class="muted below">${venues.b}: <a href=${hrefOf('market', pair.b.id)}>${pair.b.question}</a>${' '}
+      <span class="muted below">${venueText(venues.b)}: <a href=${hrefOf('market', pair.b.id)}>${pair.b.question}</a>${' '}
         <span class=${`tag ${CONFIDENCE_TAGS[confidence]}`} title=${explanation}>${score.toFixed(0)} ${confidence}</span></span>
     </td>
     ${quoteCells(venues.a, a)}${quoteCells(venues.b, b)}
@@ -85,17 +201,16 @@ function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes) {
 function marketRow(market: Market, venues: Venues, live: LiveQuotes) {
   const quote = quoteOf(market, live)
   const isOfA = market.id.startsWith(`${venues.a}_`)
-  const absent = html`<td class="num muted" colspan="2" data-label=${isOfA ? venues.b : venues.a}>not listed</td>`
   return html`<tr key=${market.id} data-market=${market.id}>
     <td class="question"><a href=${hrefOf('market', market.id)}>${market.question}</a>
       ${market.status === 'open' ? null : html` <span class="tag">${market.status}</span>`}
       <span class="muted below">Prices of ${market.outcomes[0]?.label}</span></td>
-    ${isOfA ? quoteCells(venues.a, quote) : absent}${isOfA ? absent : quoteCells(venues.b, quote)}
+    ${isOfA ? quoteCells(venues.a, quote) : absent(venues.a)}${isOfA ? absent(venues.b) : quoteCells(venues.b, quote)}
     <td class="num" data-label="Gap">–</td>
   </tr>`
 }
 
 const quoteCells = (venue: string, { bid, ask }: Quote) => [
-  html`<td class="num bid" data-label=${`${venue} bid`}>${priceText(bid)}</td>`,
-  html`<td class="num ask" data-label=${`${venue} ask`}>${priceText(ask)}</td>`,
+  html`<td class="num bid" data-label=${`${venueText(venue)} bid`}>${priceText(bid)}</td>`,
+  html`<td class="num ask" data-label=${`${venueText(venue)} ask`}>${priceText(ask)}</td>`,
 ]

@@ -4,6 +4,7 @@
 import { countText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Health } from '../../records.ts'
+import { venueText } from '../lists/venues.ts'
 import { Ago, Time } from '../time.ts'
 
 type Finding = Health['drift'][string][number] & { readonly venue: string }
@@ -20,7 +21,7 @@ export function driftRows({ drift }: Pick<Health, 'drift'>): readonly Finding[] 
 export const DriftTable = ({ rows }: { readonly rows: readonly Finding[] }) =>
   rows.length === 0
     ? html`<p class="muted" data-drift="none">Nothing unknown from either venue.</p>`
-    : html`<div class="scroll-x"><table class="list">
+    : html`<div class="scroll-x"><table class="list stacked">
   <caption class="visually-hidden">What the venues send that is not known</caption>
   <thead><tr>
     <th scope="col">Venue</th><th scope="col">What</th><th scope="col">Weight</th><th scope="col" class="num">Times</th>
@@ -37,13 +38,13 @@ export const DriftTable = ({ rows }: { readonly rows: readonly Finding[] }) =>
       count,
       sample,
     }) => html`<tr key=${`${venue} ${kind} ${name}`} data-drift=${`${kind}=${name}`}>
-    <th scope="row">${venue}</th>
-    <td>${kind}=${name}</td>
-    <td class=${weight === 'loss' ? 'down' : 'muted'}>${weight}</td>
-    <td class="num">${countText(count)}</td>
-    <td class="num"><${Time} atMs=${first * 1_000} /></td>
-    <td class="num"><${Ago} atMs=${last * 1_000} /></td>
-    <td>${sample}</td>
+    <th scope="row">${venueText(venue)}</th>
+    <td data-label="What">${kind}=${name}</td>
+    <td data-label="Weight" class=${weight === 'loss' ? 'down' : 'muted'}>${weight}</td>
+    <td data-label="Times" class="num">${countText(count)}</td>
+    <td data-label="First" class="num"><${Time} atMs=${first * 1_000} /></td>
+    <td data-label="Last" class="num"><${Ago} atMs=${last * 1_000} /></td>
+    <td data-label="Example">${sample}</td>
   </tr>`,
   )}</tbody>
 </table></div>`

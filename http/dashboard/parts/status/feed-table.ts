@@ -5,6 +5,7 @@ import { durationText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Health, Stats } from '../../records.ts'
 import type { FeedState } from '../../stream.ts'
+import { wholeVenueText } from '../lists/venues.ts'
 import { Ago } from '../time.ts'
 
 const NOT_KNOWN = 'not known'
@@ -43,7 +44,7 @@ export const FeedTable = ({
   rows,
 }: {
   readonly rows: readonly FeedRow[]
-}) => html`<div class="scroll-x"><table class="list">
+}) => html`<div class="scroll-x"><table class="list stacked">
   <caption class="visually-hidden">Feeds of the venues</caption>
   <thead><tr>
     <th scope="col">Venue</th><th scope="col">Feed</th>
@@ -51,11 +52,11 @@ export const FeedTable = ({
   </tr></thead>
   <tbody>${rows.map(
     ({ venue, state, lagMs, delayMs, lastTradeMs }) => html`<tr key=${venue} data-venue=${venue}>
-    <th scope="row">${venue}</th>
-    <td class=${state === 'live' ? 'up' : state === NOT_KNOWN ? 'muted' : 'down'}>${state}</td>
-    <td class="num">${durationText(lagMs)}</td>
-    <td class="num">${durationText(delayMs)}</td>
-    <td class="num"><${Ago} atMs=${lastTradeMs} /></td>
+    <th scope="row">${wholeVenueText(venue)}</th>
+    <td data-label="Feed" class=${state === 'live' ? 'up' : state === NOT_KNOWN ? 'muted' : 'down'}>${state}</td>
+    <td data-label="Delay" class="num">${durationText(lagMs)}</td>
+    <td data-label="Within" class="num">${durationText(delayMs)}</td>
+    <td data-label="Last trade" class="num"><${Ago} atMs=${lastTradeMs} /></td>
   </tr>`,
   )}</tbody>
 </table></div>`

@@ -83,7 +83,7 @@ function table(
   order: Order<Column>,
   choose: (order: Order<Column>) => void,
 ) {
-  return html`<div class="scroll-x"><table class="list">
+  return html`<div class="scroll-x"><table class="list stacked">
     <caption class="visually-hidden">Positions, to be sorted by the buttons of the columns</caption>
     ${sortHeads(COLUMNS, order, choose)}
     <tbody>${rows.map((row) => html`<${Row} key=${row.token_id} row=${row} />`)}</tbody>
@@ -91,18 +91,19 @@ function table(
 }
 
 function Row({ row }: { readonly row: WalletPosition }) {
-  const profit = (usd: number) => html`<td class=${`num ${wayOf(usd)}`}>${signedUsdText(usd)}</td>`
+  const profit = (name: string, usd: number) =>
+    html`<td class=${`num ${wayOf(usd)}`} data-label=${name}>${signedUsdText(usd)}</td>`
   return html`<tr data-token=${row.token_id}>
     <td class="question"><a href=${hrefOf('market', row.market_id)}>${row.question ?? row.market_id}</a>
       ${row.status === 'closed' ? html` <span class="tag">closed</span>` : null}
       ${row.redeemable ? html` <span class="tag">redeemable</span>` : null}
       ${row.cost_basis_known ? null : html` <span class="tag wait" title="Part of it came from where no price is known">cost not known</span>`}</td>
-    <td>${row.outcome ?? '–'}</td>
-    <td class="num">${sizeText(row.balance)}</td>
-    <td class="num">${priceText(row.avg_entry_price)}</td>
-    <td class="num">${priceText(row.current_price)}</td>
-    <td class="num">${usdText(row.initial_value)}</td>
-    <td class="num">${usdText(row.current_value)}</td>
-    ${profit(row.realized_pnl)}${profit(row.unrealized_pnl)}${profit(row.total_pnl)}
+    <td data-label="Outcome">${row.outcome ?? '–'}</td>
+    <td data-label="Contracts" class="num">${sizeText(row.balance)}</td>
+    <td data-label="Entry" class="num">${priceText(row.avg_entry_price)}</td>
+    <td data-label="Now" class="num">${priceText(row.current_price)}</td>
+    <td data-label="Cost" class="num">${usdText(row.initial_value)}</td>
+    <td data-label="Value" class="num">${usdText(row.current_value)}</td>
+    ${profit('Realised', row.realized_pnl)}${profit('Not realised', row.unrealized_pnl)}${profit('Total', row.total_pnl)}
   </tr>`
 }

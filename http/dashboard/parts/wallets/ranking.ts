@@ -52,7 +52,7 @@ function listed({ wallets, total }: Ranking) {
     return html`<${Empty}>No wallet was asked for yet: give an address above, or take one from the${' '}
       <a href=${hrefOf('whales')}>whales</a>.<//>`
   }
-  return html`<div class="scroll-x"><table class="list">
+  return html`<div class="scroll-x"><table class="list stacked">
     <caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets that were asked for so far</caption>
     <thead><tr>
       <th scope="col" class="num">Rank</th><th scope="col">Wallet</th>
@@ -62,16 +62,16 @@ function listed({ wallets, total }: Ranking) {
     </tr></thead>
     <tbody>${wallets.map(
       (wallet) => html`<tr key=${wallet.address}>
-      <td class="num">${wallet.rank}</td>
-      <td><a href=${hrefOf('wallet', wallet.address)} title=${wallet.address}>${nameOf(wallet)}</a>
+      <td data-label="Rank" class="num">${wallet.rank}</td>
+      <td class="question"><a href=${hrefOf('wallet', wallet.address)} title=${wallet.address}>${nameOf(wallet)}</a>
         ${wallet.data_complete ? null : html` <span class="tag wait">incomplete</span>`}</td>
-      <td class=${`num ${wayOf(wallet.realized_pnl)}`}>${signedUsdText(wallet.realized_pnl)}</td>
-      <td class="num">${usdText(wallet.volume)}</td>
-      <td class="num">${countText(wallet.trades)}</td>
-      <td class="num">${countText(wallet.win_count)}</td>
-      <td class="num">${countText(wallet.loss_count)}</td>
-      <td class="num">${percentText(wallet.win_rate)}</td>
-      <td><${Time} atMs=${wallet.last_trade_at === null ? null : wallet.last_trade_at * 1_000} /></td>
+      <td data-label="Realised" class=${`num ${wayOf(wallet.realized_pnl)}`}>${signedUsdText(wallet.realized_pnl)}</td>
+      <td data-label="Volume" class="num">${usdText(wallet.volume)}</td>
+      <td data-label="Trades" class="num">${countText(wallet.trades)}</td>
+      <td data-label="Won" class="num">${countText(wallet.win_count)}</td>
+      <td data-label="Lost" class="num">${countText(wallet.loss_count)}</td>
+      <td data-label="Win rate" class="num">${percentText(wallet.win_rate)}</td>
+      <td data-label="Last trade"><${Time} atMs=${wallet.last_trade_at === null ? null : wallet.last_trade_at * 1_000} /></td>
     </tr>`,
     )}</tbody>
   </table></div>`

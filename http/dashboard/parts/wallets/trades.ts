@@ -1,4 +1,4 @@
-// A wallet's trades, newest first, in pages. Upholds DASH65.
+// A wallet's trades, newest first, in pages. Upholds DASH65, DASH81.
 
 import { request } from '../../api.ts'
 import { priceText, sizeText, usdText } from '../../format.ts'
@@ -8,6 +8,7 @@ import { hrefOf } from '../../route.ts'
 import { More, usePages } from '../lists/pages.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
+import { TradedWords, tradedOf } from '../traded.ts'
 
 const PAGE_ROWS = 50
 
@@ -33,24 +34,25 @@ export function WalletTrades({ address }: { readonly address: string }) {
 }
 
 function table(rows: readonly WalletTrade[]) {
-  return html`<div class="scroll-x"><table class="list">
-    <caption class="muted">Side and price are in the first outcome of the market.</caption>
+  return html`<div class="scroll-x"><table class="list stacked">
+    <caption class="visually-hidden">Trades, newest first</caption>
     <thead><tr>
-      <th scope="col">Time</th><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Traded</th>
+      <th scope="col">Time</th><th scope="col">Market</th><th scope="col">Trade</th>
       <th scope="col" class="num">Price</th><th scope="col" class="num">Contracts</th>
-      <th scope="col" class="num">Dollars</th><th scope="col">As</th>
+      <th scope="col" class="num">Value</th><th scope="col">As</th>
     </tr></thead>
-    <tbody>${rows.map(
-      (row) => html`<tr key=${row.id} data-trade=${row.id}>
-      <td class="when"><${Time} atMs=${row.timestamp_ms} /></td>
-      <td class="question"><a href=${hrefOf('market', row.market_id)}>${row.question ?? row.market_id}</a></td>
-      <td class=${row.side === 'buy' ? 'up' : 'down'}>${row.side}</td>
-      <td>${row.outcome ?? '–'}</td>
-      <td class="num">${priceText(row.price)}</td>
-      <td class="num">${sizeText(row.size)}</td>
-      <td class="num">${usdText(row.size_usd)}</td>
-      <td>${row.role ?? '–'}</td>
-    </tr>`,
-    )}</tbody>
+    <tbody>${rows.map((row) => {
+      const { outcome, question, size, size_usd: usd } = row
+      const done = tradedOf({ ...row, usd }, null)
+      return html`<tr key=${row.id} data-trade=${row.id}>
+        <td class="when" data-label="Time"><${Time} atMs=${row.timestamp_ms} /></td>
+        <td class="question"><a href=${hrefOf('market', row.market_id)}>${question ?? row.market_id}</a></td>
+        <td class="what" data-label="Trade"><${TradedWords} of=${done} />${outcome === null ? '–' : ''}</td>
+        <td class="num" data-label="Price">${priceText(done.price)}</td>
+        <td class="num" data-label="Contracts">${sizeText(size)}</td>
+        <td class="num" data-label="Value">${usdText(usd)}</td>
+        <td data-label="As">${row.role ?? '–'}</td>
+      </tr>`
+    })}</tbody>
   </table></div>`
 }

@@ -25,12 +25,12 @@ export const nameOf = (wallet: {
 /** The answers that say something of the address itself; null: the request failed otherwise. */
 export function wordsOfRefusal(
   error: unknown,
+  venue: string,
 ): { readonly title: string; readonly detail: string } | null {
   if (!(error instanceof ApiError)) return null
   if (error.status === 422) return { title: 'Not an address.', detail: NO_ADDRESS }
   if (error.status === 404) {
-    const detail =
-      'It has not traded on the venue whose wallets are shown here. Is the address complete?'
+    const detail = `This wallet has not traded on ${venue}. Is the address complete?`
     return { title: 'No trades of this wallet.', detail }
   }
   if (error.status === 400) return { title: 'Not a wallet.', detail: error.message }

@@ -1,34 +1,40 @@
-// What came of a webhook's deliveries: newest first, older ones on demand, each of which can be tried again. After a
-// test or a retry the list is asked for a few times, until its end is known; a person asks for all else.
-// Upholds DASH21, DASH32, DASH33.
+// What came of a webhook's deliveries: newest first, older ones on demand, each of which can be tried again, and opened to
+// its request, answer and times. The list is asked for again by itself, and a few times in a row after a test or a retry,
+// until its end is known. Upholds DASH21, DASH32, DASH33, DASH85.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
-import { after, nowMs } from '../../browser.ts'
-import { shortId } from '../../format.ts'
+import { after, every, nowMs } from '../../browser.ts'
+import { countText, durationText, shortId } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Deliveries, Delivery } from '../../records.ts'
 import { useAction } from '../forms/action.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
+import { Figures } from '../wallets/profile.ts'
 import { attemptText, DELIVERY_WORDS, type Shown, withNewest, withOlder, withOne } from './words.ts'
 
 /** When an attempt's end is looked for, one after the other. */
 const LOOKS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const
 const PAGE_ROWS = 25
+/** Between two looks at the newest, without anybody asking. */
+const PERIOD_MS = 10_000
 
 interface WebhookDeliveriesProps {
   /** Where the webhook is under `/v1`. */
   readonly path: string
+  /** Where events are posted to. */
+  readonly url: string
   /** A test that was just sent; null: none. */
   readonly sent: Delivery | null
   /** The end of an attempt that was looked for is known. */
   readonly onSettled: () => void
 }
 
-export function WebhookDeliveries({ path, sent, onSettled }: WebhookDeliveriesProps) {
+export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliveriesProps) {
   const [shown, setShown] = useState<Shown | null>(null)
   const [watched, setWatched] = useState<Delivery | null>(null)
+  const looked = useRef<string | null>(null)
   const action = useAction()
   const read = (cursor: string | null) =>
     request<Deliveries>(`${path}/deliveries`, { query: { limit: PAGE_ROWS, cursor } })
@@ -38,6 +44,22 @@ export function WebhookDeliveries({ path, sent, onSettled }: WebhookDeliveriesPr
       setShown((last) => withNewest(last, page))
     })
   useEffect(readNewest, [path])
+  useEffect(
+    () =>
+      every(PERIOD_MS, () => {
+        // One that fails is made again: the list shows a failure when it is asked for by hand.
+        read(null).then(
+          (page) => {
+            setShown((last) => withNewest(last, page))
+            const now = page.deliveries.map(({ id, status }) => `${id} ${status}`).join()
+            if (looked.current !== null && looked.current !== now) onSettled()
+            looked.current = now
+          },
+          () => undefined,
+        )
+      }),
+    [path],
+  )
   useEffect(() => watch(sent), [sent])
   useLooks(watched, async () => {
     const page = await read(null)
@@ -65,7 +87,7 @@ export function WebhookDeliveries({ path, sent, onSettled }: WebhookDeliveriesPr
     </div>
     ${action.error === null ? null : html`<${Failure} error=${action.error} retry=${readNewest} />`}
     ${shown === null && action.error === null ? html`<${Waiting} what="deliveries" />` : null}
-    ${shown === null ? null : html`<${DeliveryTable} rows=${shown.rows} path=${path} onRetried=${watch} />`}
+    ${shown === null ? null : html`<${DeliveryTable} rows=${shown.rows} path=${path} url=${url} onRetried=${watch} />`}
     ${
       cursor === null
         ? null
@@ -104,10 +126,11 @@ function useLooks(watched: Delivery | null, look: () => Promise<boolean>): void 
 interface DeliveryTableProps {
   readonly rows: readonly Delivery[]
   readonly path: string
+  readonly url: string
   readonly onRetried: (delivery: Delivery) => void
 }
 
-function DeliveryTable({ rows, path, onRetried }: DeliveryTableProps) {
+function DeliveryTable({ rows, path, url, onRetried }: DeliveryTableProps) {
   if (rows.length === 0) {
     return html`<${Empty}>Nothing was sent yet. Send a test, or wait for an event that fits.<//>`
   }
@@ -121,7 +144,7 @@ function DeliveryTable({ rows, path, onRetried }: DeliveryTableProps) {
       <tbody>
         ${rows.map(
           (row) =>
-            html`<${DeliveryRow} key=${row.id} delivery=${row} path=${path} onRetried=${onRetried} />`,
+            html`<${DeliveryRow} key=${row.id} delivery=${row} path=${path} url=${url} onRetried=${onRetried} />`,
         )}
       </tbody>
     </table>
@@ -131,20 +154,22 @@ function DeliveryTable({ rows, path, onRetried }: DeliveryTableProps) {
 interface DeliveryRowProps {
   readonly delivery: Delivery
   readonly path: string
+  readonly url: string
   readonly onRetried: (delivery: Delivery) => void
 }
 
-function DeliveryRow({ delivery, path, onRetried }: DeliveryRowProps) {
+function DeliveryRow({ delivery, path, url, onRetried }: DeliveryRowProps) {
   const { id, event_type: type, event_id: eventId, status, attempts } = delivery
   const { created_at: created, next_attempt_at: next } = delivery
   const action = useAction()
+  const [isOpen, setOpen] = useState(false)
   const retry = () =>
     action.run(async () => {
       const address = `${path}/deliveries/${encodeURIComponent(id)}/retry`
       onRetried(await request<Delivery>(address, { method: 'POST' }))
     })
   return html`<tr data-delivery=${id} data-status=${status}>
-    <th scope="row">${type}<small class="muted"><code title=${`webhook-id: ${eventId}`}>${shortId(eventId)}</code></small></th>
+    <th scope="row"><button type="button" class="inline" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${type}</button><small class="muted"><code title=${`webhook-id: ${eventId}`}>${shortId(eventId)}</code></small></th>
     <td data-label="Made"><${Moment} seconds=${created} /></td>
     <td data-label="Status"><span class=${`tag ${COLOURS[status]}`}>${DELIVERY_WORDS[status]}</span></td>
     <td class="num" data-label="Attempts">${attempts}</td>
@@ -157,7 +182,33 @@ function DeliveryRow({ delivery, path, onRetried }: DeliveryRowProps) {
       >Send again</button>
       ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
     </td>
-  </tr>`
+  </tr>
+  ${isOpen ? html`<tr class="detail"><td colspan="7"><${DeliveryDetail} delivery=${delivery} url=${url} /></td></tr>` : null}`
+}
+
+/** What was posted, what the receiver answered to the last attempt, and when. */
+function DeliveryDetail({ delivery, url }: { readonly delivery: Delivery; readonly url: string }) {
+  const { event_type: type, event_id: eventId, last_attempt: last, created_at: created } = delivery
+  const answer =
+    last === null
+      ? 'not tried yet'
+      : [last.status === null ? 'no answer' : `HTTP ${last.status}`, last.error ?? '']
+          .join(' ')
+          .trim()
+  const { next_attempt_at: next } = delivery
+  const time = (seconds: number | null) =>
+    html`<${Time} atMs=${seconds === null ? null : seconds * 1_000} />`
+  return html`<${Figures} of=${[
+    ['Request', html`<code>POST ${url}</code>`],
+    ['Headers', html`<code>webhook-id: ${eventId}</code>`],
+    ['Event', html`<code>${type}</code>`],
+    ['Response', answer],
+    ['Took', last === null ? '–' : durationText(last.duration_ms)],
+    ['Made', time(created)],
+    ['Last attempt', time(last?.at ?? null)],
+    ['Next attempt', time(next)],
+    ['Attempts', countText(delivery.attempts)],
+  ]} />`
 }
 
 /** To the second while that matters: 5 s and 30 s must differ. */

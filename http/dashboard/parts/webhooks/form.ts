@@ -1,5 +1,6 @@
 // The form of a webhook, new or to be changed: where to post, which events, and the filters that mean something for
-// these. Whatever is not accepted stands beside its field. Upholds DASH20, DASH29, DASH30.
+// these. Whatever is not accepted stands beside its field until it is mended. Upholds DASH20, DASH29, DASH30,
+// DASH85.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
@@ -9,6 +10,7 @@ import { useAsked } from '../asked.ts'
 import { useAction } from '../forms/action.ts'
 import { described, Field, FormProblem, focusProblem, typed } from '../forms/field.ts'
 import { refusalOf } from '../forms/refusal.ts'
+import { wholeVenueText } from '../lists/venues.ts'
 import {
   bodyOf,
   type Draft,
@@ -24,8 +26,10 @@ interface WebhookFormProps {
   readonly initial: Draft
   /** On the button. */
   readonly verb: string
+  /** On a second button, which sends a test event as well; none without it. */
+  readonly testVerb?: string
   /** What is sent; the form shows what it rejects with. */
-  readonly send: (body: DraftBody) => Promise<void>
+  readonly send: (body: DraftBody, isTested: boolean) => Promise<void>
 }
 
 type Problems = ReadonlyMap<string, string>
@@ -36,24 +40,30 @@ const NAMES = [
   ...['event_slugs', 'categories'],
 ]
 
-export function WebhookForm({ initial, verb, send }: WebhookFormProps) {
+export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState(initial)
   const [own, setOwn] = useState(NONE)
+  const [changed, setChanged] = useState<ReadonlySet<string>>(new Set())
   const action = useAction()
-  const health = useAsked((signal) => request<Health>('/health', { signal, token: null }), [])
+  const health = useAsked((signal) => request<Health>('/health', { signal }), [])
   const venues = health.kind === 'answered' ? Object.keys(health.answer.exchanges) : []
   const refusal = action.error === null ? null : refusalOf(action.error, NAMES)
-  const problems = own.size > 0 ? own : (refusal?.fields ?? NONE)
+  const problems = own.size > 0 ? leftOf(own, bodyOf(draft, venues)) : unchanged(refusal, changed)
   useLayoutEffect(() => focusProblem(form.current), [own, action.error])
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     const made = bodyOf(draft, venues)
     setOwn('body' in made ? NONE : made.problems)
+    setChanged(new Set())
     action.forget()
-    if ('body' in made) action.run(() => send(made.body))
+    const isTested = event.submitter?.hasAttribute('data-test') === true
+    if ('body' in made) action.run(() => send(made.body, isTested))
   }
-  const set = (change: Partial<Draft>) => setDraft((last) => ({ ...last, ...change }))
+  const set = (change: Partial<Draft>) => {
+    setDraft((last) => ({ ...last, ...change }))
+    setChanged((names) => new Set([...names, ...Object.keys(change)]))
+  }
   const parts = { draft, problems, set }
   const silent = neverTold(draft)
   return html`<form class="webhook-form stack" ref=${form} novalidate onSubmit=${onSubmit}>
@@ -71,12 +81,30 @@ export function WebhookForm({ initial, verb, send }: WebhookFormProps) {
         : html`<p class="notice" role="status">With these filters ${silent.join(' and ')} would never be told, for${' '}
           ${silent.length === 1 ? 'it has' : 'they have'} no such amount, side or wallet. Make two webhooks instead.</p>`
     }
-    <${FormProblem} text=${own.size === 0 ? (refusal?.form ?? null) : null} />
-    <p><button type="submit" class="primary" aria-disabled=${action.isRunning}>
+    <${FormProblem} text=${own.size === 0 && changed.size === 0 ? (refusal?.form ?? null) : null} />
+    <p class="row"><button type="submit" class="primary" aria-disabled=${action.isRunning}>
       ${action.isRunning ? 'Saving…' : verb}
-    </button></p>
+    </button>
+    ${testVerb === undefined ? null : html`<button type="submit" data-test aria-disabled=${action.isRunning}>${testVerb}</button>`}</p>
   </form>`
 }
+
+/** Of what was wrong when it was sent, what still is. */
+function leftOf(own: Problems, made: ReturnType<typeof bodyOf>): Problems {
+  const now = 'problems' in made ? made.problems : NONE
+  return new Map([...now].filter(([name]) => own.has(name)))
+}
+
+/** What the server refused, until the field is changed: only the server knows whether it is mended. */
+const unchanged = (
+  refusal: { readonly fields: Problems } | null,
+  changed: ReadonlySet<string>,
+): Problems =>
+  new Map(
+    [...(refusal?.fields ?? NONE)].filter(
+      ([name]) => !changed.has(name === 'event_types' ? 'types' : name),
+    ),
+  )
 
 interface PartProps {
   readonly draft: Draft
@@ -148,7 +176,10 @@ const SIDES = [
 function FilterFields({ venues, ...parts }: PartProps & { readonly venues: readonly string[] }) {
   const { platform, types } = parts.draft
   const known = platform === '' || venues.includes(platform) ? venues : [...venues, platform]
-  const platforms = [['', 'both'] as const, ...known.map((name) => [name, name] as const)]
+  const platforms = [
+    ['', 'both'] as const,
+    ...known.map((name) => [name, wholeVenueText(name)] as const),
+  ]
   const fields: readonly Omit<TextFieldProps, keyof PartProps>[] = [
     { name: 'platform', label: 'Venue', choices: platforms },
     { name: 'min_usd', label: 'US dollars, at least', placeholder: '5000' },

@@ -4,7 +4,7 @@
 import { request } from '../../api.ts'
 import { useLiveList } from '../lists/live-list.ts'
 
-/** One large trade. Price and side are in the market's first outcome. */
+/** One large trade. Price and side are in the market's first outcome (parts/traded.ts says what was done). */
 export interface WhaleRow {
   readonly id: string
   readonly marketId: string

@@ -233,7 +233,7 @@ test('[PROP13] answers that both list are found, and free places do not count', 
     eventB('Zembla mayor?', '', 'KXZ-31', ['Will Ann Doe be mayor?', 'Will Cy Poe be mayor?']),
   )
   assert.equal(compareOutcomes(a, b).overlap, 0.5)
-  assert.equal(compareOutcomes(a, { ...b, children: [] }).overlap, null)
+  assert.equal(compareOutcomes(a, { ...b, children: () => [] }).overlap, null)
 })
 
 test('[PROP14] what Yes stands for, the asset and its hour, and the form of the question are read', () => {

@@ -8,6 +8,7 @@ import { MATCH_SCORE } from '../../../../engine/matching/compare/score.ts'
 import { addDumpRow } from '../../../../engine/matching/offline/dump-rows.ts'
 import { matchCorpus } from '../../../../engine/matching/offline/match-corpus.ts'
 import { MarketIndex } from '../../../../engine/matching/search/market-index.ts'
+import type { Proposition } from '../../../../engine/matching/understand/proposition.ts'
 import { finish } from '../../../../engine/steps.ts'
 import type { MatchEvent, MatchMarket } from '../../../../engine/subject.ts'
 import { KALSHI_SUBJECTS } from '../../../../engine/venues/kalshi/subjects.ts'
@@ -177,6 +178,21 @@ describe('corpora', () => {
     )
     assert.ok(judgedCount <= a.markets.length * 100)
     assert.equal(new Set(markets.map((pair) => pair.b.key)).size, markets.length)
+  })
+
+  test('[CORPUS11] what is not compared after a deciding conflict changes no pair and no score', () => {
+    const { a, b } = matchingWorld({ seed: 5, marketsPerVenue: isLong ? 3_000 : 400 })
+    const whole = {
+      ...JUDGE,
+      scoreMarkets: (one: Proposition, other: Proposition) => JUDGE.scoreMarkets(one, other),
+      scoreEvents: (one: Proposition, other: Proposition) => JUDGE.scoreEvents(one, other),
+    }
+    const pairsBy = (judge: typeof JUDGE) => {
+      const { markets, events } = finish(matchCorpus(a, b, judge))
+      return [...markets, ...events].map((pair) => [pair.a.key, pair.b.key, pair.judged])
+    }
+    assert.ok(pairsBy(JUDGE).length > 100)
+    assert.deepEqual(pairsBy(JUDGE), pairsBy(whole))
   })
 
   test('[CORPUS9] no trap of the simulated world scores as a match, and its planted pairs do', () => {

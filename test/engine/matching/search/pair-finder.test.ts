@@ -106,7 +106,7 @@ describe('a confirmed pair', () => {
       const found = bench.chosen.get('1-2')
       return [found?.score, found?.inverted, found?.outcomeMap, found?.vetoes, found?.relation]
     }
-    const inverted = [79, true, [1, 0], ['opposite_side'], 'identical']
+    const inverted = [100, true, [1, 0], ['opposite_side'], 'identical']
     const straight = [100, false, [0, 1], [], 'identical']
     assert.deepEqual(said(ticker('SD', '31JUN101610')), inverted)
     assert.deepEqual(said(ticker('SD', '31JUN111610')), inverted, 'of what was read as another day')

@@ -35,6 +35,28 @@ test('[MATCHDATE1] days, months, quarters, years and ranges are read; years come
   assert.deepEqual(read('on June 31'), [])
 })
 
+test('[MATCHDATE8] a weekday is the day on which trading ends, or the one before; another is not read', () => {
+  assert.deepEqual(read('Will they meet on Sunday?'), ['on 2031-06-15 2031-06-15'])
+  assert.deepEqual(read('on Saturday at noon'), ['on 2031-06-14 2031-06-14'])
+  assert.deepEqual(read('on Friday'), [])
+  assert.deepEqual(read('on Sunday of the week'), [])
+  assert.deepEqual(datesOf('on sunday', null), [])
+})
+
+test('[MATCHDATE9] trading that goes on after the deadline of the other title is up to another one', () => {
+  const verdict = (closes: string, title: string, subtitle: string): string => {
+    const a = understandEvent(eventA("Who is named in Quist's list?", closes))
+    return compareWhens(a, understandEvent(eventB(title, subtitle, 'KXQUIST-31NOV01'))).verdict
+  }
+  const said = "Who is named in Quist's list before November 2031?"
+  assert.equal(verdict('2031-12-31', said, 'Before Nov 1, 2031'), 'other')
+  assert.equal(verdict('2031-11-03', said, 'Before Nov 1, 2031'), 'hint')
+  assert.equal(verdict('2031-08-31', said, 'Before Nov 1, 2031'), 'hint')
+  // A deadline below the title is often a formality.
+  const plain = "Who is named in Quist's list?"
+  assert.equal(verdict('2031-12-31', plain, 'Before Nov 1, 2031'), 'hint')
+})
+
 test('[MATCHDATE2] a deadline is one day however it is told', () => {
   const told = [
     'before Oct 2031',

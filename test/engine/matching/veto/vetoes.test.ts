@@ -3,11 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ruleDifferences } from '../../../../engine/matching/compare/rule-differences.ts'
-import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
+import {
+  MATCH_SCORE,
+  type PairScore,
+  scorePair,
+} from '../../../../engine/matching/compare/score.ts'
 import {
   understandEvent,
   understandMarket,
 } from '../../../../engine/matching/understand/understand.ts'
+import { Families } from '../../../../engine/matching/veto/families.ts'
 import { capOf, VETOES } from '../../../../engine/matching/veto/vetoes.ts'
 import type { MatchEvent, MatchMarket } from '../../../../engine/subject.ts'
 import { eventA, eventB, marketA, marketB } from '../subjects.ts'
@@ -160,6 +165,51 @@ test('[VETO6] another group, season, place or country in the same words', () => 
   })
   same(score(golf('make the cut of'), cut))
   assert.ok(score(golf('finish in the top 10 of'), cut).vetoes.includes('other_mark'))
+  const prize = (deed: string) => marketA(`Will Mara Voss ${deed} the 2031 Quill Prize?`)
+  const listed = marketB(
+    'KXQUILL-31-MV',
+    'Who is shortlisted for the 2031 Quill Prize?',
+    'Mara Voss',
+  )
+  same(score(prize('be shortlisted for'), listed))
+  assert.ok(score(prize('win'), listed).score < MATCH_SCORE)
+})
+
+test('[VETO26] winning a competition, an award of it, a stage of it and being promoted from it exclude each other', () => {
+  const close = { close_time: '2031-06-30T14:00:00Z' }
+  const a = (deed: string) => marketA(`Will Mara Voss ${deed}?`, 'orbex', '2031-06-30')
+  const b = (title: string) => marketB('KXORBEX-31-MV', title, 'Mara Voss', close)
+  const winner = b('Who will win the 2031 Orbex Series?')
+  const others = [
+    'win Rookie of the Year in the 2031 Orbex Series',
+    'be promoted to the Alta League after the 2031 Orbex Series',
+    'qualify for the 2031 Orbex Series',
+    'reach the final of the 2031 Orbex Series',
+  ]
+  for (const other of others) vetoed(score(a(other), winner), 'other_mark')
+  same(score(a('win the 2031 Orbex Series'), winner))
+  same(score(a(others[0] ?? ''), b('2031 Orbex Series Rookie of the Year')))
+  // Who wins the runoff wins the election, and who wins a round advances by it.
+  const election = marketB(
+    'KXALTA-31-MV',
+    'Who will win the 2031 Altland election?',
+    'Mara Voss',
+    close,
+  )
+  assert.deepEqual(score(a('win the 2031 Altland election runoff'), election).vetoes, [])
+  const round = b('Who will win Round 2 of the 2031 Orbex Series?')
+  assert.deepEqual(score(a('advance in Round 2 of the 2031 Orbex Series'), round).vetoes, [])
+})
+
+test('[VETO25] whether a figure rises is another question than how high it is', () => {
+  const grid = ['Below 42', '42 to 42.9', 'At least 43'].map(
+    (range) => `Will the rating be ${range}?`,
+  )
+  const level = eventA('Rating of Quist on May 9, 2031?', '2031-05-09', grid)
+  const rises = eventB("Will Quist's rating increase this week?", 'On May 9, 2031', 'KXQ-31MAY09')
+  assert.ok(scoreEvents(level, rises).vetoes.includes('other_kind'))
+  const both = eventA("Will Quist's rating increase on May 9, 2031?", '2031-05-09')
+  assert.ok(!scoreEvents(both, rises).vetoes.includes('other_kind'))
 })
 
 test('[VETO19] a question of what a person says is not one of a number, whatever names are shared', () => {
@@ -237,6 +287,49 @@ test('[VETO11] Yes must stand for the same answer; a short first name needs the 
     '2031-05-11',
   )
   assert.ok(score(voss, cup('Vellum')).vetoes.includes('other_subject'), 'another tournament')
+})
+
+test('[VETO27] a unit beside a range and a level beside a downgrade are nobody’s name', () => {
+  const close = { close_time: '2031-05-31T14:00:00Z' }
+  const a = (text: string) => marketA(`Will Kestrel coffee ${text} in May 2031?`, 'k', '2031-05-31')
+  const b = (yes: string, title = 'Kestrel coffee in May 2031?') =>
+    marketB('KXKESTREL-31MAY-X', title, yes, close)
+  same(score(a('cost 82¢ or more'), b('At least 82 cents')))
+  same(score(a('cost $0.82 or more'), b('82¢ or more')))
+  vetoed(score(a('cost 82¢ or more'), b('At least 83 cents')), 'containment')
+  same(score(a('rise to 82 or more'), b('At least 82 points')))
+  vetoed(score(a('rise to 82 or more'), b('Mara 82 or more')), 'other_answer')
+  const cut = marketB(
+    'KXNORLAND-31',
+    "Will Moody's downgrade Norland's credit rating in 2031?",
+    'Cut below Aa3',
+  )
+  const rated = score(marketA("Moody's downgrades Norland's credit rating in 2031?"), cut)
+  vetoed(rated, 'containment')
+  assert.equal(rated.relation, 'superset')
+  const lower = marketA("Will Moody's downgrade Norland's credit rating below A1 in 2031?")
+  assert.ok(score(lower, cut).vetoes.includes('other_answer'))
+})
+
+test('[VETO28] a placeholder is nobody: it pairs with no name and with no other placeholder', () => {
+  const a = (who: string) => marketA(`Will ${who} win the Quill Prize?`, 'quill', '2031-05-11')
+  const b = (yes: string) =>
+    marketB('KXQUILL-31-X', 'Who will win the Quill Prize?', yes, {
+      close_time: '2031-05-11T14:00:00Z',
+    })
+  for (const who of ['Person Z', 'Candidate AB', '"Show B"', 'Fighter F', 'A']) {
+    for (const yes of ['Mara Voss', who]) {
+      const found = score(a(who), b(yes))
+      assert.ok(found.vetoes.includes('other_answer'), found.explanation)
+      assert.match(found.explanation, /a placeholder, for whom nobody stands/)
+    }
+  }
+  const listed = marketA('Who will win the Quill Prize?', 'quill', '2031-05-11', {
+    groupItemTitle: 'Person Z',
+  })
+  vetoed(score(listed, b('Mara Voss')), 'other_answer')
+  // Names that look alike.
+  for (const who of ['Team WE', 'X', 'Show Boat']) same(score(a(who), b(who)))
 })
 
 test('[VETO12] numbers cut into bands are not numbers cut at thresholds', () => {
@@ -343,4 +436,22 @@ test('[VETO23] pairs of two families whose rules a person found to settle otherw
   assert.deepEqual(found.vetoes, ['other_rules'], found.explanation)
   assert.match(found.explanation, /family: acts against formal recognition/)
   same(score(marketA(title, 'x'), b))
+})
+
+test('[VETO24] a confirmed family stands above wording and rules, never above another date, outcome or side', () => {
+  const families = new Families([
+    { a: 'acme-*-drop', b: 'KXQUOTA', word: 'confirmed', why: 'by hand' },
+    { a: 'acme-never', b: 'KXQ*', word: 'rejected', why: 'both of a pattern' },
+  ])
+  const said = (slug: string, end: string, answer: string) => {
+    const a = marketA(`Yellow ladder outcome: Ada Quill by March 31, 2031?`, slug)
+    const b = marketB(`KXQUOTA-${end}`, 'Who tops the ministry list of spring?', answer)
+    const judged = scorePair(understandMarket(a), understandMarket(b), 0, families)
+    return [judged.score, ...judged.vetoes]
+  }
+  assert.deepEqual(said('acme-spring-drop', '31MAR31-AQ', 'Ada Quill'), [100])
+  assert.ok(Number(said('acme-spring-fall', '31MAR31-AQ', 'Ada Quill')[0]) < 80, 'of no family')
+  assert.ok(said('acme-spring-drop', '31MAR31-BX', 'Bob Xu').includes('other_answer'))
+  assert.ok(said('acme-spring-drop', '32MAR31-AQ', 'Ada Quill').includes('other_date'))
+  assert.ok(said('acme-never', '31MAR31-AQ', 'Ada Quill').includes('other_rules'))
 })

@@ -168,6 +168,28 @@ test('[POLYFEED2] a lost socket is told with its outcomes, comes back, and subsc
   await until(() => ofKind('bookSnapshot').length === 3, 'the old moment counts again')
 })
 
+test('[POLYFEED13] a book was heard of when its own socket last sent data, whatever the others send, and heartbeats prove nothing', async (t) => {
+  const { stub, feed, clock, ofKind, feedEvents } = await openFeed(t, { assetsPerSocketMax: 2 })
+  feed.watch([market(1), market(2)])
+  feed.start()
+  clock.advance(100)
+  await until(() => feedEvents('feedUp', 'books').length === 2, 'two sockets up')
+  const heard = () => [1, 2].map((number) => feed.bookHeardMs(market(number).nativeId))
+  assert.deepEqual(heard(), [null, null])
+  for (const [index, socket] of books(stub).entries())
+    send(socket, [book(`${index + 1}1`, START_MS), book(`${index + 1}2`, START_MS)])
+  await until(() => ofKind('bookSnapshot').length === 2, 'both books')
+  const heldMs = clock.nowMs()
+  clock.advance(3_000)
+  send(books(stub)[0], 'PONG')
+  send(books(stub)[1], [book('21', START_MS + 1), book('22', START_MS + 1)])
+  send(sockets(stub, '/rtds')[0], activity('orders_matched'))
+  await until(() => ofKind('bookSnapshot').length > 2 && ofKind('trade').length === 1, 'others')
+  await until(() => feed.health().lastSignAtMs === clock.nowMs(), 'a sign')
+  assert.deepEqual(heard(), [heldMs, heldMs + 3_000])
+  assert.equal(feed.bookHeardMs(market(3).nativeId), null, 'it is not watched')
+})
+
 test('[POLYFEED3] the heartbeat is PING every ten seconds; PONG and notices are no data', async (t) => {
   const { stub, feed, clock } = await openFeed(t)
   feed.start()

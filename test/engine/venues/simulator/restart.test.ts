@@ -6,7 +6,7 @@ import { seededRandom } from '../../../../engine/random.ts'
 import { Calendar } from '../../../../engine/venues/simulator/calendar.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 import { SIM_VENUES } from '../../../../engine/venues/simulator/model.ts'
-import { SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
+import { SimulatedWorld } from '../../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
 test('[SIMWORLD11] after three days a fresh start has the same markets, statuses and fair prices', () => {

@@ -6,7 +6,7 @@ import { seededRandom } from '../../../../engine/random.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 import { worldState } from '../../../../engine/venues/simulator/state.ts'
 import { WalletLedgers } from '../../../../engine/venues/simulator/world/wallet-ledgers.ts'
-import { SimulatedWorld } from '../../../../engine/venues/simulator/world.ts'
+import { SimulatedWorld } from '../../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { planMany, planMarket, planOf } from '../../../support/worlds/sim-plan.ts'
 

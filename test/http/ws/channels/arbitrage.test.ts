@@ -202,3 +202,21 @@ test('[ARBSTREAM3] the client takes what options leave out for no loss: not in s
     client.close()
   }
 })
+
+test('[ARBSTREAM4] a market under which nothing is ever told is rejected with what to ask for instead, in this channel alone', async () => {
+  const [a, b] = [face.engine.add('k'), face.engine.add('l', { venue: 'b' })]
+  const client = await StreamClient.open(face.port)
+  const ids = { action: 'subscribe', market_ids: [a.ref.id, b.ref.id] }
+  const { accepted, rejected } = await client.ask(
+    { ...ids, id: 1, channel: 'arbitrage' },
+    'subscribed',
+  )
+  assert.deepEqual(accepted, [a.ref.id])
+  assert.ok(Array.isArray(rejected))
+  const [row] = rejected
+  assert.deepEqual([rejected.length, row.market_id, row.code], [1, b.ref.id, 'NEVER_TOLD'])
+  assert.match(row.message, /first leg's market, which is venue_a's/)
+  const trades = await client.ask({ ...ids, id: 2, channel: 'trades' }, 'subscribed')
+  assert.deepEqual([trades.accepted, trades.rejected], [[a.ref.id, b.ref.id], []])
+  await client.close()
+})

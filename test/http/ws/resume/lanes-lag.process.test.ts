@@ -7,7 +7,7 @@ import type { ArbitrageUpdate } from '../../../../engine/events.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { TIME_ZERO, usdMicros } from '../../../../engine/units.ts'
 import { asyncapi } from '../../../../http/documents/asyncapi.ts'
-import { CHANNEL_NAMES } from '../../../../http/ws/channels.ts'
+import { CHANNEL_NAMES } from '../../../../http/ws/channels/channels.ts'
 import { type Message, RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
@@ -31,9 +31,10 @@ after(() => face.stop())
 const PROFIT_MIN = 5_000_000
 const gaps: ArbitrageUpdate[] = []
 
-/** One opens, and is asked for or not. */
-function open(random: Random, { ref }: FakeMarket): void {
+/** One opens, and is asked for or not; its first leg is of the first venue. */
+function open(random: Random): void {
   const { publisher } = face.engine
+  const { ref } = random.pick(markets.filter(({ ref: { venue } }) => venue === 'a'))
   const profit = usdMicros(random.below(2 * PROFIT_MIN))
   const told = opportunityTold(opportunity([ref, random.pick(markets).ref], { profit }))
   const update = { ...told, ...publisher.stamp('arbitrage', ref.number) }
@@ -51,7 +52,7 @@ function stir(random: Random): void {
   const { publisher } = face.engine
   const nowMs = clock.nowMs()
   const times = { market: of.ref, venueTimeMs: nowMs, receivedAtMs: nowMs }
-  if (random.next() < 0.3) return open(random, of)
+  if (random.next() < 0.3) return open(random)
   if (random.next() < 0.5) {
     const stamp = publisher.stamp('lifecycle', of.ref.number)
     const told = { event: 'changed', facts: of.summary, twin: null } as const

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encode } from '@msgpack/msgpack'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
-import { CHANNEL_NAMES } from '../../../../http/ws/channels.ts'
+import { CHANNEL_NAMES } from '../../../../http/ws/channels/channels.ts'
 import { frame, OPCODES, RawStream } from '../../../support/clients/raw-stream.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 

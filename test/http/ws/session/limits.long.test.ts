@@ -8,14 +8,20 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SignJWT } from 'jose'
-import { hashKey, KEY_SCOPES, keyPrefix, makeKey, TIERS } from '../../../../engine/account.ts'
+import {
+  hashKey,
+  KEY_SCOPES,
+  keyPrefix,
+  makeKey,
+  TIERS,
+} from '../../../../engine/accounts/account.ts'
 import { accountId, keyId } from '../../../../engine/ids.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import type { Storage } from '../../../../storage/contract/storage.ts'
 import { Crowd } from '../../../support/clients/crowd.ts'
 import { RawReader } from '../../../support/clients/raw-reader.ts'
-import { allMarketIds, Rig } from '../../../support/rigs/rig.ts'
 import { jwtSecret, startWatchedEngine } from '../../../support/rigs/watched-engine.ts'
+import { allMarketIds, Rig } from '../../../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)

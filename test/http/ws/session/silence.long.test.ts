@@ -11,6 +11,7 @@ import { Metrics } from '../../../../engine/process/metrics.ts'
 import { RequestHead } from '../../../../http/request/head.ts'
 import { PeerAddresses } from '../../../../http/request/peer-address.ts'
 import { UnsentAnswers } from '../../../../http/request/unsent.ts'
+import { Tickets } from '../../../../http/ws/session/tickets.ts'
 import { streamBehavior } from '../../../../http/ws/session/upgrade.ts'
 import { RawReader } from '../../../support/clients/raw-reader.ts'
 import { StreamClient } from '../../../support/clients/stream-client.ts'
@@ -27,6 +28,7 @@ test('[WS25] the library pings, and cuts a peer that is silent for a minute', as
       corsOrigins: [],
       head: new RequestHead(),
       peers: new PeerAddresses([]),
+      tickets: new Tickets(systemClock),
       isDraining: () => false,
     },
     unsent: new UnsentAnswers({ clock: systemClock, metrics: new Metrics() }),

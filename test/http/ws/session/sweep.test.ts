@@ -66,7 +66,7 @@ function open(listenerCount = 1) {
       },
       cork: () => assert.fail('nothing is commanded'),
     }
-    const session = new Session({ id: 'c', caller, encoder: hub.encoder('j'), ws, desk: hub })
+    const session = new Session({ id: 'c', caller, encoder: hub.encoder('j'), ws, hub })
     const one: Stuck = { session, looks: 0, buffered: 0, closeCode: null, sentCount: 0 }
     stuck.push(one)
     hub.add(session)

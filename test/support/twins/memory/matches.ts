@@ -5,6 +5,7 @@ import type {
   MatchTable,
   StoredMatch,
   StoredVerdict,
+  VerdictKey,
   VerdictTable,
 } from '../../../../storage/contract/matches.ts'
 
@@ -32,10 +33,10 @@ export class MemoryVerdicts implements VerdictTable {
   }
 
   async put(verdict: StoredVerdict): Promise<void> {
-    this.#verdicts.set(`${verdict.a} ${verdict.b}`, verdict)
+    this.#verdicts.set(`${verdict.on} ${verdict.a} ${verdict.b}`, verdict)
   }
 
-  async remove({ a, b }: Pick<StoredVerdict, 'a' | 'b'>): Promise<void> {
-    this.#verdicts.delete(`${a} ${b}`)
+  async remove({ on, a, b }: VerdictKey): Promise<void> {
+    this.#verdicts.delete(`${on} ${a} ${b}`)
   }
 }

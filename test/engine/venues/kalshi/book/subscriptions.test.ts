@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { isRecord } from '../../../../../engine/json-record.ts'
-import type { Drift } from '../../../../../engine/venues/drift.ts'
+import type { Drift } from '../../../../../engine/venues/drift/drift.ts'
 import { Subscriptions } from '../../../../../engine/venues/kalshi/book/subscriptions.ts'
 import type { Reply } from '../../../../../engine/venues/kalshi/messages.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'

@@ -205,3 +205,27 @@ test('[POLYLIST5] zero and one are no best prices, text figures count, hidden ta
   assert.equal(listing.url, 'https://polymarket.com/event/game/will-it')
   assert.equal(market({ bestBid: 7, volume24hr: 1e300, volumeNum: -1 }).bestBid, null)
 })
+
+test('[POLYLIST8] exactly one market of an event wins only where all are of its one neg-risk group, to which none can be added', () => {
+  const one = { negRisk: true, negRiskMarketID: '0xgroup' }
+  const other = { negRisk: true, negRiskMarketID: '0xother' }
+  const plain = { negRisk: false }
+  const among = (markets: unknown, more: object = {}) => {
+    const event = { slug: 'race', ...one, negRiskAugmented: false, markets, ...more }
+    const listing = readEvent(event)
+    assert.ok(typeof listing !== 'string', String(listing))
+    return listing.winnerAmong
+  }
+  assert.equal(among([one, one, one]), 3)
+  assert.equal(among([one, one, one, plain]), null, 'a plain one may win beside')
+  assert.equal(among([one, one, other, other]), null, 'each group has a winner')
+  assert.equal(among([other, other]), null, 'the event has another group')
+  assert.equal(among([one, { negRisk: true }]), null, 'nothing says which group')
+  assert.equal(among([one, null]), null)
+  assert.equal(among([one]), null)
+  assert.equal(among(undefined), null)
+  assert.equal(among([one, one], { negRiskMarketID: undefined }), null)
+  assert.equal(among([one, one], { negRisk: false }), null)
+  for (const negRiskAugmented of [true, undefined])
+    assert.equal(among([one, one], { negRiskAugmented }), null, 'it may get further markets')
+})

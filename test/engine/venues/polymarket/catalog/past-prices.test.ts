@@ -26,7 +26,7 @@ function openPastPrices(t: TestContext, baseUrl: string) {
   })
   const rejections = () =>
     metrics.count('venue_rejected_total', 'x', { venue: 'a', reason: 'bad_price_point' }).value
-  const read = (token: string, fromMs: number, toMs: number) =>
+  const read = (token: string, fromMs: number, toMs: number, steps: { stepMs?: number } = {}) =>
     prices.read(
       {
         nativeId: nativeMarketId('x'),
@@ -34,7 +34,7 @@ function openPastPrices(t: TestContext, baseUrl: string) {
         series: null,
         outcomes: token === '' ? [] : [outcomeId(token)],
       },
-      { fromMs: timeMs(fromMs), toMs: timeMs(toMs) },
+      { fromMs: timeMs(fromMs), toMs: timeMs(toMs), ...steps },
       new AbortController().signal,
     )
   return { read, rejections }
@@ -75,7 +75,7 @@ test('[PAST2] the last price before the range comes first, and only that one', a
   assert.equal(points[1]?.price, 500_005)
 })
 
-test('[PAST3] a day without minutes, and a longer range, are asked by twelve hours', async (t) => {
+test('[PAST3] a longer range is asked in the steps that are wanted; it and a day, where these are empty, by twelve hours', async (t) => {
   const dayS = DAY_START_MS / 1_000
   const { stub, read } = await openStub(t, ({ query }) => {
     const isFine = query.get('fidelity') === '1'
@@ -84,13 +84,14 @@ test('[PAST3] a day without minutes, and a longer range, are asked by twelve hou
   const points = await read('1', DAY_START_MS, DAY_START_MS + DAY_MS - 1)
   assert.deepEqual(points, [{ timeMs: DAY_START_MS - DAY_MS / 2, price: 250_000 }])
   await read('1', DAY_START_MS - 14 * DAY_MS, DAY_START_MS - 1)
+  await read('1', DAY_START_MS - 14 * DAY_MS, DAY_START_MS - 1, { stepMs: 3_600_000 })
   const asked = stub.requests.map(({ query }) => ({
     fidelity: query.get('fidelity'),
     days: (Number(query.get('endTs')) - Number(query.get('startTs'))) / 86_400,
   }))
   assert.deepEqual(
     asked.map(({ fidelity }) => fidelity),
-    ['1', '720', '720'],
+    ['1', '720', '720', '60'],
   )
   assert.ok(
     asked.every(({ days }) => days <= 15),

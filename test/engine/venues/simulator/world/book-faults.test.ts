@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
 import type { SimFault, WorldChange } from '../../../../../engine/venues/simulator/model.ts'
-import { SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
+import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { NOON, planMarket, planOf } from '../../../../support/worlds/sim-plan.ts'
 

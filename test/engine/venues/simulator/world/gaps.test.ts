@@ -11,7 +11,7 @@ import { seriesFees } from '../../../../../engine/venues/simulator/kalshi/fees.t
 import type { SimMarket, WorldChange } from '../../../../../engine/venues/simulator/model.ts'
 import { feeScheduleOf } from '../../../../../engine/venues/simulator/world/fees.ts'
 import type { SimGap } from '../../../../../engine/venues/simulator/world/gaps.ts'
-import { SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
+import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
 const STEP_MS = 20
@@ -54,9 +54,19 @@ function feesOf(a: SimMarket, b: SimMarket, nowMs: number): number {
 }
 
 function pairOf(world: SimulatedWorld, gap: SimGap): { a: SimMarket; b: SimMarket } {
-  const [a, b] = [world.market('a', gap.a), world.market('b', gap.b)]
+  const [a, b] = [world.market('a', gap.markets[0] ?? ''), world.market('b', gap.markets[1] ?? '')]
   assert.ok(a !== null && b !== null)
   return { a, b }
+}
+
+/** What one contract of every outcome costs, in micros, with venue a's fees. */
+function allAsks(world: SimulatedWorld, { markets }: SimGap): number {
+  return markets.reduce((sum, id) => {
+    const market = world.market('a', id)
+    const ask = market?.book.bestAsk ?? MICROS
+    const rate = market === null ? 0 : (feeScheduleOf(market)?.rate ?? 0)
+    return sum + ask + (ask * (MICROS - ask) * rate) / MICROS
+  }, 0)
 }
 
 test('[SIMGAP1] the plan follows from seed, start and clock: at its rate, a real one first, none unless asked for', () => {
@@ -72,7 +82,8 @@ test('[SIMGAP1] the plan follows from seed, start and clock: at its rate, a real
   assert.ok(gaps.length > 20 && gaps.length <= 30, `${gaps.length} gaps`)
   assert.equal(gaps[0]?.kind, 'real')
   for (const { opensMs, closesMs, kind } of gaps) {
-    assert.ok(closesMs - opensMs >= (kind === 'real' ? 20_000 : 5_000))
+    const isReal = kind === 'real' || kind === 'event'
+    assert.ok(closesMs - opensMs >= (isReal ? 20_000 : 5_000))
   }
 })
 
@@ -87,6 +98,11 @@ test('[SIMGAP2] a real gap leaves more than the fees, others less, or a few cont
   run(FLOW_MS, () => {
     for (const gap of world.gaps.slice(opened)) {
       opened += 1
+      if (gap.kind === 'event') {
+        seen.set('event', (seen.get('event') ?? 0) + 1)
+        assert.ok(allAsks(world, gap) < MICROS - 10_000, 'all outcomes cost less than their payout')
+        continue
+      }
       const { a, b } = pairOf(world, gap)
       const { gap: micros, size } = crossing(a, b)
       const fees = feesOf(a, b, gap.opensMs)
@@ -105,13 +121,19 @@ test('[SIMGAP2] a real gap leaves more than the fees, others less, or a few cont
       }
     }
     for (const gap of world.gaps.filter(({ closesMs }) => closesMs <= world.nowMs())) {
+      const isAgain = world.gaps.some(
+        (one) => one.markets[0] === gap.markets[0] && one.closesMs > world.nowMs(),
+      )
+      if (gap.kind === 'event') {
+        assert.ok(isAgain || allAsks(world, gap) >= MICROS, 'it closed')
+        continue
+      }
       const { a, b } = pairOf(world, gap)
-      const isAgain = world.gaps.some((one) => one.a === gap.a && one.closesMs > world.nowMs())
       if (isAgain || gap.kind === 'trap' || a.status !== 'open' || b.status !== 'open') continue
       assert.ok(crossing(a, b).gap <= 0, 'it closed')
     }
   })
-  for (const kind of ['real', 'fees', 'depth', 'trap', 'stale']) {
+  for (const kind of ['real', 'fees', 'depth', 'trap', 'stale', 'event']) {
     assert.ok((seen.get(kind) ?? 0) > 0, `no ${kind} in ${JSON.stringify([...seen])}`)
   }
 })

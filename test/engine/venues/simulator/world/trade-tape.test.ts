@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
 import { TradeTape } from '../../../../../engine/venues/simulator/world/trade-tape.ts'
-import { SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
+import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { planMany, planOf } from '../../../../support/worlds/sim-plan.ts'
 

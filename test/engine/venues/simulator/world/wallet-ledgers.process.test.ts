@@ -18,7 +18,7 @@ import {
 } from '../../../../../engine/venues/simulator/world/migrated-market.ts'
 import { isNamed } from '../../../../../engine/venues/simulator/world/wallet-events.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
-import { type Plan, SimulatedWorld } from '../../../../../engine/venues/simulator/world.ts'
+import { type Plan, SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { NOON, planEvent, planMarket } from '../../../../support/worlds/sim-plan.ts'
 

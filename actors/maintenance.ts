@@ -1,0 +1,102 @@
+// What an engine does at its leisure: checkpoints, retention, forgetting, backups. In slices of a few milliseconds, so
+// that no message waits for one. Not for: work that a message or a user asks for.
+
+import type { Clock, StopTimer } from '../engine/clock.ts'
+import type { Log } from '../engine/process/log.ts'
+import { HOUR_MS } from '../engine/units.ts'
+import type { Storage } from '../storage/contract/storage.ts'
+import type { Accounts } from './accounts/accounts.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import type { MarketActor } from './market/market.ts'
+
+const TICK_EVERY_MS = 100
+const TICK_MS_MAX = 4
+/** Each market is looked at once in this long, a slice at a time. */
+const TICK_ROUND_MS = 5_000
+const PRUNE_EVERY_MS = 60_000
+const PRUNE_ROWS = 500
+/** Old markets are looked for this often, and forgotten a few at a time. */
+const FORGET_EVERY_MS = 5_000
+const FORGET_COUNT = 100
+const SAVE_USE_EVERY_MS = 300_000
+const BACKUP_EVERY_MS = HOUR_MS
+
+interface MaintenanceParts {
+  readonly clock: Clock
+  readonly storage: Storage
+  readonly log: Log
+  readonly catalog: Catalog
+  readonly accounts: Accounts
+  readonly retentionDays: number
+  readonly sizeBytesMax: number
+}
+
+/** Starts all of it; the result stops it. */
+export function startMaintenance(parts: MaintenanceParts): readonly StopTimer[] {
+  const { clock, storage, log, catalog, accounts, retentionDays, sizeBytesMax } = parts
+  const tick = ticker(clock, catalog)
+  const prune = () =>
+    storage.prune({ nowMs: clock.nowMs(), retentionDays, sizeBytesMax, rowsMax: PRUNE_ROWS })
+  const forget = () => catalog.forget(clock.nowMs(), retentionDays, FORGET_COUNT) === FORGET_COUNT
+  const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
+  const saveUse = () => {
+    accounts.saveUse().catch((error) => log.error({ err: error }, 'use of keys not saved'))
+  }
+  return [
+    clock.every(TICK_EVERY_MS, tick),
+    inSlices({ clock, everyMs: PRUNE_EVERY_MS, work: prune, onError }),
+    inSlices({ clock, everyMs: FORGET_EVERY_MS, work: forget, onError, isStartedNow: true }),
+    clock.every(SAVE_USE_EVERY_MS, saveUse),
+    // The storage logs and counts failures, and never rejects.
+    clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
+  ]
+}
+
+/**
+ * Ticks each market once a round, a slice of markets at a time: as many as the round asks for, but for a few milliseconds
+ * at most, since after a start every market has a checkpoint to write.
+ */
+function ticker(clock: Clock, catalog: Catalog): () => void {
+  let round: Iterator<{ readonly actor: MarketActor }> | null = null
+  return () => {
+    const nowMs = clock.nowMs()
+    const endsAtMs = clock.monotonicMs() + TICK_MS_MAX
+    const count = Math.ceil((catalog.marketCount * TICK_EVERY_MS) / TICK_ROUND_MS)
+    round ??= catalog.known()[Symbol.iterator]()
+    for (let seen = 0; seen < count; seen += 1) {
+      const next = round.next()
+      if (next.done === true) {
+        round = null
+        return
+      }
+      next.value.actor.tick(nowMs)
+      if (clock.monotonicMs() > endsAtMs) return
+    }
+  }
+}
+
+/** Does work every `everyMs`, and again soon while it returns true: there is more to do. */
+function inSlices(parts: {
+  clock: Clock
+  everyMs: number
+  work: () => boolean
+  onError: (error: unknown) => void
+  isStartedNow?: boolean
+}): StopTimer {
+  const { clock, everyMs, work, onError } = parts
+  let stopNext: StopTimer = () => undefined
+  const run = () => {
+    stopNext()
+    try {
+      if (work()) stopNext = clock.after(TICK_EVERY_MS, run)
+    } catch (error) {
+      onError(error)
+    }
+  }
+  if (parts.isStartedNow === true) run()
+  const stopEvery = clock.every(everyMs, run)
+  return () => {
+    stopEvery()
+    stopNext()
+  }
+}

@@ -1,0 +1,272 @@
+// What users see of one wallet: its tally as of now, valued at present prices. Many positions are valued in turns of the
+// loop before the view is returned, and kept for a moment, so that the next look costs nothing.
+// Not for: how the tally comes about (wallet.ts). Upholds WALLETS10, WALLETS11, WALLETS18, WALLETS21.
+
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import type { NativeMarketId } from '../../engine/ids.ts'
+import {
+  complement,
+  DAY_MS,
+  notionalMicros,
+  type PriceMicros,
+  type TimeMs,
+  timeMs,
+  usdMicros,
+} from '../../engine/units.ts'
+import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
+import type { PositionFigures, RangeFigures } from '../../engine/wallets/figures.ts'
+import type { WalletTally } from '../../engine/wallets/tally.ts'
+import { Turns } from '../turns.ts'
+import type { MarketView } from '../views.ts'
+import { LedgerDamage } from './ledger.ts'
+import type { WalletMarkets } from './markets.ts'
+import type {
+  PositionView,
+  WalletDoubt,
+  WalletEventView,
+  WalletView,
+  WalletWindow,
+} from './views.ts'
+import type { Wallet } from './wallet.ts'
+
+interface LookParts {
+  readonly clock: Clock
+  readonly markets: WalletMarkets
+}
+
+/** What the owner of all wallets knows of a wallet. */
+interface LookFacts {
+  /** Doubts of the owner; the wallet adds its own. */
+  readonly doubts: readonly WalletDoubt[]
+  readonly isWhale: boolean
+}
+
+/** Values are at most so old, or twenty times the time that valuing took, where that was long. */
+const VALUED_MS = 1_000
+const VALUED_COSTS = 20
+const LARGE_MS = 10
+/** A wallet that changed while it was valued is valued again, so often at most: one that never rests is shown as well. */
+const TRIES_MAX = 3
+
+const WINDOW_MS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
+  one_day: DAY_MS,
+  seven_day: 7 * DAY_MS,
+  thirty_day: 30 * DAY_MS,
+}
+
+interface Values {
+  /** The tally that was valued, so that all figures belong together. */
+  readonly tally: WalletTally
+  readonly version: number
+  /** Good until then even if the wallet changed: valuing a large wallet that never rests all the time would hold up others. */
+  readonly isGoodToMs: number
+  readonly endsAtMs: number
+  /** Of the tally, when it was valued, as the two below. */
+  readonly asOfMs: TimeMs
+  readonly doubts: readonly WalletDoubt[]
+  readonly lacking: number
+  /** Prices of the first outcomes of markets with open positions, so that all sums agree; null: unknown. */
+  readonly prices: ReadonlyMap<NativeMarketId, PriceMicros | null>
+  readonly unrealized: number
+  /** Made at the first request. */
+  positions: Promise<readonly PositionView[]> | null
+}
+
+/** One for each wallet in memory. */
+export class WalletValuation {
+  readonly #parts: LookParts
+  readonly #wallet: Wallet
+  #values: Values | null = null
+  #ids: {
+    readonly atMs: TimeMs
+    readonly version: number
+    readonly ids: readonly string[]
+  } | null = null
+
+  constructor(parts: LookParts, wallet: Wallet) {
+    this.#parts = parts
+    this.#wallet = wallet
+  }
+
+  /** About what kept values take in memory. */
+  get bytes(): number {
+    const values = this.#values
+    if (values === null) return 0
+    const count = values.positions === null ? 0 : values.tally.positionCount
+    return 400 * count + 100 * values.prices.size
+  }
+
+  /** Rejects with LedgerDamage where the unsettled part of the ledger's last block cannot be read. */
+  async view(facts: LookFacts): Promise<WalletView> {
+    const values = await this.#valued()
+    const wallet = this.#wallet
+    const { tally } = values
+    const { clock } = this.#parts
+    const nowMs = clock.nowMs()
+    const doubts = [...facts.doubts, ...values.doubts]
+    const { proxy, eoa, handle, pseudonym, image } = wallet.record
+    return {
+      profile: { proxy, eoa, handle, pseudonym, image },
+      ...{ isWhale: facts.isWhale, doubts, isComplete: doubts.length === 0 },
+      lacking: values.lacking,
+      asOfMs: values.asOfMs,
+      totals: tally.totals(),
+      unrealized: usdMicros(values.unrealized),
+      window: (window) => figuresOf(tally, window, nowMs),
+      positions: () => this.#positions(values),
+      pnl: (range) => ({
+        figures: tally.between(range.fromMs, range.toMs),
+        series: tally.series(range),
+      }),
+      events: (query) => this.#events(query),
+    }
+  }
+
+  async #valued(): Promise<Values> {
+    const { clock } = this.#parts
+    for (let tries = 1; ; tries += 1) {
+      const known = this.#values
+      const { version } = this.#wallet
+      const nowMs = clock.monotonicMs()
+      if (known !== null && nowMs < known.isGoodToMs) return known
+      if (known?.version === version && nowMs < known.endsAtMs) return known
+      const tally = this.#wallet.shown
+      const { asOfMs, doubts, lacking } = this.#wallet
+      const { prices, unrealized } = await this.#value(tally)
+      const costMs = clock.monotonicMs() - nowMs
+      const isGoodToMs = costMs < LARGE_MS ? 0 : nowMs + VALUED_COSTS * costMs
+      const endsAtMs = Math.max(nowMs + VALUED_MS, isGoodToMs)
+      const times = { version, isGoodToMs, endsAtMs, asOfMs }
+      const values: Values = {
+        tally,
+        ...times,
+        doubts,
+        lacking,
+        prices,
+        unrealized,
+        positions: null,
+      }
+      this.#values = values
+      if (version === this.#wallet.version || tries === TRIES_MAX) return values
+    }
+  }
+
+  async #value(tally: WalletTally): Promise<Pick<Values, 'prices' | 'unrealized'>> {
+    const { clock, markets } = this.#parts
+    const turns = new Turns(clock)
+    const prices = new Map<NativeMarketId, PriceMicros | null>()
+    let unrealized = 0
+    for (const { market, outcomeIndex, amount, cost } of tally.openPositions()) {
+      let first = prices.get(market)
+      if (first === undefined) {
+        first = firstPrice(markets.view(market), markets.find(market))
+        prices.set(market, first)
+      }
+      unrealized += worthOf({ amount, cost }, priceOf(outcomeIndex, first)) - cost
+      if (turns.isOver) await turns.next()
+    }
+    return { prices, unrealized }
+  }
+
+  #positions(values: Values): Promise<readonly PositionView[]> {
+    values.positions ??= this.#views(values)
+    return values.positions
+  }
+
+  async #views({ tally, prices }: Values): Promise<readonly PositionView[]> {
+    const { clock, markets } = this.#parts
+    const turns = new Turns(clock)
+    const positions: PositionView[] = []
+    for (let index = 0; index < tally.positionCount; index += 1) {
+      const figures = tally.position(index)
+      const view = markets.view(figures.market)
+      const facts = markets.find(figures.market)
+      const first = prices.get(figures.market)
+      const known = first === undefined ? firstPrice(view, facts) : first
+      const price = priceOf(figures.outcomeIndex, known)
+      const unrealized = usdMicros(worthOf(figures, price) - figures.cost)
+      // Assigned to the fresh object: a copy of each would be half of the cost.
+      positions.push(Object.assign(figures, { view, facts, price, unrealized }))
+      if (turns.isOver) await turns.next()
+    }
+    return positions
+  }
+
+  #events(query: Parameters<WalletView['events']>[0]): readonly WalletEventView[] {
+    const { ledger, record } = this.#wallet
+    const { markets } = this.#parts
+    try {
+      return ledger.slice(query).map(({ event, ordinal, isAlone }) => {
+        const ids = isAlone ? eventIds(record.proxy, [event]) : this.#idsAt(event.timeMs)
+        const view = event.market === '' ? null : markets.view(event.market)
+        return {
+          ...{ event, timeMs: event.timeMs, ordinal, id: ids[ordinal] ?? '', view },
+          // Looked up at access: most events of a slice are filtered out by the caller.
+          get facts() {
+            return view === null && event.market !== '' ? markets.find(event.market) : null
+          },
+        }
+      })
+    } catch (error) {
+      if (!(error instanceof LedgerDamage)) throw error
+      this.#wallet.noteDamage(error)
+      const detail = 'the history of that wallet is damaged and read anew'
+      throw new EngineError('UNAVAILABLE', detail, { cause: error, retryAfterSeconds: 1 })
+    }
+  }
+
+  /** The ids of the events of one time, kept for the next slice, which may begin within the same time. */
+  #idsAt(atMs: TimeMs): readonly string[] {
+    const { ledger, record, version } = this.#wallet
+    const known = this.#ids
+    if (known?.atMs === atMs && known.version === version) return known.ids
+    const ids = eventIds(record.proxy, ledger.eventsAt(atMs))
+    this.#ids = { atMs, version, ids }
+    return ids
+  }
+}
+
+function figuresOf(tally: WalletTally, window: WalletWindow, nowMs: TimeMs): RangeFigures {
+  if (window === 'all_time') return tally.totals()
+  // A window's beginning is not in it.
+  return tally.between(timeMs(Math.max(0, nowMs - WINDOW_MS[window]) + 1), nowMs)
+}
+
+/** The price of an outcome from that of the first one; null: unknown. */
+function priceOf(outcomeIndex: number, first: PriceMicros | null): PriceMicros | null {
+  if (outcomeIndex < 0 || first === null) return null
+  return outcomeIndex === 0 ? first : complement(first)
+}
+
+/** The payout where there is one, else the market's present price; null: unknown. */
+function firstPrice(view: MarketView | null, facts: WalletMarket | null): PriceMicros | null {
+  if (facts !== null && facts.payout !== null) return facts.payout
+  const present = view?.price() ?? null
+  return present === null || present.source === 'none' ? null : present.price
+}
+
+/** The value of a position; its cost when the price is unknown. */
+function worthOf(
+  { amount, cost }: Pick<PositionFigures, 'amount' | 'cost'>,
+  price: PriceMicros | null,
+): number {
+  return price === null ? cost : notionalMicros({ price, size: amount })
+}
+
+/**
+ * Ids of the events of one time, in order: `<tx hash>-<token>-<wallet>-<side>-<size>-<price>-<n>` of a fill and
+ * `<tx hash>-<market>-<wallet>-<kind>-<size>-<n>` of all else, n counting equal ones; the second where the venue gives
+ * no transaction. The same whether an event came from the stream or the history, as long as both give it one time.
+ */
+function eventIds(wallet: string, events: readonly WalletEvent[]): readonly string[] {
+  const counts = new Map<string, number>()
+  return events.map(({ txHash, token, market, kind, size, price, timeMs: atMs }) => {
+    const what = token === null ? market : token
+    const how = token === null ? `${kind}-${size}` : `${kind}-${size}-${price}`
+    const key = `${txHash === '' ? Math.floor(atMs / 1_000) : txHash}-${what}-${wallet}-${how}`
+    const n = counts.get(key) ?? 0
+    counts.set(key, n + 1)
+    return `${key}-${n}`
+  })
+}

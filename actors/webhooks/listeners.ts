@@ -1,0 +1,144 @@
+// Finds the webhooks that may want an update: by event type, then by market or wallet where a webhook names some, so that
+// an update that no webhook wants costs a look-up or two. The found ones are tried with their whole filters
+// (engine/webhooks/filter.ts). Not for: what a webhook is (webhooks.ts). Upholds HOOKEVENT1.
+
+import type { Webhook, WebhookEventType } from '../../engine/webhooks/webhook.ts'
+
+const NOBODY: ReadonlySet<Webhook> = new Set()
+
+/** The active webhooks of one event type. Each stands in one of the three places. */
+class TypeListeners {
+  /** Webhooks that name markets, under each of these; ids are in lower case. */
+  readonly #byMarket = new Map<string, Set<Webhook>>()
+  /** Webhooks that name wallets and no markets, likewise. */
+  readonly #byWallet = new Map<string, Set<Webhook>>()
+  readonly #others = new Set<Webhook>()
+
+  add(webhook: Webhook): void {
+    const { marketIds, wallets } = webhook.filters
+    if (marketIds !== null) addUnder(this.#byMarket, marketIds, webhook)
+    else if (wallets !== null) addUnder(this.#byWallet, wallets, webhook)
+    else this.#others.add(webhook)
+  }
+
+  remove(webhook: Webhook): void {
+    const { marketIds, wallets } = webhook.filters
+    if (marketIds !== null) removeUnder(this.#byMarket, marketIds, webhook)
+    else if (wallets !== null) removeUnder(this.#byWallet, wallets, webhook)
+    else this.#others.delete(webhook)
+  }
+
+  get isEmpty(): boolean {
+    return this.#byMarket.size === 0 && this.#byWallet.size === 0 && this.#others.size === 0
+  }
+
+  /**
+   * Every webhook that may want an event of this market and these wallets (both in lower case), each once; some of them may
+   * not want it. Nothing is allocated when only one place has any.
+   */
+  candidates(marketId: string, wallets: readonly string[]): ReadonlySet<Webhook> {
+    let found = this.#others.size > 0 ? this.#others : NOBODY
+    found = joined(found, this.#byMarket.get(marketId))
+    if (this.#byWallet.size === 0) return found
+    for (const wallet of wallets) found = joined(found, this.#byWallet.get(wallet))
+    return found
+  }
+}
+
+/** The ages for which webhooks wait (`min_age_ms`), with how many wait for each. */
+class Ages {
+  readonly #counts = new Map<number, number>()
+  /** Ascending; null: to be made anew. */
+  #sorted: number[] | null = null
+
+  note({ filters: { minAgeMs } }: Webhook, difference: 1 | -1): void {
+    if (minAgeMs === null) return
+    const count = (this.#counts.get(minAgeMs) ?? 0) + difference
+    if (count > 0) this.#counts.set(minAgeMs, count)
+    else this.#counts.delete(minAgeMs)
+    this.#sorted = null
+  }
+
+  /** Whether one of them is above `beforeMs` and not above `ageMs`. */
+  isPassed(beforeMs: number, ageMs: number): boolean {
+    this.#sorted ??= [...this.#counts.keys()].sort((one, other) => one - other)
+    const ages = this.#sorted
+    let [low, high] = [0, ages.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((ages[middle] ?? 0) > beforeMs) high = middle
+      else low = middle + 1
+    }
+    return (ages[low] ?? Number.POSITIVE_INFINITY) <= ageMs
+  }
+}
+
+/** The active webhooks of all types. */
+export class WebhookIndex {
+  readonly #byType = new Map<WebhookEventType, TypeListeners>()
+  readonly #ages = new Ages()
+
+  /** Adds an active webhook; `remove` needs the same record. */
+  add(webhook: Webhook): void {
+    this.#ages.note(webhook, 1)
+    for (const type of new Set(webhook.eventTypes)) {
+      let listeners = this.#byType.get(type)
+      if (listeners === undefined) {
+        listeners = new TypeListeners()
+        this.#byType.set(type, listeners)
+      }
+      listeners.add(webhook)
+    }
+  }
+
+  remove(webhook: Webhook): void {
+    this.#ages.note(webhook, -1)
+    for (const type of webhook.eventTypes) {
+      const listeners = this.#byType.get(type)
+      listeners?.remove(webhook)
+      if (listeners?.isEmpty === true) this.#byType.delete(type)
+    }
+  }
+
+  /** Whether a webhook waits for an age that what was `beforeMs` old has come to by now. */
+  hasAge(beforeMs: number, ageMs: number): boolean {
+    return this.#ages.isPassed(beforeMs, ageMs)
+  }
+
+  /** The webhooks with a type; null when there are none. */
+  of(type: WebhookEventType): TypeListeners | null {
+    return this.#byType.get(type) ?? null
+  }
+}
+
+function addUnder(
+  places: Map<string, Set<Webhook>>,
+  keys: readonly string[],
+  webhook: Webhook,
+): void {
+  for (const key of keys) {
+    const place = places.get(key)
+    if (place === undefined) places.set(key, new Set([webhook]))
+    else place.add(webhook)
+  }
+}
+
+function removeUnder(
+  places: Map<string, Set<Webhook>>,
+  keys: readonly string[],
+  webhook: Webhook,
+): void {
+  for (const key of keys) {
+    const place = places.get(key)
+    place?.delete(webhook)
+    if (place?.size === 0) places.delete(key)
+  }
+}
+
+function joined(
+  found: ReadonlySet<Webhook>,
+  more: ReadonlySet<Webhook> | undefined,
+): ReadonlySet<Webhook> {
+  if (more === undefined || more === found) return found
+  return found.size === 0 ? more : new Set([...found, ...more])
+}

@@ -1,0 +1,154 @@
+// The housekeeping of the outbox, a slice at a time: drops deliveries that waited too long, removes old finished ones, and
+// removes the deliveries of removed webhooks, those of an earlier run included.
+// Not for: deliveries that are due (deliveries.ts). Upholds DELIVER10, DELIVER14.
+
+import type { Clock, StopTimer } from '../../engine/clock.ts'
+import { finishedKeptMax, finishedKeptMs, finishedTotalMax } from '../../engine/limits.ts'
+import type { Log } from '../../engine/process/log.ts'
+import { DAY_MS, timeMs } from '../../engine/units.ts'
+import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
+import type { OutboxTable } from '../../storage/contract/webhooks.ts'
+import type { Deliveries } from './deliveries.ts'
+import type { DeliveryQueue } from './queue.ts'
+
+/** Each webhook is looked at once a round, a slice of them at a time. */
+const SLICE_MS = 1_000
+const ROUND_MS = 60_000
+const SLICE_MS_MAX = 2
+/** While deliveries are left to remove, the next slice comes after this. */
+const MORE_AFTER_MS = 20
+const ROWS_MAX = 100
+/** So many deliveries may finish before the webhook's old ones are removed. */
+const FINISHED_SLACK = 100
+
+export class WebhookMaintenance {
+  readonly #outbox: OutboxTable
+  readonly #deliveries: Deliveries
+  readonly #clock: Clock
+  readonly #log: Log
+  /** Removed webhooks whose deliveries are not removed yet. */
+  readonly #leftOver = new Set<WebhookNumber>()
+  /** Webhooks with more to remove than one look did. */
+  readonly #unfinished = new Set<DeliveryQueue>()
+  #round: Iterator<DeliveryQueue> | null = null
+  #nextRoundMs = 0
+  #nextShareMs = 0
+  #isRunning = false
+  #stopTimer: StopTimer | null = null
+  readonly #prunedAtMs = new WeakMap<DeliveryQueue, number>()
+
+  constructor(parts: { outbox: OutboxTable; deliveries: Deliveries; clock: Clock; log: Log }) {
+    this.#outbox = parts.outbox
+    this.#deliveries = parts.deliveries
+    this.#clock = parts.clock
+    this.#log = parts.log
+  }
+
+  /** `isKnown`: whether a webhook with deliveries in the outbox still exists. */
+  start(isKnown: (webhook: WebhookNumber) => boolean): void {
+    for (const number of this.#outbox.webhooks()) if (!isKnown(number)) this.#leftOver.add(number)
+    this.#isRunning = true
+    this.#run()
+  }
+
+  /** With more webhooks slices come more often. */
+  #run(): void {
+    const isMore = this.#slice()
+    const everyMs = ROUND_MS / Math.max(this.#deliveries.queueCount, 1)
+    this.#arm(isMore ? MORE_AFTER_MS : Math.max(everyMs, SLICE_MS))
+  }
+
+  #arm(delayMs: number): void {
+    this.#stopTimer?.()
+    this.#stopTimer = this.#clock.after(delayMs, () => this.#run())
+  }
+
+  stop(): void {
+    this.#isRunning = false
+    this.#stopTimer?.()
+  }
+
+  /** A webhook was removed: its deliveries are removed next. */
+  clear(webhook: WebhookNumber): void {
+    this.#leftOver.add(webhook)
+    if (this.#isRunning) this.#arm(MORE_AFTER_MS)
+  }
+
+  /** Does a little of everything; true while deliveries are left to remove. */
+  #slice(): boolean {
+    try {
+      this.#shareRoom()
+      const endsAtMs = this.#clock.monotonicMs() + SLICE_MS_MAX
+      this.#clearSome(endsAtMs)
+      this.#lookAtSome(endsAtMs)
+    } catch (error) {
+      this.#log.error({ err: error }, 'housekeeping of the outbox failed')
+      return false
+    }
+    return this.#leftOver.size + this.#unfinished.size > 0
+  }
+
+  /** Goes over all webhooks, and so not in every slice. */
+  #shareRoom(): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs < this.#nextShareMs) return
+    this.#nextShareMs = nowMs + SLICE_MS
+    this.#deliveries.shareRoom()
+  }
+
+  #clearSome(endsAtMs: number): void {
+    for (const webhook of this.#leftOver) {
+      if (!this.#outbox.clear(webhook, ROWS_MAX)) this.#leftOver.delete(webhook)
+      if (this.#clock.monotonicMs() > endsAtMs) return
+    }
+  }
+
+  #lookAtSome(endsAtMs: number): void {
+    for (const queue of this.#unfinished) {
+      if (!this.#look(queue)) this.#unfinished.delete(queue)
+      if (this.#clock.monotonicMs() > endsAtMs) return
+    }
+    const count = Math.ceil((this.#deliveries.queueCount * SLICE_MS) / ROUND_MS)
+    for (let seen = 0; seen < count; seen += 1) {
+      const queue = this.#nextOfRound()
+      if (queue === null) return
+      if (this.#look(queue)) this.#unfinished.add(queue)
+      if (this.#clock.monotonicMs() > endsAtMs) return
+    }
+  }
+
+  #nextOfRound(): DeliveryQueue | null {
+    if (this.#round === null) {
+      const nowMs = this.#clock.monotonicMs()
+      if (nowMs < this.#nextRoundMs) return null
+      this.#nextRoundMs = nowMs + ROUND_MS
+      this.#round = this.#deliveries.queues()
+    }
+    const { done, value } = this.#round.next()
+    if (done !== true) return value
+    this.#round = null
+    return null
+  }
+
+  /** True while the webhook has more to remove. */
+  #look(queue: DeliveryQueue): boolean {
+    if (queue.isClosed) return false
+    if (this.#deliveries.dropOld(queue, ROWS_MAX)) return true
+    const nowMs = this.#clock.nowMs()
+    const prunedAtMs = this.#prunedAtMs.get(queue) ?? Number.NEGATIVE_INFINITY
+    if (queue.finishedCount < FINISHED_SLACK && nowMs - prunedAtMs < DAY_MS) return false
+    const isMore = this.#outbox.prune({
+      webhook: queue.webhook.number,
+      finishedMax: Math.min(
+        finishedKeptMax,
+        Math.floor(finishedTotalMax / this.#deliveries.queueCount),
+      ),
+      beforeMs: timeMs(nowMs - finishedKeptMs),
+      rowsMax: ROWS_MAX,
+    })
+    if (isMore) return true
+    queue.finishedCount = 0
+    this.#prunedAtMs.set(queue, nowMs)
+    return false
+  }
+}

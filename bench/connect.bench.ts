@@ -1,0 +1,186 @@
+// How long until 10,000 clients are connected, subscribed and hold their books, and how long until all of them are
+// back after a cut, with nothing lost? The server is the whole engine over LMDB, a process of its own, which goes on
+// publishing at a steady rate; the clients are bare sockets in two processes more. Each follows the books and trades
+// of four of a hundred markets, is cut without a word, and comes back a second later with the position it has. In the
+// end what each had is compared, message by message, with what was published since it came.
+// Clients do not wait at random before they come back, as they should: this is what the server takes at the worst.
+// Excluded: networks beyond loopback, the client library's own work. Files: each client is one of the server's and one
+// of a load process's open files; where `ulimit -n` has no room for all, there are as many as it has, and it is said.
+// Precision: on two cores the clients' own reading is a part of the seconds; processor time is the server's alone.
+
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
+import { systemClock } from '../engine/clock.ts'
+import { Child } from './child.ts'
+import type { LoadCommand, LoadReport, ServerCommand, ServerReport } from './connect/messages.ts'
+import {
+  type Bench,
+  type BenchSetting,
+  check,
+  figureRow,
+  hashOf,
+  inFolder,
+  newTimes,
+  type Row,
+  timesRow,
+} from './harness.ts'
+
+const CLIENTS = 10_000
+const LOADS = 2
+/** Open files that a process needs beside its clients'. */
+const FILES_BESIDE = 200
+const AWAY_MS = 1_000
+
+interface Size {
+  readonly clientCount: number
+  readonly loadCount: number
+  readonly marketCount: number
+  readonly perSecond: number
+  readonly awayMs: number
+}
+
+type Server = Child<ServerCommand, ServerReport>
+type Load = Child<LoadCommand, LoadReport>
+
+export const bench: Bench = {
+  name: 'connect',
+  question:
+    'How long until 10,000 clients connect, subscribe and have their books, and until all have resumed after a cut?',
+  excludes: 'networks beyond loopback, the clients’ own work',
+  async run(setting) {
+    const size = sizeOf(setting)
+    const server: Server = new Child('connect/server.ts')
+    const loads = Array.from({ length: size.loadCount }, (): Load => new Child('connect/load.ts'))
+    try {
+      const { rows, messageCount } = await inFolder((dataDir) =>
+        compete({ server, loads, dataDir }, size, setting).finally(() => server.end()),
+      )
+      const checked = `${size.clientCount} clients resumed, and each had every one of the ${messageCount} messages due to them, in order`
+      const hash = hashOf([`${size.clientCount} clients, nothing lost`])
+      return { rows, state: { hash, checked, isRepeatable: false } }
+    } finally {
+      await Promise.all([server, ...loads].map((child) => child.end()))
+    }
+  },
+}
+
+function sizeOf({ isSmall, say }: BenchSetting): Size {
+  if (isSmall) {
+    return { clientCount: 40, loadCount: 1, marketCount: 10, perSecond: 200, awayMs: 50 }
+  }
+  const files = openFilesMax()
+  const clientCount = Math.max(1, Math.min(CLIENTS, files - FILES_BESIDE))
+  if (clientCount < CLIENTS) say(shortage(files, clientCount))
+  return { clientCount, loadCount: LOADS, marketCount: 100, perSecond: 25, awayMs: AWAY_MS }
+}
+
+const shortage = (files: number, clientCount: number): string =>
+  `\`ulimit -n\` allows ${files} open files a process: ${clientCount} clients instead of ${CLIENTS}; raise it to ${CLIENTS + FILES_BESIDE} for all`
+
+/** Node raises its own limit to the hard one; where the system does not show it, every number is tried. */
+function openFilesMax(): number {
+  if (process.platform !== 'linux') return Number.MAX_SAFE_INTEGER
+  const limits = readFileSync('/proc/self/limits', 'latin1')
+  const hard = /^Max open files\s+\S+\s+(\S+)/m.exec(limits)?.[1]
+  return hard === undefined || hard === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(hard)
+}
+
+interface Field {
+  readonly server: Server
+  readonly loads: readonly Load[]
+  readonly dataDir: string
+}
+
+async function compete(
+  { server, loads, dataDir }: Field,
+  { clientCount, marketCount, perSecond, awayMs }: Size,
+  { say }: BenchSetting,
+): Promise<{ rows: readonly Row[]; messageCount: number }> {
+  const { kind: _, ...place } = await server.ask(
+    { kind: 'open', dataDir, marketCount },
+    'listening',
+  )
+  await server.ask({ kind: 'publish', perSecond }, 'publishing')
+  const all = <Answer>(ask: (load: Load, index: number) => Promise<Answer>) =>
+    Promise.all(loads.map(ask))
+  const edges = [...loads, null].map((_, index) => Math.floor((index * clientCount) / loads.length))
+  const came = await timed(server, () =>
+    all((load, index) => {
+      const [firstClient = 0, end = 0] = edges.slice(index)
+      const who = { clientCount: end - firstClient, firstClient }
+      return load.ask({ kind: 'connect', ...place, ...who }, 'connected')
+    }),
+  )
+  const snapshots = sum(came.answers.map(({ snapshotCount }) => snapshotCount))
+  say(`${clientCount} clients connected after ${came.seconds.toFixed(1)} s`)
+  check(came.streamCount === clientCount, `${came.streamCount} streams are open`)
+  await pause(awayMs)
+  await all((load) => load.ask({ kind: 'cut' }, 'cut'))
+  await pause(awayMs)
+  const back = await timed(server, () => all((load) => load.ask({ kind: 'resume' }, 'resumed')))
+  say(`${clientCount} clients resumed after ${back.seconds.toFixed(1)} s`)
+  check(back.streamCount === clientCount, `${back.streamCount} streams are open`)
+  await pause(awayMs)
+  const { published } = await server.ask({ kind: 'stop' }, 'stopped')
+  const compared = await all((load) => load.ask({ kind: 'compare', published }, 'compared'))
+  const replayed = sum(back.answers.map(({ replayedCount }) => replayedCount))
+  const rows: Row[] = [
+    timesRow('a client: first byte → both channels synced', together(came.answers)),
+    timesRow('a client: first byte → both channels resumed', together(back.answers)),
+    figureRow(
+      `${clientCount} clients connected, subscribed, with ${snapshots} snapshots`,
+      phaseText(came, clientCount),
+    ),
+    figureRow(
+      `${clientCount} clients resumed, with ${replayed} missed messages`,
+      phaseText(back, clientCount),
+    ),
+    figureRow(
+      'server memory with all of them',
+      `${Math.round(back.residentBytes / 2 ** 20)} MiB resident`,
+    ),
+  ]
+  if (clientCount < CLIENTS && loads.length === LOADS) {
+    rows.push(figureRow('open files', shortage(openFilesMax(), clientCount)))
+  }
+  return { rows, messageCount: sum(compared.map((one) => one.messageCount)) }
+}
+
+interface Phase<Answer> {
+  readonly answers: readonly Answer[]
+  readonly seconds: number
+  readonly processorSeconds: number
+  readonly streamCount: number
+  readonly residentBytes: number
+}
+
+/** How long something took, what it cost the server, and how it stands afterwards. */
+async function timed<Answer>(
+  server: Server,
+  work: () => Promise<readonly Answer[]>,
+): Promise<Phase<Answer>> {
+  const before = await server.ask({ kind: 'look' }, 'looked')
+  const startedMs = systemClock.monotonicMs()
+  const answers = await work()
+  const seconds = (systemClock.monotonicMs() - startedMs) / 1_000
+  const { processorMicros, streamCount, residentBytes } = await server.ask(
+    { kind: 'look' },
+    'looked',
+  )
+  const processorSeconds = (processorMicros - before.processorMicros) / 1e6
+  return { answers, seconds, processorSeconds, streamCount, residentBytes }
+}
+
+function phaseText({ seconds, processorSeconds }: Phase<unknown>, clientCount: number): string {
+  const each = Math.round((1e6 * processorSeconds) / clientCount)
+  return `${seconds.toFixed(1)} s; ${each} µs of server processor a client, the publishing meanwhile in it`
+}
+
+function together(answers: readonly { readonly times: string }[]) {
+  const times = newTimes()
+  for (const answer of answers) times.add(decodeFromCompressedBase64(answer.times))
+  return times
+}
+
+const sum = (figures: readonly number[]): number => figures.reduce((total, one) => total + one, 0)

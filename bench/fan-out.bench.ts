@@ -1,0 +1,266 @@
+// What does it cost to bring one update to all subscribers, against a bare uWebSockets.js app
+// that publishes one constant message of the same size, and against the package `ws` in a loop? Each
+// publisher is a process of its own with subscribers of its own, and they take turns: a second of one,
+// a second of another. Ours is the whole face: publisher, history, encoder, topics, sweeps; every
+// subscriber listens to all books. Two loads: one update a turn of the loop, and ten, which is what
+// 5,000 venue messages a second bring in the 2 ms of a turn (systemRunMsMax). Times count from the
+// moment a message was planned for. Other numbers of subscribers: BENCH_SUBSCRIBERS=10,500.
+// Excluded: making the update (actors), networks, what a subscriber does with a message.
+// Precision: publishers wake by timers of a millisecond, all three alike; processor time is the whole
+// process's, in microseconds; on two cores the subscribers' reading is part of the times.
+
+import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
+import { Child } from './child.ts'
+import {
+  CONTESTANTS,
+  type Contestant,
+  type Encoding,
+  type LoadCommand,
+  type LoadReport,
+  type Plan,
+  type ServerCommand,
+  type ServerReport,
+  sharedMs,
+} from './fan-out/messages.ts'
+import {
+  aimedRow,
+  type Bench,
+  type BenchSetting,
+  check,
+  figureRow,
+  hashOf,
+  newTimes,
+  type Row,
+  timesRow,
+} from './harness.ts'
+import { median } from './times.ts'
+
+/** Socket writes a second that leave the machine's other half to the subscribers. */
+const WRITES_PER_SECOND = 16_000
+const START_AFTER_MS = 100
+const MANY_SUBSCRIBERS = 10_000
+/** What the bare publisher takes is to be at least this share of what ours takes. */
+const BARE_SHARE_MIN = 0.9
+/** To one subscriber before the others come, so that the compiler has seen all of it before anything is measured. */
+const WARM_UP = { turnCount: 600, perTurn: 10, intervalMs: 1 }
+const SMALL_WARM_UP = { turnCount: 5, perTurn: 10, intervalMs: 1 }
+
+type Shape = Omit<Plan, 'startMs'>
+
+/** How a load is shaped. */
+interface Size {
+  readonly subscriberCounts: readonly number[]
+  readonly encodings: readonly Encoding[]
+  readonly perTurns: readonly number[]
+  readonly roundCount: number
+  readonly roundMs: number
+}
+
+const SMALL: Size = {
+  subscriberCounts: [20],
+  encodings: ['msgpack'],
+  perTurns: [10],
+  roundCount: 1,
+  roundMs: 200,
+}
+
+export const bench: Bench = {
+  name: 'fan-out',
+  question: 'What does one delivery of an update cost, against a bare publisher and against `ws`?',
+  excludes: 'making the update, networks beyond loopback, the subscribers’ own work',
+  async run(setting) {
+    const size = setting.isSmall ? SMALL : largeSize(process.env.BENCH_SUBSCRIBERS, setting.seconds)
+    const rows: Row[] = []
+    const lines: string[] = []
+    for (const subscriberCount of size.subscriberCounts) {
+      for (const encoding of size.encodings) {
+        const field = await Field.open(subscriberCount, encoding, setting)
+        try {
+          for (const perTurn of size.perTurns) {
+            const measured = await compete(field, perTurn, size, setting)
+            rows.push(...measured.rows)
+            lines.push(...measured.lines)
+          }
+        } finally {
+          await field.close()
+        }
+      }
+    }
+    const checked = `${lines.length} runs in which every subscriber got every message, in order`
+    return { rows, state: { hash: hashOf(lines), checked, isRepeatable: !setting.isSmall } }
+  },
+}
+
+function largeSize(asked: string | undefined, seconds: number | null): Size {
+  const subscriberCounts = asked === undefined ? [100, 1_000, 10_000] : asked.split(',').map(Number)
+  check(
+    subscriberCounts.every((count) => Number.isSafeInteger(count) && count > 0),
+    `BENCH_SUBSCRIBERS is ${asked}; it accepts numbers separated by commas`,
+  )
+  return {
+    subscriberCounts,
+    encodings: ['json', 'msgpack'],
+    perTurns: [1, 10],
+    roundCount: 4,
+    roundMs: (seconds ?? 0.3) * 1_000,
+  }
+}
+
+/** What one contestant needed in one round. */
+interface Round {
+  readonly deliveryCount: number
+  readonly comparedCount: number
+  readonly processorMicros: number
+  readonly tookMs: number
+  readonly times: Histogram
+}
+
+/** All three in turns, the first round of each not counted. */
+async function compete(
+  field: Field,
+  perTurn: number,
+  { roundCount, roundMs }: Size,
+  { isSmall, say }: BenchSetting,
+): Promise<{ rows: readonly Row[]; lines: readonly string[] }> {
+  const { subscriberCount, encoding } = field
+  const intervalMs = Math.max((1_000 * subscriberCount) / WRITES_PER_SECOND, 2)
+  const turnCount = Math.max(Math.round(roundMs / intervalMs), 2)
+  const rounds: Record<Contestant, Round[]> = { ours: [], bare: [], ws: [] }
+  const lines: string[] = []
+  // A round of so many lasts several seconds whatever is asked for.
+  const countedRounds = subscriberCount < MANY_SUBSCRIBERS ? roundCount : Math.min(roundCount, 3)
+  for (let round = isSmall ? 1 : 0; round <= countedRounds; round += 1) {
+    // The first contestant of one round is the last of the next.
+    for (let place = 0; place < CONTESTANTS.length; place += 1) {
+      const contestant = CONTESTANTS[(place + round) % CONTESTANTS.length] ?? 'ours'
+      const done = await field.run(contestant, { turnCount, perTurn, intervalMs })
+      check(
+        done.deliveryCount === turnCount * perTurn * subscriberCount,
+        `${contestant}: ${done.deliveryCount} deliveries`,
+      )
+      if (round > 0) rounds[contestant].push(done)
+      lines.push(`${contestant} ${encoding} ${done.deliveryCount} ${done.comparedCount}`)
+    }
+  }
+  const turns = perTurn === 1 ? 'one a turn' : `${perTurn} a turn`
+  const title = `${subscriberCount} × ${encoding}, ${turns}`
+  const rows = rowsOf(title, rounds, field.frameBytes)
+  for (const row of rows) if (row.kind === 'figure') say(`${row.what}: ${row.value}`)
+  return { rows, lines }
+}
+
+function rowsOf(
+  title: string,
+  rounds: Readonly<Record<Contestant, readonly Round[]>>,
+  frameBytes: number,
+): Row[] {
+  const rows: Row[] = []
+  const micros = { ours: 0, bare: 0, ws: 0 }
+  for (const contestant of CONTESTANTS) {
+    const some = rounds[contestant]
+    const times = newTimes()
+    for (const round of some) times.add(round.times)
+    rows.push(timesRow(`${title}: ${contestant}`, times))
+    micros[contestant] = median(some.map((one) => one.processorMicros / one.deliveryCount))
+    const rate = median(some.map((one) => (one.deliveryCount / one.tookMs) * 1_000))
+    const possible = Math.round(1_000_000 / micros[contestant])
+    rows.push(
+      figureRow(
+        `${title}: ${contestant}`,
+        `${micros[contestant].toFixed(3)} µs of processor a delivery of ${frameBytes} bytes (${possible} a second of processor), ${Math.round(rate)} deliveries/s made`,
+      ),
+    )
+  }
+  // Of rounds that followed each other, so that what the machine did meanwhile falls on both.
+  const share = median(pairs(rounds.bare, rounds.ours))
+  const times = median(pairs(rounds.ws, rounds.ours))
+  rows.push(
+    aimedRow(`${title}: bare / ours by processor a delivery`, share, { atLeast: BARE_SHARE_MIN }),
+    figureRow(`${title}: ws / ours by processor a delivery`, `${times.toFixed(1)} times`),
+  )
+  return rows
+}
+
+function pairs(others: readonly Round[], own: readonly Round[]): number[] {
+  return others.map((other, index) => {
+    const mine = own[index]
+    return mine === undefined ? Number.NaN : other.processorMicros / mine.processorMicros
+  })
+}
+
+/** Three publishers with their subscribers, connected. */
+class Field {
+  readonly subscriberCount: number
+  readonly encoding: Encoding
+  readonly #sides = new Map<Contestant, { server: Server; load: Load }>()
+  readonly #children: Child<unknown, unknown>[] = []
+  frameBytes = 0
+
+  private constructor(subscriberCount: number, encoding: Encoding) {
+    this.subscriberCount = subscriberCount
+    this.encoding = encoding
+  }
+
+  static async open(
+    subscriberCount: number,
+    encoding: Encoding,
+    { isSmall }: BenchSetting,
+  ): Promise<Field> {
+    const warmUp = isSmall ? SMALL_WARM_UP : WARM_UP
+    const field = new Field(subscriberCount, encoding)
+    try {
+      let frame: string | null = null
+      for (const contestant of CONTESTANTS) frame = await field.#add(contestant, frame, warmUp)
+      return field
+    } catch (error) {
+      await field.close()
+      throw error
+    }
+  }
+
+  /** Ours comes first: the others publish a message of its. */
+  async #add(contestant: Contestant, frame: string | null, warmUp: Shape): Promise<string> {
+    const { encoding, subscriberCount } = this
+    const server: Server = new Child('fan-out/server.ts', [contestant])
+    const first: Load = new Child('fan-out/load.ts', [])
+    const load: Load = new Child('fan-out/load.ts', [])
+    this.#children.push(server, first, load)
+    const listening = await server.ask({ kind: 'open', encoding, frame }, 'listening')
+    const { port, marketIds } = listening
+    const shared = { contestant, encoding, port, marketIds, frame: listening.frame }
+    await first.ask({ kind: 'connect', subscriberCount: 1, ...shared }, 'connected')
+    await publish(server, first, warmUp)
+    await first.end()
+    await load.ask({ kind: 'connect', subscriberCount, ...shared }, 'connected')
+    this.#sides.set(contestant, { server, load })
+    this.frameBytes = Buffer.from(listening.frame, 'base64').length
+    return listening.frame
+  }
+
+  run(contestant: Contestant, shape: Shape): Promise<Round> {
+    const side = this.#sides.get(contestant)
+    if (side === undefined) throw new Error(`${contestant} does not run`)
+    return publish(side.server, side.load, shape)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#children.map((child) => child.end()))
+  }
+}
+
+/** Has a plan carried out from its start to its last delivery. */
+async function publish(server: Server, load: Load, shape: Shape): Promise<Round> {
+  const before = await server.ask({ kind: 'look' }, 'looked')
+  const plan = { ...shape, startMs: sharedMs() + START_AFTER_MS }
+  await load.ask({ kind: 'expect', publishedCount: before.publishedCount, ...plan }, 'expecting')
+  const ended = load.next('done')
+  server.tell({ kind: 'publish', ...plan })
+  const { deliveryCount, comparedCount, tookMs, times } = await ended
+  const after = await server.ask({ kind: 'look' }, 'looked')
+  const processorMicros = after.processorMicros - before.processorMicros
+  const histogram = decodeFromCompressedBase64(times)
+  return { deliveryCount, comparedCount, tookMs, processorMicros, times: histogram }
+}
+
+type Server = Child<ServerCommand, ServerReport>
+type Load = Child<LoadCommand, LoadReport>

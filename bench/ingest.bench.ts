@@ -1,0 +1,141 @@
+// How many venue frames a second does one thread take to published updates? The whole engine in one process, as
+// it is wired for serving, over LMDB: frames of the simulated world, one in twenty of them a trade, go through
+// parse, map, owners, disk's queue, publisher and hub to one subscriber to all books, trades and prices, as JSON,
+// over a socket of loopback, as fast as they will. The limit in the same run, on the same thread: JSON.parse of the
+// same frames, JSON.stringify of the same updates as finished objects, and a bare uWebSockets.js publish to a
+// subscriber of the same kind. They take turns. Both get 64 frames a turn of the loop, about what one read of a
+// busy venue's socket holds, and wait when the subscriber is 3,000 messages behind.
+// Excluded: the venue's sockets, checkpoints' and retention's share of a longer run, the subscriber's own work.
+// Precision: processor time is that of the whole process, with LMDB's own thread and the garbage collector's; the
+// thread's alone, and the clock, are given beside it.
+
+import { readFileSync } from 'node:fs'
+import { systemClock } from '../engine/clock.ts'
+import {
+  aimedRow,
+  type Bench,
+  type BenchSetting,
+  figureRow,
+  hashOf,
+  type Row,
+  withLmdb,
+} from './harness.ts'
+import { type IngestLoad, ingestLoad, messagesOf } from './ingest/load.ts'
+import { Limit, Ours, type Side } from './ingest/sides.ts'
+import { listingOf } from './sim-load.ts'
+import { median } from './times.ts'
+
+const FRAMES_PER_TURN = 64
+/** The subscriber is looked after once so many messages more were sent. */
+const WINDOW = 1_500
+/** Compared with the limit's rate, by processor time a frame. */
+const SHARE_MIN = 0.4
+
+export const bench: Bench = {
+  name: 'ingest',
+  question: 'How many venue frames a second does one thread take to published updates, LMDB on?',
+  excludes: 'the venue’s sockets, the subscriber’s own work',
+  async run(setting) {
+    const { isSmall } = setting
+    const rounds = isSmall ? 1 : 7
+    const load = ingestLoad(isSmall ? 1_000 : 80_000, isSmall ? 20 : 100)
+    const messages = messagesOf(load)
+    return withLmdb(async (storage) => {
+      for (const market of load.world.markets) storage.markets.put(listingOf(market))
+      const ours = await Ours.open(load, storage)
+      const limit = await Limit.open(load, messages)
+      try {
+        const rows = await compete(load, { ours, limit }, rounds, setting)
+        const lines = await ours.checked()
+        const checked = `${lines.length} books of the engine and of the subscriber equal the simulated world's, ${load.tradeCount} trades stored and received, no number left out`
+        return { rows, state: { hash: hashOf(lines), checked, isRepeatable: !isSmall } }
+      } finally {
+        await limit.close()
+        await ours.close()
+      }
+    })
+  },
+}
+
+/** What some frames cost, in milliseconds. */
+interface Cost {
+  readonly processMs: number
+  /** Of the main thread alone; NaN where the system does not show it. */
+  readonly threadMs: number
+  readonly tookMs: number
+}
+
+/** Each round a part of the frames, to one side and then to the other; the first is not counted. */
+async function compete(
+  { frames }: IngestLoad,
+  sides: { readonly ours: Side; readonly limit: Side },
+  rounds: number,
+  { say }: BenchSetting,
+): Promise<readonly Row[]> {
+  const costs: Record<keyof typeof sides, { cost: Cost; count: number }[]> = { ours: [], limit: [] }
+  const parts = rounds + 1
+  for (let part = 0; part < parts; part += 1) {
+    const [from, to] = [part, part + 1].map((edge) => Math.floor((edge * frames.length) / parts))
+    const order = part % 2 === 0 ? (['ours', 'limit'] as const) : (['limit', 'ours'] as const)
+    for (const name of order) {
+      const cost = await drive(sides[name], from ?? 0, to ?? 0)
+      if (part > 0) costs[name].push({ cost, count: (to ?? 0) - (from ?? 0) })
+    }
+    say(`part ${part + 1} of ${parts}`)
+  }
+  const micros = (name: keyof typeof sides, kind: keyof Cost) =>
+    costs[name].map(({ cost, count }) => (1_000 * cost[kind]) / count)
+  const share = (kind: keyof Cost) => {
+    const limit = micros('limit', kind)
+    return median(micros('ours', kind).map((own, round) => (limit[round] ?? Number.NaN) / own))
+  }
+  const costOf = (name: keyof typeof sides) => {
+    const process = median(micros(name, 'processMs'))
+    const thread = median(micros(name, 'threadMs')).toFixed(2)
+    const rate = Math.round(1e6 / median(micros(name, 'tookMs')))
+    const possible = Math.round(1e6 / process)
+    return `${process.toFixed(2)} µs of processor a frame (${possible} a second of processor), ${thread} µs of it on the main thread; ${rate} frames/s by the clock`
+  }
+  return [
+    figureRow('ours', costOf('ours')),
+    figureRow('limit: JSON.parse, JSON.stringify, bare publish', costOf('limit')),
+    aimedRow('ours / limit, rate by processor', share('processMs'), { atLeast: SHARE_MIN }),
+    figureRow('ours / limit, rate by the main thread', share('threadMs').toFixed(2)),
+    figureRow('ours / limit, rate by the clock', share('tookMs').toFixed(2)),
+  ]
+}
+
+/** Sends frames as fast as they will go; ends when the subscriber has every message and the disk every row. */
+async function drive(side: Side, from: number, to: number): Promise<Cost> {
+  const startedMs = systemClock.monotonicMs()
+  const before = { processMs: processMs(), threadMs: threadMs() }
+  let looked = side.sentCount
+  for (let at = from; at < to; at += FRAMES_PER_TURN) {
+    side.take(at, Math.min(at + FRAMES_PER_TURN, to))
+    if (side.sentCount - looked >= WINDOW) {
+      await side.reader.ask({ kind: 'await', total: looked }, 'there')
+      looked = side.sentCount
+    } else await nextTurn()
+  }
+  await side.settle()
+  await side.reader.ask({ kind: 'await', total: side.sentCount }, 'there')
+  return {
+    processMs: processMs() - before.processMs,
+    threadMs: threadMs() - before.threadMs,
+    tookMs: systemClock.monotonicMs() - startedMs,
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function processMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+function threadMs(): number {
+  if (process.platform !== 'linux') return Number.NaN
+  return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6
+}

@@ -1,0 +1,170 @@
+// A user who reads books over REST and follows all of them on the stream, and works out how old a book was that
+// was served as live: the next change of its market, which the answer lacked, had been sent by the venue so long
+// before the answer was made. Venue, engine and this user share one clock. Not for: load (overload.bench.ts).
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { systemClock } from '../../engine/clock.ts'
+import { newTimes, record } from '../times.ts'
+
+interface Update {
+  readonly seq: number
+  readonly venueMs: number
+  readonly receivedMs: number
+}
+
+interface Answer {
+  readonly seq: number
+  readonly atMs: number
+}
+
+/** What is known of one market. */
+interface Followed {
+  /** The newest updates, by `seq` modulo their number. */
+  readonly recent: (Update | undefined)[]
+  /** Answers whose next update has not come yet. */
+  waiting: Answer[]
+}
+
+interface StreamMessage {
+  readonly type: string
+  readonly market_id?: string
+  readonly platform?: string
+  readonly state?: string
+  readonly seq?: number
+  readonly timestamp_ms?: number
+  readonly received_ms?: number
+  readonly published_ms?: number
+  readonly reason?: string
+  readonly channel?: string
+}
+
+interface OrderbookAnswer {
+  readonly market_id: string
+  readonly seq: number
+  readonly stale: boolean
+  readonly age_ms: number | null
+}
+
+const FOLLOW_MS_MAX = 30_000
+const RECENT = 1_024
+const WAITING_MAX = 64
+
+/** Milliseconds of each kind, and counts. */
+export class BookAges {
+  /** Of books over REST that said `stale: false`: since the venue sent the first change they lacked. */
+  readonly served = newTimes()
+  /** Of updates on the stream while `status` said live, and of all: from the venue's time to their arrival here. */
+  readonly toldLive = newTimes()
+  readonly told = newTimes()
+  /** Of updates: within the engine, from arrival there to their publication. */
+  readonly within = newTimes()
+  readonly counts = { answers: 0, stale: 0, unjudged: 0, updates: 0, gaps: 0, holes: 0 }
+  readonly resyncs = new Map<string, number>()
+  readonly trades = new Set<string>()
+  readonly #markets = new Map<string, Followed>()
+  readonly #states = new Map<string, string>()
+  readonly #socket: WebSocket
+  isCounting = false
+
+  constructor(url: string) {
+    this.#socket = new WebSocket(url)
+    this.#socket.on('message', (bytes) => this.#take(JSON.parse(String(bytes))))
+    this.#socket.on('error', () => undefined)
+  }
+
+  /** Subscribes to every book; resolves when all snapshots came, or after half a minute: an engine that is short
+   * of processor takes as long as it takes, and answers over REST meanwhile. */
+  async follow(): Promise<void> {
+    if (this.#socket.readyState === WebSocket.CONNECTING) {
+      await new Promise((resolve) => this.#socket.once('open', resolve))
+    }
+    const isSynced = new Promise<void>((resolve) => {
+      this.#socket.on('message', (bytes) => String(bytes).includes('"synced"') && resolve())
+    })
+    const all = { action: 'subscribe', channel: 'orderbook', market_ids: ['*'] }
+    this.#socket.send(JSON.stringify(all))
+    await Promise.race([isSynced, pause(FOLLOW_MS_MAX)])
+    this.#socket.removeAllListeners('message')
+    this.#socket.on('message', (bytes) => this.#take(JSON.parse(String(bytes))))
+  }
+
+  close(): void {
+    this.#socket.terminate()
+  }
+
+  /** Books as `GET /v1/orderbooks` gave them. */
+  noteAnswers(books: readonly OrderbookAnswer[]): void {
+    const nowMs = systemClock.nowMs()
+    for (const { market_id: id, seq, stale, age_ms: ageMs } of books) {
+      this.counts.answers += 1
+      if (stale) this.counts.stale += 1
+      else if (ageMs !== null) this.#judge(id, seq, ageMs, nowMs)
+    }
+  }
+
+  #judge(id: string, seq: number, ageMs: number, nowMs: number): void {
+    const market = this.#followed(id)
+    const own = market.recent[seq % RECENT]
+    // When the answer was made: its age, added to when its newest change arrived.
+    const atMs = own?.seq === seq ? own.receivedMs + ageMs : nowMs
+    const next = market.recent[(seq + 1) % RECENT]
+    if (next?.seq === seq + 1) this.#serve(atMs - next.venueMs)
+    else if (market.waiting.length < WAITING_MAX) market.waiting.push({ seq, atMs })
+    else this.counts.unjudged += 1
+  }
+
+  #serve(ageMs: number): void {
+    if (this.isCounting) record(this.served, Math.max(0, ageMs))
+  }
+
+  #followed(id: string): Followed {
+    let market = this.#markets.get(id)
+    if (market === undefined) {
+      market = { recent: new Array<Update | undefined>(RECENT), waiting: [] }
+      this.#markets.set(id, market)
+    }
+    return market
+  }
+
+  #take(message: StreamMessage): void {
+    switch (message.type) {
+      case 'update':
+        return this.#takeUpdate(message)
+      case 'status':
+        this.#states.set(message.platform ?? '', message.state ?? '')
+        return
+      case 'gap':
+        this.counts.gaps += 1
+        return
+      case 'resync': {
+        const reason = message.reason ?? ''
+        this.resyncs.set(reason, (this.resyncs.get(reason) ?? 0) + 1)
+        const market = this.#followed(message.market_id ?? '')
+        // The stream never sent the changes that these lacked by themselves.
+        this.counts.unjudged += market.waiting.length
+        market.waiting = []
+      }
+    }
+  }
+
+  #takeUpdate(message: StreamMessage): void {
+    const id = message.market_id ?? ''
+    const { seq = 0, timestamp_ms: venueMs = 0, received_ms: receivedMs = 0 } = message
+    const toldMs = message.published_ms ?? systemClock.nowMs()
+    const market = this.#followed(id)
+    market.recent[seq % RECENT] = { seq, venueMs, receivedMs }
+    if (market.waiting.length > 0) {
+      for (const { seq: of, atMs } of market.waiting)
+        if (of + 1 === seq) this.#serve(atMs - venueMs)
+      market.waiting = market.waiting.filter(({ seq: of }) => of >= seq)
+    }
+    if (!this.isCounting) return
+    this.counts.updates += 1
+    const ageMs = Math.max(0, toldMs - venueMs)
+    record(this.told, ageMs)
+    record(this.within, Math.max(0, toldMs - receivedMs))
+    const platform = [...this.#states.keys()].find((name) => id.startsWith(name))
+    if (this.#states.get(platform ?? '') === 'live') record(this.toldLive, ageMs)
+  }
+}

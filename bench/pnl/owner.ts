@@ -1,0 +1,349 @@
+// The owner of wallets over the disk, asked for one large wallet: cold, that is not in memory, and warm. Its venue is a
+// stub that answers at once, so that what is timed is ours. Not for: the rules alone (pnl.bench.ts).
+
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { Wallets } from '../../actors/wallets/wallets.ts'
+import { type Clock, systemClock } from '../../engine/clock.ts'
+import { nativeMarketId, type WalletAddress } from '../../engine/ids.ts'
+import type { MarketListing } from '../../engine/market/market.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
+import { DAY_MS, priceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
+import type {
+  VenuePosition,
+  VenueWallets,
+  WalletEvent,
+  WalletMarket,
+  WalletReach,
+} from '../../engine/wallet.ts'
+import { WalletTally } from '../../engine/wallets/tally.ts'
+import type { WalletPort } from '../../engine/wallets/thread.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
+import { FakeMarket } from '../../test/support/fakes/market.ts'
+import { listing, NAMES, recordingPublisher } from '../../test/support/worlds/builders.ts'
+import { addressOf } from '../../test/support/worlds/stored-wallets.ts'
+import {
+  type BenchSetting,
+  check,
+  figureRow,
+  newTimes,
+  type Row,
+  record,
+  timesRow,
+  withLmdb,
+} from '../harness.ts'
+import { LoopLoad, timeBeside } from '../loop-delay.ts'
+import type { WalletLoad } from './load.ts'
+
+const LARGE = addressOf(1)
+const SMALL = addressOf(2)
+/** The venue's own pages, and what it says is settled. */
+const PAGE_EVENTS = 500
+const SETTLED_MS = 60_000
+/** Longer than the values of positions are kept. */
+const REST_MS = 1_100
+
+/** What is opened cold, and how long no request follows each. */
+const COLD_OPENS = [
+  ['while one wallet a second is opened cold', 1_000],
+  ['while one after the other is opened cold', 0],
+] as const
+
+/** Rows of cold and warm answers, and of the loop while wallets are opened cold. */
+export async function timeOwner(
+  load: WalletLoad,
+  thread: WalletPort,
+  setting: BenchSetting,
+): Promise<Row[]> {
+  return withLmdb(async (storage) => {
+    const world = new OwnerWorld(load, thread, storage)
+    const rows = [figureRow('read from the venue at once, to disk', await world.fill())]
+    rows.push(...(await timeCold(world, setting)))
+    rows.push(...(await timeWarm(world, setting)))
+    // Each request comes in a turn of the loop of its own.
+    for (const [what, restMs] of COLD_OPENS) {
+      const beside = new LoopLoad(storage, setting)
+      const opening = {
+        run: async (signal: AbortSignal) => {
+          // In the middle of each rest, so that a run of three seconds sees three of one a second, and not four.
+          await pause(setting.isSmall ? 0 : restMs / 2)
+          for (; !signal.aborted; await pause(setting.isSmall ? 10 : restMs)) {
+            await world.coldAnswer()
+          }
+        },
+      }
+      rows.push(...(await timeBeside(what, opening, beside, setting)))
+      check(beside.checked() > 0, 'frames went through')
+    }
+    await world.stop()
+    return rows
+  })
+}
+
+async function timeCold(world: OwnerWorld, { isSmall, say }: BenchSetting): Promise<Row[]> {
+  const [evicted, restarted, anew] = [newTimes(), newTimes(), newTimes()]
+  const rounds = isSmall ? 2 : 24
+  say('the owner, cold')
+  for (let round = 0; round < rounds; round += 1) record(evicted, await world.coldAnswer())
+  for (let round = 0; round < rounds; round += 1) {
+    await world.restart()
+    record(restarted, await world.answer())
+  }
+  check(world.taskCount === 0, 'a stored tally is not made again')
+  for (let round = 0; round < rounds / 3; round += 1) {
+    await world.forgetAccount()
+    record(anew, await world.answer())
+  }
+  check(world.taskCount > 0, 'a tally that is lost is made by the thread')
+  return [
+    timesRow('cold: opened and answered, pushed out of memory before', evicted),
+    timesRow('cold: the same, of a process that was just started', restarted),
+    timesRow('cold: the same, its tally lost and made of all blocks', anew),
+  ]
+}
+
+async function timeWarm(world: OwnerWorld, { isSmall, say }: BenchSetting): Promise<Row[]> {
+  const [again, later, filled] = [newTimes(), newTimes(), newTimes()]
+  say('the owner, warm')
+  for (let round = 0; round < (isSmall ? 20 : 1_000); round += 1) {
+    record(again, await world.answer())
+    await nextTurn()
+  }
+  for (let round = 0; round < (isSmall ? 1 : 9); round += 1) {
+    await pause(isSmall ? 1 : REST_MS)
+    record(later, await world.answer())
+  }
+  for (let round = 0; round < (isSmall ? 1 : 9); round += 1) {
+    await pause(isSmall ? 1 : REST_MS)
+    world.liveFill(round)
+    record(filled, await world.answer())
+  }
+  return [
+    timesRow('warm: answered again', again),
+    timesRow('warm: answered after a second of rest, valued anew', later),
+    timesRow('warm: the same after a live fill', filled),
+  ]
+}
+
+/** The owner, its stub of a venue and a catalogue that knows the markets that still trade. */
+class OwnerWorld {
+  readonly #load: WalletLoad
+  readonly #storage: Storage
+  readonly #port: WalletPort
+  readonly #clock: Clock
+  readonly #nowMs: TimeMs
+  readonly #venue: StubVenue
+  readonly #open: ReadonlyMap<string, FakeMarket>
+  #wallets: Wallets
+  taskCount = 0
+
+  constructor(load: WalletLoad, thread: WalletPort, storage: Storage) {
+    this.#load = load
+    this.#storage = storage
+    this.#port = {
+      run: (task) => {
+        this.taskCount += 1
+        return thread.run(task)
+      },
+      close: async () => undefined,
+    }
+    // Where the history ends, its last fill not yet settled.
+    this.#nowMs = timeMs((load.events.at(-1)?.timeMs ?? 0) + SETTLED_MS / 2)
+    this.#clock = { ...systemClock, nowMs: () => this.#nowMs }
+    this.#venue = new StubVenue(load, this.#nowMs)
+    const { publisher } = recordingPublisher()
+    const world = { clock: this.#clock, publisher, catalog: { names: NAMES } }
+    const trading = load.markets.filter(({ payout }) => payout === null)
+    this.#open = new Map(
+      trading.map((facts, at) => [facts.nativeId, new FakeMarket(world, listed(facts), at + 1)]),
+    )
+    this.#wallets = this.#opened()
+  }
+
+  #opened(): Wallets {
+    const wallets = new Wallets({
+      ...{ storage: this.#storage, port: this.#port, clock: this.#clock, log: silentLog },
+      ...{ metrics: new Metrics(), venue: 'a' },
+      view: (id) => this.#open.get(id) ?? null,
+      market: () => null,
+      marketsOfEvent: () => [],
+      // So each wallet that is opened evicts the one before.
+      warmBytesMax: 1,
+    })
+    wallets.start()
+    const never = async () => undefined
+    const fetchMarkets: VenueCatalog['fetchMarkets'] = async (ids) => ({
+      markets: ids.flatMap((id) => this.#listing(id)),
+      events: [],
+    })
+    wallets.attach({
+      wallets: this.#venue,
+      catalog: { crawl: never, refresh: never, fetchMarkets },
+      feed: { health: () => ({ tradesSource: 'activity' }) },
+    })
+    return wallets
+  }
+
+  #listing(id: string): MarketListing[] {
+    const facts = this.#load.find(nativeMarketId(id))
+    return facts === null ? [] : [listed(facts)]
+  }
+
+  /** Reads both wallets for the first time; says how long that took. */
+  async fill(): Promise<string> {
+    const startedMs = systemClock.monotonicMs()
+    await this.#view(SMALL)
+    let isComplete = false
+    for (; !isComplete; await pause(20)) {
+      const view = await this.#view(LARGE).catch(() => null)
+      isComplete = view?.isComplete === true
+    }
+    const tookMs = systemClock.monotonicMs() - startedMs
+    this.taskCount = 0
+    await this.#storage.committed()
+    return `${this.#load.events.length} events in ${(tookMs / 1_000).toFixed(1)} s`
+  }
+
+  /** Pushes the large wallet out of memory, then times its answer. */
+  async coldAnswer(): Promise<number> {
+    await this.#view(SMALL)
+    return this.answer()
+  }
+
+  async restart(): Promise<void> {
+    await this.stop()
+    this.#wallets = this.#opened()
+  }
+
+  /** As after damage to it. */
+  async forgetAccount(): Promise<void> {
+    await this.#view(SMALL)
+    const { wallets } = this.#storage
+    const row = wallets.get(LARGE)
+    if (row !== null) wallets.put({ ...row, tallyEvents: 0 })
+    await this.#storage.committed()
+  }
+
+  /** How long the large wallet takes with figures and a year of days. */
+  async answer(): Promise<number> {
+    const startedMs = systemClock.monotonicMs()
+    const view = await this.#view(LARGE)
+    const fromMs = timeMs(this.#nowMs - 365 * DAY_MS)
+    const { series } = view.pnl({ fromMs, toMs: this.#nowMs, granularity: 'day' })
+    const tookMs = systemClock.monotonicMs() - startedMs
+    check(view.isComplete && series.length > 0, 'the wallet is answered whole')
+    check(view.totals.trades >= this.#load.fillCount, 'every fill is in the totals')
+    return tookMs
+  }
+
+  /** The stream brings a fill, and the next reading has it too. */
+  liveFill(round: number): void {
+    const last = this.#load.events.at(-1)
+    if (last === undefined || this.#load.fillCount === 0) return
+    const fill: WalletEvent = { ...last, kind: 'buy', txHash: `0x${round}`, timeMs: this.#nowMs }
+    this.#venue.fills.push(fill)
+    const times = { venueTimeMs: fill.timeMs, receivedAtMs: this.#nowMs }
+    this.#wallets.noteFill({ kind: 'walletFill', venue: 'a', ...times, wallet: LARGE, fill })
+  }
+
+  async #view(address: WalletAddress) {
+    const view = await this.#wallets.open(address, new AbortController().signal)
+    if (view === null) throw new TypeError('the wallet is known')
+    return view
+  }
+
+  async stop(): Promise<void> {
+    await this.#wallets.stop()
+    await this.#storage.committed()
+  }
+}
+
+type VenueCatalog = Parameters<Wallets['attach']>[0]['catalog']
+
+/** Answers at once, in the real venue's pages. */
+class StubVenue implements VenueWallets {
+  readonly #load: WalletLoad
+  readonly #nowMs: TimeMs
+  /** Fills of the large wallet since the load was made. */
+  readonly fills: WalletEvent[] = []
+  readonly #held = new Map<WalletAddress, readonly VenuePosition[]>()
+
+  constructor(load: WalletLoad, nowMs: TimeMs) {
+    this.#load = load
+    this.#nowMs = nowMs
+  }
+
+  async profile(proxy: WalletAddress) {
+    return { proxy, eoa: null, handle: null, pseudonym: null, image: null }
+  }
+
+  async history(
+    asked: { readonly address: WalletAddress; readonly fromMs: TimeMs },
+    onEvents: (events: readonly WalletEvent[]) => void | Promise<void>,
+  ): Promise<WalletReach> {
+    const all = this.#eventsOf(asked.address)
+    // Looked for from the end, which is where it mostly is.
+    const before = all.findLastIndex((event) => event.timeMs < asked.fromMs)
+    for (let from = before + 1; from < all.length; ) {
+      let to = Math.min(from + PAGE_EVENTS, all.length)
+      // Seconds come whole.
+      while (to < all.length && all[to]?.timeMs === all[to - 1]?.timeMs) to += 1
+      // What a network brings comes in another turn.
+      await nextTurn()
+      await onEvents(all.slice(from, to))
+      from = to
+    }
+    await nextTurn()
+    return {
+      settledToMs: timeMs(this.#nowMs - SETTLED_MS),
+      isComplete: true,
+      isTailWhole: true,
+      isLastListed: true,
+    }
+  }
+
+  /** What a naive reading of the same events holds. */
+  async positions(address: WalletAddress): Promise<readonly VenuePosition[]> {
+    await nextTurn()
+    const held = this.#held.get(address) ?? heldOf(this.#eventsOf(address), this.#load)
+    this.#held.set(address, held)
+    return held
+  }
+
+  #eventsOf(address: WalletAddress): readonly WalletEvent[] {
+    const { events } = this.#load
+    if (address !== LARGE) return events.slice(0, 10)
+    return this.fills.length === 0 ? events : [...events, ...this.fills]
+  }
+
+  async group() {
+    return null
+  }
+
+  follow(): void {}
+
+  unfollow(): void {}
+}
+
+function heldOf(events: readonly WalletEvent[], { find }: WalletLoad): VenuePosition[] {
+  const tally = WalletTally.empty()
+  for (const event of events) tally.apply(event, find)
+  return Array.from({ length: tally.positionCount }, (_, index) => {
+    const { token, market, balance, bought, realized } = tally.position(index)
+    const price = priceMicros(0)
+    const isClosed = balance === 0
+    return { token, market, size: balance, bought, realized, price, isClosed }
+  })
+}
+
+/** A market as the venue's catalogue lists it. */
+function listed({ nativeId, tokens, payout, resolvedAtMs }: WalletMarket): MarketListing {
+  const closed = payout !== null
+  const closedTime = resolvedAtMs === null ? null : new Date(resolvedAtMs).toISOString()
+  return listing(nativeId, {
+    outcomes: tokens.map((id, index) => ({ label: index === 0 ? 'Yes' : 'No', id })),
+    status: closed ? 'resolved' : 'open',
+    settlementPrice: payout,
+    native: { closed, closedTime },
+  })
+}

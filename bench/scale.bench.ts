@@ -1,0 +1,226 @@
+// What does a market without events cost, and what do a start, a list, a search and the way of an event to
+// its owner cost, with 1,000, 10,000 and 100,000 markets? For each number a process of its own runs the whole engine on
+// a data folder as a first start leaves it, with every listing's texts and native rows. Memory is RssAnon, what the
+// process holds that is no page of a file, after a collection; a market's share is the slope between two numbers.
+// Quiet markets are closed ones, which are listed, searched and routed to like all others; an open one's text is also
+// filed by the matcher in a thread of its own, which is measured apart, at the smaller numbers.
+// Excluded: connectors' state of subscriptions, books and trades of busy markets, the client's work (latencies have it).
+// Precision: requests go one after the other, so that processor time a request is the server's alone; memory takes a
+// system that shows it (Linux).
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
+import type { MarketStatus } from '../engine/market/market.ts'
+import { Child } from './child.ts'
+import {
+  aimedRow,
+  type Bench,
+  type BenchSetting,
+  check,
+  figureRow,
+  hashOf,
+  inFolder,
+  type Row,
+  timesRow,
+} from './harness.ts'
+import { fillFolder } from './scale/fill.ts'
+import type { ScaleCommand, ScaleReport } from './scale/messages.ts'
+import { ask, QUESTIONS, type Question, untilSearchable } from './scale/requests.ts'
+import { median } from './times.ts'
+
+/** What a quiet market may hold in memory. */
+const MARKET_KB_MAX = 6
+/** So many markets are busy at a time. With events for any of all, what grows is the share that no cache holds. */
+const BUSY_OWNERS = 1_000
+/** Costs that grow with the logarithm grow so much over the two orders of magnitude. */
+const LOG_TIMES_MAX = Math.log(100_000) / Math.log(1_000)
+
+interface Size {
+  readonly counts: readonly number[]
+  /** Numbers of open markets, which the matcher files. */
+  readonly openCounts: readonly number[]
+  readonly requestCount: number
+  readonly routeCount: number
+  readonly restMs: number
+  readonly filedMs: number
+}
+
+const SMALL: Size = {
+  counts: [80],
+  openCounts: [],
+  requestCount: 10,
+  routeCount: 1_000,
+  restMs: 10,
+  filedMs: 0,
+}
+const LARGE: Size = {
+  counts: [1_000, 10_000, 100_000],
+  openCounts: [1_000, 10_000],
+  requestCount: 300,
+  routeCount: 200_000,
+  restMs: 1_000,
+  filedMs: 8_000,
+}
+
+export const bench: Bench = {
+  name: 'scale',
+  question:
+    'What do a start, a quiet market’s memory, a list, a search and a route cost with 1,000, 10,000 and 100,000 markets?',
+  excludes: 'connectors, busy markets, the client’s own work',
+  async run(setting) {
+    const size = setting.isSmall ? SMALL : LARGE
+    const measured: Measured[] = []
+    for (const marketCount of size.counts) {
+      measured.push(await measure({ marketCount, status: 'closed' }, size, setting))
+    }
+    const open: Measured[] = []
+    for (const marketCount of size.openCounts) {
+      const without = { ...size, requestCount: 0, restMs: size.filedMs }
+      open.push(await measure({ marketCount, status: 'open' }, without, setting))
+    }
+    const rows = [
+      ...measured.flatMap((one) => one.rows),
+      ...slopes('a quiet market', measured, { atMost: MARKET_KB_MAX }),
+      ...slopes('an open market with the matcher, which goes on', open, null),
+      ...growth(measured),
+    ]
+    const lines = measured.flatMap((one) => one.lines)
+    const checked = `${lines.length} answers right over ${size.counts.join(', ')} markets, all of which were there`
+    return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
+  },
+}
+
+interface Plan {
+  readonly marketCount: number
+  readonly status: MarketStatus
+}
+
+interface Measured {
+  readonly marketCount: number
+  readonly rows: readonly Row[]
+  readonly anonymousBytes: number
+  readonly heapBytes: number
+  /** Milliseconds of the server's processor a request. */
+  readonly processorMs: Readonly<Partial<Record<Question, number>>>
+  readonly route: Histogram
+  readonly lines: readonly string[]
+}
+
+function measure(plan: Plan, size: Size, setting: BenchSetting): Promise<Measured> {
+  return inFolder(async (dataDir) => {
+    setting.say(`${plan.marketCount} ${plan.status} markets: filling a folder`)
+    await fillFolder(dataDir, plan)
+    const server: Child<ScaleCommand, ScaleReport> = new Child('scale/server.ts')
+    try {
+      return await measureOn(server, dataDir, plan, size, setting)
+    } finally {
+      await server.end()
+    }
+  })
+}
+
+async function measureOn(
+  server: Child<ScaleCommand, ScaleReport>,
+  dataDir: string,
+  { marketCount, status }: Plan,
+  { requestCount, routeCount, restMs }: Size,
+  { say }: BenchSetting,
+): Promise<Measured> {
+  const place = await server.ask({ kind: 'open', dataDir }, 'serving')
+  check(place.marketCount === marketCount, `${place.marketCount} of ${marketCount} markets`)
+  const searchableMs = Math.round(await untilSearchable(place))
+  await pause(restMs)
+  const before = await server.ask({ kind: 'look' }, 'looked')
+  const settled = await server.ask({ kind: 'settle' }, 'looked')
+  const rows: Row[] = []
+  const title = `${marketCount} ${status} markets`
+  const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`
+  const start = `serving after ${(place.startMs / 1_000).toFixed(2)} s, the first search answered ${searchableMs} ms later`
+  const memory = `${mib(before.anonymousBytes)} anonymous, ${mib(settled.anonymousBytes)} after a collection (main heap ${mib(settled.heapBytes)}, beside it ${mib(settled.externalBytes)})`
+  say(`${title}: ${start}; ${memory}`)
+  rows.push(figureRow(`${title}, start`, start), figureRow(`${title}, memory`, memory))
+  const processorMs: Partial<Record<Question, number>> = {}
+  const lines: string[] = []
+  for (const question of requestCount > 0 ? QUESTIONS : []) {
+    const asked = await askInParts(server, place, question, requestCount)
+    processorMs[question] = asked.processorMs
+    lines.push(...asked.paths)
+    const each = `${asked.processorMs.toFixed(3)} ms of server processor a request`
+    rows.push(timesRow(`${title}: ${question}, at the client`, asked.times))
+    rows.push(figureRow(`${title}: ${question}`, each))
+  }
+  const routed = async (ownersMax: number | null) => {
+    const { times } = await server.ask({ kind: 'route', count: routeCount, ownersMax }, 'routed')
+    return decodeFromCompressedBase64(times)
+  }
+  const route = await routed(BUSY_OWNERS)
+  rows.push(timesRow(`${title}: an event to its owner, ${BUSY_OWNERS} busy ones`, route))
+  rows.push(timesRow(`${title}: an event to its owner, any of all`, await routed(null)))
+  const { anonymousBytes, heapBytes } = settled
+  return { marketCount, rows, anonymousBytes, heapBytes, processorMs, route, lines }
+}
+
+const PARTS = 5
+
+/** A few requests unmeasured, then the median of five parts. */
+async function askInParts(
+  server: Child<ScaleCommand, ScaleReport>,
+  place: Extract<ScaleReport, { kind: 'serving' }>,
+  question: Question,
+  requestCount: number,
+) {
+  const count = Math.max(1, Math.round(requestCount / PARTS))
+  await ask(place, question, count)
+  const parts = []
+  for (let part = 0; part < PARTS; part += 1) {
+    const before = await server.ask({ kind: 'look' }, 'looked')
+    const asked = await ask(place, question, count)
+    const after = await server.ask({ kind: 'look' }, 'looked')
+    parts.push({ ...asked, ms: (after.processorMicros - before.processorMicros) / 1_000 / count })
+  }
+  const [first] = parts
+  if (first === undefined) throw new Error('there are parts')
+  for (const { times } of parts.slice(1)) first.times.add(times)
+  const paths = parts.flatMap((part) => part.paths)
+  return { times: first.times, paths, processorMs: median(parts.map(({ ms }) => ms)) }
+}
+
+/** What one market more takes, between each two numbers; the aim is for the largest two. */
+function slopes(
+  what: string,
+  measured: readonly Measured[],
+  aim: { readonly atMost: number } | null,
+): Row[] {
+  return measured.slice(1).map((more, index) => {
+    const fewer = measured[index]
+    const count = more.marketCount - (fewer?.marketCount ?? 0)
+    const kilobytes = (more.anonymousBytes - (fewer?.anonymousBytes ?? 0)) / count / 1_000
+    const heap = (more.heapBytes - (fewer?.heapBytes ?? 0)) / count / 1_000
+    const title = `${what}, from ${fewer?.marketCount} to ${more.marketCount}`
+    const isLast = index === measured.length - 2
+    if (aim !== null && isLast) return aimedRow(`${title}, RssAnon`, kilobytes, aim, 'kB')
+    const value = `${kilobytes.toFixed(2)} kB, ${heap.toFixed(2)} kB of it in the main heap`
+    return figureRow(`${title}, RssAnon`, value)
+  })
+}
+
+/** The largest number's costs over the smallest's. */
+function growth(measured: readonly Measured[]): Row[] {
+  const [least, most] = [measured[0], measured.at(-1)]
+  if (least === undefined || most === undefined || least === most) return []
+  const span = `${most.marketCount} markets / ${least.marketCount} markets`
+  const aim = { atMost: Number(LOG_TIMES_MAX.toFixed(2)) }
+  const times = (one: Histogram) => Math.max(one.getValueAtPercentile(50), 1)
+  return [
+    ...QUESTIONS.map((question) => {
+      const ratio =
+        (most.processorMs[question] ?? Number.NaN) / (least.processorMs[question] ?? Number.NaN)
+      return aimedRow(`${question}, processor a request: ${span}`, ratio, aim)
+    }),
+    aimedRow(
+      `an event to its owner, ${BUSY_OWNERS} busy ones, median: ${span}`,
+      times(most.route) / times(least.route),
+      aim,
+    ),
+  ]
+}

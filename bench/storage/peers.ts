@@ -1,0 +1,165 @@
+// What the flush of trades is compared with: the rows that our tables write for them, put into a bare LMDB with
+// the options of ours, and into LevelDB through the package `classic-level`. Both get keys and values ready made
+// and neither reads, encodes or looks for doubles, which makes the bare one a limit.
+// Not for: what is measured (storage.bench.ts), or what a trade's rows are (storage/trades.ts).
+
+import { ClassicLevel } from 'classic-level'
+import type { Database, RootDatabase } from 'lmdb'
+import { systemClock } from '../../engine/clock.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
+import type { StoredTrade, TradedMarket } from '../../storage/contract/storage.ts'
+import { Hours } from '../../storage/hours.ts'
+import { Environment, openDatabase, openTable, type Root } from '../../storage/lmdb/environment.ts'
+import { TABLE_LAYOUTS, TABLES } from '../../storage/tables.ts'
+import { Trades } from '../../storage/trades.ts'
+
+/** A trade as its market's actor puts it. */
+export interface TradeInput {
+  readonly market: TradedMarket
+  readonly trade: Omit<StoredTrade, 'ordinal'>
+}
+
+/** A row as it was handed to LMDB. */
+export interface WrittenRow {
+  readonly table: string
+  readonly key: Buffer
+  readonly value: Buffer
+}
+
+/** A store that takes the rows of one commit at a time; resolves when they are on the platter. */
+export interface RowStore {
+  write(rows: readonly WrittenRow[]): Promise<void>
+  /** Every row, as one line each, by table and key. */
+  lines(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+const CLOSE_MS_MAX = 10_000
+
+/** The rows that our tables write for some trades, by commit of `perCommit` trades; in a folder of their own. */
+export async function recordedRows(
+  folder: string,
+  inputs: readonly TradeInput[],
+  perCommit: number,
+): Promise<readonly (readonly WrittenRow[])[]> {
+  const commits: WrittenRow[][] = []
+  let rows: WrittenRow[] = []
+  const root = openDatabase(folder)
+  const environment = new Environment(
+    listened(root, (row) => rows.push(row)),
+    {
+      ...{ name: 'market', path: folder, clock: systemClock, log: silentLog },
+      ...{ metrics: new Metrics(), commitPauseMs: 0, failedRows: 'keep' },
+    },
+  )
+  const trades = new Trades(environment, new Hours(environment, TABLES.hours))
+  for (let from = 0; from < inputs.length; from += perCommit) {
+    for (const { market, trade } of inputs.slice(from, from + perCommit)) trades.put(market, trade)
+    await environment.committed()
+    commits.push(rows)
+    rows = []
+  }
+  await environment.close(CLOSE_MS_MAX)
+  return commits
+}
+
+/** The root, with a listener of every row that is put. */
+function listened(root: RootDatabase<Buffer, Buffer>, onPut: (row: WrittenRow) => void): Root {
+  const databaseOf = (table: string, database: Database<Buffer, Buffer>) =>
+    new Proxy(database, {
+      get(target, name) {
+        if (name === 'put') {
+          return (key: Buffer, value: Buffer) => {
+            onPut({ table, key: Buffer.from(key), value: Buffer.from(value) })
+            return target.put(key, value)
+          }
+        }
+        const member: unknown = Reflect.get(target, name)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+  return new Proxy(root, {
+    get(target, name) {
+      if (name === 'openDB') {
+        return (table: string) => {
+          const layout = TABLE_LAYOUTS.find((one) => one.name === table)
+          // The sentinel is a database beside the tables: what is put there is no row of theirs.
+          if (layout === undefined) return openTable(target, { name: table, isCompressed: false })
+          return databaseOf(table, openTable(target, layout))
+        }
+      }
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+}
+
+/** LMDB without anything of ours around it: one batch a commit. */
+export class BareLmdb implements RowStore {
+  readonly #root: RootDatabase<Buffer, Buffer>
+  readonly #tables = new Map<string, Database<Buffer, Buffer>>()
+
+  constructor(folder: string) {
+    this.#root = openDatabase(folder)
+    for (const layout of TABLE_LAYOUTS) {
+      if (layout.environment === 'market')
+        this.#tables.set(layout.name, openTable(this.#root, layout))
+    }
+  }
+
+  async write(rows: readonly WrittenRow[]): Promise<void> {
+    await this.#root.batch(() => {
+      for (const { table, key, value } of rows) void this.#tables.get(table)?.put(key, value)
+    })
+  }
+
+  async lines(): Promise<readonly string[]> {
+    const lines: string[] = []
+    for (const [table, database] of this.#tables) {
+      for (const { key, value } of database.getRange()) lines.push(rowLine({ table, key, value }))
+    }
+    return lines.sort()
+  }
+
+  close(): Promise<void> {
+    return this.#root.close()
+  }
+}
+
+/** LevelDB, each commit one batch with its log written through to the platter. */
+export class Level implements RowStore {
+  readonly #level: ClassicLevel<Buffer, Buffer>
+
+  constructor(folder: string) {
+    const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' }
+    this.#level = new ClassicLevel<Buffer, Buffer>(folder, encodings)
+  }
+
+  async write(rows: readonly WrittenRow[]): Promise<void> {
+    const puts = rows.map(({ table, key, value }) => ({
+      ...{ type: 'put' as const, value },
+      key: Buffer.concat([Buffer.from(`${table} `), key]),
+    }))
+    await this.#level.batch(puts, { sync: true })
+  }
+
+  async lines(): Promise<readonly string[]> {
+    const lines: string[] = []
+    for await (const [named, value] of this.#level.iterator()) {
+      const end = named.indexOf(' ')
+      const table = named.toString('latin1', 0, end)
+      lines.push(rowLine({ table, key: named.subarray(end + 1), value }))
+    }
+    return lines.sort()
+  }
+
+  close(): Promise<void> {
+    return this.#level.close()
+  }
+}
+
+/** A row as text. */
+export function rowLine({ table, key, value }: WrittenRow): string {
+  return `${table} ${Buffer.from(key).toString('hex')} ${Buffer.from(value).toString('hex')}`
+}

@@ -1,0 +1,112 @@
+// Login tokens: JWT, HS256, one day. jose writes and reads them; the signature is compared here, at
+// once and in the turn of the request, because uWebSockets.js may close a WebSocket that is upgraded
+// after an await (its cork() then reads freed state; uWebSockets pull request 1929). jose's own
+// verification is the judge in the tests. Upholds ACC12, ACC13,
+// AUTH3, AUTH4.
+
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
+import type { Clock } from '../clock.ts'
+import { type TimeMs, timeMs, toSeconds } from '../units.ts'
+
+/** How long a token is good, seconds. */
+export const TOKEN_SECONDS = 86_400
+export const TOKEN_ISSUER = 'twinbook'
+export const TOKEN_AUDIENCE = 'twinbook-api'
+const ALGORITHM = 'HS256'
+const TYPE = 'at+jwt'
+/** Longer texts are no token of ours, and are not hashed. */
+const TOKEN_CHARACTERS_MAX = 2_048
+/** Ids of tokens are UUIDs. */
+const ID_CHARACTERS_MAX = 128
+
+/** What a valid token says. */
+interface TokenClaims {
+  /** The account that it was issued to. */
+  readonly subject: string
+  readonly tokenId: string
+  /** The generation of the account's tokens when it was issued; tokens from before there were generations have 0. */
+  readonly generation: number
+  /** From then on the token is refused as expired. */
+  readonly expiresAtMs: TimeMs
+}
+
+/** Signs login tokens with one secret and verifies them with that and the one before it. */
+export class AccessTokens {
+  readonly #secret: Uint8Array
+  /** The secrets that verify, the present one first. */
+  readonly #secrets: readonly Uint8Array[]
+  readonly #clock: Clock
+
+  /**
+   * `previous` is a secret that was replaced: its tokens stay good until they expire, and it signs
+   * none. Throws RangeError for a secret under 32 bytes.
+   */
+  constructor(parts: { secret: string; previous?: string | null; clock: Clock }) {
+    const { secret, previous = null } = parts
+    this.#secret = secretBytes(secret)
+    this.#secrets = previous === null ? [this.#secret] : [this.#secret, secretBytes(previous)]
+    this.#clock = parts.clock
+  }
+
+  /** A token for an account in its present generation, good for TOKEN_SECONDS from now. */
+  issue(subject: string, generation = 0): Promise<string> {
+    const issuedAt = toSeconds(this.#clock.nowMs())
+    return new SignJWT({ gen: generation })
+      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
+      .setIssuer(TOKEN_ISSUER)
+      .setAudience(TOKEN_AUDIENCE)
+      .setSubject(subject)
+      .setJti(randomUUID())
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + TOKEN_SECONDS)
+      .sign(this.#secret)
+  }
+
+  /** What a token says; null for every token that is not ours or has expired. */
+  claimsOf(token: string): TokenClaims | null {
+    if (token.length > TOKEN_CHARACTERS_MAX || !this.#isSigned(token)) return null
+    try {
+      const header = decodeProtectedHeader(token)
+      // The algorithm is never taken from the header (RFC 8725 3.1), and
+      // what else a header may hold (kid, jwk, jku, x5u, crit) is none of ours.
+      if (header.alg !== ALGORITHM || header.typ !== TYPE) return null
+      if (Object.keys(header).length !== 2) return null
+      return this.#claimsIn(decodeJwt(token))
+    } catch {
+      return null
+    }
+  }
+
+  #isSigned(token: string): boolean {
+    const end = token.lastIndexOf('.')
+    if (end < 0) return false
+    const [signed, given] = [token.slice(0, end), Buffer.from(token.slice(end + 1))]
+    return this.#secrets.some((secret) => {
+      const right = Buffer.from(createHmac('sha256', secret).update(signed).digest('base64url'))
+      return given.length === right.length && timingSafeEqual(given, right)
+    })
+  }
+
+  #claimsIn({ iss, aud, sub, jti, iat, exp, nbf, gen = 0 }: JWTPayload): TokenClaims | null {
+    const nowSeconds = toSeconds(this.#clock.nowMs())
+    if (iss !== TOKEN_ISSUER || aud !== TOKEN_AUDIENCE || typeof sub !== 'string') return null
+    if (typeof jti !== 'string' || jti.length < 1 || jti.length > ID_CHARACTERS_MAX) return null
+    if (!isWhole(gen)) return null
+    if (!isWhole(iat) || iat > nowSeconds || nowSeconds - iat > TOKEN_SECONDS) return null
+    if (!isWhole(exp) || exp <= nowSeconds) return null
+    if (nbf !== undefined && !(isWhole(nbf) && nbf <= nowSeconds)) return null
+    const endSeconds = Math.min(exp, iat + TOKEN_SECONDS + 1)
+    return { subject: sub, tokenId: jti, generation: gen, expiresAtMs: timeMs(endSeconds * 1_000) }
+  }
+}
+
+function secretBytes(secret: string): Uint8Array {
+  const bytes = new TextEncoder().encode(secret)
+  if (bytes.length < 32) throw new RangeError('the token secret needs at least 32 bytes')
+  return bytes
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value)
+}

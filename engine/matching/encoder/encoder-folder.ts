@@ -1,0 +1,146 @@
+// A sentence encoder in a local folder, as its owner brings it: `model.onnx`, `tokenizer.json` (Hugging Face's form) and, once it
+// was trained with this matcher, `weights.json`. The packages that run it are optional and are loaded here alone, where a folder
+// is named. Nothing is downloaded. Not for: what is kept of its vectors (encoder.ts). Upholds ENCODER3, ENCODER4, ENCODER8.
+
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isRecord } from '../../json-record.ts'
+import { FEATURES } from '../compare/compare.ts'
+import type { Model } from '../compare/model.ts'
+import { WEIGHTS } from '../compare/weights.ts'
+import { Encoder } from './encoder.ts'
+
+/** An encoder that was tried once, with the weights for its similarities: its own file's, else the service's. */
+export interface OpenEncoder {
+  readonly kind: 'open'
+  readonly encoder: Encoder
+  readonly model: Model
+  /** A model trained with it, as its own file has it. */
+  readonly fileOf: (model: Model) => { readonly path: string; readonly text: string }
+}
+
+/** What is wrong with a folder and what would be accepted, in one sentence. */
+export interface RefusedEncoder {
+  readonly kind: 'refused'
+  readonly reason: string
+}
+
+const [MODEL, TOKENIZER, WEIGHTS_FILE] = ['model.onnx', 'tokenizer.json', 'weights.json'] as const
+const TOKENIZER_CONFIG = 'tokenizer_config.json'
+/** Each input with the value that it takes beside a token. */
+const INPUTS: ReadonlyMap<string, (token: number) => number> = new Map([
+  ['input_ids', (token: number) => token],
+  ['attention_mask', () => 1],
+  ['token_type_ids', () => 0],
+])
+const OUTPUT = 'last_hidden_state'
+const ACCEPTED = `a folder with ${MODEL} (int64 inputs ${[...INPUTS.keys()].join(', ')} or the first of them, float output ${OUTPUT} of 1 × tokens × width) and ${TOKENIZER} in the form of Hugging Face`
+/** Questions are shorter; what is longer is cut. */
+const TEXT_MAX = 600
+const TOKENS_MAX = 128
+const WIDTH_MAX = 4_096
+
+/** Opens a folder and tries its encoder once; never throws for what the folder holds. */
+export async function openEncoder(folder: string): Promise<OpenEncoder | RefusedEncoder> {
+  try {
+    const [encode, infer] = [await openTokenizer(folder), await openModel(folder)]
+    const embed = async (text: string): Promise<Float32Array> => infer(encode(text))
+    await embed('Will it rain in New York tomorrow?')
+    const encoder = new Encoder((text) => embed(text).catch(() => null))
+    const fileOf = ({ weights }: Model) => {
+      const rows = Object.fromEntries(FEATURES.map((name, index) => [name, weights[index]]))
+      return { path: join(folder, WEIGHTS_FILE), text: `${JSON.stringify(rows, null, 2)}\n` }
+    }
+    return { kind: 'open', encoder, model: await weightsIn(folder), fileOf }
+  } catch (error) {
+    const place = `is ${JSON.stringify(folder)}`
+    return { kind: 'refused', reason: `${place}: ${reasonOf(error)}; it accepts ${ACCEPTED}` }
+  }
+}
+
+async function weightsIn(folder: string): Promise<Model> {
+  if (!existsSync(join(folder, WEIGHTS_FILE))) return WEIGHTS
+  const read = await jsonIn(folder, WEIGHTS_FILE)
+  const weights = FEATURES.map((name) => Number(read[name]))
+  if (weights.every(Number.isFinite)) return { weights }
+  throw new Error(`${WEIGHTS_FILE} is of another version: train it again, or remove it`)
+}
+
+/** A text's tokens by their numbers; the last one closes it for the model. */
+async function openTokenizer(folder: string): Promise<(text: string) => readonly number[]> {
+  const definition = await jsonIn(folder, TOKENIZER)
+  const isConfigured = existsSync(join(folder, TOKENIZER_CONFIG))
+  const config = isConfigured ? await jsonIn(folder, TOKENIZER_CONFIG) : {}
+  const { Tokenizer } = await naming(PACKAGES, () => import('@huggingface/tokenizers'))
+  const tokenizer = await naming(TOKENIZER, async () => new Tokenizer(definition, config))
+  return (text) => {
+    const { ids } = tokenizer.encode(text.slice(0, TEXT_MAX))
+    return ids.length <= TOKENS_MAX ? ids : [...ids.slice(0, TOKENS_MAX - 1), ...ids.slice(-1)]
+  }
+}
+
+/** The mean of the vectors of a text's tokens. */
+async function openModel(
+  folder: string,
+): Promise<(ids: readonly number[]) => Promise<Float32Array>> {
+  const path = join(folder, MODEL)
+  if (!existsSync(path)) throw new Error(`it has no ${MODEL}`)
+  const { InferenceSession, Tensor } = await naming(PACKAGES, () => import('onnxruntime-node'))
+  // One thread, which is the matcher's own with its low priority.
+  const options = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 4 }
+  const session = await naming(MODEL, () => InferenceSession.create(path, options))
+  const { inputNames, outputNames } = session
+  if (!outputNames.includes(OUTPUT)) throw new Error(`${MODEL} gives ${outputNames.join(', ')}`)
+  const inputs = inputNames.map((name) => {
+    const filling = INPUTS.get(name)
+    if (filling === undefined) throw new Error(`${MODEL} wants ${name}`)
+    return (ids: readonly number[]) => {
+      const values = BigInt64Array.from(ids, (id) => BigInt(filling(id)))
+      return [name, new Tensor('int64', values, [1, ids.length])] as const
+    }
+  })
+  return async (ids) => {
+    const feeds = Object.fromEntries(inputs.map((of) => of(ids)))
+    const { [OUTPUT]: output } = await naming(MODEL, () => session.run(feeds))
+    return meanOf(output?.data, output?.dims ?? [], ids.length)
+  }
+}
+
+function meanOf(data: unknown, dims: readonly number[], count: number): Float32Array {
+  const [, , width = 0] = dims
+  const isShaped = dims.join() === [1, count, width].join() && width > 0 && width <= WIDTH_MAX
+  if (!isShaped || !(data instanceof Float32Array)) {
+    throw new Error(`${OUTPUT} of ${MODEL} has the shape ${dims.join(' × ')}`)
+  }
+  const mean = new Float32Array(width)
+  for (const [index, value] of data.entries()) {
+    mean[index % width] = (mean[index % width] ?? 0) + value / count
+  }
+  return mean
+}
+
+async function jsonIn(folder: string, name: string): Promise<Readonly<Record<string, unknown>>> {
+  return naming(name, async () => {
+    const read: unknown = JSON.parse(await readFile(join(folder, name), 'utf8'))
+    if (isRecord(read)) return read
+    throw new Error('it is no object of JSON')
+  })
+}
+
+const PACKAGES =
+  'the optional packages onnxruntime-node and @huggingface/tokenizers, which npm ci installs,'
+
+/** Does what may fail because of a file or a package, and names it then. */
+async function naming<Result>(thing: string, act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act()
+  } catch (error) {
+    throw new Error(`${thing} cannot be used (${reasonOf(error)})`)
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+  return line.slice(0, 300)
+}

@@ -1,0 +1,103 @@
+// How alike two questions are in meaning: the cosine of what a sentence encoder makes of their texts, kept so that pairs
+// are judged without waiting. Texts are read before they are compared; what was not read has no similarity. The oldest go
+// when too many are kept. Not for: running the model (encoder-folder.ts), nor what a similarity is worth (weights.ts).
+// Upholds ENCODER1, ENCODER2.
+
+/** A text as a vector of the encoder's width; null where the encoder could not read it. */
+export type Embed = (text: string) => Promise<Float32Array | null>
+
+/** What becomes of a text, and how many texts since the last look. */
+export const TEXT_OUTCOMES = ['read', 'failed', 'dropped'] as const
+export type EncoderCounts = Readonly<Record<(typeof TEXT_OUTCOMES)[number], number>>
+
+interface EncoderBounds {
+  readonly texts: number
+  readonly bytes: number
+}
+
+/** Both venues' open questions and their events are some 100,000 texts; a small encoder's vectors of them take 50 MiB. */
+const BOUNDS: EncoderBounds = { texts: 200_000, bytes: 128 * 2 ** 20 }
+/** What a text costs beside its letters and its vector. */
+const ENTRY_BYTES = 160
+const NOTHING: EncoderCounts = { read: 0, failed: 0, dropped: 0 }
+
+/** A vector with a byte a number: its length is of no account to a cosine, which moves by less than 0.01. */
+interface Kept {
+  readonly values: Int8Array
+  readonly length: number
+}
+
+export class Encoder {
+  readonly #embed: Embed
+  readonly #bounds: EncoderBounds
+  readonly #kept = new Map<string, Kept>()
+  #bytes = 0
+  #counts = { ...NOTHING }
+
+  constructor(embed: Embed, bounds: EncoderBounds = BOUNDS) {
+    this.#embed = embed
+    this.#bounds = bounds
+  }
+
+  /** How many texts are kept, and what they take. */
+  get size(): EncoderBounds {
+    return { texts: this.#kept.size, bytes: this.#bytes }
+  }
+
+  /** Reads texts that are not kept, one after another; those kept count as new. */
+  async read(texts: Iterable<string>): Promise<void> {
+    for (const text of new Set(texts)) {
+      const known = this.#kept.get(text)
+      const kept = known ?? packed(await this.#embed(text))
+      if (known === undefined) this.#counts[kept === null ? 'failed' : 'read'] += 1
+      if (kept !== null) this.#keep(text, kept)
+    }
+  }
+
+  /** −1 to 1; null where a text was not read, could not be, or is kept no more. */
+  similarity(one: string, other: string): number | null {
+    const [a, b] = [this.#kept.get(one), this.#kept.get(other)]
+    if (a === undefined || b === undefined) return null
+    let sum = 0
+    for (let index = 0; index < a.values.length; index += 1) {
+      sum += (a.values[index] ?? 0) * (b.values[index] ?? 0)
+    }
+    return sum / (a.length * b.length)
+  }
+
+  /** The counts since the last call. */
+  takeCounts(): EncoderCounts {
+    const counts = this.#counts
+    this.#counts = { ...NOTHING }
+    return counts
+  }
+
+  #keep(text: string, kept: Kept): void {
+    this.#drop(text)
+    this.#kept.set(text, kept)
+    this.#bytes += bytesOf(text, kept)
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= this.#bounds.texts && this.#bytes <= this.#bounds.bytes) return
+      this.#drop(oldest)
+      this.#counts.dropped += 1
+    }
+  }
+
+  #drop(text: string): void {
+    const kept = this.#kept.get(text)
+    if (kept !== undefined) this.#bytes -= bytesOf(text, kept)
+    this.#kept.delete(text)
+  }
+}
+
+function bytesOf(text: string, { values }: Kept): number {
+  return 2 * text.length + values.length + ENTRY_BYTES
+}
+
+/** Null for a vector without a direction. */
+function packed(vector: Float32Array | null): Kept | null {
+  const most = vector?.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) ?? 0
+  if (vector === null || !(most > 0 && most < Number.POSITIVE_INFINITY)) return null
+  const values = Int8Array.from(vector, (value) => Math.round((value / most) * 127))
+  return { values, length: Math.hypot(...values) }
+}

@@ -1,0 +1,88 @@
+// What a venue is asked only to see whether it changed: at the start and every hour, a question at a time, each within a
+// time limit and through the venue's own client, so that its limits hold. A question that fails is no finding of its own:
+// what is odd about an answer is named by the client's watch. Not for: what is asked (drift.ts of each venue).
+// Upholds DRIFT7.
+
+import type { Clock, StopTimer } from '../../clock.ts'
+import { onAbort } from '../../on-abort.ts'
+import type { Log } from '../../process/log.ts'
+
+/** One question; it notes what it finds. Rejects when the venue does not answer. */
+export type Probe = (signal: AbortSignal) => Promise<void>
+
+/** The start's own requests go first. */
+const FIRST_AFTER_MS = 10_000
+const EVERY_MS = 3_600_000
+const PROBE_MS_MAX = 30_000
+
+/** Asks a venue's questions until stopped. */
+export class DriftProbes {
+  readonly #parts: { readonly clock: Clock; readonly log: Log }
+  readonly #probes = new Map<string, Probe>()
+  #stopping = new AbortController()
+  #stopTimers: StopTimer[] = []
+  #isAsking = false
+
+  constructor(parts: { readonly clock: Clock; readonly log: Log }) {
+    this.#parts = parts
+  }
+
+  add(probes: Readonly<Record<string, Probe>>): void {
+    for (const [name, probe] of Object.entries(probes)) this.#probes.set(name, probe)
+  }
+
+  start(): void {
+    if (this.#stopTimers.length > 0) return
+    const { clock } = this.#parts
+    this.#stopping = new AbortController()
+    const ask = () => void this.ask(this.#stopping.signal)
+    this.#stopTimers = [clock.after(FIRST_AFTER_MS, ask), clock.every(EVERY_MS, ask)]
+  }
+
+  stop(): void {
+    for (const stop of this.#stopTimers) stop()
+    this.#stopTimers = []
+    this.#stopping.abort()
+  }
+
+  /**
+   * Asks every question once; never rejects. Resolves to the names of those without an answer. While a round is under
+   * way another is left out.
+   */
+  async ask(signal: AbortSignal): Promise<readonly string[]> {
+    if (this.#isAsking) return []
+    this.#isAsking = true
+    const unanswered: string[] = []
+    try {
+      for (const [name, probe] of this.#probes) {
+        if (signal.aborted) break
+        if (!(await this.#askOne(name, probe, signal))) unanswered.push(name)
+      }
+    } finally {
+      this.#isAsking = false
+    }
+    return unanswered
+  }
+
+  /** Whether the question was answered. */
+  async #askOne(name: string, probe: Probe, signal: AbortSignal): Promise<boolean> {
+    const { clock, log } = this.#parts
+    const ending = new AbortController()
+    const end = () => ending.abort()
+    const ignore = onAbort(signal, end)
+    const stopTimer = clock.after(PROBE_MS_MAX, end)
+    try {
+      // A probe that ignores its signal must not hold the others.
+      const late = new Promise<boolean>((resolve) => {
+        ending.signal.addEventListener('abort', () => resolve(false), { once: true })
+      })
+      return await Promise.race([probe(ending.signal).then(() => true), late])
+    } catch (error) {
+      if (!signal.aborted) log.debug({ probe: name, err: error }, 'a question was not answered')
+      return false
+    } finally {
+      stopTimer()
+      ignore?.()
+    }
+  }
+}

@@ -1,0 +1,168 @@
+// Rows and messages judged by their shares: a single odd one is no finding, more than a hundredth of its kind is, and so is
+// a field that a whole page lacks, or has in another type. Not for: words that the code does not know, which are findings
+// at first sight. Upholds DRIFT8, DRIFT9, DRIFT15.
+
+import { isRecord } from '../../json-record.ts'
+import type { DriftNotes } from './notes.ts'
+
+export type FieldType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'any'
+
+/** What rows of a list have. */
+export interface RowShape {
+  /** The list, in the words of findings, as `data.trades`. */
+  readonly kind: string
+  /** Fields that every row has and the code reads. */
+  readonly needed: Readonly<Record<string, FieldType>>
+  /** All further fields of such rows; null: they are too many to be listed, and new ones are no finding. */
+  readonly further: ReadonlySet<string> | null
+}
+
+/** Names needed fields that no row of the page has, or that all have in another type, and fields that are new. */
+export function judgeRows(shape: RowShape, rows: readonly unknown[], drift: DriftNotes): void {
+  const records = rows.filter(isRecord)
+  const [first] = records
+  if (first === undefined) {
+    if (rows.length > 0) drift.note(`${shape.kind}.row`, 'no object', rows[0])
+    return
+  }
+  judgeFields(shape, records, drift)
+  const { further } = shape
+  if (further === null) return
+  for (const field of new Set(records.flatMap((row) => Object.keys(row)))) {
+    const isKnown = field in shape.needed || further.has(field)
+    if (!isKnown) drift.note(`${shape.kind}.field`, `${field} new`, first, 'notice')
+  }
+}
+
+/** Names fields that none of the rows has, or that all have in another type. */
+export function judgeFields(
+  { kind, needed }: Pick<RowShape, 'kind' | 'needed'>,
+  records: readonly Readonly<Record<string, unknown>>[],
+  drift: DriftNotes,
+): void {
+  const [first] = records
+  for (const [field, type] of Object.entries(needed)) {
+    const values = records.map((row) => row[field]).filter((value) => value !== undefined)
+    if (values.length === 0) {
+      drift.note(`${kind}.field`, `${field} missing`, first)
+      continue
+    }
+    const said = values.filter((value) => value !== null)
+    const [other] = said
+    if (type === 'any' || said.some((value) => typeOf(value) === type) || said.length === 0)
+      continue
+    drift.note(`${kind}.field`, `${field} is ${typeOf(other)}`, first)
+  }
+}
+
+function typeOf(value: unknown): FieldType {
+  if (Array.isArray(value)) return 'list'
+  switch (typeof value) {
+    case 'string':
+      return 'text'
+    case 'number':
+      return 'number'
+    case 'boolean':
+      return 'flag'
+    default:
+      return 'object'
+  }
+}
+
+/** The kind under which rows of the catalogue are counted. */
+export const ROW = 'row'
+const SHARE_MAX = 0.01
+const COUNT_MIN = 3
+const UNREAD_MAX = 200
+
+interface Refused {
+  readonly reason: string
+  readonly kind: string
+  readonly sample: string
+  count: number
+}
+
+/** How often a field was said and left unsaid. */
+interface Said {
+  readonly kind: string
+  readonly name: string
+  said: number
+  unsaid: number
+  /** Of the first that left it unsaid. */
+  sample: string
+}
+
+/** What was read and what was refused since the last judgement, by kind. Kinds and reasons are fixed sets. */
+export class Shares {
+  readonly #read = new Map<string, number>()
+  readonly #refused = new Map<string, Refused>()
+  readonly #said = new Map<string, Said>()
+  readonly #unread = new Map<string, string>()
+  readonly #unreadCounts = new Map<string, number>()
+
+  /** Rows of the catalogue that could not be read, each with its reason: the first few hundred. */
+  get unread(): ReadonlyMap<string, string> {
+    return this.#unread
+  }
+
+  /** How many rows of the catalogue could not be read, by reason; a row that is read twice counts twice. */
+  get unreadCounts(): ReadonlyMap<string, number> {
+    return this.#unreadCounts
+  }
+
+  read(kind: string): void {
+    this.#read.set(kind, (this.#read.get(kind) ?? 0) + 1)
+  }
+
+  /** `kind` null: what it was cannot be said, so that it is held against all messages. */
+  refused(reason: string, sample: string, kind: string | null): void {
+    const known = this.#refused.get(reason)
+    if (known === undefined) {
+      this.#refused.set(reason, { reason, kind: kind ?? ANY, sample, count: 1 })
+    } else known.count += 1
+    if (kind !== ROW) return
+    this.#unreadCounts.set(reason, (this.#unreadCounts.get(reason) ?? 0) + 1)
+    if (this.#unread.size < UNREAD_MAX) this.#unread.set(sample.slice(0, 200), reason)
+  }
+
+  /** Something was read, and said a field or left it unsaid: what goes unsaid too often is found under `kind` and `name`. */
+  said(finding: { readonly kind: string; readonly name: string }, isSaid: boolean, sample: string) {
+    const key = `${finding.kind}=${finding.name}`
+    let counts = this.#said.get(key)
+    if (counts === undefined) {
+      counts = { ...finding, said: 0, unsaid: 0, sample: '' }
+      this.#said.set(key, counts)
+    }
+    if (isSaid) counts.said += 1
+    else {
+      counts.unsaid += 1
+      counts.sample ||= sample
+    }
+  }
+
+  /** Names each reason that cost, and each field that went unsaid in, more than a hundredth of its kind, and begins anew. */
+  judge(drift: DriftNotes): void {
+    for (const { kind, name, said, unsaid, sample } of this.#said.values()) {
+      if (unsaid < COUNT_MIN || unsaid / (said + unsaid) <= SHARE_MAX) continue
+      drift.note(kind, name, sample)
+    }
+    this.#said.clear()
+    for (const { reason, kind, sample, count } of this.#refused.values()) {
+      const ofKind = [...this.#refused.values()].filter((each) => each.kind === kind)
+      const total = this.#readOf(kind) + ofKind.reduce((sum, each) => sum + each.count, 0)
+      if (count < COUNT_MIN || count / total <= SHARE_MAX) continue
+      drift.note(kind === ROW ? 'rows.refused' : 'messages.refused', reason, sample)
+    }
+    this.#read.clear()
+    this.#refused.clear()
+  }
+
+  #readOf(kind: string): number {
+    if (kind !== ANY) return this.#read.get(kind) ?? 0
+    let total = 0
+    for (const [of, count] of this.#read) if (of !== ROW) total += count
+    return total
+  }
+}
+
+const ANY = 'any'

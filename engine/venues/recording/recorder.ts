@@ -1,0 +1,68 @@
+// Writes what the venues' sockets receive into a file that replay-feed.ts plays (recording.ts).
+// Frames pass by on their way to the parser; the recorder never holds them up. Upholds REPLAY3.
+
+import { createWriteStream, type WriteStream } from 'node:fs'
+import type { Clock } from '../../clock.ts'
+import type { VenueKey } from '../../ids.ts'
+import type { FrameTap } from '../feed.ts'
+import type { CatalogPage } from '../venue.ts'
+import { catalogLine, frameLine, headerLine } from './recording.ts'
+
+/** Text waiting for the disk. When full, the newest frames are dropped and counted. */
+const WAITING_BYTES_MAX = 64 * 1024 * 1024
+
+export class Recorder {
+  readonly #stream: WriteStream
+  #error: Error | null = null
+  #frameCount = 0
+  #droppedCount = 0
+  #isStopped = false
+
+  /** Makes or empties `file`; `stop` rejects when the file could not be written. */
+  constructor(options: { file: string; clock: Clock }) {
+    this.#stream = createWriteStream(options.file, { encoding: 'utf8' })
+    this.#stream.on('error', (error) => {
+      this.#error = error
+    })
+    this.#write(headerLine(options.clock.nowMs()))
+  }
+
+  /** For SocketOptions.tap. */
+  readonly tap: FrameTap = (frame, venue, stream) => {
+    if (this.#isStopped) return
+    if (this.#error !== null || this.#stream.writableLength > WAITING_BYTES_MAX) {
+      this.#droppedCount += 1
+      return
+    }
+    this.#frameCount += 1
+    this.#write(frameLine(frame, venue, stream))
+  }
+
+  /** Adds listings that the frames refer to; before the first frame, so that a replay knows them. */
+  addCatalog(venue: VenueKey, page: CatalogPage): void {
+    if (!this.#isStopped && this.#error === null) this.#write(catalogLine(venue, page))
+  }
+
+  get frameCount(): number {
+    return this.#frameCount
+  }
+
+  /** Frames that the disk was too slow for. */
+  get droppedCount(): number {
+    return this.#droppedCount
+  }
+
+  /** Resolves when everything is on disk; rejects when the file could not be written. */
+  stop(): Promise<void> {
+    this.#isStopped = true
+    return new Promise((resolve, reject) => {
+      if (this.#error !== null) return reject(this.#error)
+      this.#stream.once('error', reject)
+      this.#stream.end((error?: Error | null) => (error ? reject(error) : resolve()))
+    })
+  }
+
+  #write(line: string): void {
+    this.#stream.write(`${line}\n`)
+  }
+}

@@ -1,0 +1,249 @@
+// Plays a recording in the place of the venues: `VENUES=replay:FILE`. Only the sockets and REST are
+// replaced; frames pass through the venues' own parsers and mappers (replay-players.ts), at the pace
+// of the recording or as fast as they can be read. Upholds REPLAY5 to REPLAY8.
+
+import { createReadStream, existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { pause } from '../../clock.ts'
+import type { NativeMarketId, VenueKey } from '../../ids.ts'
+import type { EventListing, MarketListing } from '../../market/market.ts'
+import type { TimeMs } from '../../units.ts'
+import { Drift } from '../drift/drift.ts'
+import { feedEvent } from '../feed.ts'
+import type {
+  CatalogPage,
+  FeedHealth,
+  Readable,
+  TradesRead,
+  Venue,
+  VenueCatalog,
+  VenueFeed,
+  VenueParts,
+  WatchedMarket,
+} from '../venue.ts'
+import { VENUES } from '../venues.ts'
+import { parseLine, type RecordedLine } from './recording.ts'
+import { openPlayer, type Player } from './replay-players.ts'
+
+export interface ReplayOptions {
+  /** 1: as recorded; 10: ten times as fast; 'max': without pauses. Default 1. */
+  readonly speed?: number | 'max'
+}
+
+/** A paused tape is looked at again after this long. */
+const PAUSED_MS = 5
+/** At full speed the event loop gets a turn after so many frames. */
+const FRAMES_PER_TURN = 128
+/** After the first markets are watched without a crawl, the tape waits this long for one to begin. */
+const CRAWL_WAIT_MS = 100
+
+/** Every venue of the table as a recording has it; one that is not in it is empty. Throws when there is no such file. */
+export function openReplay(
+  file: string,
+  parts: VenueParts,
+  options: ReplayOptions = {},
+): readonly Venue[] {
+  if (!existsSync(file)) throw new Error(`there is no recording at ${file}`)
+  return VENUES.map((venue) => {
+    const { key } = venue
+    const drift = new Drift({ ...parts, venue })
+    const player = openPlayer(key, parts, drift)
+    const feed = new ReplayFeed(parts, { key, file, player, speed: options.speed ?? 1 })
+    // A recording remembers nothing from before it, and lists no teams.
+    const none = { pastPrices: { read: async () => [] }, teams: async () => [], wallets: null }
+    return { key, feed, drift, catalog: new ReplayCatalog(key, file, feed), ...none }
+  })
+}
+
+/** The listings that the recording carries. */
+class ReplayCatalog implements VenueCatalog {
+  readonly #key: VenueKey
+  readonly #file: string
+  readonly #feed: ReplayFeed
+  readonly #markets = new Map<NativeMarketId, MarketListing>()
+  readonly #events = new Map<string, EventListing>()
+
+  constructor(key: VenueKey, file: string, feed: ReplayFeed) {
+    this.#key = key
+    this.#file = file
+    this.#feed = feed
+  }
+
+  async crawl(onPage: (page: CatalogPage) => void | Promise<void>): Promise<void> {
+    this.#feed.noteCrawl('begun')
+    for await (const line of linesOf(this.#file)) {
+      if (line.kind !== 'catalog' || line.venue !== this.#key) continue
+      for (const market of line.page.markets) this.#markets.set(market.nativeId, market)
+      for (const event of line.page.events) this.#events.set(event.nativeId, event)
+      await onPage(line.page)
+    }
+    this.#feed.noteCrawl('done')
+  }
+
+  /** A recording knows nothing newer. */
+  async refresh(): Promise<void> {}
+
+  async fetchMarkets(ids: readonly NativeMarketId[]): Promise<CatalogPage> {
+    const markets: MarketListing[] = []
+    const events = new Set<EventListing>()
+    for (const id of ids) {
+      const market = this.#markets.get(id)
+      if (market === undefined) continue
+      markets.push(market)
+      const event = market.event === null ? undefined : this.#events.get(market.event)
+      if (event !== undefined) events.add(event)
+    }
+    return { markets, events: [...events] }
+  }
+}
+
+class ReplayFeed implements VenueFeed {
+  readonly #parts: VenueParts
+  readonly #tape: { key: VenueKey; file: string; player: Player; speed: number | 'max' }
+  readonly #stopping = new AbortController()
+  #isStarted = false
+  #hasWatched = false
+  #crawl: 'none' | 'begun' | 'done' = 'none'
+  #playing: Promise<void> | null = null
+  #isRunning = false
+  #lastDataAtMs: TimeMs | null = null
+  #isPaused = false
+
+  constructor(
+    parts: VenueParts,
+    tape: { key: VenueKey; file: string; player: Player; speed: number | 'max' },
+  ) {
+    this.#parts = parts
+    this.#tape = tape
+  }
+
+  start(): void {
+    this.#isStarted = true
+    this.#playWhenReady()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#playing
+  }
+
+  watch(markets: readonly WatchedMarket[]): void {
+    this.#tape.player.watch(markets)
+    if (this.#hasWatched) return
+    this.#hasWatched = true
+    this.#parts.clock.after(CRAWL_WAIT_MS, () => this.#playWhenReady())
+  }
+
+  unwatch(ids: readonly NativeMarketId[]): void {
+    this.#tape.player.unwatch(ids)
+  }
+
+  /** A tape is one: it stands still unless all of it is read. */
+  read(what: Readable): void {
+    this.#isPaused = what !== 'all'
+  }
+
+  /** There is no connection, and nothing waits. */
+  reconnect(): void {}
+
+  /** A replay cannot ask; the recording holds the snapshots that were asked for at its time. */
+  resync(): void {}
+
+  /** Nothing before the recording and nothing missed in it can be had: all of the range is lost. */
+  async fetchTrades(range: { toMs: TimeMs }): Promise<TradesRead> {
+    return { completeFromMs: range.toMs, doubt: null, newestMs: null }
+  }
+
+  health(): FeedHealth {
+    return {
+      connectionsOpen: this.#isRunning ? 1 : 0,
+      connectionsWanted: 1,
+      lastDataAtMs: this.#lastDataAtMs,
+      lastSignAtMs: this.#lastDataAtMs,
+      bookDelayMs: 0,
+      tradesSource: null,
+    }
+  }
+
+  /** A tape is one, and holds every connection's messages in order. */
+  bookHeardMs(): TimeMs | null {
+    return this.#lastDataAtMs
+  }
+
+  /** The catalogue is being read: what is played meanwhile would find no markets. */
+  noteCrawl(state: 'begun' | 'done'): void {
+    this.#crawl = state
+    this.#playWhenReady()
+  }
+
+  #playWhenReady(): void {
+    if (!this.#isStarted || this.#playing !== null || this.#stopping.signal.aborted) return
+    const isReady = this.#crawl === 'done' || (this.#crawl === 'none' && this.#hasWatched)
+    if (!isReady) return
+    this.#playing = this.#play().catch((error: unknown) => {
+      this.#parts.log.error({ err: error }, 'the recording could not be played')
+    })
+  }
+
+  async #play(): Promise<void> {
+    const { key, file, player, speed } = this.#tape
+    const { clock, log } = this.#parts
+    const { signal } = this.#stopping
+    // The reader of the crawl watches its markets in this turn; the tape begins after it.
+    await nextTurn()
+    let beganAtMs = 0
+    let firstMs: TimeMs | null = null
+    let frameCount = 0
+    this.#isRunning = true
+    if (!signal.aborted) this.#tell('feedUp', 'the recording begins')
+    for await (const line of linesOf(file)) {
+      if (signal.aborted) return
+      if (line.kind === 'unreadable')
+        log.warn({ reason: line.reason }, 'a recorded line was skipped')
+      if (line.kind !== 'frame') continue
+      const { frame, venue, stream } = line
+      // Both venues count from the first frame of either, so that they keep their distance.
+      if (firstMs === null) {
+        firstMs = frame.receivedAtMs
+        beganAtMs = clock.monotonicMs()
+      }
+      if (venue !== key) continue
+      if (speed !== 'max') {
+        const dueMs = beganAtMs + (frame.receivedAtMs - firstMs) / speed
+        const waitMs = dueMs - clock.monotonicMs()
+        if (waitMs > 1) await pause(clock, waitMs, signal)
+        if (signal.aborted) return
+      }
+      frameCount += 1
+      if (frameCount % FRAMES_PER_TURN === 0) await nextTurn()
+      while (this.#isPaused && !signal.aborted) await pause(clock, PAUSED_MS, signal)
+      if (signal.aborted) return
+      this.#lastDataAtMs = clock.nowMs()
+      player.take(frame, stream)
+    }
+    this.#isRunning = false
+    if (!signal.aborted) this.#tell('feedDown', 'the recording has ended')
+    log.info({ venue: key, frameCount }, 'the recording has ended')
+  }
+
+  #tell(kind: 'feedUp' | 'feedDown', reason: string): void {
+    const nowMs = this.#parts.clock.nowMs()
+    for (const stream of ['books', 'trades'] as const) {
+      const connection = stream === 'trades' ? 0 : 1
+      const about = { kind, stream, connection, outcomes: [], reason, sinceMs: null }
+      this.#parts.emit(feedEvent(nowMs, { venue: this.#tape.key, ...about }))
+    }
+  }
+}
+
+async function* linesOf(file: string): AsyncGenerator<RecordedLine> {
+  const input = createReadStream(file, { encoding: 'utf8' })
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+  try {
+    for await (const line of lines) if (line !== '') yield parseLine(line)
+  } finally {
+    lines.close()
+    input.destroy()
+  }
+}

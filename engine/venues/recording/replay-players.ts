@@ -1,0 +1,196 @@
+// A recorded frame goes through the same parser and mapper as a live one: one player per venue, made
+// of the venue's own parts without its sockets. Upholds REPLAY4.
+
+import type { FeedEvent, VenueEvent } from '../../events.ts'
+import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../ids.ts'
+import type { TimeMs } from '../../units.ts'
+import type { DriftTally } from '../drift/drift.ts'
+import type { RawFrame } from '../feed.ts'
+import { parseOrderbookRow, parseTradeRow, rowsOf } from '../kalshi/catalog/rows.ts'
+import { KALSHI } from '../kalshi/facts.ts'
+import { mapMessage, mapTrade } from '../kalshi/map.ts'
+import { KalshiStream } from '../kalshi/stream.ts'
+import { type MarketTrack, Tracks } from '../polymarket/book/tracks.ts'
+import { POLYMARKET } from '../polymarket/facts.ts'
+import { PolymarketMap } from '../polymarket/map.ts'
+import { parseActivity, parseFrame } from '../polymarket/parse.ts'
+import { readTrade, TradeLedger } from '../polymarket/trades/trades.ts'
+import { Tally } from '../tally.ts'
+import type { VenueParts, WatchedMarket } from '../venue.ts'
+
+/** Turns recorded frames of one venue into its events. */
+export interface Player {
+  watch(markets: readonly WatchedMarket[]): void
+  unwatch(ids: readonly NativeMarketId[]): void
+  take(frame: RawFrame, stream: string): void
+}
+
+/** Throws an Error for a venue that no recording has. */
+export function openPlayer(venue: VenueKey, parts: VenueParts, drift: DriftTally): Player {
+  if (venue === POLYMARKET.key) return new PolymarketPlayer(parts, drift)
+  if (venue === KALSHI.key) return new KalshiPlayer(parts, drift)
+  throw new Error(`no recording has venue ${venue}`)
+}
+
+class KalshiPlayer implements Player {
+  readonly #parts: VenueParts
+  readonly #tally: Tally
+  readonly #watched = new Set<string>()
+  /** One per recorded connection: each numbers its subscriptions for itself. */
+  readonly #streams = new Map<string, KalshiStream>()
+
+  constructor(parts: VenueParts, drift: DriftTally) {
+    this.#parts = parts
+    this.#tally = new Tally({ ...parts, venue: 'b', drift })
+  }
+
+  watch(markets: readonly WatchedMarket[]): void {
+    for (const market of markets) this.#watched.add(market.nativeId)
+  }
+
+  unwatch(ids: readonly NativeMarketId[]): void {
+    for (const id of ids) this.#watched.delete(id)
+  }
+
+  take(frame: RawFrame, stream: string): void {
+    if (stream === 'rest_books') this.#takeBooks(frame)
+    else if (stream === 'rest_trades') this.#takeTrades(frame)
+    else this.#streamOf(frame.connection, stream).take(frame)
+  }
+
+  #streamOf(connection: number, name: string): KalshiStream {
+    const key = `${name} ${connection}`
+    let stream = this.#streams.get(key)
+    if (stream === undefined) {
+      stream = this.#makeStream(connection, name === 'trades' ? 'trades' : 'books')
+      this.#streams.set(key, stream)
+    }
+    return stream
+  }
+
+  #makeStream(connection: number, name: 'books' | 'trades'): KalshiStream {
+    const { emit } = this.#parts
+    const tickersOf = new Map<number, Set<OutcomeId>>()
+    const tickersOn = (sid: number | null): readonly OutcomeId[] =>
+      sid === null
+        ? [...tickersOf.values()].flatMap((tickers) => [...tickers])
+        : [...(tickersOf.get(sid) ?? [])]
+    const tellGap = (outcomes: readonly OutcomeId[], sinceMs: TimeMs | null) =>
+      emit(this.#gap({ stream: name, connection, outcomes, sinceMs }))
+    return new KalshiStream(
+      {
+        emit,
+        onReply: () => {},
+        onGap: (sid, sinceMs) => tellGap(tickersOn(sid), sinceMs),
+        onLost: (sid, ticker, sinceMs) =>
+          tellGap(ticker === null ? tickersOn(sid) : [outcomeId(ticker)], sinceMs),
+        accepts: (message) => message.kind === 'trade' || this.#watched.has(message.ticker),
+        onMapped: (message) => {
+          if (message.kind !== 'orderbookSnapshot') return
+          const tickers = tickersOf.get(message.sid) ?? new Set<OutcomeId>()
+          tickersOf.set(message.sid, tickers.add(outcomeId(message.ticker)))
+        },
+      },
+      this.#tally,
+    )
+  }
+
+  #gap(gap: Pick<FeedEvent, 'stream' | 'connection' | 'outcomes' | 'sinceMs'>): VenueEvent {
+    const nowMs = this.#parts.clock.nowMs()
+    const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+    return { kind: 'feedGap', venue: 'b', ...times, ...gap, reason: 'gap in the recording' }
+  }
+
+  #takeBooks({ text, receivedAtMs }: RawFrame): void {
+    for (const row of rowsOf(jsonOf(text), 'orderbooks')) {
+      const book = parseOrderbookRow(row)
+      if (book.kind === 'rejected') this.#tally.rejected(book.reason, text)
+      else if (this.#watched.has(book.ticker)) {
+        const refusal = mapMessage(book, receivedAtMs, this.#parts.emit)
+        if (refusal === null) this.#tally.mapped(book.kind)
+        else this.#tally.refused(refusal, text)
+      }
+    }
+  }
+
+  #takeTrades({ text, receivedAtMs }: RawFrame): void {
+    // Newest first on the wire; emitted in the order in which they happened.
+    for (const row of [...rowsOf(jsonOf(text), 'trades')].reverse()) {
+      const message = parseTradeRow(row)
+      const trade = message.kind === 'trade' ? mapTrade(message, receivedAtMs, 'stream') : message
+      if (trade.kind === 'trade') this.#parts.emit(trade)
+      else this.#tally.refused(trade, text)
+    }
+  }
+}
+
+class PolymarketPlayer implements Player {
+  readonly #tally: Tally
+  readonly #tracks = new Tracks()
+  readonly #map: PolymarketMap
+  readonly #ledger: TradeLedger
+
+  constructor(parts: VenueParts, drift: DriftTally) {
+    const { emit, log, metrics } = parts
+    this.#tally = new Tally({ venue: 'a', log, metrics, drift })
+    this.#map = new PolymarketMap({
+      tracks: this.#tracks,
+      emit,
+      onRejected: (reason, track: MarketTrack | null) =>
+        this.#tally.rejected(reason, track?.nativeId ?? ''),
+      // A replay has no venue that could send a fresh book.
+      onBook: () => {},
+      onLastTrade: () => {},
+      onTick: () => {},
+      onFees: () => {},
+    })
+    this.#ledger = new TradeLedger({ emit, onSuspicion: () => {} })
+  }
+
+  watch(markets: readonly WatchedMarket[]): void {
+    for (const market of markets) this.#tracks.add(market)
+  }
+
+  unwatch(ids: readonly NativeMarketId[]): void {
+    for (const id of ids) this.#tracks.remove(id)
+  }
+
+  take(frame: RawFrame, stream: string): void {
+    if (stream === 'trades') this.#takeActivity(frame)
+    else this.#takeBooks(frame)
+  }
+
+  #takeBooks(frame: RawFrame): void {
+    const parsed = parseFrame(frame.text)
+    if (parsed.kind !== 'messages') return
+    for (const message of parsed.messages) {
+      if (message.kind === 'rejected') {
+        this.#tally.rejected(message.reason, frame.text)
+        continue
+      }
+      const fate = this.#map.map(message, frame.receivedAtMs)
+      if (fate === 'mapped') this.#tally.mapped(message.kind)
+      else if (fate !== 'rejected') this.#tally.ignored(fate)
+    }
+  }
+
+  #takeActivity(frame: RawFrame): void {
+    const parsed = parseActivity(frame.text)
+    if (parsed.kind === 'rejected') return this.#tally.rejected(parsed.reason, frame.text)
+    if (parsed.kind !== 'activity') return
+    const { kind, row: wire } = parsed.message
+    const row = readTrade(wire)
+    if (typeof row === 'string') return this.#tally.rejected(row, frame.text)
+    this.#tally.mapped(kind)
+    if (kind === 'matched') this.#ledger.addMatched(row, frame.receivedAtMs)
+    else this.#ledger.addParticipant(row, frame.receivedAtMs)
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

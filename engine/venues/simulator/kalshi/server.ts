@@ -1,0 +1,129 @@
+// The simulated venue b: one port that speaks Kalshi's REST under /trade-api/v2 and its stream at
+// /trade-api/ws/v2. Only wiring: guards, upgrade, heartbeat, stop. Not for: what anything answers.
+// Upholds SIMK1 (the handshake is signed), SIMK22 (rate limit), SIMK7 (heartbeat), SIMK23.
+
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Clock } from '../../../clock.ts'
+import type { Log } from '../../../process/log.ts'
+import type { Random } from '../../../random.ts'
+import type { Faults } from '../faults.ts'
+import type { World } from '../model.ts'
+import {
+  type RestAnswer,
+  type RestRequest,
+  RestServer,
+  refuseUpgrade,
+  TokenBucket,
+} from '../rest.ts'
+import { KalshiKeys, unauthorized } from './auth.ts'
+import { addCandleRoutes } from './candle-routes.ts'
+import { methodNotAllowed, notFound, tooManyRequests } from './errors.ts'
+import { addExchangeRoutes } from './exchange.ts'
+import { addFeeRoutes } from './fee-routes.ts'
+import { Halts } from './halts.ts'
+import { KalshiRest } from './rest.ts'
+import { KalshiStream } from './stream.ts'
+import { KalshiConnection } from './ws.ts'
+
+const REST_PREFIX = '/trade-api/v2'
+const STREAM_PATH = '/trade-api/ws/v2'
+/** The Basic tier: 200 tokens a second, two seconds' worth at once, 10 tokens a request. */
+const TOKENS_PER_SECOND = 200
+const TOKENS_MAX = 400
+const TOKENS_PER_REQUEST = 10
+const PING_PERIOD_MS = 10_000
+const PONG_LIMIT_MS = 30_000
+/** A subscribe command may name every market of a large world. */
+const COMMAND_BYTES_MAX = 16 * 1024 * 1024
+
+interface KalshiServerOptions {
+  readonly world: World
+  readonly faults: Faults
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  /** Key id → public key PEM. */
+  readonly keys: ReadonlyMap<string, string>
+  /** Which part of the exchange stands still; without it, drawn here, and the world goes on. */
+  readonly halts?: Halts
+}
+
+/** Starts the venue; resolves when it listens, rejects when the port is taken. */
+export async function startKalshiServer(
+  options: KalshiServerOptions,
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const { world, faults, clock, log, random } = options
+  const halts = options.halts ?? new Halts({ faults, random })
+  const keys = new KalshiKeys(options.keys)
+  const stream = new KalshiStream({ world, clock })
+  const rest = new RestServer({
+    faults,
+    log,
+    hooks: { guard: guard(keys, clock), notFound, methodNotAllowed, rateLimited: tooManyRequests },
+  })
+  new KalshiRest({ world, stream }).add(rest, REST_PREFIX)
+  addCandleRoutes(rest, REST_PREFIX, world)
+  addExchangeRoutes(rest, REST_PREFIX, { nowMs: () => world.nowMs(), halts })
+  addFeeRoutes(rest, REST_PREFIX, world)
+
+  const connections = new Set<KalshiConnection>()
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: COMMAND_BYTES_MAX })
+  const open = (socket: WebSocket, raw: Duplex) => {
+    const connection = new KalshiConnection({ world, stream, faults, clock, socket, raw })
+    connections.add(connection)
+    socket.on('close', () => connections.delete(connection))
+  }
+  rest.upgrade(STREAM_PATH, (request: IncomingMessage, raw, head) => {
+    const { headers } = request
+    const caller = keys.caller({ method: 'GET', path: STREAM_PATH, headers })
+    if (caller.kind === 'key') {
+      sockets.handleUpgrade(request, raw, head, (socket) => open(socket, raw))
+    } else {
+      const reason = caller.kind === 'refused' ? caller.reason : 'MISSING_HEADERS'
+      refuseUpgrade(raw, unauthorized(reason))
+    }
+  })
+  const stopHeartbeat = clock.every(PING_PERIOD_MS, () => {
+    for (const connection of connections) connection.heartbeat(PONG_LIMIT_MS)
+  })
+  const stopTicks = clock.every(1_000, () => {
+    for (const connection of connections) connection.tick()
+    stream.tick()
+    halts.draw(world.nowMs())
+  })
+  const stop = async (): Promise<void> => {
+    stopHeartbeat()
+    stopTicks()
+    stream.stop()
+    for (const connection of connections) connection.close()
+    sockets.close()
+    await rest.stop()
+  }
+  try {
+    return { port: await rest.listen(options.host, options.port), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Checks headers that were sent, then the caller's token bucket; anonymous callers share one. */
+function guard(keys: KalshiKeys, clock: Clock): (request: RestRequest) => RestAnswer | null {
+  const buckets = new Map<string, TokenBucket>()
+  return (request) => {
+    const caller = keys.caller(request)
+    if (caller.kind === 'refused') return unauthorized(caller.reason)
+    const name = caller.kind === 'key' ? `key ${caller.keyId}` : 'anonymous'
+    let bucket = buckets.get(name)
+    if (bucket === undefined) {
+      bucket = new TokenBucket({ clock, capacity: TOKENS_MAX, perSecond: TOKENS_PER_SECOND })
+      buckets.set(name, bucket)
+    }
+    return bucket.take(TOKENS_PER_REQUEST) ? null : tooManyRequests()
+  }
+}

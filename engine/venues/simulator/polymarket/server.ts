@@ -1,0 +1,221 @@
+// The simulated venue a: four listeners (Gamma, CLOB with the market channel, Data, RTDS) over one invented
+// world. Not for: any rule of theirs, which the polymarket-*.ts beside it hold.
+// Upholds SIMPM37 to SIMPM39.
+
+import type { Clock } from '../../../clock.ts'
+import type { Log } from '../../../process/log.ts'
+import type { Random } from '../../../random.ts'
+import type { Faults } from '../faults.ts'
+import type { SimWallets, World } from '../model.ts'
+import {
+  json,
+  jsonText,
+  plainText,
+  type RestAnswer,
+  type RestHooks,
+  type RestRequest,
+  RestServer,
+  TokenBucket,
+} from '../rest.ts'
+import { WalletLedgers } from '../world/wallet-ledgers.ts'
+import { addClobRoutes } from './clob.ts'
+import { DataV2, unknownPath } from './envelope.ts'
+import { addGammaRoutes } from './gamma.ts'
+import { addLeaderboard } from './leaderboard.ts'
+import { addMarketFigures } from './market-figures.ts'
+import { MarketChannel } from './market-ws.ts'
+import { addPriceHistory } from './past-prices.ts'
+import { Rtds } from './rtds.ts'
+import { addTrades } from './trade-routes.ts'
+import { addWalletRoutes } from './wallet-routes.ts'
+
+interface PolymarketPorts {
+  readonly gamma: number
+  readonly clob: number
+  readonly data: number
+  readonly rtds: number
+}
+
+interface PolymarketServerOptions {
+  readonly world: World
+  /** What wallets did; without it, ledgers of the server's own, from its start on. */
+  readonly wallets?: SimWallets
+  readonly faults: Faults
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly host: string
+  /** 0 for any free port. */
+  readonly ports: PolymarketPorts
+  /** Answers GET /sim/state on the Gamma port. */
+  readonly state: (query: URLSearchParams) => unknown
+  /** Whether requests beyond the venue's own rates are refused with 429; default true. */
+  readonly isRateLimited?: boolean
+  /** Seconds after which the activity stream ends; null or absent: never. */
+  readonly activityEndsS?: number | null
+  /** What answers on a path of Data API v1 under the fault `v1_retired`; 410 with JSON unless said. */
+  readonly retirement?: Retirement
+}
+
+export interface PolymarketServer {
+  readonly ports: PolymarketPorts
+  /** Open connections of the two streams. */
+  readonly connectionCounts: () => { readonly market: number; readonly rtds: number }
+  stop(): Promise<void>
+}
+
+/** Starts all four listeners; rejects when a port is taken, leaving none open. */
+export async function startPolymarketServer(
+  options: PolymarketServerOptions,
+): Promise<PolymarketServer> {
+  const { world, faults, clock, log, host } = options
+  const listener = (limits: readonly RateLimit[]) => {
+    const isLimited = options.isRateLimited ?? true
+    return new RestServer({ faults, log, hooks: hooksWith(isLimited ? limits : [], clock) })
+  }
+  const gamma = listener(GAMMA_LIMITS)
+  const clob = listener(CLOB_LIMITS)
+  const data = listener(DATA_LIMITS)
+  const rtds = listener([])
+  const market = new MarketChannel({ world, faults, clock, log })
+  const activityEndsS = options.activityEndsS ?? null
+  const activity = new Rtds({ world, faults, clock, log }, activityEndsS)
+  const { wallets, stopLedgers } = walletsOf(options)
+  addGammaRoutes(gamma, { world, wallets, clock, state: options.state })
+  addClobRoutes(clob, { world, clock })
+  const dataV2 = new DataV2(data, { faults, nowMs: () => world.nowMs() })
+  for (const add of [addTrades, addMarketFigures, addWalletRoutes, addLeaderboard]) {
+    add(dataV2, { world, wallets })
+  }
+  addPriceHistory(dataV2, world)
+  addRetiredPaths(data, () =>
+    faults.strikes('v1_retired') ? RETIREMENTS[options.retirement ?? 'gone'] : NOT_FOUND,
+  )
+  clob.upgrade('/ws/market', market.sockets.accept)
+  rtds.upgrade('*', activity.sockets.accept)
+  const stop = async () => {
+    market.stop()
+    activity.stop()
+    stopLedgers()
+    await Promise.all([gamma, clob, data, rtds].map((server) => server.stop()))
+  }
+  try {
+    const ports = {
+      gamma: await gamma.listen(host, options.ports.gamma),
+      clob: await clob.listen(host, options.ports.clob),
+      data: await data.listen(host, options.ports.data),
+      rtds: await rtds.listen(host, options.ports.rtds),
+    }
+    const connectionCounts = () => ({
+      market: market.sockets.count,
+      rtds: activity.sockets.count,
+    })
+    return { ports, connectionCounts, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Paths of Data API v1, each also under `/v1`. `/v1/accounting/snapshot` is not here: the venue keeps it. */
+const RETIRED_PATHS = [
+  ...['trades', 'activity', 'positions', 'closed-positions', 'market-positions', 'value', 'traded'],
+  ...['oi', 'holders', 'live-volume', 'leaderboard', 'builders/leaderboard', 'builders/volume'],
+]
+const NOT_FOUND = json({ error: 'not found' }, 404)
+/** The ways in which a retired path may answer. */
+const RETIREMENTS = {
+  gone: json({ error: 'this version of the API has been retired, use /v2' }, 410),
+  missing: NOT_FOUND,
+  moved: { ...plainText('', 308), headers: { location: '/v2/openapi.json' } },
+  page: {
+    status: 200,
+    contentType: 'text/html; charset=utf-8',
+    body: '<!DOCTYPE html>\n<title>Retired</title>\n<p>This API has moved.</p>\n',
+  },
+  empty: jsonText(''),
+} satisfies Record<string, RestAnswer>
+export type Retirement = keyof typeof RETIREMENTS
+
+function addRetiredPaths(data: RestServer, answer: () => RestAnswer): void {
+  for (const path of RETIRED_PATHS) {
+    data.get(`/${path}`, answer)
+    data.get(`/v1/${path}`, answer)
+  }
+}
+
+function walletsOf(options: PolymarketServerOptions): {
+  readonly wallets: SimWallets
+  readonly stopLedgers: () => void
+} {
+  if (options.wallets !== undefined) return { wallets: options.wallets, stopLedgers: () => {} }
+  const ledgers = new WalletLedgers({ world: options.world })
+  return { wallets: ledgers, stopLedgers: () => ledgers.stop() }
+}
+
+/**
+ * Requests in ten seconds on paths that begin so; `paths` empty means all
+ * (engine/venues/polymarket/README.md, Limits).
+ */
+interface RateLimit {
+  readonly paths: readonly string[]
+  readonly requests: number
+}
+
+const WINDOW_S = 10
+const GAMMA_LIMITS: readonly RateLimit[] = [
+  { paths: [], requests: 4_000 },
+  { paths: ['/events'], requests: 500 },
+  { paths: ['/markets'], requests: 300 },
+  { paths: ['/events', '/markets'], requests: 900 },
+  { paths: ['/tags'], requests: 200 },
+  { paths: ['/public-search'], requests: 350 },
+]
+const CLOB_LIMITS: readonly RateLimit[] = [
+  { paths: [], requests: 9_000 },
+  ...['/book', '/price', '/midpoint'].map((path) => ({ paths: [path], requests: 1_500 })),
+  ...['/books', '/prices', '/midpoints'].map((path) => ({ paths: [path], requests: 500 })),
+  { paths: ['/prices-history'], requests: 1_000 },
+  { paths: ['/tick-size'], requests: 200 },
+]
+const DATA_LIMITS: readonly RateLimit[] = [
+  { paths: [], requests: 800 },
+  { paths: ['/v2/trades'], requests: 300 },
+  { paths: ['/v2/positions'], requests: 200 },
+  { paths: ['/v2/activity'], requests: 200 },
+]
+
+function hooksWith(limits: readonly RateLimit[], clock: Clock): RestHooks {
+  const buckets = limits.map((limit) => ({
+    paths: limit.paths,
+    bucket: new TokenBucket({
+      clock,
+      capacity: limit.requests,
+      perSecond: limit.requests / WINDOW_S,
+    }),
+  }))
+  const rateLimited = () => json({ error: 'Too Many Requests' }, 429)
+  return {
+    guard: (request) => {
+      for (const { paths, bucket } of buckets) {
+        if (covers(paths, request) && !bucket.take()) return rateLimited()
+      }
+      return null
+    },
+    rateLimited,
+    notFound: ({ path }) => {
+      return isV2(path) ? unknownPath(404, path) : NOT_FOUND
+    },
+    methodNotAllowed: ({ path }) => {
+      return isV2(path) ? unknownPath(405, path) : plainText('Method Not Allowed', 405)
+    },
+  }
+}
+
+const isV2 = (path: string): boolean => path.startsWith('/v2/')
+
+// A whole first segment: `/book` does not cover `/books`.
+function covers(paths: readonly string[], request: RestRequest): boolean {
+  if (paths.length === 0) return true
+  return paths.some((path) => request.path === path || request.path.startsWith(`${path}/`))
+}

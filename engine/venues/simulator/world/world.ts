@@ -1,0 +1,497 @@
+// The invented world in motion: which markets exist and in what state, which of them something
+// happens to, and how often. Listeners get every change synchronously, in order; the clock and
+// the random stream come from outside, so that a seed, a start and a clock replay a run.
+// Not for: words (calendar.ts), prices (fair-price.ts), orders (order-flow.ts), wire forms (servers).
+// Upholds SIMWORLD5 to SIMWORLD9, SIMWORLD11 and SIMKEEP3.
+
+import type { Clock } from '../../../clock.ts'
+import { nativeMarketId } from '../../../ids.ts'
+import { legacyEnding } from '../../../position-ids.ts'
+import type { Random } from '../../../random.ts'
+import { type TimeMs, timeMs } from '../../../units.ts'
+import type { Calendar, PlannedEvent } from '../calendar.ts'
+import type { Faults } from '../faults.ts'
+import type {
+  SimEvent,
+  SimMarket,
+  SimPairKind,
+  SimTrade,
+  SimVenue,
+  SimWallet,
+  World,
+  WorldChange,
+} from '../model.ts'
+import { ActivityTree } from './activity-tree.ts'
+import { BookFaults, WITHDRAWN_MS, type Withdrawal } from './book-faults.ts'
+import { DueList } from './due-list.ts'
+import { fairPricesOf } from './fair-price.ts'
+import { Gaps, type SimGap } from './gaps.ts'
+import { endTrading, LIFE, nextMomentMs } from './lifecycle.ts'
+import { LiveMarket } from './live-market.ts'
+import { migratedOf } from './migrated-market.ts'
+import { OrderFlow } from './order-flow.ts'
+import { inventPast } from './past.ts'
+import { RunIds } from './run-ids.ts'
+import { TradeTape } from './trade-tape.ts'
+import { Trading } from './trading.ts'
+import { WalletPool } from './wallets.ts'
+
+/** A step does at most this much of the flow; the world keeps to wall-clock time and forgets the rest. */
+const FLOW_MS_MAX = 250
+const SECOND_MS = 1_000
+/** How long an event is still listed after its last market resolved. */
+const LISTED_AFTER_MS = 2 * 86_400_000
+
+/** The opposite of a question is worth what the question leaves of a dollar. */
+const ASKS_THE_SAME: ReadonlySet<SimPairKind> = new Set(['same', 'opposite_side'])
+
+type Due =
+  | { readonly kind: 'next'; readonly market: LiveMarket }
+  | { readonly kind: 'restore'; readonly withdrawal: Withdrawal }
+  | { readonly kind: 'drop'; readonly event: SimEvent }
+
+/** What the world needs of the calendar. */
+export type Plan = Pick<Calendar, 'eventsAt' | 'createdBetween' | 'eventNumbered' | 'teams'>
+
+/** The runs of the world before this one. */
+export interface EarlierRuns {
+  readonly bornMs: TimeMs
+  readonly lastStartedMs: TimeMs
+}
+
+/** The world behind both simulated venues. `step` must be called, every 20 ms or so. */
+export class SimulatedWorld implements World {
+  readonly seed: number
+  readonly startedMs: TimeMs
+  /** The world's first start; this run's unless there were others. */
+  readonly bornMs: TimeMs
+  /** All wallets of the world, by number. */
+  readonly wallets: readonly SimWallet[]
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #plan: Plan
+  readonly #messagesPerMs: number
+  readonly #trading: Trading
+  readonly #flow: OrderFlow
+  readonly #faults: BookFaults
+  readonly #gaps: Gaps
+  readonly #isHalted: (market: SimMarket) => boolean
+  readonly #open = new ActivityTree<LiveMarket>()
+  readonly #due = new DueList<Due>()
+  readonly #markets = { a: new Map<string, LiveMarket>(), b: new Map<string, LiveMarket>() }
+  readonly #events = { a: new Map<string, SimEvent>(), b: new Map<string, SimEvent>() }
+  readonly #marketsByToken = new Map<string, LiveMarket>()
+  /** Arrays of the maps' values, made when asked for and void once something is added or dropped. */
+  readonly #listed: {
+    a: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
+    b: { markets: readonly SimMarket[]; events: readonly SimEvent[] } | null
+  } = { a: null, b: null }
+  /** Markets of trades that are kept longer than the market is listed. */
+  readonly #unlisted = new Map<string, LiveMarket>()
+  readonly #tapes: { readonly a: TradeTape; readonly b: TradeTape }
+  #listeners: readonly ((change: WorldChange) => void)[] = []
+  #messagesDue = 0
+  #flowedToMs: TimeMs
+  #plannedToMs: TimeMs
+  #sweptSecond: number
+  /** Only the flow pays for its messages: a thousand books closing at once must not silence it. */
+  #isMetered = false
+  #isPaused = false
+
+  constructor(options: {
+    seed: number
+    messagesPerSecond: number
+    plan: Plan
+    faults: Faults
+    clock: Clock
+    random: Random
+    earlier?: EarlierRuns | null
+    /** Planned price gaps a minute; none unless said. */
+    gapsPerMinute?: number
+    /** Whether a market stands still, with all its orders. */
+    isHalted?: (market: SimMarket) => boolean
+  }) {
+    const { seed, clock, random } = options
+    const earlier = options.earlier ?? null
+    this.seed = seed
+    this.#clock = clock
+    this.#random = random
+    this.#plan = options.plan
+    this.#isHalted = options.isHalted ?? (() => false)
+    this.#messagesPerMs = options.messagesPerSecond / SECOND_MS
+    const nowMs = clock.nowMs()
+    // Ids carry the start: two runs never share one, even when the clock was set back.
+    this.startedMs = timeMs(Math.max(nowMs, (earlier?.lastStartedMs ?? 0) + 1))
+    this.bornMs = earlier?.bornMs ?? this.startedMs
+    this.#flowedToMs = nowMs
+    this.#plannedToMs = nowMs
+    this.#sweptSecond = Math.floor(nowMs / SECOND_MS)
+    const forget = (market: SimMarket, count: number): void => {
+      const { venue, nativeId } = market.listing
+      const live = this.#markets[venue].get(nativeId) ?? this.#unlisted.get(nativeId)
+      live?.forgetTrades(count)
+    }
+    this.#tapes = { a: new TradeTape({ forget }), b: new TradeTape({ forget }) }
+    const ids = new RunIds({ seed, startedMs: this.startedMs })
+    const bornIds = new RunIds({ seed, startedMs: this.bornMs })
+    const wallets = new WalletPool({ ids: bornIds, random })
+    this.wallets = wallets.all
+    const tell = (change: WorldChange): void => this.#tell(change)
+    this.#trading = new Trading({ random, wallets, ids, tell })
+    this.#flow = new OrderFlow({ random, trading: this.#trading, tell })
+    this.#faults = new BookFaults({ faults: options.faults, tell })
+    this.#gaps = new Gaps({
+      ...{ seed, startedMs: this.startedMs, perMinute: options.gapsPerMinute ?? 0 },
+      ...{ flow: this.#flow, pairs: (asks) => this.#pairs(asks), events: () => this.#wholes() },
+    })
+    const planned = options.plan.eventsAt(nowMs).toSorted(byCreation)
+    for (const event of planned) this.#admit(event, null)
+  }
+
+  nowMs(): TimeMs {
+    return this.#clock.nowMs()
+  }
+
+  /** Invents trades and results of the days before the start and emits them to the listeners; before any step. */
+  livePast(): void {
+    const markets = { a: [...this.#markets.a.values()], b: [...this.#markets.b.values()] }
+    inventPast({
+      markets,
+      trading: this.#trading,
+      random: this.#random,
+      nowMs: this.startedMs,
+      tell: (change) => this.#tell(change),
+    })
+  }
+
+  step(): void {
+    if (this.#isPaused) return
+    const nowMs = this.#clock.nowMs()
+    if (nowMs - this.#plannedToMs >= SECOND_MS) {
+      const created = this.#plan.createdBetween(this.#plannedToMs, nowMs)
+      this.#plannedToMs = nowMs
+      for (const event of created) this.#admit(event, nowMs)
+    }
+    for (let due = this.#due.takeDue(nowMs); due !== null; due = this.#due.takeDue(nowMs)) {
+      this.#happen(due, nowMs)
+    }
+    const second = Math.floor(nowMs / SECOND_MS)
+    if (second > this.#sweptSecond) {
+      this.#sweptSecond = second
+      this.#sweep(second, nowMs)
+    }
+    this.#gaps.step(nowMs)
+    this.#runFlow(nowMs)
+  }
+
+  /** The planned gaps that opened so far. */
+  get gaps(): readonly SimGap[] {
+    return this.#gaps.planned
+  }
+
+  /** Stops everything that moves, for exact comparisons; answers go on. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  /** Goes on from now; what should have happened meanwhile to statuses happens at the next step. */
+  resume(): void {
+    this.#isPaused = false
+    this.#flowedToMs = this.#clock.nowMs()
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  events(venue: SimVenue): readonly SimEvent[] {
+    return this.#lists(venue).events
+  }
+
+  markets(venue: SimVenue): readonly SimMarket[] {
+    return this.#lists(venue).markets
+  }
+
+  market(venue: SimVenue, nativeId: string): SimMarket | null {
+    return this.#markets[venue].get(nativeId) ?? this.#migrated(venue, nativeId)
+  }
+
+  /** A reading of all markets: such ids are seldom asked for. */
+  #migrated(venue: SimVenue, nativeId: string): SimMarket | null {
+    const ending = venue === 'a' ? legacyEnding(nativeMarketId(nativeId)) : null
+    if (ending === null) return null
+    const origin = this.markets('a').find(({ listing }) => listing.nativeId.endsWith(ending))
+    return origin === undefined ? null : migratedOf(origin)
+  }
+
+  /** Markets of the venue with at least one book read or event. */
+  *touchedMarkets(venue: SimVenue): IterableIterator<SimMarket> {
+    for (const market of this.#markets[venue].values()) if (market.isTouched) yield market
+  }
+
+  marketOfToken(token: string): { market: SimMarket; outcomeIndex: 0 | 1 } | null {
+    const market = this.#marketsByToken.get(token)
+    if (market === undefined) return null
+    return { market, outcomeIndex: market.listing.tokens[0] === token ? 0 : 1 }
+  }
+
+  event(venue: SimVenue, nativeId: string): SimEvent | null {
+    return this.#events[venue].get(nativeId) ?? null
+  }
+
+  trades(venue: SimVenue): readonly SimTrade[] {
+    return this.#tapes[venue].trades
+  }
+
+  /** How many of the venue's oldest trades of this run are no longer kept. */
+  forgottenTradeCount(venue: SimVenue): number {
+    return this.#tapes[venue].forgottenCount
+  }
+
+  /** All trades of the venue since then are kept. */
+  tradesFromMs(venue: SimVenue): TimeMs {
+    const oldest = this.forgottenTradeCount(venue) === 0 ? undefined : this.trades(venue)[0]
+    return timeMs(Math.max(this.bornMs, oldest?.atMs ?? 0))
+  }
+
+  /** A market of the world, also one that is no longer listed: its event is then planned again. Null: never was. */
+  marketOf(at: { venue: SimVenue; nativeId: string; eventNumber: number }): LiveMarket | null {
+    const listed = this.#markets[at.venue].get(at.nativeId) ?? this.#unlisted.get(at.nativeId)
+    if (listed !== undefined) return listed
+    const planned = this.#plan.eventNumbered(at.venue, at.eventNumber)
+    if (planned === null) return null
+    for (const market of this.#marketsOf(planned)) {
+      this.#unlisted.set(market.listing.nativeId, market)
+    }
+    return this.#unlisted.get(at.nativeId) ?? null
+  }
+
+  /** Adds a trade of an earlier run; the listeners do not get it. */
+  restoreTrade(market: LiveMarket, trade: SimTrade): void {
+    market.addTrade(trade)
+    this.#tapes[market.listing.venue].add(trade)
+  }
+
+  /** Lets the oldest `count` trades of a venue go. */
+  forgetTrades(venue: SimVenue, count: number): void {
+    this.#tapes[venue].drop(count)
+  }
+
+  /** Counts trades of earlier runs that are no longer kept. */
+  skipTrades(venue: SimVenue, count: number): void {
+    this.#tapes[venue].skip(count)
+  }
+
+  teams(): ReturnType<World['teams']> {
+    return this.#plan.teams()
+  }
+
+  onChange(listener: (change: WorldChange) => void): () => void {
+    // A new array each time: a listener that leaves during a change does not shift the others.
+    this.#listeners = [...this.#listeners, listener]
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener)
+    }
+  }
+
+  #isMoving(market: LiveMarket): boolean {
+    return market.slot >= 0 && !this.#isHalted(market)
+  }
+
+  /** The markets of each exclusive event of venue a that all trade and share their prices with no others. */
+  #wholes() {
+    const wholes: (readonly LiveMarket[])[] = []
+    for (const market of this.#markets.a.values()) {
+      const { event, linked } = market
+      const isWhole = event.isMutuallyExclusive && linked.length === event.markets.length
+      if (!isWhole || linked[0] !== market || linked.length < 2) continue
+      if (linked.every((one) => this.#isMoving(one))) wholes.push(linked)
+    }
+    return wholes
+  }
+
+  /** Pairs of some kinds of which both markets trade and are quoted. */
+  #pairs(asks: (kind: SimPairKind) => boolean) {
+    const pairs: { readonly a: LiveMarket; readonly b: LiveMarket }[] = []
+    const isMoving = (market: LiveMarket): boolean => this.#isMoving(market)
+    for (const a of this.#markets.a.values()) {
+      const { pair } = a.listing
+      if (pair === null || !asks(pair.kind) || !isMoving(a)) continue
+      const b = this.#markets.b.get(pair.otherNativeId)
+      if (b !== undefined && isMoving(b)) pairs.push({ a, b })
+    }
+    return pairs
+  }
+
+  #lists(venue: SimVenue): { markets: readonly SimMarket[]; events: readonly SimEvent[] } {
+    this.#listed[venue] ??= {
+      markets: [...this.#markets[venue].values()],
+      events: [...this.#events[venue].values()],
+    }
+    return this.#listed[venue]
+  }
+
+  /** Takes an event in; `nowMs` is null for those of the start, which are not emitted. */
+  #admit(planned: PlannedEvent, nowMs: TimeMs | null): void {
+    const { venue, nativeId } = planned.event
+    if (this.#events[venue].has(nativeId)) return
+    const markets = this.#marketsOf(planned)
+    const [first] = markets
+    if (first === undefined) return
+    const { event } = first
+    this.#events[venue].set(nativeId, event)
+    this.#listed[venue] = null
+    let resolvedMs = 0
+    for (const market of markets) {
+      const { listing } = market
+      if (nowMs !== null) market.status = 'unopened'
+      this.#markets[venue].set(listing.nativeId, market)
+      if (venue === 'a') for (const token of listing.tokens) this.#marketsByToken.set(token, market)
+      this.#link(market)
+      if (market.status === 'open') this.#join(market)
+      this.#await(market)
+      resolvedMs = Math.max(resolvedMs, listing.resolveMs)
+    }
+    this.#due.add(resolvedMs + LISTED_AFTER_MS, { kind: 'drop', event })
+    if (nowMs === null) return
+    for (const market of markets) this.#tell({ kind: 'created', market, atMs: nowMs })
+  }
+
+  #marketsOf(planned: PlannedEvent): readonly LiveMarket[] {
+    const markets: LiveMarket[] = []
+    const event: SimEvent = { ...planned.event, markets }
+    const fairs = fairPricesOf(this.seed, planned)
+    planned.markets.forEach((plan, index) => {
+      const fair = fairs[index]
+      if (fair === undefined) return
+      markets.push(new LiveMarket({ planned: plan, event, fair, around: this }))
+    })
+    if (event.isMutuallyExclusive) for (const market of markets) market.linked = markets
+    return markets
+  }
+
+  /** Joins a market to the others of its question, whose prices hang together from here on. */
+  #link(market: LiveMarket): void {
+    const { venue, pair } = market.listing
+    if (pair === null || !ASKS_THE_SAME.has(pair.kind)) return
+    const twin = this.#markets[venue === 'a' ? 'b' : 'a'].get(pair.otherNativeId)
+    if (twin === undefined || twin.linked === market.linked) return
+    const linked = [...new Set([...twin.linked, ...market.linked])]
+    for (const one of linked) one.linked = linked
+  }
+
+  #happen(due: Due, nowMs: TimeMs): void {
+    if (due.kind === 'next') {
+      this.#moveOn(due.market, nowMs)
+    } else if (due.kind === 'drop') {
+      this.#drop(due.event)
+    } else {
+      const { market } = due.withdrawal
+      this.#faults.restore(due.withdrawal, nowMs)
+      if (market.status !== 'open') return
+      this.#join(market)
+      this.#settle(market, nowMs)
+    }
+  }
+
+  #moveOn(market: LiveMarket, nowMs: TimeMs): void {
+    const life = LIFE[market.status]
+    if (life === null) return
+    if (market.status === 'open') {
+      this.#leave(market)
+      endTrading(market, nowMs, (change) => this.#tell(change))
+    }
+    market.status = life.next
+    market.updatedMs = nowMs
+    this.#tell({ kind: life.moment, market, atMs: nowMs })
+    if (life.next === 'open') {
+      this.#join(market)
+      this.#settle(market, nowMs)
+    }
+    this.#await(market)
+  }
+
+  #await(market: LiveMarket): void {
+    const momentMs = nextMomentMs(market)
+    if (momentMs !== null) this.#due.add(momentMs, { kind: 'next', market })
+  }
+
+  #join(market: LiveMarket): void {
+    if (market.slot < 0) market.slot = this.#open.add(market, market.listing.activity)
+  }
+
+  #leave(market: LiveMarket): void {
+    if (market.slot >= 0) this.#open.remove(market.slot)
+    market.slot = -1
+  }
+
+  #drop(event: SimEvent): void {
+    const { venue } = event
+    this.#listed[venue] = null
+    this.#events[venue].delete(event.nativeId)
+    for (const { listing } of event.markets) {
+      this.#markets[venue].delete(listing.nativeId)
+      for (const token of listing.tokens) this.#marketsByToken.delete(token)
+    }
+  }
+
+  #sweep(second: number, nowMs: TimeMs): void {
+    for (const withdrawal of this.#faults.sweep(this.#open, second, nowMs)) {
+      this.#leave(withdrawal.market)
+      this.#due.add(nowMs + WITHDRAWN_MS, { kind: 'restore', withdrawal })
+    }
+  }
+
+  /** Order flow for the time since the last step: a balance of messages, each action paying its own. */
+  #runFlow(nowMs: TimeMs): void {
+    const elapsedMs = Math.min(nowMs - this.#flowedToMs, FLOW_MS_MAX)
+    this.#flowedToMs = nowMs
+    if (elapsedMs <= 0) return
+    const balanceMax = FLOW_MS_MAX * this.#messagesPerMs
+    this.#messagesDue = Math.min(this.#messagesDue + elapsedMs * this.#messagesPerMs, balanceMax)
+    // Some actions come to nothing and cost nothing: the bound keeps a step finite all the same.
+    this.#isMetered = true
+    for (let tries = 100 + 4 * this.#messagesDue; this.#messagesDue > 0 && tries > 0; tries -= 1) {
+      const market = this.#open.draw(this.#random)
+      if (market === null) break
+      if (!this.#settle(market, nowMs)) continue
+      this.#flow.act(market, nowMs)
+    }
+    this.#isMetered = false
+  }
+
+  /**
+   * Before a market moves, no quote of any market linked to it is left that the fair price has passed: books of one
+   * question, or of one event, never offer more than they are worth together. False while one of them stands still.
+   */
+  #settle({ linked }: LiveMarket, nowMs: TimeMs): boolean {
+    if (linked.some((market) => market.gap?.isHeld === true || this.#isHalted(market))) return false
+    for (const market of linked) if (market.slot >= 0) this.#flow.settle(market, nowMs)
+    return true
+  }
+
+  #tell(change: WorldChange): void {
+    if (this.#isMetered) this.#messagesDue -= messageCost(change)
+    if (change.kind === 'trade') this.#tapes[change.market.listing.venue].add(change.trade)
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+function byCreation(left: PlannedEvent, right: PlannedEvent): number {
+  return left.event.createdMs - right.event.createdMs || left.event.number - right.event.number
+}
+
+/**
+ * What a change costs in venue stream messages, for a client subscribed to all: the rate setting counts these.
+ * Both streams of venue a, or the one of venue b, in the venues' own forms: Market channel and Activity stream of
+ * engine/venues/polymarket/README.md, Messages of engine/venues/kalshi/README.md. Lifecycle is not counted.
+ */
+export function messageCost(change: WorldChange): number {
+  const isPolymarket = change.market.listing.venue === 'a'
+  if (change.kind === 'levels') return isPolymarket ? 1 : change.changes.length
+  if (change.kind !== 'trade') return 0
+  // a: last_trade_price, the books of both tokens, orders_matched, a `trades` row a participant.
+  if (isPolymarket) return 1 + 2 + 1 + 1 + change.trade.makers.length
+  // b: the trade and a delta for each level.
+  return 1 + change.changes.length
+}

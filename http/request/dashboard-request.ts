@@ -1,0 +1,59 @@
+// What makes a request one of the dashboard's: the header `X-Dashboard`, which only its own page can send, and that the page is ours.
+// The session's cookie counts for such requests alone. A page of another origin cannot send the header without a
+// preflight, which never allows it; where the browser says from where a request comes (Sec-Fetch-Site, Origin), it must
+// be from here. SameSite=Strict alone would let in other ports of this host, which are the same site.
+// Not for: whom a token names (auth.ts). Upholds COOKIE1 to COOKIE6.
+
+import type { RequestHead } from './head.ts'
+
+const NAME = 'twinbook'
+/** Names of this machine that no name server answers for: a page whose name was made to lead here has another. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
+
+/** A request of the dashboard's own page. */
+export interface DashboardRequest {
+  /** The token in its cookie; '' for none. */
+  readonly token: string
+  /** The host that it names is this machine by address, or `localhost`. */
+  readonly isLoopback: boolean
+  /** The `Set-Cookie` that keeps a token for so many seconds. */
+  keep(token: string, seconds: number): string
+  /** The `Set-Cookie` that forgets it. */
+  forget(): string
+}
+
+/** Null for every request that the dashboard's own page did not make. */
+export function dashboardRequest(head: RequestHead): DashboardRequest | null {
+  if (!head.isDashboard || !isSameOrigin(head)) return null
+  const { host, cookie } = head
+  // Cookies are shared by the ports of a host: two services on one machine have a name each.
+  const plain = `${NAME}${/:(\d+)$/.exec(host)?.[1] ?? ''}`
+  const bound = `__Host-${plain}`
+  // A page that came over TLS says so itself: what ends TLS before us need not.
+  const isSecure = head.origin.startsWith('https://')
+  const written = (token: string, seconds: number) => {
+    const terms = `; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`
+    return isSecure ? `${bound}=${token}${terms}; Secure` : `${plain}=${token}${terms}`
+  }
+  return {
+    token: cookieValue(cookie, bound) || cookieValue(cookie, plain),
+    isLoopback: LOOPBACK.test(host),
+    keep: written,
+    forget: () => written('', 0),
+  }
+}
+
+function isSameOrigin({ fetchSite, origin, host }: RequestHead): boolean {
+  // No script can write it, and a proxy that sends another Host leaves it as it is.
+  if (fetchSite !== '') return fetchSite === 'same-origin'
+  return origin === '' || origin.replace(/^https?:\/\//, '').toLowerCase() === host.toLowerCase()
+}
+
+/** '' for none. */
+function cookieValue(cookie: string, name: string): string {
+  for (const part of cookie.split(';')) {
+    const [key = '', ...value] = part.trim().split('=')
+    if (key === name) return value.join('=')
+  }
+  return ''
+}

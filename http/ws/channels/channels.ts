@@ -1,0 +1,26 @@
+// The table of channels: to add one, write its descriptor in channels/ and name it here.
+// Not for: what a command's options mean, or the topics of a channel (fan-out/lanes.ts).
+// Upholds LANE1, CHANNEL1.
+
+import { arbitrage } from './arbitrage.ts'
+import { candles } from './candles.ts'
+import type { Channel } from './channel.ts'
+import { depth } from './depth.ts'
+import { lifecycle } from './lifecycle.ts'
+import { orderbook } from './orderbook.ts'
+import { prices } from './prices.ts'
+import { trades } from './trades.ts'
+import { whales } from './whales.ts'
+
+/** Every channel, in the order of the documents. Where several hear one update, this is their order. */
+export const CHANNELS: readonly Channel[] = [
+  orderbook,
+  depth,
+  prices,
+  trades,
+  whales,
+  lifecycle,
+  candles,
+  arbitrage,
+]
+export const CHANNEL_NAMES: readonly string[] = CHANNELS.map(({ name }) => name)

@@ -1,0 +1,70 @@
+// What a session and its tasks may ask of the hub: the engine's views, the channels' logs, and a turn.
+// An interface of its own, so that sessions do not know the hub.
+
+import type { EngineView, MarketView } from '../../../actors/views.ts'
+import type { Clock } from '../../../engine/clock.ts'
+import type { Stamp } from '../../../engine/events.ts'
+import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
+import type { Log } from '../../../engine/process/log.ts'
+import type { Publisher } from '../../../engine/publisher.ts'
+import type { CommandId, Since } from '../command.ts'
+import type { Encoder, Frame } from '../encode/encoder.ts'
+import type { ChannelName, Lane, LaneTable } from '../fan-out/lanes.ts'
+import type { ChannelLog } from '../resume/message-log.ts'
+import type { Connection } from './connection.ts'
+import type { Resolved } from './resolve.ts'
+import type { Row } from './row.ts'
+
+/** Something whose buffer can have grown by more than what was published. */
+export interface Watched {
+  /** Nothing but what was published can be in its buffer. */
+  readonly isQuiet: boolean
+  /** Looks at the buffer; returns the bytes in it. */
+  sweep(nowMs: number): number
+}
+
+/** `more`: wants another turn; `blocked`: waits for the socket to drain; `idle`: nothing to do. */
+export type SliceOutcome = 'idle' | 'more' | 'blocked'
+
+/** Something that runs in slices. */
+export interface Work {
+  run(): SliceOutcome
+}
+
+/** Subscribes to a channel from a position on. False: it ended in an answer of its own; true: `synced`
+ * is due. */
+export type Resume = (
+  connection: Connection,
+  hub: HubAccess,
+  wanted: { readonly id: CommandId; readonly since: Since; readonly resolved: Resolved },
+) => Generator<void, boolean>
+
+export interface HubAccess {
+  readonly engine: EngineView
+  readonly publisher: Publisher
+  readonly clock: Clock
+  readonly log: Log
+  /** The channels and their lanes. */
+  readonly lanes: LaneTable
+  /** Where a channel's missed messages are read; null: it has no log. */
+  logOf(channel: ChannelName): ChannelLog | null
+  /** How a channel answers `since`; null: as every channel with a log or with states does. */
+  resumeOf(channel: ChannelName): Resume | null
+  /** Why a channel never tells anything under a market; null: it may. */
+  whyMute(channel: ChannelName, market: MarketRef): string | null
+  /** The newest stamp of a market in a lane, using none up; the offset is its channel's. */
+  latest(lane: Lane, market: MarketNumber): Stamp
+  /** A market's present state, in a lane that has one; null: there is none yet. */
+  state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
+  /** From now on a connection listens in this lane. */
+  awaken(lane: Lane): void
+  /** Lets it run now, and again in later turns for as long as it wants more. */
+  advance(work: Work): void
+  /** Sweeps it until it is quiet. */
+  watch(watched: Watched): void
+  /** From now on the row gets updates of the markets that it has sent. */
+  openRow(row: Row): void
+  closeRow(row: Row): void
+  countLagging(): void
+  countClosed(code: number): void
+}

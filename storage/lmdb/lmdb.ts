@@ -1,0 +1,259 @@
+// Opens the storage of a data folder on LMDB: lock, side file, check of what is there, sentinels,
+// format, tables; closes it in the opposite order. Not for: what a table does (its own file) or
+// when writes are committed (environment.ts). Upholds STORE12 to STORE15.
+
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { RootDatabase } from 'lmdb'
+import type { Clock } from '../../engine/clock.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Metrics } from '../../engine/process/metrics.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import { Accounts } from '../accounts.ts'
+import { Bars } from '../bars.ts'
+import { Checkpoints } from '../checkpoints.ts'
+import type { PruneLimits, Storage } from '../contract/storage.ts'
+import { Coverage } from '../coverage.ts'
+import { Events } from '../events.ts'
+import { Hours } from '../hours.ts'
+import { Losses } from '../losses.ts'
+import { Markets } from '../markets.ts'
+import { Marks } from '../marks.ts'
+import { StoredMatches, StoredVerdicts } from '../matches.ts'
+import { migrate } from '../migrate.ts'
+import { Opportunities } from '../opportunities.ts'
+import { Outbox } from '../outbox.ts'
+import { PastPrices } from '../past-prices.ts'
+import { Retention } from '../retention.ts'
+import { Runs } from '../runs.ts'
+import { Snapshots } from '../snapshots.ts'
+import { ENVIRONMENT_NAMES, type EnvironmentName, TABLES } from '../tables.ts'
+import { Ticks } from '../ticks.ts'
+import { Trades } from '../trades.ts'
+import { StoredWallets } from '../wallets.ts'
+import { Webhooks } from '../webhooks.ts'
+import { Whales } from '../whales.ts'
+import { AccountsBackup } from './backup.ts'
+import { Environment, openDatabase } from './environment.ts'
+import { takeLock } from './lock.ts'
+import {
+  checkSentinel,
+  completeSideFile,
+  environmentBytes,
+  environmentPath,
+  prepareSideFile,
+} from './sentinel.ts'
+import { checkFiles } from './startup-check.ts'
+
+/**
+ * Market writes gather this long: ten times fewer pages are written than with one commit a turn.
+ * What a kill loses of it, the venues send again.
+ */
+const MARKET_PAUSE_MS = 20
+/** A closing disk may take this long; the whole shutdown has shutdownMsMax. */
+const CLOSE_TIMEOUT_MS = 10_000
+
+interface LmdbStorageOptions {
+  readonly dataDir: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+/**
+ * Opens or creates the data folder. Rejects, leaving no lock behind, when another engine holds it
+ * (EngineError UNAVAILABLE) or its files are not what was left there (Error that says what to do).
+ */
+export async function openLmdbStorage(options: LmdbStorageOptions): Promise<Storage> {
+  const dataDir = resolve(options.dataDir)
+  try {
+    return await openFolder(dataDir, options)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (!DISK_CODES.test(code)) throw error
+    const found = error instanceof Error ? error.message : code
+    throw new Error(
+      `cannot start: DATA_DIR=${dataDir} cannot be written (${found}); give it room and rights, or set another`,
+    )
+  }
+}
+
+/** What a full or read-only disk, or a folder that cannot be, says. */
+const DISK_CODES = /^(?:ENOSPC|EDQUOT|EFBIG|EROFS|EACCES|EPERM|ENOENT|ENOTDIR|EIO)$/
+
+async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise<Storage> {
+  const release = takeLock(dataDir)
+  const roots: RootDatabase<Buffer, Buffer>[] = []
+  try {
+    const side = prepareSideFile(dataDir)
+    const found = ENVIRONMENT_NAMES.filter((name) => (environmentBytes(dataDir, name) ?? 0) > 0)
+    await Promise.all(
+      found.map((name) => checkFiles({ dataDir, name, path: environmentPath(dataDir, name) })),
+    )
+    const open = (name: EnvironmentName): RootDatabase<Buffer, Buffer> => {
+      const path = environmentPath(dataDir, name)
+      mkdirSync(path, { recursive: true, mode: 0o700 })
+      const root = openDatabase(path)
+      roots.push(root)
+      migrate(root, checkSentinel(root, { dataDir, name, side }), options)
+      return root
+    }
+    const [accountsRoot, marketRoot] = [open('accounts'), open('market')]
+    completeSideFile(dataDir, side)
+    const storage = new LmdbStorage(options, {
+      databaseId: side.databaseId,
+      accounts: new Environment(accountsRoot, {
+        ...options,
+        name: 'accounts',
+        path: environmentPath(dataDir, 'accounts'),
+        commitPauseMs: 0,
+        failedRows: 'drop',
+      }),
+      market: new Environment(marketRoot, {
+        ...options,
+        name: 'market',
+        path: environmentPath(dataDir, 'market'),
+        commitPauseMs: MARKET_PAUSE_MS,
+        failedRows: 'keep',
+      }),
+      release,
+    })
+    return storage
+  } catch (error) {
+    await Promise.all(roots.map((root) => root.close()))
+    release()
+    throw error
+  }
+}
+
+class LmdbStorage implements Storage {
+  readonly markets: Markets
+  readonly events: Events
+  readonly trades: Trades
+  readonly whales: Whales
+  readonly opportunities: Opportunities
+  readonly bars: Bars
+  readonly snapshots: Snapshots
+  readonly ticks: Ticks
+  readonly pastPrices: PastPrices
+  readonly coverage: Coverage
+  readonly checkpoints: Checkpoints
+  readonly runs: Runs
+  readonly losses: Losses
+  readonly marks: Marks
+  readonly accounts: Accounts
+  readonly webhooks: Webhooks
+  readonly outbox: Outbox
+  readonly matches: StoredMatches
+  readonly matchVerdicts: StoredVerdicts
+  readonly wallets: StoredWallets
+  readonly #accounts: Environment
+  readonly #market: Environment
+  readonly #backup: AccountsBackup
+  readonly #retention: Retention
+  readonly #release: () => void
+  #closing: Promise<void> | null = null
+
+  constructor(
+    options: LmdbStorageOptions,
+    parts: {
+      readonly accounts: Environment
+      readonly market: Environment
+      readonly databaseId: string
+      readonly release: () => void
+    },
+  ) {
+    const { market } = parts
+    const hours = new Hours(market, TABLES.hours)
+    const snapshotHours = new Hours(market, TABLES.snapshotHours)
+    this.bars = new Bars(market, hours)
+    this.pastPrices = new PastPrices(market)
+    this.markets = new Markets(market, [this.bars, this.pastPrices])
+    this.events = new Events(market)
+    this.trades = new Trades(market, hours)
+    this.whales = new Whales(market)
+    this.opportunities = new Opportunities(market)
+    this.snapshots = new Snapshots(market, snapshotHours)
+    this.ticks = new Ticks(market, hours)
+    this.coverage = new Coverage(market)
+    this.checkpoints = new Checkpoints(market)
+    this.runs = new Runs(market)
+    this.losses = new Losses(market)
+    this.marks = new Marks(market)
+    this.accounts = new Accounts(parts.accounts)
+    this.outbox = new Outbox(market)
+    this.webhooks = new Webhooks(parts.accounts, this.outbox.lastWebhook())
+    const { databaseId } = parts
+    this.#backup = new AccountsBackup({ ...options, environment: parts.accounts, databaseId })
+    this.matches = new StoredMatches(market)
+    this.matchVerdicts = new StoredVerdicts(parts.accounts)
+    this.wallets = new StoredWallets(market)
+    this.#accounts = parts.accounts
+    this.#market = market
+    this.#release = parts.release
+    this.#retention = new Retention({
+      environment: market,
+      hours,
+      snapshotHours,
+      trades: this.trades,
+      bars: this.bars,
+      snapshots: this.snapshots,
+      ticks: this.ticks,
+      pastPrices: this.pastPrices,
+      coverage: this.coverage,
+      opportunities: this.opportunities,
+      runs: this.runs,
+      losses: this.losses,
+    })
+    options.metrics.gauge('storage_outstanding_writes', 'writes not yet committed', () =>
+      this.outstandingWrites(),
+    )
+    options.metrics.gauge('storage_bytes', 'bytes of pages that hold rows', () => this.sizeBytes())
+  }
+
+  outstandingWrites(): number {
+    return this.#market.outstandingWrites() + this.#accounts.outstandingWrites()
+  }
+
+  isHealthy(): boolean {
+    return this.#market.state === 'ok' && this.#accounts.state === 'ok'
+  }
+
+  sizeBytes(): number {
+    return this.#market.sizeBytes() + this.#accounts.sizeBytes()
+  }
+
+  pruneCount = 0
+
+  prune(limits: PruneLimits): boolean {
+    this.pruneCount += 1
+    return this.#retention.prune(limits)
+  }
+
+  backupAccounts(nowMs: TimeMs): Promise<void> {
+    return this.#backup.make(nowMs)
+  }
+
+  async committed(): Promise<void> {
+    await Promise.all([this.#market.committed(), this.#accounts.committed()])
+  }
+
+  /** A second call waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#backup.stop()
+      const closed = await Promise.allSettled([
+        this.#market.close(CLOSE_TIMEOUT_MS),
+        this.#accounts.close(CLOSE_TIMEOUT_MS),
+      ])
+      for (const one of closed) if (one.status === 'rejected') throw one.reason
+    } finally {
+      this.#release()
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// What `npm run bench` can be asked for, and that what it cannot do is said in one line.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertKnown, readRequest } from '../../bench/arguments.ts'
+import { UsageError } from '../../engine/process/command-line.ts'
+
+const AIMED = ['--url', 'http://127.0.0.1:1/', '--api-key', 'KEY']
+
+test('[BENCH9] names, lengths and a deployment are read as they were given', () => {
+  const local = { kind: 'local', names: [], isSmall: false, isJson: false, seconds: null }
+  assert.deepEqual(readRequest([]), local)
+  assert.deepEqual(readRequest(['rest', 'map', '--json', '--seconds', '2.5', '--small']), {
+    ...{ ...local, names: ['rest', 'map'] },
+    ...{ isSmall: true, isJson: true, seconds: 2.5 },
+  })
+  const target = { kind: 'target', isJson: false, seconds: 10, perSecond: 200, clientCount: 10 }
+  const place = { origin: 'http://127.0.0.1:1', apiKey: 'KEY' }
+  assert.deepEqual(readRequest(AIMED), {
+    ...{ ...target, ...place, names: ['rest', 'fan-out', 'connect'] },
+  })
+  assert.deepEqual(readRequest([...AIMED, 'connect', '--clients', '7', '--rate', '0.5']), {
+    ...{ ...target, ...place, names: ['connect'], clientCount: 7, perSecond: 0.5 },
+  })
+  assert.deepEqual(readRequest(['--help', 'anything']), { kind: 'help' })
+})
+
+test('[BENCH9] a request that cannot be followed is refused in one line that says what is accepted', () => {
+  const refusals: readonly [readonly string[], RegExp][] = [
+    [['--sconds', '3'], /--sconds/],
+    [['--seconds'], /--seconds/],
+    [['--seconds', '0'], /--seconds is 0; it accepts a number above 0 and up to 3600/],
+    [['--seconds', 'many'], /--seconds is many/],
+    [['--seconds', ''], /--seconds is ;/],
+    [['--clients', '2'], /--clients needs --url/],
+    [['--rate', '2'], /--rate needs --url/],
+    [['--api-key', 'KEY'], /--api-key needs --url/],
+    [['--url', 'http://127.0.0.1'], /--url needs --api-key/],
+    [['--url', 'ftp://there', '--api-key', 'KEY'], /--url is ftp:\/\/there; it accepts a URL such/],
+    [['--url', 'http://', '--api-key', 'KEY'], /it accepts a URL such as/],
+    [['--url', 'http://there', '--api-key', 'two words'], /--api-key accepts/],
+    [[...AIMED, '--clients', '1.5'], /--clients is 1.5; it accepts a whole number/],
+    [[...AIMED, '--small'], /--small is not for --url/],
+    [[...AIMED, 'storage'], /storage cannot be aimed with --url; rest, fan-out, connect can/],
+  ]
+  for (const [args, said] of refusals) {
+    assert.throws(
+      () => readRequest(args),
+      (error: unknown) => {
+        assert.ok(error instanceof UsageError, String(error))
+        assert.match(error.message, said)
+        assert.ok(!error.message.includes('\n'), error.message)
+        return true
+      },
+    )
+  }
+  assert.throws(() => assertKnown(['map', 'mop'], ['map', 'rest']), {
+    message: 'no bench is called mop; there are map, rest',
+  })
+})

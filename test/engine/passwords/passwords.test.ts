@@ -1,0 +1,89 @@
+// Password hashing through the real pool of threads.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { argon2Verify } from 'hash-wasm'
+import { EngineError } from '../../../engine/errors.ts'
+import { passwordQueueMax, passwordWaitMsMax } from '../../../engine/limits.ts'
+import { openPasswordPool } from '../../../engine/passwords/passwords.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+
+test('[PASS1] a password is hashed with argon2id in a thread and recognised again', async () => {
+  const pool = openPasswordPool(new ManualClock())
+  try {
+    const encoded = await pool.hash('correct horse')
+    assert.match(encoded, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    assert.equal(await pool.verify('correct horse', encoded), true)
+    assert.equal(await pool.verify('wrong horse', encoded), false)
+    assert.equal(await pool.verify('', encoded), false)
+    assert.equal(await pool.verify('correct horse', 'no hash at all'), false)
+  } finally {
+    await pool.close()
+  }
+})
+
+test('[PASS3] a hash that waited too long is refused at its turn, and a hash under way is finished', async () => {
+  const clock = new ManualClock()
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const pool = openPasswordPool(clock, {
+    run: (task) => {
+      begun.push(task.password)
+      return new Promise((resolve) => ends.push(() => resolve({ kind: 'verified', isRight: true })))
+    },
+    close: async () => undefined,
+  })
+  const endOne = async () => {
+    ends.shift()?.()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const [slow, late, ...others] = ['slow', 'late', 'late too'].map((text) => pool.verify(text, ''))
+  const refusals = Promise.allSettled([late, ...others])
+  clock.advance(passwordWaitMsMax)
+  const inTime = pool.verify('in time', '')
+  clock.advance(1)
+  await endOne()
+  assert.equal(await slow, true, 'however long it took itself')
+  for (const one of await refusals) {
+    assert.ok(one.status === 'rejected' && one.reason instanceof EngineError)
+    assert.equal(one.reason.code, 'UNAVAILABLE')
+    assert.ok((one.reason.retryAfterSeconds ?? 0) >= 1)
+  }
+  await endOne()
+  assert.equal(await inTime, true)
+  assert.deepEqual(begun, ['slow', 'in time'])
+})
+
+test('[PASS4] the hash that no account has is a valid argon2 hash, costs what any costs, and no password matches it', async () => {
+  const pool = openPasswordPool(new ManualClock())
+  try {
+    const shape = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/
+    assert.match(pool.nobodys, shape)
+    assert.match(await pool.hash('correct horse'), shape)
+    assert.equal(await pool.verify('correct horse', pool.nobodys), false)
+    // The judge reads it, and finds another hash: a broken one it would refuse to read.
+    assert.equal(await argon2Verify({ password: 'x', hash: pool.nobodys }), false)
+    await assert.rejects(argon2Verify({ password: 'x', hash: pool.nobodys.slice(0, 40) }))
+  } finally {
+    await pool.close()
+  }
+})
+
+test('[PASS2] beyond its queue the pool refuses and keeps serving those it took', async () => {
+  const pool = openPasswordPool(new ManualClock())
+  try {
+    const tries = await Promise.allSettled(
+      Array.from({ length: 90 }, () => pool.verify('x', 'broken')),
+    )
+    const refused = tries.flatMap((item) => (item.status === 'rejected' ? [item.reason] : []))
+    assert.ok(
+      refused.length > 0 && tries.length - refused.length >= passwordQueueMax,
+      `${refused.length} refused`,
+    )
+    assert.ok(
+      refused.every((error) => error instanceof EngineError && error.code === 'UNAVAILABLE'),
+    )
+  } finally {
+    await pool.close()
+  }
+})

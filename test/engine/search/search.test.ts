@@ -1,0 +1,44 @@
+// The search through its real thread.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openSearchThread, searchInPlace } from '../../../engine/search/search.ts'
+import type { SearchChange, SearchQuestion } from '../../../engine/search/task.ts'
+
+test('[SEARCH5] a thread keeps the index and finds in it, in the order of its tasks', async () => {
+  const port = openSearchThread()
+  try {
+    assert.deepEqual(await port.run(find(0, 'zebra')), new Uint32Array(0))
+    assert.equal(await port.run(change(1, [4, 70_000, 9], 'Will a zebra win?')), 'changed')
+    const both = [port.run({ ...change(2, [], ''), removed: [4] }), port.run(find(2, 'zeb win'))]
+    assert.deepEqual(await Promise.all(both), ['changed', Uint32Array.of(70_000, 9)])
+  } finally {
+    await port.close()
+  }
+})
+
+test('[SEARCH5] tasks that do not continue what was carried out are answered as lost', async () => {
+  const port = searchInPlace()
+  assert.equal(await port.run(change(5, [1], 'zebra')), 'lost')
+  assert.equal(await port.run(find(5, 'zebra')), 'lost')
+  assert.equal(await port.run(change(1, [1], 'zebra')), 'changed')
+  assert.equal(await port.run(change(3, [2], 'zebra')), 'lost')
+  assert.deepEqual(await port.run(find(1, 'zebra')), Uint32Array.of(1))
+  assert.equal(await port.run(change(1, [3], 'zebra')), 'changed')
+  assert.deepEqual(await port.run(find(1, 'zebra')), Uint32Array.of(3))
+})
+
+function change(seq: number, numbers: readonly number[], question: string): SearchChange {
+  const questions = numbers.map(() => question)
+  const none = numbers.map(() => '')
+  return {
+    kind: 'change',
+    seq,
+    texts: { numbers, questions, events: none, words: none },
+    removed: [],
+  }
+}
+
+function find(seq: number, text: string): SearchQuestion {
+  return { kind: 'find', seq, text, isRanked: true }
+}

@@ -1,0 +1,122 @@
+// Words of texts and of questions, and the index of words against a naive reading of every text.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+import { Searcher } from '../../../engine/search/searcher.ts'
+import { WordIndex } from '../../../engine/search/word-index.ts'
+import { questionWords, wordsOf } from '../../../engine/search/words.ts'
+
+test('[SEARCH1] words are runs of letters and digits, without accents, case or compatibility forms', () => {
+  assert.deepEqual(wordsOf('Will Bogotá beat São-Paulo 3–1?'), [
+    'will',
+    'bogota',
+    'beat',
+    'sao',
+    'paulo',
+    '3',
+    '1',
+  ])
+  // NFC and NFD, full width, a ligature, letters without case.
+  assert.deepEqual(wordsOf('Bogot\u00e1 Bogota\u0301'), ['bogota', 'bogota'])
+  assert.deepEqual(wordsOf('\uff22\uff34\uff23 o\ufb03ce 東京 مصر'), [
+    'btc',
+    'office',
+    '東京',
+    'مصر',
+  ])
+  assert.deepEqual(wordsOf("$100K O'Neill's"), ['100k', 'o', 'neill', 's'])
+  assert.deepEqual(wordsOf('?! 🎉 \ud800 \u0000 '), [])
+})
+
+test('[SEARCH2] of a question the first 200 characters and 16 distinct words are used', () => {
+  assert.deepEqual(questionWords('win the Winner THE the'), ['the', 'winner'])
+  assert.deepEqual(questionWords('a an A'), ['a', 'an'])
+  const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index))
+  assert.equal(questionWords(letters.join(' ')).join(''), 'abcdefghijklmnop')
+  assert.deepEqual(questionWords(`${' '.repeat(199)}bitcoin`), ['b'])
+  assert.deepEqual(questionWords(`(${'a'.repeat(300)})+$`), ['a'.repeat(199)])
+  assert.deepEqual(questionWords('(a+)+$ [\\ .* %00'), ['a', '00'])
+})
+
+test('[SEARCH3] the index finds what a naive reading of every text finds, after any changes', () => {
+  for (const seed of [1, 2, 3]) {
+    const random = seededRandom('search twin', seed)
+    const index = new WordIndex()
+    const texts = new Map<number, string>()
+    let foundCount = 0
+    for (let step = 0; step < 6_000; step += 1) {
+      const number = 1 + random.below(2_000)
+      if (random.next() < 0.25) {
+        texts.delete(number)
+        index.remove(number)
+      } else {
+        const text = sentence(random, 1 + random.below(8))
+        texts.set(number, text)
+        index.put(number, new Map(wordsOf(text).map((word) => [word, 1])))
+      }
+      if (step % 40 !== 0) continue
+      const question = sentence(random, 1 + random.below(3))
+      const expected = naive(texts, question)
+      const found = (isRanked: boolean) => [...index.find(questionWords(question), isRanked)]
+      assert.deepEqual(found(false).sort(ascending), expected, question)
+      assert.deepEqual(found(true).sort(ascending), expected, question)
+      assert.equal(index.count, texts.size)
+      foundCount += expected.length
+    }
+    assert.ok(foundCount > 1_000, `${foundCount} found`)
+  }
+})
+
+test('[SEARCH4] rare words count more, the question more than the rest, exact words more than beginnings', () => {
+  const searcher = new Searcher()
+  const rows = [
+    ['Will it rain in Paris?', 'Weather', 'Yes No'],
+    ['Will the market rally?', 'Paris this week', 'Yes No'],
+    ['Who wins?', 'Cup', 'Paris London'],
+    ['Will Parisians vote today?', 'Votes', 'Yes No'],
+    ['Will it rain in Paris?', 'Weather', 'Yes No'],
+    ['Will it rain in Rome, where it has not rained for many days, or not?', 'Weather', 'Yes No'],
+  ] as const
+  searcher.run({
+    kind: 'change',
+    seq: 1,
+    texts: {
+      numbers: rows.map((_, index) => index + 1),
+      questions: rows.map(([question]) => question),
+      events: rows.map(([, event]) => event),
+      words: rows.map(([, , words]) => words),
+    },
+    removed: [],
+  })
+  const found = (text: string) => {
+    const result = searcher.run({ kind: 'find', seq: 1, text, isRanked: true })
+    assert.ok(result instanceof Uint32Array)
+    return [...result]
+  }
+  assert.deepEqual(found('paris').slice(0, 3), [1, 5, 2])
+  assert.deepEqual(found('paris').slice(3).sort(), [3, 4])
+  assert.deepEqual(found('PARIS rain'), [1, 5])
+  assert.deepEqual(found('rain paris'), found('paris rain'))
+  assert.deepEqual(found('rain'), [1, 5, 6])
+  assert.deepEqual(found('paris london rain'), [])
+  assert.deepEqual(found('?'), [])
+})
+
+function sentence(random: Random, wordCount: number): string {
+  const letter = () => random.pick(['a', 'b', 'c', 'É', 'o'])
+  const word = () => Array.from({ length: 1 + random.below(4) }, letter).join('')
+  return Array.from({ length: wordCount }, word).join(random.pick([' ', '-', ', ']))
+}
+
+function naive(texts: ReadonlyMap<number, string>, question: string): number[] {
+  const split = (text: string) => text.replaceAll('É', 'e').split(/[ ,-]+/)
+  const asked = split(question)
+  const has = (text: string) =>
+    asked.every((word) =>
+      split(text).some((other) => (word.length > 1 ? other.startsWith(word) : other === word)),
+    )
+  return [...texts].flatMap(([number, text]) => (has(text) ? [number] : [])).sort(ascending)
+}
+
+const ascending = (one: number, other: number) => one - other

@@ -1,0 +1,53 @@
+// When a venue is asked only to see whether it changed, and that one question holds up neither the others nor the service.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLog } from '../../../../engine/process/log.ts'
+import { DriftProbes } from '../../../../engine/venues/drift/probes.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+
+test('[DRIFT7] questions are asked after the start and every hour, one at a time; one that fails or hangs is left', async () => {
+  const clock = new ManualClock()
+  const probes = new DriftProbes({ clock, log: silentLog })
+  const asked: string[] = []
+  let answered: () => void = () => undefined
+  const next = () =>
+    new Promise<void>((resolve) => {
+      answered = resolve
+    })
+  let hasAsked = next()
+  probes.add({
+    fails: async () => {
+      asked.push('fails')
+      throw new Error('no answer')
+    },
+    hangs: () => {
+      asked.push('hangs')
+      answered()
+      return new Promise(() => undefined)
+    },
+    answers: async () => {
+      asked.push('answers')
+      answered()
+    },
+  })
+  probes.start()
+  probes.start()
+  clock.advance(9_999)
+  assert.deepEqual(asked, [])
+  clock.advance(1)
+  await hasAsked
+  hasAsked = next()
+  clock.advance(30_000)
+  await hasAsked
+  assert.deepEqual(asked, ['fails', 'hangs', 'answers'])
+  // The round ends some turns after its last question was asked.
+  for (let turn = 0; turn < 20; turn += 1) await null
+  hasAsked = next()
+  clock.advance(3_600_000)
+  await hasAsked
+  assert.equal(asked.length, 5)
+  probes.stop()
+  clock.advance(7_200_000)
+  assert.equal(asked.length, 5)
+})

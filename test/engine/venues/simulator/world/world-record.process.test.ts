@@ -1,0 +1,328 @@
+// A simulated world on disk: what its venues answered before a restart is what they answer after it. Judged over HTTP
+// and by the ledgers themselves, never by the files.
+
+import assert from 'node:assert/strict'
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { PRICE_HALF, PRICE_ONE, priceMicros, timeMs } from '../../../../../engine/units.ts'
+import { Calendar, type PlannedEvent } from '../../../../../engine/venues/simulator/calendar.ts'
+import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
+import { type Simulator, startSimulator } from '../../../../../engine/venues/simulator/simulator.ts'
+import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
+import { type Plan, SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
+import { WorldRecord } from '../../../../../engine/venues/simulator/world/world-record.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { NOON, planEvent, planMarket } from '../../../../support/worlds/sim-plan.ts'
+
+const SECOND_MS = 1_000
+
+/** Five markets of one event that ends after 40 s, a void one, a taxed one at each venue that goes on. */
+function plan(): Plan {
+  const endMs = timeMs(NOON + 40 * SECOND_MS)
+  const ends = { closeMs: endMs, determineMs: endMs, resolveMs: timeMs(endMs + 10 * SECOND_MS) }
+  const group = [0, 2, 4, 6, 8].map((index) => {
+    const payout = index === 4 ? PRICE_ONE : priceMicros(0)
+    return planMarket(index, { prior: 0.2, listing: { ...ends, payout, activity: 3 } })
+  })
+  const alone = [
+    planMarket(10, { prior: 0.5, listing: { ...ends, payout: PRICE_HALF } }),
+    planMarket(12, { listing: { activity: 0.5 } }),
+    planMarket(13),
+  ].map(planEvent)
+  const [first] = group
+  assert.ok(first !== undefined)
+  const exclusive: PlannedEvent = {
+    event: { ...planEvent(first).event, isMutuallyExclusive: true },
+    markets: group,
+  }
+  const events = [exclusive, ...alone]
+  const find: Plan['eventNumbered'] = (venue, number) =>
+    events.find(({ event }) => event.venue === venue && event.number === number) ?? null
+  return { eventsAt: () => events, createdBetween: () => [], eventNumbered: find, teams: () => [] }
+}
+
+function tempFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-world-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function start(clock: ManualClock, worldFolder: string | null): Promise<Simulator> {
+  return await startSimulator({
+    ...{ seed: 5, marketsPerVenue: 20, messagesPerSecond: 400, faults: [], clock },
+    ...{ plan: plan(), log: silentLog, basePort: 0, kalshiPublicKeyPem: null, worldFolder },
+  })
+}
+
+function run(clock: ManualClock, seconds: number, stepMs = 20): void {
+  for (let elapsed = 0; elapsed < seconds * SECOND_MS; elapsed += stepMs) clock.advance(stepMs)
+}
+
+/** Everything that wallets did and have, in plain words. */
+function ledgersOf(wallets: Simulator['wallets']): unknown {
+  return wallets.all().map((ledger) => ({
+    who: [ledger.wallet.address, ledger.wallet.name, ledger.wallet.pseudonym, ledger.eoa],
+    sums: [ledger.firstMs, ledger.cash, ledger.fees, ledger.income, ledger.forgottenEventCount],
+    events: ledger.events.map((event) => [
+      ...[event.kind, event.atMs, event.txHash, event.market?.listing.nativeId ?? null],
+      ...[event.size, event.usd, event.fee, event.fill?.participant ?? null],
+    ]),
+    holdings: [...ledger.holdings.values()].map(({ market, positions }) => [
+      market.listing.nativeId,
+      ...positions.map(({ amount, bought, averagePrice, realized, fees, lastMs }) => [
+        ...[amount, bought, averagePrice, realized, fees, lastMs],
+      ]),
+    ]),
+  }))
+}
+
+/** What both venues answer about the past, over HTTP. */
+async function answersOf({
+  urls,
+  wallets,
+  world,
+}: Simulator): Promise<ReadonlyMap<string, unknown>> {
+  const paths: string[] = []
+  const nowS = Math.floor(world.nowMs() / SECOND_MS)
+  const users = wallets.all().slice(0, 5)
+  for (const { wallet } of users) {
+    for (const path of ['activity', 'value', 'user-stats']) {
+      paths.push(`${urls.data}/v2/${path}?user=${wallet.address}&limit=500`)
+    }
+    for (const status of ['OPEN', 'CLOSED']) {
+      const query = `user=${wallet.address}&status=${status}&sort_by=TIMESTAMP`
+      paths.push(`${urls.data}/v2/positions?${query}`)
+    }
+    paths.push(`${urls.data}/v2/trades?user=${wallet.address}&taker_only=false&limit=1000`)
+  }
+  paths.push(`${urls.data}/v2/trades?limit=1000&taker_only=false`)
+  for (const { listing } of world.markets('a')) {
+    paths.push(`${urls.data}/v2/holders?condition=${listing.nativeId}`)
+    paths.push(`${urls.clob}/prices-history?market=${listing.tokens[0]}&interval=1h`)
+  }
+  const range = `start_ts=${nowS - 7_200}&end_ts=${nowS - 60}`
+  for (const { listing } of world.markets('b')) {
+    const market = `${urls.kalshiRest}/markets/${listing.nativeId}`
+    paths.push(`${urls.kalshiRest}/markets/trades?ticker=${listing.nativeId}&limit=1000`)
+    paths.push(
+      `${market.replace('/markets', '/series/TEST/markets')}/candlesticks?${range}&period_interval=1`,
+    )
+  }
+  for (const status of ['settled', 'open']) {
+    paths.push(`${urls.kalshiRest}/markets?status=${status}`)
+  }
+  const answers = new Map<string, unknown>()
+  for (const path of paths) {
+    const response = await fetch(path)
+    assert.equal(response.status, 200, path)
+    // Ports are free ones: each run has others.
+    answers.set(path.replace(/^http:\/\/[^/]+/, ''), pastOf(await response.json()))
+  }
+  return answers
+}
+
+/** Without what the present book says: it begins anew. */
+function pastOf(answer: unknown): unknown {
+  const present =
+    /^(yes|no)_(bid|ask)|^updated_time$|^current_(price|value)|^(unrealized|total)_pnl|^percent|^value$/
+  const text = JSON.stringify(answer, (key, value) => (present.test(key) ? undefined : value))
+  return JSON.parse(text)
+}
+
+test('[SIMKEEP1] after a restart of either kind the venues answer the same past', async (t) => {
+  const folder = tempFolder(t)
+  const clock = new ManualClock(NOON)
+  let simulator = await start(clock, folder)
+  t.after(() => simulator.stop())
+  run(clock, 46)
+  const txHashes = new Set<string>()
+  for (const isKilled of [true, false, true]) {
+    run(clock, 6)
+    run(clock, 240, 20 * SECOND_MS)
+    const before = { ledgers: ledgersOf(simulator.wallets), answers: await answersOf(simulator) }
+    const trades = simulator.world.trades('a').map(({ id }) => id)
+    assert.equal(new Set(trades).size, trades.length, 'no id comes twice')
+    // Nothing of a killed process runs on: here it goes on for nobody, and its late words must not count.
+    const old = simulator
+    if (!isKilled) await old.stop()
+    simulator = await start(clock, folder)
+    assert.deepEqual(ledgersOf(simulator.wallets), before.ledgers)
+    const answers = await answersOf(simulator)
+    for (const [path, answer] of before.answers) assert.deepEqual(answers.get(path), answer, path)
+    if (isKilled) {
+      run(clock, 1)
+      await old.stop()
+    }
+  }
+  const kinds = new Set<string>()
+  for (const { events } of simulator.wallets.all()) {
+    for (const { kind, txHash, fill } of events) {
+      kinds.add(kind)
+      if (fill === null) txHashes.add(txHash)
+    }
+  }
+  for (const kind of ['TRADE', 'SPLIT', 'MERGE', 'REDEEM', 'CONVERSION', 'MAKER_REBATE']) {
+    assert.ok(kinds.has(kind), `there is a ${kind}`)
+  }
+})
+
+test('[SIMKEEP2] what a change told is on disk when it is told, and a torn end costs nothing before it', async (t) => {
+  const folder = tempFolder(t)
+  const clock = new ManualClock(NOON)
+  const first = await start(clock, folder)
+  const told: string[] = []
+  first.world.onChange((change) => {
+    if (change.kind === 'trade') told.push(change.trade.id)
+  })
+  run(clock, 5)
+  assert.ok(told.length > 50)
+  const [chapter] = filesOf(folder)
+  assert.ok(chapter !== undefined)
+  appendFileSync(chapter, '[1,0,17640000')
+  const second = await start(clock, folder)
+  const kept = [...second.world.trades('a'), ...second.world.trades('b')].map(({ id }) => id)
+  assert.deepEqual(new Set(kept), new Set(told))
+  run(clock, 1)
+  const third = await start(clock, folder)
+  t.after(() => Promise.all([first, second, third].map((each) => each.stop())))
+  assert.deepEqual(ledgersOf(third.wallets), ledgersOf(second.wallets))
+})
+
+test('[SIMKEEP3] runs share wallets and nothing else: no id comes twice, even when the clock is set back', async (t) => {
+  const folder = tempFolder(t)
+  const ids = new Set<string>()
+  let count = 0
+  let owners: readonly string[] = []
+  for (let round = 0; round < 3; round += 1) {
+    const clock = new ManualClock(NOON)
+    const simulator = await start(clock, folder)
+    run(clock, 3)
+    const { world, wallets } = simulator
+    const trades = [...world.trades('a'), ...world.trades('b')].filter(({ id }) => !ids.has(id))
+    for (const { id } of trades) ids.add(id)
+    count = world.trades('a').length + world.trades('b').length
+    assert.ok(trades.length > 20)
+    const now = wallets.all().map(({ wallet, eoa }) => `${wallet.address} ${wallet.name} ${eoa}`)
+    assert.deepEqual(now.slice(0, owners.length), owners)
+    owners = now
+    await simulator.stop()
+  }
+  assert.equal(ids.size, count)
+})
+
+test('[SIMKEEP4] the record is bounded: full parts go, oldest first, from memory as from disk', (t) => {
+  const folder = tempFolder(t)
+  const clock = new ManualClock(NOON)
+  const open = () => {
+    const record = new WorldRecord({ folder, log: silentLog, partRowsMax: 400, partsMax: 3 })
+    const world = new SimulatedWorld({
+      ...{ seed: 5, messagesPerSecond: 1_500, plan: plan(), clock, earlier: record.earlier },
+      ...{ faults: new Faults([], seededRandom(1)), random: seededRandom('world', clock.nowMs()) },
+    })
+    const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
+    record.restore(world, wallets)
+    record.follow(world, wallets)
+    record.begin()
+    return { world, wallets, record }
+  }
+  const facts = ({ world, wallets }: ReturnType<typeof open>) => ({
+    ledgers: ledgersOf(wallets),
+    trades: { a: world.trades('a').map(({ id }) => id), b: world.trades('b').map(({ id }) => id) },
+    counts: [world.forgottenTradeCount('a'), world.forgottenTradeCount('b')],
+    markets: world
+      .markets('a')
+      .map((market) => [market.volumeTotal, market.volume24h, market.lastTrade?.id]),
+  })
+  let current = open()
+  let most = 0
+  for (let round = 0; round < 12; round += 1) {
+    for (let elapsed = 0; elapsed < 6 * SECOND_MS; elapsed += 20) {
+      clock.advance(20)
+      current.world.step()
+    }
+    const bytes = filesOf(folder).reduce((sum, path) => sum + statSync(path).size, 0)
+    most = Math.max(most, bytes)
+    const before = facts(current)
+    current.record.stop()
+    current = open()
+    assert.deepEqual(facts(current), before)
+  }
+  current.record.stop()
+  assert.ok(current.world.forgottenTradeCount('a') > 300)
+  assert.ok(current.wallets.all().some(({ forgottenEventCount }) => forgottenEventCount > 0))
+  const rows = current.world.trades('a').length + current.world.trades('b').length
+  assert.ok(rows <= 3 * 400 + 100, `${rows} trades are kept`)
+  assert.ok(most < 4_000_000, `${most} bytes`)
+})
+
+test('[SIMKEEP5] a record that cannot be read is let go, and the world begins anew', async (t) => {
+  const folder = tempFolder(t)
+  const clock = new ManualClock(NOON)
+  const first = await start(clock, folder)
+  run(clock, 3)
+  await first.stop()
+  const [chapter] = filesOf(folder)
+  assert.ok(chapter !== undefined)
+  appendFileSync(chapter, '[1,9999,1,0,0,500000,1000000,0,0,0]\n')
+  const second = await start(clock, folder)
+  t.after(() => second.stop())
+  assert.deepEqual(second.world.trades('a'), [])
+  run(clock, 3)
+  assert.ok(second.world.trades('a').length > 0)
+})
+
+test('[SIMKEEP6] what wallets did in markets that are listed no more comes back too, after days without a run', (t) => {
+  const folder = tempFolder(t)
+  const clock = new ManualClock(NOON)
+  const calendar = new Calendar({ seed: 3, marketsPerVenue: 60 })
+  const open = () => {
+    const record = new WorldRecord({ folder, log: silentLog })
+    const world = new SimulatedWorld({
+      ...{ seed: 3, messagesPerSecond: 600, plan: calendar, clock, earlier: record.earlier },
+      ...{ faults: new Faults([], seededRandom(1)), random: seededRandom('world', clock.nowMs()) },
+    })
+    const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
+    record.restore(world, wallets)
+    record.follow(world, wallets)
+    if (record.earlier === null) world.livePast()
+    record.begin()
+    t.after(() => record.stop())
+    return { world, wallets, record }
+  }
+  const first = open()
+  for (let elapsed = 0; elapsed < 5 * SECOND_MS; elapsed += 20) {
+    clock.advance(20)
+    first.world.step()
+  }
+  const before = ledgersOf(first.wallets)
+  first.record.stop()
+  clock.advance(3 * 86_400_000)
+  const second = open()
+  assert.deepEqual(ledgersOf(second.wallets), before)
+  const traded = new Set(second.world.trades('a').map(({ market }) => market))
+  const gone = [...traded].filter(
+    ({ listing }) => second.world.market('a', listing.nativeId) === null,
+  )
+  assert.ok(gone.length > 0, 'some of the markets are listed no more')
+  for (const market of gone) {
+    const planned = calendar.eventNumbered('a', market.event.number)
+    assert.deepEqual(
+      planned?.markets.map(({ listing }) => listing),
+      market.event.markets.map(({ listing }) => listing),
+    )
+    assert.equal(market.status, 'resolved')
+  }
+  const known = new Map(calendar.eventsAt(NOON).map((each) => [each.event.nativeId, each]))
+  for (const { event } of gone) {
+    assert.deepEqual(calendar.eventNumbered('a', event.number), known.get(event.nativeId))
+  }
+})
+
+function filesOf(folder: string): readonly string[] {
+  const paths = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))
+  return paths.filter((path) => path.endsWith('.log')).sort()
+}

@@ -1,0 +1,362 @@
+// The world in motion, judged by what it tells: a naive twin rebuilds every book from the changes.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../../../../../engine/random.ts'
+import { MICROS, timeMs } from '../../../../../engine/units.ts'
+import { Calendar } from '../../../../../engine/venues/simulator/calendar.ts'
+import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
+import type {
+  SimBook,
+  SimFault,
+  SimMarket,
+  SimTrade,
+  WorldChange,
+} from '../../../../../engine/venues/simulator/model.ts'
+import {
+  messageCost,
+  type Plan,
+  SimulatedWorld,
+} from '../../../../../engine/venues/simulator/world/world.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { NOON, planMany, planMarket, planOf } from '../../../../support/worlds/sim-plan.ts'
+
+const MINUTE_MS = 60_000
+
+function makeWorld(
+  options: { plan?: Plan; rate?: number; faults?: readonly SimFault[]; seed?: number } = {},
+) {
+  const clock = new ManualClock(NOON)
+  const seed = options.seed ?? 7
+  const world = new SimulatedWorld({
+    seed,
+    messagesPerSecond: options.rate ?? 1_000,
+    plan: options.plan ?? planOf(planMany(60)),
+    faults: new Faults(options.faults ?? [], seededRandom('faults', seed)),
+    clock,
+    random: seededRandom('world', seed),
+  })
+  const run = (ms: number): void => {
+    for (let elapsed = 0; elapsed < ms; elapsed += 20) {
+      clock.advance(20)
+      world.step()
+    }
+  }
+  return { clock, world, run }
+}
+
+/** A market's book as a plain map, kept by absolute sizes. */
+class TwinBook {
+  readonly bid = new Map<number, number>()
+  readonly ask = new Map<number, number>()
+
+  constructor(book: SimBook) {
+    for (const { price, size } of book.bids) this.bid.set(price, size)
+    for (const { price, size } of book.asks) this.ask.set(price, size)
+  }
+
+  apply(change: Extract<WorldChange, { kind: 'levels' | 'trade' }>): void {
+    change.changes.forEach(({ side, price, size }, index) => {
+      assert.equal(this[side].get(price) ?? 0, change.previousSizes[index], 'the previous size')
+      if (size === 0) this[side].delete(price)
+      else this[side].set(price, size)
+    })
+    const taken = change.changes.reduce((sum, { size }, index) => {
+      return sum + (change.previousSizes[index] ?? 0) - size
+    }, 0)
+    if (change.kind === 'trade') assert.equal(taken, change.trade.size, 'the fill')
+  }
+
+  assertEquals(book: SimBook): void {
+    const sorted = (side: Map<number, number>, sign: number) =>
+      [...side].sort(([left], [right]) => sign * (left - right))
+    const levels = (list: SimBook['bids']) => list.map(({ price, size }) => [price, size])
+    assert.deepEqual(levels(book.bids), sorted(this.bid, -1))
+    assert.deepEqual(levels(book.asks), sorted(this.ask, 1))
+    assert.equal(book.bestBid, book.bids[0]?.price ?? null)
+    assert.equal(book.bestAsk, book.asks[0]?.price ?? null)
+  }
+}
+
+function watchTwins(world: SimulatedWorld): Map<SimMarket, TwinBook> {
+  const twins = new Map<SimMarket, TwinBook>()
+  for (const market of [...world.markets('a'), ...world.markets('b')]) {
+    if (market.status === 'open') twins.set(market, new TwinBook(market.book))
+  }
+  world.onChange((change) => {
+    if (change.kind === 'opened') twins.set(change.market, new TwinBook(change.market.book))
+    if (change.kind !== 'levels' && change.kind !== 'trade') return
+    twins.get(change.market)?.apply(change)
+    const { bestBid, bestAsk } = change.market.book
+    assert.ok(bestBid === null || bestAsk === null || bestBid < bestAsk, 'not crossed')
+    assert.ok((bestBid ?? 1) > 0 && (bestAsk ?? 1) < MICROS, 'no bid at 0, no ask at 1')
+    for (const { price } of change.changes) {
+      if (change.kind === 'levels') assert.equal(price % 1_000, 0)
+    }
+  })
+  return twins
+}
+
+test('[SIMFLOW1] over ten thousand actions a naive twin fed with the changes equals every book', () => {
+  const { world, run } = makeWorld({ rate: 5_000 })
+  const twins = watchTwins(world)
+  let changes = 0
+  world.onChange(() => {
+    changes += 1
+  })
+  run(8_000)
+  assert.ok(changes > 10_000, `${changes} changes`)
+  for (const [market, twin] of twins) twin.assertEquals(market.book)
+})
+
+test('[SIMFLOW2] quotes lie on the market’s tick and stay around the fair price', () => {
+  const { world, run } = makeWorld({ rate: 5_000 })
+  run(5_000)
+  for (const market of [...world.markets('a'), ...world.markets('b')]) {
+    const { bids, asks, bestBid, bestAsk } = market.book
+    for (const { price, size } of [...bids, ...asks]) {
+      assert.equal(price % market.tickMicros, 0)
+      assert.equal(size % 10_000, 0, 'two decimals')
+    }
+    assert.ok(bids.length <= 61 && asks.length <= 61)
+    const fair = market.fairPrice(world.nowMs())
+    if (bestBid !== null) assert.ok(bestBid < fair + 8 * market.tickMicros)
+    if (bestAsk !== null) assert.ok(bestAsk > fair - 8 * market.tickMicros)
+  }
+})
+
+test('[SIMFLOW3] trades are about an eighth of the actions, with makers, takers and whales', () => {
+  const { world, run } = makeWorld({ rate: 10_000 })
+  let actions = 0
+  const orders = new Set<string>()
+  world.onChange((change) => {
+    if (change.kind === 'levels') actions += 1
+    if (change.kind === 'trade') orders.add(change.trade.txHash)
+  })
+  run(20_000)
+  const trades = [...world.trades('a'), ...world.trades('b')]
+  const share = orders.size / (orders.size + actions)
+  assert.ok(share > 0.06 && share < 0.16, `trade share ${share}`)
+  for (const trade of trades) {
+    assert.ok(trade.makers.length > 0)
+    assert.ok(trade.makers.every(({ wallet, size }) => wallet !== trade.taker && size > 0))
+    assert.equal(
+      trade.makers.reduce((sum, { size }) => sum + size, 0),
+      trade.size,
+    )
+  }
+  const usd = trades.map(({ price, size }) => (price / MICROS) * (size / MICROS))
+  assert.ok(usd.filter((value) => value > 5_000).length > 5, 'whales')
+  assert.ok(
+    world.trades('b').every(({ side }) => side === 'buy'),
+    'Kalshi knows only buyers',
+  )
+  for (const side of ['buy', 'sell']) {
+    for (const outcome of [0, 1]) {
+      const some = world.trades('a').some((t) => t.side === side && t.outcomeIndex === outcome)
+      assert.ok(some, `${side} of outcome ${outcome}`)
+    }
+  }
+})
+
+test('[SIMFLOW4] ids of trades never repeat; the fills of one order share market and transaction', () => {
+  const { world, run } = makeWorld({ rate: 10_000 })
+  run(5_000)
+  const trades = [...world.trades('a'), ...world.trades('b')]
+  assert.equal(new Set(trades.map(({ id }) => id)).size, trades.length)
+  const byTx = new Map<string, SimTrade[]>()
+  for (const trade of trades) byTx.set(trade.txHash, [...(byTx.get(trade.txHash) ?? []), trade])
+  assert.ok(byTx.size < trades.length, 'some orders fill more than once')
+  for (const [txHash, fills] of byTx) {
+    assert.match(txHash, /^0x[0-9a-f]{64}$/)
+    assert.equal(new Set(fills.map(({ market }) => market)).size, 1)
+    assert.equal(new Set(fills.map(({ taker }) => taker.address)).size, 1)
+  }
+})
+
+test('[SIMWORLD5] the rate of messages is held within ten percent, from 1 to 20,000 a second', () => {
+  for (const [rate, ms] of [
+    [1, 600_000],
+    [50, 60_000],
+    [20_000, 5_000],
+  ] as const) {
+    const { world, run } = makeWorld({ rate })
+    let messages = 0
+    world.onChange((change) => {
+      messages += messageCost(change)
+    })
+    run(ms)
+    const perSecond = messages / (ms / 1_000)
+    assert.ok(Math.abs(perSecond / rate - 1) < 0.1, `${perSecond} instead of ${rate}`)
+  }
+})
+
+test('[SIMWORLD5] a step after a long pause does no more than a quarter second of work', () => {
+  const { world, clock } = makeWorld({ rate: 1_000 })
+  let messages = 0
+  world.onChange((change) => {
+    messages += messageCost(change)
+  })
+  clock.advance(3_600_000)
+  world.step()
+  assert.ok(messages >= 250 && messages < 400, `${messages} messages`)
+})
+
+test('[SIMWORLD6] trades, transactions and wallets of two runs have nothing in common', () => {
+  const idsOfRun = (startMs: number) => {
+    const clock = new ManualClock(startMs)
+    const world = new SimulatedWorld({
+      seed: 1,
+      messagesPerSecond: 2_000,
+      plan: planOf(planMany(10)),
+      faults: new Faults([], seededRandom(1)),
+      clock,
+      random: seededRandom('world', 1),
+    })
+    for (let step = 0; step < 100; step += 1) {
+      clock.advance(20)
+      world.step()
+    }
+    const trades = [...world.trades('a'), ...world.trades('b')]
+    return trades.flatMap((trade) => [
+      trade.id,
+      trade.txHash,
+      trade.taker.address,
+      ...trade.makers.map(({ wallet }) => wallet.address),
+    ])
+  }
+  const first = new Set(idsOfRun(NOON))
+  assert.ok(first.size > 50)
+  assert.ok(idsOfRun(NOON + 1).every((id) => !first.has(id)))
+})
+
+test('[SIMWORLD7] the same seed, start and clock tell the same changes', () => {
+  const told = (seed: number): string[] => {
+    const { world, run } = makeWorld({ seed, faults: ['empty_book', 'tick_size', 'one_sided'] })
+    const lines: string[] = []
+    world.onChange((change) => {
+      const levels = change.kind === 'levels' || change.kind === 'trade' ? change.changes : []
+      const id = change.kind === 'trade' ? change.trade.id : ''
+      lines.push(JSON.stringify([change.kind, change.market.listing.nativeId, levels, id]))
+    })
+    run(5_000)
+    return lines
+  }
+  const first = told(1)
+  assert.ok(first.length > 500)
+  assert.deepEqual(told(1), first)
+  assert.notDeepEqual(told(2), first)
+})
+
+test('[SIMWORLD4] a book does not depend on when it is first looked at', () => {
+  const early = makeWorld({ rate: 1 })
+  const book = early.world.markets('a')[3]?.book
+  const late = makeWorld({ rate: 1, plan: planOf(planMany(60)) })
+  late.clock.advance(10 * MINUTE_MS)
+  assert.deepEqual(late.world.markets('a')[3]?.book.bids, book?.bids)
+})
+
+test('[SIMWORLD8] a market is created, opened, closed, determined and resolved in order', () => {
+  const at = (minutes: number) => timeMs(NOON + minutes * MINUTE_MS)
+  const young = planMarket(100, {
+    listing: {
+      createdMs: at(1),
+      openMs: at(2),
+      closeMs: at(3),
+      determineMs: at(4),
+      resolveMs: at(5),
+    },
+  })
+  const { world, run, clock } = makeWorld({ plan: planOf(planMany(4), [young]), rate: 200 })
+  const twins = watchTwins(world)
+  const told: (readonly [string, number])[] = []
+  world.onChange(({ kind, market, atMs }) => {
+    if (market.listing.index === 100 && kind !== 'levels' && kind !== 'trade') {
+      told.push([kind, Math.round((atMs - NOON) / MINUTE_MS)])
+    }
+  })
+  run(2.5 * MINUTE_MS)
+  const market = world.market('a', young.listing.nativeId)
+  assert.ok(market !== null && market.book.bids.length > 0)
+  run(3 * MINUTE_MS)
+  assert.deepEqual(told, [
+    ['created', 1],
+    ['opened', 2],
+    ['closed', 3],
+    ['determined', 4],
+    ['resolved', 5],
+  ])
+  assert.equal(market.book.bids.length, 0)
+  assert.equal(twins.get(market)?.bid.size, 0, 'the close took every level back')
+  assert.equal(market.fairPrice(world.nowMs()), market.listing.payout)
+  clock.advance(2 * 86_400_000)
+  world.step()
+  assert.equal(world.market('a', young.listing.nativeId), null)
+  assert.equal(world.marketOfToken(young.listing.tokens[0]), null)
+})
+
+test('[SIMWORLD8] a clock that jumps over several moments still tells each', () => {
+  const { world, clock } = makeWorld({ plan: planOf([planMarket(0)]), rate: 10 })
+  const told: string[] = []
+  world.onChange(({ kind }) => told.push(kind))
+  clock.advance(6 * 86_400_000)
+  world.step()
+  assert.deepEqual(told, ['closed', 'determined', 'resolved'])
+})
+
+test('[SIMWORLD9] a paused world tells nothing, and goes on without catching up', () => {
+  const { world, run } = makeWorld()
+  let changes = 0
+  world.onChange(() => {
+    changes += 1
+  })
+  world.pause()
+  run(2_000)
+  assert.equal(changes, 0)
+  world.resume()
+  run(40)
+  assert.ok(changes > 0 && changes < 200, `${changes} changes`)
+})
+
+test('[SIMWORLD3] figures begin with the market’s age and grow by what is traded', () => {
+  const { world, run } = makeWorld({ rate: 2_000 })
+  const before = world.markets('b').map((market) => market.volumeTotalContracts)
+  assert.ok(before.every((volume) => volume > 0))
+  run(5_000)
+  world.markets('b').forEach((market, index) => {
+    const traded = market.trades.reduce((sum, { size }) => sum + size, 0)
+    const grown = market.volumeTotalContracts - (before[index] ?? 0)
+    assert.ok(grown >= traded && grown < traded + 2 * MICROS, `${grown} of ${traded}`)
+    assert.ok(market.volume24hContracts <= market.volumeTotalContracts)
+    assert.ok(market.volume24h <= market.volumeTotal)
+    assert.equal(market.lastTrade, market.trades.at(-1) ?? null)
+  })
+})
+
+test('[SIMWORLD12] books of one question, and of one exclusive event, never offer more than they are worth together', () => {
+  const calendar = new Calendar({ seed: 3, marketsPerVenue: 200 })
+  const { world, run } = makeWorld({ plan: calendar, rate: 50, seed: 3 })
+  let [pairs, events] = [0, 0]
+  for (let look = 0; look < 30; look += 1) {
+    run(MINUTE_MS)
+    const asks = ({ book }: SimMarket) => book.bestAsk ?? MICROS
+    const bids = ({ book }: SimMarket) => book.bestBid ?? 0
+    for (const market of world.markets('a')) {
+      const { pair, question } = market.listing
+      const other = pair === null ? null : world.market('b', pair.otherNativeId)
+      const isPair = pair?.kind === 'same' && market.status === 'open' && other?.status === 'open'
+      if (!isPair || other === null) continue
+      pairs += 1
+      assert.ok(asks(market) >= bids(other) && asks(other) >= bids(market), question)
+    }
+    for (const { isMutuallyExclusive, markets, title } of world.events('a')) {
+      const isOpen = markets.every(({ status }) => status === 'open')
+      if (!isMutuallyExclusive || markets.length < 2 || !isOpen) continue
+      events += 1
+      const least = MICROS - markets.length
+      assert.ok(markets.reduce((sum, market) => sum + asks(market), 0) >= least, title)
+      assert.ok(markets.reduce((sum, market) => sum + bids(market), 0) <= MICROS, title)
+    }
+  }
+  assert.ok(pairs > 500 && events > 100, `${pairs} pairs, ${events} events`)
+})

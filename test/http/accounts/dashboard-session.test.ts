@@ -1,0 +1,273 @@
+// The session of the dashboard in its cookie: who is given one, which requests it counts for, what they are taken from,
+// how it ends, and who is let in to the local account without a password.
+
+import assert from 'node:assert/strict'
+import { request as begin, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+import { Value } from '@sinclair/typebox/value'
+import { loadConfig } from '../../../engine/config.ts'
+import { dashboardRequestsPerMinute } from '../../../engine/limits.ts'
+import { DashboardSessionSchema } from '../../../http/schemas.ts'
+import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+
+const { accounts, clock } = openQuickAccounts()
+let face: Face
+before(async () => {
+  await accounts.openLocalAccount(null)
+  face = await openFace({ clock, accounts, opensLocalAccount: true })
+})
+after(() => face.stop())
+
+type Headers = Readonly<Record<string, string>>
+
+/** Asks as exactly these headers say, Host and Cookie among them. */
+async function ask(
+  method: string,
+  path: string,
+  headers: Headers = {},
+  { body, port = face.port }: { body?: object; port?: number } = {},
+) {
+  const answered = new Promise<Awaited<ReturnType<typeof read>>>((resolve, reject) => {
+    const sent = begin({ host: '127.0.0.1', port, method, path, headers, agent: false })
+    sent.on('response', (response) => read(response).then(resolve, reject))
+    sent.on('error', reject)
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+  return answered
+
+  async function read(response: IncomingMessage) {
+    const said = await text(response)
+    const { 'set-cookie': cookies = [] } = response.headers
+    const parsed = said.startsWith('{') ? JSON.parse(said) : {}
+    return { status: response.statusCode, headers: response.headers, cookies, body: parsed }
+  }
+}
+
+const isTold = (body: unknown): boolean => Value.Check(DashboardSessionSchema, body)
+
+const OURS = { 'x-dashboard': '1' }
+/** A cookie as a browser sends back what `Set-Cookie` said. */
+const pairOf = (cookies: string | readonly string[]): string =>
+  String([cookies].flat()[0]).split(';')[0] ?? ''
+
+let people = 0
+/** An account, logged in on the dashboard. */
+async function newcomer(headers: Headers = {}) {
+  people += 1
+  clock.advance(60_000)
+  const user = { email: `d${people}@example.com`, password: 'correct horse' }
+  const made = await ask('POST', '/v1/auth/signup', { ...OURS, ...headers }, { body: user })
+  assert.equal(made.status, 201)
+  const account = made.body.user.id
+  return {
+    user,
+    account,
+    token: made.body.access_token,
+    set: String(made.cookies),
+    cookie: pairOf(made.cookies),
+  }
+}
+
+describe('the session of the dashboard', () => {
+  test('[COOKIE1] the dashboard is given its session in a cookie that no script reads and no other site sends, over TLS alone where the page came so; no other client is given one', async () => {
+    const name = `twinbook${face.port}`
+    const { set, token, user } = await newcomer()
+    const terms = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Strict'
+    assert.equal(set, `${name}=${token}; ${terms}`)
+    const secure = await newcomer({ origin: 'https://127.0.0.1', 'sec-fetch-site': 'same-origin' })
+    assert.equal(secure.set, `__Host-${name}=${secure.token}; ${terms}; Secure`)
+    const again = await ask('POST', '/v1/auth/login', OURS, { body: user })
+    assert.equal(pairOf(again.cookies), `${name}=${again.body.access_token}`)
+    const behind = { ...OURS, host: 'twinbook.example' }
+    const named = await ask('POST', '/v1/auth/login', behind, { body: user })
+    assert.match(String(named.cookies), /^twinbook=/, 'a host without a port')
+    const elsewhere: readonly Headers[] = [
+      {},
+      { ...OURS, origin: 'https://elsewhere.example' },
+      { ...OURS, 'sec-fetch-site': 'same-site' },
+      { origin: face.origin },
+    ]
+    for (const headers of elsewhere) {
+      const { status, cookies } = await ask('POST', '/v1/auth/login', headers, { body: user })
+      assert.deepEqual([status, cookies], [200, []], JSON.stringify(headers))
+    }
+  })
+
+  test('[COOKIE2] the cookie counts only for the dashboard’s own page: with its header, which no preflight allows, and from its own origin', async () => {
+    const { cookie } = await newcomer()
+    const status = async (headers: Headers) =>
+      (await ask('GET', '/v1/auth/me', { cookie, ...headers })).status
+    const good: readonly Headers[] = [
+      OURS,
+      { ...OURS, origin: face.origin },
+      { ...OURS, 'sec-fetch-site': 'same-origin', origin: 'https://a.name.that.a.proxy.replaced' },
+      { ...OURS, cookie: `theme=dark; ${cookie}; other=1` },
+    ]
+    for (const headers of good) assert.equal(await status(headers), 200, JSON.stringify(headers))
+    const bad: readonly Headers[] = [
+      {},
+      { origin: face.origin, 'sec-fetch-site': 'same-origin' },
+      { ...OURS, origin: 'https://elsewhere.example' },
+      { ...OURS, origin: 'http://127.0.0.1:1' },
+      { ...OURS, origin: 'null' },
+      { ...OURS, 'sec-fetch-site': 'same-site' },
+      { ...OURS, 'sec-fetch-site': 'cross-site', origin: face.origin },
+      { ...OURS, 'sec-fetch-site': 'none' },
+      { ...OURS, cookie: '' },
+      { ...OURS, cookie: `${cookie}x` },
+      { ...OURS, cookie: cookie.replace('=', '2=') },
+    ]
+    for (const headers of bad) assert.equal(await status(headers), 401, JSON.stringify(headers))
+    const preflight = await ask('OPTIONS', '/v1/auth/me', { origin: 'http://127.0.0.1:1' })
+    const allowed = String(preflight.headers['access-control-allow-headers'])
+    assert.match(allowed, /authorization/i)
+    assert.doesNotMatch(allowed, /x-dashboard|\*/i)
+    assert.equal(preflight.headers['access-control-allow-credentials'], undefined)
+    const handshake = {
+      ...{ ...OURS, cookie, origin: face.origin, connection: 'Upgrade', upgrade: 'websocket' },
+      ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+    }
+    assert.equal((await ask('GET', '/v1/ws', handshake)).status, 401, 'no cookie opens a stream')
+  })
+
+  test('[COOKIE3] a key or a token beside the cookie is what counts, and stays what it was', async () => {
+    const [one, other] = [await newcomer(), await newcomer()]
+    const { key } = await accounts.createKey(one.account, 'bot')
+    const cookie = { ...OURS, cookie: other.cookie }
+    const bearer = { ...cookie, authorization: `Bearer ${one.token}` }
+    for (const headers of [{ ...cookie, 'x-api-key': key }, bearer]) {
+      const { body } = await ask('GET', '/v1/auth/me', headers)
+      assert.equal(body.user.email, one.user.email)
+    }
+    assert.equal((await ask('GET', '/v1/keys', { ...cookie, 'x-api-key': key })).status, 401)
+    assert.equal(
+      (await ask('GET', '/v1/auth/me', { ...cookie, 'x-api-key': 'pmk_no' })).status,
+      401,
+    )
+  })
+
+  test('[COOKIE4] what the dashboard asks for is taken from a budget of its own: it uses up nothing of the account’s, and nothing uses it up', async () => {
+    const { cookie, account } = await newcomer()
+    const { key } = await accounts.createKey(account, 'bot')
+    const page = { ...OURS, cookie }
+    const asked = async (headers: Headers, path = '/v1/markets?limit=1') => {
+      const { status, headers: said } = await ask('GET', path, headers)
+      return [status, Number(said['x-ratelimit-limit']), Number(said['x-ratelimit-remaining'])]
+    }
+    assert.deepEqual(await asked(page), [
+      200,
+      dashboardRequestsPerMinute,
+      dashboardRequestsPerMinute - 1,
+    ])
+    assert.deepEqual(await asked({ 'x-api-key': key }), [200, 60, 59])
+    for (let count = 0; count < 60; count += 1) accounts.takeAccountRequest(account)
+    assert.deepEqual(await asked({ 'x-api-key': key }), [429, 60, 0])
+    assert.deepEqual(await asked(page, '/v1/keys'), [
+      ...[200, dashboardRequestsPerMinute, dashboardRequestsPerMinute - 2],
+    ])
+    for (let count = 0; count < dashboardRequestsPerMinute; count += 1) {
+      accounts.takeDashboardRequest(account)
+    }
+    assert.deepEqual(await asked(page), [429, dashboardRequestsPerMinute, 0])
+  })
+
+  test('[COOKIE5] the page is told who is logged in; logging out ends the token and forgets the cookie, everywhere ends every token of the account and no key', async () => {
+    const { user, cookie, account, token } = await newcomer()
+    const { key } = await accounts.createKey(account, 'bot')
+    const page = { ...OURS, cookie }
+    const told = await ask('GET', '/v1/auth/session', page)
+    assert.equal(isTold(told.body), true, JSON.stringify(told.body))
+    assert.deepEqual([told.body.user.email, told.body.user.has_password], [user.email, true])
+    for (const headers of [{}, { cookie }, { 'x-api-key': key }, OURS]) {
+      assert.equal((await ask('GET', '/v1/auth/session', headers)).body.user, null)
+    }
+    const out = await ask('POST', '/v1/auth/logout', page)
+    assert.equal(out.status, 204)
+    assert.match(
+      String(out.cookies),
+      /^twinbook\d+=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict$/,
+    )
+    const isGood = async (bearer: string) =>
+      (await ask('GET', '/v1/auth/me', { authorization: `Bearer ${bearer}` })).status === 200
+    assert.equal(await isGood(token), false)
+    const { body: over } = await ask('GET', '/v1/auth/session', page)
+    assert.deepEqual([over.user, over.has_ended, told.body.has_ended], [null, true, false])
+    const [first, second] = [
+      await ask('POST', '/v1/auth/login', OURS, { body: user }),
+      await ask('POST', '/v1/auth/login', {}, { body: user }),
+    ]
+    const again = { ...OURS, cookie: pairOf(first.cookies) }
+    assert.equal(await isGood(second.body.access_token), true)
+    assert.equal((await ask('POST', '/v1/auth/logout?everywhere=true', again)).status, 204)
+    assert.equal(await isGood(second.body.access_token), false)
+    assert.equal(await isGood(first.body.access_token), false)
+    assert.equal((await ask('GET', '/v1/auth/me', { 'x-api-key': key })).status, 200)
+  })
+
+  test('[COOKIE6] the local account opens without a password to the dashboard of this machine alone: no proxy, no name that a name server could lead here, and only where it is configured', async () => {
+    clock.advance(60_000)
+    const open = async (headers: Headers, port = face.port) => {
+      clock.advance(60_000)
+      const offered = await ask('GET', '/v1/auth/session', headers, { port })
+      const { status, body, cookies } = await ask('POST', '/v1/auth/session', headers, { port })
+      assert.equal(status, 200)
+      assert.equal(isTold(body), true, JSON.stringify(body))
+      const isIn = body.user !== null
+      assert.deepEqual([offered.body.local_account, cookies.length], [isIn, isIn ? 1 : 0])
+      return { isIn, body, cookies }
+    }
+    const { body, cookies } = await open(OURS)
+    assert.deepEqual(Object.keys(body.user).sort(), [
+      ...['created_at', 'email', 'has_password', 'id', 'tier'],
+    ])
+    assert.deepEqual([body.user.email, body.user.has_password], ['local@localhost', false])
+    const page = { ...OURS, cookie: pairOf(cookies) }
+    assert.equal((await ask('GET', '/v1/markets?limit=1', page)).status, 200)
+    const names = ['localhost', `localhost:${face.port}`, '127.0.0.1', '[::1]:1', 'LocalHost:9']
+    for (const host of names) assert.equal((await open({ ...OURS, host })).isIn, true, host)
+    const refused: readonly Headers[] = [
+      {},
+      { ...OURS, host: 'rebound.example' },
+      { ...OURS, host: `127.0.0.1.rebound.example:${face.port}` },
+      { ...OURS, host: 'localhost.rebound.example' },
+      { ...OURS, 'x-forwarded-for': '127.0.0.1' },
+      { ...OURS, 'x-forwarded-proto': 'https' },
+      { ...OURS, via: '1.1 proxy' },
+      { ...OURS, origin: 'http://127.0.0.1:1' },
+      { ...OURS, 'sec-fetch-site': 'cross-site' },
+      { ...OURS, 'sec-fetch-site': 'same-site' },
+    ]
+    for (const headers of refused) {
+      assert.equal((await open(headers)).isIn, false, JSON.stringify(headers))
+    }
+    const closed = await openFace({ clock, accounts })
+    try {
+      assert.equal((await open(OURS, closed.port)).isIn, false, 'not configured')
+    } finally {
+      await closed.stop()
+    }
+    const record = accounts.directory.findByEmail('local@localhost')
+    assert.ok(record !== null)
+    await accounts.directory.disable(record)
+    assert.equal((await ask('POST', '/v1/auth/session', OURS)).body.user, null, 'disabled')
+  })
+
+  test('[COOKIE7] it is configured where no other machine can ask and no proxy is trusted, with a local account', () => {
+    const isOpen = (env: Readonly<Record<string, string>>) => loadConfig(env).opensLocalAccount
+    for (const env of [{}, { HOST: 'localhost' }, { HOST: '::1' }, { HOST: '127.0.0.2' }]) {
+      assert.equal(isOpen(env), true, JSON.stringify(env))
+    }
+    const closed: readonly Readonly<Record<string, string>>[] = [
+      { HOST: '0.0.0.0' },
+      { HOST: '::' },
+      { HOST: '192.168.1.4' },
+      { HOST: '127.0.0.1.example' },
+      { TRUSTED_PROXIES: '127.0.0.1' },
+      { DEMO_KEY: 'off' },
+      { NODE_ENV: 'production' },
+    ]
+    for (const env of closed) assert.equal(isOpen(env), false, JSON.stringify(env))
+  })
+})

@@ -1,0 +1,192 @@
+// The one stream that the tabs of a browser share, without a browser: seats instead of tabs, over the package's client and
+// a real face. Not for: the worker around it (stream.browser.test.ts).
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { WebSocket } from 'ws'
+import { connect, type StreamEvent } from '../../../http/client/connect.ts'
+import {
+  type FromStream,
+  SharedStream,
+  type ToStream,
+} from '../../../http/dashboard/shared-stream.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { bid, level } from '../../support/worlds/builders.ts'
+
+let face: Face
+before(async () => {
+  face = await openFace({ clock: new ManualClock() })
+})
+after(() => face.stop())
+
+/** A stream over the face whose messages a test can also make itself, and whose pauses end by hand. */
+function openShared() {
+  const pauses: (() => void)[] = []
+  let openedCount = 0
+  let tell: (event: StreamEvent) => void = () => undefined
+  const stream = new SharedStream({
+    after: (_, action) => {
+      pauses.push(action)
+      return () => undefined
+    },
+    open: (onEvent) => {
+      openedCount += 1
+      tell = onEvent
+      return connect({ url: face.origin, apiKey: 'ann-key', WebSocket, onEvent })
+    },
+  })
+  /** A tab: what it was told, and how it asks. */
+  const sit = () => {
+    const told: FromStream[] = []
+    let wake: () => void = () => undefined
+    const ask: (asked: ToStream) => void = stream.attach((one) => {
+      told.push(one)
+      wake()
+    })
+    const until = async (holds: () => boolean) => {
+      while (!holds()) await new Promise<void>((resolve) => (wake = resolve))
+    }
+    const events = (type: StreamEvent['type']) =>
+      told.flatMap((one) => (one.kind === 'event' && one.event.type === type ? [one.event] : []))
+    const views = () => told.flatMap((one) => (one.kind === 'book' ? [one.view] : []))
+    const isReady = (id: number) => told.some((one) => one.kind === 'ready' && one.id === id)
+    return { told, ask, until, events, views, isReady }
+  }
+  const endPause = () => {
+    for (const action of pauses.splice(0)) action()
+  }
+  return {
+    stream,
+    sit,
+    endPause,
+    tell: (event: StreamEvent) => tell(event),
+    opened: () => openedCount,
+  }
+}
+
+const sockets = (): number =>
+  [...face.engine.accounts.accounts.values()].reduce((sum, { socketCount }) => sum + socketCount, 0)
+
+describe('the stream that tabs share', () => {
+  test('[DASH90] tabs that follow the same and other things have one connection between them, which ends with the last of them', async () => {
+    const rain = face.engine.add('rain')
+    const snow = face.engine.add('snow')
+    rain.replace([level(0.4, 10)], [level(0.5, 20)])
+    const { stream, sit, endPause, opened } = openShared()
+    const [one, other] = [sit(), sit()]
+    assert.equal(opened(), 0, 'nothing is followed')
+    const marketIds = [rain.ref.id]
+    one.ask({ kind: 'follow', id: 1, asked: { channel: 'orderbook', marketIds } })
+    await one.until(() => one.isReady(1) && one.views().length > 0)
+    // The book is there already: a tab that comes later is told it at once.
+    other.ask({ kind: 'follow', id: 7, asked: { channel: 'orderbook', marketIds } })
+    assert.deepEqual(other.views().at(-1), one.views().at(-1))
+    other.ask({ kind: 'follow', id: 8, asked: { channel: 'trades', marketIds: [snow.ref.id] } })
+    await other.until(() => other.isReady(7) && other.isReady(8))
+    snow.trade()
+    await other.until(() => other.events('trade').length === 1)
+    rain.change(bid(0.41, 5))
+    await one.until(() => {
+      endPause()
+      return one.views().at(-1)?.bids[0]?.price === 0.41
+    })
+    assert.deepEqual(other.views().at(-1)?.bids, one.views().at(-1)?.bids)
+    assert.deepEqual(one.events('trade'), [], 'what another tab follows')
+    assert.deepEqual([opened(), sockets()], [1, 1])
+    one.ask({ kind: 'leave' })
+    rain.change(bid(0.42, 5))
+    await other.until(() => {
+      endPause()
+      return other.views().at(-1)?.bids[0]?.price === 0.42
+    })
+    assert.notEqual(one.views().at(-1)?.bids[0]?.price, 0.42)
+    assert.equal(stream.seatCount, 1)
+    other.ask({ kind: 'leave' })
+    while (sockets() > 0) await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(stream.seatCount, 0)
+  })
+
+  test('[DASH90] a tab that comes later is told how the connection and the feeds are; changes of a book are posted at once, and those of the next moment together', async () => {
+    const hail = face.engine.add('hail')
+    hail.replace([level(0.4, 10)], [level(0.5, 20)])
+    const { sit, endPause, tell } = openShared()
+    const one = sit()
+    one.ask({ kind: 'follow', id: 1, asked: { channel: 'orderbook', marketIds: [hail.ref.id] } })
+    await one.until(() => one.isReady(1) && one.events('status').length > 1)
+    endPause()
+    const late = sit()
+    assert.equal(late.events('state').length, 1)
+    assert.deepEqual(late.events('status'), one.events('status'))
+    endPause()
+    const before = one.told.length
+    for (const seq of [1, 2, 3]) tell(update(hail.ref.id, seq))
+    const counts = () =>
+      one.told.slice(before).flatMap((told) => (told.kind === 'book' ? [told.count] : []))
+    assert.deepEqual(counts(), [1])
+    endPause()
+    assert.deepEqual(counts(), [1, 2])
+    one.ask({ kind: 'leave' })
+    late.ask({ kind: 'leave' })
+  })
+
+  test('[DASH91] a tab that no longer reads what it is told loses its seat after some heartbeats, and is told nothing more; one that reads keeps it', async () => {
+    const { stream, sit, tell } = openShared()
+    const [awake, asleep] = [sit(), sit()]
+    for (const tab of [awake, asleep]) {
+      tab.ask({ kind: 'follow', id: 1, asked: { channel: 'trades', all: true } })
+    }
+    await awake.until(() => awake.isReady(1))
+    for (let counter = 0; counter < 9; counter += 1) {
+      tell({ type: 'heartbeat', timestamp_ms: 0, counter, epoch: 'e' })
+      awake.ask({ kind: 'seen' })
+    }
+    assert.equal(awake.events('heartbeat').length, 9)
+    assert.equal(asleep.events('heartbeat').length, 4)
+    assert.equal(asleep.told.at(-1)?.kind, 'dropped')
+    const count = asleep.told.length
+    asleep.ask({ kind: 'follow', id: 2, asked: { channel: 'whales', all: true } })
+    tell({ type: 'heartbeat', timestamp_ms: 0, counter: 9, epoch: 'e' })
+    assert.deepEqual([asleep.told.length, stream.seatCount], [count, 1])
+    awake.ask({ kind: 'leave' })
+  })
+
+  test('[DASH90] a connection that was closed for good is made again for another session, with all that is followed', async () => {
+    const { sit, opened } = openShared()
+    face.engine.accounts.make('ends', { socketsMax: 5 })
+    const tab = sit()
+    tab.ask({ kind: 'follow', id: 1, asked: { channel: 'trades', all: true } })
+    await tab.until(() => tab.isReady(1))
+    tab.ask({ kind: 'again' })
+    assert.equal(opened(), 1, 'it is not closed')
+    const id = [...face.engine.accounts.accounts.keys()][0]
+    assert.ok(id !== undefined)
+    for (const watcher of face.engine.accounts.watchers) watcher.onTokensEnded?.(id)
+    for (const watcher of face.engine.accounts.watchers)
+      watcher.onRevoked?.(face.engine.accounts.keys(id)[0]?.id ?? assert.fail())
+    await tab.until(() =>
+      tab.events('state').some((event) => event.type === 'state' && event.state === 'closed'),
+    )
+    const told = tab.told.length
+    tab.ask({ kind: 'again' })
+    await tab.until(() => tab.told.slice(told).some((one) => one.kind === 'ready' && one.id === 1))
+    assert.equal(opened(), 2)
+    tab.ask({ kind: 'leave' })
+  })
+})
+
+function update(marketId: string, seq: number): StreamEvent {
+  const data = { bids: [], asks: [] }
+  return {
+    ...{
+      type: 'update',
+      channel: 'orderbook',
+      market_id: marketId,
+      epoch: 'e',
+      offset: seq,
+      seq,
+      data,
+    },
+    ...{ timestamp_ms: 0, received_ms: 0, published_ms: 0 },
+  }
+}

@@ -1,0 +1,161 @@
+// The stream of the dashboard in a real browser: one for all tabs, without a token in any address; and what the page says
+// when it is late, offline, or not to be had. Not for: seats without a browser (shared-stream.test.ts).
+
+import assert from 'node:assert/strict'
+import { sizeMicros } from '../../../engine/units.ts'
+import { after, before, test } from '../../support/browser/browser-test.ts'
+import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
+import { bid, level } from '../../support/worlds/builders.ts'
+
+let dashboard: FakeDashboard
+before(async () => {
+  dashboard = await openFakeDashboard({ opensLocalAccount: true })
+  const { engine } = dashboard.face
+  engine.accounts.make('one', { requestsPerMinute: 100_000, socketsMax: 1 })
+  engine.accounts.make('none', { requestsPerMinute: 100_000, socketsMax: 0 })
+  engine.accounts.make('local', { tier: 'enterprise', requestsPerMinute: 100_000, socketsMax: 50 })
+})
+after(() => dashboard.close())
+
+let count = 0
+function openMarket() {
+  count += 1
+  const market = dashboard.face.engine.add(`streamed${count}`)
+  market.replace([level(0.42, 100)], [level(0.44, 30)])
+  return market
+}
+const socketsOf = (name: string): number =>
+  [...dashboard.face.engine.accounts.accounts.values()].find(({ caller }) =>
+    caller.email.startsWith(name),
+  )?.socketCount ?? -1
+
+test('[DASH90] three tabs of a browser follow their markets on one stream, which goes on when one of them is closed', async () => {
+  const markets = [openMarket(), openMarket(), openMarket()]
+  const [first, ...others] = markets
+  assert.ok(first !== undefined)
+  const tab = await dashboard.open(`#/market/${first.ref.id}`, { token: 'one-token' })
+  const pages = [tab.page]
+  for (const market of others) {
+    const page = await tab.page.context().newPage()
+    await page.goto(`${dashboard.face.origin}/dashboard#/market/${market.ref.id}`)
+    pages.push(page)
+  }
+  for (const page of pages) await page.locator('.book[data-state=live]').waitFor()
+  assert.equal(socketsOf('one'), 1)
+  await pages.shift()?.close()
+  for (const [index, page] of pages.entries()) {
+    const market = others[index]
+    assert.ok(market !== undefined)
+    market.change(bid(0.43, 7 + index))
+    await page
+      .locator('.ladder [data-side=bid] tr:not(.blank) td')
+      .filter({ hasText: '43' })
+      .first()
+      .waitFor()
+    await page.locator('.book[data-state=live]').waitFor()
+  }
+  assert.equal(socketsOf('one'), 1)
+  await tab.close()
+  while (socketsOf('one') > 0) await new Promise((resolve) => setImmediate(resolve))
+})
+
+const WORKERS: Readonly<Record<string, string>> = {
+  'has none': 'delete globalThis.SharedWorker',
+  'has one that fails': `globalThis.SharedWorker = class extends EventTarget {
+    port = new MessageChannel().port1
+    constructor() {
+      super()
+      setTimeout(() => this.dispatchEvent(new Event('error')))
+    }
+  }`,
+}
+
+test('[DASH96] a tab without a worker, or whose worker fails, has a stream of its own; one that comes back from the browser’s memory follows again', async () => {
+  for (const [words, script] of Object.entries(WORKERS)) {
+    const market = openMarket()
+    const tab = await dashboard.open('#/status', { token: 'one-token' })
+    const { page } = tab
+    await page.addInitScript({ content: script })
+    await page.goto(`${dashboard.face.origin}/dashboard#/market/${market.ref.id}`)
+    await page.reload()
+    await page.locator('.book[data-state=live]').waitFor()
+    assert.equal(socketsOf('one'), 1, words)
+    await tab.close()
+    while (socketsOf('one') > 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  const market = openMarket()
+  const tab = await dashboard.open(`#/market/${market.ref.id}`, { token: 'one-token' })
+  const { page } = tab
+  await page.locator('.book[data-state=live]').waitFor()
+  await page.evaluate(() => dispatchEvent(new Event('pagehide')))
+  while (socketsOf('one') > 0) await new Promise((resolve) => setImmediate(resolve))
+  market.change(bid(0.43, 6))
+  await page.evaluate(() => dispatchEvent(new Event('pageshow')))
+  const best = page.locator('.ladder [data-side=bid] tr:not(.blank) td').first()
+  await best.filter({ hasText: '43' }).waitFor()
+  await page.locator('.book[data-state=live]').waitFor()
+  await tab.close()
+})
+
+test('[DASH92] a book is no longer live from the moment the browser is offline, and from the first heartbeat that does not come', async () => {
+  const market = openMarket()
+  const tab = await dashboard.open(`#/market/${market.ref.id}`, {
+    expected: [/ERR_INTERNET_DISCONNECTED/],
+  })
+  const { page } = tab
+  await page.clock.install()
+  await page.reload()
+  const state = (name: string) => page.locator(`.book[data-state=${name}]`).waitFor()
+  await page.clock.runFor(3_000)
+  await state('live')
+  await page.context().setOffline(true)
+  await page.clock.runFor(100)
+  await state('offline')
+  await page.getByText('This browser is offline').waitFor()
+  await page.context().setOffline(false)
+  await page.clock.runFor(100)
+  await state('live')
+  // The tab's own time goes on, and nothing comes in it.
+  await page.clock.runFor(7_500)
+  await state('late')
+  await page.getByText('Nothing has come from the server').waitFor()
+  market.change(bid(0.43, 5))
+  for (let tries = 0; tries < 100; tries += 1) {
+    await page.clock.runFor(50)
+    if ((await page.locator('.book[data-state=live]').count()) > 0) break
+  }
+  await state('live')
+  await tab.close()
+})
+
+test('[DASH93] where no stream can be had the page says so, and asks for its books, prices and lists every few seconds', async () => {
+  const market = openMarket()
+  const tab = await dashboard.open(`#/market/${market.ref.id}`, {
+    token: 'none-token',
+    expected: [/WebSocket connection to/],
+  })
+  const { page } = tab
+  await page.getByText('No live stream (all connections of this account may be in use)').waitFor()
+  await page.locator('.book[data-state=polled]').waitFor()
+  market.change(bid(0.43, 9))
+  const best = page.locator('.ladder [data-side=bid] tr:not(.blank) td').first()
+  await best.filter({ hasText: '43' }).waitFor()
+  market.trade({ size: sizeMicros(777_000_000) })
+  await page.locator('.tape').getByText('777').first().waitFor()
+  await tab.close()
+})
+
+test('[DASH95] on the machine itself the local account opens by one button, without a password; its page asks for none, and logging out ends it', async () => {
+  const tab = await dashboard.open('', { token: null })
+  const { page } = tab
+  await page.getByRole('button', { name: 'Open the dashboard' }).click()
+  await page.getByRole('button', { name: 'Log out' }).waitFor()
+  await page.getByRole('link', { name: 'Account' }).click()
+  await page.getByText('local@example.com').waitFor()
+  assert.equal(await page.getByLabel('Current password').count(), 0)
+  await page.reload()
+  await page.getByText('local@example.com').waitFor()
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByRole('button', { name: 'Open the dashboard' }).waitFor()
+  await tab.close()
+})

@@ -1,0 +1,258 @@
+// The data folder as a whole: what makes a start refuse, what a start costs, what is never served.
+
+import assert from 'node:assert/strict'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { EngineError } from '../../../engine/errors.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { timeMs } from '../../../engine/units.ts'
+import { openDatabase, openTable } from '../../../storage/lmdb/environment.ts'
+import { checkSentinel, putFormatVersion } from '../../../storage/lmdb/sentinel.ts'
+import { barKey, groupKey, tradeKey } from '../../../storage/records/keys.ts'
+import { decodePacked } from '../../../storage/records/records.ts'
+import { TABLES } from '../../../storage/tables.ts'
+import { openData, testFolder } from '../../support/rigs/data-folder.ts'
+import {
+  account,
+  bar,
+  marketListing,
+  NOON_MS,
+  snapshot,
+  trade,
+  traded,
+} from '../../support/worlds/stored.ts'
+
+const folder = testFolder('lmdb')
+
+let folders = 0
+
+/** A data folder with something in every table, closed. */
+async function filled(): Promise<string> {
+  folders += 1
+  const dataDir = join(folder, `filled-${folders}`)
+  const storage = await openData(dataDir)
+  await storage.accounts.putAccount(account('one'))
+  for (let count = 0; count < 1_000; count += 1) {
+    storage.trades.put(traded(1), trade(`t${count}`, { run: 1, offset: count, seq: count }))
+  }
+  storage.markets.put(marketListing('one'))
+  storage.ticks.put(1, 5, { seconds: [1], prices: [trade('x').price] })
+  for (const size of ['minute', 'hour'] as const) storage.bars.put(1, size, bar(size, NOON_MS))
+  storage.snapshots.put(1, snapshot(NOON_MS))
+  const past = {
+    readAtMs: timeMs(NOON_MS),
+    knownToMs: timeMs(NOON_MS),
+    seconds: [1],
+    prices: [trade('x').price],
+  }
+  storage.pastPrices.put(1, 5, past)
+  storage.coverage.put('a', timeMs(NOON_MS), timeMs(NOON_MS + 1))
+  await storage.close()
+  return dataDir
+}
+
+async function refuses(dataDir: string, words: RegExp): Promise<void> {
+  await assert.rejects(openData(dataDir), (error: unknown) => {
+    assert.ok(error instanceof Error)
+    assert.match(error.message, words)
+    assert.match(error.message, /refusing to start|in use/)
+    return true
+  })
+  assert.equal(existsSync(join(dataDir, 'lock')), false, 'no lock is left behind')
+}
+
+test('[STORE12] one engine a data folder; the lock goes with close', async () => {
+  const dataDir = await filled()
+  const storage = await openData(dataDir)
+  await assert.rejects(openData(dataDir), (error: unknown) => {
+    assert.ok(error instanceof EngineError)
+    assert.equal(error.code, 'UNAVAILABLE')
+    return error.detail.includes(`process ${process.pid}`)
+  })
+  assert.equal(storage.trades.count(), 1_000)
+  await storage.close()
+  await storage.close()
+  assert.equal(existsSync(join(dataDir, 'lock')), false)
+  await (await openData(dataDir)).close()
+})
+
+test('[STORE13] an emptied, missing or foreign environment is refused', async () => {
+  const dataDir = await filled()
+  const kept = join(folder, 'kept')
+  cpSync(dataDir, kept, { recursive: true })
+  for (const name of ['accounts', 'market']) {
+    const file = join(dataDir, name, 'data.mdb')
+    truncateSync(file, 0)
+    await refuses(dataDir, new RegExp(`${name}/data.mdb was emptied`))
+    assert.equal(statSync(file).size, 0, 'it was not written to')
+    rmSync(file)
+    await refuses(dataDir, new RegExp(`${name}/data.mdb is missing`))
+    copyFileSync(join(await filled(), name, 'data.mdb'), file)
+    await refuses(dataDir, /belongs to another database/)
+    copyFileSync(join(kept, name, 'data.mdb'), file)
+  }
+  copyFileSync(join(kept, 'market', 'data.mdb'), join(dataDir, 'accounts', 'data.mdb'))
+  await refuses(dataDir, /it is the environment "market"/)
+  copyFileSync(join(kept, 'accounts', 'data.mdb'), join(dataDir, 'accounts', 'data.mdb'))
+  rmSync(join(dataDir, 'database.json'))
+  await refuses(dataDir, /database.json is not/)
+  writeFileSync(join(dataDir, 'database.json'), '{}')
+  await refuses(dataDir, /database.json is damaged/)
+  copyFileSync(join(kept, 'database.json'), join(dataDir, 'database.json'))
+  const storage = await openData(dataDir)
+  assert.equal(storage.trades.count(), 1_000)
+  await storage.close()
+})
+
+test('[STORE13] a truncated or zeroed file is refused by the check in a child process', async () => {
+  const cut = await filled()
+  const size = statSync(join(cut, 'market', 'data.mdb')).size
+  truncateSync(join(cut, 'market', 'data.mdb'), Math.floor(size / 2))
+  await refuses(cut, /market\/data.mdb is damaged/)
+  const zeroed = await filled()
+  const file = openSync(join(zeroed, 'accounts', 'data.mdb'), 'r+')
+  writeSync(file, Buffer.alloc(16_384))
+  await refuses(zeroed, /accounts\/data.mdb is damaged/)
+})
+
+test('[STORE13] an environment without its sentinel, or newer than we are, is refused', async () => {
+  const bare = await filled()
+  rmSync(join(bare, 'market'), { recursive: true })
+  const other = openDatabase(join(bare, 'market'))
+  await openTable(other, { name: 'foreign', isCompressed: false }).put(Buffer.of(1), Buffer.of(1))
+  await other.close()
+  await refuses(bare, /has no sentinel/)
+  writeFileSync(
+    join(bare, 'database.json'),
+    readFileSync(join(bare, 'database.json'), 'utf8').replace('true', 'false'),
+  )
+  await refuses(bare, /has no sentinel/)
+
+  const newer = await filled()
+  const side = JSON.parse(readFileSync(join(newer, 'database.json'), 'utf8'))
+  const root = openDatabase(join(newer, 'market'))
+  putFormatVersion(root, checkSentinel(root, { dataDir: newer, name: 'market', side }), 99)
+  await root.close()
+  await refuses(newer, /its format 99 is newer/)
+})
+
+test('[STORE13] the market folder may be given up by hand, the accounts stay', async () => {
+  const dataDir = await filled()
+  rmSync(join(dataDir, 'market'), { recursive: true })
+  const sidePath = join(dataDir, 'database.json')
+  writeFileSync(sidePath, readFileSync(sidePath, 'utf8').replace('true', 'false'))
+  const storage = await openData(dataDir)
+  assert.equal(storage.trades.count(), 0)
+  assert.equal([...storage.accounts.accounts()].length, 1)
+  await storage.close()
+  assert.match(readFileSync(sidePath, 'utf8'), /"isComplete":true/)
+})
+
+test('[STORE11] a damaged record is counted and not served; its neighbours are', async () => {
+  const dataDir = await filled()
+  const root = openDatabase(join(dataDir, 'market'))
+  const table = openTable(root, TABLES.trades)
+  const key = tradeKey(1, NOON_MS, 500)
+  const value = table.get(key)
+  assert.ok(value !== undefined)
+  value.writeUInt8(value.readUInt8(20) ^ 4, 20)
+  await table.put(key, value)
+  await root.close()
+  const metrics = new Metrics()
+  const storage = await openData(dataDir, metrics)
+  const query = { market: 1, fromMs: timeMs(0), toMs: timeMs(NOON_MS), after: null } as const
+  const rows = storage.trades.range({ ...query, order: 'asc', limit: 600 })
+  assert.deepEqual([rows.length, rows.at(-1)?.ordinal], [600, 600])
+  assert.equal(
+    rows.some((row) => row.ordinal === 500),
+    false,
+  )
+  const damaged = [...metrics.counts('storage_records_damaged').values()]
+  assert.equal(damaged[0]?.value, 1)
+  await storage.close()
+})
+
+test('[STORE11] a damaged bar, and a snapshot cut short, are counted and not served', async () => {
+  const dataDir = await filled()
+  const root = openDatabase(join(dataDir, 'market'))
+  const bars = openTable(root, TABLES.bars)
+  const barRowKey = barKey(1, 1, NOON_MS)
+  const value = bars.get(barRowKey)
+  assert.ok(value !== undefined)
+  for (let bit = 0; bit < value.length * 8; bit += 1) {
+    const damaged: Buffer = Buffer.from(value)
+    damaged.writeUInt8(damaged.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+    const row = { key: barRowKey, value: damaged }
+    assert.equal(decodePacked(TABLES.bars, row, { 1: () => 'served' }), null)
+  }
+  value.writeUInt8(value.readUInt8(20) ^ 4, 20)
+  await bars.put(barRowKey, value)
+  const snapshots = openTable(root, TABLES.snapshots)
+  const kept = snapshots.get(groupKey(1, NOON_MS))
+  assert.ok(kept !== undefined)
+  await snapshots.put(groupKey(1, NOON_MS), kept.subarray(0, -1))
+  await root.close()
+  const metrics = new Metrics()
+  const storage = await openData(dataDir, metrics)
+  assert.equal(storage.bars.get(1, 'hour', timeMs(NOON_MS)), null)
+  assert.notEqual(storage.bars.get(1, 'minute', timeMs(NOON_MS)), null)
+  const query = { market: 1, fromMs: timeMs(0), toMs: timeMs(NOON_MS), after: null } as const
+  assert.deepEqual(storage.snapshots.range({ ...query, order: 'asc', limit: 9 }), [])
+  const counts = [...metrics.counts('storage_records_damaged').values()]
+  assert.deepEqual(
+    counts.map((count) => count.value),
+    [1, 1],
+  )
+  await storage.close()
+})
+
+test('[STORE7] 40,000 markets load, each once', async () => {
+  const dataDir = join(folder, 'large')
+  const count = 40_000
+  let storage = await openData(dataDir)
+  for (let number = 1; number <= count; number += 1) {
+    storage.markets.put(marketListing(`0x${String(number).padStart(64, '0')}`))
+    if (number % 5_000 === 0) await storage.committed()
+  }
+  await storage.close()
+  storage = await openData(dataDir)
+  let loaded = 0
+  for (const { number } of storage.markets.all()) loaded += number > 0 ? 1 : 0
+  assert.equal(loaded, count)
+  await storage.close()
+})
+
+test('[STORE17] a restart gives no number of a removed market again, nor shows what it had', async () => {
+  folders += 1
+  const dataDir = join(folder, `removed-${folders}`)
+  let storage = await openData(dataDir)
+  for (const id of ['one', 'two', 'three']) storage.markets.put(marketListing(id))
+  storage.markets.remove(3)
+  await storage.close()
+  storage = await openData(dataDir)
+  assert.deepEqual(
+    [...storage.markets.all()].map(({ number }) => number),
+    [1, 2],
+  )
+  assert.equal(storage.markets.count(), 2)
+  assert.equal(storage.markets.put(marketListing('three')), 4)
+  for (const number of [1, 2, 4]) storage.markets.remove(number)
+  await storage.close()
+  storage = await openData(dataDir)
+  assert.equal(storage.markets.count(), 0)
+  assert.equal(storage.markets.number('a', marketListing('one').nativeId), null)
+  assert.equal(storage.markets.put(marketListing('one')), 5)
+  await storage.close()
+})

@@ -1,0 +1,164 @@
+// The dashboard for tests in a browser, over a fake engine in the test's own process or over a real process with
+// simulated venues; either comes with a browser and ends with it.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Face, openFace } from '../rigs/face.ts'
+import { freePorts, startProcess } from '../rigs/processes.ts'
+import { read } from '../rigs/whole-service.ts'
+import { type Chromium, openChromium, type Tab, type TabOptions } from './chromium.ts'
+
+/** The dashboard over a fake engine. */
+export interface FakeDashboard {
+  readonly face: Face
+  readonly chromium: Chromium
+  /** A tab at a page (`#/markets`); `ann` is logged in unless a token or null is given. */
+  open(page: string, options?: TabOptions): Promise<Tab>
+  close(): Promise<void>
+}
+
+/** The dashboard of a real process. */
+export interface RealDashboard {
+  readonly origin: string
+  /** Of the local account, whose requests are not limited. */
+  readonly key: string
+  readonly chromium: Chromium
+  /** A tab at a page; no user is logged in unless a token is given. */
+  open(page: string, options?: TabOptions): Promise<Tab>
+  /** Makes an account; its token. */
+  signUp(email: string): Promise<string>
+  /** Ends the process by a signal; `start` begins another on the same port and folder. */
+  stop(signal: NodeJS.Signals): Promise<void>
+  start(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts a face over a fake engine, and a browser. */
+export async function openFakeDashboard(
+  set: Parameters<typeof openFace>[0] = {},
+): Promise<FakeDashboard> {
+  const face = await openFace(set)
+  const chromium = await openChromium().catch(async (error: unknown) => {
+    await face.stop()
+    throw error
+  })
+  return {
+    face,
+    chromium,
+    open: (page, options = {}) =>
+      chromium.open(`${face.origin}/dashboard${page}`, { token: 'ann-token', ...options }),
+    async close() {
+      await chromium.close().finally(() => face.stop())
+    },
+  }
+}
+
+/** Starts a process over simulated venues, and a browser. `env` over a small, quick world. */
+export async function openRealDashboard(
+  env: Readonly<Record<string, string>> = {},
+): Promise<RealDashboard> {
+  const folder = mkdtempSync(join(tmpdir(), 'twinbook-dashboard-'))
+  const port = await freePorts(1)
+  const origin = `http://127.0.0.1:${port}`
+  const launch = async () => {
+    const process = startProcess('engine/main.ts', {
+      SIM_MARKETS: '40',
+      SIM_RATE: '100',
+      PORT: String(port),
+      DATA_DIR: join(folder, 'data'),
+      LOG_LEVEL: 'warn',
+      WEBHOOK_ALLOW_HTTP: 'on',
+      WEBHOOK_ALLOW_PRIVATE: 'on',
+      ...env,
+    })
+    await process.line(/listens at (http:\S+)/)
+    return process
+  }
+  let engine = await launch()
+  const end = async () => {
+    await engine.end('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const chromium = await openChromium().catch(async (error: unknown) => {
+    await end()
+    throw error
+  })
+  return {
+    origin,
+    key: readFileSync(join(folder, 'data', 'local-key'), 'utf8').trim(),
+    chromium,
+    open: (page, options) => chromium.open(`${origin}/dashboard${page}`, options),
+    signUp: (email) => signUp(origin, email),
+    async stop(signal) {
+      await engine.end(signal)
+    },
+    async start() {
+      engine = await launch()
+    },
+    close: () => chromium.close().finally(end),
+  }
+}
+
+/** Pages of a running service with something to see on them: every page, a busy market and a wallet among them. */
+export async function pagesToSee({ origin, key }: RealDashboard): Promise<readonly string[]> {
+  const marketsOf = async (venue: string) => {
+    const { markets } = await read<{ markets: readonly ListedMarket[] }>(
+      `${origin}/v1/markets?status=open&platform=${venue}&limit=100`,
+      key,
+    )
+    // Those that the other venue lists as well come first.
+    return markets
+      .toSorted((one, other) => other.platforms.length - one.platforms.length)
+      .map(({ id }) => encodeURIComponent(id))
+  }
+  const ids = await marketsOf('venue_a')
+  const [busiest = ''] = ids
+  return [
+    '#/opportunities',
+    '#/markets',
+    `#/market/${busiest}`,
+    '#/matches',
+    '#/sports',
+    '#/whales',
+    '#/wallet',
+    `#/wallet/${await tradingWallet(origin, key, ids)}`,
+    '#/status',
+    '#/account',
+    '#/webhooks',
+    '#/nowhere',
+  ]
+}
+
+interface ListedMarket {
+  readonly id: string
+  readonly platforms: readonly object[]
+}
+
+/** Of the newest trades of these markets, the first wallet that is named. */
+async function tradingWallet(origin: string, key: string, ids: readonly string[]): Promise<string> {
+  for (let tries = 0; tries < 60; tries += 1) {
+    for (const id of ids) {
+      const { trades } = await read<{ trades: readonly { taker: string | null }[] }>(
+        `${origin}/v1/markets/${id}/trades?limit=20`,
+        key,
+      )
+      const taker = trades.find((trade) => trade.taker !== null)?.taker
+      if (taker !== undefined && taker !== null) return taker
+    }
+    await pause(500)
+  }
+  throw new Error('no trade names a wallet')
+}
+
+async function signUp(origin: string, email: string): Promise<string> {
+  const response = await fetch(`${origin}/v1/auth/signup`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email, password: 'correct horse battery' }),
+  })
+  if (!response.ok) throw new Error(`sign-up: ${response.status} ${await response.text()}`)
+  const session: { access_token: string } = JSON.parse(await response.text())
+  return session.access_token
+}

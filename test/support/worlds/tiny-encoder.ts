@@ -1,0 +1,140 @@
+// A sentence encoder as small as one can be, written by the test itself: `model.onnx` looks each token up in a table of
+// vectors (one Gather), `tokenizer.json` splits at spaces. Drawn after onnx.proto3, of which it writes the few fields used.
+// Not for: judging what the encoder says (the test's own twin does).
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The words that the encoder knows, each with its vector; every other word is `[UNK]`. */
+export type TinyWords = Readonly<Record<string, readonly number[]>>
+
+export interface TinyModel {
+  /** Name, type and shape of the inputs; 7 is int64. */
+  readonly inputs?: readonly (readonly [string, number])[]
+  readonly output?: string
+}
+
+/** Writes the folder and hands it to the test; it is gone afterwards. */
+export async function withTinyEncoder(
+  words: TinyWords,
+  use: (folder: string, vectors: TinyWords) => Promise<void> | void,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'tiny-encoder-'))
+  try {
+    const width = Object.values(words)[0]?.length ?? 1
+    const none = Array.from({ length: width }, () => 0)
+    const vectors = { '[PAD]': none, '[UNK]': none, '[CLS]': none, '[SEP]': none, ...words }
+    writeFileSync(join(folder, 'model.onnx'), tinyModel(Object.values(vectors)))
+    writeFileSync(join(folder, 'tokenizer.json'), tinyTokenizer(Object.keys(vectors)))
+    await use(folder, vectors)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A WordPiece tokenizer in the usual form of such files: BERT's, lower case. */
+export function tinyTokenizer(words: readonly string[]): string {
+  const special = (id: string) => ({ SpecialToken: { id, type_id: 0 } })
+  return JSON.stringify({
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: ['[PAD]', '[UNK]', '[CLS]', '[SEP]'].map((content, id) => ({
+      ...{ id, content, special: true, normalized: false },
+      ...{ single_word: false, lstrip: false, rstrip: false },
+    })),
+    normalizer: {
+      type: 'BertNormalizer',
+      ...{ clean_text: true, handle_chinese_chars: true, strip_accents: null, lowercase: true },
+    },
+    pre_tokenizer: { type: 'BertPreTokenizer' },
+    post_processor: {
+      type: 'TemplateProcessing',
+      single: [special('[CLS]'), { Sequence: { id: 'A', type_id: 0 } }, special('[SEP]')],
+      pair: [],
+      special_tokens: {},
+    },
+    decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
+    model: {
+      type: 'WordPiece',
+      ...{ unk_token: '[UNK]', continuing_subword_prefix: '##', max_input_chars_per_word: 100 },
+      vocab: Object.fromEntries(words.map((word, id) => [word, id])),
+    },
+  })
+}
+
+const INPUTS = [
+  ['input_ids', 7],
+  ['attention_mask', 7],
+  ['token_type_ids', 7],
+] as const
+
+/** `last_hidden_state = Gather(table, input_ids)` as the bytes of a ModelProto. */
+export function tinyModel(
+  table: readonly (readonly number[])[],
+  { inputs = INPUTS, output = 'last_hidden_state' }: TinyModel = {},
+): Uint8Array {
+  const width = table[0]?.length ?? 0
+  const weights = message([
+    [1, table.length],
+    [1, width],
+    [2, FLOAT],
+    [8, 'table'],
+    [9, new Uint8Array(new Float32Array(table.flat()).buffer)],
+  ])
+  const gather = message([
+    [1, 'table'],
+    [1, inputs[0]?.[0] ?? ''],
+    [2, output],
+    [4, 'Gather'],
+  ])
+  const graph = message([
+    [1, gather],
+    [2, 'tiny'],
+    [5, weights],
+    ...inputs.map(([name, type]): Field => [11, value(name, type, ['batch', 'sequence'])]),
+    [12, value(output, FLOAT, ['batch', 'sequence', width])],
+  ])
+  return message([
+    [1, 8],
+    [7, graph],
+    [8, message([[2, 13]])],
+  ])
+}
+
+const FLOAT = 1
+
+type Field = readonly [number, number | string | Uint8Array]
+
+function value(name: string, type: number, shape: readonly (number | string)[]): Uint8Array {
+  const dims = shape.map(
+    (size): Field => [1, message([typeof size === 'number' ? [1, size] : [2, size]])],
+  )
+  const tensor = message([
+    [1, type],
+    [2, message(dims)],
+  ])
+  return message([
+    [1, name],
+    [2, message([[1, tensor]])],
+  ])
+}
+
+/** A message of protocol buffers: numbers as varints, all else by length. */
+function message(fields: readonly Field[]): Uint8Array {
+  return Buffer.concat(
+    fields.map(([field, content]) => {
+      if (typeof content === 'number') return Buffer.concat([varint(field * 8), varint(content)])
+      const bytes = typeof content === 'string' ? Buffer.from(content) : content
+      return Buffer.concat([varint(field * 8 + 2), varint(bytes.length), bytes])
+    }),
+  )
+}
+
+function varint(number: number): Uint8Array {
+  const bytes: number[] = []
+  let rest = number
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128)
+  return Uint8Array.from([...bytes, rest])
+}
