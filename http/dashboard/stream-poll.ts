@@ -30,7 +30,7 @@ const IDS_MAX = 100
 /** Of what a page shows: more would use up what the browser may ask for. */
 const MARKETS_MAX = 200
 
-/** Connections in a row that ended before they were live until the server is asked instead. */
+/** Connections in a row that ended before they were live until the server, if it answers, is asked instead. */
 export const FAILED_MAX = 2
 /** How often the server is asked. */
 export const POLL_MS = 5_000

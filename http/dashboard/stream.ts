@@ -13,7 +13,7 @@ import type {
   StateEvent,
   StatusMessage,
 } from '../client/messages.ts'
-import { request } from './api.ts'
+import { ApiError, request } from './api.ts'
 import { after, every, isTabOnline, monotonicMs, onTabEvent, openWorker } from './browser.ts'
 import { type FromStream, SharedStream, type ToStream } from './shared-stream.ts'
 import { Signal } from './signal.ts'
@@ -24,7 +24,7 @@ import { FAILED_MAX, type Follower, type Following, pollUntil } from './stream-p
 export interface StreamState {
   /**
    * As the client says it, but: `off`: nothing is followed; `offline`: the browser has no network; `late`: nothing has come
-   * for more than a heartbeat; `polling`: no stream can be had, and the server is asked every `POLL_MS` instead.
+   * for more than a heartbeat; `polling`: no stream can be had, and the server, which answers, is asked every `POLL_MS` instead.
    */
   readonly state: ClientState | 'off' | 'offline' | 'late' | 'polling'
   /** Why the last connection ended; empty: it did not. */
@@ -228,23 +228,28 @@ function noteState({ state, reason, retry_ms: retryMs }: StateEvent): void {
   const retryAtMs = retryMs === null ? null : monotonicMs() + retryMs
   connection = { state, reason, retryAtMs, isLost }
   if (state === 'live' || state === 'catching_up') stopPolling()
-  else if (failedCount >= FAILED_MAX || state === 'closed') beginPolling()
+  else if (state === 'closed') beginPolling()
   show()
-  if (state === 'waiting' && failedCount > 1) void askWhy()
+  if (state === 'waiting' && failedCount >= FAILED_MAX) void askWhy()
 }
 
 /**
- * A browser does not say why a connection was refused. REST does: it ends the session when it is no longer good; and where
- * it answers, it is the connection that is one too many.
+ * A browser does not say why a connection was refused. REST does: it ends the session when it is no longer good; where it
+ * answers, it is the connection that is one too many, and it is asked instead; where it does not, nothing can be had.
  */
 async function askWhy(): Promise<void> {
   try {
     await request('/v1/auth/me')
-  } catch {
-    return
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 0) return
+    if (isTrying()) stopPolling()
+    return show()
   }
-  if (connection.state !== 'waiting') return
-  connection = { ...connection, reason: 'all connections of this account may be in use' }
+  if (!isTrying()) return
+  if (connection.state === 'waiting') {
+    connection = { ...connection, reason: 'all connections of this account may be in use' }
+  }
+  beginPolling()
   show()
 }
 
@@ -261,10 +266,10 @@ function show(): void {
   }
 }
 
-const stateNow = (): StreamState['state'] => {
-  const isTrying = connection.state === 'waiting' || connection.state === 'connecting'
-  return polling !== null && isTrying ? 'polling' : connection.state
-}
+const stateNow = (): StreamState['state'] =>
+  polling !== null && isTrying() ? 'polling' : connection.state
+
+const isTrying = (): boolean => connection.state === 'waiting' || connection.state === 'connecting'
 
 function look(): void {
   const { state } = connection

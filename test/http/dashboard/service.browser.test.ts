@@ -133,7 +133,7 @@ test('[DASH82] on a phone every page is there whole: no cell overlaps another or
 /** The cells of the list of markets that show something live, as one text. */
 const LIST = 'main'
 
-test('[DASH14] a killed server is said at the top of the page, its return takes the line away, and live values come again', async (t) => {
+test('[DASH14] a killed server is said at the top of the page, its return takes the line away, and live values come again', async () => {
   const token = await dashboard.signUp('stays@example.com')
   const tab = await dashboard.open('#/markets', {
     token,
@@ -143,16 +143,16 @@ test('[DASH14] a killed server is said at the top of the page, its return takes 
   const line = page.locator('.connection')
   const state = (wanted: string) =>
     page.locator(`.connection[data-state="${wanted}"]`).waitFor({ state: 'attached' })
+  // On a busy machine a feed is stale for a moment, which has a line of its own.
+  const silent = () =>
+    page.waitForFunction(() => document.querySelector('.connection')?.textContent?.trim() === '')
   await state('live')
-  assert.equal((await line.innerText()).trim(), '')
+  await silent()
   await changes('before')
   const [scope, address] = [await page.evaluate(() => performance.timeOrigin), page.url()]
 
   await dashboard.stop('SIGKILL')
-  await state('waiting')
-  const said = await line.innerText()
-  t.diagnostic(said)
-  assert.match(said, /Connection lost.*not live/s)
+  await line.getByText(/Connection lost.*not live/).waitFor()
 
   await page.getByRole('searchbox', { name: 'Search' }).fill('zebra')
   await page.getByText('The server does not answer.').waitFor()
@@ -162,9 +162,7 @@ test('[DASH14] a killed server is said at the top of the page, its return takes 
   // The page itself asks again for what the server did not answer.
   await page.getByText('No open market has “zebra” in it.').waitFor()
   await page.getByRole('button', { name: 'Clear' }).click()
-  await page.waitForFunction(
-    () => document.querySelector('.connection')?.textContent?.trim() === '',
-  )
+  await silent()
   await changes('after')
   // It is the same page all along, with the same session.
   assert.equal(await page.evaluate(() => performance.timeOrigin), scope)

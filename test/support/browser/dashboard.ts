@@ -153,12 +153,18 @@ async function tradingWallet(origin: string, key: string, ids: readonly string[]
 }
 
 async function signUp(origin: string, email: string): Promise<string> {
-  const response = await fetch(`${origin}/v1/auth/signup`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ email, password: 'correct horse battery' }),
-  })
-  if (!response.ok) throw new Error(`sign-up: ${response.status} ${await response.text()}`)
-  const session: { access_token: string } = JSON.parse(await response.text())
-  return session.access_token
+  for (;;) {
+    const response = await fetch(`${origin}/v1/auth/signup`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email, password: 'correct horse battery' }),
+    })
+    const text = await response.text()
+    // A busy machine sheds sign-ups before data, and says when to come again.
+    if (response.status === 503) await pause(500)
+    else if (!response.ok) throw new Error(`sign-up: ${response.status} ${text}`)
+    else return sessionOf(text).access_token
+  }
 }
+
+const sessionOf = (text: string): { readonly access_token: string } => JSON.parse(text)
