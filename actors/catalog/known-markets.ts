@@ -9,27 +9,32 @@ import type { MarketNumber, OutcomeListing } from '../../engine/market/market.ts
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 import type { MarketActor } from '../market/market.ts'
 import type { MarketMessage } from '../market/parts.ts'
+import type { MarketView } from '../market/views.ts'
 import type { Cell } from '../system.ts'
 
+/** A market with its owner, whether that stamps updates or follows those of another process. */
+export interface OwnedMarket<Owner extends MarketView = MarketView> {
+  readonly actor: Owner
+}
+
 /** A market's actor, and the cell through which messages are sent to it. */
-export interface KnownMarket {
-  readonly actor: MarketActor
+export interface KnownMarket extends OwnedMarket<MarketActor> {
   readonly cell: Cell<MarketMessage>
 }
 
-/** With the keys that may change. */
-interface KeyedMarket extends KnownMarket {
+/** The keys that may change. */
+interface Keys {
   outcomes: readonly OutcomeListing[]
   /** Lower case. */
   slug: string
 }
 
 /** Bounded by the catalogue, which removes what it forgets. */
-export class KnownMarkets {
-  readonly #byNumber = new Map<MarketNumber, KeyedMarket>()
-  readonly #byNative = new ByVenue(() => new Map<string, KeyedMarket>())
-  readonly #byOutcome = new ByVenue(() => new Map<OutcomeId, KeyedMarket>())
-  readonly #bySlug = new Map<string, KeyedMarket[]>()
+export class KnownMarkets<Known extends OwnedMarket> {
+  readonly #byNumber = new Map<MarketNumber, Known & Keys>()
+  readonly #byNative = new ByVenue(() => new Map<string, Known & Keys>())
+  readonly #byOutcome = new ByVenue(() => new Map<OutcomeId, Known & Keys>())
+  readonly #bySlug = new Map<string, (Known & Keys)[]>()
 
   get count(): number {
     return this.#byNumber.size
@@ -40,32 +45,32 @@ export class KnownMarkets {
   }
 
   /** In order of arrival; markets may be removed during the walk. */
-  all(): Iterable<KnownMarket> {
+  all(): Iterable<Known> {
     return this.#byNumber.values()
   }
 
-  get(number: MarketNumber): KnownMarket | null {
+  get(number: MarketNumber): Known | null {
     return this.#byNumber.get(number) ?? null
   }
 
   /** By the venue's own id, in any case. */
-  ofNative(venue: VenueKey, nativeId: string): KnownMarket | null {
+  ofNative(venue: VenueKey, nativeId: string): Known | null {
     return this.#byNative.of(venue).get(nativeId.toLowerCase()) ?? null
   }
 
-  ofOutcome(venue: VenueKey, outcome: OutcomeId): KnownMarket | null {
+  ofOutcome(venue: VenueKey, outcome: OutcomeId): Known | null {
     return this.#byOutcome.of(venue).get(outcome) ?? null
   }
 
   /** Markets of several venues may share a slug. */
-  ofSlug(slug: string): readonly KnownMarket[] {
+  ofSlug(slug: string): readonly Known[] {
     return this.#bySlug.get(slug.toLowerCase()) ?? []
   }
 
-  add({ actor, cell }: KnownMarket): KnownMarket {
-    const { outcomes, slug } = actor.summary
-    const market: KeyedMarket = { actor, cell, outcomes, slug: slug.toLowerCase() }
-    const { number, venue, nativeId } = actor.ref
+  add(known: Known): Known {
+    const { outcomes, slug } = known.actor.summary
+    const market: Known & Keys = { ...known, outcomes, slug: slug.toLowerCase() }
+    const { number, venue, nativeId } = known.actor.ref
     this.#byNumber.set(number, market)
     this.#byNative.of(venue).set(nativeId.toLowerCase(), market)
     this.#addKeys(market)
@@ -91,7 +96,7 @@ export class KnownMarkets {
     this.#removeKeys(market)
   }
 
-  #addKeys(market: KeyedMarket): void {
+  #addKeys(market: Known & Keys): void {
     const { venue } = market.actor.ref
     for (const { id } of market.outcomes) this.#byOutcome.of(venue).set(id, market)
     const sharing = this.#bySlug.get(market.slug)
@@ -99,7 +104,7 @@ export class KnownMarkets {
     else sharing.push(market)
   }
 
-  #removeKeys(market: KeyedMarket): void {
+  #removeKeys(market: Known & Keys): void {
     const { venue } = market.actor.ref
     for (const { id } of market.outcomes) deleteIf(this.#byOutcome.of(venue), id, market)
     const sharing = this.#bySlug.get(market.slug)
@@ -110,6 +115,6 @@ export class KnownMarkets {
 }
 
 /** Leaves a key that another market has taken over. */
-function deleteIf<Key>(markets: Map<Key, KeyedMarket>, key: Key, market: KeyedMarket): void {
+function deleteIf<Key, Market>(markets: Map<Key, Market>, key: Key, market: Market): void {
   if (markets.get(key) === market) markets.delete(key)
 }
