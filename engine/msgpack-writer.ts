@@ -34,6 +34,11 @@ export class MsgpackWriter {
     this.#at = 0
   }
 
+  /** Bytes of the message so far. */
+  get length(): number {
+    return this.#at
+  }
+
   /** The message. Its bytes stay until the next one begins, so they are to be sent or copied before. */
   end(): Uint8Array {
     const length = this.#at

@@ -2,77 +2,27 @@
 // every record carries a checksum; a damaged one is reported and never served.
 // Not for: what an account may do (engine/accounts/account.ts). Upholds STORE8.
 
-import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../engine/accounts/account.ts'
-import { type AccountId, accountId, type KeyId, keyId } from '../engine/ids.ts'
-import { timeMs } from '../engine/units.ts'
+import type { AccountId, KeyId } from '../engine/ids.ts'
 import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { Schemas, Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
+import {
+  ACCOUNT_SCHEMA,
+  accountFields,
+  accountSchemas,
+  ENDED_TOKEN_SCHEMA,
+  endedTokenFields,
+  endedTokenSchemas,
+  KEY_SCHEMA,
+  keyFields,
+  keySchemas,
+} from './records/account.ts'
 import { textKey } from './records/keys.ts'
-import type { FieldReader } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
-/** 2 since keys have scopes. */
-const KEY_SCHEMA = 2
-/** 2 since accounts can be disabled, 3 since all tokens of an account can be ended. */
-const ACCOUNT_SCHEMA = 3
-const ENDED_TOKEN_SCHEMA = 1
 /** How long the disk may take before the caller is refused. */
 const TIMEOUT_MS = 5_000
-
-const accountSchemas: Schemas<AccountRecord> = {
-  1: (fields) => ({ ...readAccount(fields), isDisabled: false, tokenGeneration: 0 }),
-  2: (fields) => ({ ...readAccount(fields), isDisabled: fields.boolean(), tokenGeneration: 0 }),
-  3: (fields) => ({
-    ...readAccount(fields),
-    isDisabled: fields.boolean(),
-    tokenGeneration: fields.number(),
-  }),
-}
-
-function readAccount(fields: FieldReader): Omit<AccountRecord, 'isDisabled' | 'tokenGeneration'> {
-  return {
-    id: accountId(fields.text()),
-    email: fields.text(),
-    passwordHash: fields.textOrNull(),
-    tier: fields.choice(TIER_NAMES),
-    requestsPerMinute: fields.numberOrNull(),
-    socketsMax: fields.numberOrNull(),
-    createdAtMs: timeMs(fields.number()),
-  }
-}
-
-const keySchemas: Schemas<KeyRecord> = {
-  1: (fields) => ({ ...readKey(fields), scopes: KEY_SCOPES }),
-  2: (fields) => ({ ...readKey(fields), scopes: readScopes(fields) }),
-}
-
-function readKey(fields: FieldReader): Omit<KeyRecord, 'scopes'> {
-  return {
-    id: keyId(fields.text()),
-    accountId: accountId(fields.text()),
-    hash: fields.text(),
-    prefix: fields.text(),
-    label: fields.text(),
-    createdAtMs: timeMs(fields.number()),
-    lastUsedAtMs: fields.orNull(timeMs),
-  }
-}
-
-/** As text, comma-separated. An unknown scope gives nothing. */
-function readScopes(fields: FieldReader): KeyRecord['scopes'] {
-  const names = fields.text().split(',')
-  return scopesOf(KEY_SCOPES.filter((scope) => names.includes(scope)))
-}
-
-const endedTokenSchemas: Schemas<EndedToken> = {
-  1: (fields) => ({
-    tokenId: fields.text(),
-    accountId: accountId(fields.text()),
-    expiresAtMs: timeMs(fields.number()),
-  }),
-}
 
 export class Accounts implements AccountTable {
   readonly #environment: Environment
@@ -100,12 +50,9 @@ export class Accounts implements AccountTable {
   }
 
   putAccount(record: AccountRecord): Promise<void> {
-    const { id, email, passwordHash, tier, requestsPerMinute, socketsMax, createdAtMs } = record
-    const limits = [tier, requestsPerMinute, socketsMax]
-    const { isDisabled, tokenGeneration } = record
-    const fields = [id, email, passwordHash, ...limits, createdAtMs, isDisabled, tokenGeneration]
-    const key = textKey(id)
-    return this.#put(this.#accounts, key, this.#accounts.encode(key, ACCOUNT_SCHEMA, fields))
+    const key = textKey(record.id)
+    const row = this.#accounts.encode(key, ACCOUNT_SCHEMA, accountFields(record))
+    return this.#put(this.#accounts, key, row)
   }
 
   removeAccount(id: AccountId): Promise<void> {
@@ -113,21 +60,17 @@ export class Accounts implements AccountTable {
   }
 
   putKey(record: KeyRecord): Promise<void> {
-    const { id, accountId: owner, hash, prefix, label, createdAtMs, lastUsedAtMs } = record
-    const scopes = record.scopes.join(',')
-    const fields = [id, owner, hash, prefix, label, createdAtMs, lastUsedAtMs, scopes]
-    const key = textKey(id)
-    return this.#put(this.#keys, key, this.#keys.encode(key, KEY_SCHEMA, fields))
+    const key = textKey(record.id)
+    return this.#put(this.#keys, key, this.#keys.encode(key, KEY_SCHEMA, keyFields(record)))
   }
 
   removeKey(id: KeyId): Promise<void> {
     return this.#remove(this.#keys, id)
   }
 
-  putEndedToken({ tokenId, accountId: owner, expiresAtMs }: EndedToken): Promise<void> {
-    const key = textKey(tokenId)
-    const fields = [tokenId, owner, expiresAtMs]
-    const row = this.#endedTokens.encode(key, ENDED_TOKEN_SCHEMA, fields)
+  putEndedToken(record: EndedToken): Promise<void> {
+    const key = textKey(record.tokenId)
+    const row = this.#endedTokens.encode(key, ENDED_TOKEN_SCHEMA, endedTokenFields(record))
     return this.#put(this.#endedTokens, key, row)
   }
 

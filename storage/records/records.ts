@@ -126,6 +126,10 @@ export class FieldReader {
     return value
   }
 
+  booleanOrNull(): boolean | null {
+    return this.#peekNull() ? null : this.boolean()
+  }
+
   /** One of a fixed set of texts. */
   choice<Choice extends string>(choices: readonly Choice[]): Choice {
     const value = this.#take()
@@ -170,6 +174,15 @@ export class FieldReader {
 
   numbersOrNull(): readonly number[] | null {
     return this.#peekNull() ? null : this.numbers()
+  }
+
+  lists(): readonly (readonly unknown[])[] {
+    const value = this.#take()
+    if (!Array.isArray(value)) throw new FieldError('expected a list of lists')
+    return value.map((one: unknown) => {
+      if (!Array.isArray(one)) throw new FieldError('expected a list of lists')
+      return one
+    })
   }
 
   bytes(): Uint8Array {

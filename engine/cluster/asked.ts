@@ -1,0 +1,83 @@
+// What gateways ask the engine and are told by it, as bytes: requests of HTTP that a mirror cannot answer, and revocations.
+// Bytes from the log are not believed.
+// Not for: who answers (loopback.ts). Upholds ASKED1.
+
+import { Packr } from 'msgpackr'
+import { isRecord } from '../json-record.ts'
+
+/** A request as a client sent it, without its connection. */
+export interface AskedRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+export interface AskedAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+/** What has ended, and must end everywhere: a key, a login token, all tokens of an account, an account. */
+export type Revocation = {
+  readonly of: 'key' | 'token' | 'tokens' | 'account'
+  readonly id: string
+}
+const REVOKED = ['key', 'token', 'tokens', 'account'] as const
+
+const packr = new Packr({ useRecords: false, variableMapSize: true })
+
+export const encodeAsked = (request: AskedRequest): Uint8Array => packr.pack({ ...request })
+export const encodeAnswer = (answer: AskedAnswer): Uint8Array => packr.pack({ ...answer })
+export const encodeRevocation = (revocation: Revocation): Uint8Array =>
+  packr.pack({ ...revocation })
+
+/** Null unless the bytes are a request. */
+export function decodeAsked(bytes: Uint8Array): AskedRequest | null {
+  const value = unpack(bytes)
+  if (!isRecord(value)) return null
+  const { method, path, body } = value
+  const headers = readHeaders(value.headers)
+  if (typeof method !== 'string' || typeof path !== 'string' || !path.startsWith('/')) return null
+  return headers === null || !(body instanceof Uint8Array) ? null : { method, path, headers, body }
+}
+
+/** Null unless the bytes are an answer. */
+export function decodeAnswer(bytes: Uint8Array): AskedAnswer | null {
+  const value = unpack(bytes)
+  if (!isRecord(value)) return null
+  const { status, body } = value
+  const headers = readHeaders(value.headers)
+  if (typeof status !== 'number' || !Number.isInteger(status) || status < 100 || status > 599)
+    return null
+  return headers === null || !(body instanceof Uint8Array) ? null : { status, headers, body }
+}
+
+/** Null unless the bytes are a revocation. */
+export function decodeRevocation(bytes: Uint8Array): Revocation | null {
+  const value = unpack(bytes)
+  if (!isRecord(value) || typeof value.id !== 'string') return null
+  const of = REVOKED.find((one) => one === value.of)
+  return of === undefined ? null : { of, id: value.id }
+}
+
+function unpack(bytes: Uint8Array): unknown {
+  try {
+    return packr.unpack(bytes)
+  } catch {
+    return null
+  }
+}
+
+function readHeaders(value: unknown): Readonly<Record<string, string>> | null {
+  if (!isRecord(value)) return null
+  const headers: Record<string, string> = {}
+  for (const [name, text] of Object.entries(value)) {
+    if (typeof text !== 'string') return null
+    headers[name] = text
+  }
+  return headers
+}

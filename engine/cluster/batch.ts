@@ -1,0 +1,118 @@
+// The form of a batch: a header, then its items, each one MessagePack array. Bytes from the log are not believed: whatever is
+// not exactly of this form is refused.
+// Not for: what items say (storage/records/log-items.ts), nor when a batch is sent (writer.ts). Upholds BATCH1 to BATCH3.
+
+import { Packr } from 'msgpackr'
+import { MsgpackWriter } from '../msgpack-writer.ts'
+import { batchBytesMax } from './log.ts'
+
+/** Of batches and checkpoints. Readers refuse any other: upgrade gateways before the engine. */
+const FORMAT = 1
+
+/** Offsets of one channel among the items. */
+export interface OffsetRange {
+  readonly channel: string
+  readonly first: number
+  readonly last: number
+}
+
+export interface BatchHeader {
+  /** The run that stamped the items. */
+  readonly epoch: string
+  /** Of the engine that leads; rises with each one. */
+  readonly term: number
+  /** Counts the batches of a shard within an epoch from 1. A number left out is a loss. */
+  readonly batch: number
+  readonly offsets: readonly OffsetRange[]
+  readonly count: number
+}
+
+/** An item is a list whose first member is a number: its kind. */
+export type RawItem = readonly unknown[]
+
+export interface Batch extends BatchHeader {
+  readonly items: readonly RawItem[]
+}
+
+const packr = new Packr({ useRecords: false, variableMapSize: true, int64AsType: 'number' })
+const writer = new MsgpackWriter()
+const HEADER_FIELDS = 6
+
+/** The bytes of a batch whose items are encoded already, one behind the other. */
+export function encodeBatch(header: BatchHeader, items: Uint8Array): Uint8Array {
+  writer.begin()
+  writer.array(HEADER_FIELDS)
+  writer.whole(FORMAT)
+  writer.text(header.epoch)
+  writer.whole(header.term)
+  writer.whole(header.batch)
+  writer.array(header.offsets.length * 3)
+  for (const { channel, first, last } of header.offsets) {
+    writer.text(channel)
+    writer.whole(first)
+    writer.whole(last)
+  }
+  writer.whole(header.count)
+  const head = writer.end()
+  const bytes = new Uint8Array(head.length + items.length)
+  bytes.set(head)
+  bytes.set(items, head.length)
+  return bytes
+}
+
+/** The batch in these bytes; null unless they are exactly one. */
+export function decodeBatch(bytes: Uint8Array): Batch | null {
+  if (bytes.length > batchBytesMax) return null
+  const values = unpackAll(bytes)
+  if (values === null) return null
+  const header = readHeader(values[0])
+  if (header === null || values.length !== header.count + 1) return null
+  const items: RawItem[] = []
+  for (let index = 1; index < values.length; index += 1) {
+    const item = values[index]
+    if (!isItem(item)) return null
+    items.push(item)
+  }
+  return { ...header, items }
+}
+
+/** Every value in these bytes, one behind the other; null when they are no MessagePack. */
+export function unpackAll(bytes: Uint8Array): readonly unknown[] | null {
+  if (bytes.length === 0) return null
+  try {
+    const values: unknown = packr.unpackMultiple(bytes)
+    return Array.isArray(values) ? values : null
+  } catch {
+    return null
+  }
+}
+
+export function isItem(value: unknown): value is RawItem {
+  return Array.isArray(value) && typeof value[0] === 'number'
+}
+
+function readHeader(value: unknown): BatchHeader | null {
+  if (!Array.isArray(value) || value.length !== HEADER_FIELDS) return null
+  const [format, epoch, term, batch, ranges, count]: readonly unknown[] = value
+  if (format !== FORMAT || typeof epoch !== 'string' || epoch === '') return null
+  if (!isCount(term) || !isCount(batch) || !isCount(count)) return null
+  const offsets = readOffsets(ranges)
+  return offsets === null ? null : { epoch, term, batch, offsets, count }
+}
+
+function readOffsets(value: unknown): readonly OffsetRange[] | null {
+  if (!Array.isArray(value) || value.length % 3 !== 0) return null
+  const offsets: OffsetRange[] = []
+  for (let index = 0; index < value.length; index += 3) {
+    const [channel, first, last]: readonly unknown[] = value.slice(index, index + 3)
+    if (typeof channel !== 'string' || !isCount(first) || !isCount(last) || first > last)
+      return null
+    offsets.push({ channel, first, last })
+  }
+  return offsets
+}
+
+/** A whole number from 0. */
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}

@@ -1,0 +1,179 @@
+// The form of a checkpoint: all that gateways serve hot, as it stood at named sequences of all shards, in the items of the log.
+// A reader takes the items, then the shards behind those sequences; what of them the items contain already it knows by `seq`
+// and by the versions of rows.
+// Not for: how it is gathered (actors/cluster/checkpoint.ts). Upholds CHECKPOINT1.
+
+import { crc32 } from 'node:zlib'
+import { VENUE_KEYS, type VenueKey } from '../ids.ts'
+import { encoded, writeValue } from '../msgpack-writer.ts'
+import { type TimeMs, timeMs } from '../units.ts'
+import { isCount, isItem, type RawItem, unpackAll } from './batch.ts'
+import { SHARD_KINDS, type ShardKind, type ShardName, shardOf } from './log.ts'
+
+const FORMAT = 1
+const HEADER_FIELDS = 12
+/** The CRC-32 of all before it, behind the items. */
+const CHECKSUM_BYTES = 4
+
+/** The name of the object that holds the newest one. */
+export const checkpointObject = 'checkpoint'
+
+/** How far a checkpoint goes in one shard. */
+export interface ShardPlace {
+  readonly shard: ShardName
+  /** Of the newest batch that it surely contains; 0: of none. */
+  readonly sequence: number
+  /** The number of that batch within the epoch. */
+  readonly batch: number
+}
+
+/** A run of the engine, by which streams resume. */
+export interface KnownRun {
+  readonly number: number
+  readonly epoch: string
+  readonly startedAtMs: TimeMs
+  /** Null: not known, or going on. */
+  readonly endOffset: number | null
+}
+
+export interface CheckpointHeader {
+  readonly epoch: string
+  readonly term: number
+  readonly takenAtMs: TimeMs
+  /** The kept runs, oldest first, the present one last. */
+  readonly runs: readonly KnownRun[]
+  readonly recordsSinceMs: TimeMs
+  /** What users call each venue. */
+  readonly names: readonly { readonly venue: VenueKey; readonly platform: string }[]
+  readonly shards: readonly ShardPlace[]
+  /** The newest offset of each channel when it was begun. */
+  readonly offsets: Readonly<Record<string, number>>
+  /** The newest version of a row when it was begun. */
+  readonly version: number
+  readonly count: number
+}
+
+export interface Checkpoint extends CheckpointHeader {
+  readonly items: readonly RawItem[]
+}
+
+/** The bytes of a checkpoint, whose items are encoded already, one behind the other. */
+export function encodeCheckpoint(header: CheckpointHeader, items: readonly Uint8Array[]): Buffer {
+  const parts = [headOf(header), ...items]
+  let sum = 0
+  for (const part of parts) sum = crc32(part, sum)
+  const end = Buffer.alloc(CHECKSUM_BYTES)
+  end.writeUInt32BE(sum >>> 0)
+  return Buffer.concat([...parts, end])
+}
+
+function headOf(header: CheckpointHeader): Uint8Array {
+  const { epoch, term, takenAtMs, recordsSinceMs, version, count } = header
+  const runs = header.runs.map((run) => [run.number, run.epoch, run.startedAtMs, run.endOffset])
+  const names = header.names.flatMap(({ venue, platform }) => [venue, platform])
+  const shards = header.shards.flatMap(({ shard, sequence, batch }) => [shard, sequence, batch])
+  const offsets = Object.entries(header.offsets).flat()
+  const whose = [FORMAT, epoch, term, takenAtMs, runs, recordsSinceMs, names]
+  // The last field stands for what a later engine may add.
+  return encoded((writer) => writeValue(writer, [...whose, shards, offsets, version, count, null]))
+}
+
+/** The checkpoint in these bytes; null unless they are exactly one, undamaged. */
+export function decodeCheckpoint(bytes: Uint8Array): Checkpoint | null {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const end = buffer.length - CHECKSUM_BYTES
+  if (end < 1 || buffer.readUInt32BE(end) !== crc32(buffer.subarray(0, end)) >>> 0) return null
+  const values = unpackAll(buffer.subarray(0, end))
+  if (values === null) return null
+  const header = readHeader(values[0])
+  if (header === null || values.length !== header.count + 1) return null
+  const items: RawItem[] = []
+  for (let index = 1; index < values.length; index += 1) {
+    const item = values[index]
+    if (!isItem(item)) return null
+    items.push(item)
+  }
+  return { ...header, items }
+}
+
+function readHeader(value: unknown): CheckpointHeader | null {
+  if (!Array.isArray(value) || value.length !== HEADER_FIELDS || value[0] !== FORMAT) return null
+  const [
+    epoch,
+    term,
+    takenAt,
+    kept,
+    since,
+    named,
+    places,
+    told,
+    version,
+    count,
+  ]: readonly unknown[] = value.slice(1)
+  if (typeof epoch !== 'string' || !isCount(term) || !isCount(takenAt) || !isCount(since))
+    return null
+  const [runs, names] = [readRuns(kept), readNames(named)]
+  const [shards, offsets] = [readPlaces(places), readOffsets(told)]
+  if (runs === null || names === null || shards === null || offsets === null) return null
+  if (!isCount(version) || !isCount(count)) return null
+  const times = { takenAtMs: timeMs(takenAt), recordsSinceMs: timeMs(since) }
+  return { epoch, term, ...times, runs, names, shards, offsets, version, count }
+}
+
+function readRuns(value: unknown): readonly KnownRun[] | null {
+  if (!Array.isArray(value)) return null
+  const runs: KnownRun[] = []
+  for (const row of value) {
+    if (!Array.isArray(row) || row.length !== 4) return null
+    const [number, epoch, startedAt, end]: readonly unknown[] = row
+    if (!isCount(number) || typeof epoch !== 'string' || !isCount(startedAt)) return null
+    if (end !== null && !isCount(end)) return null
+    runs.push({ number, epoch, startedAtMs: timeMs(startedAt), endOffset: end })
+  }
+  return runs
+}
+
+function readNames(value: unknown): CheckpointHeader['names'] | null {
+  if (!Array.isArray(value) || value.length % 2 !== 0) return null
+  const names: { venue: VenueKey; platform: string }[] = []
+  for (let index = 0; index < value.length; index += 2) {
+    const [letter, platform]: readonly unknown[] = value.slice(index, index + 2)
+    const venue = VENUE_KEYS.find((key) => key === letter)
+    if (venue === undefined || typeof platform !== 'string') return null
+    names.push({ venue, platform })
+  }
+  return names
+}
+
+function readPlaces(value: unknown): readonly ShardPlace[] | null {
+  if (!Array.isArray(value) || value.length % 3 !== 0) return null
+  const places: ShardPlace[] = []
+  for (let index = 0; index < value.length; index += 3) {
+    const [name, sequence, batch]: readonly unknown[] = value.slice(index, index + 3)
+    const shard = typeof name === 'string' ? readShard(name) : null
+    if (shard === null || !isCount(sequence) || !isCount(batch)) return null
+    places.push({ shard, sequence, batch })
+  }
+  return places
+}
+
+/** The shard of this name; null: there can be none. */
+export function readShard(name: string): ShardName | null {
+  const [letter, word, number, ...more] = name.split('.')
+  const venue = VENUE_KEYS.find((key) => key === letter)
+  const kind: ShardKind | undefined = SHARD_KINDS.find((one) => one === word)
+  if (venue === undefined || kind === undefined || more.length > 0) return null
+  const shard = shardOf(venue, kind, Number(number))
+  return shard === name ? shard : null
+}
+
+function readOffsets(value: unknown): Readonly<Record<string, number>> | null {
+  if (!Array.isArray(value) || value.length % 2 !== 0) return null
+  const offsets: Record<string, number> = {}
+  for (let index = 0; index < value.length; index += 2) {
+    const [channel, offset]: readonly unknown[] = value.slice(index, index + 2)
+    if (typeof channel !== 'string' || !isCount(offset)) return null
+    offsets[channel] = offset
+  }
+  return offsets
+}

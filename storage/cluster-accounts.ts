@@ -1,0 +1,194 @@
+// The accounts, keys and ended tokens of a cluster: kept in this process's own table and in a bucket of the log, which
+// gateways and standbys mirror. A change resolves once both have it safe.
+// Not for: what an account may do (engine/accounts/account.ts). Upholds CLUSTERACC1, CLUSTERACC2.
+
+import { createHash } from 'node:crypto'
+import type { Bucket, BucketEntry, StopReading } from '../engine/cluster/log.ts'
+import type { AccountId, KeyId } from '../engine/ids.ts'
+import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'
+import {
+  ACCOUNT_SCHEMA,
+  accountFields,
+  accountSchemas,
+  ENDED_TOKEN_SCHEMA,
+  endedTokenFields,
+  endedTokenSchemas,
+  KEY_SCHEMA,
+  keyFields,
+  keySchemas,
+} from './records/account.ts'
+import { textKey } from './records/keys.ts'
+import { decodeRecord, encodeRecord } from './records/records.ts'
+import { TABLES } from './tables.ts'
+
+/** One record of the bucket; `gone`: it was removed. Tokens that are gone had expired. */
+export type AccountEntry =
+  | { readonly kind: 'account'; readonly account: AccountRecord }
+  | { readonly kind: 'key'; readonly key: KeyRecord }
+  | { readonly kind: 'token'; readonly token: EndedToken }
+  | { readonly kind: 'gone'; readonly of: 'account' | 'key' | 'token'; readonly id: string }
+
+const ACCOUNT = 'account.'
+const KEY = 'key.'
+const TOKEN = 'token.'
+
+/** The id of a token may have letters that a key of a bucket cannot. */
+const tokenName = (tokenId: string) => TOKEN + createHash('sha256').update(tokenId).digest('hex')
+
+/** What an entry of the bucket says; null: it is damaged, or of a later version. */
+export function readAccountEntry({ key, value }: BucketEntry): AccountEntry | null {
+  const bytes = value === null ? null : Buffer.from(value)
+  if (key.startsWith(ACCOUNT)) {
+    const id = key.slice(ACCOUNT.length)
+    if (bytes === null) return { kind: 'gone', of: 'account', id }
+    const row = { key: textKey(id), value: bytes }
+    const account = decodeRecord(TABLES.accounts, row, accountSchemas)
+    return account === null ? null : { kind: 'account', account }
+  }
+  if (key.startsWith(KEY)) {
+    const id = key.slice(KEY.length)
+    if (bytes === null) return { kind: 'gone', of: 'key', id }
+    const record = decodeRecord(TABLES.keys, { key: textKey(id), value: bytes }, keySchemas)
+    return record === null ? null : { kind: 'key', key: record }
+  }
+  if (!key.startsWith(TOKEN)) return null
+  if (bytes === null) return { kind: 'gone', of: 'token', id: key.slice(TOKEN.length) }
+  const row = { key: textKey(key), value: bytes }
+  const token = decodeRecord(TABLES.endedTokens, row, endedTokenSchemas)
+  return token === null ? null : { kind: 'token', token }
+}
+
+function accountValue(record: AccountRecord): Buffer {
+  const [key, fields] = [textKey(record.id), accountFields(record)]
+  return encodeRecord(TABLES.accounts, { key, schema: ACCOUNT_SCHEMA, fields })
+}
+
+function keyValue(record: KeyRecord): Buffer {
+  const [key, fields] = [textKey(record.id), keyFields(record)]
+  return encodeRecord(TABLES.keys, { key, schema: KEY_SCHEMA, fields })
+}
+
+function tokenValue(record: EndedToken): Buffer {
+  const [key, fields] = [textKey(tokenName(record.tokenId)), endedTokenFields(record)]
+  return encodeRecord(TABLES.endedTokens, { key, schema: ENDED_TOKEN_SCHEMA, fields })
+}
+
+/** Writes to both; reads from the own table, which {@link ClusterAccounts.follow} fills before. */
+export class ClusterAccounts implements AccountTable {
+  readonly #own: AccountTable
+  readonly #bucket: Bucket
+
+  constructor(own: AccountTable, bucket: Bucket) {
+    this.#own = own
+    this.#bucket = bucket
+  }
+
+  /**
+   * Takes over what is in the bucket, and then every change, until stopped: for a standby, and for an engine before it leads.
+   * Resolves when the own table has all of it. What only the own table has, such as the accounts of an engine that ran alone
+   * before, is written into the bucket by `share`.
+   */
+  static async follow(
+    own: AccountTable,
+    bucket: Bucket,
+    onFailed: (error: unknown) => void,
+  ): Promise<StopReading> {
+    let last: Promise<unknown> = Promise.resolve()
+    // One after the other: a record that comes twice ends as its newest.
+    const take = (entry: BucketEntry) => {
+      last = last.then(() => keep(own, entry)).catch(onFailed)
+    }
+    let onWhole: () => void = () => undefined
+    const isWhole = new Promise<void>((resolve) => {
+      onWhole = resolve
+    })
+    const watch = await bucket.watch({ onEntry: take, onWhole })
+    await isWhole
+    await last
+    return {
+      stop: async () => {
+        await watch.stop()
+        await last
+      },
+    }
+  }
+
+  /** Puts into the bucket what only the own table has; returns how many records. */
+  async share(): Promise<number> {
+    let count = 0
+    const add = async (name: string, value: Buffer) => {
+      if ((await this.#bucket.get(name)) !== null) return
+      await this.#bucket.put(name, value)
+      count += 1
+    }
+    for (const account of [...this.#own.accounts()])
+      await add(ACCOUNT + account.id, accountValue(account))
+    for (const key of [...this.#own.keys()]) await add(KEY + key.id, keyValue(key))
+    for (const token of [...this.#own.endedTokens()])
+      await add(tokenName(token.tokenId), tokenValue(token))
+    return count
+  }
+
+  accounts(): Iterable<AccountRecord> {
+    return this.#own.accounts()
+  }
+
+  keys(): Iterable<KeyRecord> {
+    return this.#own.keys()
+  }
+
+  endedTokens(): Iterable<EndedToken> {
+    return this.#own.endedTokens()
+  }
+
+  async putAccount(record: AccountRecord): Promise<void> {
+    await this.#both(
+      this.#own.putAccount(record),
+      this.#bucket.put(ACCOUNT + record.id, accountValue(record)),
+    )
+  }
+
+  async removeAccount(id: AccountId): Promise<void> {
+    await this.#both(this.#own.removeAccount(id), this.#bucket.remove(ACCOUNT + id))
+  }
+
+  async putKey(record: KeyRecord): Promise<void> {
+    await this.#both(this.#own.putKey(record), this.#bucket.put(KEY + record.id, keyValue(record)))
+  }
+
+  async removeKey(id: KeyId): Promise<void> {
+    await this.#both(this.#own.removeKey(id), this.#bucket.remove(KEY + id))
+  }
+
+  async putEndedToken(record: EndedToken): Promise<void> {
+    const name = tokenName(record.tokenId)
+    await this.#both(this.#own.putEndedToken(record), this.#bucket.put(name, tokenValue(record)))
+  }
+
+  async removeEndedToken(tokenId: string): Promise<void> {
+    await this.#both(this.#own.removeEndedToken(tokenId), this.#bucket.remove(tokenName(tokenId)))
+  }
+
+  /** Both are begun in the turn of the change; the first failure is told once both have ended. */
+  async #both(own: Promise<unknown>, shared: Promise<unknown>): Promise<void> {
+    for (const ended of await Promise.allSettled([own, shared])) {
+      if (ended.status === 'rejected') throw ended.reason
+    }
+  }
+}
+
+async function keep(own: AccountTable, entry: BucketEntry): Promise<void> {
+  const read = readAccountEntry(entry)
+  if (read === null) throw new Error(`the record ${entry.key} of the bucket cannot be read`)
+  if (read.kind === 'account') await own.putAccount(read.account)
+  else if (read.kind === 'key') await own.putKey(read.key)
+  else if (read.kind === 'token') await own.putEndedToken(read.token)
+  else if (read.of !== 'token') await remove(own, read.of, read.id)
+}
+
+async function remove(own: AccountTable, of: 'account' | 'key', id: string): Promise<void> {
+  if (of === 'account')
+    for (const account of own.accounts())
+      if (account.id === id) return own.removeAccount(account.id)
+  if (of === 'key') for (const key of own.keys()) if (key.id === id) return own.removeKey(key.id)
+}

@@ -1,0 +1,84 @@
+// The records of accounts, keys and ended tokens: which fields, in which order, by schema version.
+// Not for: where they are stored (accounts.ts, cluster-accounts.ts).
+
+import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../../engine/accounts/account.ts'
+import { accountId, keyId } from '../../engine/ids.ts'
+import { timeMs } from '../../engine/units.ts'
+import type { AccountRecord, EndedToken, KeyRecord } from '../contract/storage.ts'
+import type { Schemas } from '../lmdb/table.ts'
+import type { FieldReader } from './records.ts'
+
+/** 2 since keys have scopes. */
+export const KEY_SCHEMA = 2
+/** 2 since accounts can be disabled, 3 since all tokens of an account can be ended. */
+export const ACCOUNT_SCHEMA = 3
+export const ENDED_TOKEN_SCHEMA = 1
+
+export const accountSchemas: Schemas<AccountRecord> = {
+  1: (fields) => ({ ...readAccount(fields), isDisabled: false, tokenGeneration: 0 }),
+  2: (fields) => ({ ...readAccount(fields), isDisabled: fields.boolean(), tokenGeneration: 0 }),
+  3: (fields) => ({
+    ...readAccount(fields),
+    isDisabled: fields.boolean(),
+    tokenGeneration: fields.number(),
+  }),
+}
+
+function readAccount(fields: FieldReader): Omit<AccountRecord, 'isDisabled' | 'tokenGeneration'> {
+  return {
+    id: accountId(fields.text()),
+    email: fields.text(),
+    passwordHash: fields.textOrNull(),
+    tier: fields.choice(TIER_NAMES),
+    requestsPerMinute: fields.numberOrNull(),
+    socketsMax: fields.numberOrNull(),
+    createdAtMs: timeMs(fields.number()),
+  }
+}
+
+export const keySchemas: Schemas<KeyRecord> = {
+  1: (fields) => ({ ...readKey(fields), scopes: KEY_SCOPES }),
+  2: (fields) => ({ ...readKey(fields), scopes: readScopes(fields) }),
+}
+
+function readKey(fields: FieldReader): Omit<KeyRecord, 'scopes'> {
+  return {
+    id: keyId(fields.text()),
+    accountId: accountId(fields.text()),
+    hash: fields.text(),
+    prefix: fields.text(),
+    label: fields.text(),
+    createdAtMs: timeMs(fields.number()),
+    lastUsedAtMs: fields.orNull(timeMs),
+  }
+}
+
+/** As text, comma-separated. An unknown scope gives nothing. */
+function readScopes(fields: FieldReader): KeyRecord['scopes'] {
+  const names = fields.text().split(',')
+  return scopesOf(KEY_SCOPES.filter((scope) => names.includes(scope)))
+}
+
+export const endedTokenSchemas: Schemas<EndedToken> = {
+  1: (fields) => ({
+    tokenId: fields.text(),
+    accountId: accountId(fields.text()),
+    expiresAtMs: timeMs(fields.number()),
+  }),
+}
+
+export function accountFields(record: AccountRecord): readonly unknown[] {
+  const { id, email, passwordHash, tier, requestsPerMinute, socketsMax, createdAtMs } = record
+  const limits = [tier, requestsPerMinute, socketsMax]
+  const { isDisabled, tokenGeneration } = record
+  return [id, email, passwordHash, ...limits, createdAtMs, isDisabled, tokenGeneration]
+}
+
+export function keyFields(record: KeyRecord): readonly unknown[] {
+  const { id, accountId: owner, hash, prefix, label, createdAtMs, lastUsedAtMs } = record
+  return [id, owner, hash, prefix, label, createdAtMs, lastUsedAtMs, record.scopes.join(',')]
+}
+
+export function endedTokenFields({ tokenId, accountId: owner, expiresAtMs }: EndedToken) {
+  return [tokenId, owner, expiresAtMs]
+}

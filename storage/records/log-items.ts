@@ -1,0 +1,534 @@
+// What the log of a cluster carries, item by item: every published update with its stamps, rows of the catalogue, pairs, and
+// how venues stand; and a market's whole state, of which a checkpoint is made. Each item is a MessagePack list that begins
+// with its kind; rows are the fields that the tables store.
+// What is read was written by another process: an item that is not exactly of its form is refused as a whole.
+// Not for: batches (engine/cluster/batch.ts), nor what a reader does with an item. Upholds ITEM1, ITEM2.
+
+import {
+  type FeedStatus,
+  type Level,
+  type LevelChange,
+  type MarketPrice,
+  type Stamp,
+  TRADES_SOURCES,
+  type Trade,
+  type Update,
+  type Whale,
+} from '../../engine/events.ts'
+import { outcomeId, VENUE_KEYS } from '../../engine/ids.ts'
+import {
+  MARKET_STATUSES,
+  type MarketFacts,
+  type MarketNumber,
+  type MarketRef,
+} from '../../engine/market/market.ts'
+import { type MsgpackWriter, writeValue } from '../../engine/msgpack-writer.ts'
+import { CLOSE_REASONS } from '../../engine/opportunity.ts'
+import {
+  priceMicros,
+  sizeMicros,
+  type TimeMs,
+  timeMs,
+  type UsdMicros,
+  usdMicros,
+} from '../../engine/units.ts'
+import type { StoredMatch } from '../contract/matches.ts'
+import type { EventSummary, MarketSummary } from '../contract/storage.ts'
+import { feeFields, readFees } from './fees.ts'
+import {
+  EVENT_SCHEMA,
+  eventFields,
+  eventSchemas,
+  MARKET_SCHEMA,
+  marketFields,
+  marketSchemas,
+} from './listings.ts'
+import {
+  type KnownMarket,
+  opportunityFields,
+  reachFields,
+  readOpportunity,
+  readReach,
+} from './log-opportunity.ts'
+import { FieldReader } from './records.ts'
+import { SIDES } from './trade.ts'
+
+/** A whole book with its place in the stream of books. */
+export interface BookState extends Stamp {
+  readonly bids: readonly Level[]
+  readonly asks: readonly Level[]
+  readonly isStale: boolean
+  readonly venueTimeMs: TimeMs | null
+  readonly receivedAtMs: TimeMs | null
+}
+
+/** Everything that is served of a market beside its listing and its past. */
+export interface MarketState {
+  readonly market: MarketNumber
+  readonly book: BookState
+  readonly price: MarketPrice
+  readonly volume24h: UsdMicros
+  readonly volumeTotal: UsdMicros | null
+  /** The newest seq of each channel; of one without a message 0. */
+  readonly seqs: Readonly<Record<SeqChannel, number>>
+}
+export const SEQ_CHANNELS = ['trades', 'prices', 'whales', 'lifecycle', 'arbitrage'] as const
+export type SeqChannel = (typeof SEQ_CHANNELS)[number]
+
+/** What is told with a row of a market: how it stood when the row was written, since the row alone does not say it. */
+export interface Quoted {
+  readonly price: MarketPrice
+  readonly volume24h: UsdMicros
+  readonly volumeTotal: UsdMicros | null
+  readonly tradesSeq: number
+  readonly pricesSeq: number
+}
+
+/** How a venue's feed stands, beyond what the stream tells. */
+export interface FeedState extends FeedStatus {
+  readonly connectionsOpen: number
+  readonly connectionsWanted: number
+}
+
+/**
+ * `version` of a row grows with each row that an epoch writes: rows of a market are in both shards of its venue, and an older
+ * one that comes later is no news.
+ */
+export type LogItem =
+  /** `book`: the levels after it, of `bookReplaced`. */
+  | { readonly kind: 'update'; readonly update: Update; readonly book: BookState | null }
+  | {
+      readonly kind: 'listed'
+      readonly version: number
+      readonly market: MarketNumber
+      readonly quoted: Quoted
+      readonly summary: MarketSummary
+    }
+  | { readonly kind: 'forgotten'; readonly version: number; readonly market: MarketNumber }
+  | { readonly kind: 'event'; readonly version: number; readonly event: EventSummary }
+  | { readonly kind: 'matched'; readonly match: StoredMatch }
+  /** By the pair's first market. */
+  | { readonly kind: 'unmatched'; readonly market: MarketNumber }
+  | { readonly kind: 'feed'; readonly feed: FeedState }
+  | { readonly kind: 'state'; readonly state: MarketState }
+  /** Batches of this shard up to the one before this are lost: what is known of its markets is to be read anew. */
+  | { readonly kind: 'missing'; readonly fromBatch: number }
+
+/** Never change a number: logs and checkpoints of an older engine may still be there. */
+const CODES = {
+  book: 0,
+  bookReplaced: 1,
+  bookLate: 2,
+  trade: 3,
+  price: 4,
+  whale: 5,
+  lifecycle: 6,
+  arbitrage: 7,
+  status: 8,
+  gap: 9,
+  listed: 10,
+  forgotten: 11,
+  event: 12,
+  matched: 13,
+  unmatched: 14,
+  feed: 15,
+  state: 16,
+  missing: 17,
+} as const
+
+const FEED_STATES = ['live', 'stale', 'down'] as const
+const REPLACED_REASONS = ['venue_gap', 'first', 'restart', 'delayed'] as const
+const LIFE_EVENTS = ['opened', 'closed', 'resolved', 'changed', 'matched', 'unmatched'] as const
+const OPPORTUNITY_EVENTS = ['opened', 'changed', 'closed'] as const
+const PRICE_SOURCES = [
+  'midpoint',
+  'last_trade',
+  'venue',
+  'one_side',
+  'none',
+  'history',
+  'settlement',
+] as const
+const BOOK_SIDES = ['bid', 'ask'] as const
+
+/** Appends an item to what the writer holds. */
+export function writeItem(to: MsgpackWriter, item: LogItem): void {
+  writeValue(to, fieldsOf(item))
+}
+
+function fieldsOf(item: LogItem): readonly unknown[] {
+  switch (item.kind) {
+    case 'update':
+      return updateFields(item.update, item.book)
+    case 'listed':
+      return [
+        CODES.listed,
+        item.version,
+        item.market,
+        ...quotedFields(item.quoted),
+        ...marketFields(item.summary),
+      ]
+    case 'forgotten':
+      return [CODES.forgotten, item.version, item.market]
+    case 'event':
+      return [CODES.event, item.version, ...eventFields(item.event)]
+    case 'matched':
+      return [CODES.matched, ...matchFields(item.match)]
+    case 'unmatched':
+      return [CODES.unmatched, item.market]
+    case 'feed':
+      return [
+        CODES.feed,
+        ...statusFields(item.feed),
+        item.feed.connectionsOpen,
+        item.feed.connectionsWanted,
+      ]
+    case 'state':
+      return [CODES.state, ...stateFields(item.state)]
+    case 'missing':
+      return [CODES.missing, item.fromBatch]
+  }
+}
+
+function updateFields(update: Update, book: BookState | null): readonly unknown[] {
+  if (update.kind === 'status') return [CODES.status, ...statusFields(update)]
+  if (update.kind === 'gap') {
+    const { market, venue, platform, fromMs, toMs, count } = update
+    return [CODES.gap, market?.number ?? null, venue, platform, fromMs, toMs, count]
+  }
+  const { market, venueTimeMs, receivedAtMs, offset, seq } = update
+  const head = [CODES[update.kind], market.number, venueTimeMs, receivedAtMs, offset, seq]
+  switch (update.kind) {
+    case 'book':
+      return [...head, update.checksum, changeFields(update.changes)]
+    case 'bookReplaced':
+      return [...head, update.reason, ...bookFields(book)]
+    case 'bookLate':
+      return head
+    case 'trade':
+      return [...head, ...tradeFields(update.trade)]
+    case 'price':
+      return [...head, ...priceFields(update.price)]
+    case 'whale':
+      return [...head, ...tradeFields(update.whale), ...whaleFields(update.whale)]
+    case 'lifecycle':
+      return [...head, update.event, update.twin?.number ?? null, ...factFields(update.facts)]
+    case 'arbitrage': {
+      const { event, reason, reached, reachedBefore, opportunity } = update
+      const reaches = [reachFields(reached), reachedBefore && reachFields(reachedBefore)]
+      return [...head, event, reason, ...reaches, ...opportunityFields(opportunity)]
+    }
+  }
+}
+
+/** Finds a market that was listed before; null when it is not known. */
+export type FindMarket = (number: MarketNumber) => MarketRef | null
+
+/** An item as it was read, or why it was not: `unknown_market` names one that no row has listed. */
+export type ReadItem = LogItem | 'damaged' | 'unknown_market'
+
+class UnknownMarket extends Error {}
+
+/** The item of these fields. `marketOf` gives updates their markets. */
+export function readItem(fields: readonly unknown[], marketOf: FindMarket): ReadItem {
+  try {
+    const reader = new FieldReader(fields)
+    const item = readBy(reader.number(), reader, (number) => {
+      const market = marketOf(number)
+      if (market === null) throw new UnknownMarket()
+      return market
+    })
+    return item !== null && reader.isAtEnd() ? item : 'damaged'
+  } catch (error) {
+    return error instanceof UnknownMarket ? 'unknown_market' : 'damaged'
+  }
+}
+
+function readBy(code: number, fields: FieldReader, marketOf: KnownMarket): LogItem | null {
+  switch (code) {
+    case CODES.listed: {
+      const [version, market] = [fields.number(), fields.number()]
+      const quoted = readQuoted(fields)
+      const summary = marketSchemas[MARKET_SCHEMA]?.(fields)
+      return summary === undefined ? null : { kind: 'listed', version, market, quoted, summary }
+    }
+    case CODES.forgotten:
+      return { kind: 'forgotten', version: fields.number(), market: fields.number() }
+    case CODES.event: {
+      const version = fields.number()
+      const event = eventSchemas[EVENT_SCHEMA]?.(fields)
+      return event === undefined ? null : { kind: 'event', version, event }
+    }
+    case CODES.matched:
+      return { kind: 'matched', match: readMatch(fields) }
+    case CODES.unmatched:
+      return { kind: 'unmatched', market: fields.number() }
+    case CODES.feed: {
+      const status = readStatus(fields)
+      const [connectionsOpen, connectionsWanted] = [fields.number(), fields.number()]
+      return { kind: 'feed', feed: { ...status, connectionsOpen, connectionsWanted } }
+    }
+    case CODES.state:
+      return { kind: 'state', state: readState(fields) }
+    case CODES.missing:
+      return { kind: 'missing', fromBatch: fields.number() }
+    default:
+      return readUpdate(code, fields, marketOf)
+  }
+}
+
+function readUpdate(code: number, fields: FieldReader, marketOf: KnownMarket): LogItem | null {
+  const updated = (update: Update, book: BookState | null = null): LogItem => ({
+    kind: 'update',
+    update,
+    book,
+  })
+  if (code === CODES.status) return updated({ kind: 'status', ...readStatus(fields) })
+  if (code === CODES.gap) {
+    const number = fields.numberOrNull()
+    const market = number === null ? null : marketOf(number)
+    const whose = { market, venue: fields.choice(VENUE_KEYS), platform: fields.text() }
+    const [fromMs, toMs] = [timeMs(fields.number()), timeMs(fields.number())]
+    const count = fields.numberOrNull()
+    return updated({ kind: 'gap', channel: 'trades', ...whose, fromMs, toMs, count })
+  }
+  const market = marketOf(fields.number())
+  const times = { venueTimeMs: timeMs(fields.number()), receivedAtMs: timeMs(fields.number()) }
+  const head = { market, ...times, offset: fields.number(), seq: fields.number() }
+  switch (code) {
+    case CODES.book: {
+      const checksum = fields.numberOrNull()
+      return updated({ kind: 'book', ...head, checksum, changes: readChanges(fields.numbers()) })
+    }
+    case CODES.bookReplaced: {
+      const reason = fields.choice(REPLACED_REASONS)
+      return updated({ kind: 'bookReplaced', ...head, reason }, readBook(fields))
+    }
+    case CODES.bookLate:
+      return updated({ kind: 'bookLate', ...head })
+    case CODES.trade:
+      return updated({ kind: 'trade', ...head, trade: readTrade(fields) })
+    case CODES.price:
+      return updated({ kind: 'price', ...head, price: readPrice(fields) })
+    case CODES.whale:
+      return updated({ kind: 'whale', ...head, whale: readWhale(fields) })
+    case CODES.lifecycle: {
+      const event = fields.choice(LIFE_EVENTS)
+      const number = fields.numberOrNull()
+      const twin = number === null ? null : marketOf(number)
+      return updated({ kind: 'lifecycle', ...head, event, twin, facts: readFacts(fields) })
+    }
+    case CODES.arbitrage: {
+      const event = fields.choice(OPPORTUNITY_EVENTS)
+      const reason = fields.choiceOrNull(CLOSE_REASONS)
+      const reached = readReach(fields.numbers())
+      const before = fields.numbersOrNull()
+      const reachedBefore = before === null ? null : readReach(before)
+      const opportunity = readOpportunity(fields, marketOf)
+      const what = { event, opportunity, reason, reached, reachedBefore }
+      return updated({ kind: 'arbitrage', ...head, ...what })
+    }
+    default:
+      return null
+  }
+}
+
+// Books and prices
+
+const levelFields = (levels: readonly Level[]) => levels.flatMap(({ price, size }) => [price, size])
+
+function readLevels(numbers: readonly number[]): readonly Level[] {
+  const levels: Level[] = []
+  for (let index = 0; index < numbers.length; index += 2) {
+    const [price, size] = [numbers[index], numbers[index + 1]]
+    levels.push({ price: priceMicros(price ?? -1), size: sizeMicros(size ?? Number.NaN) })
+  }
+  return levels
+}
+
+const changeFields = (changes: readonly LevelChange[]) =>
+  changes.flatMap(({ side, price, size }) => [side === 'bid' ? 0 : 1, price, size])
+
+function readChanges(numbers: readonly number[]): readonly LevelChange[] {
+  const changes: LevelChange[] = []
+  for (let index = 0; index < numbers.length; index += 3) {
+    const side = BOOK_SIDES[numbers[index] ?? -1]
+    if (side === undefined) throw new RangeError('no side of a book')
+    const [price, size] = [numbers[index + 1] ?? -1, numbers[index + 2] ?? Number.NaN]
+    changes.push({ side, price: priceMicros(price), size: sizeMicros(size) })
+  }
+  return changes
+}
+
+const NO_BOOK: BookState = {
+  bids: [],
+  asks: [],
+  isStale: true,
+  venueTimeMs: null,
+  receivedAtMs: null,
+  offset: 0,
+  seq: 0,
+}
+
+function bookFields(book: BookState | null): readonly unknown[] {
+  const { bids, asks, isStale, venueTimeMs, receivedAtMs, offset, seq } = book ?? NO_BOOK
+  const times = [isStale, venueTimeMs, receivedAtMs, offset, seq]
+  return [levelFields(bids), levelFields(asks), ...times]
+}
+
+function readBook(fields: FieldReader): BookState {
+  return {
+    bids: readLevels(fields.numbers()),
+    asks: readLevels(fields.numbers()),
+    isStale: fields.boolean(),
+    venueTimeMs: fields.orNull(timeMs),
+    receivedAtMs: fields.orNull(timeMs),
+    offset: fields.number(),
+    seq: fields.number(),
+  }
+}
+
+function priceFields({ price, source, bid, ask, observedAtMs }: MarketPrice): readonly unknown[] {
+  return [price, source, bid, ask, observedAtMs]
+}
+
+function readPrice(fields: FieldReader): MarketPrice {
+  return {
+    price: priceMicros(fields.number()),
+    source: fields.choice(PRICE_SOURCES),
+    bid: fields.orNull(priceMicros),
+    ask: fields.orNull(priceMicros),
+    observedAtMs: timeMs(fields.number()),
+  }
+}
+
+function quotedFields(quoted: Quoted): readonly unknown[] {
+  const { price, volume24h, volumeTotal, tradesSeq, pricesSeq } = quoted
+  return [...priceFields(price), volume24h, volumeTotal, tradesSeq, pricesSeq]
+}
+
+function readQuoted(fields: FieldReader): Quoted {
+  return {
+    price: readPrice(fields),
+    volume24h: usdMicros(fields.number()),
+    volumeTotal: fields.orNull(usdMicros),
+    tradesSeq: fields.number(),
+    pricesSeq: fields.number(),
+  }
+}
+
+function stateFields(state: MarketState): readonly unknown[] {
+  const { market, book, price, volume24h, volumeTotal, seqs } = state
+  const counts = SEQ_CHANNELS.map((channel) => seqs[channel])
+  return [market, ...bookFields(book), ...priceFields(price), volume24h, volumeTotal, counts]
+}
+
+function readState(fields: FieldReader): MarketState {
+  const market = fields.number()
+  const [book, price] = [readBook(fields), readPrice(fields)]
+  const [volume24h, volumeTotal] = [usdMicros(fields.number()), fields.orNull(usdMicros)]
+  const [trades = 0, prices = 0, whales = 0, lifecycle = 0, arbitrage = 0] = fields.numbers()
+  const seqs = { trades, prices, whales, lifecycle, arbitrage }
+  return { market, book, price, volume24h, volumeTotal, seqs }
+}
+
+// Trades
+
+function tradeFields(trade: Trade): readonly unknown[] {
+  const { nativeId, timeMs: at, ordinal, price, size, side, outcomeIndex, usd } = trade
+  const { maker, taker, txHash, isBlock } = trade
+  const traded = [nativeId, at, ordinal, price, size, side, outcomeIndex, usd]
+  return [...traded, maker, taker, txHash, isBlock]
+}
+
+function readTrade(fields: FieldReader): Trade {
+  return {
+    nativeId: fields.text(),
+    timeMs: timeMs(fields.number()),
+    ordinal: fields.number(),
+    price: priceMicros(fields.number()),
+    size: sizeMicros(fields.number()),
+    side: fields.choice(SIDES),
+    outcomeIndex: fields.number(),
+    usd: usdMicros(fields.number()),
+    maker: fields.textOrNull(),
+    taker: fields.textOrNull(),
+    txHash: fields.textOrNull(),
+    isBlock: fields.boolean(),
+  }
+}
+
+function whaleFields(whale: Whale): readonly unknown[] {
+  const { outcome, question, slug, eventSlug, category, wallet, fills } = whale
+  return [outcome, question, slug, eventSlug, category, wallet, fills]
+}
+
+function readWhale(fields: FieldReader): Whale {
+  return {
+    ...readTrade(fields),
+    outcome: fields.textOrNull(),
+    question: fields.text(),
+    slug: fields.text(),
+    eventSlug: fields.textOrNull(),
+    category: fields.textOrNull(),
+    wallet: fields.textOrNull(),
+    fills: fields.number(),
+  }
+}
+
+// Markets, pairs, venues
+
+function factFields(facts: MarketFacts): readonly unknown[] {
+  const { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice, fees } = facts
+  const labels = outcomes.flatMap(({ label, id }) => [label, id])
+  const told = [status, question, slug, eventSlug, labels, closeAtMs, settlementPrice]
+  return [...told, ...feeFields(fees)]
+}
+
+function readFacts(fields: FieldReader): MarketFacts {
+  const status = fields.choice(MARKET_STATUSES)
+  const [question, slug, eventSlug] = [fields.text(), fields.text(), fields.textOrNull()]
+  const labels = fields.texts()
+  const outcomes: { label: string; id: ReturnType<typeof outcomeId> }[] = []
+  for (let index = 0; index + 1 < labels.length; index += 2) {
+    outcomes.push({ label: labels[index] ?? '', id: outcomeId(labels[index + 1] ?? '') })
+  }
+  const [closeAtMs, settlementPrice] = [fields.orNull(timeMs), fields.orNull(priceMicros)]
+  const fees = readFees(fields)
+  return { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice, fees }
+}
+
+function matchFields(match: StoredMatch): readonly unknown[] {
+  const { a, b, matchedAtMs, score, relation, inverted, outcomeMap } = match
+  const judged = [score, relation, inverted, outcomeMap]
+  return [a, b, matchedAtMs, ...judged, match.vetoes, match.reasons, match.explanation]
+}
+
+function readMatch(fields: FieldReader): StoredMatch {
+  const [a, b, matchedAtMs] = [fields.number(), fields.number(), timeMs(fields.number())]
+  const [score, relation] = [fields.number(), fields.text()]
+  const inverted = fields.booleanOrNull()
+  const [first, second] = fields.numbersOrNull() ?? []
+  const outcomeMap: [number, number] | null =
+    first === undefined || second === undefined ? null : [first, second]
+  const [vetoes, reasons, explanation] = [fields.texts(), fields.texts(), fields.text()]
+  const judged = { score, relation, inverted, outcomeMap, vetoes, reasons, explanation }
+  return { a, b, matchedAtMs, ...judged }
+}
+
+function statusFields(status: FeedStatus): readonly unknown[] {
+  const { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource } = status
+  return [venue, platform, state, lagMs, delayMs, completeToMs, tradesSource]
+}
+
+function readStatus(fields: FieldReader): FeedStatus {
+  return {
+    venue: fields.choice(VENUE_KEYS),
+    platform: fields.text(),
+    state: fields.choice(FEED_STATES),
+    lagMs: fields.numberOrNull(),
+    delayMs: fields.number(),
+    completeToMs: fields.orNull(timeMs),
+    tradesSource: fields.choiceOrNull(TRADES_SOURCES),
+  }
+}

@@ -1,0 +1,149 @@
+// What every log of a cluster must do, run on the one of the tests and on nats-server.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import {
+  type BucketEntry,
+  type ClusterLog,
+  type Delivered,
+  LogError,
+  type LogFailure,
+} from '../../engine/cluster/log.ts'
+
+/** Two connections to one log that nothing was written to. */
+export type OpenLogs = (t: TestContext) => Promise<readonly [ClusterLog, ClusterLog]>
+
+const SHARD = 'a.books.0'
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+const text = (some: Uint8Array | null): string => new TextDecoder().decode(some ?? undefined)
+const failsWith = (reason: LogFailure) => (error: unknown) =>
+  error instanceof LogError && error.reason === reason
+
+/** Resolves with the first `count` batches from a sequence on. */
+async function firstOf(
+  log: ClusterLog,
+  from: number,
+  count: number,
+): Promise<readonly Delivered[]> {
+  const batches: Delivered[] = []
+  let finish: () => void = () => undefined
+  const isWhole = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const reading = log.read(SHARD, from, {
+    onBatch(batch) {
+      batches.push({ ...batch, bytes: Uint8Array.from(batch.bytes) })
+      if (batches.length === count) finish()
+    },
+  })
+  await isWhole
+  await reading.stop()
+  return batches
+}
+
+export function clusterLogContract(name: string, open: OpenLogs): void {
+  const publish = (log: ClusterLog, batch: string, after: number) =>
+    log.publish(SHARD, { bytes: bytes(batch), id: batch, after })
+
+  test(`[CLUSTER1] ${name}: batches are appended in order, once for each id, and read from any sequence on`, async (t) => {
+    const [writer, reader] = await open(t)
+    assert.equal(await writer.head(SHARD), 0)
+    const given = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => publish(writer, `batch ${index}`, index)),
+    )
+    assert.deepEqual(
+      given,
+      Array.from({ length: 40 }, (_, index) => index + 1),
+    )
+    assert.equal(await publish(writer, 'batch 39', 40), 40, 'the same id gives the same sequence')
+    assert.equal(await reader.head(SHARD), 40)
+    const read = await firstOf(reader, 31, 10)
+    assert.deepEqual(
+      read.map(({ sequence, bytes: got }) => `${sequence} ${text(got)}`),
+      Array.from({ length: 10 }, (_, index) => `${index + 31} batch ${index + 30}`),
+    )
+    assert.equal(read.at(-1)?.behind, 0)
+  })
+
+  test(`[CLUSTER3] ${name}: a writer that another one overtook is refused, and so is a record that was changed`, async (t) => {
+    const [one, other] = await open(t)
+    await publish(one, 'first', 0)
+    await publish(other, 'second', 1)
+    await assert.rejects(publish(one, 'late', 1), failsWith('fenced'))
+    assert.equal(await one.head(SHARD), 2)
+    const [mine, theirs] = [await one.bucket('lease'), await other.bucket('lease')]
+    const revision = await mine.replace('leader', bytes('one'), 0)
+    await assert.rejects(theirs.replace('leader', bytes('two'), 0), failsWith('changed'))
+    await theirs.replace('leader', bytes('two'), revision)
+    await assert.rejects(mine.replace('leader', bytes('one'), revision), failsWith('changed'))
+    assert.equal(text((await mine.get('leader'))?.value ?? null), 'two')
+    await mine.remove('leader')
+    assert.equal(await theirs.get('leader'), null)
+    await theirs.replace('leader', bytes('three'), 0)
+  })
+
+  test(`[CLUSTER5] ${name}: whoever watches a bucket sees what is there, then each change, the removals too`, async (t) => {
+    const [one, other] = await open(t)
+    const [writing, watching] = [await one.bucket('accounts'), await other.bucket('accounts')]
+    await writing.put('account.1', bytes('before'))
+    const seen: BucketEntry[] = []
+    let onWhole: () => void = () => undefined
+    let onLast: () => void = () => undefined
+    const isWhole = new Promise<void>((resolve) => {
+      onWhole = resolve
+    })
+    const isLast = new Promise<void>((resolve) => {
+      onLast = resolve
+    })
+    const watch = await watching.watch({
+      onEntry(entry) {
+        seen.push(entry)
+        if (entry.key === 'account.2') onLast()
+      },
+      onWhole,
+    })
+    await isWhole
+    assert.deepEqual(
+      seen.map(({ key, value }) => [key, text(value)]),
+      [['account.1', 'before']],
+    )
+    await writing.put('account.1', bytes('after'))
+    await writing.remove('account.1')
+    await writing.put('account.2', bytes('last'))
+    await isLast
+    assert.deepEqual(
+      seen.slice(1).map(({ key, value }) => [key, value === null ? null : text(value)]),
+      [
+        ['account.1', 'after'],
+        ['account.1', null],
+        ['account.2', 'last'],
+      ],
+    )
+    await watch.stop()
+  })
+
+  test(`[CLUSTER7] ${name}: objects of any size are kept whole; requests are answered or refused; what is told is heard`, async (t) => {
+    const [engine, gateway] = await open(t)
+    assert.equal(await gateway.getObject('checkpoint'), null)
+    const large = Uint8Array.from({ length: 3_000_000 }, (_, index) => index % 251)
+    await engine.putObject('checkpoint', bytes('older'))
+    await engine.putObject('checkpoint', large)
+    assert.ok(Buffer.from(large).equals((await gateway.getObject('checkpoint')) ?? Buffer.of()))
+    await assert.rejects(gateway.ask('http', bytes('x')), failsWith('unanswered'))
+    const answering = engine.answer('http', async (body) => {
+      if (text(body) === 'bad') throw new Error('refused')
+      return bytes(`${text(body)} answered`)
+    })
+    assert.equal(text(await gateway.ask('http', bytes('this'))), 'this answered')
+    await assert.rejects(gateway.ask('http', bytes('bad')), failsWith('unanswered'))
+    await answering.stop()
+    await assert.rejects(gateway.ask('http', bytes('x')), failsWith('unanswered'))
+    const heard = new Promise<string>((resolve) => {
+      gateway.hear('revoked', (body) => resolve(text(body)))
+    })
+    // What is told reaches those whose listening the server knows: a request goes there and back before.
+    await gateway.head(SHARD)
+    engine.tell('revoked', bytes('key_1'))
+    assert.equal(await heard, 'key_1')
+  })
+}

@@ -1,0 +1,132 @@
+// The bytes between an engine and its gateways: what is written is read again, and nothing else is.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  decodeAnswer,
+  decodeAsked,
+  decodeRevocation,
+  encodeAnswer,
+  encodeAsked,
+  encodeRevocation,
+} from '../../../engine/cluster/asked.ts'
+import { type BatchHeader, decodeBatch, encodeBatch } from '../../../engine/cluster/batch.ts'
+import {
+  type CheckpointHeader,
+  decodeCheckpoint,
+  encodeCheckpoint,
+} from '../../../engine/cluster/checkpoint.ts'
+import { batchBytesMax } from '../../../engine/cluster/log.ts'
+import { encoded, writeValue } from '../../../engine/msgpack-writer.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { timeMs } from '../../../engine/units.ts'
+import { NOON } from '../../support/worlds/builders.ts'
+
+const ITEMS = [
+  [17, 3],
+  [14, 7],
+]
+const bytesOf = (items: readonly unknown[]) =>
+  encoded((writer) => {
+    for (const item of items) writeValue(writer, item)
+  })
+const HEADER: BatchHeader = {
+  epoch: '0badcafe',
+  term: 3,
+  batch: 2 ** 33,
+  offsets: [{ channel: 'orderbook', first: 1, last: 2 ** 40 }],
+  count: 2,
+}
+const CHECKPOINT: CheckpointHeader = {
+  epoch: '0badcafe',
+  term: 3,
+  takenAtMs: NOON,
+  runs: [
+    { number: 1, epoch: 'older', startedAtMs: timeMs(0), endOffset: 17 },
+    { number: 2, epoch: '0badcafe', startedAtMs: NOON, endOffset: null },
+  ],
+  recordsSinceMs: timeMs(5),
+  names: [{ venue: 'a', platform: 'venue_a' }],
+  shards: [{ shard: 'a.books.0', sequence: 12, batch: 4 }],
+  offsets: { orderbook: 2 ** 40, trades: 0 },
+  version: 99,
+  count: 2,
+}
+
+/** Each byte changed, each end cut off, and bytes at random. */
+function* damaged(bytes: Uint8Array): Iterable<Uint8Array> {
+  const random = seededRandom('damaged batches')
+  for (let at = 0; at < bytes.length; at += 1) {
+    yield bytes.slice(0, at)
+    const other = Uint8Array.from(bytes)
+    other[at] = random.below(256)
+    yield other
+  }
+  for (let round = 0; round < 2_000; round += 1) {
+    yield Uint8Array.from({ length: random.below(64) }, () => random.below(256))
+  }
+}
+
+test('[BATCH1] a batch is read as it was written', () => {
+  assert.deepEqual(decodeBatch(encodeBatch(HEADER, bytesOf(ITEMS))), { ...HEADER, items: ITEMS })
+})
+
+test('[BATCH2] bytes that are not exactly a batch are refused, and none makes the reader throw', () => {
+  const good = encodeBatch(HEADER, bytesOf(ITEMS))
+  for (const bytes of damaged(good)) {
+    const read = decodeBatch(bytes)
+    if (read !== null) assert.equal(read.items.length, read.count)
+  }
+  for (let end = 0; end < good.length; end += 1) assert.equal(decodeBatch(good.slice(0, end)), null)
+  const refused: readonly [string, BatchHeader, readonly unknown[]][] = [
+    ['an item too few', HEADER, ITEMS.slice(1)],
+    ['an item too many', { ...HEADER, count: 1 }, ITEMS],
+    ['no item', HEADER, [[17, 3], 'text']],
+    ['no kind', HEADER, [[17, 3], ['text']]],
+    ['no epoch', { ...HEADER, epoch: '' }, ITEMS],
+    ['a term below zero', { ...HEADER, term: -1 }, ITEMS],
+    ['offsets that fall', { ...HEADER, offsets: [{ channel: 'x', first: 2, last: 1 }] }, ITEMS],
+  ]
+  for (const [what, header, items] of refused) {
+    assert.equal(decodeBatch(encodeBatch(header, bytesOf(items))), null, what)
+  }
+  const otherFormat = Uint8Array.from(good)
+  otherFormat[1] = 9
+  assert.equal(decodeBatch(otherFormat), null, 'of another format')
+})
+
+test('[BATCH3] a batch above its bound is refused, whatever it contains', () => {
+  const long = bytesOf([[17, 'x'.repeat(batchBytesMax)]])
+  assert.equal(decodeBatch(encodeBatch({ ...HEADER, count: 1 }, long)), null)
+})
+
+test('[CHECKPOINT1] a checkpoint is read as it was written; a damaged one is refused whatever byte it is', () => {
+  const good = encodeCheckpoint(
+    CHECKPOINT,
+    ITEMS.map((item) => bytesOf([item])),
+  )
+  assert.deepEqual(decodeCheckpoint(good), { ...CHECKPOINT, items: ITEMS })
+  for (const bytes of damaged(good)) {
+    if (!Buffer.from(bytes).equals(good)) assert.equal(decodeCheckpoint(bytes), null)
+  }
+  const wrong = { ...CHECKPOINT, shards: [{ shard: 'a.books.9', sequence: 1, batch: 1 }] as const }
+  const items = [bytesOf(ITEMS)]
+  assert.equal(decodeCheckpoint(encodeCheckpoint(wrong, items)), null, 'no shard of this log')
+})
+
+test('[ASKED1] requests, answers and revocations are read as they were written, and other bytes are refused', () => {
+  const body = Uint8Array.of(0, 255, 7)
+  const headers = { 'content-type': 'application/json' }
+  const request = { method: 'POST', path: '/v1/keys?x=%20', headers, body }
+  assert.deepEqual(decodeAsked(encodeAsked(request)), { ...request, body: Buffer.from(body) })
+  const answer = { status: 201, headers, body }
+  assert.deepEqual(decodeAnswer(encodeAnswer(answer)), { ...answer, body: Buffer.from(body) })
+  const revocation = { of: 'key', id: 'key_1' } as const
+  assert.deepEqual(decodeRevocation(encodeRevocation(revocation)), revocation)
+  for (const bytes of damaged(encodeAsked(request))) decodeAsked(bytes)
+  const other = encodeAnswer({ ...answer, status: 42 })
+  assert.equal(decodeAnswer(other), null, 'no status')
+  assert.equal(decodeAsked(other), null)
+  assert.equal(decodeRevocation(other), null)
+  assert.equal(decodeAsked(encodeAsked({ ...request, path: 'http://elsewhere/' })), null)
+})

@@ -1,0 +1,89 @@
+// Accounts in the own table and in the bucket of a cluster.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Bucket } from '../../engine/cluster/log.ts'
+import { accountId, keyId } from '../../engine/ids.ts'
+import { ClusterAccounts, readAccountEntry } from '../../storage/cluster-accounts.ts'
+import type {
+  AccountRecord,
+  AccountTable,
+  EndedToken,
+  KeyRecord,
+} from '../../storage/contract/storage.ts'
+import { FaultyLogServer } from '../support/fakes/faulty-log.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
+import { openMemoryStorage } from '../support/twins/memory.ts'
+import { NOON } from '../support/worlds/builders.ts'
+
+const account = (name: string): AccountRecord => ({
+  id: accountId(`acc_${name}`),
+  email: `${name}@example.com`,
+  passwordHash: '$argon2id$x',
+  tier: 'pro',
+  requestsPerMinute: 77,
+  socketsMax: null,
+  createdAtMs: NOON,
+  isDisabled: false,
+  tokenGeneration: 2,
+})
+const key = (name: string): KeyRecord => ({
+  ...{ id: keyId(`key_${name}`), accountId: accountId('acc_one'), hash: 'ab'.repeat(32) },
+  ...{ prefix: 'tb_1', label: 'ß', scopes: ['read'], createdAtMs: NOON, lastUsedAtMs: null },
+})
+const token: EndedToken = {
+  ...{ tokenId: 'a token / with anything', accountId: accountId('acc_one'), expiresAtMs: NOON },
+}
+const own = (): AccountTable => openMemoryStorage().accounts
+const all = (table: AccountTable) => ({
+  accounts: [...table.accounts()],
+  keys: [...table.keys()],
+  tokens: [...table.endedTokens()],
+})
+const opened = async (): Promise<Bucket> =>
+  new FaultyLogServer(new ManualClock()).connect().bucket('accounts')
+const failed = (error: unknown) => assert.fail(String(error))
+
+test('[CLUSTERACC1] a change is done once the own table and the bucket have it, and fails when one of them does', async () => {
+  const [table, bucket] = [own(), await opened()]
+  const accounts = new ClusterAccounts(table, bucket)
+  await accounts.putAccount(account('one'))
+  await accounts.putKey(key('one'))
+  await accounts.putEndedToken(token)
+  assert.deepEqual(all(accounts), {
+    accounts: [account('one')],
+    keys: [key('one')],
+    tokens: [token],
+  })
+  const entry = await bucket.get('account.acc_one')
+  assert.ok(entry !== null)
+  assert.deepEqual(readAccountEntry(entry), { kind: 'account', account: account('one') })
+  const damaged = Uint8Array.from(entry.value ?? [])
+  damaged[damaged.length - 1] = 99
+  assert.equal(readAccountEntry({ ...entry, value: damaged }), null)
+  assert.equal(readAccountEntry({ ...entry, key: 'account.acc_two' }), null, "another one's record")
+  await accounts.removeKey(keyId('key_one'))
+  assert.equal(await bucket.get('key.key_one'), null)
+  const refusing = { ...bucket, put: () => Promise.reject(new Error('no room')) }
+  await assert.rejects(new ClusterAccounts(table, refusing).putAccount(account('two')), /no room/)
+})
+
+test('[CLUSTERACC2] whoever follows the bucket ends with every record of it, and what an engine had alone before is shared', async () => {
+  const [table, standby, bucket] = [own(), own(), await opened()]
+  await table.putAccount(account('one'))
+  await table.putKey(key('one'))
+  await table.putEndedToken(token)
+  const accounts = new ClusterAccounts(table, bucket)
+  assert.equal(await accounts.share(), 3)
+  assert.equal(await accounts.share(), 0, 'only what is missing')
+  const follow = await ClusterAccounts.follow(standby, bucket, failed)
+  assert.deepEqual(all(standby), all(table))
+  await accounts.putAccount(account('two'))
+  await accounts.removeKey(keyId('key_one'))
+  await accounts.removeAccount(accountId('acc_one'))
+  await nextTurn()
+  await follow.stop()
+  assert.deepEqual(all(standby), all(table))
+  assert.deepEqual([...standby.accounts()], [account('two')])
+})

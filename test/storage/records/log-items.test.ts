@@ -1,0 +1,176 @@
+// The items of a cluster's log: every kind of update, row and state, written and read again.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { unpackAll } from '../../../engine/cluster/batch.ts'
+import type { Update } from '../../../engine/events.ts'
+import { encoded } from '../../../engine/msgpack-writer.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import {
+  type BookState,
+  type LogItem,
+  type ReadItem,
+  readItem,
+  writeItem,
+} from '../../../storage/records/log-items.ts'
+import { ask, bid, eventListing, level, marketRef, NOON } from '../../support/worlds/builders.ts'
+import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
+import { marketListing, marketSummary, SOME_FEES } from '../../support/worlds/stored.ts'
+
+const [ONE, OTHER] = [marketRef('one', 1), marketRef('other', 2 ** 32 - 1)]
+const marketOf = (number: number) => [ONE, OTHER].find((ref) => ref.number === number) ?? null
+
+const STAMPED = {
+  market: ONE,
+  venueTimeMs: NOON,
+  receivedAtMs: timeMs(NOON + 3),
+  offset: 2 ** 40,
+  seq: 50,
+}
+const BOOK: BookState = {
+  bids: [level(0.41, 100), level(0.4, 2.5)],
+  asks: [level(0.42, 7)],
+  isStale: false,
+  venueTimeMs: NOON,
+  receivedAtMs: null,
+  offset: 9,
+  seq: 8,
+}
+const PRICE = {
+  price: priceMicros(415_000),
+  source: 'midpoint',
+  bid: priceMicros(410_000),
+  ask: null,
+  observedAtMs: NOON,
+} as const
+const TRADE = {
+  nativeId: '0xabc-1',
+  timeMs: NOON,
+  ordinal: 2,
+  price: priceMicros(400_000),
+  size: sizeMicros(2 ** 40),
+  side: 'sell',
+  outcomeIndex: 1,
+  usd: usdMicros(600_000),
+  maker: null,
+  taker: '0xdef',
+  txHash: null,
+  isBlock: true,
+} as const
+const WHALE = {
+  ...TRADE,
+  outcome: 'No',
+  question: 'Größe “€”?',
+  slug: 's',
+  eventSlug: null,
+  category: null,
+  wallet: '0xdef',
+  fills: 3,
+}
+const STATUS = {
+  venue: 'a',
+  platform: 'venue_a',
+  state: 'stale',
+  lagMs: 12.5,
+  delayMs: 0,
+  completeToMs: null,
+  tradesSource: 'activity',
+} as const
+const SUMMARY = marketSummary(marketListing('one', { fees: SOME_FEES }))
+const told = opportunityTold(opportunity([ONE, OTHER]))
+
+const UPDATES: readonly Update[] = [
+  { kind: 'book', ...STAMPED, changes: [bid(0.4, 0), ask(0.43, 12)], checksum: 2 ** 32 - 1 },
+  { kind: 'book', ...STAMPED, changes: [], checksum: null },
+  { kind: 'bookLate', ...STAMPED },
+  { kind: 'trade', ...STAMPED, trade: TRADE },
+  { kind: 'price', ...STAMPED, price: PRICE },
+  { kind: 'whale', ...STAMPED, whale: WHALE },
+  { kind: 'lifecycle', ...STAMPED, event: 'changed', facts: factsOf(), twin: null },
+  { kind: 'lifecycle', ...STAMPED, event: 'matched', facts: factsOf(), twin: OTHER },
+  { ...told, offset: 4, seq: 5 },
+  { ...told, offset: 4, seq: 6, event: 'closed', reason: 'stale', reachedBefore: told.reached },
+  { kind: 'status', ...STATUS },
+  {
+    ...{ kind: 'gap', channel: 'trades', market: OTHER, venue: 'a', platform: 'venue_a' },
+    ...{ fromMs: timeMs(1), toMs: timeMs(2), count: null },
+  },
+]
+
+function factsOf() {
+  const { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice, fees } = SUMMARY
+  return { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice, fees }
+}
+
+const quoted = {
+  price: PRICE,
+  volume24h: usdMicros(1),
+  volumeTotal: null,
+  tradesSeq: 7,
+  pricesSeq: 2 ** 33,
+}
+const seqs = { trades: 1, prices: 2, whales: 3, lifecycle: 4, arbitrage: 5 }
+const STATE = {
+  ...{ market: 1, book: BOOK, price: PRICE, seqs },
+  ...{ volume24h: usdMicros(2 ** 40), volumeTotal: usdMicros(4) },
+}
+const { description, native, ...EVENT } = eventListing('one')
+const ITEMS: readonly LogItem[] = [
+  ...UPDATES.map((update): LogItem => ({ kind: 'update', update, book: null })),
+  { kind: 'update', update: { kind: 'bookReplaced', ...STAMPED, reason: 'first' }, book: BOOK },
+  { kind: 'listed', version: 2 ** 33, market: 1, quoted, summary: SUMMARY },
+  { kind: 'forgotten', version: 3, market: 1 },
+  { kind: 'event', version: 4, event: EVENT },
+  {
+    kind: 'matched',
+    match: {
+      ...{ a: 1, b: 2, matchedAtMs: NOON, score: 91.5, relation: 'identical', inverted: null },
+      ...{ outcomeMap: [0, 1], vetoes: [], reasons: ['words'], explanation: 'The same.' },
+    },
+  },
+  { kind: 'unmatched', market: 1 },
+  { kind: 'feed', feed: { ...STATUS, connectionsOpen: 1, connectionsWanted: 2 } },
+  { kind: 'state', state: STATE },
+  { kind: 'missing', fromBatch: 12 },
+]
+
+function readBack(bytes: Uint8Array): ReadItem {
+  const [fields] = unpackAll(bytes) ?? []
+  return Array.isArray(fields) ? readItem(fields, marketOf) : 'damaged'
+}
+
+test('[ITEM1] every item is read as it was written', () => {
+  for (const item of ITEMS) {
+    const read = readBack(encoded((writer) => writeItem(writer, item)))
+    assert.deepEqual(read, item, item.kind === 'update' ? item.update.kind : item.kind)
+  }
+  assert.equal(description, null)
+  assert.deepEqual(native, {})
+})
+
+test('[ITEM2] an item of a market that nobody listed says so; one that is damaged is refused as a whole and never throws', () => {
+  const elsewhere = { ...STAMPED, market: marketRef('elsewhere', 77) }
+  const unknown: LogItem = {
+    kind: 'update',
+    update: { kind: 'bookLate', ...elsewhere },
+    book: null,
+  }
+  assert.equal(readBack(encoded((writer) => writeItem(writer, unknown))), 'unknown_market')
+  const random = seededRandom('damaged items')
+  for (const item of ITEMS) {
+    const [fields] = unpackAll(encoded((writer) => writeItem(writer, item))) ?? []
+    assert.ok(Array.isArray(fields))
+    assert.equal(readItem(fields.slice(0, -1), marketOf), 'damaged', item.kind)
+    assert.equal(readItem([...fields, 1], marketOf), 'damaged', item.kind)
+    for (let round = 0; round < 50; round += 1) {
+      const odd = [null, -1, 0.5, 'x', [], {}, Number.NaN, [[]], [null]]
+      const other = fields.map((field: unknown) =>
+        random.below(4) === 0 ? random.pick(odd) : field,
+      )
+      const read = readItem(other, marketOf)
+      assert.ok(read !== undefined)
+    }
+  }
+  assert.equal(readItem([99, 1], marketOf), 'damaged', 'a kind of a later engine')
+})

@@ -1,0 +1,389 @@
+// A log of a cluster within this process, on a clock and a seed, that does what a network and a server do to one: delays,
+// loses batches and acknowledgements, gives batches twice, in another order or not at all, is cut off, forgets what it had
+// acknowledged. Without faults it is a log as it should be. Not for: what one server's program does (the tests with nats-server).
+
+import type { Clock } from '../../../engine/clock.ts'
+import type {
+  Answer,
+  AskedSubject,
+  Bucket,
+  BucketEntry,
+  BucketName,
+  ClusterLog,
+  Delivered,
+  LinkState,
+  ShardName,
+  StopReading,
+  ToldSubject,
+} from '../../../engine/cluster/log.ts'
+import { answersMax, askMsMax, LogError, type ShardReader } from '../../../engine/cluster/log.ts'
+import { type Random, seededRandom } from '../../../engine/random.ts'
+
+/** How often each fault happens, 0 to 1, and how long things take. */
+export interface LogFaults {
+  /** A batch never reaches the log. */
+  readonly lostBatches: number
+  /** A batch is appended, and its writer does not hear of it. */
+  readonly lostAcks: number
+  /** A reader gets a batch a second time. */
+  readonly repeats: number
+  /** A reader gets a batch behind the next one. */
+  readonly swaps: number
+  /** A reader never gets a batch. */
+  readonly holes: number
+  /** Milliseconds of each way, at most. */
+  readonly delayMsMax: number
+}
+
+export const NO_FAULTS: LogFaults = {
+  lostBatches: 0,
+  lostAcks: 0,
+  repeats: 0,
+  swaps: 0,
+  holes: 0,
+  delayMsMax: 0,
+}
+
+interface Shard {
+  readonly batches: Map<number, Uint8Array>
+  last: number
+  readonly ids: Map<string, number>
+  readonly readers: Set<Reading>
+}
+
+interface BucketRows {
+  revision: number
+  readonly rows: Map<string, BucketEntry>
+  readonly watchers: Set<(entry: BucketEntry) => void>
+}
+
+/** What all connections share. */
+export class FaultyLogServer {
+  readonly clock: Clock
+  readonly random: Random
+  faults: LogFaults = NO_FAULTS
+  readonly #shards = new Map<ShardName, Shard>()
+  readonly #buckets = new Map<BucketName, BucketRows>()
+  readonly objects = new Map<string, Uint8Array>()
+  readonly answers = new Map<AskedSubject, { readonly answer: Answer; busy: number }>()
+  readonly listeners = new Map<ToldSubject, Set<(body: Uint8Array) => void>>()
+  readonly connections = new Set<FaultyLog>()
+
+  constructor(clock: Clock, seed: number | string = 1) {
+    this.clock = clock
+    this.random = seededRandom('faulty log', seed)
+  }
+
+  connect(): FaultyLog {
+    const log = new FaultyLog(this)
+    this.connections.add(log)
+    return log
+  }
+
+  shard(name: ShardName): Shard {
+    let shard = this.#shards.get(name)
+    if (shard === undefined) {
+      shard = { batches: new Map(), last: 0, ids: new Map(), readers: new Set() }
+      this.#shards.set(name, shard)
+    }
+    return shard
+  }
+
+  rows(name: BucketName): BucketRows {
+    let rows = this.#buckets.get(name)
+    if (rows === undefined) {
+      rows = { revision: 0, rows: new Map(), watchers: new Set() }
+      this.#buckets.set(name, rows)
+    }
+    return rows
+  }
+
+  happens(share: number): boolean {
+    return share > 0 && this.random.next() < share
+  }
+
+  delayMs(): number {
+    return this.faults.delayMsMax === 0 ? 0 : this.random.below(this.faults.delayMsMax + 1)
+  }
+
+  /** The newest batches of a shard are gone, as after a power cut without a flush. */
+  forget(name: ShardName, count: number): void {
+    const shard = this.shard(name)
+    for (let left = count; left > 0 && shard.last > 0; left -= 1) {
+      shard.batches.delete(shard.last)
+      shard.last -= 1
+    }
+    shard.ids.clear()
+  }
+
+  /** The oldest batches of a shard are gone, as by its limits. */
+  discard(name: ShardName, count: number): void {
+    const { batches } = this.shard(name)
+    for (const sequence of [...batches.keys()].sort((one, other) => one - other).slice(0, count)) {
+      batches.delete(sequence)
+    }
+  }
+}
+
+class Reading implements StopReading {
+  readonly #server: FaultyLogServer
+  readonly #log: FaultyLog
+  readonly #shard: Shard
+  readonly #reader: ShardReader
+  #next: number
+  #isBusy = false
+  #isStopped = false
+  #held: Delivered | null = null
+
+  constructor(
+    server: FaultyLogServer,
+    log: FaultyLog,
+    place: { shard: Shard; from: number },
+    reader: ShardReader,
+  ) {
+    this.#server = server
+    this.#log = log
+    this.#shard = place.shard
+    this.#reader = reader
+    this.#next = place.from
+  }
+
+  wake(): void {
+    if (this.#isBusy || this.#isStopped || this.#log.link === 'down') return
+    if (this.#next > this.#shard.last && this.#held === null) return
+    this.#isBusy = true
+    this.#server.clock.after(this.#server.delayMs(), () => void this.#deliver())
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#shard.readers.delete(this)
+  }
+
+  async #deliver(): Promise<void> {
+    if (!this.#isStopped && this.#log.link === 'up') {
+      for (const batch of this.#take()) if (!this.#isStopped) await this.#reader.onBatch(batch)
+    }
+    this.#isBusy = false
+    this.wake()
+  }
+
+  #take(): readonly Delivered[] {
+    const { faults } = this.#server
+    const held = this.#held
+    this.#held = null
+    const behind: Delivered[] = held === null ? [] : [held]
+    while (this.#next <= this.#shard.last) {
+      const sequence = this.#next
+      this.#next += 1
+      const bytes = this.#shard.batches.get(sequence)
+      if (bytes === undefined) continue
+      const batch = { sequence, bytes, behind: this.#shard.last - sequence }
+      if (this.#server.happens(faults.holes)) continue
+      if (held === null && this.#server.happens(faults.swaps)) {
+        this.#held = batch
+        continue
+      }
+      const twice = this.#server.happens(faults.repeats) ? [batch] : []
+      return [batch, ...twice, ...behind]
+    }
+    return behind
+  }
+}
+
+/** One process's connection. */
+export class FaultyLog implements ClusterLog {
+  readonly #server: FaultyLogServer
+  readonly #onLink: ((link: LinkState) => void)[] = []
+  readonly #readings = new Set<Reading>()
+  /** What was published arrives in the order of the calls. */
+  #arrival: Promise<void> = Promise.resolve()
+  link: LinkState = 'up'
+
+  constructor(server: FaultyLogServer) {
+    this.#server = server
+  }
+
+  /** Cuts the connection, or brings it back. */
+  setLink(link: LinkState): void {
+    if (link === this.link) return
+    this.link = link
+    for (const listener of this.#onLink) listener(link)
+    if (link === 'up') for (const reading of this.#readings) reading.wake()
+  }
+
+  onLink(listener: (link: LinkState) => void): void {
+    this.#onLink.push(listener)
+  }
+
+  async head(shard: ShardName): Promise<number> {
+    await this.#way()
+    return this.#server.shard(shard).last
+  }
+
+  async publish(
+    name: ShardName,
+    {
+      bytes,
+      id,
+      after,
+    }: { readonly bytes: Uint8Array; readonly id: string; readonly after: number },
+  ): Promise<number> {
+    const before = this.#arrival
+    let arrived: () => void = () => undefined
+    this.#arrival = new Promise((resolve) => {
+      arrived = resolve
+    })
+    await this.#wait(this.#server.delayMs())
+    await before
+    arrived()
+    if (this.link === 'down') throw new LogError('down', 'no connection')
+    if (this.#server.happens(this.#server.faults.lostBatches)) throw new LogError('down', 'lost')
+    const shard = this.#server.shard(name)
+    const known = shard.ids.get(id)
+    if (known === undefined && shard.last !== after) {
+      throw new LogError('fenced', `the last sequence of ${name} is ${shard.last}, not ${after}`)
+    }
+    const sequence = known ?? shard.last + 1
+    if (known === undefined) {
+      shard.last = sequence
+      shard.batches.set(sequence, Uint8Array.from(bytes))
+      shard.ids.set(id, sequence)
+      for (const reader of shard.readers) reader.wake()
+    }
+    if (this.#server.happens(this.#server.faults.lostAcks)) throw new LogError('down', 'unheard')
+    await this.#way()
+    return sequence
+  }
+
+  read(name: ShardName, from: number, reader: ShardReader): StopReading {
+    const shard = this.#server.shard(name)
+    const oldest = Math.min(...shard.batches.keys(), shard.last + 1)
+    const place = { shard, from: Math.max(from, oldest) }
+    const reading = new Reading(this.#server, this, place, reader)
+    shard.readers.add(reading)
+    this.#readings.add(reading)
+    reading.wake()
+    return reading
+  }
+
+  async bucket(name: BucketName): Promise<Bucket> {
+    await this.#way()
+    const rows = this.#server.rows(name)
+    const put = async (key: string, value: Uint8Array | null): Promise<number> => {
+      rows.revision += 1
+      const entry = { key, value, revision: rows.revision }
+      rows.rows.set(key, entry)
+      for (const watcher of rows.watchers) watcher(entry)
+      return entry.revision
+    }
+    return {
+      get: async (key) => {
+        await this.#way()
+        const entry = rows.rows.get(key)
+        return entry === undefined || entry.value === null ? null : entry
+      },
+      put: async (key, value) => {
+        await this.#way()
+        return put(key, value)
+      },
+      replace: async (key, value, revision) => {
+        await this.#way()
+        const known = rows.rows.get(key)
+        const now = known === undefined || known.value === null ? 0 : known.revision
+        if (now !== revision) throw new LogError('changed', `${key} has revision ${now}`)
+        const given = await put(key, value)
+        await this.#way()
+        return given
+      },
+      remove: async (key) => {
+        await this.#way()
+        await put(key, null)
+      },
+      watch: async ({ onEntry, onWhole }) => {
+        await this.#way()
+        for (const entry of rows.rows.values()) if (entry.value !== null) onEntry(entry)
+        onWhole()
+        const hear = (entry: BucketEntry) => {
+          if (this.link === 'up') onEntry(entry)
+        }
+        rows.watchers.add(hear)
+        return { stop: async () => void rows.watchers.delete(hear) }
+      },
+    }
+  }
+
+  async putObject(name: string, bytes: Uint8Array): Promise<void> {
+    await this.#way()
+    this.#server.objects.set(name, Uint8Array.from(bytes))
+  }
+
+  async getObject(name: string): Promise<Uint8Array | null> {
+    await this.#way()
+    return this.#server.objects.get(name) ?? null
+  }
+
+  async ask(subject: AskedSubject, body: Uint8Array): Promise<Uint8Array> {
+    await this.#way()
+    const known = this.#server.answers.get(subject)
+    if (known === undefined || known.busy >= answersMax) {
+      throw new LogError('unanswered', `nobody answers ${subject}`)
+    }
+    known.busy += 1
+    const late = new Promise<never>((_, reject) => {
+      this.#server.clock.after(askMsMax, () => reject(new LogError('down', 'no answer in time')))
+    })
+    const told = known.answer(body).catch((error: unknown) => {
+      throw new LogError('unanswered', String(error))
+    })
+    try {
+      return await Promise.race([told, late])
+    } finally {
+      known.busy -= 1
+    }
+  }
+
+  answer(subject: AskedSubject, answer: Answer): StopReading {
+    this.#server.answers.set(subject, { answer, busy: 0 })
+    return {
+      stop: async () => {
+        if (this.#server.answers.get(subject)?.answer === answer)
+          this.#server.answers.delete(subject)
+      },
+    }
+  }
+
+  tell(subject: ToldSubject, body: Uint8Array): void {
+    if (this.link === 'down') return
+    for (const listener of this.#server.listeners.get(subject) ?? []) {
+      this.#server.clock.after(this.#server.delayMs(), () => listener(body))
+    }
+  }
+
+  hear(subject: ToldSubject, listener: (body: Uint8Array) => void): StopReading {
+    const listeners = this.#server.listeners.get(subject) ?? new Set()
+    this.#server.listeners.set(subject, listeners)
+    const heard = (body: Uint8Array) => {
+      if (this.link === 'up') listener(body)
+    }
+    listeners.add(heard)
+    return { stop: async () => void listeners.delete(heard) }
+  }
+
+  async close(): Promise<void> {
+    for (const reading of this.#readings) await reading.stop()
+    this.#server.connections.delete(this)
+    this.setLink('down')
+  }
+
+  async #way(): Promise<void> {
+    await this.#wait(this.#server.delayMs())
+    if (this.link === 'down') throw new LogError('down', 'no connection')
+  }
+
+  /** Without a delay nothing waits for the clock. */
+  #wait(delayMs: number): Promise<void> {
+    if (delayMs === 0) return Promise.resolve()
+    return new Promise((resolve) => void this.#server.clock.after(delayMs, resolve))
+  }
+}
