@@ -68,7 +68,8 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
             'Markets that ask the same on both venues, the surest first unless sorted otherwise',
           description:
             'score / 100 is the chance that Yes means Yes; 80 and above is `high`. A market is in ' +
-            'one match at most. `vetoes` are the reasons that capped a score, `price_gap` is the ' +
+            'one match at most. `vetoes` are the reasons that capped a score: what contradicts, or `not_said` ' +
+            'where the texts leave open what would decide (`explanation` names it). `price_gap` is the ' +
             'midpoint of the second venue less that of the first. `min_gap` and `sort_by=price_gap` ask ' +
             'for its width, either way; `volume` is that of both markets over 24 hours.',
           answer: schemas.list,

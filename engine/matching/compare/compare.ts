@@ -1,12 +1,12 @@
 // Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
 // Not for: what the degrees are worth (score.ts, weights.ts). Upholds VETO1 to VETO22, SCORE3, CORPUS11.
 
-import { lonelyMarks } from '../understand/marks.ts'
+import { type LonelyMark, lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals } from '../understand/words.ts'
 import { type Families, KNOWN_FAMILIES, WORDING } from '../veto/families.ts'
 import { type GameFinding, judgeGameEvents, judgeGames } from '../veto/games.ts'
-import { ruleVetoes, withSources } from '../veto/rules.ts'
+import { lackingStation, ruleVetoes, withSources } from '../veto/rules.ts'
 import {
   answerVetoes,
   assetVetoes,
@@ -26,6 +26,7 @@ import {
   touchVetoes,
 } from '../veto/text.ts'
 import { capOf, VETOES, type Veto, veto } from '../veto/vetoes.ts'
+import { HINT_APART_DAYS, type Unsaid, unsaidOfTexts } from './not-said.ts'
 import { compareOutcomes, type OutcomeComparison } from './outcomes.ts'
 import { compareWhens, type WhenComparison } from './when.ts'
 import {
@@ -50,7 +51,7 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
     ({ a, b, isSameRange, isSameDate }) => isSameAsset(a, b) && isSameRange && isSameDate,
   ],
   sameRange: [1, ({ isSameRange }) => isSameRange],
-  lonelyRange: [-1.5, ({ a, b }) => isLonely(a, b) || isLonely(b, a)],
+  lonelyRange: [-1.5, ({ loneRange }) => loneRange.includes(true)],
   sameDate: [1.5, ({ isSameDate }) => isSameDate],
   hintNear: [1, ({ when }) => when.verdict === 'hint' && when.gap <= 3],
   hintApart: [-1, ({ when }) => when.verdict === 'hint' && when.gap > HINT_APART_DAYS],
@@ -69,9 +70,9 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
     ({ ofA, ofB }) => ofA.missing.some((one) => ofB.missing.some((other) => areRivals(one, other))),
   ],
   cosine: [1, ({ cosine }) => cosine],
-  lonelyMarks: [-1, ({ lonely }) => Math.min(1, lonely.others / 3)],
-  lonelyStage: [-2, ({ lonely }) => Math.min(1, lonely.stages)],
-  lonelyPart: [-3, ({ lonely }) => Math.min(1, lonely.parts)],
+  lonelyMarks: [-1, ({ lonely }) => Math.min(1, lonely.filter(isOther).length / 3)],
+  lonelyStage: [-2, ({ lonely }) => lonely.some(({ share }) => share === 'stage')],
+  lonelyPart: [-3, ({ lonely }) => lonely.some(({ share }) => share === 'part')],
   otherRole: [-1, ({ isSameDate, when }) => isSameDate && when.isOtherRole],
   closeNear: [0.5, ({ when }) => when.closeGap !== null && when.closeGap <= 2],
   sharedAnswer: [1, ({ b }) => b.answer.length > 0],
@@ -85,6 +86,7 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   encoded: [-3.5, ({ similarity }) => typeof similarity === 'number'],
   similarity: [5, ({ similarity }) => (typeof similarity === 'number' ? similarity : 0)],
 }
+const isOther = ({ share }: LonelyMark): boolean => share === 'other'
 const TEXT_FEATURES: readonly Feature[] = Object.values(OF_TEXTS)
 const NO_TEXT: readonly number[] = TEXT_FEATURES.map(() => 0)
 
@@ -111,6 +113,8 @@ export interface Comparison {
   readonly game: GameFinding | null
   /** Date and outcome agree, as far as a confirmed family needs: wording is not weighed. */
   readonly isConfirmed?: true
+  /** What would decide and is not said, where nothing contradicts. */
+  readonly unsaid: readonly Unsaid[]
   readonly similarity: Similarity
 }
 
@@ -134,7 +138,7 @@ export function compare(
   const vetoes = found.vetoes.filter(({ reason }) => !WORDING.has(reason))
   if (vetoes.length > 0 || !isOneMember(a, b, found)) return found
   const agreements = [...found.agreements, `family: ${verdict.why}`]
-  return { ...found, vetoes, agreements, isConfirmed: true }
+  return { ...found, vetoes, agreements, isConfirmed: true, unsaid: [] }
 }
 
 /** Whether two members of a confirmed family that nothing parts were read to be of one date and one outcome. */
@@ -164,7 +168,8 @@ function compareParts(
   const agreements = agreementsOf(a, b, game, when, isSameRange)
   const start = [1, ...gameFeatures(game)]
   const features = [...start, ...NO_TEXT]
-  const textless = { features, when, agreements, game, similarity: 'not asked' } as const
+  const unsaid = game?.unsaid ?? []
+  const textless = { features, when, agreements, game, unsaid, similarity: 'not asked' } as const
   if (isSilent(a) || isSilent(b)) return { vetoes: [veto('nothing_said')], ...textless }
   if (game !== null) {
     const vetoes = [
@@ -189,11 +194,15 @@ function compareParts(
   vetoes.push(...settledVetoes(a, b, vetoes))
   const lonely = lonelyMarks(a.marks, b.marks)
   const isSameDate = when.verdict === 'same'
-  const parts = { a, b, when, isSameDate, ...words, outcomes, lonely, isSameRange, similarity }
+  const loneRange = [isLonely(a, b), isLonely(b, a)] as const
+  const compared = { a, b, when, ...words, outcomes, lonely, loneRange }
+  const parts = { ...compared, isSameDate, isSameRange, similarity }
   const ofTexts = TEXT_FEATURES.map(([, of]) => Number(of(parts)))
   return {
     vetoes: withSources(vetoes, a, b),
     ...{ features: [...start, ...ofTexts], when, agreements, game, similarity },
+    unsaid:
+      vetoes.length > 0 ? [] : unsaidOfTexts({ ...compared, noStation: lackingStation(a, b) }),
   }
 }
 
@@ -208,13 +217,13 @@ interface TextParts extends TextComparison {
   readonly when: WhenComparison
   readonly isSameDate: boolean
   readonly outcomes: OutcomeComparison
-  readonly lonely: ReturnType<typeof lonelyMarks>
+  readonly lonely: readonly LonelyMark[]
+  readonly loneRange: readonly [boolean, boolean]
   readonly isSameRange: boolean
   readonly similarity: Similarity
 }
 
-/** Trading that ends so many days from what the other says makes another occasion likely, or next to sure. */
-const HINT_APART_DAYS = 45
+/** Trading that ends so many days from what the other says makes another occasion next to sure. */
 const HINT_FAR_DAYS = 250
 
 /** With no more telling word without counterpart, all words are taken to be found. */
@@ -283,7 +292,7 @@ function childWords({ children }: Proposition): readonly (readonly string[])[] {
 
 function gameOf(a: Proposition, b: Proposition, from: number): GameFinding | null {
   if (a.game === null || b.game === null) return null
-  return a.grain === 'event' ? judgeGameEvents(a, b, from) : judgeGames(a.game, b.game)
+  return a.grain === 'event' ? judgeGameEvents(a, b, from) : judgeGames(a, b)
 }
 
 function laterVetoes(

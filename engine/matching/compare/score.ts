@@ -3,7 +3,7 @@
 
 import type { Proposition } from '../understand/proposition.ts'
 import type { Families } from '../veto/families.ts'
-import { capOf, type Relation, sayVeto, type VetoReason } from '../veto/vetoes.ts'
+import { capOf, type Relation, sayVeto, type Veto, type VetoReason, veto } from '../veto/vetoes.ts'
 import { type Comparison, compare } from './compare.ts'
 import { chanceOf, type Model } from './model.ts'
 import { WEIGHTS } from './weights.ts'
@@ -48,13 +48,16 @@ export function scoreOf(comparison: Comparison, model: Model): PairScore {
   const { features, isConfirmed, similarity } = comparison
   const fitting = similarity === 'not read' ? WEIGHTS : model
   const chance = isConfirmed === true ? 100 : 100 * chanceOf(fitting, features)
-  const vetoes = [...comparison.vetoes].sort((one, other) => capOf([one]) - capOf([other]))
-  const score = Math.round(Math.min(chance, capOf(vetoes)) * 10) / 10
-  const [first] = vetoes
-  const isOpposite = vetoes.every(({ reason }) => reason === 'opposite_side') && first !== undefined
-  const isSideUnknown = vetoes.some(({ detail }) => detail === 'side unknown')
+  const conflicts = [...comparison.vetoes].sort((one, other) => capOf([one]) - capOf([other]))
+  const [first] = conflicts
+  const open = first === undefined ? notSaid(comparison, chance) : { cap: 100, vetoes: [] }
+  const score = Math.round(Math.min(chance, open.cap, capOf(conflicts)) * 10) / 10
+  const isOpposite =
+    first !== undefined && conflicts.every(({ reason }) => reason === 'opposite_side')
+  const isSideUnknown = open.vetoes.some(({ detail }) => detail.startsWith('side'))
   const inverted = isSideUnknown ? null : isOpposite
   const relation = relationOf(score, first?.relation)
+  const vetoes = [...conflicts, ...open.vetoes]
   return {
     score,
     relation,
@@ -65,6 +68,27 @@ export function scoreOf(comparison: Comparison, model: Model): PairScore {
     explanation: `${sentence(comparison, vetoes.map(sayVeto), score)}${sayMeaning(comparison)}`,
   }
 }
+
+/** Below this chance, in percent, two questions are others: only what would decide is named as not said. */
+const OPEN_CHANCE_MIN = 40
+
+/** Where nothing contradicts: what keeps a pair below a match because it is not said, or names why it stays there. */
+function notSaid(
+  { unsaid }: Comparison,
+  chance: number,
+): { readonly cap: number; readonly vetoes: readonly Veto[] } {
+  const cap = Math.min(100, ...unsaid.map((one) => one.cap))
+  const isMatch = Math.min(chance, cap) >= MATCH_SCORE - ROUNDING
+  if (isMatch || (cap === 100 && chance < OPEN_CHANCE_MIN)) return { cap, vetoes: [] }
+  const parts = unsaid.map(({ part }) => part).slice(0, PARTS_TOLD_MAX)
+  const detail =
+    parts.length === 0 ? 'that the words mean the same' : [...new Set(parts)].join(', ')
+  return { cap, vetoes: [veto('not_said', detail)] }
+}
+
+/** Scores have one decimal. */
+const ROUNDING = 0.05
+const PARTS_TOLD_MAX = 3
 
 function sayMeaning({ similarity }: Comparison): string {
   if (similarity === 'not asked') return ''
@@ -84,15 +108,14 @@ function mapOf(relation: Relation, inverted: boolean | null): readonly [number, 
   return inverted ? [1, 0] : [0, 1]
 }
 
-function sentence({ agreements }: Comparison, conflicts: readonly string[], score: number): string {
-  const agree = agreements.length === 0 ? '' : agreements.join(', ')
-  if (conflicts.length > 0) {
-    const but = conflicts.slice(0, 3).join('; ')
-    return agree === '' ? `Not the same: ${but}.` : `Both agree (${agree}), but: ${but}.`
+function sentence({ agreements }: Comparison, but: readonly string[], score: number): string {
+  const agree = agreements.join(', ')
+  if (but.length > 0) {
+    const against = but.slice(0, 3).join('; ')
+    return agree === ''
+      ? `Not surely the same: ${against}.`
+      : `Both agree (${agree}), but: ${against}.`
   }
-  if (score >= MATCH_SCORE)
-    return agree === '' ? 'The questions say the same.' : `The same question: ${agree}.`
-  return agree === ''
-    ? 'Too little agrees to call them the same.'
-    : `Alike (${agree}), but not surely the same.`
+  if (score < MATCH_SCORE) return 'Too little agrees to call them the same.'
+  return agree === '' ? 'The questions say the same.' : `The same question: ${agree}.`
 }

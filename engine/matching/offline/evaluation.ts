@@ -157,15 +157,11 @@ export interface VetoCount {
 }
 
 /** Every veto that keeps pairs below the threshold, also one that never fired. */
-export function vetoCounts(judged: readonly Judged[]): readonly VetoCount[] {
+export function vetoCounts(scored: readonly Scored[]): readonly VetoCount[] {
   return VETO_REASONS.map((reason) => {
-    const fired = judged.filter(({ comparison }) =>
-      comparison.vetoes.some((found) => found.reason === reason),
-    )
-    const alone = fired.filter(({ comparison }) =>
-      comparison.vetoes.every((found) => found.reason === reason),
-    )
-    const sameOf = (of: readonly Judged[]): number => of.filter(({ pair }) => pair.isSame).length
+    const fired = scored.filter(({ result }) => result.vetoes.includes(reason))
+    const alone = fired.filter(({ result }) => result.vetoes.every((found) => found === reason))
+    const sameOf = (of: readonly Scored[]): number => of.filter(({ pair }) => pair.isSame).length
     const [same, aloneSame] = [sameOf(fired), sameOf(alone)]
     return {
       ...{ reason, same, others: fired.length - same },
@@ -224,9 +220,9 @@ interface Band {
   readonly promised: number
 }
 
-/** What scores promise and what became of it, band by band; pairs that a veto caps promise nothing. */
+/** What scores promise and what became of it, band by band; pairs with a contradiction promise nothing. */
 export function bandsOf(scored: readonly Scored[]): readonly Band[] {
-  const open = scored.filter(({ result }) => result.vetoes.length === 0)
+  const open = scored.filter(({ comparison }) => comparison.vetoes.length === 0)
   return BANDS.map((from, index) => {
     const to = BANDS[index + 1] ?? Number.POSITIVE_INFINITY
     const members = open.filter(({ result }) => result.score >= from && result.score < to)

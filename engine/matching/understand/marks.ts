@@ -216,22 +216,35 @@ const STAGES = new Set([
 ])
 /** Classes that tell a part from the whole. */
 const PARTS = new Set(['round', 'stage', 'limit', 'map', 'set'])
+/** Classes under the words that users read; the others bear their own name. */
+const TOLD: Readonly<Record<string, string>> = {
+  ...{ half: 'period', weekN: 'period', dayN: 'period', span: 'period', episode: 'period' },
+  ...{ country: 'place', state: 'place', district: 'place', placing: 'rank', scale: 'majority' },
+  ...{ limit: 'role', peak: 'measure', extreme: 'rank', gradeN: 'version', sex: 'competition' },
+}
 
-/** Of classes that only one of the two has, how many. */
-export function lonelyMarks(
-  a: Marks,
-  b: Marks,
-): { readonly parts: number; readonly stages: number; readonly others: number } {
-  const lonely = { parts: 0, stages: 0, others: 0 }
-  for (const [own, other] of [
-    [a, b],
-    [b, a],
+/** A class of which only one of two texts has marks. */
+export interface LonelyMark {
+  /** As users read it. */
+  readonly name: string
+  readonly share: 'part' | 'stage' | 'other'
+  /** Which of the two has none. */
+  readonly lacks: 'first' | 'second'
+}
+
+/** Classes that only one of the two has. */
+export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {
+  const lonely: LonelyMark[] = []
+  for (const [own, other, lacks] of [
+    [a, b, 'second'],
+    [b, a, 'first'],
   ] as const) {
     for (const [name, values] of own) {
       // A win is what most questions ask, said or not; a move up or down is told in many words.
       const isPlain = (name === 'placing' && values.has('win')) || name === 'direction'
       if (other.has(name) || isPlain) continue
-      lonely[PARTS.has(name) ? 'parts' : STAGES.has(name) ? 'stages' : 'others'] += 1
+      const share = PARTS.has(name) ? 'part' : STAGES.has(name) ? 'stage' : 'other'
+      lonely.push({ name: TOLD[name] ?? name, share, lacks })
     }
   }
   return lonely

@@ -2,6 +2,7 @@
 // Not for: reading games (engine/matching/understand/games.ts). Upholds VETO1 to VETO5, VETO20, VETO22.
 
 import { compareGames, type GameComparison, gameVerdict } from '../compare/games.ts'
+import { type Unsaid, unsaidOfGames } from '../compare/not-said.ts'
 import type { Game } from '../understand/game.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { capOf, counted, type Veto, veto } from './vetoes.ts'
@@ -9,25 +10,21 @@ import { capOf, counted, type Veto, veto } from './vetoes.ts'
 /** What two games' comparison decides; `isFull`: every part is known and agrees. */
 export interface GameFinding {
   readonly vetoes: readonly Veto[]
+  readonly unsaid: readonly Unsaid[]
   readonly comparison: GameComparison
   readonly isFull: boolean
 }
 
-/** Two markets of games. */
-export function judgeGames(a: Game, b: Game): GameFinding {
-  const comparison = compareGames(a, b)
-  const vetoes = [...gameVetoes(comparison), ...betVetoes(comparison, a, b)]
-  if (vetoes.length === 0) vetoes.push(...sideVetoes(comparison, a))
+/** Two markets of games; null: one is none. */
+export function judgeGames(a: Proposition, b: Proposition): GameFinding | null {
+  if (a.game === null || b.game === null) return null
+  const comparison = compareGames(a.game, b.game)
+  const vetoes = [...gameVetoes(comparison), ...betVetoes(comparison, a.game, b.game)]
+  if (vetoes.length === 0) vetoes.push(...sideVetoes(comparison))
   // Nothing that a reader may overrule hides that Yes of one is No of the other.
   else if (isOppositeBet(comparison)) vetoes.push(veto('opposite_side'))
   // With sides exchanged the question is the same all the more: its veto keeps it apart.
-  const isFull =
-    vetoes.every(({ reason }) => reason === 'opposite_side') &&
-    gameVerdict(comparison) === 'same' &&
-    comparison.isDaySure &&
-    comparison.line !== 'unknown' &&
-    (comparison.side === 'same' || comparison.side === 'opposite')
-  return { vetoes, comparison, isFull }
+  return findingOf(a, b, comparison, vetoes)
 }
 
 /**
@@ -39,8 +36,19 @@ export function judgeGameEvents(a: Proposition, b: Proposition, from = 0): GameF
   const comparison = compareGames(a.game, b.game)
   const vetoes = [...gameVetoes(comparison)]
   if (capOf(vetoes) >= from) vetoes.push(...bundleVetoes(comparison, a, b))
-  const isFull = vetoes.length === 0 && gameVerdict(comparison) === 'same' && comparison.isDaySure
-  return { vetoes, comparison, isFull }
+  return findingOf(a, b, comparison, vetoes)
+}
+
+function findingOf(
+  a: Proposition,
+  b: Proposition,
+  comparison: GameComparison,
+  vetoes: readonly Veto[],
+): GameFinding {
+  const unsaid = unsaidOfGames(a, b, comparison)
+  const isPlain = vetoes.every(({ reason }) => reason === 'opposite_side')
+  const isFull = isPlain && unsaid.length === 0 && gameVerdict(comparison) === 'same'
+  return { vetoes, unsaid, comparison, isFull }
 }
 
 function gameVetoes(found: GameComparison): readonly Veto[] {
@@ -68,13 +76,10 @@ function betVetoes(found: GameComparison, a: Game, b: Game): readonly Veto[] {
   return vetoes
 }
 
-function sideVetoes({ side }: GameComparison, a: Game): readonly Veto[] {
+/** Which side Yes means is never guessed (not-said.ts). */
+function sideVetoes({ side }: GameComparison): readonly Veto[] {
   if (side === 'opposite') return [veto('opposite_side')]
-  if (side === 'other') return [veto('other_side')]
-  // Which side Yes means is never guessed.
-  return side === 'unknown' && a.bet.kind === 'winner'
-    ? [veto('other_side', 'side unknown', 'overlap')]
-    : []
+  return side === 'other' ? [veto('other_side')] : []
 }
 
 const isOppositeBet = (found: GameComparison): boolean =>

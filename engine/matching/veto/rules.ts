@@ -44,16 +44,32 @@ const asksTemperature = (a: Proposition, b: Proposition): boolean =>
   a.words.includes('temperature') || b.words.includes('temperature')
 
 /**
- * A temperature is measured at one station: two questions agree on it only where both rule texts name the same
- * one, or where the only one named bears the name of the place that both ask about.
+ * A temperature is measured at one station: where both rule texts name one they must share it. The only one named may bear
+ * the name of the place that both ask about.
  */
 function stationConflicts(a: Proposition, b: Proposition): readonly string[] {
-  if (!asksTemperature(a, b)) return []
-  if (a.grain === 'market' && (a.quantity === null || b.quantity === null)) return []
+  if (!needsStation(a, b)) return []
   const [one, other] = [stationsOf(a.rules), stationsOf(b.rules)]
-  if (isSameStation(one, other, a, b)) return []
-  const [ours, theirs] = [one, other].map((names) => names.join('/') || 'not said')
-  return [ours === theirs ? `station ${ours}` : `station: ${ours} against ${theirs}`]
+  if (one.length === 0 || other.length === 0) return []
+  if (one.some((station) => other.includes(station))) return []
+  return [`station: ${one.join('/')} against ${other.join('/')}`]
+}
+
+function needsStation(a: Proposition, b: Proposition): boolean {
+  if (!asksTemperature(a, b)) return false
+  return a.grain === 'event' || (a.quantity !== null && b.quantity !== null)
+}
+
+/** Which of the two name no station where that leaves it open. */
+export function lackingStation(a: Proposition, b: Proposition): readonly [boolean, boolean] {
+  if (!needsStation(a, b)) return [false, false]
+  const [one, other] = [stationsOf(a.rules), stationsOf(b.rules)]
+  const places = a.words.filter((word) => a.names.has(word) && b.words.includes(word))
+  const isOfPlace = [...one, ...other].some((station) =>
+    meanings(station).some((word) => places.includes(word)),
+  )
+  if (isOfPlace && a.rules !== '' && b.rules !== '') return [false, false]
+  return [one.length === 0, other.length === 0]
 }
 
 function otherSources(a: Proposition, b: Proposition): readonly string[] {
@@ -61,17 +77,4 @@ function otherSources(a: Proposition, b: Proposition): readonly string[] {
   if (one.length === 0 || other.length === 0) return []
   if (one.some((source) => other.includes(source))) return []
   return [`source: ${one.join('/')} against ${other.join('/')}`]
-}
-
-function isSameStation(
-  one: readonly string[],
-  other: readonly string[],
-  a: Proposition,
-  b: Proposition,
-): boolean {
-  if (a.rules === '' || b.rules === '') return false
-  if (one.length > 0 && other.length > 0) return one.some((station) => other.includes(station))
-  const named = one.length > 0 ? one : other
-  const places = a.words.filter((word) => a.names.has(word) && b.words.includes(word))
-  return named.some((station) => meanings(station).some((word) => places.includes(word)))
 }

@@ -1,5 +1,5 @@
 // Conflicts that decide alone, each with the highest score that it leaves and its words. One is enough: similar
-// words never outweigh it. Not for: degrees of similarity (compare.ts). Upholds VETO1 to VETO22.
+// words never outweigh it. Not for: degrees of similarity (compare.ts). Upholds VETO1 to VETO30.
 
 /** How venue a's question relates to venue b's; README.md says what each means. */
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
@@ -61,6 +61,7 @@ export const VETOES = {
     relation: 'overlap',
     says: 'which occasion is meant depends on when it was asked',
   },
+  not_said: { cap: 79, relation: 'overlap', says: 'not said' },
   nothing_said: { cap: 10, relation: 'different', says: 'too little is said to compare' },
 } as const satisfies Readonly<Record<string, VetoRule>>
 

@@ -125,8 +125,8 @@ describe('rules', () => {
       )
     const city = 'If the temperature recorded in Denver is right, it resolves to Yes.'
     same(score(a('Recorded at the Denver International Airport Station.'), b(city)))
-    vetoed(score(a('Recorded at the Buckley Space Force Base Station.'), b(city)), 'other_rules')
-    vetoed(score(a('Recorded at the Denver International Airport Station.'), b('')), 'other_rules')
+    vetoed(score(a('Recorded at the Buckley Space Force Base Station.'), b(city)), 'not_said')
+    vetoed(score(a('Recorded at the Denver International Airport Station.'), b('')), 'not_said')
   })
 })
 

@@ -209,7 +209,9 @@ test('[SCORE8] pairs of one event are never parted between training and judging'
 test('[SCORE14] a veto is counted by what it killed rightly and wrongly, and every pair has a kind and a source', () => {
   const pairs = [pair('same', 'CHI', 1), pair('same', 'DET', 2), pair('related', 'DET', 3)]
   const judged = judge(pairs)
-  const opposite = vetoCounts(judged).find(({ reason }) => reason === 'opposite_side')
+  const opposite = vetoCounts(scoreAll(judged, WEIGHTS)).find(
+    ({ reason }) => reason === 'opposite_side',
+  )
   assert.deepEqual(opposite, {
     ...{ reason: 'opposite_side', same: 1, others: 1 },
     ...{ aloneSame: 1, aloneOthers: 1 },
