@@ -1,0 +1,148 @@
+// A bucket of small records on JetStream's key-value store. Not for: what the records say. Upholds CLUSTER3, CLUSTER5.
+
+import { JetStreamApiError, type JetStreamClient, StorageType } from '@nats-io/jetstream'
+import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
+import { type Clock, pause } from '../clock.ts'
+import type { Log } from '../process/log.ts'
+import { type Bucket, type BucketEntry, LogError, type StopReading } from './log.ts'
+
+interface BucketParts {
+  readonly replicas: number
+  readonly bytesMax: number
+  readonly timeoutMs: number
+  /** Calls back each time the connection is up again. */
+  readonly onUp: (action: () => void) => void
+  readonly clock: Clock
+  readonly log: Log
+  readonly failureOf: (error: unknown) => LogError
+}
+
+const WRONG_LAST_SEQUENCE = 10_071
+const AGAIN_MS = 250
+
+export async function openBucket(
+  client: JetStreamClient,
+  name: string,
+  parts: BucketParts,
+): Promise<Bucket> {
+  const { replicas, bytesMax, timeoutMs, failureOf } = parts
+  const limits = { history: 1, storage: StorageType.File, replicas, max_bytes: bytesMax }
+  const kv = await new Kvm(client)
+    .create(name, { ...limits, timeout: timeoutMs })
+    .catch((error) => {
+      throw failureOf(error)
+    })
+  const tried = async <Value>(action: () => Promise<Value>): Promise<Value> => {
+    try {
+      return await action()
+    } catch (error) {
+      const isChanged = error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE
+      throw isChanged ? new LogError('changed', error.message, error) : failureOf(error)
+    }
+  }
+  return {
+    get: (key) =>
+      tried(async () => {
+        const entry = await kv.get(key)
+        return entry === null || entry.operation !== 'PUT' ? null : entryOf(entry)
+      }),
+    put: (key, value) => tried(() => kv.put(key, value)),
+    replace: (key, value, revision) =>
+      tried(() => (revision === 0 ? kv.create(key, value) : kv.update(key, value, revision))),
+    remove: (key) => tried(() => kv.delete(key)),
+    async watch(watcher) {
+      const watching = new Watching(kv, watcher, parts)
+      await tried(() => watching.start())
+      parts.onUp(() => watching.restart())
+      return watching
+    },
+  }
+}
+
+function entryOf({ key, value, revision, operation }: KvEntry): BucketEntry {
+  return { key, value: operation === 'PUT' ? value : null, revision }
+}
+
+type Watcher = Parameters<Bucket['watch']>[0]
+
+/** One watch after the other, the first of which says when all is there. */
+class Watching implements StopReading {
+  readonly #kv: KV
+  readonly #watcher: Watcher
+  readonly #parts: BucketParts
+  readonly #abort = new AbortController()
+  #entries: { stop(): void } | null = null
+  #done: Promise<void> = Promise.resolve()
+
+  constructor(kv: KV, watcher: Watcher, parts: BucketParts) {
+    this.#kv = kv
+    this.#watcher = watcher
+    this.#parts = parts
+  }
+
+  async start(): Promise<void> {
+    const entries = await this.#kv.watch({ key: '>' })
+    this.#entries = entries
+    this.#done = this.#take(entries, true)
+  }
+
+  restart(): void {
+    this.#entries?.stop()
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    this.#entries?.stop()
+    await this.#done
+  }
+
+  async #take(
+    first: AsyncIterable<KvEntry & { isUpdate: boolean; delta?: number }>,
+    isFirst: boolean,
+  ) {
+    let entries = first
+    let isWhole = !isFirst
+    if (!isWhole && (await this.#isEmpty())) {
+      isWhole = true
+      this.#watcher.onWhole()
+    }
+    for (;;) {
+      try {
+        for await (const entry of entries) {
+          if (this.#abort.signal.aborted) return
+          this.#watcher.onEntry(entryOf(entry))
+          if (!isWhole && entry.delta === 0) {
+            isWhole = true
+            this.#watcher.onWhole()
+          }
+        }
+      } catch (error) {
+        this.#parts.log.debug({ err: error }, 'watching a bucket begins anew')
+      }
+      const again = await this.#again()
+      if (again === null) return
+      entries = again
+    }
+  }
+
+  async #isEmpty(): Promise<boolean> {
+    return (await this.#kv.status()).values === 0
+  }
+
+  /** The next watch, as soon as there can be one; null: it was stopped. */
+  async #again(): Promise<AsyncIterable<KvEntry & { isUpdate: boolean; delta?: number }> | null> {
+    const { signal } = this.#abort
+    while (!signal.aborted) {
+      await pause(this.#parts.clock, AGAIN_MS, signal)
+      if (signal.aborted) return null
+      try {
+        const entries = await this.#kv.watch({ key: '>' })
+        this.#entries = entries
+        return entries
+      } catch {
+        // The next attempt tells.
+      }
+    }
+    return null
+  }
+}

@@ -1,0 +1,109 @@
+// Reads a shard's stream by an ordered consumer of the client's, from where it stands, again and again: after a lost
+// connection, after the consumer ended, when it stays silent while the stream has more, and when the stream has forgotten
+// its newest batches. Not for: what batches mean. Upholds CLUSTER1, CLUSTER9.
+
+import type { Consumer, ConsumerMessages } from '@nats-io/jetstream'
+import { type Clock, pause, type StopTimer } from '../clock.ts'
+import type { Log } from '../process/log.ts'
+import { readAheadMax, type ShardName, type ShardReader, type StopReading } from './log.ts'
+
+interface ReaderParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly shard: ShardName
+  readonly reader: ShardReader
+  /** The first and last sequence that the stream has now. */
+  readonly ends: () => Promise<{ readonly first: number; readonly last: number }>
+  /** A consumer from this sequence on. */
+  readonly open: (next: number) => Promise<Consumer>
+}
+
+const AGAIN_MS = 250
+const LOOK_MS = 5_000
+
+export class NatsReader implements StopReading {
+  readonly #parts: ReaderParts
+  readonly #abort = new AbortController()
+  readonly #looks: StopTimer
+  readonly #done: Promise<void>
+  #next: number
+  #messages: ConsumerMessages | null = null
+  /** Where it stood at the last look. */
+  #looked = 0
+  #isLooking = false
+
+  constructor(parts: ReaderParts, from: number) {
+    this.#parts = parts
+    this.#next = Math.max(from, 1)
+    this.#done = this.#run()
+    this.#looks = parts.clock.every(LOOK_MS, () => void this.#look())
+  }
+
+  /** What was under way on the lost connection may never come. */
+  restart(): void {
+    this.#messages?.stop()
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    this.#looks()
+    this.#messages?.stop()
+    await this.#done
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#abort
+    while (!signal.aborted) {
+      try {
+        await this.#readOn()
+      } catch (error) {
+        this.#parts.log.debug(
+          { err: error, shard: this.#parts.shard },
+          'reading a shard begins anew',
+        )
+      }
+      if (!signal.aborted) await pause(this.#parts.clock, AGAIN_MS, signal)
+    }
+  }
+
+  async #readOn(): Promise<void> {
+    const { signal } = this.#abort
+    const consumer = await this.#parts.open(this.#next)
+    const messages = await consumer.consume({ max_messages: readAheadMax })
+    this.#messages = messages
+    if (signal.aborted) messages.stop()
+    try {
+      for await (const message of messages) {
+        if (signal.aborted) break
+        const { seq, data, info } = message
+        if (seq < this.#next) continue
+        this.#next = seq + 1
+        await this.#parts.reader.onBatch({ sequence: seq, bytes: data, behind: info.pending })
+      }
+    } finally {
+      this.#messages = null
+      messages.stop()
+      // An ordered consumer that nobody asks goes by itself; sooner is kinder.
+      void consumer.delete().catch(() => undefined)
+    }
+  }
+
+  /** Twice at one place while the stream goes on: its messages do not come. */
+  async #look(): Promise<void> {
+    if (this.#isLooking) return
+    this.#isLooking = true
+    try {
+      const { first, last } = await this.#parts.ends()
+      if (last < this.#next - 1) {
+        this.#parts.log.warn({ shard: this.#parts.shard }, 'NATS has forgotten batches of a shard')
+        this.#next = Math.max(first, 1)
+        this.restart()
+      } else if (last >= this.#next && this.#looked === this.#next) this.restart()
+      this.#looked = this.#next
+    } catch {
+      // Without a connection there is nothing to look at.
+    } finally {
+      this.#isLooking = false
+    }
+  }
+}

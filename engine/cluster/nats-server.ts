@@ -1,0 +1,88 @@
+// Starts a nats-server of this machine with JetStream on loopback, for `npm run cluster` and tests with the real server. Where
+// a service is deployed, its operator runs NATS (engine/OPERATING.md). Not for: connecting to it (nats.ts).
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, pause } from '../clock.ts'
+import { isRecord } from '../json-record.ts'
+
+/** Room for one answer of the engine. */
+const PAYLOAD_BYTES_MAX = 8 * 1_024 * 1_024
+const START_MS_MAX = 10_000
+const LOOK_MS = 25
+
+export const GET_NATS =
+  'nats-server is not on the PATH: `apt-get install nats-server` (Debian, Ubuntu), or https://nats.io/download/'
+
+export interface RunningNats {
+  readonly url: string
+  readonly port: number
+  readonly child: ChildProcess
+  /** Ends it in order; resolves when it has ended. */
+  stop(): Promise<void>
+}
+
+/** Whether there is one on the PATH. */
+export function hasNats(): boolean {
+  return spawnSync('nats-server', ['--version']).status === 0
+}
+
+/** `port` 0: one that the system chooses. `folder` keeps the streams. Rejects with an Error when it does not start. */
+export async function startNats(folder: string, port: number, clock: Clock): Promise<RunningNats> {
+  mkdirSync(folder, { recursive: true })
+  const config = join(folder, 'nats.conf')
+  const lines = [
+    'host: 127.0.0.1',
+    `port: ${port === 0 ? -1 : port}`,
+    `max_payload: ${PAYLOAD_BYTES_MAX}`,
+    `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))} }`,
+    `ports_file_dir: ${JSON.stringify(folder)}`,
+  ]
+  writeFileSync(config, `${lines.join('\n')}\n`)
+  const child = spawn('nats-server', ['-c', config], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    said = (said + chunk).slice(-4_000)
+  })
+  let failure: string | null = null
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', (error) => {
+      failure = error.message
+      resolve()
+    })
+    child.once('exit', (code) => {
+      failure ??= `nats-server ended with ${code}: ${said}`
+      resolve()
+    })
+  })
+  const endsAtMs = clock.monotonicMs() + START_MS_MAX
+  for (;;) {
+    if (failure !== null) throw new Error(failure)
+    const listening = portIn(join(folder, `nats-server_${child.pid}.ports`))
+    if (listening !== null) {
+      const stop = async () => {
+        child.kill('SIGTERM')
+        await ended
+      }
+      return { url: `nats://127.0.0.1:${listening}`, port: listening, child, stop }
+    }
+    if (clock.monotonicMs() > endsAtMs) {
+      child.kill('SIGKILL')
+      throw new Error(`nats-server did not listen within ${START_MS_MAX} ms: ${said}`)
+    }
+    await pause(clock, LOOK_MS)
+  }
+}
+
+/** The port in the file that the server writes once it listens; null: not yet. */
+function portIn(file: string): number | null {
+  if (!existsSync(file)) return null
+  try {
+    const ports: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    const [url]: readonly unknown[] = isRecord(ports) && Array.isArray(ports.nats) ? ports.nats : []
+    return typeof url === 'string' ? Number(new URL(url).port) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,358 @@
+// The log on NATS with JetStream: a stream a shard, a key-value bucket a kind of records, an object store, plain requests and
+// announcements. Everything that the server can do is its client's; what is known to go wrong there is looked after here: a
+// reader that hears nothing while the shard has more begins anew, and so does one whose stream has forgotten its newest batches.
+// Loaded only where a role asks for it. Not for: which batches there are (writer.ts, actors/mirror/). Upholds CLUSTER1, CLUSTER3, CLUSTER5, CLUSTER7, CLUSTER9.
+
+import { readFileSync } from 'node:fs'
+import {
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream'
+import { type ObjectStore, Objm } from '@nats-io/obj'
+import {
+  connect,
+  credsAuthenticator,
+  headers,
+  type Msg,
+  type NatsConnection,
+  nanos,
+  RequestError,
+} from '@nats-io/transport-node'
+import { type Clock, pause } from '../clock.ts'
+import type { Log } from '../process/log.ts'
+import {
+  type Answer,
+  type AskedSubject,
+  answersMax,
+  askMsMax,
+  asksMax,
+  type Bucket,
+  type BucketName,
+  type ClusterLog,
+  type LinkState,
+  LogError,
+  type ShardKind,
+  type ShardName,
+  type ShardReader,
+  type StopReading,
+  type ToldSubject,
+} from './log.ts'
+import { openBucket } from './nats-bucket.ts'
+import { NatsReader } from './nats-reader.ts'
+
+interface NatsParts {
+  /** One or more servers, `nats://host:port` or `tls://host:port`, comma-separated. */
+  readonly url: string
+  /** Files; null: none. */
+  readonly creds: string | null
+  readonly ca: string | null
+  /** What the server's operator sees of this process. */
+  readonly name: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const MINUTE_NS = 60_000
+const GIB = 2 ** 30
+const LIMITS: Readonly<Record<ShardKind, { readonly ageMs: number; readonly bytes: number }>> = {
+  books: { ageMs: 15 * MINUTE_NS, bytes: 4 * GIB },
+  trades: { ageMs: 24 * 60 * MINUTE_NS, bytes: 4 * GIB },
+}
+const DUPLICATE_MS = 2 * MINUTE_NS
+const BUCKET_BYTES_MAX = GIB
+const OBJECTS = 'TB_OBJECTS'
+const FAILED = 'Tb-Failed'
+const RECONNECT_MS = 250
+const PING_MS = 2_000
+const WRONG_LAST_SEQUENCE = 10_071
+/** Of the server: no room for the message, in the stream or on the disk. */
+const NO_ROOM = [10_023, 10_047, 10_077, 10_122]
+
+/** Connects, waiting for the server as long as it takes; rejects with an Error for credentials that cannot be read or are refused. */
+export async function openNats(parts: NatsParts): Promise<ClusterLog> {
+  const { url, creds, ca, name } = parts
+  const connection = await connect({
+    servers: url.split(',').map((one) => one.trim()),
+    name,
+    ...(creds === null ? {} : { authenticator: credsAuthenticator(readFileSync(creds)) }),
+    ...(ca === null ? {} : { tls: { caFile: ca } }),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_MS,
+    pingInterval: PING_MS,
+    maxPingOut: 2,
+    timeout: askMsMax,
+  })
+  const manager = await jetstreamManager(connection, { timeout: askMsMax })
+  return new NatsLog(connection, manager, parts)
+}
+
+class NatsLog implements ClusterLog {
+  readonly #connection: NatsConnection
+  readonly #manager: JetStreamManager
+  readonly #client: JetStreamClient
+  readonly #parts: NatsParts
+  readonly #streams = new Map<string, Promise<string>>()
+  readonly #listeners: ((link: LinkState) => void)[] = []
+  #objects: Promise<ObjectStore> | null = null
+  #asks = 0
+  link: LinkState = 'up'
+
+  constructor(connection: NatsConnection, manager: JetStreamManager, parts: NatsParts) {
+    this.#connection = connection
+    this.#manager = manager
+    this.#client = jetstream(connection, { timeout: askMsMax })
+    this.#parts = parts
+    void this.#follow()
+  }
+
+  onLink(listener: (link: LinkState) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  async #follow(): Promise<void> {
+    for await (const { type } of this.#connection.status()) {
+      if (type === 'disconnect' || type === 'staleConnection' || type === 'close') this.#set('down')
+      if (type === 'reconnect') this.#set('up')
+    }
+    this.#set('down')
+  }
+
+  #set(link: LinkState): void {
+    if (link === this.link) return
+    this.link = link
+    this.#parts.log.warn({ link }, 'the connection to NATS changed')
+    for (const listener of this.#listeners) listener(link)
+  }
+
+  /** Makes the shard's stream, or takes the one that is there. */
+  #stream(shard: ShardName): Promise<string> {
+    const known = this.#streams.get(shard)
+    if (known !== undefined) return known
+    const making = this.#makeStream(shard)
+    this.#streams.set(shard, making)
+    making.catch(() => this.#streams.delete(shard))
+    return making
+  }
+
+  async #makeStream(shard: ShardName): Promise<string> {
+    const name = `TB_${shard.replaceAll('.', '_')}`
+    const { ageMs, bytes } = LIMITS[shard.includes('.books.') ? 'books' : 'trades']
+    try {
+      await this.#manager.streams.info(name)
+      return name
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError)) throw failureOf(error)
+    }
+    try {
+      await this.#manager.streams.add({
+        name,
+        subjects: [`tb.${shard}`],
+        storage: StorageType.File,
+        retention: RetentionPolicy.Limits,
+        discard: DiscardPolicy.Old,
+        max_age: nanos(ageMs),
+        max_bytes: bytes,
+        duplicate_window: nanos(DUPLICATE_MS),
+        num_replicas: this.#connection.info?.cluster === undefined ? 1 : 3,
+      })
+      return name
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
+  async head(shard: ShardName): Promise<number> {
+    return (await this.#ends(shard)).last
+  }
+
+  async #ends(shard: ShardName): Promise<{ first: number; last: number }> {
+    const name = await this.#stream(shard)
+    try {
+      const { state } = await this.#manager.streams.info(name)
+      return { first: state.first_seq, last: state.last_seq }
+    } catch (error) {
+      // Made anew the next time: a server that lost its disk has lost the stream too.
+      this.#streams.delete(shard)
+      throw failureOf(error)
+    }
+  }
+
+  async publish(
+    shard: ShardName,
+    batch: { readonly bytes: Uint8Array; readonly id: string; readonly after: number },
+  ): Promise<number> {
+    // While the connection is down its client would keep everything until it comes back.
+    if (this.link === 'down') throw new LogError('down', 'NATS is not connected')
+    await this.#stream(shard)
+    const { bytes, id, after } = batch
+    try {
+      const expect = { lastSequence: after }
+      const options = { msgID: id, expect, timeout: askMsMax }
+      return (await this.#client.publish(`tb.${shard}`, bytes, options)).seq
+    } catch (error) {
+      const failure = failureOf(error)
+      if (failure.reason !== 'unanswered') throw failure
+      // The stream is not there: not yet, after a start of the server, or no longer.
+      this.#streams.delete(shard)
+      throw new LogError('down', failure.message, error)
+    }
+  }
+
+  read(shard: ShardName, from: number, reader: ShardReader): StopReading {
+    const { clock, log } = this.#parts
+    const ends = () => this.#ends(shard)
+    const open = async (next: number) => {
+      const stream = await this.#stream(shard)
+      const policy = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: next }
+      return this.#client.consumers.get(stream, policy)
+    }
+    const reading = new NatsReader({ clock, log, shard, reader, ends, open }, from)
+    this.onLink((link) => {
+      if (link === 'up') reading.restart()
+    })
+    return reading
+  }
+
+  bucket(name: BucketName): Promise<Bucket> {
+    const onUp = (action: () => void) =>
+      this.onLink((link) => {
+        if (link === 'up') action()
+      })
+    const replicas = this.#connection.info?.cluster === undefined ? 1 : 3
+    const { clock, log } = this.#parts
+    const bytesMax = BUCKET_BYTES_MAX
+    const limits = { replicas, bytesMax, timeoutMs: askMsMax }
+    return openBucket(this.#client, `TB_${name}`, { ...limits, onUp, clock, log, failureOf })
+  }
+
+  async #store(): Promise<ObjectStore> {
+    this.#objects ??= new Objm(this.#client).create(OBJECTS, { storage: StorageType.File })
+    try {
+      return await this.#objects
+    } catch (error) {
+      this.#objects = null
+      throw failureOf(error)
+    }
+  }
+
+  async putObject(name: string, bytes: Uint8Array): Promise<void> {
+    const store = await this.#store()
+    try {
+      await store.putBlob({ name }, bytes)
+    } catch (error) {
+      this.#objects = null
+      throw failureOf(error)
+    }
+  }
+
+  async getObject(name: string): Promise<Uint8Array | null> {
+    const store = await this.#store()
+    try {
+      return await store.getBlob(name)
+    } catch {
+      // A newer one took its place while it was read.
+      await pause(this.#parts.clock, RECONNECT_MS)
+    }
+    try {
+      return await store.getBlob(name)
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
+  async ask(subject: AskedSubject, body: Uint8Array): Promise<Uint8Array> {
+    if (this.link === 'down') throw new LogError('down', 'NATS is not connected')
+    if (this.#asks >= asksMax) throw new LogError('full', 'too many requests are under way')
+    this.#asks += 1
+    try {
+      const told = await this.#connection.request(`tb.ask.${subject}`, body, { timeout: askMsMax })
+      const failed = told.headers?.get(FAILED) ?? ''
+      if (failed !== '') throw new LogError('unanswered', failed)
+      return told.data
+    } catch (error) {
+      throw failureOf(error)
+    } finally {
+      this.#asks -= 1
+    }
+  }
+
+  answer(subject: AskedSubject, answer: Answer): StopReading {
+    let busy = 0
+    const refuse = (message: Msg, why: string) => {
+      const told = headers()
+      told.set(FAILED, why)
+      message.respond(undefined, { headers: told })
+    }
+    const handle = async (message: Msg) => {
+      if (busy >= answersMax) return refuse(message, 'too many requests are under way')
+      busy += 1
+      try {
+        const body = await answer(message.data)
+        const room = this.#connection.info?.max_payload ?? 0
+        if (body.length > room) refuse(message, 'the answer is larger than NATS takes')
+        else message.respond(body)
+      } catch (error) {
+        refuse(message, reasonOf(error))
+      } finally {
+        busy -= 1
+      }
+    }
+    const subscription = this.#connection.subscribe(`tb.ask.${subject}`, {
+      callback: (error, message) => {
+        if (error === null) void handle(message)
+      },
+    })
+    return { stop: async () => subscription.unsubscribe() }
+  }
+
+  tell(subject: ToldSubject, body: Uint8Array): void {
+    if (this.link === 'up') this.#connection.publish(`tb.told.${subject}`, body)
+  }
+
+  hear(subject: ToldSubject, listener: (body: Uint8Array) => void): StopReading {
+    const subscription = this.#connection.subscribe(`tb.told.${subject}`, {
+      callback: (error, message) => {
+        if (error === null) listener(message.data)
+      },
+    })
+    return { stop: async () => subscription.unsubscribe() }
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#connection.drain()
+    } catch {
+      await this.#connection.close()
+    }
+  }
+}
+
+/** In one line, as a header can carry it. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 200) || 'failed'
+}
+
+/** What an error of the client means to us. */
+function failureOf(error: unknown): LogError {
+  if (error instanceof LogError) return error
+  const { name, message, cause } = error instanceof Error ? error : new Error(String(error))
+  if (error instanceof JetStreamApiError) {
+    const { code } = error
+    if (code === WRONG_LAST_SEQUENCE) return new LogError('fenced', message, error)
+    if (NO_ROOM.includes(code)) return new LogError('full', message, error)
+    return new LogError('down', message, error)
+  }
+  const whys = [name, cause instanceof Error ? cause.name : '']
+  const isSilent =
+    (error instanceof RequestError && error.isNoResponders()) ||
+    whys.some((one) => one === 'NoRespondersError' || one === 'JetStreamNotEnabled')
+  return new LogError(isSilent ? 'unanswered' : 'down', message, error)
+}

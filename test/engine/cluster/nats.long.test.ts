@@ -1,0 +1,102 @@
+// The contract of the log on a real nats-server. Without one on the PATH every test says so and is skipped.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pause, systemClock } from '../../../engine/clock.ts'
+import type { ClusterLog } from '../../../engine/cluster/log.ts'
+import { openNats } from '../../../engine/cluster/nats.ts'
+import {
+  GET_NATS,
+  hasNats,
+  type RunningNats,
+  startNats,
+} from '../../../engine/cluster/nats-server.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { clusterLogContract } from '../../contract/cluster-log.ts'
+
+// Clock timers keep no process alive.
+const anchor = new MessageChannel()
+anchor.port1.ref()
+test.after(() => anchor.port1.close())
+
+async function serve(t: TestContext): Promise<{ nats: RunningNats; folder: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'nats-'))
+  const nats = await startNats(folder, 0, systemClock)
+  t.after(async () => {
+    await nats.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return { nats, folder }
+}
+
+const connect = async (t: TestContext, url: string): Promise<ClusterLog> => {
+  const parts = { url, creds: null, ca: null, clock: systemClock, log: silentLog }
+  const log = await openNats({ ...parts, name: 'test' })
+  t.after(() => log.close())
+  return log
+}
+
+if (!hasNats()) {
+  test('the log on nats-server', { skip: GET_NATS }, () => undefined)
+} else {
+  clusterLogContract('nats-server', async (t) => {
+    const { nats } = await serve(t)
+    return [await connect(t, nats.url), await connect(t, nats.url)]
+  })
+
+  test('[CLUSTER9] a reader goes on where it stood after its server was killed and came back, and after its stream has forgotten', async (t) => {
+    const { nats, folder } = await serve(t)
+    const log = await connect(t, nats.url)
+    const read: number[] = []
+    let wake: () => void = () => undefined
+    const until = (count: number) =>
+      new Promise<void>((resolve) => {
+        wake = () => {
+          if (read.length >= count) resolve()
+        }
+        wake()
+      })
+    const reading = log.read('a.trades.0', 1, {
+      onBatch({ bytes }) {
+        read.push(bytes[0] ?? -1)
+        wake()
+      },
+    })
+    t.after(() => reading.stop())
+    const publish = (batch: number, after: number) =>
+      log.publish('a.trades.0', { bytes: Uint8Array.of(batch), id: `batch ${batch}`, after })
+    for (let batch = 0; batch < 5; batch += 1) await publish(batch, batch)
+    await until(5)
+    const isUp = new Promise<void>((resolve) => {
+      log.onLink((link) => {
+        if (link === 'up') resolve()
+      })
+    })
+    const isDown = new Promise<void>((resolve) => {
+      log.onLink((link) => {
+        if (link === 'down') resolve()
+      })
+    })
+    nats.child.kill('SIGKILL')
+    await isDown
+    await assert.rejects(publish(99, 5))
+    const again = await startNats(folder, nats.port, systemClock)
+    t.after(() => again.stop())
+    await isUp
+    for (let batch = 0; batch < 3; ) {
+      // A server that has just come up may not have its streams yet.
+      try {
+        await publish(10 + batch, await log.head('a.trades.0'))
+        batch += 1
+      } catch {
+        await pause(systemClock, 100)
+      }
+    }
+    await until(8)
+    assert.deepEqual(read.slice(0, 5), [0, 1, 2, 3, 4])
+    assert.deepEqual(read.slice(-3), [10, 11, 12])
+  })
+}
