@@ -22,7 +22,20 @@ export interface PolymarketUrls {
   readonly rtdsWs: string
 }
 
+/** What a process of the service does: everything, or one side of a cluster (engine/cluster/README.md). */
+export type Role = (typeof ROLES)[number]
+const ROLES = ['all', 'engine', 'gateway'] as const
+
 export interface Config {
+  readonly role: Role
+  /** Where the log of a cluster is; not looked at by `ROLE=all`. */
+  readonly nats: {
+    /** Comma-separated addresses. */
+    readonly url: string
+    /** Files; null: none. */
+    readonly creds: string | null
+    readonly ca: string | null
+  }
   readonly host: string
   readonly port: number
   readonly dataDir: string
@@ -87,6 +100,16 @@ export const LIVE_URLS = {
 
 /** Names and meanings, in the order of the table in OPERATING.md; a test holds the two together. */
 export const VARIABLES: Readonly<Record<string, { default: string; means: string }>> = {
+  ROLE: {
+    default: 'all',
+    means: '`all` in one process, or `engine` or `gateway` of a cluster over NATS',
+  },
+  NATS_URL: {
+    default: 'nats://127.0.0.1:4222',
+    means: 'servers of NATS with JetStream, `nats://` or `tls://`, comma-separated',
+  },
+  NATS_CREDS: { default: '', means: 'credentials file for NATS' },
+  NATS_CA: { default: '', means: "PEM file of the authority that signed NATS' certificates" },
   HOST: { default: '127.0.0.1', means: 'address to listen on' },
   PORT: { default: '8080', means: 'port to listen on; 0 takes a free one and prints it' },
   DATA_DIR: {
@@ -178,6 +201,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const hasDemoKey = read.isOn('DEMO_KEY') && env.NODE_ENV !== 'production'
   const trustedProxies = readProxies(read)
   const config: Config = {
+    role: readRole(read),
+    nats: readNats(read),
     host,
     port: read.whole('PORT', 0, 65_535),
     dataDir: read.text('DATA_DIR'),
@@ -240,6 +265,24 @@ function readVenueNames(read: EnvironmentReader): Config['venueNames'] {
   const names = { a: read.text('VENUE_A_NAME'), b: read.text('VENUE_B_NAME') }
   if (names.a === names.b) read.refuse('VENUE_B_NAME', 'a name that differs from VENUE_A_NAME')
   return names
+}
+
+function readRole(read: EnvironmentReader): Role {
+  const word = read.choice('ROLE', ROLES)
+  return ROLES.find((role) => role === word) ?? 'all'
+}
+
+function readNats(read: EnvironmentReader): Config['nats'] {
+  const url = read.text('NATS_URL')
+  const isServer = (one: string) => URL.canParse(one) && /^(?:nats|tls):\/\/[^/]+$/.test(one)
+  if (!url.split(',').every((one) => isServer(one.trim()))) {
+    read.refuse('NATS_URL', 'a comma list of nats://host:port or tls://host:port')
+  }
+  const [creds, ca] = [read.optional('NATS_CREDS'), read.optional('NATS_CA')]
+  if (creds !== null && !existsSync(creds))
+    read.refuse('NATS_CREDS', 'the path of an existing file')
+  if (ca !== null && !existsSync(ca)) read.refuse('NATS_CA', 'the path of an existing file')
+  return { url, creds, ca }
 }
 
 function readKalshi(read: EnvironmentReader): Config['kalshi'] {

@@ -134,9 +134,12 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
       if (text(body) === 'bad') throw new Error('refused')
       return bytes(`${text(body)} answered`)
     })
+    // Both sides' wishes have reached the server when a later request of theirs was answered.
+    await engine.head(SHARD)
     assert.equal(text(await gateway.ask('http', bytes('this'))), 'this answered')
     await assert.rejects(gateway.ask('http', bytes('bad')), failsWith('unanswered'))
     await answering.stop()
+    await engine.head(SHARD)
     await assert.rejects(gateway.ask('http', bytes('x')), failsWith('unanswered'))
     const heard = new Promise<string>((resolve) => {
       gateway.hear('revoked', (body) => resolve(text(body)))

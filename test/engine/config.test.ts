@@ -11,6 +11,8 @@ test('[CONFIG1] an empty environment is complete: the simulator on loopback', ()
   const config = loadConfig({})
   assert.deepEqual([config.host, config.port, config.venues.kind], ['127.0.0.1', 8080, 'sim'])
   assert.equal(config.hasDemoKey, true)
+  assert.deepEqual([config.role, config.nats.creds], ['all', null])
+  assert.equal(loadConfig({ ROLE: 'gateway', NATS_URL: 'tls://a:1, nats://b:2' }).role, 'gateway')
   assert.deepEqual([config.sim.v2Share, config.sim.activityEndsS], [V2_SHARE, null])
   assert.equal(loadConfig({ SIM_RTDS_END_S: '120' }).sim.activityEndsS, 120)
   assert.deepEqual(
@@ -22,6 +24,9 @@ test('[CONFIG1] an empty environment is complete: the simulator on loopback', ()
 
 test('[CONFIG2] every bad value is named at once, with what it accepts, and no secret is shown', () => {
   const bad = {
+    ROLE: 'queen',
+    NATS_URL: 'http://localhost:4222',
+    NATS_CREDS: '/no/such/file',
     PORT: '70000',
     VENUES: 'moon',
     SIM_MARKETS: '1e3',
