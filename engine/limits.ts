@@ -131,6 +131,8 @@ export const socketBufferBytesSoft = 1_048_576
 export const socketBufferBytesLow = 262_144
 export const socketBufferBytesMax = 16_777_216
 export const bufferSweepMs = 25
+/** Messages of one frame of a batched connection, unless one alone is larger; characters count as bytes. */
+export const batchBytesMax = 65_536
 export const socketIdleSeconds = 60
 export const unsubscribedMsMax = 60_000
 /** A slow reader without progress for so long is sent nothing more but its close frame. */

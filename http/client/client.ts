@@ -47,7 +47,7 @@ interface ClientParts {
   readonly WebSocket: SocketConstructor
   readonly clock: ClientClock
   readonly chance: Chance
-  readonly decode: (bytes: Uint8Array) => unknown
+  readonly decode: (bytes: Uint8Array) => readonly unknown[]
   readonly onEvent: ((event: StreamEvent) => void) | null
 }
 

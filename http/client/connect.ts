@@ -12,7 +12,7 @@ import {
 } from './ambient.ts'
 import { StreamClient } from './client.ts'
 import type { StreamEvent } from './messages.ts'
-import { decodeMessagePack } from './msgpack.ts'
+import { decodeMessagePackSequence } from './msgpack.ts'
 
 export type { Chance, ClientClock, SocketConstructor, SocketLike } from './ambient.ts'
 export type { BookView, Level } from './book.ts'
@@ -20,7 +20,7 @@ export type { StreamClient } from './client.ts'
 export { crc32 } from './crc32.ts'
 export type { Subscribed, Subscription } from './handle.ts'
 export type * from './messages.ts'
-export { decodeMessagePack } from './msgpack.ts'
+export { decodeMessagePack, decodeMessagePackSequence } from './msgpack.ts'
 export type { SubscribeRequest } from './subscriptions.ts'
 export type { ChannelOptions } from './wanted.ts'
 
@@ -41,7 +41,10 @@ export interface ConnectOptions {
   readonly encoding?: 'json' | 'msgpack'
   /** The `WebSocket` of the package `ws`, where the surroundings have none (Node 20). */
   readonly WebSocket?: SocketConstructor
-  /** Another MessagePack decoder; it must give 64-bit integers as numbers. */
+  /** Whether all messages of a turn of the server come in one frame, which costs both sides less; yes unless this says
+   * otherwise, or `decode` is given. Events are the same. */
+  readonly batch?: boolean
+  /** Another MessagePack decoder, of one value; it must give 64-bit integers as numbers. */
   readonly decode?: (bytes: Uint8Array) => unknown
   readonly clock?: ClientClock
   readonly random?: Chance
@@ -58,18 +61,20 @@ export function connect(options: ConnectOptions): StreamClient {
   if (WebSocket === null) {
     throw new TypeError('no WebSocket here: give the one of the package `ws` as WebSocket')
   }
+  const { decode } = options
   return new StreamClient({
     url: address(options),
     ticket: options.ticket ?? null,
     WebSocket,
     clock: options.clock ?? ambientClock,
     chance: options.random ?? ambientChance,
-    decode: options.decode ?? decodeMessagePack,
+    decode: decode === undefined ? decodeMessagePackSequence : (bytes) => [decode(bytes)],
     onEvent: options.onEvent ?? null,
   })
 }
 
-function address({ url, apiKey, accessToken, encoding }: ConnectOptions): string {
+function address(options: ConnectOptions): string {
+  const { url, apiKey, accessToken, encoding, decode, batch = decode === undefined } = options
   const whole = new URL(url)
   if (!/^(https?|wss?):$/.test(whole.protocol)) {
     throw new TypeError(`url is ${url}; it accepts http, https, ws and wss`)
@@ -79,5 +84,6 @@ function address({ url, apiKey, accessToken, encoding }: ConnectOptions): string
   if (apiKey !== undefined) whole.searchParams.set('api_key', apiKey)
   if (accessToken !== undefined) whole.searchParams.set('access_token', accessToken)
   if (encoding === 'msgpack') whole.searchParams.set('encoding', 'msgpack')
+  if (batch) whole.searchParams.set('batch', 'on')
   return whole.toString()
 }

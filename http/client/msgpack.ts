@@ -17,6 +17,14 @@ export function decodeMessagePack(bytes: Uint8Array): unknown {
   return value
 }
 
+/** The values in these bytes, one behind the other. Throws RangeError where one is not plain or is cut off. */
+export function decodeMessagePackSequence(bytes: Uint8Array): readonly unknown[] {
+  const reader = new Reader(bytes)
+  const values: unknown[] = []
+  while (!reader.isAtEnd) values.push(reader.value(0))
+  return values
+}
+
 class Reader {
   readonly #bytes: Uint8Array
   readonly #view: DataView

@@ -15,7 +15,8 @@ interface ClientSocketParts {
   readonly url: string
   readonly WebSocket: SocketConstructor
   readonly clock: ClientClock
-  readonly decode: (bytes: Uint8Array) => unknown
+  /** The messages of a binary frame. */
+  readonly decode: (bytes: Uint8Array) => readonly unknown[]
   readonly onValue: (value: unknown) => void
   /** A frame that could not be decoded. */
   readonly onDamage: (reason: string) => void
@@ -81,16 +82,20 @@ export class ClientSocket {
   #receive(data: unknown): void {
     if (this.#isOver) return
     this.#hasHeard = true
-    let value: unknown
+    let values: readonly unknown[]
     try {
-      if (typeof data === 'string') value = JSON.parse(data)
-      else if (data instanceof ArrayBuffer) value = this.#parts.decode(new Uint8Array(data))
-      else if (data instanceof Uint8Array) value = this.#parts.decode(data)
+      if (typeof data === 'string') values = messagesOf(JSON.parse(data))
+      else if (data instanceof ArrayBuffer) values = this.#parts.decode(new Uint8Array(data))
+      else if (data instanceof Uint8Array) values = this.#parts.decode(data)
       else return this.#parts.onDamage('a frame is neither text nor bytes')
     } catch {
       return this.#parts.onDamage('a frame could not be decoded')
     }
-    this.#parts.onValue(value)
+    for (const value of values) {
+      // What one message leads to may be the end of this connection.
+      if (this.#isOver) return
+      this.#parts.onValue(value)
+    }
   }
 
   #look(): void {
@@ -116,4 +121,9 @@ export class ClientSocket {
     if (this.#socket.terminate !== undefined) this.#socket.terminate()
     else this.#socket.close()
   }
+}
+
+/** A server that does not batch sends a message a frame, whatever it was asked for. */
+function messagesOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value]
 }

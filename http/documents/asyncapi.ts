@@ -21,8 +21,8 @@ const DESCRIPTION = `Order books, prices and trades of two prediction-market ven
 
 Nothing is left out without a word, and a repeat can be recognised: by channel, market, epoch and \`seq\`,
 or by the id of a trade. Messages are JSON text, or with \`encoding=msgpack\` MessagePack with the same
-fields. Prices are numbers from 0 to 1, sizes are contracts, money is US dollars; a name that ends in
-\`_ms\` is Unix milliseconds. Commands may come in either form, with \`op\`, \`cmd\` or \`type\` for \`action\`
+fields; with \`batch=on\` a frame has several. Prices are numbers from 0 to 1, sizes are contracts, money
+is US dollars; a name that ends in \`_ms\` is Unix milliseconds. Commands may come in either form, with \`op\`, \`cmd\` or \`type\` for \`action\`
 and \`markets\` or \`market_id\` for \`market_ids\`. Within v1 there are only additions.`
 
 const DELIVERIES: Readonly<Record<Delivery, string>> = {
@@ -118,6 +118,13 @@ const QUERY: JsonObject = {
       enum: ['json', 'msgpack'],
       default: 'json',
       description: 'How the server writes its messages.',
+    },
+    batch: {
+      type: 'string',
+      enum: ['off', 'on'],
+      default: 'off',
+      description:
+        'Whether all messages of a turn of the server come in one frame: a JSON array of messages, or MessagePack messages one behind the other.',
     },
   },
 }

@@ -25,7 +25,8 @@ import { type Close, closeCodes } from './close-codes.ts'
 import type { Encoder, Frame } from './encode/encoder.ts'
 import { JsonEncoder } from './encode/json.ts'
 import { MsgpackEncoder } from './encode/msgpack.ts'
-import { FanOut, type Topics } from './fan-out/fan-out.ts'
+import { Batches } from './fan-out/batches.ts'
+import { FanOut } from './fan-out/fan-out.ts'
 import {
   type ChannelName,
   channelOfLane,
@@ -35,6 +36,7 @@ import {
   LaneTable,
   statusTopic,
 } from './fan-out/lanes.ts'
+import type { Topics } from './fan-out/library.ts'
 import { Slices } from './fan-out/slices.ts'
 import type { ChannelLog } from './resume/message-log.ts'
 import type { HubAccess, Resume, Watched, Work } from './session/hub-access.ts'
@@ -56,7 +58,8 @@ export class Hub implements Watcher, HubAccess {
   readonly log: Log
   readonly lanes: LaneTable
   readonly sessions = new Set<Session>()
-  readonly #topics: Topics
+  /** The topics of the library, and the connections that get a turn's messages in one frame. */
+  readonly batches: Batches
   /** Ends sessions of revoked keys, ended log-ins and accounts; the caller registers it, and the hub itself. */
   readonly accountWatcher: AccountWatcher
   readonly #metrics: Metrics
@@ -92,7 +95,7 @@ export class Hub implements Watcher, HubAccess {
     this.publisher = publisher
     this.clock = clock
     this.log = parts.log
-    this.#topics = topics
+    this.batches = new Batches(topics)
     this.#metrics = metrics
     this.lanes = new LaneTable(channels)
     const nowMs = () => clock.nowMs()
@@ -100,7 +103,7 @@ export class Hub implements Watcher, HubAccess {
     this.#encoders = { j: new JsonEncoder(written), b: new MsgpackEncoder(written) }
     const encoders = Object.values(this.#encoders)
     const { lanes } = this.lanes
-    this.#fanOut = new FanOut({ topics, lanes, encoders, metrics })
+    this.#fanOut = new FanOut({ topics: this.batches, lanes, encoders, metrics })
     this.#slices = new Slices(clock)
     const shared = { engine, publisher, clock, fanOut: this.#fanOut, slices: this.#slices }
     this.#channels = new Map(channels.map((channel) => [channel.name, channel.open(shared)]))
@@ -129,7 +132,7 @@ export class Hub implements Watcher, HubAccess {
     switch (update.kind) {
       case 'status':
         this.#forms((encoder) => {
-          this.#topics.publish(statusTopic(encoder.form), encoder.status(update), encoder.isBinary)
+          this.batches.publish(statusTopic(encoder.form), encoder.status(update), encoder.isBinary)
         })
         break
       case 'gap':
@@ -207,9 +210,9 @@ export class Hub implements Watcher, HubAccess {
     for (const [name, { seen }] of this.#channels) if (seen !== undefined) offsets[name] = seen
     this.#forms((encoder) => {
       const topic = heartbeatTopic(encoder.form)
-      if (this.#topics.numSubscribers(topic) === 0) return
+      if (this.batches.numSubscribers(topic) === 0) return
       const frame = encoder.heartbeat({ ...beat, offsets })
-      this.#topics.publish(topic, frame, encoder.isBinary)
+      this.batches.publish(topic, frame, encoder.isBinary)
     })
     const lanes = new Set<Lane>()
     for (const session of this.sessions) {
@@ -225,6 +228,7 @@ export class Hub implements Watcher, HubAccess {
    */
   sweep(): void {
     const nowMs = this.clock.monotonicMs()
+    this.batches.settle()
     const { growth } = this.#fanOut
     const isWhole = growth.bytes >= GROWTH_BYTES_MAX || growth.totalBytes >= TOTAL_GROWTH_BYTES_MAX
     const isRare = this.#sweeps % SUBSCRIBED_SWEEPS === 0

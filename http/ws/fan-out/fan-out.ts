@@ -3,7 +3,6 @@
 // listener; lanes, forms and topics without one cost one look. Never loops over
 // connections. Not for: what is in a message, or when it goes. Upholds HUB1, HUB8, SUB3, FAN1, FAN2.
 
-import type { TemplatedApp } from 'uWebSockets.js'
 import { VENUE_KEYS } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Count, Metrics } from '../../../engine/process/metrics.ts'
@@ -17,9 +16,7 @@ import {
   topicOf,
   type WideKey,
 } from './lanes.ts'
-
-/** What is needed of the library's app. */
-export type Topics = Pick<TemplatedApp, 'publish' | 'numSubscribers'>
+import type { Topics } from './library.ts'
 
 /** Frames of one message; null: there is nothing to send after all. */
 type Frames = Frame | readonly Frame[] | null

@@ -3,7 +3,6 @@
 // its close frame). Not for: what a command does (tasks.ts), which channels hear an update (hub.ts). Upholds WS4 to
 // WS10.
 
-import type { WebSocket } from 'uWebSockets.js'
 import type { Caller, MarketView } from '../../../actors/views.ts'
 import type { GapUpdate } from '../../../engine/events.ts'
 import {
@@ -33,6 +32,7 @@ import {
   topicOf,
   type WideKey,
 } from '../fan-out/lanes.ts'
+import type { Socket } from '../fan-out/library.ts'
 import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import type { Connection, Task } from './connection.ts'
@@ -40,12 +40,6 @@ import type { HubAccess, SliceOutcome } from './hub-access.ts'
 import type { Row } from './row.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { carryOut } from './tasks.ts'
-
-/** What a session needs of a socket; nothing may be called after it is closed. */
-export type Socket = Pick<
-  WebSocket<unknown>,
-  'send' | 'subscribe' | 'unsubscribe' | 'getBufferedAmount' | 'end' | 'close' | 'cork'
->
 
 type State =
   | { readonly kind: 'live' }

@@ -24,6 +24,7 @@ import { type Answer, failure, json, retryAfter, writeAnswer } from '../../reque
 import type { UnsentAnswers } from '../../request/unsent.ts'
 import { echo } from '../../validation/echo.ts'
 import { closeCodes } from '../close-codes.ts'
+import type { BatchedSocket } from '../fan-out/batches.ts'
 import { FORM_OF, type Form } from '../fan-out/lanes.ts'
 import type { Hub } from '../hub.ts'
 import { Session } from './session.ts'
@@ -33,13 +34,19 @@ import { upgradeRequired } from './upgrade-required.ts'
 /** A place comes back when a connection ends, not when the quota's window does. */
 const PLACE_RETRY_SECONDS = 5
 
+/** Of the parameter `batch`. */
+const BATCH_VALUES: readonly string[] = ['off', 'on']
+
 /** What a socket carries from its handshake to its end. */
 interface Holder {
   readonly id: string
   readonly caller: Caller
   readonly form: Form
+  /** Whether it gets a turn's messages in one frame. */
+  readonly isBatched: boolean
   release(): void
   session: Session | null
+  batched: BatchedSocket | null
 }
 
 interface UpgradeParts {
@@ -77,7 +84,9 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
       guard(() => {
         const holder = ws.getUserData()
         const { id, caller, form } = holder
-        const session = new Session({ id, caller, encoder: hub.encoder(form), ws, hub })
+        if (holder.isBatched) holder.batched = hub.batches.open(ws, form)
+        const socket = holder.batched ?? ws
+        const session = new Session({ id, caller, encoder: hub.encoder(form), ws: socket, hub })
         holder.session = session
         hub.add(session)
         session.open()
@@ -104,6 +113,7 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
       guard(() => {
         const holder = ws.getUserData()
         holder.release()
+        holder.batched?.leave()
         if (holder.session !== null) hub.remove(holder.session)
       }),
   }
@@ -156,6 +166,7 @@ class Handshake {
       authorization: token === '' ? head.authorization : `Bearer ${token}`,
     }
     const encoding = last('encoding') || 'json'
+    const batch = last('batch') || 'off'
     const ticket = last('ticket')
     const caller =
       ticket === ''
@@ -168,8 +179,10 @@ class Handshake {
     const isNone = upgradeRequired((name) => req.getHeader(name))
     const refused = query === null ? malformed() : this.#refusal(caller, isNone)
     if (refused !== null) this.#answer(refused)
-    else if (form === null) this.#answer(unknownEncoding(encoding))
-    else if (caller !== null) this.#upgrade({ caller, form }, keys, context)
+    else if (form === null) this.#answer(notAmong('encoding', Object.keys(FORM_OF), encoding))
+    else if (!BATCH_VALUES.includes(batch)) this.#answer(notAmong('batch', BATCH_VALUES, batch))
+    else if (caller !== null)
+      this.#upgrade({ caller, form, isBatched: batch === 'on' }, keys, context)
   }
 
   /** As a request that others may read differently (handle.ts). */
@@ -203,7 +216,7 @@ class Handshake {
   }
 
   #upgrade(
-    { caller, form }: { caller: Caller; form: Form },
+    { caller, form, isBatched }: { caller: Caller; form: Form; isBatched: boolean },
     keys: { key: string; protocol: string; extensions: string },
     context: us_socket_context_t,
   ): void {
@@ -218,7 +231,9 @@ class Handshake {
       id: `c_${randomBytes(9).toString('base64url')}`,
       caller,
       form,
+      isBatched,
       session: null,
+      batched: null,
       release: () => {
         if (isHeld) slot.release()
         isHeld = false
@@ -270,11 +285,11 @@ function malformed(): Answer {
   return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
 }
 
-function unknownEncoding(input: string): Answer {
-  const expected = "'json' or 'msgpack'"
+function notAmong(name: string, values: readonly string[], input: string): Answer {
+  const expected = values.map((value) => `'${value}'`).join(' or ')
   const problem = {
     type: 'enum',
-    loc: ['query', 'encoding'],
+    loc: ['query', name],
     msg: `Input should be ${expected}`,
     input: echo(input),
     ctx: { expected },

@@ -133,7 +133,7 @@ describe('the end of a connection', () => {
       await rig.until(() => rig.of('state').at(-1)?.reason === words)
     }
     await rig.comeBack()
-    assert.deepEqual(server.urls, ['/v1/ws?ticket=t+1', '/v1/ws?ticket=t+5'])
+    assert.deepEqual(server.urls, ['/v1/ws?batch=on&ticket=t+1', '/v1/ws?batch=on&ticket=t+5'])
     answers.push(refusal(401))
     server.cutAll()
     await rig.retry()
@@ -268,10 +268,13 @@ describe('the user', () => {
       connect({ url, apiKey: 'k&', encoding: 'msgpack', WebSocket: Refusing, clock }).close()
     }
     assert.deepEqual(urls, [
-      'ws://h:1/v1/ws?api_key=k%26&encoding=msgpack',
-      'wss://h/v1/ws?api_key=k%26&encoding=msgpack',
-      'wss://h/prefix/ws?api_key=k%26&encoding=msgpack',
+      'ws://h:1/v1/ws?api_key=k%26&encoding=msgpack&batch=on',
+      'wss://h/v1/ws?api_key=k%26&encoding=msgpack&batch=on',
+      'wss://h/prefix/ws?api_key=k%26&encoding=msgpack&batch=on',
     ])
+    connect({ url: 'http://h:1', batch: false, WebSocket: Refusing, clock }).close()
+    connect({ url: 'http://h:1', decode: () => null, WebSocket: Refusing, clock }).close()
+    assert.deepEqual(urls.slice(3), ['ws://h:1/v1/ws', 'ws://h:1/v1/ws'])
     assert.throws(() => connect({ url: 'ftp://h', WebSocket: Refusing, clock }), TypeError)
     assert.throws(() => connect({ url: 'nonsense', WebSocket: Refusing, clock }), TypeError)
   })

@@ -23,6 +23,7 @@ export class ResumingClient {
   readonly defects: string[] = []
   readonly counts = { connections: 0, fresh: 0, resumed: 0, repeats: 0, replayed: 0, gaps: 0 }
   readonly #listening: Listening
+  readonly #query: string | undefined
   readonly #positions = new Map<string, Position>()
   /** Channels whose position stands still until their command is answered. */
   readonly #waiting = new Set<string>()
@@ -30,8 +31,9 @@ export class ResumingClient {
   #client: StreamClient | null = null
   #read = 0
 
-  constructor(listening: Listening) {
+  constructor(listening: Listening, query?: string) {
     this.#listening = listening
+    this.#query = query
   }
 
   get isConnected(): boolean {
@@ -43,7 +45,7 @@ export class ResumingClient {
   }
 
   async connect(port: number): Promise<void> {
-    const client = await StreamClient.open(port)
+    const client = await StreamClient.open(port, this.#query)
     this.#client = client
     this.#read = 0
     this.counts.connections += 1

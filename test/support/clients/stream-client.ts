@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import { decodeWire, plain } from './stream-wire.ts'
+import { decodeWires, plain } from './stream-wire.ts'
 
 export type Message = Readonly<Record<string, unknown>>
 
@@ -19,10 +19,11 @@ export class StreamClient {
     this.socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws?${query}`)
     this.socket.on('message', (bytes, isBinary) => {
       assert.ok(Buffer.isBuffer(bytes))
-      const message: Message = isBinary
-        ? recordOf(plain(decodeWire(bytes)))
+      const value: unknown = isBinary
+        ? decodeWires(bytes).map((wire) => recordOf(plain(wire)))
         : JSON.parse(String(bytes))
-      this.messages.push(message)
+      const messages: Message[] = Array.isArray(value) ? value : [value]
+      this.messages.push(...messages)
       this.#wakeAll()
     })
     this.closed = new Promise((resolve) => {

@@ -12,6 +12,13 @@ type Wire = null | boolean | string | bigint | number | Wire[] | { [key: string]
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 export function decodeWire(bytes: Uint8Array): Wire {
+  const [decoded, ...rest] = decodeWires(bytes)
+  assert.ok(decoded !== undefined && rest.length === 0, 'nothing follows the message')
+  return decoded
+}
+
+/** The messages of a batch, one behind the other. */
+export function decodeWires(bytes: Uint8Array): Wire[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0
   const take = (count: number): number => {
@@ -82,9 +89,9 @@ export function decodeWire(bytes: Uint8Array): Wire {
     }
     throw new Error(`0x${code.toString(16)} is not one of the plain formats`)
   }
-  const decoded = value()
-  assert.equal(at, bytes.byteLength, 'nothing follows the message')
-  return decoded
+  const all: Wire[] = []
+  while (at < bytes.byteLength) all.push(value())
+  return all
 }
 
 /** The same value as JSON.parse would give it. */

@@ -96,7 +96,11 @@ async function settle(clients: readonly ResumingClient[]): Promise<void> {
 for (const seed of [1, 2, 3]) {
   test(`[RESUME8] a client that is cut off and comes back at any moment has lost nothing (seed ${seed})`, async (t) => {
     const random = seededRandom('always', seed)
-    const clients = listeners().map(({ listening }) => new ResumingClient(listening))
+    const clients = listeners().map(({ listening }, index) => {
+      const encoding = index % 4 === 0 ? 'msgpack' : 'json'
+      const batch = index % 2 === 0 ? 'on' : 'off'
+      return new ResumingClient(listening, `api_key=ann-key&encoding=${encoding}&batch=${batch}`)
+    })
     for (let round = 0; round < ROUNDS; round += 1) {
       for (let index = random.below(30); index > 0; index -= 1) stir(random)
       const client = random.pick(clients)

@@ -63,11 +63,11 @@ describe('slow readers', () => {
 
   test('[WS8] a client that stops reading is told, caught up, and has lost nothing', async () => {
     const random = seededRandom('slow', 2)
-    for (const target of [
-      { market_ids: ['*'] },
-      { market_ids: markets.map(({ ref }) => ref.id) },
+    for (const { batch, target } of [
+      { batch: 'off', target: { market_ids: ['*'] } },
+      { batch: 'on', target: { market_ids: markets.map(({ ref }) => ref.id) } },
     ]) {
-      const slow = await StreamClient.open(face.port)
+      const slow = await StreamClient.open(face.port, `api_key=ann-key&batch=${batch}`)
       const session = newest()
       const quick = await StreamClient.open(face.port)
       const command = { action: 'subscribe', id: 1, channels: ['orderbook', 'prices', 'trades'] }

@@ -9,8 +9,9 @@ import {
   socketBuffersTotalBytesMax,
 } from '../../../../engine/limits.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
+import type { Socket } from '../../../../http/ws/fan-out/library.ts'
 import { Hub } from '../../../../http/ws/hub.ts'
-import { Session, type Socket } from '../../../../http/ws/session/session.ts'
+import { Session } from '../../../../http/ws/session/session.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'

@@ -49,6 +49,7 @@ describe('the handshake', () => {
       ['api_key=nope', 401],
       ['access_token=nope', 401],
       ['api_key=ann-key&encoding=xml', 422],
+      ['api_key=ann-key&batch=yes', 422],
       ['api_key=ann-key&x=%zz', 400],
     ] as const) {
       const refused = await refusedUpgrade(face.port, query)
