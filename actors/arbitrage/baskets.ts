@@ -5,9 +5,10 @@
 import { asksOf, type Basket, type Leg } from '../../engine/arbitrage/basket.ts'
 import type { Level } from '../../engine/events.ts'
 import { feeNear, feesAt, NEAR_ERROR } from '../../engine/market/fees.ts'
+import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import type { Opportunity, OpportunityKind } from '../../engine/opportunity.ts'
 import { complement, PRICE_ONE, type TimeMs, timeMs } from '../../engine/units.ts'
-import { HIGH_SCORE_MIN, type MatchView } from '../matches/views.ts'
+import type { MatchView } from '../matches/views.ts'
 import type { MarketView } from '../views.ts'
 
 /** One outcome to buy. */
@@ -65,7 +66,7 @@ function directionsOf(match: MatchView): readonly Candidate[] {
 /** Whether a pair asks the same, so that it is known which outcome of either wins when one of the other's does. */
 export function isSame({ judged }: MatchView): boolean {
   const { score, relation, inverted } = judged
-  return score >= HIGH_SCORE_MIN && relation === 'identical' && inverted !== null
+  return score >= MATCH_SCORE && relation === 'identical' && inverted !== null
 }
 
 /** Every first outcome of an event of which exactly one wins, and every second one. */

@@ -7,12 +7,12 @@ import type { Clock } from '../../engine/clock.ts'
 import { isBefore } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
+import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { pageOf, Rankings } from '../rows/rankings.ts'
 import type { CatalogWatcher, MarketView, MatchesView } from '../views.ts'
 import {
   confidenceOf,
-  HIGH_SCORE_MIN,
   type MatchFilter,
   type MatchListView,
   type MatchOrder,
@@ -104,13 +104,13 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     if (before?.b !== b || hadTwin !== isTwin) {
       const parted = [this.#part(a.ref), this.#part(b.ref)]
       if (parted.includes(true) || isTwin) this.#version += 1
-    } else if (before.judged.score >= HIGH_SCORE_MIN) {
+    } else if (before.judged.score >= MATCH_SCORE) {
       this.#highCount -= 1
     }
     const match = { a, b, judged, matchedAtMs }
     this.#byMarket.set(a.ref.number, match)
     this.#byMarket.set(b.ref.number, match)
-    if (judged.score >= HIGH_SCORE_MIN) this.#highCount += 1
+    if (judged.score >= MATCH_SCORE) this.#highCount += 1
     if (!isTwin) return
     this.#twins.set(a.ref.number, b)
     this.#twins.set(b.ref.number, a)
@@ -151,7 +151,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     const match = this.#byMarket.get(market.number)
     if (match === undefined) return false
     for (const { ref } of [match.a, match.b]) this.#byMarket.delete(ref.number)
-    if (match.judged.score >= HIGH_SCORE_MIN) this.#highCount -= 1
+    if (match.judged.score >= MATCH_SCORE) this.#highCount -= 1
     const wereTwins = this.#twins.delete(match.a.ref.number)
     this.#twins.delete(match.b.ref.number)
     return wereTwins
@@ -200,7 +200,7 @@ export function isMatchable({ summary }: MarketView): boolean {
 
 /** Whether the pair is certain enough that the first outcome of one counts as that of the other. */
 export function areTwins({ score, relation, inverted }: PairScore): boolean {
-  return score >= HIGH_SCORE_MIN && relation === 'identical' && inverted === false
+  return score >= MATCH_SCORE && relation === 'identical' && inverted === false
 }
 
 function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView) => boolean {

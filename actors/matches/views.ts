@@ -4,6 +4,7 @@
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
+import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import { MICROS, type TimeMs } from '../../engine/units.ts'
 import type { MarketView } from '../market/views.ts'
 
@@ -70,11 +71,10 @@ export interface MatchListView {
 
 /** `high` from 80, `medium` from 60. */
 export function confidenceOf(score: number): Confidence {
-  if (score >= HIGH_SCORE_MIN) return 'high'
+  if (score >= MATCH_SCORE) return 'high'
   return score >= MEDIUM_SCORE_MIN ? 'medium' : 'low'
 }
 
-export const HIGH_SCORE_MIN = 80
 const MEDIUM_SCORE_MIN = 60
 
 /** The second market's midpoint less the first's, for what the first's first outcome means; null where one is not known. */

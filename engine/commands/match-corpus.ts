@@ -6,7 +6,6 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { systemClock } from '../clock.ts'
 import { JUDGE } from '../matching/compare/judge.ts'
-import { MATCH_SCORE } from '../matching/compare/score.ts'
 import { encodedJudge, textsOf } from '../matching/encoder/encoded-judge.ts'
 import { addDumpRow } from '../matching/offline/dump-rows.ts'
 import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
@@ -16,6 +15,7 @@ import {
   matchCorpus,
   type VenueSubjects,
 } from '../matching/offline/match-corpus.ts'
+import { MATCH_SCORE } from '../matching/veto/vetoes.ts'
 import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
 import type { Steps } from '../steps.ts'
 import type { MatchEvent, MatchMarket, SubjectReader } from '../subject.ts'

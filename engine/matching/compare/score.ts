@@ -3,13 +3,18 @@
 
 import type { Proposition } from '../understand/proposition.ts'
 import type { Families } from '../veto/families.ts'
-import { capOf, type Relation, sayVeto, type Veto, type VetoReason, veto } from '../veto/vetoes.ts'
+import {
+  capOf,
+  MATCH_SCORE,
+  type Relation,
+  sayVeto,
+  type Veto,
+  type VetoReason,
+  veto,
+} from '../veto/vetoes.ts'
 import { type Comparison, compare } from './compare.ts'
 import { chanceOf, type Model } from './model.ts'
 import { WEIGHTS } from './weights.ts'
-
-/** From here on a pair counts as matched. */
-export const MATCH_SCORE = 80
 
 export interface PairScore {
   /** 0 to 100, one decimal. */
@@ -116,6 +121,10 @@ function sentence({ agreements }: Comparison, but: readonly string[], score: num
       ? `Not surely the same: ${against}.`
       : `Both agree (${agree}), but: ${against}.`
   }
-  if (score < MATCH_SCORE) return 'Too little agrees to call them the same.'
+  if (score < MATCH_SCORE) {
+    return agree === ''
+      ? 'Too little agrees to call them the same.'
+      : `Alike (${agree}), but too little agrees to call them the same.`
+  }
   return agree === '' ? 'The questions say the same.' : `The same question: ${agree}.`
 }

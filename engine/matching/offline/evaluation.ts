@@ -6,6 +6,7 @@ import { hash32 } from '../../random.ts'
 import { type Comparison, EXPECTED_WEIGHTS } from '../compare/compare.ts'
 import { type Example, type Model, train } from '../compare/model.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
+import { CAPS } from '../compare/weights.ts'
 import { cosine } from '../compare/words.ts'
 import {
   compareReadings,
@@ -104,6 +105,24 @@ export function examplesOf(judged: readonly Judged[]): readonly Example[] {
 
 export function trainOn(judged: readonly Judged[]): Model {
   return train(examplesOf(judged), EXPECTED_WEIGHTS)
+}
+
+/** Events below it have no markets compared, and where the outcomes are cut differently some markets are the same still. */
+const CAP_MIN = 40
+const CAP_MAX = 79
+
+/** For each conflict whose cap is learned, in percent, how many of the pairs that it alone parts are the same; of none 50. */
+export function capsOf(judged: readonly Judged[]): Readonly<Record<string, number>> {
+  const caps = Object.keys(CAPS).map((reason): [string, number] => {
+    const parted = judged.filter(({ comparison: { vetoes } }) => {
+      return vetoes.length > 0 && vetoes.every((found) => found.reason === reason)
+    })
+    const same = parted.filter(({ pair }) => pair.isSame).length
+    // As if one of each were known before: a share of few pairs is no certainty.
+    const share = Math.round((100 * (same + 1)) / (parted.length + 2))
+    return [reason, Math.min(CAP_MAX, Math.max(CAP_MIN, share))]
+  })
+  return Object.fromEntries(caps)
 }
 
 /** Scores with one model, or by parts: each part is scored by a model trained on the others. */

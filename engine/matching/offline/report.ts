@@ -2,7 +2,7 @@
 // what each veto killed, whether scores mean what they say, and the mistakes with their reasons. Not for: scoring
 // (evaluation.ts). Upholds SCORE7.
 
-import { MATCH_SCORE } from '../compare/score.ts'
+import { MATCH_SCORE } from '../veto/vetoes.ts'
 import {
   BANDS,
   bandsOf,

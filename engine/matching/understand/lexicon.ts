@@ -55,7 +55,7 @@ const PHRASES =
   'ban=ban|bans|banned|banning|outlaw|outlawed|prohibit|prohibited,government=government|govt|gov,chiefexecutive=ceo|chief executive|chief executive officer,' +
   'covid=covid|covid19|coronavirus,prison=prison|jail|custody|behind bars,consecutive=consecutive|in a row|straight,' +
   'oscar=oscar|oscars|academy award|academy awards,tonyaward=tony awards|tony award|tonys,golden globe=golden globe|golden globes,' +
-  'nominated=nominations for|oscar nominations|nominated for|earn a nomination|receive a nomination|grammy nominations|emmy nominations,' +
+  'nominated=nominations for|nominees for|oscar nominees|grammy nominees|emmy nominees|oscar nominations|nominated for|earn a nomination|receive a nomination|grammy nominations|emmy nominations,' +
   'percent=vote share|share of the vote|share of vote,0=no|none|zero,1=one,2=two|twice,3=three,4=four,5=five,6=six,7=seven,8=eight,9=nine,10=ten,' +
   'eu=european,rename=rename|renamed|change name|change its name|name change,withdraw=withdraw|withdraws|withdrawal|pull out|pulls out|quit|quits,' +
   'dropout=drop out|drops out|dropped out|dropping out,killed=die|dies|dead|death|killed|pass away,' +

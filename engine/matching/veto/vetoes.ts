@@ -1,6 +1,11 @@
 // Conflicts that decide alone, each with the highest score that it leaves and its words. One is enough: similar
 // words never outweigh it. Not for: degrees of similarity (compare.ts). Upholds VETO1 to VETO30.
 
+import { CAPS } from '../compare/weights.ts'
+
+/** From here on a pair counts as matched. */
+export const MATCH_SCORE = 80
+
 /** How venue a's question relates to venue b's; README.md says what each means. */
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
 
@@ -12,9 +17,9 @@ interface VetoRule {
 }
 
 /**
- * Every veto. A cap of 60 or more leaves it open that a close reader finds the two the same (rules, boundaries and
- * grids may agree after all), or that they are one question with sides exchanged; a question that contains the
- * other stays below 60. Where the relation has a direction, the finding states it.
+ * Every veto. Where a close reader may find the two the same after all (rules, boundaries, grids, occasions) the cap is
+ * learned: the share of labelled pairs that are. Sides exchanged leave 79, for it is one question; a question that
+ * contains the other stays below 60. Where the relation has a direction, the finding states it.
  */
 export const VETOES = {
   other_sport: { cap: 3, relation: 'different', says: 'another sport or league' },
@@ -35,11 +40,15 @@ export const VETOES = {
   other_range: { cap: 45, relation: 'overlap', says: 'another threshold or range' },
   containment: { cap: 59, relation: 'overlap', says: 'one contains the other' },
   boundary: {
-    cap: 75,
+    cap: CAPS.boundary,
     relation: 'overlap',
     says: 'they differ when the value is exactly the threshold',
   },
-  other_grid: { cap: 70, relation: 'overlap', says: 'the outcomes are cut differently' },
+  other_grid: {
+    cap: CAPS.other_grid,
+    relation: 'overlap',
+    says: 'the outcomes are cut differently',
+  },
   touch_or_close: {
     cap: 40,
     relation: 'overlap',
@@ -55,9 +64,13 @@ export const VETOES = {
     says: 'one asks which or how many, the other whether',
   },
   other_kind: { cap: 20, relation: 'different', says: 'another kind of question' },
-  other_rules: { cap: 70, relation: 'overlap', says: 'the rules settle it differently' },
+  other_rules: {
+    cap: CAPS.other_rules,
+    relation: 'overlap',
+    says: 'the rules settle it differently',
+  },
   other_occasion: {
-    cap: 75,
+    cap: CAPS.other_occasion,
     relation: 'overlap',
     says: 'which occasion is meant depends on when it was asked',
   },

@@ -10,6 +10,7 @@ import type { LifecycleUpdate } from '../../../engine/events.ts'
 import { openPairFinder, PairFinder } from '../../../engine/matching/search/pair-finder.ts'
 import type { MatchTask } from '../../../engine/matching/task.ts'
 import { type MatchPort, openMatchThread } from '../../../engine/matching/thread.ts'
+import { VETOES } from '../../../engine/matching/veto/vetoes.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
@@ -259,7 +260,8 @@ describe('the matcher', () => {
       await say('reject', theirs, ours),
       /"word":"rejected","note":"kept; the pairs of now/,
     )
-    assert.deepEqual(scores(), ['a-choir-b-choir 70'])
+    const capped = `a-choir-b-choir ${VETOES.other_rules.cap}`
+    assert.deepEqual(scores(), [capped])
     const rejected = [...bench.matches.all()].find(({ a }) => a.ref.nativeId === 'a-choir')
     assert.deepEqual(rejected?.judged.vetoes, ['other_rules'])
     assert.match(rejected.judged.explanation, /family: b-choir with slug-a-ch\*, rejected by hand/)
@@ -268,17 +270,17 @@ describe('the matcher', () => {
     bench.useRealJudge()
     bench.matcher.start()
     await bench.settle()
-    assert.deepEqual(scores(), ['a-choir-b-choir 70'])
+    assert.deepEqual(scores(), [capped])
     bench.failure = new Error('the thread ended')
     bench.add('b', 'b5', 'Nothing in particular')
     await bench.settle()
     bench.clock.advance(1_000)
     await bench.settle()
-    assert.deepEqual(scores(), ['a-choir-b-choir 70'], 'a new thread is given it too')
+    assert.deepEqual(scores(), [capped], 'a new thread is given it too')
     await say('confirm', ours, theirs)
     assert.deepEqual(scores(), ['a-choir-b-choir 100'])
     await say('forget', ours, theirs)
-    assert.notDeepEqual(scores(), ['a-choir-b-choir 70'])
+    assert.notDeepEqual(scores(), [capped])
     assert.deepEqual(bench.verdicts.all(), [])
     const refusals: readonly (readonly [string, string, RegExp])[] = [
       [ours, 'venue_a:other-*', /a family of one venue goes with one of the other/],

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareGames, gameVerdict } from '../../../engine/matching/compare/games.ts'
-import { MATCH_SCORE, scorePair } from '../../../engine/matching/compare/score.ts'
+import { scorePair } from '../../../engine/matching/compare/score.ts'
 import {
   arenaOfSeries,
   arenaOfSlug,
@@ -17,6 +17,7 @@ import {
   understandEvent,
   understandMarket,
 } from '../../../engine/matching/understand/understand.ts'
+import { MATCH_SCORE } from '../../../engine/matching/veto/vetoes.ts'
 import type { MatchMarket } from '../../../engine/subject.ts'
 import { KALSHI_SUBJECTS } from '../../../engine/venues/kalshi/subjects.ts'
 import { marketA, marketB } from './subjects.ts'

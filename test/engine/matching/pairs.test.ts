@@ -5,13 +5,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isRecord } from '../../../engine/json-record.ts'
-import { MATCH_SCORE, type PairScore } from '../../../engine/matching/compare/score.ts'
+import type { PairScore } from '../../../engine/matching/compare/score.ts'
 import { WEIGHTS } from '../../../engine/matching/compare/weights.ts'
 import { judge, scoreAll } from '../../../engine/matching/offline/evaluation.ts'
 import {
   type LabelledPair,
   labelledPairOf,
 } from '../../../engine/matching/offline/labelled-pair.ts'
+import { MATCH_SCORE } from '../../../engine/matching/veto/vetoes.ts'
 import { PAIRED_VENUES } from '../../../engine/venues/venues.ts'
 import {
   INVENTED,

@@ -6,6 +6,7 @@ import { otherTerms } from '../../../../engine/matching/compare/rule-terms.ts'
 import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
 import { coinOfCode } from '../../../../engine/matching/understand/price-question.ts'
 import { isNegative, understandMarket } from '../../../../engine/matching/understand/understand.ts'
+import { VETOES } from '../../../../engine/matching/veto/vetoes.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
 import { marketA, marketB } from '../subjects.ts'
 
@@ -105,7 +106,7 @@ describe('rules', () => {
       })
     same(score(a, b(plain)))
     vetoed(score(a, b(departs)), 'other_rules')
-    assert.equal(score(a, b(departs)).score, 70)
+    assert.equal(score(a, b(departs)).score, VETOES.other_rules.cap)
   })
 
   test('[VETO14] a station that bears the name of the place asked about is that place’s', () => {
@@ -148,7 +149,7 @@ describe('what rules tell first', () => {
         { rules_primary: rulesB },
       ),
     )
-    assert.ok(found.score <= 70, found.explanation)
+    assert.ok(found.score <= VETOES.other_rules.cap, found.explanation)
     assert.deepEqual(found.vetoes, ['other_rules'])
     return found.explanation
   }

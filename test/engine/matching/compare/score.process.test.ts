@@ -8,10 +8,11 @@ import fc from 'fast-check'
 import { EXPECTED_WEIGHTS, FEATURES } from '../../../../engine/matching/compare/compare.ts'
 import { chanceOf, train } from '../../../../engine/matching/compare/model.ts'
 import { compareOutcomes } from '../../../../engine/matching/compare/outcomes.ts'
-import { MATCH_SCORE, scorePair } from '../../../../engine/matching/compare/score.ts'
+import { scorePair } from '../../../../engine/matching/compare/score.ts'
 import { WEIGHTS } from '../../../../engine/matching/compare/weights.ts'
 import {
   bandsOf,
+  capsOf,
   countAt,
   crossScore,
   foldOf,
@@ -35,6 +36,7 @@ import {
   understandMarket,
 } from '../../../../engine/matching/understand/understand.ts'
 import { isOrdinary, weightOf } from '../../../../engine/matching/understand/words.ts'
+import { MATCH_SCORE } from '../../../../engine/matching/veto/vetoes.ts'
 import { KALSHI } from '../../../../engine/venues/kalshi/facts.ts'
 import { POLYMARKET } from '../../../../engine/venues/polymarket/facts.ts'
 import { eventA, eventB, marketA, marketB } from '../subjects.ts'
@@ -190,6 +192,24 @@ test('[SCORE7] mistakes are counted at the threshold, with intervals', () => {
     ),
   )
   assert.equal(labelledPairOf({ label: 'same' }, PAIRED), null)
+})
+
+test('[SCORE16] the cap of a conflict that a reader may overrule is the share of labelled pairs that are the same', () => {
+  const ladder = (label: string, at: number) => {
+    const asked = (bound: string) => `Will Altland report ${bound} ${at} ships in May 2031?`
+    const row = {
+      ...{ label, grain: 'market', polymarket: { question: asked('at least'), slug: `s${at}` } },
+      kalshi: { ticker: `KXALT-31MAY-${at}`, title: asked('more than') },
+    }
+    return labelledPairOf(row, PAIRED) ?? assert.fail()
+  }
+  const cap = (...labels: readonly string[]) =>
+    capsOf(judge(labels.map((label, at) => ladder(label, 60 + at)))).boundary
+  assert.equal(cap(), 50)
+  assert.equal(cap('same', 'same', 'related'), 60)
+  // Some difference remains however few pairs show it, and events that differ so still have their markets compared.
+  assert.equal(cap(...Array<string>(9).fill('same')), 79)
+  assert.equal(cap(...Array<string>(9).fill('related')), 40)
 })
 
 test('[SCORE8] pairs of one event are never parted between training and judging', () => {

@@ -3,17 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ruleDifferences } from '../../../../engine/matching/compare/rule-differences.ts'
-import {
-  MATCH_SCORE,
-  type PairScore,
-  scorePair,
-} from '../../../../engine/matching/compare/score.ts'
+import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
 import {
   understandEvent,
   understandMarket,
 } from '../../../../engine/matching/understand/understand.ts'
 import { Families } from '../../../../engine/matching/veto/families.ts'
-import { capOf, VETOES } from '../../../../engine/matching/veto/vetoes.ts'
+import { capOf, MATCH_SCORE, VETOES } from '../../../../engine/matching/veto/vetoes.ts'
 import type { MatchEvent, MatchMarket } from '../../../../engine/subject.ts'
 import { eventA, eventB, marketA, marketB } from '../subjects.ts'
 
