@@ -2,7 +2,7 @@
 // venues as its child, real sockets, a folder of its own. Knows when each step of the start happened,
 // what the engine costs, and the simulator's own truth. Not for: what is measured (the bench files).
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../engine/clock.ts'
@@ -15,6 +15,8 @@ interface ServiceOptions {
   readonly dataDir: string
   readonly marketsPerVenue: number
   readonly messagesPerSecond: number
+  /** What is run; what `npm start` runs where nothing else is said. */
+  readonly entry?: 'engine/start.mjs' | 'engine/main.ts'
   /** Variables beside those that follow from the above. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -78,7 +80,7 @@ export class LiveService {
       LOG_LEVEL: 'info',
       ...options.env,
     }
-    const engine = startProcess('engine/main.ts', settings, [], V8_FLAGS)
+    const engine = startProcess(options.entry ?? 'engine/start.mjs', settings, [], V8_FLAGS)
     try {
       const [, api = ''] = await engine.line(/listens at (http:\S+)/)
       const servingAtMs = systemClock.nowMs()
@@ -147,20 +149,37 @@ export class LiveService {
    * not in it.
    */
   memoryBytes(): { readonly resident: number; readonly files: number; readonly peak: number } {
-    const status = readFileSync(`/proc/${this.#process.pid}/status`, 'utf8')
-    const bytes = (name: string) =>
-      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) * 1_024
+    const bytes = (name: string) => bytesOf(this.#process.pid, name)
     return { resident: bytes('VmRSS'), files: bytes('RssFile'), peak: bytes('VmHWM') }
   }
 
   /** Seconds of processor time the engine has used, all threads. */
   processorSeconds(): number {
-    const stat = readFileSync(`/proc/${this.#process.pid}/stat`, 'utf8')
-    const [userTicks, systemTicks] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 13)
-    return (Number(userTicks) + Number(systemTicks)) / TICKS_PER_SECOND
+    return processorSecondsOf(this.#process.pid)
+  }
+
+  /** The engine and every process that it keeps beside it: how many, what they hold in memory and used of the processor. */
+  whole(): { readonly processes: number; readonly resident: number; readonly seconds: number } {
+    const pids = [this.#process.pid, ...childrenOf(this.#process.pid)]
+    const resident = pids.reduce((sum, pid) => sum + bytesOf(pid, 'VmRSS'), 0)
+    const seconds = pids.reduce((sum, pid) => sum + processorSecondsOf(pid), 0)
+    return { processes: pids.length, resident, seconds }
+  }
+
+  /** When the first of the first page's open markets had a price; at the earliest the time of the first look. */
+  async firstPrice(): Promise<number> {
+    return this.#until('a price', async () => {
+      const { markets } = await this.read<{ markets: readonly { id: string }[] }>(
+        '/v1/markets?status=open&limit=10',
+      )
+      for (const { id } of markets) {
+        const { price } = await this.read<{ price: number | null }>(
+          `/v1/markets/${encodeURIComponent(id)}/price`,
+        )
+        if (price !== null) return true
+      }
+      return false
+    })
   }
 
   /** Stops the world: books and trades stay as they are from now on. */
@@ -209,6 +228,29 @@ export class LiveService {
   async kill(): Promise<void> {
     await this.#process.end('SIGKILL')
   }
+}
+
+function processorSecondsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const [userTicks, systemTicks] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+  return (Number(userTicks) + Number(systemTicks)) / TICKS_PER_SECOND
+}
+
+function bytesOf(pid: number, name: string): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) * 1_024
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')
+      .split(' ')
+      .filter((text) => text !== '')
+      .map(Number),
+  )
 }
 
 /** A book as one line of text, for comparing and hashing. */

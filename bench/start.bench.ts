@@ -1,4 +1,7 @@
-// How long does a start take with many markets, and how much memory does a market cost? Real
+// How long does `npm start` take to its first live price, and a start with many markets, and how much memory does a
+// market cost? First the default markets, built and through tsx in turns, each on an empty folder and once more on what
+// that left: what decides is processor time, which other work on the machine changes least. The build of these
+// sources is removed before: the very first start makes it. Then real
 // processes as `npm start` runs them: time from the start of the process to the venues' being up, to
 // serving (the banner), to both catalogues loaded, and to 99 % of the open books live; then the
 // engine's resident memory, less that of an engine with 20 markets a venue, by market. Once on an
@@ -6,11 +9,24 @@
 // Excluded: real networks and the venues' rate limits beyond what the connectors keep to; the
 // simulator's memory (its time to come up is in the total, and given apart).
 
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Bench, type BenchSetting, figureRow, hashOf, inFolder, type Row } from './harness.ts'
+import { builtFolder } from '../engine/process/build.mjs'
+import {
+  type Bench,
+  type BenchSetting,
+  figureRow,
+  figureText,
+  hashOf,
+  inFolder,
+  type Row,
+} from './harness.ts'
 import { equalLines, LiveService, type TruthBook } from './live-service.ts'
 
+/** The default of SIM_MARKETS. */
+const DEFAULT_MARKETS = 400
+const QUICK_ROUNDS = 3
 const BASELINE_MARKETS = 20
 const MARKETS = 20_000
 /** The default of SIM_RATE. */
@@ -23,12 +39,14 @@ const SETTLE_MS = 8_000
 
 export const bench: Bench = {
   name: 'start',
-  question: 'How long from the start of the process to serving, with how much memory a market?',
+  question:
+    'How long to the first live price, and to serving many markets, with how much memory each?',
   excludes: 'real networks, the simulator’s memory',
   async run(setting) {
     const starts = setting.isSmall ? 2 : 1
+    const quick = await builtAndThroughTsx(setting)
     const baseline = await startTwice({ ...setting, marketsPerVenue: BASELINE_MARKETS, starts })
-    const rows: Row[] = [...baseline.rows]
+    const rows: Row[] = [...quick, ...baseline.rows]
     const lines = [...baseline.lines]
     if (!setting.isSmall) {
       const measured = await startTwice({ ...setting, marketsPerVenue: MARKETS, starts: 2 })
@@ -43,6 +61,86 @@ export const bench: Bench = {
     const checked = `${lines.length} sampled books over REST equal the simulator's own`
     return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
   },
+}
+
+interface QuickStart {
+  readonly listensMs: number
+  readonly priceMs: number
+  /** To the first price, every process. */
+  readonly seconds: number
+  readonly resident: number
+  readonly processes: number
+}
+
+async function builtAndThroughTsx({ isSmall, say }: BenchSetting): Promise<readonly Row[]> {
+  const found = new Map<string, QuickStart[]>()
+  const take = (what: string, start: QuickStart) => {
+    found.set(what, [...(found.get(what) ?? []), start])
+    say(`${what}: ${quickText(start)}`)
+  }
+  const marketsPerVenue = isSmall ? BASELINE_MARKETS : DEFAULT_MARKETS
+  // Under test other engines run from the same build.
+  const build = isSmall ? null : await builtFolder(process.cwd())
+  if (build !== null) rmSync(build, { recursive: true })
+  await inFolder(async (folder) =>
+    take('built, very first start', await startQuickly(join(folder, 'data'), marketsPerVenue)),
+  )
+  for (let round = 0; round < (isSmall ? 0 : QUICK_ROUNDS); round += 1) {
+    for (const [how, entry] of PROGRAMS) {
+      await inFolder(async (folder) => {
+        const dataDir = join(folder, 'data')
+        take(`${how}, empty folder`, await startQuickly(dataDir, marketsPerVenue, entry))
+        take(`${how}, second start`, await startQuickly(dataDir, marketsPerVenue, entry))
+      })
+    }
+  }
+  const rows = [...found].map(([what, starts]) => figureRow(what, quickText(medians(starts))))
+  const [built, tsx] = PROGRAMS.map(([how]) => found.get(`${how}, second start`))
+  if (built === undefined || tsx === undefined) return rows
+  const ratio = median(tsx, 'seconds') / median(built, 'seconds')
+  const what = 'processor time to the first price, tsx over built'
+  return [...rows, figureRow(what, `${figureText(ratio)} times`)]
+}
+
+const PROGRAMS = [
+  ['built', 'engine/start.mjs'],
+  ['through tsx', 'engine/main.ts'],
+] as const
+
+async function startQuickly(
+  dataDir: string,
+  marketsPerVenue: number,
+  entry: 'engine/start.mjs' | 'engine/main.ts' = 'engine/start.mjs',
+): Promise<QuickStart> {
+  const settings = { dataDir, marketsPerVenue, messagesPerSecond: RATE, entry }
+  const service = await LiveService.start(settings)
+  try {
+    const listensMs = service.servingAtMs - service.startedAtMs
+    const priceMs = (await service.firstPrice()) - service.startedAtMs
+    const start = { listensMs, priceMs, ...service.whole() }
+    await service.stop()
+    return start
+  } finally {
+    await service.kill()
+  }
+}
+
+function median(starts: readonly QuickStart[], name: keyof QuickStart): number {
+  const values = starts.map((start) => start[name]).sort((one, other) => one - other)
+  return values[Math.floor(values.length / 2)] ?? Number.NaN
+}
+
+function medians(starts: readonly QuickStart[]): QuickStart {
+  const of = (name: keyof QuickStart) => median(starts, name)
+  return {
+    ...{ listensMs: of('listensMs'), priceMs: of('priceMs'), seconds: of('seconds') },
+    ...{ resident: of('resident'), processes: of('processes') },
+  }
+}
+
+function quickText({ listensMs, priceMs, seconds, resident, processes }: QuickStart): string {
+  const times = `listens after ${(listensMs / 1_000).toFixed(2)} s, first price ${(priceMs / 1_000).toFixed(2)} s`
+  return `${times}, processor ${seconds.toFixed(2)} s; ${processes} processes, ${Math.round(resident / 2 ** 20)} MiB`
 }
 
 interface Plan extends BenchSetting {

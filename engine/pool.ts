@@ -1,9 +1,10 @@
-// The one way to use piscina: a bounded queue, a time limit, a typed task, a typed failure, and the
-// flags that let a thread run TypeScript. A full queue refuses; nothing waits without a bound.
+// The one way to use piscina: a bounded queue, a time limit, a typed task, a typed failure, in a
+// thread that runs what this one runs. A full queue refuses; nothing waits without a bound.
 // Upholds PASS1, PASS2.
 
 import { Piscina } from 'piscina'
 import { EngineError } from './errors.ts'
+import { programOf } from './process/program.ts'
 
 /** A pool of threads that turn a Task into a Result. */
 export interface Pool<Task, Result> {
@@ -34,14 +35,14 @@ export function handedOver(result: Uint32Array | Uint8Array<ArrayBuffer>): unkno
 }
 
 export function openPool<Task, Result>(options: PoolOptions<Task, Result>): Pool<Task, Result> {
+  const { url, flags } = programOf(options.worker)
   const piscina = new Piscina({
-    filename: options.worker.href,
+    filename: url.href,
     minThreads: options.isKept === true ? options.threads : 0,
     maxThreads: options.threads,
     maxQueue: options.queueMax,
     idleTimeout: 30_000,
-    // Resolved from here, since the working directory may be anywhere.
-    execArgv: ['--import', import.meta.resolve('tsx')],
+    execArgv: [...flags],
   })
   // A thread that cannot start also rejects its task; unheard, the event would end the process.
   piscina.on('error', () => undefined)

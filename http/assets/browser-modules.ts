@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
+import { builtOf } from '../../engine/process/program.ts'
 
 /** A module, ready to be served. */
 export interface BrowserModule {
@@ -33,12 +34,17 @@ const withoutTypes = new Map<string, ReadonlyMap<string, string>>()
 
 /**
  * The `.ts` files of a folder, by path in it, without types: what is imported only as a type is gone, the rest stays
- * as written. All in one go: asked for one by one they would take ten times as long.
+ * as written. `npm start` finds them built; elsewhere they are made in one go: asked for one by one they would take ten
+ * times as long.
  */
 export function readWithoutTypes(
   folder: URL,
   paths: readonly string[],
 ): ReadonlyMap<string, string> {
+  const built = paths.map((path) => [path, builtOf(new URL(path, folder))] as const)
+  if (built.every((one): one is readonly [string, string] => one[1] !== null)) {
+    return new Map(built.map(([path, file]) => [path, readFileSync(file, 'utf8')]))
+  }
   const root = fileURLToPath(folder)
   const content = createHash('sha256').update(root)
   for (const path of paths)

@@ -130,12 +130,23 @@ const ajv = new Ajv({
 const checks = new Map<string, ValidateFunction>()
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Whether a value fits the schema; compiled once for all schemas that say the same. */
+/**
+ * Whether a value fits the schema; compiled once for all schemas that say the same, when the first value comes: all of
+ * them together were a fifth of the start's processor time.
+ */
 function compiled<T>(schema: TSchema): (value: unknown) => value is T {
+  let check: ValidateFunction | null = null
+  return (value): value is T => {
+    check ??= checkOf(schema)
+    return check(value) === true
+  }
+}
+
+function checkOf(schema: TSchema): ValidateFunction {
   const text = JSON.stringify(schema)
   const check = checks.get(text) ?? ajv.compile(schema)
   checks.set(text, check)
-  return (value): value is T => check(value) === true
+  return check
 }
 
 type ParsedBody<T> =

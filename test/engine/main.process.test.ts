@@ -1,7 +1,7 @@
 // The process itself: what it says and how it ends when a start goes wrong or is called off.
 
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ function start(name: string, settings: Readonly<Record<string, string>>) {
   const fixed = { PORT: '0', SIM_MARKETS: '20', SIM_RATE: '20', LOG_LEVEL: 'warn' }
   return {
     dataDir,
-    engine: startProcess('engine/main.ts', { ...fixed, DATA_DIR: dataDir, ...settings }),
+    engine: startProcess('engine/start.mjs', { ...fixed, DATA_DIR: dataDir, ...settings }),
   }
 }
 
@@ -50,6 +50,32 @@ test('[MAIN2] a second signal does not cut the end short: npm passes on what the
   process.kill(engine.pid, 'SIGINT')
   assert.equal(await engine.end('SIGTERM'), 0)
   assert.equal(existsSync(join(dataDir, 'lock')), false, 'the folder was closed')
+})
+
+/** What the children of a process were started with. */
+function commandsBeside(pid: number): readonly string[] {
+  return readdirSync('/proc').flatMap((name) => {
+    try {
+      const status = readFileSync(`/proc/${name}/status`, 'utf8')
+      if (!new RegExp(`^PPid:\\s${pid}$`, 'm').test(status)) return []
+      return [readFileSync(`/proc/${name}/cmdline`, 'utf8')]
+    } catch {
+      // It is no process, or has ended.
+      return []
+    }
+  })
+}
+
+test('[START5] nothing of esbuild stays beside a started engine', async () => {
+  const { engine } = start('alone-started', {})
+  await engine.line(/listens at/)
+  const beside = commandsBeside(engine.pid)
+  assert.ok(beside.some((line) => line.includes('simulator/child')))
+  assert.deepEqual(
+    beside.filter((line) => line.includes('esbuild')),
+    [],
+  )
+  assert.equal(await engine.end('SIGTERM'), 0)
 })
 
 test('[MAIN5] while no venue can be reached it waits, and serves what it has after 10 s', async () => {

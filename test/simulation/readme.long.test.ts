@@ -61,7 +61,7 @@ test('[README1] the README’s webhook works as written: whales over 10,000 doll
   writeFileSync(join(folder, 'receive.mjs'), receiver.replace('4100', String(port)))
   const settings = [...start.matchAll(/(\w+)=(\S+) /g)].map((match) => [match[1], match[2]])
   assert.ok(settings.length === 3 && start.trimEnd().endsWith('npm start'), start)
-  const engine = startProcess('engine/main.ts', {
+  const engine = startProcess('engine/start.mjs', {
     ...Object.fromEntries(settings),
     ...{ PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn' },
   })
@@ -95,7 +95,7 @@ test('[README2] the README’s first requests and its wallet work as written, on
   )
   assert.ok(shell.includes('/pnl?') && shell.includes('/health'), shell)
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
-  const engine = startProcess('engine/main.ts', {
+  const engine = startProcess('engine/start.mjs', {
     ...{ PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn', SIM_MARKETS: '40' },
   })
   try {
@@ -122,7 +122,7 @@ test('[README3] what trading both venues would earn shows on the stream of a fre
   assert.equal(channel, 'arbitrage')
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
   const settings = { PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn' }
-  const engine = startProcess('engine/main.ts', settings)
+  const engine = startProcess('engine/start.mjs', settings)
   let user: ChildProcess | null = null
   try {
     const [, api = ''] = await engine.line(/listens at (http:\S+)/)

@@ -110,7 +110,7 @@ test('[RESTART4] npm start, stopped and started again, goes on with the same wor
     LOG_LEVEL: 'warn',
   }
   const run = async () => {
-    const engine = startProcess('engine/main.ts', settings)
+    const engine = startProcess('engine/start.mjs', settings)
     const [, api = ''] = await engine.line(/listens at (http:\S+)/)
     const key = readFileSync(join(dataDir, 'local-key'), 'utf8').trim()
     return { engine, api, places: { gamma: '', api, key } }

@@ -160,7 +160,7 @@ async function useWebhooks(send: Send, used: Used, key: string): Promise<void> {
 test('[AUTH8] no password, key, token or webhook secret stands in the databases, the logs or the metrics', async (t) => {
   const used = new Used()
   const dataDir = join(folder, 'data')
-  const engine = startProcess('engine/main.ts', {
+  const engine = startProcess('engine/start.mjs', {
     VENUES: 'sim',
     SIM_MARKETS: '20',
     SIM_RATE: '20',

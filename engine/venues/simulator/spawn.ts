@@ -4,9 +4,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../clock.ts'
+import { programOf } from '../../process/program.ts'
 import { parseReady, type ReadyMessage } from './child-options.ts'
 
-const CHILD_FILE = fileURLToPath(new URL('./child.ts', import.meta.url))
+const CHILD = new URL('./child.ts', import.meta.url)
 /** After this long without an end the child is killed. */
 const KILL_AFTER_MS = 3_000
 
@@ -44,9 +45,9 @@ type SpawnedSimulator = Omit<ReadyMessage, 'kind'> & {
 /** Resolves once the venues listen. Rejects when the child ends first, with how it ended. */
 export function spawnSimulator(options: SpawnOptions): Promise<SpawnedSimulator> {
   const { clock, onLost, ...plain } = options
-  const child = fork(CHILD_FILE, [JSON.stringify({ ...DEFAULTS, ...plain })], {
-    // Resolved from here, since the working directory may be anywhere.
-    execArgv: ['--import', import.meta.resolve('tsx')],
+  const { url, flags } = programOf(CHILD)
+  const child = fork(fileURLToPath(url), [JSON.stringify({ ...DEFAULTS, ...plain })], {
+    execArgv: [...flags],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   let isWanted = true

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test'
 
 /** Every npm script that takes arguments of its own: its file and its name. */
 const COMMANDS = [
-  { file: 'engine/main.ts', name: 'npm start' },
+  { file: 'engine/start.mjs', name: 'npm start' },
   { file: 'bench/run.ts', name: 'npm run bench' },
   { file: 'test/run.ts', name: 'npm test' },
   { file: 'test/screenshots.ts', name: 'npm run screenshots' },

@@ -25,14 +25,15 @@ if (/\.test\.m?ts$/.test(process.argv[1] ?? '')) {
   })
 }
 
-/** Starts `node ...flags --import tsx ENTRY ...args` in the repository's root; it does not outlive the tests of its file. */
+/** Starts `node ...flags ENTRY ...args`, through tsx unless it is JavaScript, in the repository's root; it does not outlive the tests of its file. */
 export function startProcess(
   entry: string,
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
   flags: readonly string[] = [],
 ): TestProcess {
-  const child = spawn(process.execPath, [...flags, '--import', 'tsx', entry, ...args], {
+  const language = entry.endsWith('.mjs') ? [] : ['--import', 'tsx']
+  const child = spawn(process.execPath, [...flags, ...language, entry, ...args], {
     env: { PATH: process.env.PATH ?? '', NODE_OPTIONS: process.env.NODE_OPTIONS ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -66,7 +66,7 @@ export class Rig {
     env: Readonly<Record<string, string>> = {},
   ): Promise<{ engine: TestProcess; places: Places }> {
     const at = (step: number) => `127.0.0.1:${this.#port + step}`
-    const engine = startProcess('engine/main.ts', {
+    const engine = startProcess('engine/start.mjs', {
       VENUES: 'live',
       PORT: '0',
       DATA_DIR: this.dataDir,

@@ -1,0 +1,149 @@
+// What `npm start` runs: made of the sources once, found again, the same program as through tsx.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { builtFolder } from '../../../engine/process/build.mjs'
+import { testFolder } from '../../support/rigs/data-folder.ts'
+
+const folder = testFolder('build')
+const run = promisify(execFile)
+
+const SOURCES: Readonly<Record<string, string>> = {
+  'package-lock.json': '{}',
+  'engine/main.ts': `import { where, fail } from './where.ts'
+import { builtOf, programOf } from './process/program.ts'
+const worker = new URL('./words/worker.ts', import.meta.url)
+const answers: readonly unknown[] = [import.meta.url, where, programOf(worker).url.href]
+process.stdout.write(JSON.stringify([...answers, builtOf(new URL('../http/client/one.ts', import.meta.url))]))
+if (process.argv[2] === 'fail') fail()
+`,
+  'engine/where.ts': `interface Unused { readonly type: string }
+export const where: string = import.meta.url
+
+export function fail(): never {
+  throw new Error('on line 5')
+}
+`,
+  'engine/words/worker.ts': `export { where } from '../where.ts'\n`,
+  'http/client/one.ts': `import type { Two } from './two.ts'\nexport const one: Two = 1\n`,
+  'http/client/two.ts': 'export type Two = number\n',
+  'storage/notes.md': 'no source',
+  'actors/actor.ts': 'export {}\n',
+}
+
+/** A small tree of its own, with the one file of ours that a built program needs. */
+function newTree(): string {
+  const root = mkdtempSync(join(folder, 'tree-'))
+  for (const [path, text] of Object.entries(SOURCES)) write(root, path, text)
+  cpSync('engine/process/program.ts', join(root, 'engine/process/program.ts'), { recursive: true })
+  mkdirSync(join(root, 'node_modules'))
+  return root
+}
+
+function write(root: string, path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true })
+  writeFileSync(join(root, path), text)
+}
+
+async function builtOf(root: string): Promise<string> {
+  const built = await builtFolder(root)
+  assert.ok(built !== null)
+  return built
+}
+
+/** As another process, as starts are. */
+async function startsBuild(root: string): Promise<string> {
+  const module = JSON.stringify(pathToFileURL('engine/process/build.mjs').href)
+  const program = `import { builtFolder } from ${module}
+    process.stdout.write(await builtFolder(${JSON.stringify(root)}))`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program])
+  return stdout
+}
+
+const buildsIn = (root: string) => readdirSync(join(root, 'node_modules/.cache/twinbook')).sort()
+const here = (root: string, path: string) => pathToFileURL(join(root, path)).href
+
+test('[START1] a built program has the addresses of its sources, leads to other built programs, and its traces name lines of the sources', async () => {
+  const root = newTree()
+  const built = await builtOf(root)
+  const main = join(built, 'engine/main.mjs')
+  const { stdout } = await run(process.execPath, [main])
+  assert.deepEqual(JSON.parse(stdout), [
+    here(root, 'engine/main.ts'),
+    here(root, 'engine/where.ts'),
+    pathToFileURL(join(built, 'engine/words/worker.mjs')).href,
+    join(built, 'http/client/one.mjs'),
+  ])
+  assert.ok(existsSync(join(built, 'engine/words/worker.mjs')))
+  assert.ok(existsSync(join(built, 'http/client/one.mjs')))
+  const failed = run(process.execPath, ['--enable-source-maps', main, 'fail'])
+  await assert.rejects(failed, /engine\/where\.ts:5:/)
+})
+
+test('[START2] the same sources are built once, by however many starts at once; a changed one makes another build', async () => {
+  const root = newTree()
+  const [first, second] = await Promise.all([startsBuild(root), startsBuild(root)])
+  assert.equal(first, second)
+  const built = await builtOf(root)
+  assert.equal(built, first)
+  assert.deepEqual(buildsIn(root), [basename(built)], 'nothing unfinished is left')
+  // A build that is found is not made again: what is gone from it stays gone.
+  writeFileSync(join(built, 'engine/main.mjs'), 'kept')
+  assert.equal(await builtFolder(root), built)
+  assert.equal(readFileSync(join(built, 'engine/main.mjs'), 'utf8'), 'kept')
+  write(root, 'actors/actor.ts', 'export const changed = 1\n')
+  assert.notEqual(await builtFolder(root), built)
+  await assert.rejects(async () => {
+    write(root, 'engine/main.ts', 'this is no program')
+    await builtFolder(root)
+  }, /main\.ts/)
+  assert.equal(buildsIn(root).length, 2, 'of what cannot be built nothing is left')
+})
+
+test('[START3] the two other builds that were used last stay, older ones go, and so do those that nobody finishes', async () => {
+  const root = newTree()
+  const built = await builtOf(root)
+  const cache = dirname(built)
+  const names = ['aaaa', 'bbbb', 'cccc', 'dddd.0123', 'eeee.4567']
+  for (const [index, name] of names.entries()) {
+    mkdirSync(join(cache, name))
+    // Calendar seconds: all long ago but the last.
+    if (name !== 'eeee.4567') utimesSync(join(cache, name), 1_000 + index, 1_000 + index)
+  }
+  await builtOf(root)
+  assert.deepEqual(buildsIn(root), ['bbbb', 'cccc', 'eeee.4567', basename(built)].sort())
+})
+
+test('[START4] an installation that cannot be written to starts through tsx, and one that can from its build: both say the same', async () => {
+  const root = mkdtempSync(join(folder, 'whole-'))
+  for (const path of ['engine', 'storage', 'actors', 'http', 'package.json', 'package-lock.json']) {
+    cpSync(path, join(root, path), { recursive: true })
+  }
+  mkdirSync(join(root, 'node_modules'))
+  for (const name of readdirSync('node_modules')) {
+    if (name === '.cache') continue
+    symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
+  }
+  // Where the folder of the builds should be is a file: nobody can write there, whoever runs this test.
+  writeFileSync(join(root, 'node_modules/.cache'), '')
+  assert.equal(await builtFolder(root), null)
+  const unbuilt = await run(process.execPath, ['engine/start.mjs', '--help'], { cwd: root })
+  const built = await run(process.execPath, ['engine/start.mjs', '--help'])
+  assert.match(unbuilt.stdout, /Usage:\n {2}npm start/)
+  assert.equal(built.stdout, unbuilt.stdout)
+})
