@@ -3,7 +3,7 @@
 
 import { HOUR_MS } from '../../units.ts'
 import { type Arena, isOtherArena, NO_ARENA } from '../understand/arenas.ts'
-import { isSameKind } from '../understand/bets.ts'
+import { isSameKind, OTHER } from '../understand/bets.ts'
 import type { Asked, Game } from '../understand/game.ts'
 import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE, type Side } from '../understand/sides.ts'
 
@@ -127,6 +127,8 @@ function relateSides(a: Game, b: Game, isSwapped: boolean | null): GameCompariso
   const isTeam = (asked: Asked): boolean => asked === 'first' || asked === 'second'
   if (!isTeam(one) || !isTeam(other)) {
     if (one === other) return 'same'
+    // Whose first corner it is only one of the two says.
+    if (a.bet.kind.startsWith(OTHER)) return 'unknown'
     const pair = `${one} ${other}`
     return pair === 'over under' || pair === 'under over' ? 'opposite' : 'other'
   }
@@ -138,7 +140,8 @@ function relateSides(a: Game, b: Game, isSwapped: boolean | null): GameCompariso
     return isSame ? 'same' : 'other'
   }
   if (isSame) return 'same'
-  return mayDraw(a, b) ? 'other' : 'opposite'
+  // Of bets of no known kind it is not known whether one of the two sides must have it.
+  return a.bet.kind.startsWith(OTHER) || mayDraw(a, b) ? 'other' : 'opposite'
 }
 
 /** A game with a draw has three outcomes; the other side's Yes is then no No. */

@@ -1,6 +1,7 @@
 // What would decide between two questions and is said by one of them alone, or by neither: it keeps a pair below a match, or
 // names why it stays there. Not for: what both say and say differently (engine/matching/veto/). Upholds VETO29, VETO30.
 
+import type { Game } from '../understand/game.ts'
 import type { LonelyMark } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import type { GameComparison } from './games.ts'
@@ -39,13 +40,14 @@ export function unsaidOfGames(
   const [one, other] = [a.game, b.game]
   if (one === null || other === null) return []
   const isSideOpen = a.grain === 'market' && found.side === 'unknown'
-  const isNamed = one.asked !== null && other.asked !== null
+  const isOpen = ({ asked }: Game): boolean => asked === null || asked === 'yes'
+  const isNamed = !isOpen(one) && !isOpen(other)
   const isLineOpen = a.grain === 'market' && found.line === 'unknown'
   return [
     ...lack(
       'side',
-      isSideOpen && (isNamed || one.asked === null),
-      isSideOpen && (isNamed || other.asked === null),
+      isSideOpen && (isNamed || isOpen(one)),
+      isSideOpen && (isNamed || isOpen(other)),
       OPEN_CAP,
     ),
     ...lack('line', isLineOpen && one.line === null, isLineOpen && other.line === null, DECIDES),

@@ -1,10 +1,10 @@
 // Which side of a game Yes means, and the line: from outcome labels, a market's short title, the end of its
 // slug or ticker, and the words of its question. Null where none of them says it: no side is guessed.
-// Upholds PROP10, PROP11.
+// Upholds PROP10, PROP11, PROP22.
 
 import type { HandleForm } from '../../ids.ts'
 import type { Arena } from './arenas.ts'
-import type { Bet } from './bets.ts'
+import { type Bet, OTHER } from './bets.ts'
 import { countryOfCode, countryOfName } from './countries.ts'
 import { type Asked, plainName } from './game.ts'
 import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
@@ -38,8 +38,7 @@ interface Answer {
 
 /** Leagues besides those of soccer clubs whose tickers count the goals or points below the line: `n` is n + 0.5. */
 const BELOW_LINE = new Set(['nba', 'nhl'])
-const OPEN_BETS =
-  /^(?:btts|completed|extras|overtime|distance|firstinningrun|oddeven|more|props|incident|other)/
+const OPEN_BETS = /^(?:btts|completed|extras|overtime|distance|firstinningrun|oddeven|more|props)/
 
 /** Side, line and detail of a bet; see AskedFacts. */
 export function askedOf(facts: AskedFacts): Answer {
@@ -54,7 +53,22 @@ export function askedOf(facts: AskedFacts): Answer {
   if (kind.startsWith('prop:'))
     return { asked: 'over', line: lineOf(facts), detail: playerOf(facts) }
   if (OPEN_BETS.test(kind)) return { asked: 'yes', line: null, detail: '' }
-  return { asked: sideOf(facts), line: null, detail: '' }
+  const asked = kind.startsWith(OTHER) ? (sideToldOf(facts) ?? 'yes') : sideOf(facts)
+  return { asked, line: null, detail: '' }
+}
+
+/** The side that a bet of no known kind is on, where the label, the words or the end of the slug or ticker say one. */
+function sideToldOf(facts: AskedFacts): Asked | null {
+  const { handles, sides, rest, title, subtitle, suffix, tail } = facts
+  const label = handles === 'ticker' ? subtitle : firstOutcome(facts)
+  const named =
+    label === title || /^(?:yes|no)?$/.test(label) ? null : sideNamed(facts, plainName(label))
+  if (named !== null) return named
+  const [first, second] = sides.map(({ name }) => name !== '' && rest.includes(name))
+  if (first !== second) return first === true ? 'first' : 'second'
+  const end = handles === 'ticker' ? suffix : (tail.split(' ').at(-1) ?? '')
+  const at = end === '' ? -1 : sides.findIndex(({ code }) => code === end)
+  return at < 0 ? null : at === 0 ? 'first' : 'second'
 }
 
 /** `…TIEBUB-2-TIE` is a tennis player; `…GAME-…-TIE` is a draw. */

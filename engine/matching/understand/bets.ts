@@ -14,6 +14,9 @@ export interface Bet {
   readonly counted: string
 }
 
+/** Before the words of a bet of no known kind. */
+export const OTHER = 'other:'
+
 const STATS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:first|1st) (?:goal ?scorer|td|touchdown)\b/, 'firstscorer'],
   [/\bdouble[ -]?double\b|\b2d$/, 'doubledouble'],
@@ -63,10 +66,6 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/\btoss\b/, 'toss'],
   [/\btop batter\b|\btop bowler\b/, 'topbatter'],
   [/\bmost (?:sixes|fours|kills|corners)\b/, 'mostof'],
-  [
-    /\bpenalty\b|\bred card\b|\bquadra\b|\bpenta\b|\bfirst (?:blood|to score|goal)\b|\bclean sheet\b/,
-    'incident',
-  ],
   [/\bteam total\b|\bteamtotal$/, 'teamtotal'],
   [/\bspreads?\b|\bhandicap\b|\bwins? by (?:over|more than)\b|\(-\d+\.5\)/, 'spread'],
   [
@@ -115,7 +114,7 @@ export function betOf(title: string, tail: string, scope: string, number: string
     return { kind: `prop:${stat}`, period, counted: '' }
   let kind: string | null = null
   for (const part of parts) kind ??= firstOf(KINDS, part)
-  kind ??= wordsOf(title)
+  kind ??= wordsOf(title === '' ? tail : title)
   if (kind === 'winner' && after !== '' && !WINNER_SCOPE.test(scope)) kind = otherThanWinner(after)
   return { kind, period, counted }
 }
@@ -126,7 +125,7 @@ const WINNER_SCOPE = /(?:game|match|fight|bout|map|winner|[12]h|f5)$/
 /** "Receptions", "Largest Lead" behind the sides is what is bet on; "Game 2" and "Final" are not. */
 function otherThanWinner(after: string): string {
   const telling = tellingWords(withoutPeriods(after))
-  return telling.length === 0 ? 'winner' : `other:${telling.sort().join(' ')}`
+  return telling.length === 0 ? 'winner' : `${OTHER}${telling.sort().join(' ')}`
 }
 
 function withoutPeriods(text: string): string {
@@ -145,8 +144,6 @@ export function isSameKind(one: string, other: string): boolean {
   const shared = (a ?? []).filter((word) => b?.includes(word)).length
   return shared * 2 > Math.max(a?.length ?? 0, b?.length ?? 0)
 }
-
-const OTHER = 'other:'
 
 function firstOf(table: readonly (readonly [RegExp, string])[], text: string): string | null {
   if (text === '') return null
@@ -177,11 +174,12 @@ const PLAIN = new Set(
   ),
 )
 
-/** Winner, unless the title has words of a bet we do not know: "most yellow cards", "first corner". */
-function wordsOf(title: string): string {
-  const asked = withoutPeriods(/(?:^|: | - )([^:]*)$/.exec(title)?.[1] ?? title)
-  if (!/\b(?:most|first|last|any|highest|race|method|number|how many)\b/.test(asked))
-    return 'winner'
-  const telling = tellingWords(asked)
-  return telling.length === 0 ? 'winner' : `other:${telling.sort().join(' ')}`
+/** Words of a bet that is not on the winner; of no known kind it keeps them: "most yellow cards", "first corner". */
+const UNUSUAL =
+  /\b(?:most|first|last|any|highest|race|method|number|how many|penalty|red card|quadra|penta|clean sheet)\b/
+
+/** Winner, unless a title or a slug's end has words of a bet we do not know. */
+function wordsOf(text: string): string {
+  const asked = withoutPeriods(/(?:^|: | - )([^:]*)$/.exec(text)?.[1] ?? text)
+  return UNUSUAL.test(asked) ? otherThanWinner(asked) : 'winner'
 }

@@ -72,7 +72,8 @@ function gameOfSlug(facts: GameFacts, handles: HandleForm): Game | null {
   const { day, isDaySure } = dayOfSlug(slug, facts, handles)
   const tail = (slug?.[6] ?? '').replaceAll('-', ' ')
   const rest = ownPair === null ? title : restOf(ownPair, title)
-  const bet = betOf(codes !== null && named === null ? '' : rest, statedWith(tail, facts), '', '')
+  const asked = codes !== null && named === null ? '' : withoutSides(rest, sides)
+  const bet = betOf(asked, statedWith(tail, facts), '', '')
   const asking = { handles, arena, sides, tail, title, rest, subtitle, suffix: '', facts, bet }
   return {
     ...{ arena, sides, run: '', day, isDaySure, bet },
@@ -91,6 +92,11 @@ function statedWith(tail: string, { betType }: GameFacts): string {
 /** The parts of a slug with a day; null for the others, which are no game's. */
 function readSlug(slug: string): RegExpExecArray | null {
   return /20\d\d-\d\d-\d\d/.test(slug) ? SLUG.exec(slug.toLowerCase()) : null
+}
+
+/** Whose bet it is stands apart from what is bet on. */
+function withoutSides(text: string, sides: readonly Side[]): string {
+  return sides.reduce((rest, { name }) => (name === '' ? rest : rest.replaceAll(name, ' ')), text)
 }
 
 /** The bracket "(-1.5)" was cut with the names and says the bet. */
@@ -132,7 +138,8 @@ function gameOfTicker(facts: GameFacts): Game | null {
     named === null
       ? ''
       : `${named.rest} ${eventTitle === title ? '' : (pairOfTitle(eventTitle, true)?.rest ?? '')}`
-  const bet = betOf(cut, statedWith('', facts), scope, parts.number, named?.after ?? '')
+  const [said, after] = [cut, named?.after ?? ''].map((text) => withoutSides(text, sides))
+  const bet = betOf(said ?? '', statedWith('', facts), scope, parts.number, after)
   const subtitle = fold(facts.subtitle)
   const asking: AskedFacts = {
     handles: 'ticker',
