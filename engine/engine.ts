@@ -6,6 +6,7 @@ import { Accounts } from '../actors/accounts/accounts.ts'
 import { Arbitrage } from '../actors/arbitrage/arbitrage.ts'
 import { Catalog } from '../actors/catalog/catalog.ts'
 import { MarketSearch } from '../actors/catalog/search.ts'
+import type { Feeder } from '../actors/cluster/feeder.ts'
 import { startMaintenance } from '../actors/maintenance.ts'
 import type { IgnoredReason, MarketParts } from '../actors/market/parts.ts'
 import { Matcher } from '../actors/matches/matcher.ts'
@@ -19,14 +20,15 @@ import { DelayWatch } from '../actors/venue/delay-watch.ts'
 import { EventRoutes, type OpenVenue } from '../actors/venue/event-routes.ts'
 import { type Learn, TeamReader } from '../actors/venue/team-reader.ts'
 import { VenueActor } from '../actors/venue/venue.ts'
-import type { EngineView, MarketView, StatsView } from '../actors/views.ts'
+import type { EngineView, MarketView, StatsView, VenueView } from '../actors/views.ts'
 import { Wallets } from '../actors/wallets/wallets.ts'
 import { Webhooks } from '../actors/webhooks/webhooks.ts'
 import { WhaleLog } from '../actors/whales/log.ts'
 import { Whales } from '../actors/whales/whales.ts'
 import { createServer, type Server } from '../http/server.ts'
 import { EventBodies } from '../http/webhooks/bodies.ts'
-import type { Storage } from '../storage/contract/storage.ts'
+import type { MatchTable } from '../storage/contract/matches.ts'
+import type { AccountTable, Storage } from '../storage/contract/storage.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
 import type { VenueEvent } from './events.ts'
 import { nativeMarketId, type VenueKey } from './ids.ts'
@@ -83,6 +85,20 @@ interface EngineParts {
   /** Names this run; never used twice. */
   readonly epoch: string
   readonly version: string
+  /** Of an engine that leads a cluster; without it the engine is alone. */
+  readonly cluster?: ClusterParts
+}
+
+/** What an engine has beside its own storage while it leads a cluster. */
+export interface ClusterParts {
+  /** In place of the storage's own. */
+  readonly accounts: AccountTable
+  /** Makes what hears of every update, listing and pair, once. */
+  readonly feeder: (owners: {
+    readonly publisher: Publisher
+    readonly catalog: Catalog
+    readonly venues: () => readonly VenueView[]
+  }) => Feeder
 }
 
 export interface Engine {
@@ -92,6 +108,8 @@ export interface Engine {
   /** Operators' verdicts on pairs of markets. */
   readonly verdicts: MatchVerdicts
   readonly wallets: Wallets
+  readonly matches: Matches
+  readonly arbitrage: Arbitrage
   readonly publisher: Publisher
   /** The port really listened on; only after `start`. */
   readonly port: number
@@ -116,6 +134,8 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     accounts,
     verdicts: owners.verdicts,
     wallets: owners.wallets,
+    matches: owners.matches,
+    arbitrage: owners.arbitrage,
     publisher,
     get port() {
       return server?.port ?? settings.port
@@ -174,6 +194,8 @@ interface Owners {
   readonly verdicts: MatchVerdicts
   readonly arbitrage: Arbitrage
   readonly venues: OpenVenues
+  /** Null: the engine is alone. */
+  readonly feeder: Feeder | null
   readonly view: EngineView
 }
 
@@ -198,7 +220,13 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const sports = new Sports({ catalog, clock })
   const learn: Learn = (listings) => sports.learnTeams(listings)
   const teams = new TeamReader({ clock, log, metrics, learn })
-  const { matches, matcher, verdicts } = openMatching(parts, { catalog, publisher })
+  const feeder =
+    parts.cluster?.feeder({
+      ...{ publisher, catalog },
+      venues: () => [...venues.values()].map(({ actor }) => actor),
+    }) ?? null
+  const matchTable = feeder?.tap(storage.matches) ?? storage.matches
+  const { matches, matcher, verdicts } = openMatching(parts, { catalog, publisher, matchTable })
   const arbitrage = new Arbitrage({
     ...{ clock, publisher, metrics, catalog, matches, table: storage.opportunities },
     heardMs: ({ venue, nativeId }) => venues.get(venue)?.actor.bookHeardMs(nativeId) ?? null,
@@ -231,7 +259,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   }
   const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
   const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, view }
-  const owners = { ...first, ...later, matches, matcher, verdicts, arbitrage }
+  const owners = { ...first, ...later, matches, matcher, verdicts, arbitrage, feeder }
   registerWatchers(owners)
   return owners
 }
@@ -251,6 +279,7 @@ function registerWatchers(owners: Omit<Owners, 'view'>): void {
   publisher.watch(webhooks.watcher)
   publisher.watch(owners.arbitrage)
   for (const venue of venues) publisher.watch(venue)
+  if (owners.feeder !== null) publisher.watch(owners.feeder)
   // Whale rows that the stream does not carry.
   whales.watch(webhooks)
   whales.watch(wallets)
@@ -259,6 +288,7 @@ function registerWatchers(owners: Omit<Owners, 'view'>): void {
   catalog.watch(matcher)
   catalog.watch(matches)
   catalog.watch(wallets)
+  if (owners.feeder !== null) catalog.watch(owners.feeder)
   // Ended accounts, keys and log-ins.
   accounts.watch(webhooks)
   // Operators' verdicts on pairs.
@@ -325,18 +355,23 @@ function openPastPrices(
 
 function openAccounts(
   { jwtSecret, jwtSecretPrevious }: EngineSettings,
-  { clock, storage }: EngineParts,
+  { clock, storage, cluster }: EngineParts,
 ): Pick<Owners, 'passwords' | 'accounts'> {
   const passwords = openPasswordPool(clock)
   const secrets = { jwtSecret, jwtSecretPrevious }
-  const accounts = new Accounts({ storage: storage.accounts, clock, passwords, ...secrets })
+  const table = cluster?.accounts ?? storage.accounts
+  const accounts = new Accounts({ storage: table, clock, passwords, ...secrets })
   return { passwords, accounts }
 }
 
 /** Which markets ask the same on two venues: what finds them, what shows them, and the verdicts of operators. */
 function openMatching(
   { clock, log, storage, matching }: EngineParts,
-  { catalog, publisher }: Pick<Owners, 'catalog' | 'publisher'>,
+  {
+    catalog,
+    publisher,
+    matchTable,
+  }: Pick<Owners, 'catalog' | 'publisher'> & { readonly matchTable: MatchTable },
 ): { matches: Matches; matcher: Matcher; verdicts: MatchVerdicts } {
   const nowMs = () => clock.nowMs()
   const summaryOf = ({ ref, summary }: MarketView) =>
@@ -348,7 +383,7 @@ function openMatching(
       catalog.knownOfNative(venue, nativeMarketId(nativeId))?.actor ?? null,
   })
   const matcher = new Matcher({
-    ...{ clock, log, publisher, verdicts, matches, nowMs, table: storage.matches },
+    ...{ clock, log, publisher, verdicts, matches, nowMs, table: matchTable },
     port: matching ?? openMatchThread(),
     market: (number) => catalog.byNumber(number),
     markets: () => catalog.markets(null),

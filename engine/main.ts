@@ -8,12 +8,14 @@ import { resolve } from 'node:path'
 import { accountHandlers } from '../actors/accounts/admin.ts'
 import { matchHandlers } from '../actors/matches/admin.ts'
 import { walletHandlers } from '../actors/wallets/admin.ts'
+import type { Storage } from '../storage/contract/storage.ts'
 import { openLmdbStorage } from '../storage/lmdb/lmdb.ts'
 import { loadSecrets, readLocalKey, writeLocalKey } from '../storage/secrets.ts'
 import { AdminSocket } from './admin/socket.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, loadConfig, VARIABLES } from './config.ts'
 import { createEngine, type Engine } from './engine.ts'
+import type { Leader } from './leader.ts'
 import { openEncodingThread } from './matching/encoder/thread.ts'
 import type { MatchPort } from './matching/thread.ts'
 import { banner } from './process/banner.ts'
@@ -80,6 +82,32 @@ async function openLocalKey(config: Config, engine: Engine): Promise<string | nu
   return key
 }
 
+/** The engine's side of a cluster, once it leads; null in one process, and when the process is to end before. */
+async function openLeading(
+  config: Config,
+  parts: { storage: Storage; log: Log; metrics: Metrics; shutdown: Shutdown },
+): Promise<(Leader & { readonly face: Partial<Config> }) | null> {
+  if (config.role !== 'engine') return null
+  const { storage, log, metrics, shutdown } = parts
+  const { connectCluster, engineFace, openLeader } = await import('./leader.ts')
+  const cluster = await connectCluster(config, { clock: systemClock, log })
+  const ending = new AbortController()
+  shutdown.add(async () => ending.abort())
+  const leader = await openLeader({
+    ...{ storage, clock: systemClock, log, metrics, cluster, signal: ending.signal },
+    onDeposed: () => shutdown.begin(1),
+  })
+  if (leader === null) return null
+  shutdown.add(() => leader.stop())
+  return {
+    parts: leader.parts,
+    start: (engine) => leader.start(engine),
+    pause: () => leader.pause(),
+    stop: () => leader.stop(),
+    face: engineFace(config),
+  }
+}
+
 async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const clock = systemClock
   const startedAtMs = clock.monotonicMs()
@@ -89,6 +117,8 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
   const storage = await openLmdbStorage({ dataDir: config.dataDir, clock, log, metrics })
   const closeStorage = () => storage.close()
   shutdown.add(closeStorage)
+  if (shutdown.hasBegun) return
+  const leader = await openLeading(config, { storage, log, metrics, shutdown })
   if (shutdown.hasBegun) return
   const source = await openVenueSource(config, log, (reason) => {
     // A terminal's Ctrl-C reaches the simulator too.
@@ -100,7 +130,7 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
   shutdown.add(source.stop)
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   const engine = createEngine(
-    { ...config, ...secretsOf(config) },
+    { ...config, ...leader?.face, ...secretsOf(config) },
     {
       clock,
       random: systemRandom(),
@@ -111,10 +141,12 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
       venues: source.open,
       epoch: randomBytes(4).toString('hex'),
       version: String(version),
+      ...(leader === null ? {} : { cluster: leader.parts }),
     },
   )
   // Closes the storage as well; a second close is harmless.
   shutdown.add(() => engine.stop())
+  if (leader !== null) shutdown.add(() => leader.pause())
   const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
   admin.register(accountHandlers(engine.accounts.directory))
   admin.register(
@@ -127,6 +159,7 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
   const key = await openLocalKey(config, engine)
   if (shutdown.hasBegun) return
   await engine.start()
+  await leader?.start(engine)
   if (shutdown.hasBegun) return
   const counts = engine.catalog.counts()
   process.stdout.write(

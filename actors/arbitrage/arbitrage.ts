@@ -492,6 +492,11 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return this.#shown(Number(number))
   }
 
+  /** Every one that has been told, in no promised order. */
+  *open(): Iterable<Opportunity> {
+    for (const { now, reached } of this.#open.values()) if (reached !== null) yield now
+  }
+
   ofMarket(market: MarketNumber): readonly Opportunity[] {
     return [...(this.#byMarket.get(market) ?? NO_OPPORTUNITIES)].map((open) => this.#asOfNow(open))
   }

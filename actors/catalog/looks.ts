@@ -122,8 +122,8 @@ export abstract class CatalogLooks<Known extends OwnedMarket> implements Catalog
     this.knownMarkets.rekey(number, summary)
     this.#place(market)
     if (isReworded(before, summary)) this.#index.put(number, summary, this.eventTitle(summary))
-    if (!isRelisted(before, summary)) return
-    for (const watcher of this.#watchers) watcher.onListed(market)
+    for (const watcher of this.#watchers) watcher.onChanged?.(market)
+    if (isRelisted(before, summary)) this.tellListed(market)
   }
 
   /** Puts a market under its event and into the columns; forgets an event that its last market left. */

@@ -72,7 +72,7 @@ export interface Bucket {
   replace(key: string, value: Uint8Array, revision: number): Promise<number>
   remove(key: string): Promise<void>
   /**
-   * Calls `onEntry` with every record that is there, then `onWhole` once, then with every change, until stopped. After a lost
+   * Calls `onEntry` with every record that is there or was removed, then `onWhole` once, then with every change, until stopped. After a lost
    * connection it begins anew by itself: a record may come again.
    */
   watch(watcher: {

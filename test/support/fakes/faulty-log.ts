@@ -302,7 +302,7 @@ export class FaultyLog implements ClusterLog {
       },
       watch: async ({ onEntry, onWhole }) => {
         await this.#way()
-        for (const entry of rows.rows.values()) if (entry.value !== null) onEntry(entry)
+        for (const entry of rows.rows.values()) onEntry(entry)
         onWhole()
         const hear = (entry: BucketEntry) => {
           if (this.link === 'up') onEntry(entry)

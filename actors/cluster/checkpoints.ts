@@ -1,0 +1,215 @@
+// Gathers all that gateways serve hot into one object of the log, every ten seconds or whenever a gateway asks: in slices, so
+// that the loop stands still for none, and never so often that it takes more than a twentieth of the processor.
+// Not for: its form (engine/cluster/checkpoint.ts).
+
+import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
+import {
+  type CheckpointHeader,
+  checkpointObject,
+  encodeCheckpoint,
+  type ShardPlace,
+} from '../../engine/cluster/checkpoint.ts'
+import type { ClusterLog } from '../../engine/cluster/log.ts'
+import { bookLevelsMax } from '../../engine/limits.ts'
+import { MsgpackWriter } from '../../engine/msgpack-writer.ts'
+import { type Opportunity, reachOf } from '../../engine/opportunity.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Metrics } from '../../engine/process/metrics.ts'
+import type { CountedChannel, Publisher } from '../../engine/publisher.ts'
+import type { EventTable } from '../../storage/contract/storage.ts'
+import { type LogItem, writeItem } from '../../storage/records/log-items.ts'
+import type { MatchView } from '../matches/views.ts'
+import type { EngineView, MarketView } from '../views.ts'
+import { type Feeder, listedItem } from './feeder.ts'
+
+interface CheckpointParts {
+  readonly log: ClusterLog
+  readonly clock: Clock
+  readonly logger: Log
+  readonly metrics: Metrics
+  readonly term: number
+  readonly view: EngineView
+  readonly publisher: Publisher
+  readonly events: Pick<EventTable, 'all'>
+  readonly pairs: () => Iterable<MatchView>
+  readonly opportunities: () => Iterable<Opportunity>
+  readonly feeder: Feeder
+  readonly places: () => readonly ShardPlace[]
+}
+
+const EVERY_MS = 10_000
+/** Milliseconds of one slice. */
+const SLICE_MS = 2
+/** Rests so many times as long as it worked. */
+const REST_TIMES = 20
+const CHANNELS: readonly CountedChannel[] = [
+  'orderbook',
+  'trades',
+  'prices',
+  'whales',
+  'lifecycle',
+  'arbitrage',
+]
+
+export class Checkpoints {
+  readonly #parts: CheckpointParts
+  readonly #abort = new AbortController()
+  /** The one that is being made; the next one waits for it. */
+  #making: Promise<void> | null = null
+  #next: Promise<void> | null = null
+  #stopTimer: StopTimer = () => undefined
+  #restMs = EVERY_MS
+  #bytes = 0
+
+  constructor(parts: CheckpointParts) {
+    this.#parts = parts
+    const help = 'Bytes of the newest checkpoint.'
+    parts.metrics.gauge('cluster_checkpoint_bytes', help, () => this.#bytes)
+  }
+
+  /** Makes the first one; resolves when the log has it, or could not take it. */
+  async start(): Promise<void> {
+    await this.#try()
+    this.#plan()
+  }
+
+  stop(): void {
+    this.#abort.abort()
+    this.#stopTimer()
+  }
+
+  /** One that is begun after this call. Rejects with LogError when the log cannot take it. */
+  make(): Promise<void> {
+    if (this.#making === null) {
+      this.#making = this.#make().finally(() => {
+        this.#making = null
+      })
+      return this.#making
+    }
+    this.#next ??= this.#making
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = null
+        return this.make()
+      })
+    return this.#next
+  }
+
+  #plan(): void {
+    this.#stopTimer = this.#parts.clock.after(this.#restMs, () => {
+      void this.#try().then(() => {
+        if (!this.#abort.signal.aborted) this.#plan()
+      })
+    })
+  }
+
+  async #try(): Promise<void> {
+    try {
+      await this.make()
+    } catch (error) {
+      this.#parts.logger.warn({ err: error }, 'a checkpoint could not be written')
+    }
+  }
+
+  async #make(): Promise<void> {
+    const { log, feeder, publisher, view, clock, term } = this.#parts
+    const offsets = CHANNELS.map((channel) => [channel, publisher.offset(channel)] as const)
+    const [shards, version, takenAtMs] = [this.#parts.places(), feeder.version, clock.nowMs()]
+    const { blocks, count, workedMs } = await this.#gather()
+    if (this.#abort.signal.aborted) return
+    const header: CheckpointHeader = {
+      ...{ epoch: view.epoch, term, takenAtMs, shards, version, count },
+      offsets: Object.fromEntries(offsets),
+      runs: view.tradeLog.runs(),
+      recordsSinceMs: view.catalog.recordsSinceMs,
+      names: view.venues().map(({ venue, platform }) => ({ venue, platform })),
+    }
+    this.#restMs = Math.max(EVERY_MS, REST_TIMES * workedMs)
+    const bytes = encodeCheckpoint(header, blocks)
+    this.#bytes = bytes.length
+    await log.putObject(checkpointObject, bytes)
+  }
+
+  async #gather(): Promise<{ blocks: Uint8Array[]; count: number; workedMs: number }> {
+    const { clock } = this.#parts
+    const writer = new MsgpackWriter()
+    const blocks: Uint8Array[] = []
+    let [count, workedMs] = [0, 0]
+    let startedMs = clock.monotonicMs()
+    writer.begin()
+    for (const item of this.#items()) {
+      writeItem(writer, item)
+      count += 1
+      const spentMs = clock.monotonicMs() - startedMs
+      if (spentMs < SLICE_MS) continue
+      workedMs += spentMs
+      blocks.push(Uint8Array.from(writer.end()))
+      writer.begin()
+      await pause(clock, 1, this.#abort.signal)
+      if (this.#abort.signal.aborted) break
+      startedMs = clock.monotonicMs()
+    }
+    blocks.push(Uint8Array.from(writer.end()))
+    return { blocks, count, workedMs }
+  }
+
+  *#items(): Iterable<LogItem> {
+    const { view, events, publisher, feeder, pairs, opportunities } = this.#parts
+    for (const event of events.all()) yield { kind: 'event', version: feeder.version, event }
+    for (const market of [...view.catalog.markets(null)]) {
+      // Forgotten while this was made.
+      if (view.catalog.byNumber(market.ref.number) !== market) continue
+      yield listedItem(market, publisher, feeder.version)
+      yield { kind: 'state', state: stateOf(market, publisher) }
+    }
+    for (const { a, b, judged, matchedAtMs } of [...pairs()]) {
+      const match = { a: a.ref.number, b: b.ref.number, matchedAtMs, ...judged }
+      yield { kind: 'matched', match }
+    }
+    for (const opportunity of [...opportunities()]) yield this.#opened(opportunity)
+    for (const feed of view.venues()) yield { kind: 'feed', feed }
+  }
+
+  /** As a stream would have told it: with the newest stamp of its first market, which nobody counts on. */
+  #opened(opportunity: Opportunity): LogItem {
+    const { publisher, clock } = this.#parts
+    const [first] = opportunity.legs
+    if (first === undefined) throw new Error('an opportunity has legs')
+    const { market } = first
+    const atMs = opportunity.updatedAtMs
+    const reached = reachOf(opportunity, null, clock.nowMs())
+    const stamp = publisher.latest('arbitrage', market.number)
+    const times = { venueTimeMs: atMs, receivedAtMs: atMs }
+    const told = {
+      event: 'opened',
+      opportunity,
+      reason: null,
+      reached,
+      reachedBefore: null,
+    } as const
+    return {
+      kind: 'update',
+      update: { kind: 'arbitrage', market, ...stamp, ...times, ...told },
+      book: null,
+    }
+  }
+}
+
+function stateOf(market: MarketView, publisher: Publisher) {
+  const { number } = market.ref
+  const seq = (channel: CountedChannel) => publisher.latest(channel, number).seq
+  return {
+    market: number,
+    book: market.levels(bookLevelsMax),
+    price: market.price(),
+    volume24h: market.volume24h,
+    volumeTotal: market.volumeTotal,
+    seqs: {
+      trades: seq('trades'),
+      prices: seq('prices'),
+      whales: seq('whales'),
+      lifecycle: seq('lifecycle'),
+      arbitrage: seq('arbitrage'),
+    },
+  }
+}

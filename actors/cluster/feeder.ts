@@ -1,0 +1,153 @@
+// What the engine that leads writes into the log: every update as watchers see it, every row of the catalogue as it changes,
+// pairs as they are stored, and how each venue stands every second.
+// Not for: batches and acknowledgements (engine/cluster/writer.ts), checkpoints (checkpoints.ts). Upholds FEED1, FEED2.
+
+import { type ShardKind, type ShardName, shardOf } from '../../engine/cluster/log.ts'
+import type { ItemPlace } from '../../engine/cluster/writer.ts'
+import type { Update } from '../../engine/events.ts'
+import { bookLevelsMax } from '../../engine/limits.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
+import type { Publisher, Watcher } from '../../engine/publisher.ts'
+import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
+import type { EventSummary, MarketSummary } from '../../storage/contract/storage.ts'
+import type { LogItem } from '../../storage/records/log-items.ts'
+import type { CatalogView, CatalogWatcher, MarketView, VenueView } from '../views.ts'
+
+interface FeederParts {
+  readonly put: (shard: ShardName, item: LogItem, place: ItemPlace | null) => void
+  readonly publisher: Publisher
+  readonly catalog: Pick<CatalogView, 'byNumber' | 'event'>
+  readonly venues: () => readonly VenueView[]
+}
+
+/** Updates that are kept for minutes. */
+const BOOKS: ReadonlySet<Update['kind']> = new Set(['book', 'bookReplaced', 'bookLate', 'price'])
+const CHANNELS = {
+  book: 'orderbook',
+  trade: 'trades',
+  price: 'prices',
+  whale: 'whales',
+  lifecycle: 'lifecycle',
+  arbitrage: 'arbitrage',
+} as const
+
+export class Feeder implements Watcher, CatalogWatcher {
+  readonly name = 'log'
+  readonly #parts: FeederParts
+  /** The last row of each market; bounded by the markets. */
+  readonly #told = new Map<MarketNumber, MarketSummary>()
+  readonly #toldEvents = new WeakSet<EventSummary>()
+  /** Of the newest row. */
+  version = 0
+  /** Until then nothing is told: the first checkpoint has it all. */
+  isOpen = false
+
+  constructor(parts: FeederParts) {
+    this.#parts = parts
+  }
+
+  onUpdate(update: Update): void {
+    if (!this.isOpen) return
+    const item: LogItem = { kind: 'update', update, book: this.#bookOf(update) }
+    if (update.kind === 'status') return this.#put(shardOf(update.venue, 'trades', 0), item)
+    if (update.kind === 'gap') {
+      return this.#put(shardOf(update.venue, 'trades', update.market?.number ?? 0), item)
+    }
+    const kind: ShardKind = BOOKS.has(update.kind) ? 'books' : 'trades'
+    const { venue, number } = update.market
+    const isStamped = update.kind !== 'bookReplaced' && update.kind !== 'bookLate'
+    const place = isStamped ? { channel: CHANNELS[update.kind], offset: update.offset } : null
+    this.#put(shardOf(venue, kind, number), item, place)
+  }
+
+  /** The update says that the book is another one; its levels are the market's. */
+  #bookOf(update: Update) {
+    if (update.kind !== 'bookReplaced') return null
+    return this.#parts.catalog.byNumber(update.market.number)?.levels(bookLevelsMax) ?? null
+  }
+
+  onListed(market: MarketView): void {
+    this.onChanged(market)
+  }
+
+  onChanged(market: MarketView): void {
+    const { ref, summary } = market
+    if (!this.isOpen || this.#told.get(ref.number) === summary) return
+    this.#told.set(ref.number, summary)
+    this.#tellEventOf(market)
+    this.version += 1
+    this.#toBoth(ref, listedItem(market, this.#parts.publisher, this.version))
+  }
+
+  /** An event is read before its first market is known: it is told with that. */
+  #tellEventOf({ ref, summary }: MarketView): void {
+    if (summary.event === null) return
+    const event = this.#parts.catalog.event(ref.venue, summary.event)
+    if (event === null || this.#toldEvents.has(event)) return
+    this.#toldEvents.add(event)
+    this.version += 1
+    this.#toBoth(ref, { kind: 'event', version: this.version, event })
+  }
+
+  onForgotten({ ref }: MarketView): void {
+    this.#told.delete(ref.number)
+    if (!this.isOpen) return
+    this.version += 1
+    this.#toBoth(ref, { kind: 'forgotten', version: this.version, market: ref.number })
+  }
+
+  onEvent(markets: readonly MarketView[]): void {
+    const [first] = markets
+    if (this.isOpen && first !== undefined) this.#tellEventOf(first)
+  }
+
+  /** The table of pairs, whose changes are told. */
+  tap(table: MatchTable): MatchTable {
+    return {
+      all: () => table.all(),
+      put: (match: StoredMatch) => {
+        table.put(match)
+        this.#toFirst(match.a, { kind: 'matched', match })
+      },
+      remove: (market: MarketNumber) => {
+        table.remove(market)
+        this.#toFirst(market, { kind: 'unmatched', market })
+      },
+    }
+  }
+
+  /** How the venues stand; called every second, so that whoever hears nothing knows that nobody speaks. */
+  beat(): void {
+    for (const feed of this.#parts.venues()) {
+      this.#put(shardOf(feed.venue, 'trades', 0), { kind: 'feed', feed })
+    }
+  }
+
+  /** A pair whose market has been forgotten ends with it. */
+  #toFirst(market: MarketNumber, item: LogItem): void {
+    const venue = this.#parts.catalog.byNumber(market)?.ref.venue
+    if (this.isOpen && venue !== undefined) this.#put(shardOf(venue, 'trades', market), item)
+  }
+
+  #toBoth({ venue, number }: MarketRef, item: LogItem): void {
+    this.#put(shardOf(venue, 'books', number), item)
+    this.#put(shardOf(venue, 'trades', number), item)
+  }
+
+  #put(shard: ShardName, item: LogItem, place: ItemPlace | null = null): void {
+    this.#parts.put(shard, item, place)
+  }
+}
+
+/** The row of a market as it stands now. */
+export function listedItem(market: MarketView, publisher: Publisher, version: number): LogItem {
+  const { number } = market.ref
+  const quoted = {
+    price: market.price(),
+    volume24h: market.volume24h,
+    volumeTotal: market.volumeTotal,
+    tradesSeq: publisher.latest('trades', number).seq,
+    pricesSeq: publisher.latest('prices', number).seq,
+  }
+  return { kind: 'listed', version, market: number, quoted, summary: market.summary }
+}

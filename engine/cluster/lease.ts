@@ -1,0 +1,152 @@
+// Which engine leads: one record in a bucket, taken and renewed by compare-and-set, with a term that rises with each leader.
+// While the log cannot be reached nobody can take it, and its holder goes on; a holder that finds it taken has been deposed.
+// Not for: what a leader writes (writer.ts). Upholds LEASE1 to LEASE3.
+
+import { Packr } from 'msgpackr'
+import { type Clock, pause, type StopTimer } from '../clock.ts'
+import { isRecord } from '../json-record.ts'
+import type { Log } from '../process/log.ts'
+import { isCount } from './batch.ts'
+import { type Bucket, type BucketEntry, LogError } from './log.ts'
+
+/** How often it is renewed. */
+export const leaseRenewMs = 1_000
+/** How long an unchanged one must be watched before another may take it. */
+export const leaseLostMs = 5_000
+const KEY = 'leader'
+
+export interface LeaseHolder {
+  /** Of the engine's process. */
+  readonly holder: string
+  readonly term: number
+}
+
+const packr = new Packr({ useRecords: false, variableMapSize: true })
+
+/** Null for a record that cannot be read: nobody holds it. */
+export function readLease(entry: BucketEntry | null): LeaseHolder | null {
+  if (entry === null || entry.value === null) return null
+  try {
+    const value: unknown = packr.unpack(entry.value)
+    if (!isRecord(value) || typeof value.holder !== 'string' || !isCount(value.term)) return null
+    return { holder: value.holder, term: value.term }
+  } catch {
+    return null
+  }
+}
+
+interface LeaseParts {
+  readonly bucket: Bucket
+  /** Named by nobody else. */
+  readonly holder: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Waits until the lease is free, or its holder has not renewed it for so long; resolves with null when aborted. */
+export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise<Lease | null> {
+  const { bucket, holder, clock, log } = parts
+  let [seen, seenMs, term] = [-1, 0, 0]
+  while (!signal.aborted) {
+    try {
+      const entry = await bucket.get(KEY)
+      const held = readLease(entry)
+      const revision = entry?.revision ?? 0
+      const nowMs = clock.monotonicMs()
+      if (seen !== revision) {
+        ;[seen, seenMs] = [revision, nowMs]
+        term = held?.term ?? term
+      }
+      if (entry === null || held?.holder === '' || nowMs - seenMs >= leaseLostMs) {
+        const next = term + 1
+        const taken = await bucket.replace(KEY, packr.pack({ holder, term: next }), revision)
+        log.info({ term: next }, 'this engine leads')
+        return new Lease(parts, { term: next, revision: taken })
+      }
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error
+    }
+    await pause(clock, leaseRenewMs / 2, signal)
+  }
+  return null
+}
+
+/** A lease that was taken; call `keep` at once. */
+export class Lease {
+  readonly term: number
+  readonly #parts: LeaseParts
+  #revision: number
+  #stopTimer: StopTimer = () => undefined
+  #isBusy = false
+  #isOver = false
+
+  constructor(parts: LeaseParts, taken: { readonly term: number; readonly revision: number }) {
+    this.#parts = parts
+    this.term = taken.term
+    this.#revision = taken.revision
+  }
+
+  /** Renews it every second; calls back once when another engine has it. */
+  keep(onDeposed: () => void): void {
+    this.#stopTimer = this.#parts.clock.every(leaseRenewMs, () => void this.#renew(onDeposed))
+  }
+
+  /** Whether it is held at this moment, as the bucket says; rejects with LogError `down`. */
+  async isHeld(): Promise<boolean> {
+    const entry = await this.#parts.bucket.get(KEY)
+    const held = readLease(entry)
+    return !this.#isOver && held?.holder === this.#parts.holder && held.term === this.term
+  }
+
+  /** Gives it up, so that the next one need not wait. */
+  async release(): Promise<void> {
+    this.#isOver = true
+    this.#stopTimer()
+    try {
+      if (!(await this.#isOurs())) return
+      // With the term, which must go on rising, and no holder who renews it.
+      const { bucket } = this.#parts
+      await bucket.replace(KEY, packr.pack({ holder: '', term: this.term }), this.#revision)
+    } catch {
+      // It is free after some seconds without being renewed.
+    }
+  }
+
+  async #renew(onDeposed: () => void): Promise<void> {
+    if (this.#isBusy || this.#isOver) return
+    this.#isBusy = true
+    const { bucket, holder } = this.#parts
+    try {
+      const value = packr.pack({ holder, term: this.term })
+      this.#revision = await bucket.replace(KEY, value, this.#revision)
+    } catch (error) {
+      if (error instanceof LogError && error.reason === 'changed')
+        await this.#checkChanged(onDeposed)
+    } finally {
+      this.#isBusy = false
+    }
+  }
+
+  /** An unheard renewal of ours changed it, or another engine did. */
+  async #checkChanged(onDeposed: () => void): Promise<void> {
+    try {
+      if ((await this.#isOurs()) || this.#isOver) return
+    } catch {
+      return
+    }
+    this.#isOver = true
+    this.#stopTimer()
+    onDeposed()
+  }
+
+  async #isOurs(): Promise<boolean> {
+    const entry = await this.#parts.bucket.get(KEY)
+    const held = readLease(entry)
+    // A log that has forgotten the record is no other leader: ours is put there again.
+    if (entry === null) this.#revision = 0
+    if (entry === null) return true
+    if (held?.holder !== this.#parts.holder || held.term !== this.term) return false
+    this.#revision = entry.revision
+    return true
+  }
+}

@@ -1,0 +1,350 @@
+// Writes the log of the engine that leads: what is put within a turn of the loop becomes one batch a shard, acknowledgements
+// are awaited in a window, and what is not acknowledged is sent again. A writer that another one overtook writes nothing more.
+// Beyond the window's bytes a shard's waiting batches are given up: their numbers are left out, and the next batch says so.
+// Not for: what items say (actors/cluster/feeder.ts), who leads (lease.ts). Upholds WRITER1 to WRITER5.
+
+import { type Clock, pause } from '../clock.ts'
+import { MsgpackWriter } from '../msgpack-writer.ts'
+import type { Log } from '../process/log.ts'
+import type { Count, Metrics } from '../process/metrics.ts'
+import { encodeBatch } from './batch.ts'
+import type { ShardPlace } from './checkpoint.ts'
+import { batchBytesMax, type ClusterLog, type ShardName } from './log.ts'
+
+/** Bytes of batches that are not acknowledged, over all shards. */
+export const windowBytesMax = 64 * 1_024 * 1_024
+/** Room for a batch's header. */
+const HEADER_BYTES_MAX = 1_024
+const AGAIN_MS = 250
+
+/** The place of an item in a channel's stream. */
+export interface ItemPlace {
+  readonly channel: string
+  readonly offset: number
+}
+
+interface WriterParts<Item> {
+  readonly log: ClusterLog
+  readonly epoch: string
+  readonly term: number
+  readonly clock: Clock
+  readonly logger: Log
+  readonly metrics: Metrics
+  readonly encode: (to: MsgpackWriter, item: Item) => void
+  /** The item that says which batches are missing. */
+  readonly missing: (fromBatch: number) => Item
+  /** Whether this engine still leads; rejects while that cannot be known. */
+  readonly isLeading: () => Promise<boolean>
+  /** Called once when it does not. */
+  readonly onDeposed: () => void
+  /** Bytes; {@link windowBytesMax} unless given. */
+  readonly windowBytes?: number
+}
+
+export class LogWriter<Item> {
+  readonly #parts: WriterParts<Item>
+  readonly #shards = new Map<ShardName, ShardWriter<Item>>()
+  readonly #dirty = new Set<ShardWriter<Item>>()
+  readonly #batches: Count
+  readonly #bytes: Count
+  readonly #given: Count
+  readonly #refused: Count
+  #isPlanned = false
+  #isOver = false
+  #held = 0
+
+  constructor(parts: WriterParts<Item>) {
+    this.#parts = parts
+    const { metrics } = parts
+    this.#batches = metrics.count('cluster_batches_total', 'Batches written to the log.')
+    this.#bytes = metrics.count('cluster_batch_bytes_total', 'Bytes of batches written to the log.')
+    this.#given = metrics.count(
+      'cluster_lost_batches_total',
+      'Batches given up and announced as missing.',
+    )
+    this.#refused = metrics.count(
+      'cluster_large_items_total',
+      'Items too large for a batch, left out.',
+    )
+    const unacked = 'Bytes of batches that the log has not acknowledged.'
+    metrics.gauge('cluster_unacked_bytes', unacked, () => this.#held)
+  }
+
+  /** Puts an item behind those of its shard; it is sent at the end of this turn. */
+  put(name: ShardName, item: Item, place: ItemPlace | null = null): void {
+    if (this.#isOver) return
+    const shard = this.shard(name)
+    shard.put(item, place)
+    this.#dirty.add(shard)
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    this.#parts.clock.soon(() => this.flush())
+  }
+
+  /** Asks where these shards stand, so that checkpoints name what is there before this run's first batch. */
+  async open(names: readonly ShardName[]): Promise<void> {
+    await Promise.all(names.map((name) => this.shard(name).open()))
+  }
+
+  /** Sends what was put. */
+  flush(): void {
+    this.#isPlanned = false
+    for (const shard of this.#dirty) shard.flush()
+    this.#dirty.clear()
+  }
+
+  /** How far every shard is acknowledged. */
+  places(): readonly ShardPlace[] {
+    return [...this.#shards.values()].map((shard) => shard.place)
+  }
+
+  /** Resolves when nothing waits for an acknowledgement, or after a time. */
+  async drain(ms: number): Promise<void> {
+    this.flush()
+    const { clock } = this.#parts
+    const endsAtMs = clock.monotonicMs() + ms
+    while (this.#held > 0 && !this.#isOver && clock.monotonicMs() < endsAtMs) await pause(clock, 10)
+  }
+
+  /** Nothing is written from now on. */
+  stop(): void {
+    this.#isOver = true
+  }
+
+  shard(name: ShardName): ShardWriter<Item> {
+    let shard = this.#shards.get(name)
+    if (shard !== undefined) return shard
+    shard = new ShardWriter(name, this.#parts, {
+      isOver: () => this.#isOver,
+      onHeld: (bytes) => {
+        this.#held += bytes
+        if (bytes <= 0) return
+        this.#batches.inc()
+        this.#bytes.inc(bytes)
+        if (this.#held > (this.#parts.windowBytes ?? windowBytesMax)) this.#giveUp()
+      },
+      onRefused: () => this.#refused.inc(),
+      onDeposed: () => {
+        if (this.#isOver) return
+        this.#isOver = true
+        this.#parts.onDeposed()
+      },
+    })
+    this.#shards.set(name, shard)
+    return shard
+  }
+
+  /** The shard that holds most gives up what waits. */
+  #giveUp(): void {
+    let most: ShardWriter<Item> | null = null
+    for (const shard of this.#shards.values()) {
+      if (most === null || shard.heldBytes > most.heldBytes) most = shard
+    }
+    if (most === null) return
+    const count = most.giveUp()
+    this.#given.inc(count)
+    const line =
+      'the log takes too little: batches are given up, and gateways read these markets anew'
+    this.#parts.logger.error({ shard: most.name, batches: count }, line)
+  }
+}
+
+interface Waiting {
+  readonly batch: number
+  readonly bytes: Uint8Array
+}
+
+interface ShardHooks {
+  readonly isOver: () => boolean
+  /** More bytes wait for an acknowledgement, or less. */
+  readonly onHeld: (bytes: number) => void
+  readonly onRefused: () => void
+  readonly onDeposed: () => void
+}
+
+class ShardWriter<Item> {
+  readonly name: ShardName
+  readonly #parts: WriterParts<Item>
+  readonly #hooks: ShardHooks
+  readonly #items = new MsgpackWriter()
+  readonly #ranges = new Map<string, { first: number; last: number }>()
+  #count = 0
+  #batch = 0
+  /** Sent or not, in order. */
+  readonly #waiting = new Map<number, Waiting>()
+  #missingFrom: number | null = null
+  /** The sequence that the next batch comes behind; null: the log has to be asked. */
+  #after: number | null = null
+  #underWay = 0
+  #isRecovering = false
+  #acknowledged: { sequence: number; batch: number } = { sequence: 0, batch: 0 }
+  heldBytes = 0
+
+  constructor(name: ShardName, parts: WriterParts<Item>, hooks: ShardHooks) {
+    this.name = name
+    this.#parts = parts
+    this.#hooks = hooks
+    this.#items.begin()
+  }
+
+  /** Before anything is put. Rejects with LogError. */
+  async open(): Promise<void> {
+    this.#after = await this.#parts.log.head(this.name)
+    this.#acknowledged = { sequence: this.#after, batch: 0 }
+  }
+
+  get place(): ShardPlace {
+    return { shard: this.name, ...this.#acknowledged }
+  }
+
+  put(item: Item, place: ItemPlace | null): void {
+    if (this.#missingFrom !== null && this.#count === 0) this.#tellMissing(this.#missingFrom)
+    const before = this.#items.length
+    this.#parts.encode(this.#items, item)
+    const added = this.#items.length - before
+    if (this.#items.length > batchBytesMax - HEADER_BYTES_MAX) {
+      const late = Uint8Array.from(this.#items.end().subarray(before))
+      this.#close(before)
+      if (added > batchBytesMax - HEADER_BYTES_MAX) {
+        // Nobody can read its market right from here on: the number of the next batch says that one is missing.
+        this.#hooks.onRefused()
+        this.#missingFrom ??= this.#batch + 1
+        this.#batch += 1
+        return
+      }
+      this.#items.bytes(late)
+    }
+    this.#count += 1
+    if (place !== null) this.#note(place)
+  }
+
+  #tellMissing(fromBatch: number): void {
+    this.#missingFrom = null
+    this.#parts.encode(this.#items, this.#parts.missing(fromBatch))
+    this.#count += 1
+  }
+
+  #note({ channel, offset }: ItemPlace): void {
+    const range = this.#ranges.get(channel)
+    if (range === undefined) this.#ranges.set(channel, { first: offset, last: offset })
+    else range.last = offset
+  }
+
+  flush(): void {
+    if (this.#count > 0) this.#close(this.#items.length)
+  }
+
+  /** Makes a batch of the first bytes that were encoded, and begins the next one. */
+  #close(length: number): void {
+    const items = this.#items.end().subarray(0, length)
+    if (this.#count > 0) {
+      this.#batch += 1
+      const offsets = [...this.#ranges].map(([channel, range]) => ({ channel, ...range }))
+      const { epoch, term } = this.#parts
+      const header = { epoch, term, batch: this.#batch, offsets, count: this.#count }
+      this.#hold({ batch: this.#batch, bytes: encodeBatch(header, items) })
+    }
+    this.#items.begin()
+    this.#ranges.clear()
+    this.#count = 0
+  }
+
+  #hold(waiting: Waiting): void {
+    this.#waiting.set(waiting.batch, waiting)
+    this.heldBytes += waiting.bytes.length
+    if (this.#after === null || this.#isRecovering) void this.#recover()
+    else this.#send(waiting)
+    this.#hooks.onHeld(waiting.bytes.length)
+  }
+
+  #send(waiting: Waiting): void {
+    const { after, done } = this.#sent(waiting)
+    done.then(
+      (sequence) => {
+        this.#underWay -= 1
+        this.#onAcknowledged(waiting.batch, sequence)
+        // The log has it, but not where it was thought to be.
+        if (sequence !== after + 1) void this.#recover()
+      },
+      () => {
+        this.#underWay -= 1
+        void this.#recover()
+      },
+    )
+  }
+
+  #sent({ batch, bytes }: Waiting): { readonly after: number; readonly done: Promise<number> } {
+    const { log, epoch } = this.#parts
+    const after = this.#after ?? 0
+    this.#after = after + 1
+    this.#underWay += 1
+    return {
+      after,
+      done: log.publish(this.name, { bytes, id: `${epoch}:${this.name}:${batch}`, after }),
+    }
+  }
+
+  #onAcknowledged(batch: number, sequence: number): void {
+    const waiting = this.#waiting.get(batch)
+    if (waiting !== undefined) {
+      this.#waiting.delete(batch)
+      this.heldBytes -= waiting.bytes.length
+      this.#hooks.onHeld(-waiting.bytes.length)
+    }
+    if (batch > this.#acknowledged.batch) this.#acknowledged = { sequence, batch }
+  }
+
+  /** Gives up what waits; returns how many batches. */
+  giveUp(): number {
+    const count = this.#waiting.size
+    const [first] = this.#waiting.keys()
+    if (first !== undefined) this.#missingFrom ??= first
+    this.#waiting.clear()
+    this.#hooks.onHeld(-this.heldBytes)
+    this.heldBytes = 0
+    return count
+  }
+
+  /** Asks the log where it stands and sends what waits one by one, until nothing does; then all goes on as before. */
+  async #recover(): Promise<void> {
+    if (this.#isRecovering || this.#hooks.isOver()) return
+    this.#isRecovering = true
+    const { log, clock } = this.#parts
+    while (!this.#hooks.isOver()) {
+      // Behind what is under way, so that nothing of it comes in between.
+      if (this.#underWay > 0 || log.link === 'down') {
+        await pause(clock, AGAIN_MS)
+        continue
+      }
+      try {
+        // First the head, then the lease: whoever leads from then on writes behind this head, and fences what follows.
+        this.#after = await log.head(this.name)
+        if (!(await this.#parts.isLeading())) {
+          this.#hooks.onDeposed()
+          break
+        }
+        await this.#sendAgain()
+        if (this.#waiting.size === 0) break
+      } catch {
+        await pause(clock, AGAIN_MS)
+      }
+    }
+    this.#isRecovering = false
+  }
+
+  async #sendAgain(): Promise<void> {
+    for (const waiting of [...this.#waiting.values()]) {
+      if (this.#hooks.isOver()) return
+      // Given up meanwhile.
+      if (!this.#waiting.has(waiting.batch)) continue
+      const { after, done } = this.#sent(waiting)
+      try {
+        const sequence = await done
+        this.#onAcknowledged(waiting.batch, sequence)
+        this.#after = Math.max(after, sequence)
+      } finally {
+        this.#underWay -= 1
+      }
+    }
+  }
+}

@@ -1,0 +1,207 @@
+// The engine's side of a cluster (`ROLE=engine`): connects the log, stands by until the lease is free, and while it leads
+// writes the log, makes checkpoints and answers gateways. One of the wiring files. Loaded only in that role.
+
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { Checkpoints } from '../actors/cluster/checkpoints.ts'
+import { Feeder } from '../actors/cluster/feeder.ts'
+import { ClusterAccounts } from '../storage/cluster-accounts.ts'
+import type { Storage } from '../storage/contract/storage.ts'
+import { type LogItem, writeItem } from '../storage/records/log-items.ts'
+import { type Clock, pause, type StopTimer } from './clock.ts'
+import { encodeRevocation, type Revocation } from './cluster/asked.ts'
+import { type Lease, takeLease } from './cluster/lease.ts'
+import { type ClusterLog, type ShardName, type StopReading, shardsOf } from './cluster/log.ts'
+import { Loopback } from './cluster/loopback.ts'
+import { LogWriter } from './cluster/writer.ts'
+import type { Config } from './config.ts'
+import type { ClusterParts, Engine } from './engine.ts'
+import type { Log } from './process/log.ts'
+import type { Metrics } from './process/metrics.ts'
+
+interface LeaderParts {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  /** The log; from here on the leader's to close. */
+  readonly cluster: ClusterLog
+  /** Ends the waiting of a standby. */
+  readonly signal: AbortSignal
+  /** Another engine leads: the process must end. Called once. */
+  readonly onDeposed: () => void
+}
+
+export interface Leader {
+  /** For createEngine. */
+  readonly parts: ClusterParts
+  /** Once the engine serves its face on loopback. Resolves when the first checkpoint is written. */
+  start(engine: Engine): Promise<void>
+  /** Before the engine stops. */
+  pause(): Promise<void>
+  /** After it has stopped: what waits is sent, the lease is given up. */
+  stop(): Promise<void>
+}
+
+/** Only the gateways' requests come to the engine's face, through this process. */
+export function engineFace(config: Config) {
+  return {
+    host: '127.0.0.1',
+    trustedProxies: [...config.trustedProxies, '127.0.0.1'],
+    opensLocalAccount: false,
+  }
+}
+
+const BEAT_MS = 1_000
+const DRAIN_MS_MAX = 3_000
+
+/** Connects to NATS as the configuration says. */
+export async function connectCluster(
+  { nats, role }: Config,
+  parts: { readonly clock: Clock; readonly log: Log },
+): Promise<ClusterLog> {
+  const { openNats } = await import('./cluster/nats.ts')
+  return openNats({ ...nats, ...parts, name: `twinbook ${role} ${hostname()} ${process.pid}` })
+}
+
+/** Follows the accounts until the lease is free; resolves with null when the process is to end before. */
+export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
+  const { storage, clock, log, cluster, signal } = parts
+  const accounts = await cluster.bucket('accounts')
+  const onFailed = (error: unknown) =>
+    log.error({ err: error }, 'an account could not be taken over')
+  const following = await ClusterAccounts.follow(storage.accounts, accounts, onFailed)
+  log.info('standing by for the lease')
+  const bucket = await cluster.bucket('lease')
+  const holder = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`
+  const lease = await takeLease({ bucket, holder, clock, log }, signal)
+  await following.stop()
+  if (lease === null) return null
+  const shared = new ClusterAccounts(storage.accounts, accounts)
+  const count = await shared.share()
+  if (count > 0) log.info({ records: count }, 'accounts of this engine are shared with the cluster')
+  return new Leading(parts, lease, shared)
+}
+
+class Leading implements Leader {
+  readonly parts: ClusterParts
+  readonly #parts: LeaderParts
+  readonly #lease: Lease
+  #writer: LogWriter<LogItem> | null = null
+  #feeder: Feeder | null = null
+  #checkpoints: Checkpoints | null = null
+  #loopback: Loopback | null = null
+  readonly #answers: StopReading[] = []
+  #stopTimer: StopTimer = () => undefined
+  #isDeposed = false
+
+  constructor(parts: LeaderParts, lease: Lease, accounts: ClusterAccounts) {
+    this.#parts = parts
+    this.#lease = lease
+    lease.keep(() => this.#onDeposed())
+    this.parts = {
+      accounts,
+      feeder: (owners) => {
+        const { cluster, clock, log, metrics } = parts
+        const writer = new LogWriter<LogItem>({
+          log: cluster,
+          epoch: owners.publisher.epoch,
+          term: lease.term,
+          clock,
+          logger: log,
+          metrics,
+          encode: writeItem,
+          missing: (fromBatch) => ({ kind: 'missing', fromBatch }),
+          isLeading: () => lease.isHeld(),
+          onDeposed: () => this.#onDeposed(),
+        })
+        this.#writer = writer
+        this.#feeder = new Feeder({
+          ...owners,
+          put: (shard, item, place) => writer.put(shard, item, place),
+        })
+        return this.#feeder
+      },
+    }
+  }
+
+  async start(engine: Engine): Promise<void> {
+    const { cluster, clock, log, metrics, storage } = this.#parts
+    const [feeder, writer] = [this.#feeder, this.#writer]
+    if (feeder === null || writer === null)
+      throw new Error('the engine was made without its leader')
+    await this.#openShards(writer, shardsOf(engine.catalog.names.keys))
+    feeder.isOpen = true
+    feeder.beat()
+    writer.flush()
+    this.#stopTimer = clock.every(BEAT_MS, () => feeder.beat())
+    const { view, publisher } = engine
+    const checkpoints = new Checkpoints({
+      ...{ log: cluster, clock, logger: log, metrics, term: this.#lease.term, view, publisher },
+      events: storage.events,
+      pairs: () => engine.matches.all(),
+      opportunities: () => engine.arbitrage.open(),
+      feeder,
+      places: () => writer.places(),
+    })
+    this.#checkpoints = checkpoints
+    const loopback = new Loopback(engine.port)
+    this.#loopback = loopback
+    this.#tellRevocations(engine)
+    this.#answers.push(
+      cluster.answer('http', (body) => loopback.answer(body)),
+      cluster.answer('checkpoint', async () => {
+        await checkpoints.make()
+        return new Uint8Array()
+      }),
+    )
+    await checkpoints.start()
+  }
+
+  /** As often as it takes: without the log the engine goes on alone. */
+  async #openShards(writer: LogWriter<LogItem>, shards: readonly ShardName[]): Promise<void> {
+    const { clock, signal, log } = this.#parts
+    while (!signal.aborted) {
+      try {
+        return await writer.open(shards)
+      } catch (error) {
+        log.warn({ err: error }, 'the log is not ready')
+        await pause(clock, BEAT_MS, signal)
+      }
+    }
+  }
+
+  async pause(): Promise<void> {
+    this.#checkpoints?.stop()
+    this.#stopTimer()
+    for (const answering of this.#answers) await answering.stop()
+  }
+
+  async stop(): Promise<void> {
+    this.#loopback?.close()
+    if (!this.#isDeposed) await this.#writer?.drain(DRAIN_MS_MAX)
+    this.#writer?.stop()
+    await this.#lease.release()
+    await this.#parts.cluster.close()
+  }
+
+  /** What ends is told at once, besides the bucket. */
+  #tellRevocations({ accounts }: Engine): void {
+    const tell = (of: Revocation['of'], id: string) =>
+      this.#parts.cluster.tell('revoked', encodeRevocation({ of, id }))
+    accounts.watch({
+      onRevoked: (key) => tell('key', key),
+      onTokenEnded: (id) => tell('token', id),
+      onTokensEnded: (account) => tell('tokens', account),
+      onAccountGone: (account) => tell('account', account),
+    })
+  }
+
+  #onDeposed(): void {
+    if (this.#isDeposed) return
+    this.#isDeposed = true
+    this.#writer?.stop()
+    this.#parts.log.fatal({ term: this.#lease.term }, 'another engine leads: this one ends')
+    this.#parts.onDeposed()
+  }
+}

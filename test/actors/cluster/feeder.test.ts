@@ -1,0 +1,139 @@
+// What the engine that leads writes into which shard.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Feeder } from '../../../actors/cluster/feeder.ts'
+import type { MarketView } from '../../../actors/views.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { Publisher } from '../../../engine/publisher.ts'
+import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { LogItem } from '../../../storage/records/log-items.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { bid, level, listing, marketRef, NOON } from '../../support/worlds/builders.ts'
+import { eventListing, eventSummary } from '../../support/worlds/stored.ts'
+
+const times = { venueTimeMs: NOON, receivedAtMs: timeMs(NOON + 1) }
+
+function rig() {
+  const publisher = new Publisher({ epoch: 'run', log: silentLog, metrics: new Metrics() })
+  const market = fakeMarket()
+  const told: { shard: string; item: LogItem; offset: number | null }[] = []
+  const event = eventSummary(eventListing('one'))
+  const feeder = new Feeder({
+    publisher,
+    catalog: {
+      byNumber: (number) => (number === market.ref.number ? market : null),
+      event: () => event,
+    },
+    venues: () => [],
+    put: (shard, item, place) => told.push({ shard, item, offset: place?.offset ?? null }),
+  })
+  publisher.watch(feeder)
+  return { publisher, market, feeder, told, event }
+}
+
+function fakeMarket(): MarketView {
+  const listed = listing('one')
+  const [ref, { description, native, ...summary }] = [marketRef('one', 7), listed]
+  const price = {
+    price: priceMicros(500_000),
+    source: 'none',
+    bid: null,
+    ask: null,
+    observedAtMs: NOON,
+  } as const
+  const counts = { offset: 1, seq: 1 }
+  const levels = {
+    bids: [level(0.4, 3)],
+    asks: [],
+    isStale: false,
+    venueTimeMs: NOON,
+    receivedAtMs: NOON,
+    ...counts,
+  }
+  return {
+    ...{ ref, summary, volume24h: usdMicros(1), volumeTotal: null, version: 1, tradesVersion: 1 },
+    ...{ isBehind: false, price: () => price, priceAt: () => null },
+    ...{ book: () => ({ ...levels, checksum: 0 }), levels: () => levels, seq: () => 1 },
+    ...{ trades: () => [], snapshots: () => [], bars: () => [] },
+    ...{ oldestTradeMs: () => null, oldestSnapshotMs: () => null },
+    details: () => ({ description, native }),
+  }
+}
+
+const kindOf = (item: LogItem) => (item.kind === 'update' ? item.update.kind : item.kind)
+
+test('[FEED1] an update goes into the shard of its market and kind with its place, a whole new book with its levels, a row into both shards of its venue and no row twice', () => {
+  const { publisher, market, feeder, told } = rig()
+  const { ref, summary } = market
+  feeder.isOpen = true
+  feeder.onListed(market)
+  feeder.onChanged(market)
+  const stamped = { market: ref, ...times }
+  const book = { kind: 'book', changes: [bid(0.4, 1)], checksum: null, ...stamped } as const
+  publisher.publish({ ...book, ...publisher.stamp('orderbook', ref.number) })
+  const replaced = { kind: 'bookReplaced', reason: 'first', ...stamped } as const
+  publisher.publish({ ...replaced, ...publisher.latest('orderbook', ref.number) })
+  const life = {
+    kind: 'lifecycle',
+    event: 'opened',
+    facts: summary,
+    twin: null,
+    ...stamped,
+  } as const
+  publisher.publish({ ...life, ...publisher.stamp('lifecycle', ref.number) })
+  const gap = { kind: 'gap', channel: 'trades', market: null, venue: ref.venue } as const
+  const range = { platform: ref.platform, fromMs: NOON, toMs: NOON, count: null }
+  publisher.publish({ ...gap, ...range })
+  feeder.onForgotten(market)
+  const [books, trades] = [`${ref.venue}.books.0`, `${ref.venue}.trades.0`]
+  assert.deepEqual(
+    told.map(({ shard, item, offset }) => [shard, kindOf(item), offset]),
+    [
+      ...(summary.event === null
+        ? []
+        : [
+            [books, 'event', null],
+            [trades, 'event', null],
+          ]),
+      [books, 'listed', null],
+      [trades, 'listed', null],
+      [books, 'book', 1],
+      [books, 'bookReplaced', null],
+      [trades, 'lifecycle', 1],
+      [trades, 'gap', null],
+      [books, 'forgotten', null],
+      [trades, 'forgotten', null],
+    ],
+  )
+  const whole = told.find(({ item }) => kindOf(item) === 'bookReplaced')?.item
+  assert.ok(whole?.kind === 'update')
+  assert.deepEqual(whole.book?.bids, market.book().bids)
+})
+
+test('[FEED2] a pair is told when it is stored and when it ends, and until it is opened a feeder tells nothing', () => {
+  const { market, feeder, told } = rig()
+  const { matches } = openMemoryStorage()
+  const table = feeder.tap(matches)
+  const match = {
+    ...{ a: market.ref.number, b: 77, matchedAtMs: NOON, score: 90, relation: 'identical' },
+    ...{ inverted: false, outcomeMap: null, vetoes: [], reasons: [], explanation: '' },
+  }
+  table.put(match)
+  feeder.onListed(market)
+  feeder.onForgotten(market)
+  assert.deepEqual(told, [])
+  assert.deepEqual([...table.all()], [match], 'the table has it all the same')
+  feeder.isOpen = true
+  table.put(match)
+  table.remove(match.a)
+  assert.deepEqual(
+    told.map(({ item }) => item),
+    [
+      { kind: 'matched', match },
+      { kind: 'unmatched', market: match.a },
+    ],
+  )
+  assert.deepEqual([...table.all()], [])
+})

@@ -1,0 +1,95 @@
+// Which engine leads, on a log with and without faults.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Lease, takeLease } from '../../../engine/cluster/lease.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import type { FaultyLog } from '../../support/fakes/faulty-log.ts'
+import { FaultyLogServer } from '../../support/fakes/faulty-log.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+
+class Rig {
+  readonly clock = new ManualClock()
+  readonly server = new FaultyLogServer(this.clock)
+  readonly leases = new Map<string, Lease>()
+  readonly deposed: string[] = []
+
+  /** Waits for the lease, and keeps it. */
+  async stand(holder: string): Promise<FaultyLog> {
+    const log = this.server.connect()
+    const bucket = await log.bucket('lease')
+    const parts = { bucket, holder, clock: this.clock, log: silentLog }
+    void takeLease(parts, new AbortController().signal).then((lease) => {
+      if (lease === null) return
+      this.leases.set(holder, lease)
+      lease.keep(() => this.deposed.push(holder))
+    })
+    await this.pass(10)
+    return log
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 10) {
+      this.clock.advance(10)
+      await nextTurn()
+    }
+  }
+
+  get leaders() {
+    return [...this.leases.keys()]
+  }
+}
+
+test('[LEASE1] one engine of many takes the lease; the next one five seconds after its last renewal, or at once when it was given up, each with a higher term', async () => {
+  const rig = new Rig()
+  const one = await rig.stand('one')
+  await rig.stand('two')
+  await rig.stand('three')
+  await rig.pass(60_000)
+  assert.deepEqual(rig.leaders, ['one'])
+  one.setLink('down')
+  await rig.pass(4_000)
+  assert.deepEqual(rig.leaders, ['one'], 'not before its time')
+  await rig.pass(3_000)
+  assert.equal(rig.leases.size, 2, 'one of the two others')
+  const second = rig.leaders.at(-1) ?? ''
+  await rig.leases.get(second)?.release()
+  await rig.pass(1_100)
+  assert.equal(rig.leases.size, 3, 'at once')
+  const terms = [...rig.leases.values()].map(({ term }) => term)
+  assert.deepEqual(terms, [1, 2, 3])
+})
+
+test('[LEASE2] a holder that finds the lease with another one ends once; its own renewal that it did not hear of deposes it not', async () => {
+  const rig = new Rig()
+  const one = await rig.stand('one')
+  await rig.stand('two')
+  const bucket = await rig.server.connect().bucket('lease')
+  const entry = await bucket.get('leader')
+  assert.ok(entry?.value !== null && entry !== null)
+  await bucket.put('leader', entry.value)
+  await rig.pass(3_000)
+  assert.deepEqual(rig.deposed, [], 'the same holder, another revision')
+  assert.equal(await rig.leases.get('one')?.isHeld(), true)
+  one.setLink('down')
+  await rig.pass(8_000)
+  assert.deepEqual(rig.leaders, ['one', 'two'])
+  one.setLink('up')
+  await rig.pass(5_000)
+  assert.deepEqual(rig.deposed, ['one'])
+  assert.equal(await rig.leases.get('one')?.isHeld(), false)
+  assert.equal(await rig.leases.get('two')?.isHeld(), true)
+})
+
+test('[LEASE3] without the log a holder goes on, and nobody else takes the lease', async () => {
+  const rig = new Rig()
+  const logs = [await rig.stand('one'), await rig.stand('two')]
+  for (const log of logs) log.setLink('down')
+  await rig.pass(60_000)
+  for (const log of logs) log.setLink('up')
+  await rig.pass(10)
+  assert.deepEqual(rig.deposed, [])
+  const held = await Promise.all([...rig.leases.values()].map((lease) => lease.isHeld()))
+  assert.equal(held.filter(Boolean).length, 1)
+})

@@ -1,0 +1,40 @@
+// A gateway's request, answered by the engine's face on loopback.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import { decodeAnswer, encodeAsked } from '../../../engine/cluster/asked.ts'
+import { Loopback } from '../../../engine/cluster/loopback.ts'
+
+test('[ASKED2] a gateway’s request is answered by the face on loopback with status, headers and body; bytes that are no request and a face that is gone are refused', async (t) => {
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += String(chunk)
+    const { method, url, headers } = request
+    response.writeHead(201, { 'x-seen': String(headers['x-forwarded-for']), 'x-te': '1' })
+    response.end(JSON.stringify({ method, url, key: headers['x-api-key'], body }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  assert.ok(address !== null && typeof address === 'object')
+  const loopback = new Loopback(address.port)
+  t.after(() => loopback.close())
+  const request = {
+    method: 'POST',
+    path: '/v1/webhooks?x=1',
+    headers: { 'x-api-key': 'k', 'x-forwarded-for': '10.1.2.3', connection: 'close', host: 'tb' },
+    body: Buffer.from('{"a":1}'),
+  }
+  const answer = decodeAnswer(await loopback.answer(encodeAsked(request)))
+  assert.equal(answer?.status, 201)
+  assert.equal(answer.headers['x-seen'], '10.1.2.3')
+  assert.equal(answer.headers.connection, undefined, 'what belongs to one connection stays there')
+  assert.deepEqual(JSON.parse(Buffer.from(answer.body).toString()), {
+    ...{ method: 'POST', url: '/v1/webhooks?x=1', key: 'k', body: '{"a":1}' },
+  })
+  await assert.rejects(loopback.answer(Uint8Array.of(1, 2, 3)), /no request/)
+  loopback.close()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await assert.rejects(new Loopback(address.port).answer(encodeAsked(request)))
+})
