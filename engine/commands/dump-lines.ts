@@ -41,7 +41,7 @@ export async function* dumpRows(file: string): AsyncIterable<unknown> {
 }
 
 /** All rows of a file at once. Throws what reading the file throws. */
-export async function rowsOf(file: string): Promise<readonly unknown[]> {
+async function rowsOf(file: string): Promise<readonly unknown[]> {
   const rows: unknown[] = []
   for await (const row of dumpRows(file)) rows.push(row)
   return rows

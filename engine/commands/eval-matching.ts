@@ -1,16 +1,14 @@
 // `npm run eval:matching [-- --pairs FILE…]`: scores labelled pairs (JSON lines, gzip too) through the same code as the
 // service and prints how often it is right: as served, and by models that have not seen the pair's event, its kind of
-// question, its source. `--series FILE` says instead which classes of rule differences between families are recognised.
+// question, its source.
 
 import { writeFileSync } from 'node:fs'
 import { WEIGHTS } from '../matching/compare/weights.ts'
 import { crossScore, PARTINGS, type Scored, scoreAll } from '../matching/offline/evaluation.ts'
 import { pairReport } from '../matching/offline/report.ts'
-import { seriesReport } from '../matching/offline/series-rules.ts'
 import { type Arguments, openProgress } from '../process/command-line.ts'
-import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
-import { judgedPairs, namedEncoder, PAIRS_OPTION, rowsOf } from './dump-lines.ts'
+import { judgedPairs, namedEncoder, PAIRS_OPTION } from './dump-lines.ts'
 
 const WORST_SHOWN = 20
 /** The parting whose kinds, vetoes, bands and mistakes are printed: the figure to quote. */
@@ -19,14 +17,13 @@ const COMMAND = {
   name: 'npm run eval:matching',
   about:
     'Scores labelled pairs through the same code as the service and says how often it is right.',
-  usage: ['[--pairs FILE ...] [--out FILE] [--worst N]', '--series FILE'],
+  usage: ['[--pairs FILE ...] [--out FILE] [--worst N]'],
   words: {},
   wordCounts: [0, 0],
   options: {
     pairs: PAIRS_OPTION,
     out: { takes: 'FILE', means: 'writes each pair with its score, its kind left out' },
     worst: { takes: 'N', means: `how many of the worst pairs are shown (${WORST_SHOWN})` },
-    series: { takes: 'FILE', means: 'says which differences of rules are recognised instead' },
   },
   examples: ['', '--pairs pairs.jsonl.gz --out scored.jsonl'],
   notes: ['Exit codes: 0 done, 1 after a failure, 2 for a bad request.'],
@@ -34,11 +31,7 @@ const COMMAND = {
 type Option = keyof typeof COMMAND.options
 
 async function main(given: Arguments<Option>): Promise<void> {
-  const [series, out] = [given.text('series'), given.text('out')]
-  if (series !== null) {
-    process.stdout.write(`${seriesReport(await rowsOf(series), PAIRED_VENUES).join('\n')}\n`)
-    return
-  }
+  const out = given.text('out')
   const worst = given.number('worst', { above: 0, max: Number.POSITIVE_INFINITY, isWhole: true })
   const progress = openProgress()
   const encoded = await namedEncoder()

@@ -1,9 +1,6 @@
-// What rule texts say beyond the question: station, data source, tie, window, scope. Two rule texts are
+// What rule texts say beyond the question: station, data source, tie, scope. Two rule texts are
 // compared class by class; a class that only one of them mentions is no difference.
-// Not for: questions and titles (compare.ts). Upholds VETO14, VETO21, SCORE9.
-
-import { type Day, datesOf, dayOfDate, isoDay } from '../understand/dates.ts'
-import { fold } from '../understand/words.ts'
+// Not for: questions and titles (compare.ts). Upholds VETO14, VETO15, VETO21.
 
 /** A class of rules with the value that each pattern stands for. */
 type RuleClass = readonly (readonly [string, RegExp])[]
@@ -61,18 +58,9 @@ const SCOPE: RuleClass = [
   ['one of joint winners', /\bcollapses?\b[^.]{0,20}\bjoint\b/i],
 ]
 const CLASSES: readonly (readonly [string, RuleClass])[] = [
-  ['station', STATION],
-  ['source', SOURCE],
   ['tie', TIE],
   ['scope', SCOPE],
 ]
-
-export interface RuleDifference {
-  /** `station`, `source`, `tie`, `scope`, `window`, or the name of a term (rule-terms.ts). */
-  readonly name: string
-  readonly a: string
-  readonly b: string
-}
 
 /** The weather stations that a rule text names: known ones, and airports by their code. */
 export function stationsOf(rules: string): readonly string[] {
@@ -98,40 +86,14 @@ export function sourcesOf(asked: { readonly rules: string }): readonly string[] 
   return said
 }
 
-/** Of these classes, or of all, those in which both rule texts say something and say different things. */
-export function ruleDifferences(
-  a: string,
-  b: string,
-  among: readonly string[] | null = null,
-): readonly RuleDifference[] {
-  if (a === '' || b === '') return []
-  const found: RuleDifference[] = []
-  for (const [name, values] of CLASSES) {
-    if (among?.includes(name) === false) continue
+/** The classes of what counts and of ties in which both rule texts say something and say different things, in words. */
+export function ruleDifferences(a: string, b: string): readonly string[] {
+  return CLASSES.flatMap(([name, values]) => {
     const [one, other] = [saidOf(values, a), saidOf(values, b)]
-    if (one.length === 0 || other.length === 0) continue
-    if (!one.some((value) => other.includes(value))) {
-      found.push({ name, a: one.join('/'), b: other.join('/') })
-    }
-  }
-  return among === null ? [...found, ...windowDifference(a, b)] : found
-}
-
-/** The last days that two rule texts name, where they lie more than a day apart. */
-function windowDifference(a: string, b: string): readonly RuleDifference[] {
-  const year = /\b20\d\d\b/.exec(`${a} ${b}`)?.[0]
-  const anchor = year === undefined ? null : dayOfDate(Number(year), 7, 1)
-  const [one, other] = [lastDay(a, anchor), lastDay(b, anchor)]
-  if (one === null || other === null || Math.abs(one - other) <= 1) return []
-  return [{ name: 'window', a: isoDay(one), b: isoDay(other) }]
-}
-
-function lastDay(text: string, anchor: Day | null): number | null {
-  const dates = datesOf(fold(text, text.length), anchor)
-  // "The 2026 season (ends Nov 30)": a day says more than the year around it.
-  const fine = dates.filter(({ grain }) => grain !== 'year')
-  const days = (fine.length > 0 ? fine : dates).map(({ last }) => last)
-  return days.length === 0 ? null : Math.max(...days)
+    const isOther = one.length > 0 && other.length > 0
+    if (!isOther || one.some((value) => other.includes(value))) return []
+    return [`${name}: ${one.join('/')} against ${other.join('/')}`]
+  })
 }
 
 function saidOf(values: RuleClass, text: string): readonly string[] {

@@ -38,16 +38,6 @@ const TERMS: readonly (readonly [string, RegExp])[] = Object.entries({
 
 /** Terms that stand in one of two rule texts only, as "name: reading"; none where a text is unknown. */
 export function otherTerms(a: string, b: string): readonly string[] {
-  return a === '' || b === '' ? [] : lonelyTerms(a, b).map(({ term }) => term)
-}
-
-/** The same for summaries: where one of them is silent, the plain reading is assumed. */
-export function lonelyTerms(
-  a: string,
-  b: string,
-): readonly { readonly term: string; readonly isOfA: boolean }[] {
-  return TERMS.flatMap(([term, pattern]) => {
-    const isOfA = pattern.test(a)
-    return isOfA === pattern.test(b) ? [] : [{ term, isOfA }]
-  })
+  if (a === '' || b === '') return []
+  return TERMS.flatMap(([term, pattern]) => (pattern.test(a) === pattern.test(b) ? [] : [term]))
 }

@@ -13,7 +13,7 @@ import { type Veto, veto } from './vetoes.ts'
  */
 export function ruleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const stations = stationConflicts(a, b)
-  const terms = [...otherTerms(a.rules, b.rules), ...otherScopes(a, b)]
+  const terms = [...otherTerms(a.rules, b.rules), ...ruleDifferences(a.rules, b.rules)]
   if (stations.length + terms.length === 0) return []
   const sources = asksTemperature(a, b) ? otherSources(a, b) : []
   return [veto('other_rules', [...stations, ...sources, ...terms].join(', '))]
@@ -30,13 +30,6 @@ export function withSources(
   if (source === undefined) return vetoes
   return vetoes.map((found) =>
     found.reason === 'containment' ? { ...found, detail: `${found.detail}, ${source}` } : found,
-  )
-}
-
-/** What counts as having happened, and who wins a tie, where both texts say it and say different things. */
-function otherScopes(a: Proposition, b: Proposition): readonly string[] {
-  return ruleDifferences(a.rules, b.rules, ['scope', 'tie']).map(
-    (found) => `${found.name}: ${found.a} against ${found.b}`,
   )
 }
 

@@ -30,7 +30,6 @@ import {
 } from '../../../../engine/matching/offline/labelled-pair.ts'
 import { learnWords, wordsFile } from '../../../../engine/matching/offline/learn-words.ts'
 import { pairReport } from '../../../../engine/matching/offline/report.ts'
-import { halvesOf, seriesReport } from '../../../../engine/matching/offline/series-rules.ts'
 import {
   understandEvent,
   understandMarket,
@@ -270,38 +269,9 @@ test('[PROP14] what Yes stands for, the asset and its hour, and the form of the 
   assert.equal(understandEvent(eventA('How many seats will the Larks win?')).form, 'count')
 })
 
-test('[SCORE9] differences that notes on rule texts tell are recognised by class', () => {
-  const note = 'Kalshi requires a LAW; Polymarket also accepts executive action.'
-  assert.deepEqual(halvesOf(note, PAIRED), {
-    a: 'Polymarket also accepts executive action.',
-    b: 'Kalshi requires a LAW;',
-  })
-  const row = { kalshi_series: 'KXTEA', status: 'rejected', note }
-  assert.match(
-    seriesReport([row], PAIRED).join('\n'),
-    /scope: law only against law or order[\s\S]*1 of 1 recognised/,
-  )
-})
-
 const DATA = process.env.SHARED_DATA ?? '../shared/data'
 const PAIRS = join(DATA, 'pairs-dev.jsonl')
 const SECOND = join(DATA, 'pairs-dev-2.jsonl')
-const SERIES = join(DATA, 'series-rules-2026.jsonl')
-
-test('[SCORE9] of the families that a reader of both rules rejected, each is recognised by a class', (t) => {
-  if (!existsSync(SERIES)) {
-    t.skip('NO NOTES ON RULES HERE (SHARED_DATA): recognising them was not judged')
-    return
-  }
-  const rows = readFileSync(SERIES, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line): unknown => JSON.parse(line))
-  const report = seriesReport(rows, PAIRED).join('\n')
-  assert.match(report, /rejected: 8 of 8 recognised/)
-  // Families that were approved seldom look different: those whose notes tell of a caveat.
-  assert.match(report, /approved: [0-3] of 51 differ/)
-})
 
 /** Null: they are not here. */
 function labelledPairs(file = PAIRS): readonly LabelledPair[] | null {
