@@ -4,7 +4,7 @@
 
 import type { Random } from '../../engine/random.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
-import type { PostOutcome } from '../../engine/webhooks/post.ts'
+import { POST_HEADERS, type PostOutcome } from '../../engine/webhooks/post.ts'
 import { nextAttemptMs } from '../../engine/webhooks/schedule.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import { signatureHeaders } from '../../engine/webhooks/signature.ts'
@@ -30,7 +30,7 @@ export function headersOf(
     if (isSigning) secrets.push(box.open(previous.secret, id))
   }
   const signature = signatureHeaders({ secrets, eventId, timeSeconds: toSeconds(nowMs), body })
-  return { 'content-type': 'application/json', 'user-agent': 'Twinbook-Webhooks/1', ...signature }
+  return { ...POST_HEADERS, ...signature }
 }
 
 export interface AttemptTimes {
@@ -56,7 +56,8 @@ export function judge(
 ): Judgement {
   const attempts = record.attempts + 1
   const { status, error } = wordsOf(outcome)
-  const last = { atMs, durationMs, status, error }
+  const answer = outcome.kind === 'answered' ? outcome.answer : undefined
+  const last = { atMs, durationMs, status, error, ...(answer === undefined ? {} : { answer }) }
   const isSuccess = error === null
   const isGone = status === GONE
   const retryAfterMs = outcome.kind === 'answered' ? outcome.retryAfterMs : null

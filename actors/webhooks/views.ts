@@ -6,6 +6,7 @@ import type {
   Delivery,
   DeliveryCounts,
   DeliveryStatus,
+  StoredDelivery,
   Webhook,
   WebhookEventType,
   WebhookFilters,
@@ -70,6 +71,8 @@ export interface WebhooksView {
     id: string,
     query: { status: DeliveryStatus | null; before: number | null; limit: number },
   ): readonly DeliveryView[] | null
+  /** One delivery, with what is posted. */
+  delivery(account: AccountId, id: string, number: number): StoredDelivery | null
   /** Makes a delivery due now, finished or not; its attempts follow the schedule from the beginning. */
   retry(account: AccountId, id: string, number: number): Promise<DeliveryView | null>
 }

@@ -19,7 +19,12 @@ import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import { makeSecret } from '../../engine/webhooks/signature.ts'
-import type { DisabledReason, Webhook, WebhookNumber } from '../../engine/webhooks/webhook.ts'
+import type {
+  DisabledReason,
+  StoredDelivery,
+  Webhook,
+  WebhookNumber,
+} from '../../engine/webhooks/webhook.ts'
 import type { Storage, StoredWhale } from '../../storage/contract/storage.ts'
 import type { OutboxTable, WebhookTable } from '../../storage/contract/webhooks.ts'
 import type { AccountWatcher, GoneReason } from '../accounts/directory.ts'
@@ -139,6 +144,11 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const webhook = this.#find(account, id)
     if (webhook === null) return null
     return this.#parts.storage.outbox.list({ ...query, webhook: webhook.number })
+  }
+
+  delivery(account: AccountId, id: string, number: number): StoredDelivery | null {
+    const webhook = this.#find(account, id)
+    return webhook === null ? null : this.#parts.storage.outbox.get(webhook.number, number)
   }
 
   #find(account: AccountId, id: string): Webhook | null {

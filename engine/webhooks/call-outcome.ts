@@ -1,11 +1,13 @@
-// What came of a call, in words for the webhook's owner: errors of sockets, TLS and HTTP as reasons.
+// What came of a call, for the webhook's owner: errors of sockets, TLS and HTTP as reasons, and the head of an answer.
 // Words are ours and codes are Node's names; messages of errors are never shown, since they hold
-// addresses. Upholds CALL5, CALL6.
+// addresses. Upholds CALL5, CALL6, CALL12.
 
+import type { IncomingHttpHeaders } from 'node:http'
 import type { TimeMs } from '../units.ts'
 import { RefusedError } from './guarded-lookup.ts'
 import type { PostOutcome } from './post.ts'
 import { RETRY_AFTER_MAX_MS } from './schedule.ts'
+import type { ReceiverAnswer } from './webhook.ts'
 
 /** How far a call has come: to the name and the address, to TLS, to the request. */
 export type CallPhase = 'connecting' | 'securing' | 'sent'
@@ -15,6 +17,39 @@ const DETAIL_CHARACTERS_MAX = 200
 /** IMF-fixdate, the one form of RFC 9110 section 5.6.7 that may be sent. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/
+/** Headers that help to find a fault and hold no secret, as cookies and addresses may. */
+const TOLD_HEADERS = [
+  ...['content-type', 'content-length', 'content-encoding', 'date', 'retry-after', 'server'],
+  'x-request-id',
+]
+const HEADER_CHARACTERS_MAX = 200
+const ANSWER_BYTES_KEPT = 2_048
+
+/** Keeps the head of an answer while it is read. */
+export class AnswerHead {
+  readonly #headers: ReceiverAnswer['headers']
+  readonly #chunks: Uint8Array[] = []
+  #byteCount = 0
+
+  constructor(headers: IncomingHttpHeaders) {
+    this.#headers = TOLD_HEADERS.flatMap((name) => {
+      const value = headers[name]
+      return typeof value === 'string' ? [[name, value.slice(0, HEADER_CHARACTERS_MAX)]] : []
+    })
+  }
+
+  add(chunk: Uint8Array): void {
+    const room = ANSWER_BYTES_KEPT - this.#byteCount
+    if (room > 0) this.#chunks.push(chunk.subarray(0, room))
+    this.#byteCount += chunk.length
+  }
+
+  /** What there is of it by now. */
+  get(): ReceiverAnswer {
+    const isCut = this.#byteCount > ANSWER_BYTES_KEPT
+    return { headers: this.#headers, body: Buffer.concat(this.#chunks), isCut }
+  }
+}
 
 export function failure(reason: Failure['reason'], detail: string): Failure {
   return { kind: 'failed', reason, detail: detail.slice(0, DETAIL_CHARACTERS_MAX) }

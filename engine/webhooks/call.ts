@@ -6,7 +6,14 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Clock, StopTimer } from '../clock.ts'
-import { type CallPhase, failure, failureOf, isCutOff, readRetryAfter } from './call-outcome.ts'
+import {
+  AnswerHead,
+  type CallPhase,
+  failure,
+  failureOf,
+  isCutOff,
+  readRetryAfter,
+} from './call-outcome.ts'
 import { RefusedError } from './guarded-lookup.ts'
 import type { PostOutcome, PostRequest } from './post.ts'
 import { isPublicAddress } from './public-address.ts'
@@ -16,7 +23,7 @@ import type { ReceiverAgents } from './receiver-agents.ts'
 const CONNECT_MS = 5_000
 /** From the beginning to the status. */
 const TOTAL_MS = 15_000
-/** For the rest of the answer, which is not read: short, so that it holds up nothing. */
+/** For the rest of the answer, of which only a head is kept: short, so that it holds up nothing. */
 const BODY_MS = 1_000
 const ANSWER_BYTES_MAX = 65_536
 const HEADER_BYTES_MAX = 16_384
@@ -29,6 +36,8 @@ interface CallParts {
   readonly onEnd: (outcome: PostOutcome) => void
 }
 
+type Answered = Extract<PostOutcome, { readonly kind: 'answered' }>
+
 /** One post under way; `start` first. */
 export class Call {
   readonly #parts: CallParts
@@ -38,7 +47,8 @@ export class Call {
   #stopConnectTimer: StopTimer = () => undefined
   #request: ClientRequest | null = null
   #phase: CallPhase = 'connecting'
-  #answer: PostOutcome | null = null
+  #answer: Answered | null = null
+  #head: AnswerHead | null = null
   #isEnded = false
 
   /** `url` is one that `readTargetUrl` gave. */
@@ -124,15 +134,18 @@ export class Call {
 
   #onResponse(response: IncomingMessage): void {
     const { clock } = this.#parts
-    const answer: PostOutcome = {
+    const answer: Answered = {
       kind: 'answered',
       status: response.statusCode ?? 0,
       retryAfterMs: readRetryAfter(response.headers['retry-after'], clock.nowMs()),
     }
+    const head = new AnswerHead(response.headers)
     this.#answer = answer
+    this.#head = head
     let byteCount = 0
     response.on('error', () => this.#end(answer))
     response.on('data', (chunk: Buffer) => {
+      head.add(chunk)
       byteCount += chunk.length
       if (byteCount >= ANSWER_BYTES_MAX) this.#end(answer)
     })
@@ -162,6 +175,8 @@ export class Call {
     // Without a socket yet it is destroyed when it gets one: else an unchecked socket would be kept.
     const mayServeAgain = isWhole && request?.writableFinished === true
     if (!mayServeAgain && request !== null && request.socket !== null) request.destroy()
-    this.#parts.onEnd(outcome)
+    const answer = this.#head?.get()
+    const isKept = outcome.kind === 'answered' && answer !== undefined
+    this.#parts.onEnd(isKept ? { ...outcome, answer } : outcome)
   }
 }

@@ -1,6 +1,14 @@
 // What the dispatcher knows of the network: one POST, one outcome, never an error. The implementation
 // is engine/webhooks/caller.ts; tests bring their own.
 
+import type { ReceiverAnswer } from './webhook.ts'
+
+/** Of every post, beside its signature. */
+export const POST_HEADERS = {
+  'content-type': 'application/json',
+  'user-agent': 'Twinbook-Webhooks/1',
+} as const
+
 /** What came of one POST. */
 export type PostOutcome =
   | {
@@ -8,6 +16,8 @@ export type PostOutcome =
       readonly status: number
       /** What `Retry-After` asked for (seconds or a date), ms from now, 0..86,400,000; null: nothing. */
       readonly retryAfterMs: number | null
+      /** What of the answer is kept for the webhook's owner. */
+      readonly answer?: ReceiverAnswer
     }
   | {
       readonly kind: 'failed'

@@ -84,6 +84,18 @@ export interface AttemptOutcome {
   readonly status: number | null
   /** At most 200 characters; null after a 2xx. */
   readonly error: string | null
+  /** The head of the receiver's answer; left out where none came, or it was tried before answers were kept. */
+  readonly answer?: ReceiverAnswer
+}
+
+/** The head of a receiver's answer, at most 4 KiB (call-outcome.ts): for the eyes of the webhook's owner. */
+export interface ReceiverAnswer {
+  /** Name, in lower case, and value of headers that tell no secret. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  /** Its first bytes, of any encoding. */
+  readonly body: Uint8Array
+  /** There was more of the body. */
+  readonly isCut: boolean
 }
 
 /** One event for one webhook. */

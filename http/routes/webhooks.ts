@@ -16,6 +16,7 @@ import { bodyRoute, type Method, type Route, type RouteDocument, route } from '.
 import { choice, parameters } from '../schemas.ts'
 import {
   deliveryCursor,
+  deliveryDetail,
   deliveryNumber,
   deliveryRecord,
   webhookRecord,
@@ -58,6 +59,7 @@ function basics(method: Method, pattern: string, document: RouteDocument) {
 
 const COLLECTION = '/v1/webhooks'
 const ONE = `${COLLECTION}/{webhook_id}`
+const ONE_DELIVERY = `${ONE}/deliveries/{delivery_id}`
 
 function collectionRoutes(parts: WebhookParts, documents: Documents): readonly Route[] {
   const { webhooks, names } = parts
@@ -119,14 +121,26 @@ function deliveryRoutes({ webhooks }: WebhookParts, documents: Documents): reado
       },
     ),
     route(
-      basics('POST', `${ONE}/deliveries/{delivery_id}/retry`, documents.retry),
+      // What a receiver answers is its owner's business: a key that only reads does not see it.
+      { ...basics('GET', ONE_DELIVERY, documents.delivery), scope: 'webhooks' },
+      NoQuery,
+      ({ caller, path }) => {
+        const number = deliveryNumber(path('delivery_id'))
+        const delivery =
+          number === null ? null : webhooks.delivery(accountOf(caller), path('webhook_id'), number)
+        if (delivery === null) throw unknownDelivery()
+        return json(deliveryDetail(delivery))
+      },
+    ),
+    route(
+      basics('POST', `${ONE_DELIVERY}/retry`, documents.retry),
       NoQuery,
       async ({ caller, path }) => {
         const account = accountOf(caller)
         const number = deliveryNumber(path('delivery_id'))
         const delivery =
           number === null ? null : await webhooks.retry(account, path('webhook_id'), number)
-        if (delivery === null) throw new EngineError('NOT_FOUND', 'no such webhook or delivery')
+        if (delivery === null) throw unknownDelivery()
         return json(deliveryRecord(delivery), 202)
       },
     ),
@@ -175,6 +189,10 @@ function found<T>(value: T | null): T {
 
 function unknownWebhook(): EngineError {
   return new EngineError('NOT_FOUND', 'no such webhook')
+}
+
+function unknownDelivery(): EngineError {
+  return new EngineError('NOT_FOUND', 'no such webhook or delivery')
 }
 
 function accountOf(caller: Caller | null): AccountId {

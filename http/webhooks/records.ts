@@ -6,10 +6,13 @@ import type { Static } from '@sinclair/typebox'
 import type { DeliveryView, WebhookView } from '../../actors/webhooks/views.ts'
 import { type TimeMs, toNumber, toSeconds } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
-import type { DeliverySchema, WebhookSchema } from './schemas.ts'
+import { POST_HEADERS } from '../../engine/webhooks/post.ts'
+import type { ReceiverAnswer, StoredDelivery } from '../../engine/webhooks/webhook.ts'
+import type { DeliveryDetailSchema, DeliverySchema, WebhookSchema } from './schemas.ts'
 
 type WebhookRecord = Static<typeof WebhookSchema>
 type DeliveryRecord = Static<typeof DeliverySchema>
+type DeliveryDetailRecord = Static<typeof DeliveryDetailSchema>
 
 /** A webhook without its secret. */
 export function webhookRecord(webhook: WebhookView, names: VenueTable): WebhookRecord {
@@ -63,6 +66,29 @@ export function deliveryRecord(delivery: DeliveryView): DeliveryRecord {
           },
   }
 }
+
+/** A delivery with what was posted, but for its signature, and what came back. */
+export function deliveryDetail(delivery: StoredDelivery): DeliveryDetailRecord {
+  const { createdAtMs, eventId, last, body } = delivery
+  const atMs = last?.atMs ?? null
+  const sent = atMs === null ? {} : { 'webhook-timestamp': String(toSeconds(atMs)) }
+  return {
+    ...deliveryRecord(delivery),
+    created_at_ms: createdAtMs,
+    attempted_at_ms: atMs,
+    request: {
+      headers: { ...POST_HEADERS, 'webhook-id': eventId, ...sent },
+      body: Buffer.from(body).toString('utf8'),
+    },
+    response: last?.answer === undefined ? null : answerRecord(last.answer),
+  }
+}
+
+const answerRecord = ({ headers, body, isCut }: ReceiverAnswer) => ({
+  headers: Object.fromEntries(headers),
+  body: Buffer.from(body).toString('utf8'),
+  is_cut: isCut,
+})
 
 /** Deliveries are counted in 32 bits; a larger number was never given. */
 const NUMBER_MAX = 0xffff_ffff

@@ -19,6 +19,7 @@ const TO_READERS =
   'To a key without the scope `webhooks` the path and query of its `url` are shown as `…`.'
 
 const UNKNOWN = 'the account has no such webhook'
+const UNKNOWN_DELIVERY = 'the account has no such webhook, or the webhook no such delivery'
 
 /** By what a route does. */
 export function webhookDocuments(names: VenueTable, types: readonly EventDescriptor[]) {
@@ -96,6 +97,14 @@ const deliveryDocuments = (shapes: ReturnType<typeof webhookShapes>) =>
       answer: shapes.DeliveriesSchema,
       refusals: { 400: 'a foreign cursor', 404: UNKNOWN },
     },
+    delivery: {
+      group: 'Webhooks',
+      summary: 'A delivery with what was posted and what the receiver answered',
+      description:
+        'The request as it is posted, but for its signature; of the last answer the first 2,048 bytes and headers that hold no secret.',
+      answer: shapes.DeliveryDetailSchema,
+      refusals: { 404: UNKNOWN_DELIVERY },
+    },
     retry: {
       group: 'Webhooks',
       summary: 'Post a delivery again now, finished or not',
@@ -103,7 +112,7 @@ const deliveryDocuments = (shapes: ReturnType<typeof webhookShapes>) =>
         'The same event with the same id and bytes, also while the webhook is inactive; when it fails, the schedule begins anew.',
       answer: shapes.DeliverySchema,
       status: 202,
-      refusals: { 404: 'the account has no such webhook, or the webhook no such delivery' },
+      refusals: { 404: UNKNOWN_DELIVERY },
     },
   }) satisfies Record<string, RouteDocument>
 

@@ -147,6 +147,8 @@ export const WebhookFiltersSchema = Type.Object({
 })
 
 const count = () => Type.Integer({ minimum: 0 })
+const milliseconds = (meaning: string) =>
+  Type.Integer({ description: `${meaning} Unix milliseconds.` })
 const seconds = (meaning: string) => Type.Integer({ description: `${meaning} Unix seconds.` })
 
 /** `created` is the sum of the others. */
@@ -165,6 +167,20 @@ export const AttemptSchema = Type.Object({
   status: nullable(Type.Integer()),
   error: nullable(Type.String()),
 })
+
+const ReceiverAnswerSchema = Type.Object(
+  {
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'Content, date, server, `retry-after` and `x-request-id` alone.',
+    }),
+    body: Type.String({ description: 'Its first 2,048 bytes, read as UTF-8.' }),
+    is_cut: Type.Boolean({ description: 'There was more of the body.' }),
+  },
+  {
+    description:
+      'The head of the last answer; null: none came, or the attempt was made before answers were kept.',
+  },
+)
 
 /** Webhooks and deliveries whose event types are these. */
 export function webhookShapes(types: readonly string[]) {
@@ -209,6 +225,21 @@ export function webhookShapes(types: readonly string[]) {
     last_attempt: nullable(AttemptSchema),
   })
 
+  const DeliveryDetailSchema = Type.Intersect([
+    DeliverySchema,
+    Type.Object({
+      created_at_ms: milliseconds('When the event was kept for this webhook.'),
+      attempted_at_ms: nullable(milliseconds('When the last attempt began; null: none has.')),
+      request: Type.Object({
+        headers: Type.Record(Type.String(), Type.String(), {
+          description: 'As the last attempt sent them, without the signature.',
+        }),
+        body: Type.String({ description: 'The very text that is posted at every attempt.' }),
+      }),
+      response: nullable(ReceiverAnswerSchema),
+    }),
+  ])
+
   const DeliveriesSchema = Type.Object({
     deliveries: Type.Array(DeliverySchema),
     cursor: nullable(Type.String()),
@@ -220,6 +251,7 @@ export function webhookShapes(types: readonly string[]) {
     WebhooksSchema,
     WebhookWithSecretSchema,
     DeliverySchema,
+    DeliveryDetailSchema,
     DeliveriesSchema,
   }
 }
@@ -230,6 +262,7 @@ export const {
   WebhooksSchema,
   WebhookWithSecretSchema,
   DeliverySchema,
+  DeliveryDetailSchema,
   DeliveriesSchema,
 } = webhookShapes(EVENT_TYPES)
 

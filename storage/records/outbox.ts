@@ -8,6 +8,7 @@ import {
   type Delivery,
   type DeliveryCounts,
   type DeliveryStatus,
+  type ReceiverAnswer,
   type StoredDelivery,
 } from '../../engine/webhooks/webhook.ts'
 import type { PackedSchemas, Schemas } from '../lmdb/table.ts'
@@ -85,8 +86,16 @@ export const stateSchemas: PackedSchemas<OutboxTotals> = {
 
 export function deliveryFields(delivery: StoredDelivery): readonly unknown[] {
   const { eventId, eventType, createdAtMs, status, dueAtMs, attempts, last, body } = delivery
-  const outcome = last === null ? [] : [last.atMs, last.durationMs, last.status, last.error]
+  const outcome = last === null ? [] : outcomeFields(last)
   return [eventId, eventType, createdAtMs, status, dueAtMs, attempts, body, ...outcome]
+}
+
+/** The answer stands last: rows that were written before answers were kept end without it, as those without any do. */
+function outcomeFields({ atMs, durationMs, status, error, answer }: AttemptOutcome) {
+  const fields = [atMs, durationMs, status, error]
+  return answer === undefined
+    ? fields
+    : [...fields, answer.headers.flat(), answer.body, answer.isCut]
 }
 
 /** The decoders of a delivery under this key (webhook, number). */
@@ -113,7 +122,16 @@ function readOutcome(fields: FieldReader): AttemptOutcome {
     durationMs: fields.number(),
     status: fields.numberOrNull(),
     error: fields.textOrNull(),
+    ...(fields.isAtEnd() ? {} : { answer: readAnswer(fields) }),
   }
+}
+
+function readAnswer(fields: FieldReader): ReceiverAnswer {
+  const texts = fields.texts()
+  const headers = texts.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, texts[index + 1] ?? ''] as const] : [],
+  )
+  return { headers, body: fields.bytes(), isCut: fields.boolean() }
 }
 
 /** What `update` replaces, on what is stored. */

@@ -167,17 +167,26 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
       status: 503,
       error: 'é'.repeat(200),
     }
-    change(storage, 1, { status: 'delivered', attempts: 1, dueAtMs: null })
+    const silent = { ...last, status: null }
+    const answer = {
+      headers: [['content-type', 'text/plain'] as const, ['server', ''] as const],
+      body: Uint8Array.of(0, 255, 13),
+      isCut: true,
+    }
+    change(storage, 1, { status: 'delivered', attempts: 1, dueAtMs: null, last: silent })
     change(storage, 2, { status: 'exhausted', attempts: 8, dueAtMs: null, last })
     storage = await settle(storage)
     change(storage, 3, { status: 'dropped', dueAtMs: null })
-    change(storage, 4, { attempts: 1, last: { ...last, status: null } })
+    change(storage, 4, { attempts: 1, last: { ...last, answer } })
     change(storage, 99, { status: 'delivered' })
     storage = await settle(storage)
     const counts = { created: 5, delivered: 1, exhausted: 1, dropped: 1, pending: 2 }
     assert.deepEqual(storage.outbox.state(ONE), { counts, failingSinceMs: null })
     assert.deepEqual(storage.outbox.get(ONE, 2)?.last, last)
-    assert.deepEqual(storage.outbox.get(ONE, 4)?.last, { ...last, status: null })
+    assert.deepEqual(storage.outbox.get(ONE, 1)?.last, silent)
+    const { answer: kept, ...others } = storage.outbox.get(ONE, 4)?.last ?? {}
+    assert.deepEqual(others, last)
+    assert.deepEqual({ ...kept, body: Uint8Array.from(kept?.body ?? []) }, answer)
     // A finished one made due again is pending again, and in the lane of its attempts.
     change(storage, 2, { status: 'pending', attempts: 0, dueAtMs: timeMs(NOON_MS) })
     storage = await settle(storage)

@@ -69,7 +69,7 @@ describe('what receivers do', () => {
       const { caller } = open()
       for (let round = 1; round <= 5; round += 1) {
         const outcome = await post(caller, receiver.url)
-        assert.deepEqual(outcome, { kind: 'answered', status: code, retryAfterMs: null })
+        assert.deepEqual(told(outcome), { kind: 'answered', status: code, retryAfterMs: null })
         assert.equal(receiver.requests.length, round, 'one request each: no redirect is followed')
       }
       const hasNoBody = code === 204
@@ -230,10 +230,52 @@ describe('Retry-After', () => {
       const receiver = await receive(status(429, `Retry-After: ${header}`))
       const { caller } = open()
       const outcome = await post(caller, receiver.url)
-      assert.deepEqual(outcome, { kind: 'answered', status: 429, retryAfterMs })
+      assert.deepEqual(told(outcome), { kind: 'answered', status: 429, retryAfterMs })
     })
   }
 })
+
+describe('what is kept of an answer', () => {
+  afterEach(closeOpened)
+
+  const SECRETS = ['Set-Cookie: session=s3cret', 'Location: https://h/?token=s3cret']
+  for (const [length, isCut] of [
+    [0, false],
+    [2_048, false],
+    [2_049, true],
+    [70_000, true],
+  ] as const) {
+    it(`[CALL12] of a body of ${length} bytes the first 2,048, and headers that hold no secret`, async () => {
+      const body = Array.from({ length }, (_, index) => index % 10).join('')
+      const head = [
+        'HTTP/1.1 500 No',
+        ...SECRETS,
+        'Server: mine',
+        `X-Request-Id: ${'x'.repeat(300)}`,
+      ]
+      const wire = `${head.join('\r\n')}\r\nContent-Length: ${length}\r\n\r\n${body}`
+      const receiver = await receive(say(wire))
+      const { caller } = open()
+      const outcome = await post(caller, receiver.url)
+      assert.ok(outcome.kind === 'answered' && outcome.answer !== undefined)
+      const { answer } = outcome
+      assert.equal(Buffer.from(answer.body).toString(), body.slice(0, 2_048))
+      assert.equal(answer.isCut, isCut)
+      const headers = new Map(answer.headers)
+      assert.deepEqual([...headers.keys()], ['content-length', 'server', 'x-request-id'])
+      assert.equal(headers.get('server'), 'mine')
+      assert.equal(headers.get('x-request-id')?.length, 200)
+      assert.doesNotMatch(JSON.stringify(answer), /s3cret/)
+    })
+  }
+})
+
+/** What an outcome says beside the head of the answer. */
+function told(outcome: PostOutcome): object {
+  if (outcome.kind === 'failed') return outcome
+  const { answer: _, ...rest } = outcome
+  return rest
+}
 
 describe('limits', () => {
   afterEach(closeOpened)

@@ -106,11 +106,8 @@ describe('hostile URLs', () => {
     )
     for (const url of [...plain, ...named]) {
       const earlier: number = canary.requests.length
-      assert.deepEqual(
-        await post(trial, url),
-        { kind: 'answered', status: 200, retryAfterMs: null },
-        url,
-      )
+      const outcome = await post(trial, url)
+      assert.ok(outcome.kind === 'answered' && outcome.status === 200, url)
       assert.equal(canary.requests.length, earlier + 1, url)
     }
     const six = canaryV6

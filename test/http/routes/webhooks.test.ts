@@ -7,6 +7,7 @@ import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { Delivery } from '../../../engine/webhooks/webhook.ts'
 import { EVENT_TYPES } from '../../../http/webhooks/types/event-types.ts'
 import { type RawAnswer, RawConnection } from '../../support/clients/raw-http.ts'
+import { BODY } from '../../support/fakes/webhooks.ts'
 import {
   ACCOUNT,
   type DescribedFace,
@@ -31,7 +32,8 @@ after(async () => {
 
 const ALL = '/v1/webhooks'
 const ONE = `${ALL}/{webhook_id}`
-const RETRY = `${ONE}/deliveries/{delivery_id}/retry`
+const DELIVERY = `${ONE}/deliveries/{delivery_id}`
+const RETRY = `${DELIVERY}/retry`
 const ROUTES = [
   ['POST', ALL],
   ['GET', ALL],
@@ -41,6 +43,7 @@ const ROUTES = [
   ['POST', `${ONE}/test`],
   ['POST', `${ONE}/rotate-secret`],
   ['GET', `${ONE}/deliveries`],
+  ['GET', DELIVERY],
   ['POST', RETRY],
 ] as const
 const URL_OK = 'https://example.com/hooks'
@@ -483,6 +486,58 @@ describe('deliveries', () => {
     // A body where none is read does not spoil the connection.
     await got(202, 'POST', `${ONE}/test`, { id, body: { event: 'x'.repeat(9_000) } })
     await got(200, 'GET', ONE, { id })
+  })
+})
+
+describe('one delivery', () => {
+  const answer = {
+    headers: [['content-type', 'text/html'] as const],
+    body: Buffer.from('<h1>busy</h1>'),
+    isCut: false,
+  }
+
+  test('[HOOKROUTE12] a delivery has what was posted, without its signature, and the head of the last answer', async () => {
+    const { id } = await make()
+    const atMs = timeMs(face.engine.clock.nowMs() + 250)
+    const last = { atMs, durationMs: 7, status: 503, error: 'answered 503', answer }
+    face.engine.webhooks.deliver(id, { attempts: 1, last })
+    const one = await got(200, 'GET', DELIVERY, { id, delivery: 'dlv_1' })
+    const { deliveries }: Json = await got(200, 'GET', `${ONE}/deliveries`, { id })
+    assert.ok(Array.isArray(deliveries))
+    assert.deepEqual(one, {
+      ...deliveries[0],
+      created_at_ms: face.engine.clock.nowMs(),
+      attempted_at_ms: atMs,
+      request: {
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'Twinbook-Webhooks/1',
+          'webhook-id': 'evt_1',
+          'webhook-timestamp': String(Math.floor(atMs / 1_000)),
+        },
+        body: BODY,
+      },
+      response: {
+        headers: { 'content-type': 'text/html' },
+        body: '<h1>busy</h1>',
+        is_cut: false,
+      },
+    })
+  })
+
+  test('[HOOKROUTE12] one that was never tried, or before answers were kept, has no answer', async () => {
+    const { id } = await make()
+    face.engine.webhooks.deliver(id)
+    const last = { atMs: face.engine.clock.nowMs(), durationMs: 7, status: 200, error: null }
+    face.engine.webhooks.deliver(id, { attempts: 1, last })
+    for (const delivery of ['dlv_1', 'dlv_2']) {
+      const { response, request } = await got(200, 'GET', DELIVERY, { id, delivery })
+      assert.equal(response, null)
+      assert.equal(Reflect.get(Object(request), 'body'), BODY)
+    }
+    for (const delivery of ['dlv_3', 'dlv_0', '1']) {
+      await got(404, 'GET', DELIVERY, { id, delivery })
+    }
   })
 })
 

@@ -12,7 +12,10 @@ import type { Clock } from '../../../engine/clock.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { type AccountId, webhookId } from '../../../engine/ids.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../../engine/units.ts'
-import type { Delivery, DeliveryStatus } from '../../../engine/webhooks/webhook.ts'
+import type { Delivery, DeliveryStatus, StoredDelivery } from '../../../engine/webhooks/webhook.ts'
+
+/** What every delivery posts. */
+export const BODY = '{"type":"trade.created","data":{}}'
 
 interface FakeWebhook {
   webhook: Omit<WebhookView, 'counts'>
@@ -103,6 +106,11 @@ export class FakeWebhooks implements WebhooksView {
       .filter((delivery) => status === null || delivery.status === status)
       .reverse()
       .slice(0, limit)
+  }
+
+  delivery(account: AccountId, id: string, number: number): StoredDelivery | null {
+    const delivery = this.#find(account, id)?.deliveries[number - 1]
+    return delivery === undefined ? null : { ...delivery, body: Buffer.from(BODY) }
   }
 
   async retry(account: AccountId, id: string, number: number): Promise<DeliveryView | null> {

@@ -277,6 +277,7 @@ const SEEDS: Readonly<Record<string, Seed>> = {
     query: { cursor: '3' },
     reach: noWebhook,
   },
+  'GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}': { path: ownWebhook, reach: noWebhook },
   'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry': { path: ownWebhook },
   'POST /v1/keys': { body: () => ({ label: 'bot', scopes: ['read', 'webhooks'] }) },
   'DELETE /v1/keys/{key_id}': {
