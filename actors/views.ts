@@ -282,8 +282,15 @@ export interface VenueView extends FeedStatus {
   readonly drift: readonly DriftEntry[]
 }
 
-/** Markets by game. */
-export type GamesView = ReadonlyMap<string, readonly MarketView[]>
+/** A game as its venues list it. */
+export interface GameView {
+  readonly markets: readonly MarketView[]
+  /** When it begins, as the first venue that says it; Unix milliseconds, null: none does. */
+  readonly startMs: number | null
+}
+
+/** By the game's key. */
+export type GamesView = ReadonlyMap<string, GameView>
 
 /** The games of both venues, grouped. */
 export interface SportsView {

@@ -189,6 +189,9 @@ export const SportsSchema = Type.Object({
   sport: Type.String(),
   date: Type.String(),
   total_events: Type.Integer({ minimum: 0 }),
+  starts_at: Type.Record(Type.String(), nullable(Type.Integer()), {
+    description: 'By the key of the game: when it begins, Unix seconds; null: no venue says it.',
+  }),
 })
 
 export const PriceSchema = Type.Object({

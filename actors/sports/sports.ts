@@ -23,7 +23,14 @@ import { clueOfTicker } from '../../engine/sports/ticker-clue.ts'
 import { advance, inPieces, type Steps } from '../../engine/steps.ts'
 import type { TeamListing } from '../../engine/venues/venue.ts'
 import { Slots } from '../slots.ts'
-import type { CatalogView, CatalogWatcher, GamesView, MarketView, SportsView } from '../views.ts'
+import type {
+  CatalogView,
+  CatalogWatcher,
+  GamesView,
+  GameView,
+  MarketView,
+  SportsView,
+} from '../views.ts'
 import { GameDays, type GameEvent } from './game-days.ts'
 
 /** An event that may be about a game. */
@@ -145,11 +152,12 @@ export class Sports implements SportsView, CatalogWatcher {
       for (const game of games) if (game.date === date) found.push(game)
     }
     found.sort((left, right) => (left.key < right.key ? -1 : 1))
-    const view = new Map<string, readonly MarketView[]>()
+    const view = new Map<string, GameView>()
     for (const game of found) {
       const markets = this.#days.marketsOf(game)
+      const startMs = game.sides.find((side) => side.startMs !== null)?.startMs ?? null
       // Forgotten while their day was grouped.
-      if (markets.length > 0) view.set(game.key, markets)
+      if (markets.length > 0) view.set(game.key, { markets, startMs })
       yield
     }
     return view

@@ -181,9 +181,9 @@ async function gamesOf(
 type Game = readonly [key: string, markets: readonly MarketView[]]
 
 function sharedGames(games: GamesView): readonly Game[] {
-  return [...games].filter(([, markets]) => {
+  return [...games].flatMap(([key, { markets }]) => {
     const venues = new Set(markets.map(({ ref }) => ref.venue))
-    return venues.size >= 2
+    return venues.size >= 2 ? [[key, markets] as const] : []
   })
 }
 

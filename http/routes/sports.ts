@@ -1,8 +1,14 @@
 // The games of a sport on a day, each with its markets at both venues. Not for: which markets are one
-// game (actors/sports/sports.ts). Upholds SPORTS6 to SPORTS9.
+// game (actors/sports/sports.ts). Upholds SPORTS6 to SPORTS9, SPORTS13.
 
 import { Type } from '@sinclair/typebox'
-import type { CatalogView, EngineView, GamesView, MarketView } from '../../actors/views.ts'
+import type {
+  CatalogView,
+  EngineView,
+  GamesView,
+  GameView,
+  MarketView,
+} from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { isCalendarDate } from '../../engine/sports/eastern-date.ts'
@@ -40,7 +46,7 @@ export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
           description:
             'The date is the US Eastern day of the game, today unless given. A key names league, ' +
             'away team, home team and date, as in `nfl-dal-phi-2025-09-04`; a golf tournament is ' +
-            'found on each of its days. `search` keeps the games whose titles have all its words.',
+            'found on each of its days. `starts_at` says when each begins. `search` keeps the games whose titles have all its words.',
           answer: SportsSchema,
           isNamed: true,
           refusals: { 400: 'a date that no calendar has' },
@@ -70,14 +76,19 @@ async function games(parts: SportsRouteParts, word: string, asked: Asked): Promi
   for (const [index, { key, markets }] of found.entries()) {
     texts.push(`${index > 0 ? ',' : ''}${JSON.stringify(key)}:[`, ...separated(markets), ']')
   }
-  texts.push(`},"sport":"${sport}","date":"${date}","total_events":${found.length}}`)
+  const starts = Object.fromEntries(found.map(({ key, startMs }) => [key, startOf(startMs)]))
+  const rest = { sport, date, total_events: found.length, starts_at: starts }
+  texts.push(`},${JSON.stringify(rest).slice(1)}`)
   return partsAnswer(clock, texts, (market) => records.encoded(market, nowMs))
 }
 
-interface Group {
+interface Group extends GameView {
   readonly key: string
-  readonly markets: readonly MarketView[]
 }
+
+/** Unix seconds. */
+const startOf = (startMs: number | null): number | null =>
+  startMs === null ? null : Math.floor(startMs / 1_000)
 
 /** Games left without markets by the platform filter are left out. */
 function filtered(
@@ -88,11 +99,11 @@ function filtered(
   const words = foldName(search ?? '').split(' ')
   const isSearched = words.some((word) => word !== '')
   const groups: Group[] = []
-  for (const [key, markets] of all) {
+  for (const [key, { markets, startMs }] of all) {
     if (isSearched && !hasWords(titlesOf(catalog, key, markets), words)) continue
     const shown =
       platform === undefined ? markets : markets.filter(({ ref }) => ref.platform === platform)
-    if (shown.length > 0) groups.push({ key, markets: shown })
+    if (shown.length > 0) groups.push({ key, startMs, markets: shown })
   }
   return groups
 }

@@ -140,7 +140,7 @@ describe('games of the simulated world', () => {
       for (let days = -6; days <= 12; days += 1) {
         const date = easternDate(startMs + days * 86_400_000)
         for (const sport of SPORTS) {
-          for (const [key, markets] of bench.games(sport, date)) {
+          for (const [key, { markets }] of bench.games(sport, date)) {
             sportsSeen.add(sport)
             if (sport === 'mlb' && key.endsWith('-2')) seconds += 1
             for (const market of markets) keyOf.set(market, key)
@@ -184,7 +184,7 @@ describe('games of single listings', () => {
       ),
     )
   const show = (bench: Bench, sport: Sport = 'nfl', date = '2025-09-04') =>
-    [...bench.games(sport, date)].map(([key, markets]) => `${key} ${markets.length}`)
+    [...bench.games(sport, date)].map(([key, { markets }]) => `${key} ${markets.length}`)
 
   test('[SPORTS1] markets of every event of a game stand under its key, however they arrive', () => {
     const bench = new Bench()
@@ -375,7 +375,7 @@ describe('games of single listings', () => {
       const games = bench.sports.games('cbb', '2025-09-04')
       await new Promise<void>((resolve) => setImmediate(resolve))
       for (let change = 0; change < 5; change += 1) stir()
-      for (const [key, markets] of await games) assert.ok(markets.length > 0, key)
+      for (const [key, { markets }] of await games) assert.ok(markets.length > 0, key)
       const now = await bench.sports.games('cbb', '2025-09-04')
       assert.deepEqual([...now.keys()].sort(), [...listed].map(keyOf).sort(), `round ${round}`)
     }

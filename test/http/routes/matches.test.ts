@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Matches } from '../../../actors/matches/matches.ts'
-import type { MarketView } from '../../../actors/views.ts'
+import type { GameView, MarketView } from '../../../actors/views.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { nativeEventId } from '../../../engine/ids.ts'
 import { usdMicros } from '../../../engine/units.ts'
@@ -46,9 +46,12 @@ pair('four', 40, { inverted: null, outcomeMap: null })
 const [a5] = pair('five', 79, { inverted: true, vetoes: ['opposite_side'], outcomeMap: [1, 0] })
 if (a5 !== undefined) Object.assign(a5, { volume24h: usdMicros(9_000_000) })
 
-const GAMES = new Map<string, readonly MarketView[]>([
-  ['nfl-dal-phi-2026-11-20', a1 !== undefined && b1 !== undefined ? [a1, b1] : []],
-  ['nfl-kc-lac-2026-11-20', a5 === undefined ? [] : [a5]],
+const GAMES = new Map<string, GameView>([
+  [
+    'nfl-dal-phi-2026-11-20',
+    { markets: a1 !== undefined && b1 !== undefined ? [a1, b1] : [], startMs: null },
+  ],
+  ['nfl-kc-lac-2026-11-20', { markets: a5 === undefined ? [] : [a5], startMs: null }],
 ])
 const sports = { today: () => '2026-11-20', games: () => GAMES }
 const records = new MarketRecords(matches)

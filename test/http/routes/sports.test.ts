@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'
-import type { MarketView } from '../../../actors/views.ts'
+import type { GameView, MarketView } from '../../../actors/views.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import type { Sport } from '../../../engine/sports/leagues.ts'
 import { MarketRecords } from '../../../http/records/markets.ts'
@@ -20,15 +20,26 @@ function market(venue: 'a' | 'b', id: string, question: string): MarketView {
   return engine.add(id, { venue, question })
 }
 
-const DAY = new Map<string, readonly MarketView[]>([
+/** 20:20 in New York, and a part of a second. */
+const KICK_OFF_MS = Date.UTC(2025, 8, 5, 0, 20) + 999
+const DAY = new Map<string, GameView>([
   [
     'nfl-dal-phi-2025-09-04',
-    [market('a', '0x1', 'Cowboys vs. Eagles'), market('b', 'KX1', 'Dallas at Philadelphia')],
+    {
+      markets: [
+        market('a', '0x1', 'Cowboys vs. Eagles'),
+        market('b', 'KX1', 'Dallas at Philadelphia'),
+      ],
+      startMs: KICK_OFF_MS,
+    },
   ],
-  ['nfl-kc-lac-2025-09-05', [market('a', '0x2', 'Chiefs vs. Chargers')]],
+  [
+    'nfl-kc-lac-2025-09-05',
+    { markets: [market('a', '0x2', 'Chiefs vs. Chargers')], startMs: null },
+  ],
 ])
 const asked: { sport: Sport; date: string }[] = []
-let day: ReadonlyMap<string, readonly MarketView[]> = DAY
+let day: ReadonlyMap<string, GameView> = DAY
 
 const [route] = sportsRoutes({
   engine: {
@@ -88,6 +99,14 @@ describe('GET /v1/sports/{sport}', () => {
     assert.deepEqual(asked.at(-1), { sport: 'tennis', date: '2026-02-28' })
   })
 
+  test('[SPORTS13] a game has its start, in whole seconds, or null where no venue says it; and none that is not shown', async () => {
+    const { starts_at: starts } = await games('nfl')
+    const start = Date.UTC(2025, 8, 5, 0, 20) / 1_000
+    assert.deepEqual(starts, { 'nfl-dal-phi-2025-09-04': start, 'nfl-kc-lac-2025-09-05': null })
+    const one = await games('nfl', 'search=chiefs')
+    assert.deepEqual(one.starts_at, { 'nfl-kc-lac-2025-09-05': null })
+  })
+
   test('[SPORTS7] an unknown sport and a malformed date are 422, a date no calendar has is 400', async () => {
     assert.deepEqual(await problem('curling', ''), {
       type: 'enum',
@@ -131,7 +150,12 @@ describe('GET /v1/sports/{sport}', () => {
 
   test('[SPORTS9] a day of 2,000 markets comes whole, in slices of a turn', async () => {
     const many = Array.from({ length: 40 }, (_, index) => market('a', `0xmany${index}`, 'A vs. B'))
-    day = new Map(Array.from({ length: 50 }, (_, index) => [`cbb-a-b${index}-2025-09-04`, many]))
+    day = new Map(
+      Array.from({ length: 50 }, (_, index) => [
+        `cbb-a-b${index}-2025-09-04`,
+        { markets: many, startMs: null },
+      ]),
+    )
     const body = await games('cbb')
     day = DAY
     assert.equal(Object.values(body.markets).flat().length, 2_000)

@@ -4,6 +4,7 @@
 import { Matches } from '../../../actors/matches/matches.ts'
 import type {
   EngineView,
+  GameView,
   MarketView,
   PastPricesView,
   SportsView,
@@ -40,11 +41,11 @@ export { FakeTradeLog } from './trade-log.ts'
 /** Games as the test puts them. */
 class FakeSports implements SportsView {
   /** By sport and date, then by game key. */
-  readonly #games = new Map<string, Map<string, MarketView[]>>()
+  readonly #games = new Map<string, Map<string, GameView>>()
   date = '2026-11-20'
 
   games(...[sport, date]: Parameters<SportsView['games']>) {
-    const games = this.#games.get(`${sport} ${date}`) ?? new Map<string, MarketView[]>()
+    const games = this.#games.get(`${sport} ${date}`) ?? new Map<string, GameView>()
     return new Map([...games].sort(([one], [other]) => (one < other ? -1 : 1)))
   }
 
@@ -52,10 +53,15 @@ class FakeSports implements SportsView {
     return this.date
   }
 
-  put(at: { sport: string; date: string; game: string }, ...markets: readonly MarketView[]): void {
+  put(
+    at: { sport: string; date: string; game: string; startMs?: number },
+    ...markets: readonly MarketView[]
+  ): void {
     const key = `${at.sport} ${at.date}`
-    const games = this.#games.get(key) ?? new Map<string, MarketView[]>()
-    games.set(at.game, [...(games.get(at.game) ?? []), ...markets])
+    const games = this.#games.get(key) ?? new Map<string, GameView>()
+    const known = games.get(at.game)
+    const startMs = at.startMs ?? known?.startMs ?? null
+    games.set(at.game, { startMs, markets: [...(known?.markets ?? []), ...markets] })
     this.#games.set(key, games)
   }
 }
