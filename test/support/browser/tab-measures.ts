@@ -65,10 +65,20 @@ function isTraceEvent(value: unknown): value is TraceEvent {
   return typeof value === 'object' && value !== null && 'name' in value && 'pid' in value
 }
 
-/** Bytes that the tab's scripts hold, after a forced collection. */
-export async function heapBytes(protocol: CDPSession): Promise<number> {
+/** What a tab holds. */
+interface TabHeld {
+  /** Of its scripts. */
+  readonly heapBytes: number
+  /** Of the document, and those that its scripts still hold. */
+  readonly nodes: number
+  readonly listeners: number
+}
+
+/** What the tab holds after a forced collection. */
+export async function heldBy(protocol: CDPSession): Promise<TabHeld> {
   await protocol.send('HeapProfiler.enable')
   for (let round = 0; round < 3; round += 1) await protocol.send('HeapProfiler.collectGarbage')
-  const { usedSize } = await protocol.send('Runtime.getHeapUsage')
-  return usedSize
+  const { usedSize: heapBytes } = await protocol.send('Runtime.getHeapUsage')
+  const { nodes, jsEventListeners: listeners } = await protocol.send('Memory.getDOMCounters')
+  return { heapBytes, nodes, listeners }
 }
