@@ -67,7 +67,7 @@ async function takeAll(service: RealDashboard, folder: string): Promise<void> {
 
 async function signUpThroughPage(page: Page): Promise<void> {
   await page.getByRole('tab', { name: 'Sign up' }).click()
-  await page.getByLabel('E-mail').fill('you@example.com')
+  await page.getByLabel('Email').fill('you@example.com')
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await page.locator('form button[type=submit]').click()
   await page.getByRole('button', { name: 'Log out' }).waitFor()

@@ -56,7 +56,7 @@ export function App() {
     <div class="head"><header class="top">
       <a class="name" href=${hrefOf('opportunities')}>Twinbook</a>
       <nav aria-label="Pages">
-        ${LINKS.map(
+        ${LINKS.filter(([name]) => isIn || name === 'status').map(
           ([name, text]) => html`<a
             href=${hrefOf(name)}
             aria-current=${currentOf(name, where)}
@@ -68,7 +68,9 @@ export function App() {
           ? html`<button
             type="button" class="quiet" aria-disabled=${leaving.isRunning} onClick=${() => leaving.run(() => logOut())}
           >Log out</button>`
-          : null
+          : isOpen
+            ? html`<a class="button" href=${hrefOf('opportunities')}>Log in</a>`
+            : null
       }
     </header>
     ${isIn && leaving.error !== null ? html`<${Failure} error=${leaving.error} />` : null}

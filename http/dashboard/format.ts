@@ -18,6 +18,10 @@ const sizesWithHundredths = new Intl.NumberFormat(undefined, {
 const counts = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
 const hours = { hourCycle: 'h23' } as const
 const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', ...hours })
+const exactTime = new Intl.DateTimeFormat(undefined, {
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
+  ...hours,
+})
 const dayTime = new Intl.DateTimeFormat(undefined, {
   dateStyle: 'medium',
   timeStyle: 'short',
@@ -114,12 +118,12 @@ export function durationText(ms: Known): string {
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} d`
 }
 
-/** How a time is shown: the hour, the day, or both. */
-export type TimeStyle = 'clock' | 'day' | 'full'
+/** How a time is shown: the hour, to the millisecond, the day, or day and hour. */
+export type TimeStyle = 'clock' | 'exact' | 'day' | 'full'
 
 /** In the viewer's zone. */
 export function timeText(atMs: number, style: TimeStyle): string {
-  const format = { clock: clockTime, day, full: dayTime }[style]
+  const format = { clock: clockTime, exact: exactTime, day, full: dayTime }[style]
   return format.format(atMs)
 }
 

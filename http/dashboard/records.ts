@@ -31,6 +31,7 @@ import type { walletPositionsSchema } from '../wallets/positions.ts'
 import type { pnlRecord, profileRecord, rankedRecord } from '../wallets/records.ts'
 import type {
   DeliveriesSchema,
+  DeliveryDetailSchema,
   DeliverySchema,
   WebhookSchema,
   WebhooksSchema,
@@ -59,6 +60,7 @@ export type Webhook = Static<typeof WebhookSchema>
 export type Webhooks = Static<typeof WebhooksSchema>
 export type CreatedWebhook = Static<typeof WebhookWithSecretSchema>
 export type Delivery = Static<typeof DeliverySchema>
+export type DeliveryDetail = Static<typeof DeliveryDetailSchema>
 export type Deliveries = Static<typeof DeliveriesSchema>
 export type WalletProfile = ReturnType<typeof profileRecord>
 export type WalletPnl = ReturnType<typeof pnlRecord>

@@ -42,11 +42,11 @@ export async function askAgain(): Promise<void> {
   }
 }
 
-/** Rejects with ApiError: 401 for a wrong e-mail or password, 429 with the seconds to wait. */
+/** Rejects with ApiError: 401 for a wrong email or password, 429 with the seconds to wait. */
 export const logIn = (email: string, password: string): Promise<void> =>
   enter('/v1/auth/login', { email, password })
 
-/** Rejects with ApiError: 400 for an e-mail that is taken, 422 with the fields that are not accepted. */
+/** Rejects with ApiError: 400 for an email that is taken, 422 with the fields that are not accepted. */
 export const signUp = (email: string, password: string): Promise<void> =>
   enter('/v1/auth/signup', { email, password })
 

@@ -1,4 +1,4 @@
-// The curve of a sum over time on a canvas: what was realised to date. Times are in the viewer's zone, but for steps of
+// The curve of a sum over time on a canvas: what was realized to date. Times are in the viewer's zone, but for steps of
 // whole days, which are UTC days. Not for: which points there are (http/dashboard/parts/wallets/pnl.ts). Upholds DASH66.
 
 import {

@@ -1,13 +1,15 @@
-// The account: its e-mail, what it may ask for, the keys with which programs ask in its name, its password, its end.
-// Not for: the forms that log in and sign up (log-in-or-sign-up.ts), webhooks (webhooks.ts).
+// The account: its email, what it may ask for, the keys with which programs ask in its name, its sessions, its password,
+// its end. Not for: the forms that log in and sign up (log-in-or-sign-up.ts), webhooks (webhooks.ts). Upholds DASH94.
 
 import { html } from '../html.ts'
 import { KeyList } from '../parts/account/api-keys.ts'
 import { ChangePassword } from '../parts/account/change-password.ts'
 import { DeleteAccount } from '../parts/account/delete-account.ts'
 import { AccountLimits } from '../parts/account/limits.ts'
-import { Sessions } from '../parts/account/sessions.ts'
-import { session } from '../session.ts'
+import { useAction } from '../parts/forms/action.ts'
+import { Confirm } from '../parts/forms/confirm.ts'
+import { Failure } from '../parts/states.ts'
+import { logOut, session } from '../session.ts'
 import { useSignal } from '../signal.ts'
 
 export function AccountPage() {
@@ -16,4 +18,18 @@ export function AccountPage() {
   const hasPassword = who.kind === 'in' && who.user.has_password
   return html`<h1>Account</h1><${AccountLimits} /><${KeyList} /><${Sessions} />
     ${hasPassword ? html`<${ChangePassword} /><${DeleteAccount} />` : null}`
+}
+
+/** The way out everywhere at once: every log-in of the account ends, in this browser too; keys go on. */
+function Sessions() {
+  const action = useAction()
+  return html`<section class="card stack" aria-labelledby="sessions">
+    <h2 id="sessions">Sessions</h2>
+    <p class="muted">You stay logged in for a day, in every tab of this browser. API keys are not affected.</p>
+    <p><${Confirm}
+      action="End all sessions" of="of this account" isRunning=${action.isRunning}
+      onYes=${() => action.run(() => logOut(true))} question="Logs you out everywhere, here too."
+    /></p>
+    ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
+  </section>`
 }

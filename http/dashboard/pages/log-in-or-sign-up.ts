@@ -33,7 +33,7 @@ export function LogInOrSignUpPage({ ending, isLocalOffered }: LogInOrSignUpProps
     <div class="stack">
       <${Welcome} />
       <p class="muted">
-        An account is free and needs an e-mail and a password. It gives you this dashboard and keys for${' '}
+        An account is free and needs an email and a password. It gives you this dashboard and keys for${' '}
         the <a href="docs">API</a>.
       </p>
     </div>
@@ -132,7 +132,7 @@ function EntryFields({ entry, fields }: EntryFieldsProps) {
   const hint = isNew ? 'At least 8 characters.' : null
   const password = { id: 'password', hint, problem: fields.get('password') ?? null }
   return html`
-    <${Field} ...${email} label="E-mail">
+    <${Field} ...${email} label="Email">
       <input
         ...${described(email)} name="email" type="text" inputmode="email" autocomplete="username"
         autocapitalize="none" spellcheck="false" maxlength="300" required
@@ -157,7 +157,7 @@ function EntryFields({ entry, fields }: EntryFieldsProps) {
 /** Null: nothing. */
 function leftOut(email: string, password: string): Refusal | null {
   const fields = new Map<string, string>()
-  if (email === '') fields.set('email', 'Enter your e-mail.')
+  if (email === '') fields.set('email', 'Enter your email.')
   if (password === '') fields.set('password', 'Enter a password.')
   return fields.size === 0 ? null : { form: null, fields, waitSeconds: 0 }
 }

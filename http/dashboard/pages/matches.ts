@@ -21,18 +21,22 @@ import type { PageProps } from '../route.ts'
 
 const PAGE_PAIRS = 20
 const CONFIDENCES = ['', 'high', 'medium', 'low'] as const
+const ORDERS = ['score', 'price_gap'] as const
+const ORDER_WORDS = { score: 'Score', price_gap: 'Price gap' } as const
 const SCORES = { min: 0, max: 100, otherwise: 0 }
 
 export function MatchesPage({ place }: PageProps) {
   const confidence = chosen(place, 'confidence', CONFIDENCES)
   const scoreMin = chosenNumber(place, 'score', SCORES)
   const search = place.query.get('q') ?? ''
+  const order = chosen(place, 'sort', ORDERS)
   const paged = usePages(
     async (cursor, signal) => {
       const query = {
         confidence: confidence === '' ? null : confidence,
         search: search === '' ? null : search,
         min_score: scoreMin,
+        sort_by: order,
         limit: PAGE_PAIRS,
         cursor,
       }
@@ -47,21 +51,23 @@ export function MatchesPage({ place }: PageProps) {
         cursor: list.cursor,
       }
     },
-    [confidence, scoreMin, search],
+    [confidence, scoreMin, search, order],
   )
   const pairs = paged.pages.flatMap((page) => page.pairs)
   const live = useQuotes(pairs.flatMap(({ a, b }) => [a.id, b.id]))
   const [first] = paged.pages
   return html`
     <h1>Matches</h1>
-    <p class="muted">The same question on both venues. The score is the chance, in percent, that Yes means Yes:
-      look at the explanation and the vetoes before you rely on one.</p>
+    <p class="muted">The same question on both venues. The score is the probability, in percent, that both settle
+      alike: read the explanation and any warnings before you trade on a match.</p>
     <form class="row view-filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${InputField} label="Words" type="search" value=${search} choose=${(q: string) => changeQuery(place, { q })} />
+      <${InputField} label="Search" type="search" value=${search} choose=${(q: string) => changeQuery(place, { q })} />
       <${ChoiceField} label="Confidence" value=${confidence}
-        choices=${CONFIDENCES.map((word) => [word, word === '' ? 'any' : word])}
+        choices=${CONFIDENCES.map((word) => [word, word === '' ? 'Any' : word])}
         choose=${(word: string) => changeQuery(place, { confidence: word })} />
-      <${InputField} label="Score at least" type="number" value=${String(scoreMin)}
+      <${ChoiceField} label="Sort by" value=${order} choices=${ORDERS.map((word) => [word, ORDER_WORDS[word]])}
+        choose=${(sort: string) => changeQuery(place, { sort })} />
+      <${InputField} label="Minimum score" type="number" value=${String(scoreMin)}
         bounds=${{ min: SCORES.min, max: SCORES.max, step: 'any' }}
         choose=${(score: string) => changeQuery(place, { score })} />
     </form>

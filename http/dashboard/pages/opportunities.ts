@@ -43,9 +43,9 @@ const COLUMNS = [
   ['score', 'Score', 'num'],
 ] as const
 const KINDS = [
-  ['', 'both'],
-  ['cross_venue', 'over both venues'],
-  ['single_venue', 'within one venue'],
+  ['', 'All'],
+  ['cross_venue', 'Across venues'],
+  ['single_venue', 'Within one venue'],
 ] as const
 const WAYS = ['down', 'up'] as const
 const PROFITS = { min: 0, max: Number.MAX_SAFE_INTEGER, otherwise: 0 }
@@ -71,11 +71,10 @@ export function OpportunitiesPage({ place }: PageProps) {
   const isGone = kind === 'answered' && opened !== null && !rows.has(opened)
   return html`
     <h1>Opportunities</h1>
-    <p class="muted">What buying both sides pays right now, after both venues’ fees and as deep as their books go. Not
-      counted: the time your orders take, venues that settle a question differently, money tied up until the close or
-      moved between venues.</p>
+    <p class="muted">Outcomes that cost less than they pay when bought together, after fees and at the depth of the live
+      books. Not included: slippage while your orders fill, differences in settlement rules, and the cost of capital.</p>
     <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${InputField} label="Profit at least, in dollars" type="number" value=${String(filter.profitMin)}
+      <${InputField} label="Minimum profit (USD)" type="number" value=${String(filter.profitMin)}
         bounds=${{ min: PROFITS.min, step: 'any', required: 'required' }}
         choose=${(profit: string) => changeQuery(place, { profit })} />
       <${ChoiceField} label="Kind" value=${filter.kind} choices=${KINDS}

@@ -30,8 +30,9 @@ const SPORTS = [
 
 export function SportsPage({ place }: PageProps) {
   const word = place.query.get('sport')
-  const [sport, name] = SPORTS.find(([path]) => path === word) ?? SPORTS[0]
   const date = place.query.get('date') ?? localDay(nowMs())
+  const found = useFirstSport(word === null && isDay(date) ? date : null)
+  const [sport, name] = SPORTS.find(([path]) => path === (word ?? found)) ?? SPORTS[0]
   const asked = useAsked((signal) => askGames(sport, date, signal), [sport, date])
   const games = asked.kind === 'answered' ? asked.answer.games : []
   const counts = useCounts(sport, isDay(date) && asked.kind === 'answered' ? date : null)
@@ -55,9 +56,9 @@ export function SportsPage({ place }: PageProps) {
       <${InputField} label="Day (US Eastern)" type="date" value=${isDay(date) ? date : ''} bounds=${{ required: 'required' }}
         choose=${(day: string) => changeQuery(place, { date: day })} />
       <div class="row days">
-        <button type="button" class="quiet" onClick=${go(-1)}>Day before</button>
+        <button type="button" class="quiet" onClick=${go(-1)}>Previous day</button>
         <button type="button" class="quiet" onClick=${() => changeQuery(place, { date: '' })}>Today</button>
-        <button type="button" class="quiet" onClick=${go(1)}>Day after</button>
+        <button type="button" class="quiet" onClick=${go(1)}>Next day</button>
       </div>
     </form>
     <div class="row days" role="group" aria-label="Days with their games">
@@ -78,8 +79,8 @@ export function SportsPage({ place }: PageProps) {
         : html`
       ${
         games.length === 0
-          ? html`<${Empty}>No ${name} game on ${date} is listed by either venue: try a day before or after.<//>`
-          : html`<p class="muted" role="status">${countText(games.length)} ${games.length === 1 ? 'game' : 'games'} on ${date}</p>`
+          ? html`<${Empty}>Neither venue lists ${name} games on ${date}. Try another day or sport.<//>`
+          : html`<p class="muted" role="status">${countText(games.length)} ${games.length === 1 ? 'game' : 'games'} on ${dayText(date)}</p>`
       }
       <div class="stack">
         ${games.map(
@@ -89,6 +90,24 @@ export function SportsPage({ place }: PageProps) {
       </div>`
     }
   `
+}
+
+/** Of the sports that have games on a day the first; the first of all while it is not known. Null: not looked for. */
+function useFirstSport(date: string | null): string | null {
+  const [sport, setSport] = useState<string | null>(null)
+  useEffect(() => {
+    if (date === null) return undefined
+    const ending = new AbortController()
+    const look = async () => {
+      for (const [path] of SPORTS) {
+        if ((await countOf(path, date, ending.signal)) > 0) return setSport(path)
+      }
+    }
+    // Without counts the first sport is shown, and its list says what fails.
+    look().catch(() => undefined)
+    return () => ending.abort()
+  }, [date])
+  return sport
 }
 
 /** Three days to either side of a day. */
@@ -116,10 +135,8 @@ function useCounts(sport: string, date: string | null): ReadonlyMap<string, numb
     const days = daysAround(date).map((day) => [sport, day] as const)
     const count = async () => {
       for (const [path, day] of [...days, ...sports]) {
-        const key = `${path} ${day}`
-        if (known.has(key)) continue
-        const options = { query: { date: day }, signal: ending.signal }
-        known.set(key, (await request<Games>(`/v1/sports/${path}`, options)).total_events)
+        if (known.has(`${path} ${day}`)) continue
+        await countOf(path, day, ending.signal)
         setCounts(new Map(known))
       }
     }
@@ -128,6 +145,18 @@ function useCounts(sport: string, date: string | null): ReadonlyMap<string, numb
     return () => ending.abort()
   }, [sport, date])
   return counts
+}
+
+async function countOf(sport: string, date: string, signal: AbortSignal): Promise<number> {
+  const key = `${sport} ${date}`
+  const answered = known.get(key)
+  if (answered !== undefined) return answered
+  const { total_events: count } = await request<Games>(`/v1/sports/${sport}`, {
+    query: { date },
+    signal,
+  })
+  known.set(key, count)
+  return count
 }
 
 async function askGames(sport: string, date: string, signal: AbortSignal) {

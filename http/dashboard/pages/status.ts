@@ -42,7 +42,7 @@ export function StatusPage() {
   return html`
     <h1>Status</h1>
     ${answer === null && health.error === null ? html`<${Waiting} what="the status" />` : null}
-    ${health.error === null ? null : html`<${Failure} error=${health.error} />${answer === null ? null : html`<p class="muted">What follows is the last that was known.</p>`}`}
+    ${health.error === null ? null : html`<${Failure} error=${health.error} />${answer === null ? null : html`<p class="muted">Showing the last known status.</p>`}`}
     ${
       answer === null
         ? null
@@ -86,33 +86,33 @@ function ThisTab({
   return html`<section class="card stack" aria-labelledby="tab">
     <h2 id="tab">This tab</h2>
     <${Figures} of=${[
-      ['Stream', isIn ? STATE_WORDS[state] : 'not connected: not logged in'],
+      ['Stream', isIn ? STATE_WORDS[state] : 'Not connected: log in first'],
       ['Messages a second', rate === null ? '–' : rate.toFixed(1)],
       ['Messages so far', countText(received.count)],
-      ['Last request answered after', durationText(latencyMs)],
+      ['Last request took', durationText(latencyMs)],
     ]} />
   </section>`
 }
 
 const STATE_WORDS = {
-  off: 'not connected',
-  offline: 'this browser is offline',
-  late: 'nothing has come for some seconds',
-  polling: 'not to be had: the server is asked every few seconds',
-  connecting: 'connecting',
-  live: 'live',
-  catching_up: 'catching up',
-  waiting: 'lost, tried again soon',
-  closed: 'closed for good',
+  off: 'Not connected',
+  offline: 'Browser is offline',
+  late: 'No messages for some seconds',
+  polling: 'Unavailable: polling every few seconds',
+  connecting: 'Connecting',
+  live: 'Live',
+  catching_up: 'Catching up',
+  waiting: 'Lost, reconnecting soon',
+  closed: 'Closed',
 } as const
 
 const healthFigures = (health: Health) =>
   [
-    ['Service', health.status === 'ok' ? 'well' : 'degraded'],
-    ['Database', health.database ? 'well' : 'in trouble'],
-    ['Catalogue', health.cache ? 'loaded' : 'not loaded yet'],
+    ['Service', health.status === 'ok' ? 'OK' : 'Degraded'],
+    ['Database', health.database ? 'OK' : 'Failing'],
+    ['Catalog', health.cache ? 'Loaded' : 'Loading'],
     ['Version', health.version],
-    ['Running for', durationText(health.uptime_s * 1_000)],
+    ['Uptime', durationText(health.uptime_s * 1_000)],
   ] as const
 
 function statsFigures(stats: Stats) {

@@ -11,7 +11,7 @@ import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Time } from '../parts/time.ts'
 import { WebhookControls } from '../parts/webhooks/controls.ts'
 import { WebhookDeliveries } from '../parts/webhooks/deliveries.ts'
-import { type DraftBody, EMPTY_DRAFT } from '../parts/webhooks/draft.ts'
+import { type DraftBody, NEW_DRAFT } from '../parts/webhooks/draft.ts'
 import { WebhookForm } from '../parts/webhooks/form.ts'
 import { countsText, filterRows, stateOf } from '../parts/webhooks/words.ts'
 import type { CreatedWebhook, Delivery, Webhook, Webhooks } from '../records.ts'
@@ -20,6 +20,7 @@ import { hrefOf, type PageProps } from '../route.ts'
 const COLLECTION = '/v1/webhooks'
 /** Between two looks at the list. */
 const PERIOD_MS = 10_000
+const nothing = () => undefined
 
 export function WebhooksPage({ place }: PageProps) {
   const { subject } = place
@@ -28,7 +29,7 @@ export function WebhooksPage({ place }: PageProps) {
 
 function AllWebhooks() {
   const [made, setMade] = useState<CreatedWebhook | null>(null)
-  const [isTested, setTested] = useState(false)
+  const [tested, setTested] = useState<Delivery | null>(null)
   // A new one is among those that are asked for next, at once.
   const ask = useCallback(
     (signal: AbortSignal) => request<Webhooks>(COLLECTION, { signal }),
@@ -37,42 +38,41 @@ function AllWebhooks() {
   const { answer: list, error } = usePolled(ask, { periodMs: PERIOD_MS })
   const create = async (body: DraftBody, isWithTest: boolean) => {
     const created = await request<CreatedWebhook>(COLLECTION, { method: 'POST', body })
-    // It is made, whatever comes of the test: its page says it.
-    if (isWithTest) {
-      const path = `${COLLECTION}/${encodeURIComponent(created.id)}/test`
-      await request<Delivery>(path, { method: 'POST' }).catch(() => undefined)
-    }
-    setTested(isWithTest)
+    // It is created, whatever comes of the test: its deliveries say it.
+    const path = `${COLLECTION}/${encodeURIComponent(created.id)}/test`
+    const sending = isWithTest ? request<Delivery>(path, { method: 'POST' }) : null
+    setTested((await sending?.catch(() => null)) ?? null)
     setMade(created)
   }
   return html`
     <h1>Webhooks</h1>
     <p class="muted">
-      Events are posted to a receiver of yours as they happen, signed as${' '}
-      <a href="https://www.standardwebhooks.com" rel="noopener noreferrer">Standard Webhooks</a> says, and tried again for
-      more than a day when it does not take them.
+      Events are posted to your server as they happen, signed with${' '}
+      <a href="https://www.standardwebhooks.com" rel="noopener noreferrer">Standard Webhooks</a> and retried for more than
+      a day if your server does not accept them.
     </p>
     ${
       made === null
         ? null
         : html`<${SecretOnce}
-          title="The secret of your new webhook" what="secret" secret=${made.secret} command=${null}
+          title="The signing secret of your new webhook" what="secret" secret=${made.secret} command=${null}
           onDone=${() => setMade(null)}
         >
-          <p>With it your receiver checks that a post is ours. Next: <a href=${hrefOf('webhooks', made.id)}>${
-            isTested ? 'see what came of the test' : html`send a test to ${made.url}`
-          }</a>.</p>
-        <//>`
+          <p>Use it to verify the signature of each event. <a href=${hrefOf('webhooks', made.id)}>Open the webhook</a> to${' '}
+            change it or send tests.</p>
+        <//>
+        <${WebhookDeliveries} key=${made.id} path=${`${COLLECTION}/${encodeURIComponent(made.id)}`} url=${made.url}
+          sent=${tested} onSettled=${nothing} />`
     }
     <section class="card stack" aria-labelledby="webhooks">
-      <h2 id="webhooks">Yours</h2>
+      <h2 id="webhooks">Your webhooks</h2>
       ${list === null && error === null ? html`<${Waiting} what="your webhooks" />` : null}
       ${error === null ? null : html`<${Failure} error=${error} />`}
       ${list === null ? null : html`<${WebhookList} webhooks=${list.webhooks} />`}
     </section>
     <section class="card stack" aria-labelledby="new">
-      <h2 id="new">A new webhook</h2>
-      <${WebhookForm} key=${made?.id ?? 'first'} initial=${EMPTY_DRAFT} verb="Make the webhook" testVerb="Make it and send a test" send=${create} />
+      <h2 id="new">New webhook</h2>
+      <${WebhookForm} key=${made?.id ?? 'first'} initial=${NEW_DRAFT} verb="Create webhook" testVerb="Create and send a test" send=${create} />
     </section>
   `
 }
@@ -83,8 +83,7 @@ function OneWebhook({ id }: { readonly id: string }) {
   const [sent, setSent] = useState<Delivery | null>(null)
   const [isDeleted, setDeleted] = useState(false)
   const back = html`<p><a href=${hrefOf('webhooks')}>← All webhooks</a></p>`
-  if (isDeleted)
-    return html`${back}<h1>Webhook</h1><p class="notice" role="status">It is deleted.</p>`
+  if (isDeleted) return html`${back}<h1>Webhook</h1><p class="notice" role="status">Deleted.</p>`
   if (asked.kind !== 'answered') {
     return html`${back}<h1>Webhook</h1>
       ${
@@ -118,7 +117,7 @@ function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
           html`<div key=${name}><dt>Only <code>${name}</code></dt><dd>${wanted}</dd></div>`,
       )}
       <div><dt>Deliveries</dt><dd data-counts>${countsText(counts)}</dd></div>
-      <div><dt>Made</dt><dd><${Time} atMs=${created * 1_000} /></dd></div>
+      <div><dt>Created</dt><dd><${Time} atMs=${created * 1_000} /></dd></div>
       ${
         until === null
           ? null
@@ -128,11 +127,11 @@ function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
 }
 
 function WebhookList({ webhooks }: { readonly webhooks: readonly Webhook[] }) {
-  if (webhooks.length === 0) return html`<${Empty}>No webhooks yet. Make one below.<//>`
+  if (webhooks.length === 0) return html`<${Empty}>No webhooks yet. Create one below.<//>`
   return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Table of your webhooks">
     <table class="list webhooks stacked">
       <thead><tr>
-        <th scope="col">Posted to</th><th scope="col">State</th><th scope="col">Events</th>
+        <th scope="col">URL</th><th scope="col">State</th><th scope="col">Events</th>
         <th scope="col">Deliveries</th>
       </tr></thead>
       <tbody>${webhooks.map((row) => html`<${WebhookRow} key=${row.id} webhook=${row} />`)}</tbody>

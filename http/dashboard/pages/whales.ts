@@ -24,9 +24,9 @@ const KEPT_USD = 1_000
 const TOLD_USD = 5_000
 const SIDES = ['', 'buy', 'sell'] as const
 const SIDE_WORDS = {
-  '': 'both',
-  buy: 'towards the first outcome: bought Yes or sold No',
-  sell: 'towards the second outcome: sold Yes or bought No',
+  '': 'All',
+  buy: 'For Yes: bought Yes or sold No',
+  sell: 'For No: bought No or sold Yes',
 } as const
 
 export function WhalesPage({ place }: PageProps) {
@@ -39,11 +39,11 @@ export function WhalesPage({ place }: PageProps) {
   return html`
     <h1>Whales</h1>
     <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${InputField} label="Dollars at least" type="number" value=${String(usdMin)}
+      <${InputField} label="Minimum value (USD)" type="number" value=${String(usdMin)}
         bounds=${{ min: KEPT_USD, step: 'any', required: 'required' }}
         choose=${(usd: string) => changeQuery(place, { usd })} />
       <${ChoiceField} label="Venue" value=${platform}
-        choices=${[['', 'both'], ...venues.map((name) => [name, wholeVenueText(name)])]}
+        choices=${[['', 'All'], ...venues.map((name) => [name, wholeVenueText(name)])]}
         choose=${(venue: string) => changeQuery(place, { venue })} />
       <${ChoiceField} label="Side" value=${side}
         choices=${SIDES.map((word) => [word, SIDE_WORDS[word]])}
@@ -86,12 +86,12 @@ function Row({ row }: { readonly row: WhaleRow }) {
     <td class="question"><a href=${hrefOf('market', marketId)}>${question}</a>
       <span class="muted below">${venueText(row.platform)}</span></td>
     <td class="what wide"><${TradedWords} of=${done} /></td>
-    <td class="num" data-label="Price">${priceText(done.price)}</td>
-    <td class="num" data-label="Contracts">${sizeText(row.size)}</td>
-    <td class="num" data-label="Value">${usdText(row.usd)}</td>
-    <td class="when" data-label="Wallet">${
+    <td class="num price" data-label="Price">${priceText(done.price)}</td>
+    <td class="num size" data-label="Contracts">${sizeText(row.size)}</td>
+    <td class="num usd" data-label="Value">${usdText(row.usd)}</td>
+    <td class="when wallet" data-label="Wallet">${
       wallet === null
-        ? html`<span class="muted">not told</span>`
+        ? html`<span class="muted">not disclosed</span>`
         : html`<a href=${hrefOf('wallet', wallet)} title=${wallet}>${shortId(wallet)}</a>`
     }</td>
   </tr>`

@@ -27,10 +27,10 @@ export function Welcome() {
         ? null
         : html`<section aria-label="Right now"><${Figures} of=${[
             ...Object.entries(answer.exchanges).map(
-              ([venue, isLive]) => [wholeVenueText(venue), isLive ? 'live' : 'not live'] as const,
+              ([venue, isLive]) => [wholeVenueText(venue), isLive ? 'Live' : 'Connecting'] as const,
             ),
             ['Server delay', durationText(answer.delay_ms)],
-            ['Running for', durationText(answer.uptime_s * 1_000)],
+            ['Uptime', durationText(answer.uptime_s * 1_000)],
           ]} /></section>`
     }
   `

@@ -45,10 +45,10 @@ const unprocessable = (fields: Readonly<Record<string, string>>) =>
   new ApiError(422, 'not accepted', new Map(Object.entries(fields)))
 
 test('[DASH23] each way in which a log-in or sign-up fails has words of its own', () => {
-  const wrong = entryRefusal(refused(401, 'wrong e-mail or password'), 'log-in')
-  assert.equal(wrong.form, 'The e-mail or the password is wrong.')
-  const taken = entryRefusal(refused(400, 'this e-mail has an account already'), 'sign-up')
-  assert.equal(taken.form, 'This e-mail has an account already. Log in, or use another e-mail.')
+  const wrong = entryRefusal(refused(401, 'wrong email or password'), 'log-in')
+  assert.equal(wrong.form, 'The email or the password is wrong.')
+  const taken = entryRefusal(refused(400, 'this email has an account already'), 'sign-up')
+  assert.equal(taken.form, 'This email has an account already. Log in, or use another email.')
   const many = entryRefusal(refused(429, 'too many wrong passwords, try again later', 4), 'log-in')
   assert.deepEqual(
     [many.form, many.waitSeconds],
@@ -255,8 +255,8 @@ test('[DASH31] a webhook to which nothing is posted says why, and its counts nam
     words({ active: false, disabled_reason: reason }).words
   assert.equal(new Set([off(null), off('gone'), off('failing')]).size, 3)
   assert.match(off('gone'), /410/)
-  assert.equal(countsText(counts), '2 delivered, 1 waiting')
-  assert.equal(countsText({ ...counts, created: 0, delivered: 0, pending: 0 }), 'nothing yet')
+  assert.equal(countsText(counts), '2 delivered, 1 pending')
+  assert.equal(countsText({ ...counts, created: 0, delivered: 0, pending: 0 }), 'None yet')
 })
 
 function delivery(number: number, set: Partial<Delivery> = {}): Delivery {
@@ -319,7 +319,7 @@ test('[DASH32] an attempt is told by its status or by what went wrong, once', ()
     attemptText(
       delivery(1, { last_attempt: { at: 1, duration_ms: 12, status: null, error: null, ...set } }),
     )
-  assert.equal(attemptText(delivery(1)), 'not tried yet')
+  assert.equal(attemptText(delivery(1)), 'Not tried yet')
   assert.equal(last({ status: 204 }), '204 in 12 ms')
   assert.equal(last({ status: 500, error: 'answered 500' }), 'answered 500, in 12 ms')
   assert.equal(last({ status: 302, error: 'a redirect' }), '302: a redirect, in 12 ms')

@@ -53,7 +53,7 @@ async function ask(
 
 async function enter(page: Page, entry: 'Log in' | 'Sign up', email: string, password: string) {
   await page.getByRole('tab', { name: entry }).click()
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('tabpanel').getByRole('button', { name: entry }).click()
 }
@@ -74,8 +74,8 @@ test('[DASH27] from sign-up to the first key: the page that the address names ap
   await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
   await page.getByText('first@example.com').waitFor()
   await page.getByText('No keys yet').waitFor()
-  await page.getByLabel('Name of a new key').fill('my <b>first</b> key')
-  await page.getByRole('button', { name: 'Make a key' }).click()
+  await page.getByLabel('Key name').fill('my <b>first</b> key')
+  await page.getByRole('button', { name: 'Create key' }).click()
   const key = await page.locator('[data-once=key]').innerText()
   assert.match(key, /^pmk_[0-9A-Za-z]{38}$/)
   assert.equal(
@@ -103,31 +103,31 @@ test('[DASH26] a key is copied by its button, and gone from the page when the pe
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByLabel('Name of a new key').fill('copied')
-  await page.getByLabel('Name of a new key').press('Enter')
+  await page.getByLabel('Key name').fill('copied')
+  await page.getByLabel('Key name').press('Enter')
   const key = await page.locator('[data-once=key]').innerText()
   await page.getByRole('button', { name: 'Copy the key' }).click()
   await page.getByText('It is in your clipboard.').waitFor()
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), key)
-  await page.getByRole('button', { name: 'I have it' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
   await page.locator('[data-once=key]').waitFor({ state: 'detached' })
   assert.equal(await page.getByText(key).count(), 0)
   await tab.close()
 })
 
-test('[DASH22] nothing is revoked without an answer to the question, and Keep and Escape leave it, with the focus where it was', async () => {
+test('[DASH22] nothing is revoked without an answer to the question, and Cancel and Escape leave it, with the focus where it was', async () => {
   const token = await signUp('careful@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
-  await page.getByLabel('Name of a new key').fill('kept')
-  await page.getByRole('button', { name: 'Make a key' }).click()
+  await page.getByLabel('Key name').fill('kept')
+  await page.getByRole('button', { name: 'Create key' }).click()
   const row = page.locator('tr[data-key]')
   const revoke = row.getByRole('button', { name: 'Revoke the key kept' })
   for (const leave of ['Enter', 'Escape']) {
     await revoke.focus()
     await revoke.press('Enter')
     await row.getByRole('group').waitFor()
-    // The focus is on Keep.
+    // The focus is on Cancel.
     await page.keyboard.press(leave)
     await row.getByRole('group').waitFor({ state: 'detached' })
     assert.equal(await revoke.evaluate((button) => button === document.activeElement), true, leave)
@@ -136,15 +136,15 @@ test('[DASH22] nothing is revoked without an answer to the question, and Keep an
   await tab.close()
 })
 
-test('[DASH23] a wrong password, a taken e-mail, a weak password and a lost connection each say so beside the form, and what was typed stays', async () => {
+test('[DASH23] a wrong password, a taken email, a weak password and a lost connection each say so beside the form, and what was typed stays', async () => {
   const email = 'known@example.com'
   await signUp(email)
   const tab = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
   const { page } = tab
   await enter(page, 'Log in', email, 'something else')
-  await alertOf(page).getByText('The e-mail or the password is wrong.').waitFor()
+  await alertOf(page).getByText('The email or the password is wrong.').waitFor()
   await enter(page, 'Sign up', email, PASSWORD)
-  await alertOf(page).getByText('Log in, or use another e-mail.').waitFor()
+  await alertOf(page).getByText('Log in, or use another email.').waitFor()
   await enter(page, 'Sign up', 'other@example.com', 'short')
   const password = page.getByLabel('Password', { exact: true })
   await page.getByText('This password is too short').waitFor()
@@ -152,7 +152,7 @@ test('[DASH23] a wrong password, a taken e-mail, a weak password and a lost conn
   assert.equal(await password.evaluate((input) => input === document.activeElement), true)
   const described = (await password.getAttribute('aria-describedby')) ?? ''
   assert.match(described, /password-error/)
-  assert.equal(await page.getByLabel('E-mail').inputValue(), 'other@example.com')
+  assert.equal(await page.getByLabel('Email').inputValue(), 'other@example.com')
   await enter(page, 'Sign up', 'no address', PASSWORD)
   await page.getByText('must have exactly one @-sign').waitFor()
   await page.context().setOffline(true)
@@ -225,7 +225,7 @@ test('[DASH28] the account page says who it is, the limits, and what is left of 
   const { page } = tab
   await page.getByText('No keys yet').waitFor()
   // Both requests of the page are answered.
-  await page.getByRole('region', { name: 'You' }).getByText('counted@example.com').waitFor()
+  await page.getByRole('region', { name: 'Profile' }).getByText('counted@example.com').waitFor()
   const left = Number(await page.locator('[data-left]').innerText())
   // As the page asks: what it uses up is a budget of its own.
   const { name, value } = sessionCookie(dashboard.origin, token)
@@ -235,12 +235,12 @@ test('[DASH28] the account page says who it is, the limits, and what is left of 
   })
   const { user, limits } = JSON.parse(text)
   assert.equal(left, Number(headers.get('x-ratelimit-remaining')) + 1)
-  const said = await page.getByRole('region', { name: 'You' }).innerText()
+  const said = await page.getByRole('region', { name: 'Profile' }).innerText()
   for (const fact of [user.email, user.tier, String(limits.requests_per_minute)]) {
     assert.ok(said.includes(fact), `${fact} in ${said}`)
   }
-  await page.getByLabel('Name of a new key').fill('counted')
-  await page.getByRole('button', { name: 'Make a key' }).click()
+  await page.getByLabel('Key name').fill('counted')
+  await page.getByRole('button', { name: 'Create key' }).click()
   await page.locator('tr[data-key]').waitFor()
   // Ours, the key, and the list again.
   await page.locator('[data-left]', { hasText: String(left - 3) }).waitFor()
@@ -260,19 +260,19 @@ test('[DASH21] what is asked for twice before the first answer is asked once, an
     const body = JSON.stringify({ detail: 'the disk takes no more' })
     await route.fulfill({ status: 503, contentType: 'application/json', body })
   })
-  await page.getByLabel('Name of a new key').fill('one')
+  await page.getByLabel('Key name').fill('one')
   await page.locator('.key-form').evaluate((form: HTMLFormElement) => {
     form.requestSubmit()
     form.requestSubmit()
   })
-  const button = page.getByRole('button', { name: 'Making it…' })
+  const button = page.getByRole('button', { name: 'Creating…' })
   await button.waitFor()
   assert.ok(await button.isDisabled())
   for (const release of holds) release()
   const form = page.locator('.key-form')
   await form.getByText('The server could not answer. The disk takes no more.').waitFor()
   assert.equal(askedCount, 1)
-  assert.equal(await page.getByLabel('Name of a new key').inputValue(), 'one')
+  assert.equal(await page.getByLabel('Key name').inputValue(), 'one')
   await tab.close()
 })
 
@@ -283,7 +283,7 @@ test('[DASH72] a new password is asked for with the present one, keeps this tab 
   const { page } = tab
   const current = page.getByLabel('Current password')
   const next = page.getByLabel('New password')
-  const change = page.getByRole('button', { name: 'Change the password' })
+  const change = page.getByRole('button', { name: 'Change password' })
   await current.fill('something else')
   await next.fill('battery staple')
   await change.click()
@@ -300,20 +300,20 @@ test('[DASH72] a new password is asked for with the present one, keeps this tab 
   assert.deepEqual([await current.inputValue(), await next.inputValue()], ['', ''])
   assert.equal((await ask(token, '/v1/auth/me')).status, 401)
   await page.reload()
-  await page.getByRole('region', { name: 'You' }).getByText(email).waitFor()
+  await page.getByRole('region', { name: 'Profile' }).getByText(email).waitFor()
   const [before, after] = [PASSWORD, 'battery staple'].map((one) => enterFrom('login', email, one))
   assert.deepEqual([(await before)?.status, (await after)?.status], [401, 200])
   await tab.close()
 })
 
-test('[DASH73] the account is deleted after its password, which Keep and Escape and a wrong one do not, and the page says so', async () => {
+test('[DASH73] the account is deleted after its password, which Cancel and Escape and a wrong one do not, and the page says so', async () => {
   const email = 'goer@example.com'
   const token = await signUp(email)
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
-  const begin = page.getByRole('button', { name: 'Delete the account' })
+  const begin = page.getByRole('button', { name: 'Delete account' })
   const password = page.getByLabel('Your password')
-  for (const leave of ['Escape', 'Keep']) {
+  for (const leave of ['Escape', 'Cancel']) {
     await begin.click()
     await password.waitFor()
     if (leave === 'Escape') await page.keyboard.press(leave)
@@ -323,7 +323,7 @@ test('[DASH73] the account is deleted after its password, which Keep and Escape 
   }
   await begin.click()
   await password.fill('something else')
-  await page.getByRole('button', { name: 'Delete it for good' }).click()
+  await page.getByRole('button', { name: 'Delete permanently' }).click()
   await page.getByText('The password is wrong.').waitFor()
   assert.equal((await ask(token, '/v1/auth/me')).status, 200)
   await password.fill(PASSWORD)
@@ -341,9 +341,9 @@ test('[DASH74] a key reads unless the box is ticked, and says what it may; loggi
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
   for (const label of ['reader', 'changer']) {
-    await page.getByLabel('Name of a new key').fill(label)
-    if (label === 'changer') await page.getByLabel('It may change webhooks, too').check()
-    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByLabel('Key name').fill(label)
+    if (label === 'changer') await page.getByLabel('Allow it to manage webhooks').check()
+    await page.getByRole('button', { name: 'Create key' }).click()
     await page.locator('tr[data-key]', { hasText: label }).waitFor()
   }
   const { keys } = JSON.parse((await ask(token, '/v1/keys')).text)
@@ -353,10 +353,10 @@ test('[DASH74] a key reads unless the box is ticked, and says what it may; loggi
   assert.deepEqual([scopes.get('reader'), scopes.get('changer')], [['read'], ['read', 'webhooks']])
   await page
     .locator('tr[data-key]', { hasText: 'changer' })
-    .getByText('read, change webhooks')
+    .getByText('Read, manage webhooks')
     .waitFor()
   assert.equal(
-    await page.getByLabel('It may change webhooks, too').isChecked(),
+    await page.getByLabel('Allow it to manage webhooks').isChecked(),
     false,
     'anew each time',
   )
@@ -375,11 +375,11 @@ test('[DASH94] all sessions of the account end by one button, after a question, 
   const { access_token: other }: { access_token: string } = JSON.parse(await elsewhere.text())
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
-  await page.getByLabel('Name of a new key').fill('stays')
-  await page.getByRole('button', { name: 'Make a key' }).click()
+  await page.getByLabel('Key name').fill('stays')
+  await page.getByRole('button', { name: 'Create key' }).click()
   const key = await page.locator('.copyable code').first().innerText()
   await page.getByRole('button', { name: 'End all sessions' }).click()
-  await page.getByRole('button', { name: 'Keep' }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
   assert.equal((await ask(other, '/v1/auth/me')).status, 200)
   await page.getByRole('button', { name: 'End all sessions' }).click()
   await page.getByRole('group').getByRole('button', { name: 'End all sessions' }).click()

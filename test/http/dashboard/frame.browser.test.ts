@@ -19,7 +19,7 @@ test('[DASH3] the session is in a cookie that no script reads, shared by all tab
     of.evaluate(() => [sessionStorage.length, localStorage.length, document.cookie, location.href])
   const addresses: string[] = []
   context.on('request', (request) => addresses.push(request.url()))
-  await page.getByLabel('E-mail').fill('ann@example.com')
+  await page.getByLabel('Email').fill('ann@example.com')
   await page.getByLabel('Password', { exact: true }).fill('long enough')
   const other = await context.newPage()
   await other.goto(page.url())
@@ -316,7 +316,7 @@ test('[DASH88] a visitor without an account sees what Twinbook is and how both v
   for (const [venue, isLive] of Object.entries(exchanges)) {
     const name = Object.entries(names).find(([known]) => known === venue)?.[1] ?? venue
     await figure(name)
-      .getByText(isLive ? 'live' : 'not live', { exact: true })
+      .getByText(isLive ? 'Live' : 'Connecting', { exact: true })
       .waitFor()
   }
   await page.getByRole('img', { name: /^The same question costs 42 cents/ }).waitFor()

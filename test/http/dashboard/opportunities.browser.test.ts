@@ -158,7 +158,7 @@ test('[DASH77] the table is sorted by the buttons of its columns and narrowed by
   await page.reload()
   await rowsAre(page, [SNOWS, RAINS, CUPS])
   assert.equal(await page.locator('th[aria-sort=ascending]').textContent(), 'Score↑')
-  const profit = page.getByLabel('Profit at least, in dollars')
+  const profit = page.getByLabel('Minimum profit (USD)')
   await profit.fill('1')
   await profit.press('Enter')
   await rowsAre(page, [RAINS, CUPS])
@@ -197,7 +197,7 @@ test('[DASH80] what is typed into a filter stays while the table around it moves
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   await rowsAre(page, [CUPS, RAINS, SNOWS])
-  const profit = page.getByLabel('Profit at least, in dollars')
+  const profit = page.getByLabel('Minimum profit (USD)')
   await profit.fill('30')
   tell('changed', { ...snow, profit: usdMicros(980_000) })
   await rowOf(page, SNOWS).getByText('$0.98').waitFor()

@@ -77,9 +77,9 @@ test('[DASH66] profits are those of REST, and the curve has their points in the 
   const { page } = tab
   const card = page.locator('.wallet-pnl')
   for (const [step, words] of [
-    ['all', 'every moment'],
-    ['day', 'days'],
-    ['month', 'months'],
+    ['all', 'All'],
+    ['day', 'Daily'],
+    ['month', 'Monthly'],
   ]) {
     await card.getByRole('button', { name: words ?? '', exact: true }).click()
     const { body } = await dashboard.face.get(`/v1/wallets/${ANN}/pnl?granularity=${step}`)
@@ -92,8 +92,8 @@ test('[DASH66] profits are those of REST, and the curve has their points in the 
     assert.ok(box !== null && box.width > 200 && box.height > 100, JSON.stringify(box))
     for (const [name, value] of [
       ['Total', body.total_pnl],
-      ['Realised', body.realized_pnl],
-      ['Not realised yet', body.unrealized_pnl],
+      ['Realized', body.realized_pnl],
+      ['Unrealized', body.unrealized_pnl],
     ] as const) {
       const figure = await card.locator(`[data-figure="${name}"] dd`).innerText()
       assert.equal(figure, signedUsdText(Number(value)))

@@ -33,6 +33,10 @@ function readPost(raw: string): { headers: Record<string, string>; body: string 
 const answer = (status: string) =>
   `HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
 
+/** An answer with a body and a header that nobody is shown. */
+const TAKEN =
+  'HTTP/1.1 200 OK\r\nSet-Cookie: a=secret\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
+
 test('[DASH33] a webhook made in its form is sent a test, which is seen as delivered without anybody asking again and is signed by the secret that was shown', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(answer('204 No Content')),
@@ -42,12 +46,12 @@ test('[DASH33] a webhook made in its form is sent a test, which is seen as deliv
   const tab = await dashboard.open('#/webhooks', { token })
   const { page } = tab
   await page.getByText('No webhooks yet').waitFor()
-  await page.getByLabel('Post to').fill(receiver.url)
+  await page.getByLabel('Endpoint URL').fill(receiver.url)
   await page.getByLabel(/^whale\.alert/).check()
-  await page.getByLabel('US dollars, at least').fill('750000')
-  await page.getByLabel('Side of the taker').selectOption('buy')
+  await page.getByLabel('Minimum value (USD)').fill('750000')
+  await page.getByLabel('Taker’s side').selectOption('buy')
   await page.getByLabel('Markets').fill('venue_a_0x1f\nvenue_b_KX-1')
-  await page.getByRole('button', { name: 'Make the webhook' }).click()
+  await page.getByRole('button', { name: 'Create webhook' }).click()
   const secret = await page.locator('[data-once=secret]').innerText()
   assert.match(secret, /^whsec_/)
   await page.locator('tr[data-webhook]').waitFor()
@@ -60,7 +64,7 @@ test('[DASH33] a webhook made in its form is sent a test, which is seen as deliv
     ...{ min_profit_usd: null, min_edge: null, min_age_ms: null },
     ...{ side: 'buy', event_slugs: null, categories: null },
   })
-  await page.getByRole('link', { name: /send a test/ }).click()
+  await page.getByRole('link', { name: 'Open the webhook' }).click()
   await page.getByRole('button', { name: 'Send a test' }).click()
   const row = page.locator('tr[data-delivery]')
   await row.getByText('delivered').waitFor()
@@ -80,11 +84,11 @@ test('[DASH33] a delivery that failed says why and when it is tried next, and is
   const id = await makeWebhook(token, receiver.url)
   const tab = await dashboard.open(`#/webhooks/${id}`, { token })
   const { page } = tab
-  await page.getByText('Nothing was sent yet').waitFor()
+  await page.getByText('Nothing sent yet').waitFor()
   await page.getByRole('button', { name: 'Send a test' }).click()
   const row = page.locator('tr[data-delivery]')
   await row.getByText('503').waitFor()
-  await row.getByText('waiting').waitFor()
+  await row.getByText('pending').waitFor()
   await page.getByText('Every attempt has failed').waitFor()
   status = '204 No Content'
   await row.getByRole('button', { name: /^Send again/ }).click()
@@ -96,7 +100,7 @@ test('[DASH33] a delivery that failed says why and when it is tried next, and is
 
 test('[DASH85] the form makes a webhook and sends its test at once; lists refresh by themselves, and a delivery opens to its request, answer and times', async (t) => {
   const receiver = await Receiver.open({
-    onRequest: (socket) => socket.end(answer('204 No Content')),
+    onRequest: (socket) => socket.end(TAKEN),
   })
   t.after(() => receiver.close())
   const token = await dashboard.signUp('tester@example.com')
@@ -104,21 +108,34 @@ test('[DASH85] the form makes a webhook and sends its test at once; lists refres
   const { page } = tab
   await page.clock.install()
   await page.getByRole('link', { name: 'Webhooks' }).click()
-  await page.getByLabel('Post to').fill(receiver.url)
+  await page.getByLabel('Endpoint URL').fill(receiver.url)
   await page.getByLabel(/^trade\.created/).check()
-  await page.getByRole('button', { name: 'Make it and send a test' }).click()
-  await page.getByRole('link', { name: 'see what came of the test' }).click()
+  await page.getByRole('button', { name: 'Create and send a test' }).click()
   const row = page.locator('tr[data-delivery]')
   await row.getByText('delivered').waitFor()
   assert.equal(receiver.requests.length, 1)
   await page.getByRole('button', { name: 'webhook.test', exact: true }).click()
-  const figure = (name: string) => page.locator(`.detail [data-figure="${name}"] dd`).innerText()
-  assert.equal(await figure('Request'), `POST ${receiver.url}`)
-  assert.equal(await figure('Response'), 'HTTP 204')
-  assert.match(await figure('Took'), /^\d+ m?s$/)
-  const { headers } = readPost(receiver.requests[0] ?? '')
-  const sentId = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-id')?.[1]
-  assert.equal(await figure('Headers'), `webhook-id: ${sentId}`)
+  const part = (name: string) => page.locator(`.detail [data-part=${name}]`)
+  await part('response').getByText('{"taken":true}').waitFor()
+  assert.equal(
+    await part('response').innerText(),
+    'HTTP 200\ncontent-type: application/json\ncontent-length: 14\n\n{"taken":true}',
+  )
+  const took = page.locator('.detail [data-figure="Took"] dd')
+  assert.match(await took.innerText(), /^\d+ m?s$/)
+  // What the page shows is what the receiver had, but for the signature.
+  const { headers, body } = readPost(receiver.requests[0] ?? '')
+  const request = await part('request').innerText()
+  const [head = '', shown = ''] = request.split('\n\n', 2)
+  assert.deepEqual(JSON.parse(shown), JSON.parse(body))
+  assert.equal(head.split('\n')[0], `POST ${receiver.url}`)
+  const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  for (const name of ['content-type', 'user-agent', 'webhook-id', 'webhook-timestamp']) {
+    assert.ok(head.includes(`\n${name}: ${lower.get(name)}`), head)
+  }
+  assert.ok(!request.includes(lower.get('webhook-signature') ?? ''))
+  await page.getByRole('link', { name: 'Open the webhook' }).click()
+  await row.getByText('delivered').waitFor()
   // Another test, of which this page knows nothing.
   const [{ id }] = JSON.parse((await ask(token, '/v1/webhooks')).text).webhooks
   const init = { method: 'POST', headers: { Authorization: `Bearer ${token}` } }
@@ -185,12 +202,12 @@ test('[DASH20] what a webhook is refused for stands beside its field, the first 
   const token = await dashboard.signUp('refused@example.com')
   const tab = await dashboard.open('#/webhooks', { token })
   const { page } = tab
-  const make = page.getByRole('button', { name: 'Make the webhook' })
+  const make = page.getByRole('button', { name: 'Create webhook' })
   const problemOf = (name: string) => page.locator(`#webhook-${name}-error`)
   await make.click()
   await problemOf('url').waitFor()
   await problemOf('event_types').waitFor()
-  const url = page.getByLabel('Post to')
+  const url = page.getByLabel('Endpoint URL')
   assert.equal(await url.evaluate((input) => input === document.activeElement), true)
   // What is mended is said no longer.
   await url.fill('ftp://example.com/')
@@ -199,10 +216,10 @@ test('[DASH20] what a webhook is refused for stands beside its field, the first 
   await page.getByLabel(/^trade\.created/).check()
   await problemOf('event_types').waitFor({ state: 'detached' })
   // What only the server knows.
-  await page.getByLabel('US dollars, at least').fill('-5')
+  await page.getByLabel('Minimum value (USD)').fill('-5')
   await make.click()
   await problemOf('min_usd').getByText('greater than or equal to 0').waitFor()
-  await page.getByLabel('US dollars, at least').fill('5')
+  await page.getByLabel('Minimum value (USD)').fill('5')
   await problemOf('min_usd').waitFor({ state: 'detached' })
   await make.click()
   await problemOf('url').getByText('The URL must begin with https://').waitFor()

@@ -1,5 +1,4 @@
-// What axe-core says of a page: an independent judge of what people can read and use. Only what it calls serious
-// or critical counts.
+// What axe-core says of a page: an independent judge of what people can read and use.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -7,12 +6,16 @@ import type { Page } from 'playwright-core'
 
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const RUN = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
-  .filter(({ impact }) => impact === 'serious' || impact === 'critical')
   .flatMap(({ id, impact, nodes }) => nodes.map(({ target, any, html }) =>
     [impact, id, target.join(' '), any[0]?.message ?? '', html.slice(0, 200)].join(' | '))))`
 
-/** One line a problem: how bad, which rule, where, and what is wrong. */
+/** Those that axe-core calls serious or critical. */
 export async function seriousProblems(page: Page): Promise<readonly string[]> {
+  return (await allProblems(page)).filter((problem) => /^(serious|critical) /.test(problem))
+}
+
+/** One line a problem: how bad, which rule, where, and what is wrong. */
+export async function allProblems(page: Page): Promise<readonly string[]> {
   if (await page.evaluate<boolean>('!("axe" in window)')) await page.evaluate(SOURCE)
   return page.evaluate<readonly string[]>(RUN)
 }

@@ -39,7 +39,7 @@ export function KeyList() {
     }
     <section class="card stack" aria-labelledby="keys">
       <h2 id="keys">API keys</h2>
-      <p class="muted">A key is a program’s password: give each program its own, and revoke it when the program goes.</p>
+      <p class="muted">Programs sign in with a key. Give each program its own, so that you can revoke one without touching the others.</p>
       <${KeyForm} onMade=${onMade} />
       <${Unanswered} asked=${asked} what="your keys" />
       ${asked.kind === 'answered' ? html`<${KeyTable} keys=${asked.answer.keys} onRevoked=${onRevoked} />` : null}
@@ -56,7 +56,7 @@ function KeyForm({ onMade }: { readonly onMade: (key: CreatedKey) => void }) {
   const action = useAction()
   const [isEmpty, setEmpty] = useState(false)
   const refusal = action.error === null ? null : refusalOf(action.error, ['label'])
-  const problem = isEmpty ? 'Give it a name.' : (refusal?.fields.get('label') ?? null)
+  const problem = isEmpty ? 'Enter a name.' : (refusal?.fields.get('label') ?? null)
   useLayoutEffect(() => focusProblem(form.current), [problem])
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
@@ -71,18 +71,18 @@ function KeyForm({ onMade }: { readonly onMade: (key: CreatedKey) => void }) {
       form.current?.reset()
     })
   }
-  const hint = 'What will use it, so that you know later which one to revoke.'
+  const hint = 'What will use it, such as “trading bot”.'
   const field = { id: 'key-label', hint, problem }
   return html`<form class="key-form" ref=${form} novalidate onSubmit=${onSubmit}>
-    <${Field} ...${field} label="Name of a new key">
+    <${Field} ...${field} label="Key name">
       <span class="row joined">
-        <input ...${described(field)} name="label" maxlength=${LABEL_CHARACTERS_MAX} autocomplete="off" required />
+        <input ...${described(field)} name="label" defaultValue="My key" maxlength=${LABEL_CHARACTERS_MAX} autocomplete="off" required />
         <button type="submit" class="primary" aria-disabled=${action.isRunning}>
-          ${action.isRunning ? 'Making it…' : 'Make a key'}
+          ${action.isRunning ? 'Creating…' : 'Create key'}
         </button>
       </span>
     <//>
-    <label class="row"><input type="checkbox" name="webhooks" /> It may change webhooks, too</label>
+    <label class="row"><input type="checkbox" name="webhooks" /> Allow it to manage webhooks</label>
     <${FormProblem} text=${refusal?.form ?? null} />
   </form>`
 }
@@ -93,11 +93,11 @@ interface KeyTableProps {
 }
 
 function KeyTable({ keys, onRevoked }: KeyTableProps) {
-  if (keys.length === 0) return html`<${Empty}>No keys yet. Name one above to make it.<//>`
+  if (keys.length === 0) return html`<${Empty}>No keys yet. Create one above.<//>`
   return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Table of your keys">
     <table class="list keys stacked">
       <thead><tr>
-        <th scope="col">Name</th><th scope="col">May</th><th scope="col">Begins with</th><th scope="col">Made</th>
+        <th scope="col">Name</th><th scope="col">Permissions</th><th scope="col">Prefix</th><th scope="col">Created</th>
         <th scope="col">Last used</th><th scope="col"><span class="visually-hidden">Revoke</span></th>
       </tr></thead>
       <tbody>
@@ -122,14 +122,14 @@ function KeyRow({ row, onRevoked }: KeyRowProps) {
     })
   return html`<tr data-key=${id}>
     <th scope="row" class="label">${label}</th>
-    <td data-label="May">${scopes.includes('webhooks') ? 'read, change webhooks' : 'read'}</td>
-    <td data-label="Begins with"><code>${prefix}…</code></td>
-    <td data-label="Made"><${Time} atMs=${created * 1_000} style="day" /></td>
+    <td data-label="Permissions">${scopes.includes('webhooks') ? 'Read, manage webhooks' : 'Read'}</td>
+    <td data-label="Prefix"><code>${prefix}…</code></td>
+    <td data-label="Created"><${Time} atMs=${created * 1_000} style="day" /></td>
     <td data-label="Last used">${used === null ? html`<span class="muted">never</span>` : html`<${Time} atMs=${used * 1_000} />`}</td>
     <td class="actions">
       <${Confirm}
         action="Revoke" of=${`the key ${label}`} isRunning=${action.isRunning} onYes=${revoke}
-        question="Whatever uses it is refused at once."
+        question="Programs that use it stop working at once."
       />
       ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
     </td>

@@ -35,7 +35,7 @@ export function ChangePassword() {
   const next = { id: 'new-password', hint, problem: fields?.get(NEXT) ?? null }
   return html`<section class="card stack" aria-labelledby="password">
     <h2 id="password">Password</h2>
-    <p class="muted">A new one ends every other session of this account. Its keys go on.</p>
+    <p class="muted">Changing it logs you out everywhere else. API keys are not affected.</p>
     <form class="password-form stack" ref=${form} novalidate onSubmit=${onSubmit}>
       <${Field} ...${current} label="Current password">
         <input ...${described(current)} name=${CURRENT} type="password" autocomplete="current-password" required />
@@ -46,7 +46,7 @@ export function ChangePassword() {
       <${FormProblem} text=${refusal?.form ?? null} />
       ${isChanged ? html`<p role="status">The password is changed.</p>` : null}
       <p><button type="submit" aria-disabled=${action.isRunning}>
-        ${action.isRunning ? 'Changing it…' : 'Change the password'}
+        ${action.isRunning ? 'Changing it…' : 'Change password'}
       </button></p>
     </form>
   </section>`

@@ -19,12 +19,12 @@ export function DeleteAccount() {
     wasAsking.current = isAsking
   }, [isAsking])
   return html`<section class="card stack" aria-labelledby="end">
-    <h2 id="end">Delete the account</h2>
-    <p class="muted">Its keys and webhooks go with it, and what these have not delivered. Nobody can bring it back.</p>
+    <h2 id="end">Delete account</h2>
+    <p class="muted">Deletes your keys, webhooks and undelivered events. This cannot be undone.</p>
     ${
       isAsking
         ? html`<${DeleteForm} close=${() => setAsking(false)} />`
-        : html`<p><button type="button" ref=${button} onClick=${() => setAsking(true)}>Delete the account</button></p>`
+        : html`<p><button type="button" ref=${button} onClick=${() => setAsking(true)}>Delete account</button></p>`
     }
   </section>`
 }
@@ -50,9 +50,9 @@ function DeleteForm({ close }: { readonly close: () => void }) {
     <//>
     <${FormProblem} text=${refusal?.form ?? null} />
     <p class="row">
-      <button type="button" class="quiet" onClick=${close}>Keep</button>
+      <button type="button" class="quiet" onClick=${close}>Cancel</button>
       <button type="submit" class="danger" aria-disabled=${action.isRunning}>
-        ${action.isRunning ? 'Deleting it…' : 'Delete it for good'}
+        ${action.isRunning ? 'Deleting…' : 'Delete permanently'}
       </button>
     </p>
   </form>`

@@ -21,7 +21,7 @@ export function AccountLimits() {
   const asked = useAsked(whoAmI, [])
   const left = useLeft()
   return html`<section class="card stack" aria-labelledby="who">
-    <h2 id="who">You</h2>
+    <h2 id="who">Profile</h2>
     <${Unanswered} asked=${asked} what="your account" />
     ${asked.kind === 'answered' ? html`<${Facts} me=${asked.answer} left=${left} />` : null}
   </section>`
@@ -37,11 +37,11 @@ function Facts({ me, left }: { readonly me: Me; readonly left: Left | null }) {
   const { user, limits } = me
   const { requests_per_minute: limit, websocket_connections: connections } = limits
   return html`<dl class="account-facts">
-    <div><dt>E-mail</dt><dd class="email">${user.email}</dd></div>
-    <div><dt>Tier</dt><dd><span class="tag">${user.tier}</span></dd></div>
-    <div><dt>Since</dt><dd><${Time} atMs=${user.created_at * 1_000} style="day" /></dd></div>
-    <div><dt>Requests a minute</dt><dd>${limitText(limit)}</dd></div>
-    <div><dt>Left for this dashboard, in this minute</dt><dd>${
+    <div><dt>Email</dt><dd class="email">${user.email}</dd></div>
+    <div><dt>Plan</dt><dd><span class="tag">${user.tier}</span></dd></div>
+    <div><dt>Member since</dt><dd><${Time} atMs=${user.created_at * 1_000} style="day" /></dd></div>
+    <div><dt>Requests per minute</dt><dd>${limitText(limit)}</dd></div>
+    <div><dt>Dashboard requests left this minute</dt><dd>${
       left === null
         ? html`<span class="muted">all</span>`
         : html`<meter min="0" max=${left.limit} low=${left.limit / 5} value=${left.requests} aria-label="Requests left for this dashboard"

@@ -1,5 +1,5 @@
 // A button for what cannot be undone: it asks back in its own place, and does nothing until that is answered. Escape
-// and "Keep" leave everything as it is. Upholds DASH22.
+// and "Cancel" leave everything as it is. Upholds DASH22.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../html.ts'
@@ -34,7 +34,7 @@ export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps
   const onKeyDown = (event: KeyboardEvent) => event.key === 'Escape' && close()
   return html`<span class="confirm row" role="group" aria-label=${question} onKeyDown=${onKeyDown}>
     <span>${question}</span>
-    <button key="keep" ref=${first} type="button" class="quiet" onClick=${close}>Keep</button>
+    <button key="keep" ref=${first} type="button" class="quiet" onClick=${close}>Cancel</button>
     <button type="button" class="danger" aria-disabled=${isRunning} onClick=${onYes}>${action}</button>
   </span>`
 }

@@ -19,10 +19,10 @@ export type Entry = 'log-in' | 'sign-up'
 /** Of a log-in or a sign-up. */
 export function entryRefusal(error: unknown, entry: Entry): Refusal {
   if (!(error instanceof ApiError)) return { ...NOTHING, form: String(error) }
-  if (error.status === 401) return { ...NOTHING, form: 'The e-mail or the password is wrong.' }
+  if (error.status === 401) return { ...NOTHING, form: 'The email or the password is wrong.' }
   if (error.status === 429) return waiting(error)
   if (error.status === 400 && entry === 'sign-up') {
-    return { ...NOTHING, form: `${sentence(error.message)} Log in, or use another e-mail.` }
+    return { ...NOTHING, form: `${sentence(error.message)} Log in, or use another email.` }
   }
   return withLength(refusalOf(error, ['email', 'password']), error, 'password')
 }

@@ -22,11 +22,11 @@ export function SecretOnce({ title, what, secret, command, onDone, children }: S
   useLayoutEffect(() => heading.current?.focus(), [secret])
   return html`<section class="card once stack" aria-labelledby="once">
     <h2 id="once" ref=${heading} tabindex="-1">${title}</h2>
-    <p>Copy it now: it is shown this once, and nobody can show it again.</p>
+    <p>Copy it now: it is shown only once.</p>
     <${Copyable} text=${secret} what=${what} />
     ${command === null ? null : html`<p>Try it:</p><${Copyable} text=${command} what="command" />`}
     ${children}
-    <p><button type="button" class="quiet" onClick=${onDone}>I have it</button></p>
+    <p><button type="button" class="quiet" onClick=${onDone}>Done</button></p>
   </section>`
 }
 

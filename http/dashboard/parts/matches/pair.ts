@@ -66,11 +66,11 @@ function isMarket(value: unknown): value is Market {
 }
 
 const RELATION_WORDS = {
-  identical: 'the same question',
-  subset: 'the first lies in the second',
-  superset: 'the second lies in the first',
-  overlap: 'they overlap',
-  different: 'different questions',
+  identical: 'Same question',
+  subset: 'First implies second',
+  superset: 'Second implies first',
+  overlap: 'Overlapping questions',
+  different: 'Different questions',
 } as const satisfies Readonly<Record<MatchPair['match']['relation'], string>>
 
 /** Colours beside the words. */
@@ -94,13 +94,13 @@ export function MatchCard({ pair, venues, live }: PairProps) {
 /** How sure a pair is, and what speaks against it. */
 export function MatchTags({ match }: { readonly match: MatchRecord }) {
   return html`<div class="row match-head">
-    <span class="match-score" title="The chance in percent that Yes means Yes">
+    <span class="match-score" title="Probability in percent that both settle alike">
       <span class="visually-hidden">Score </span>${match.score.toFixed(1)}
     </span>
     <span class=${`tag ${CONFIDENCE_TAGS[match.confidence]}`}>${match.confidence} confidence</span>
-    <span class="tag">${match.relation}: ${RELATION_WORDS[match.relation]}</span>
-    ${match.inverted === true ? html`<span class="tag wait">inverted: Yes of one is No of the other</span>` : null}
-    ${match.vetoes.map((veto) => html`<span class="tag bad" key=${veto}>veto: ${wordsOfVeto(veto)}</span>`)}
+    <span class="tag">${RELATION_WORDS[match.relation]}</span>
+    ${match.inverted === true ? html`<span class="tag wait">Inverted: Yes here is No there</span>` : null}
+    ${match.vetoes.map((veto) => html`<span class="tag bad" key=${veto}>Warning: ${wordsOfVeto(veto)}</span>`)}
   </div>`
 }
 
@@ -115,7 +115,7 @@ function PairPrices({ pair, venues, live }: PairProps) {
       </tr></thead>
       <tbody>
         ${side(venues.a, pair.a, quotes.outcome, quotes.a)}
-        ${side(venues.b, pair.b, quotes.twinOutcome ?? 'an outcome that is not known', quotes.b)}
+        ${side(venues.b, pair.b, quotes.twinOutcome ?? 'outcome unknown', quotes.b)}
       </tbody>
     </table></div>
     <p class="match-gap" data-gap=${quotes.gap}>
@@ -132,10 +132,10 @@ function side(venue: string, market: Market, outcome: string, { bid, ask }: Quot
   </tr>`
 }
 
-function gapWords({ outcome, twinOutcome, gap }: AlignedQuotes, { b }: Venues): string {
-  if (twinOutcome === null) return 'Gap: it is not known which outcomes mean the same'
-  if (gap === null) return 'Gap: a side of one book is empty'
-  return `How much more ${venueText(b)} asks for ${outcome}, between midpoints`
+function gapWords({ outcome, twinOutcome, gap }: AlignedQuotes, { a, b }: Venues): string {
+  if (twinOutcome === null) return 'Gap: matching outcomes unknown'
+  if (gap === null) return 'Gap: no quotes on one side'
+  return `Gap for ${outcome}: ${venueText(b)} midpoint above ${venueText(a)}`
 }
 
 const wordsOfVeto = (veto: string): string => veto.replaceAll('_', ' ')

@@ -42,11 +42,15 @@ interface Game {
   /** Markets of either venue that are neither a side nor in one of the pairs. */
   readonly others: readonly Market[]
   /** Unix seconds; null: not known. */
+  readonly startsAt: number | null
   readonly closesAt: number | null
 }
 
 /** The games in the server's order, each with its own sides and pairs. */
-export function gamesOf({ markets }: Games, pairs: readonly MatchPair[]): readonly Game[] {
+export function gamesOf(
+  { markets, starts_at: starts }: Games,
+  pairs: readonly MatchPair[],
+): readonly Game[] {
   return Object.entries(markets).map(([key, listed]) => {
     const ids = new Set(listed.map(({ id }) => id))
     const own = pairs.filter(({ a, b }) => ids.has(a.id) || ids.has(b.id))
@@ -58,7 +62,8 @@ export function gamesOf({ markets }: Games, pairs: readonly MatchPair[]): readon
     const others = listed.filter(({ id }) => !shown.has(id))
     const closes = listed.flatMap(({ close_time: atSeconds }) => atSeconds ?? [])
     const closesAt = closes.length === 0 ? null : Math.min(...closes)
-    return { key, title: titleOf(key, listed), sides, pairs: left, others, closesAt }
+    const startsAt = starts[key] ?? null
+    return { key, title: titleOf(key, listed), sides, pairs: left, others, startsAt, closesAt }
   })
 }
 
@@ -131,12 +136,16 @@ interface GameProps {
 }
 
 export function GameCard({ game, venues, live }: GameProps) {
-  const { key, title, sides, pairs, others, closesAt } = game
+  const { key, title, sides, pairs, others, startsAt, closesAt } = game
   const id = `game-${key}`
   return html`<section class="card stack game" aria-labelledby=${id} data-game=${key}>
     <div class="row view-head">
       <h2 id=${id}>${title}</h2>
-      <span class="muted">Closes <${Time} atMs=${closesAt === null ? null : closesAt * 1_000} /></span>
+      <span class="muted">${
+        startsAt === null
+          ? html`Closes <${Time} atMs=${closesAt === null ? null : closesAt * 1_000} />`
+          : html`Starts <${Time} atMs=${startsAt * 1_000} />`
+      }</span>
     </div>
     <div class="scroll-x"><table class="list stacked game-list">
       <caption class="visually-hidden">Markets of ${title}</caption>

@@ -20,7 +20,7 @@ export function driftRows({ drift }: Pick<Health, 'drift'>): readonly Finding[] 
 
 export const DriftTable = ({ rows }: { readonly rows: readonly Finding[] }) =>
   rows.length === 0
-    ? html`<p class="muted" data-drift="none">Nothing unknown from either venue.</p>`
+    ? html`<p class="muted" data-drift="none">Everything both venues send is recognized.</p>`
     : html`<div class="scroll-x"><table class="list stacked">
   <caption class="visually-hidden">What the venues send that is not known</caption>
   <thead><tr>

@@ -1,4 +1,4 @@
-// A wallet's profits: the figures, and the curve of what was realised to date in steps of the viewer's choice; the same
+// A wallet's profits: the figures, and the curve of what was realized to date in steps of the viewer's choice; the same
 // points as a table for viewers who cannot see the curve. Not for: drawing (charts/curve.ts). Upholds DASH66, DASH67.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -14,10 +14,10 @@ import { Figures } from './profile.ts'
 import { signedUsdText, wayOf } from './words.ts'
 
 const STEPS = [
-  ['all', 'every moment'],
-  ['day', 'days'],
-  ['week', 'weeks'],
-  ['month', 'months'],
+  ['all', 'All'],
+  ['day', 'Daily'],
+  ['week', 'Weekly'],
+  ['month', 'Monthly'],
 ] as const
 type Step = (typeof STEPS)[number][0]
 
@@ -55,9 +55,9 @@ function shown(pnl: WalletPnl, step: Step) {
   const points = curvePoints(pnl)
   return html`
     <${Figures} of=${[
-      ['Total', profit(pnl.total_pnl)],
-      ['Realised', profit(pnl.realized_pnl)],
-      ['Not realised yet', profit(pnl.unrealized_pnl)],
+      ['Total', html`<strong class="pnl-total">${profit(pnl.total_pnl)}</strong>`],
+      ['Realized', profit(pnl.realized_pnl)],
+      ['Unrealized', profit(pnl.unrealized_pnl)],
       ['Won, lost', `${countText(pnl.win_count)}, ${countText(pnl.loss_count)}`],
       ['Win rate', percentText(pnl.win_rate)],
       ['Volume', usdText(pnl.total_volume)],
@@ -65,7 +65,7 @@ function shown(pnl: WalletPnl, step: Step) {
     ]} />
     ${
       points.length === 0
-        ? html`<${Empty}>Nothing was realised yet: the curve begins with the first sale, merge or redemption.<//>`
+        ? html`<${Empty}>No realized profit yet: the curve starts with the first sale, merge or redemption.<//>`
         : html`<${PnlCurve} points=${points} isByDay=${step !== 'all'} />`
     }`
 }
@@ -95,14 +95,14 @@ function PnlCurve({
   }, [points.map(({ time, usd }) => `${time} ${usd}`).join(), isByDay])
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined) return null
-  const words = `Realised to date: from ${usdText(first.usd)} to ${usdText(last.usd)} in ${countText(points.length)} steps`
+  const words = `Realized to date: from ${usdText(first.usd)} to ${usdText(last.usd)} in ${countText(points.length)} steps`
   return html`
     ${failure === null ? null : html`<${Failure} error=${failure} />`}
     <div class="canvas" ref=${host} role="img" aria-label=${words} data-points=${points.length}></div>
     <details>
       <summary>The curve as a table${points.length > TABLE_ROWS ? `: the newest ${TABLE_ROWS}` : ''}</summary>
       <div class="scroll-x"><table class="list">
-        <thead><tr><th scope="col">Time</th><th scope="col" class="num">Realised to date</th></tr></thead>
+        <thead><tr><th scope="col">Time</th><th scope="col" class="num">Realized to date</th></tr></thead>
         <tbody>${points
           .slice(-TABLE_ROWS)
           .reverse()

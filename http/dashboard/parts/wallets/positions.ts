@@ -21,8 +21,8 @@ const COLUMNS = [
   [null, 'Now', 'num'],
   ['initial_value', 'Cost', 'num'],
   ['current_value', 'Value', 'num'],
-  ['realized_pnl', 'Realised', 'num'],
-  ['unrealized_pnl', 'Not realised', 'num'],
+  ['realized_pnl', 'Realized', 'num'],
+  ['unrealized_pnl', 'Unrealized', 'num'],
   ['total_pnl', 'Total', 'num'],
 ] as const
 type Column = Exclude<(typeof COLUMNS)[number][0], null>
@@ -104,6 +104,6 @@ function Row({ row }: { readonly row: WalletPosition }) {
     <td data-label="Now" class="num">${priceText(row.current_price)}</td>
     <td data-label="Cost" class="num">${usdText(row.initial_value)}</td>
     <td data-label="Value" class="num">${usdText(row.current_value)}</td>
-    ${profit('Realised', row.realized_pnl)}${profit('Not realised', row.unrealized_pnl)}${profit('Total', row.total_pnl)}
+    ${profit('Realized', row.realized_pnl)}${profit('Unrealized', row.unrealized_pnl)}${profit('Total', row.total_pnl)}
   </tr>`
 }

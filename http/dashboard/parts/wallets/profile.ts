@@ -41,7 +41,7 @@ export function WalletProfileCard({ profile }: { readonly profile: WalletProfile
     ]} />
     <div class="scroll-x"><table class="list windows">
       <caption class="visually-hidden">Figures by window</caption>
-      <thead><tr><th scope="col">Window</th><th scope="col" class="num">Realised</th>
+      <thead><tr><th scope="col">Window</th><th scope="col" class="num">Realized</th>
         <th scope="col" class="num">Volume</th><th scope="col" class="num">Trades</th></tr></thead>
       <tbody>${WINDOWS.map(([name, words]) => {
         const range = profile.windows[name]

@@ -1,4 +1,4 @@
-// The wallets that were ever asked for, by realised profit or volume of a window. Not for: one wallet. Upholds DASH65.
+// The wallets that were ever asked for, by realized profit or volume of a window. Not for: one wallet. Upholds DASH65.
 
 import { request } from '../../api.ts'
 import { countText, percentText, usdText } from '../../format.ts'
@@ -24,7 +24,7 @@ const WINDOW_WORDS = {
   thirty_day: '30 days',
 } as const
 const ORDERS = ['realized_pnl', 'volume'] as const
-const ORDER_WORDS = { realized_pnl: 'realised profit', volume: 'volume' } as const
+const ORDER_WORDS = { realized_pnl: 'realized profit', volume: 'volume' } as const
 
 export function WalletRanking({ place }: { readonly place: Place }) {
   const span = chosen(place, 'window', WINDOWS)
@@ -56,7 +56,7 @@ function listed({ wallets, total }: Ranking) {
     <caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets that were asked for so far</caption>
     <thead><tr>
       <th scope="col" class="num">Rank</th><th scope="col">Wallet</th>
-      <th scope="col" class="num">Realised</th><th scope="col" class="num">Volume</th>
+      <th scope="col" class="num">Realized</th><th scope="col" class="num">Volume</th>
       <th scope="col" class="num">Trades</th><th scope="col" class="num">Won</th>
       <th scope="col" class="num">Lost</th><th scope="col" class="num">Win rate</th><th scope="col">Last trade</th>
     </tr></thead>
@@ -65,7 +65,7 @@ function listed({ wallets, total }: Ranking) {
       <td data-label="Rank" class="num">${wallet.rank}</td>
       <td class="question"><a href=${hrefOf('wallet', wallet.address)} title=${wallet.address}>${nameOf(wallet)}</a>
         ${wallet.data_complete ? null : html` <span class="tag wait">incomplete</span>`}</td>
-      <td data-label="Realised" class=${`num ${wayOf(wallet.realized_pnl)}`}>${signedUsdText(wallet.realized_pnl)}</td>
+      <td data-label="Realized" class=${`num ${wayOf(wallet.realized_pnl)}`}>${signedUsdText(wallet.realized_pnl)}</td>
       <td data-label="Volume" class="num">${usdText(wallet.volume)}</td>
       <td data-label="Trades" class="num">${countText(wallet.trades)}</td>
       <td data-label="Won" class="num">${countText(wallet.win_count)}</td>

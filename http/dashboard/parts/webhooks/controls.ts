@@ -59,9 +59,9 @@ export function WebhookControls(props: WebhookControlsProps) {
         Change
       </button>
       <${Confirm} ...${confirmed} key=${`rotate ${secret}`} action="New secret" onYes=${rotate}
-        question="The old secret signs as well for 24 hours." />
+        question="The old secret keeps working for 24 hours." />
       <${Confirm} ...${confirmed} action="Delete" onYes=${remove}
-        question="Its deliveries and their history go with it." />
+        question="Deletes its delivery history too." />
     </div>
     ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
     ${

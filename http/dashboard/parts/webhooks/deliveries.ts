@@ -1,24 +1,24 @@
-// What came of a webhook's deliveries: newest first, older ones on demand, each of which can be tried again, and opened to
-// its request, answer and times. The list is asked for again by itself, and a few times in a row after a test or a retry,
+// What came of a webhook's deliveries: newest first, older ones on demand, each of which can be tried again, and opened
+// (delivery.ts). The list is asked for again by itself, and a few times in a row after a test or a retry,
 // until its end is known. Upholds DASH21, DASH32, DASH33, DASH85.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { after, every, nowMs } from '../../browser.ts'
-import { countText, durationText, shortId } from '../../format.ts'
+import { shortId } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Deliveries, Delivery } from '../../records.ts'
 import { useAction } from '../forms/action.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
-import { Figures } from '../wallets/profile.ts'
+import { DeliveryDetail } from './delivery.ts'
 import { attemptText, DELIVERY_WORDS, type Shown, withNewest, withOlder, withOne } from './words.ts'
 
 /** When an attempt's end is looked for, one after the other. */
 const LOOKS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const
 const PAGE_ROWS = 25
 /** Between two looks at the newest, without anybody asking. */
-const PERIOD_MS = 10_000
+const PERIOD_MS = 5_000
 
 interface WebhookDeliveriesProps {
   /** Where the webhook is under `/v1`. */
@@ -132,12 +132,12 @@ interface DeliveryTableProps {
 
 function DeliveryTable({ rows, path, url, onRetried }: DeliveryTableProps) {
   if (rows.length === 0) {
-    return html`<${Empty}>Nothing was sent yet. Send a test, or wait for an event that fits.<//>`
+    return html`<${Empty}>Nothing sent yet. Send a test, or wait for the first matching event.<//>`
   }
   return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Table of the deliveries">
     <table class="list deliveries stacked">
       <thead><tr>
-        <th scope="col">Event</th><th scope="col">Made</th><th scope="col">Status</th>
+        <th scope="col">Event</th><th scope="col">Created</th><th scope="col">Status</th>
         <th scope="col" class="num">Attempts</th><th scope="col">Last attempt</th><th scope="col">Next attempt</th>
         <th scope="col"><span class="visually-hidden">Try again</span></th>
       </tr></thead>
@@ -170,7 +170,7 @@ function DeliveryRow({ delivery, path, url, onRetried }: DeliveryRowProps) {
     })
   return html`<tr data-delivery=${id} data-status=${status}>
     <th scope="row"><button type="button" class="inline" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${type}</button><small class="muted"><code title=${`webhook-id: ${eventId}`}>${shortId(eventId)}</code></small></th>
-    <td data-label="Made"><${Moment} seconds=${created} /></td>
+    <td data-label="Created"><${Moment} seconds=${created} /></td>
     <td data-label="Status"><span class=${`tag ${COLOURS[status]}`}>${DELIVERY_WORDS[status]}</span></td>
     <td class="num" data-label="Attempts">${attempts}</td>
     <td class="attempt" data-label="Last attempt">${attemptText(delivery)}</td>
@@ -183,32 +183,7 @@ function DeliveryRow({ delivery, path, url, onRetried }: DeliveryRowProps) {
       ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
     </td>
   </tr>
-  ${isOpen ? html`<tr class="detail"><td colspan="7"><${DeliveryDetail} delivery=${delivery} url=${url} /></td></tr>` : null}`
-}
-
-/** What was posted, what the receiver answered to the last attempt, and when. */
-function DeliveryDetail({ delivery, url }: { readonly delivery: Delivery; readonly url: string }) {
-  const { event_type: type, event_id: eventId, last_attempt: last, created_at: created } = delivery
-  const answer =
-    last === null
-      ? 'not tried yet'
-      : [last.status === null ? 'no answer' : `HTTP ${last.status}`, last.error ?? '']
-          .join(' ')
-          .trim()
-  const { next_attempt_at: next } = delivery
-  const time = (seconds: number | null) =>
-    html`<${Time} atMs=${seconds === null ? null : seconds * 1_000} />`
-  return html`<${Figures} of=${[
-    ['Request', html`<code>POST ${url}</code>`],
-    ['Headers', html`<code>webhook-id: ${eventId}</code>`],
-    ['Event', html`<code>${type}</code>`],
-    ['Response', answer],
-    ['Took', last === null ? '–' : durationText(last.duration_ms)],
-    ['Made', time(created)],
-    ['Last attempt', time(last?.at ?? null)],
-    ['Next attempt', time(next)],
-    ['Attempts', countText(delivery.attempts)],
-  ]} />`
+  ${isOpen ? html`<tr class="detail"><td colspan="7"><${DeliveryDetail} delivery=${delivery} path=${`${path}/deliveries/${encodeURIComponent(id)}`} url=${url} /></td></tr>` : null}`
 }
 
 /** To the second while that matters: 5 s and 30 s must differ. */

@@ -11,16 +11,16 @@ export const EVENTS: readonly {
   readonly type: Exclude<EventType, 'webhook.test'>
   readonly words: string
 }[] = [
-  { type: 'trade.created', words: 'every trade' },
-  { type: 'whale.alert', words: 'large transactions, 5,000 dollars or more unless said otherwise' },
-  { type: 'price.changed', words: 'a price that moved by 0.05 or more unless said otherwise' },
-  { type: 'market.resolved', words: 'a market that is settled' },
-  { type: 'match.created', words: 'the same question found on the other venue' },
+  { type: 'trade.created', words: 'Every trade' },
+  { type: 'whale.alert', words: 'Large transactions: $5,000 or more by default' },
+  { type: 'price.changed', words: 'Price moves: 5¢ or more by default' },
+  { type: 'market.resolved', words: 'A market settles' },
+  { type: 'match.created', words: 'The same question is found on the other venue' },
   {
     type: 'arbitrage.opened',
-    words: 'outcomes that earn when bought together, after depth and fees',
+    words: 'An opportunity opens: profit after depth and fees',
   },
-  { type: 'arbitrage.closed', words: 'the end of such an opportunity' },
+  { type: 'arbitrage.closed', words: 'An opportunity ends' },
 ]
 
 /** A form's texts; a list has one entry a line. */
@@ -48,6 +48,9 @@ export const EMPTY_DRAFT: Draft = {
   ...{ min_profit_usd: '', min_edge: '', min_age_ms: '' },
   ...{ event_slugs: '', categories: '' },
 }
+
+/** A new webhook asks for what most people come for. */
+export const NEW_DRAFT: Draft = { ...EMPTY_DRAFT, types: ['whale.alert'] }
 
 const OPPORTUNITIES: readonly EventType[] = ['arbitrage.opened', 'arbitrage.closed']
 

@@ -67,19 +67,19 @@ export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps)
   const parts = { draft, problems, set }
   const silent = neverTold(draft)
   return html`<form class="webhook-form stack" ref=${form} novalidate onSubmit=${onSubmit}>
-    <${TextField} ...${parts} name="url" label="Post to" placeholder="https://example.com/hooks"
-      hint="Your receiver: https, on a public address." type="url" />
+    <${TextField} ...${parts} name="url" label="Endpoint URL" placeholder="https://example.com/hooks"
+      hint="Your server: https, on a public address." type="url" />
     <${TypesField} ...${parts} />
-    <${TextField} ...${parts} name="description" label="Description" hint="For yourself; may stay empty." />
+    <${TextField} ...${parts} name="description" label="Description" hint="Optional, for your own reference." />
     <fieldset class="webhook-filters">
-      <legend>Only when… <span class="muted">(what stays empty fits everything)</span></legend>
+      <legend>Filters <span class="muted">(empty matches everything)</span></legend>
       <${FilterFields} ...${parts} venues=${venues} />
     </fieldset>
     ${
       silent.length === 0
         ? null
-        : html`<p class="notice" role="status">With these filters ${silent.join(' and ')} would never be told, for${' '}
-          ${silent.length === 1 ? 'it has' : 'they have'} no such amount, side or wallet. Make two webhooks instead.</p>`
+        : html`<p class="notice" role="status">With these filters ${silent.join(' and ')} would never be sent, as${' '}
+          ${silent.length === 1 ? 'it has' : 'they have'} no such amount, side or wallet. Create two webhooks instead.</p>`
     }
     <${FormProblem} text=${own.size === 0 && changed.size === 0 ? (refusal?.form ?? null) : null} />
     <p class="row"><button type="submit" class="primary" aria-disabled=${action.isRunning}>
@@ -168,31 +168,31 @@ function TypesField({ draft, problems, set }: PartProps) {
 }
 
 const SIDES = [
-  ['', 'buys and sells'],
-  ['buy', 'buys'],
-  ['sell', 'sells'],
+  ['', 'Any'],
+  ['buy', 'Buy'],
+  ['sell', 'Sell'],
 ] as const
 
 function FilterFields({ venues, ...parts }: PartProps & { readonly venues: readonly string[] }) {
   const { platform, types } = parts.draft
   const known = platform === '' || venues.includes(platform) ? venues : [...venues, platform]
   const platforms = [
-    ['', 'both'] as const,
+    ['', 'All'] as const,
     ...known.map((name) => [name, wholeVenueText(name)] as const),
   ]
   const fields: readonly Omit<TextFieldProps, keyof PartProps>[] = [
     { name: 'platform', label: 'Venue', choices: platforms },
-    { name: 'min_usd', label: 'US dollars, at least', placeholder: '5000' },
-    { name: 'side', label: 'Side of the taker', choices: SIDES },
-    { name: 'min_change', label: 'Price moved by, at least', placeholder: '0.05' },
-    { name: 'min_profit_usd', label: 'Profit in US dollars, at least', placeholder: '5' },
-    { name: 'min_edge', label: 'Profit of a contract, at least', placeholder: '0.01' },
-    { name: 'min_age_ms', label: 'Lasting for milliseconds, at least', placeholder: '2000' },
+    { name: 'min_usd', label: 'Minimum value (USD)', placeholder: '5000' },
+    { name: 'side', label: 'Taker’s side', choices: SIDES },
+    { name: 'min_change', label: 'Minimum price move', placeholder: '0.05' },
+    { name: 'min_profit_usd', label: 'Profit in Minimum value (USD)', placeholder: '5' },
+    { name: 'min_edge', label: 'Minimum profit per contract', placeholder: '0.01' },
+    { name: 'min_age_ms', label: 'Minimum age (ms)', placeholder: '2000' },
     { name: 'market_ids', label: 'Markets', hint: 'Ids, one a line.', isList: true },
     { name: 'wallets', label: 'Wallets', hint: 'Addresses, one a line.', isList: true },
     {
       name: 'event_slugs',
-      label: 'Events of the venues',
+      label: 'Venue events',
       hint: 'Slugs, one a line.',
       isList: true,
     },

@@ -20,7 +20,7 @@ export function stateOf(webhook: Webhook, nowMs: number): WebhookState {
 }
 
 const OFF = {
-  asked: 'You switched it off: nothing is posted.',
+  asked: 'You switched it off: nothing is sent.',
   gone: 'It was switched off: your receiver answered 410 Gone.',
   failing: 'It was switched off: every attempt failed for five days.',
 } as const
@@ -30,27 +30,27 @@ export function countsText(counts: Webhook['counts']): string {
   const parts = COUNTS.flatMap(([name, words]) => {
     return counts[name] === 0 ? [] : [`${countText(counts[name])} ${words}`]
   })
-  return parts.length === 0 ? 'nothing yet' : parts.join(', ')
+  return parts.length === 0 ? 'None yet' : parts.join(', ')
 }
 
 const COUNTS = [
   ['delivered', 'delivered'],
-  ['pending', 'waiting'],
-  ['exhausted', 'given up'],
+  ['pending', 'pending'],
+  ['exhausted', 'failed'],
   ['dropped', 'dropped'],
 ] as const
 
 /** A delivery's status in one word. */
 export const DELIVERY_WORDS: Readonly<Record<Delivery['status'], string>> = {
-  pending: 'waiting',
+  pending: 'pending',
   delivered: 'delivered',
-  exhausted: 'given up',
+  exhausted: 'failed',
   dropped: 'dropped',
 }
 
 /** What came of the last attempt. */
 export function attemptText({ last_attempt: last }: Delivery): string {
-  if (last === null) return 'not tried yet'
+  if (last === null) return 'Not tried yet'
   const took = durationText(last.duration_ms)
   if (last.error === null) return `${last.status ?? ''} in ${took}`.trim()
   // Most errors name the status themselves.

@@ -1,0 +1,139 @@
+// What people come for, done as they would do it: over a real process with simulated venues, each in at most three clicks
+// from the first page. The page itself counts the clicks of a pointer; typing is free, but a field is clicked first.
+
+import assert from 'node:assert/strict'
+import type { Locator, Page } from 'playwright-core'
+import { Webhook } from 'standardwebhooks'
+import { after, before, test } from '../../support/browser/browser-test.ts'
+import { openRealDashboard, type RealDashboard } from '../../support/browser/dashboard.ts'
+import { Receiver } from '../../support/fakes/receivers.ts'
+
+const CLICKS_MAX = 3
+
+let dashboard: RealDashboard
+before(async () => {
+  dashboard = await openRealDashboard({ SIM_MARKETS: '100', SIM_RATE: '150' })
+})
+after(() => dashboard.close())
+
+/** The first page; of a visitor without an account where no name is given. */
+async function openFirst(name: string | null) {
+  const token = name === null ? null : await dashboard.signUp(`${name}@example.com`)
+  const tab = await dashboard.open('', { token })
+  const { page } = tab
+  await page.evaluate(() => {
+    document.documentElement.dataset.clicks = '0'
+    const count = ({ isTrusted, detail }: MouseEvent) => {
+      const { dataset } = document.documentElement
+      if (isTrusted && detail > 0) dataset.clicks = String(Number(dataset.clicks) + 1)
+    }
+    addEventListener('click', count, true)
+  })
+  return {
+    page,
+    async close() {
+      const clicks = Number(await page.locator('html').getAttribute('data-clicks'))
+      await tab.close()
+      return clicks
+    },
+  }
+}
+
+const goTo = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click()
+
+/** What a person types into a field that was clicked. */
+async function type(field: Locator, text: string): Promise<void> {
+  await field.click()
+  await field.fill(text)
+}
+
+function judge(clicks: number): void {
+  assert.ok(clicks > 0 && clicks <= CLICKS_MAX, `${clicks} clicks`)
+}
+
+test('[DASH97] the first key and request: the command beside the key answers, at most three clicks after a visitor came', async () => {
+  const tab = await openFirst(null)
+  const { page } = tab
+  await page.getByRole('button', { name: 'Open the dashboard' }).click()
+  await goTo(page, 'Account')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const command = await page.locator('[data-once=command]').innerText()
+  const [, key = '', address = ''] = /^curl -H 'X-API-Key: (\S+)' '(\S+)'$/.exec(command) ?? []
+  assert.equal(await page.locator('[data-once=key]').innerText(), key)
+  judge(await tab.close())
+  const answer = await fetch(address, { headers: { 'X-API-Key': key } })
+  const { markets }: { markets: readonly object[] } = JSON.parse(await answer.text())
+  assert.equal(markets.length, 3)
+})
+
+test('[DASH97] the biggest gap: the pair that differs most stands first and opens to its books', async () => {
+  const tab = await openFirst('gap')
+  const { page } = tab
+  await goTo(page, 'Matches')
+  const first = page.locator('.match').first()
+  await first.waitFor()
+  const answered = page.waitForResponse((response) => response.url().includes('sort_by=price_gap'))
+  await page.getByLabel('Sort by').click()
+  await page.getByLabel('Sort by').selectOption('price_gap')
+  const { matches }: { matches: readonly MatchRecord[] } = JSON.parse(await (await answered).text())
+  const gaps = matches.map(({ price_gap: gap }) => Math.abs(gap ?? 0))
+  assert.deepEqual(
+    gaps,
+    gaps.toSorted((one, other) => other - one),
+  )
+  const id = matches[0]?.venue_a.id ?? ''
+  await first.locator(`a[href$="${encodeURIComponent(id)}"]`).click()
+  await page.locator(`[data-market="${id}"] .book[data-state=live]`).waitFor()
+  await page.locator('.twin-prices').waitFor()
+  judge(await tab.close())
+})
+
+interface MatchRecord {
+  readonly price_gap: number | null
+  readonly venue_a: { readonly id: string }
+}
+
+test('[DASH97] a game’s live book', async () => {
+  const tab = await openFirst('game')
+  const { page } = tab
+  await goTo(page, 'Sports')
+  const quoted = page.locator('.game tbody tr:has(.bid:text-matches("¢")) a').first()
+  await page.locator('.game, .state.empty').first().waitFor()
+  // On a day without games a marked one is chosen.
+  if ((await page.locator('.game').count()) === 0)
+    await page.locator('.days [data-count]:not([data-count="0"])').first().click()
+  await quoted.click()
+  await page.locator('.book[data-state=live]').waitFor()
+  await page.locator('.ladder [data-side=bid] tr:not(.blank)').first().waitFor()
+  judge(await tab.close())
+})
+
+test('[DASH97] a whale webhook with its first delivery: it is seen where the webhook was made, and is signed', async (t) => {
+  const receiver = await Receiver.open({
+    onRequest: (socket) =>
+      socket.end('HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),
+  })
+  t.after(() => receiver.close())
+  const tab = await openFirst('whale')
+  const { page } = tab
+  await goTo(page, 'Webhooks')
+  await type(page.getByLabel('Endpoint URL'), receiver.url)
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  const secret = await page.locator('[data-once=secret]').innerText()
+  await page.locator('tr[data-status=delivered]', { hasText: 'whale.alert' }).first().waitFor()
+  judge(await tab.close())
+  const [head = '', body = ''] = (receiver.requests[0] ?? '').split('\r\n\r\n', 2)
+  const lines = head.split('\r\n').slice(1)
+  const headers = Object.fromEntries(lines.map((line) => line.split(/:\s*/, 2)))
+  assert.ok(new Webhook(secret).verify(body, headers))
+})
+
+test('[DASH97] a wallet’s profit', async () => {
+  const tab = await openFirst('wallet')
+  const { page } = tab
+  await goTo(page, 'Whales')
+  await page.locator('tr[data-whale] .wallet a').first().click()
+  await page.locator('.wallet-pnl [data-figure=Total]').getByText('$').waitFor()
+  judge(await tab.close())
+})
