@@ -77,10 +77,10 @@ test('[DASH58] matches are those of REST in its order, with both questions as te
   assert.equal(await page.locator('.match img').count(), 0)
   const card = page.locator('.match').nth(12)
   await card.getByText('They share 75 % of their words.').waitFor()
-  await card.getByText('veto: other date').waitFor()
+  await card.getByText('Warning: other date').waitFor()
   await card.getByText('medium confidence').waitFor()
-  await card.getByText('overlap: they overlap').waitFor()
-  await page.locator('.match').nth(1).getByText('inverted: Yes of one is No of the other').waitFor()
+  await card.getByText('Overlapping questions').waitFor()
+  await page.locator('.match').nth(1).getByText('Inverted: Yes here is No there').waitFor()
   await tab.close()
 })
 

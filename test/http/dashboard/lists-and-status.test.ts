@@ -155,15 +155,15 @@ test('[DASH60] a game has its own pairs, then each of its other markets once', (
   const games = gamesOf(
     {
       markets: { 'nfl-a-b': [...listed, short], 'nfl-c-d': [] },
-      ...{ sport: 'nfl', date: '2026-11-20', total_events: 2 },
+      ...{ sport: 'nfl', date: '2026-11-20', total_events: 2, starts_at: { 'nfl-a-b': 1_900 } },
     },
     pairs,
   )
   assert.deepEqual(
-    games.map(({ key, title }) => [key, title]),
+    games.map(({ key, title, startsAt }) => [key, title, startsAt]),
     [
-      ['nfl-a-b', 'A vs. B'],
-      ['nfl-c-d', 'nfl-c-d'],
+      ['nfl-a-b', 'A vs. B', 1_900],
+      ['nfl-c-d', 'nfl-c-d', null],
     ],
   )
   assert.deepEqual(
@@ -185,7 +185,7 @@ test('[DASH86] a game has a row for either side; two markets of one venue of whi
   const ours = named('south_r', 'Cincinnati at Texas: Cincinnati', yesNo)
   const theirs = named('south_t', 'Cincinnati at Texas: Texas', yesNo)
   const game = (listed: readonly Market[], pairs: readonly MatchRecord[]) => {
-    const day = { sport: 'mlb', date: '2026-11-20', total_events: 1 }
+    const day = { sport: 'mlb', date: '2026-11-20', total_events: 1, starts_at: {} }
     const [one] = gamesOf({ markets: { g: [...listed] }, ...day }, pairsOf(pairs, VENUES))
     assert.ok(one !== undefined)
     const legOf = (at: (typeof one.sides)[number]['a']) =>
