@@ -43,10 +43,10 @@ import type { HubAccess, Resume, Watched, Work } from './session/hub-access.ts'
 import type { Row } from './session/row.ts'
 import type { Session } from './session/session.ts'
 
-/** Every buffer is looked at once so much may have come to one of them, or to all, since the last time:
- * a look is dear, and a buffer that was small then is still far from lagging. */
-const GROWTH_BYTES_MAX = socketBufferBytesSoft / 8
-const TOTAL_GROWTH_BYTES_MAX = socketBuffersTotalBytesMax / 16
+/** So much is published at least, to one connection or to all, between two looks at every buffer: a look at 10,000
+ * costs as much as 20,000 deliveries. */
+const GROWTH_BYTES_MIN = socketBufferBytesSoft / 8
+const TOTAL_GROWTH_BYTES_MIN = socketBuffersTotalBytesMax / 16
 /** In so many sweeps whether each connection is subscribed to something is looked at once. */
 const SUBSCRIBED_SWEEPS = 40
 
@@ -75,6 +75,9 @@ export class Hub implements Watcher, HubAccess {
   #isTurnPlanned = false
   /** Sessions that are not quiet: bounded by the sessions. */
   readonly #restless = new Set<Watched>()
+  /** The largest buffer of a quiet session, and the sum of all buffers, when they were last looked at. */
+  #largest = 0
+  #total = 0
   readonly #timers: StopTimer[]
   readonly #lagged: Count
   #beats = 0
@@ -223,14 +226,17 @@ export class Hub implements Watcher, HubAccess {
   }
 
   /**
-   * Looks at the buffers of connections that lag or were sent something alone, and at every buffer once so much was
-   * published that one may be full; beyond the bound of all together the largest is cut.
+   * Looks at the buffers of connections that lag or were sent something alone, and at every buffer once one may be full
+   * by what was published since it was looked at, or all together half of what they may; beyond that the largest is cut.
    */
   sweep(): void {
     const nowMs = this.clock.monotonicMs()
     this.batches.settle()
     const { growth } = this.#fanOut
-    const isWhole = growth.bytes >= GROWTH_BYTES_MAX || growth.totalBytes >= TOTAL_GROWTH_BYTES_MAX
+    const bytesMax = Math.max(GROWTH_BYTES_MIN, socketBufferBytesSoft - this.#largest)
+    const room = socketBuffersTotalBytesMax - this.#total
+    const totalBytesMax = Math.max(TOTAL_GROWTH_BYTES_MIN, room / 2)
+    const isWhole = growth.bytes >= bytesMax || growth.totalBytes >= totalBytesMax
     const isRare = this.#sweeps % SUBSCRIBED_SWEEPS === 0
     this.#sweeps += 1
     if (isWhole) {
@@ -240,8 +246,10 @@ export class Hub implements Watcher, HubAccess {
     if (isWhole) this.#sweepAll(nowMs)
     else {
       for (const watched of this.#restless) {
-        watched.sweep(nowMs)
-        if (watched.isQuiet) this.#restless.delete(watched)
+        const bytes = watched.sweep(nowMs)
+        if (!watched.isQuiet) continue
+        this.#restless.delete(watched)
+        this.#largest = Math.max(this.#largest, bytes)
       }
     }
     if (isRare) for (const session of this.sessions) session.checkSubscribed(nowMs)
@@ -251,15 +259,19 @@ export class Hub implements Watcher, HubAccess {
     let total = 0
     let most = 0
     let largest: Session | null = null
+    this.#largest = 0
     for (const session of this.sessions) {
       const bytes = session.sweep(nowMs)
-      if (session.isQuiet) this.#restless.delete(session)
-      else this.#restless.add(session)
       total += bytes
+      if (session.isQuiet) {
+        this.#restless.delete(session)
+        this.#largest = Math.max(this.#largest, bytes)
+      } else this.#restless.add(session)
       if (bytes <= most) continue
       most = bytes
       largest = session
     }
+    this.#total = total
     if (total > socketBuffersTotalBytesMax) largest?.cut()
   }
 
