@@ -5,11 +5,17 @@
 
 import type { Socket } from 'node:net'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
-import { decodeMessagePack } from '../../http/client/msgpack.ts'
+import { decodeMessagePack, decodeMessagePackSequence } from '../../http/client/msgpack.ts'
 import { Reports, takeCommands } from '../in-child.ts'
 import { openFrames, textFrame } from '../raw-frames.ts'
 import { newTimes, record } from '../times.ts'
-import { type LoadCommand, type LoadReport, type Plan, sharedMs } from './messages.ts'
+import {
+  type Encoding,
+  type LoadCommand,
+  type LoadReport,
+  type Plan,
+  sharedMs,
+} from './messages.ts'
 
 const CONNECTS_AT_ONCE = 100
 const COMPARED_EVERY = 100
@@ -33,6 +39,8 @@ class Run {
   readonly #total: number
   deliveryCount = 0
   comparedCount = 0
+  /** Of batches: the frames that were compared, by the delivery with which they begin; all subscribers get the same. */
+  readonly frames = new Map<number, Compared[]>()
 
   constructor(expected: Expectation) {
     this.expected = expected
@@ -51,6 +59,12 @@ class Run {
   }
 }
 
+/** A frame of several messages, of which so many are updates. */
+interface Compared {
+  readonly bytes: Buffer
+  readonly count: number
+}
+
 class Subscriber {
   readonly #number: number
   readonly #setup: Setup
@@ -67,8 +81,9 @@ class Subscriber {
     this.#setup = setup
     this.#frame = Buffer.from(setup.frame, 'base64')
     this.#onReady = onReady
-    const { port, encoding } = setup
-    const path = `/v1/ws?api_key=bench-key&encoding=${encoding}`
+    const { port, encoding, isBatched } = setup
+    const batch = isBatched ? 'on' : 'off'
+    const path = `/v1/ws?api_key=bench-key&encoding=${encoding}&batch=${batch}`
     this.#socket = openFrames(
       { port, path, buffer: shared },
       {
@@ -91,6 +106,7 @@ class Subscriber {
 
   /** Two letters distinguish `update` and `synced` from the rest. */
   #message(bytes: Buffer, from: number, to: number): void {
+    if (this.#setup.isBatched) return this.#batch(bytes.subarray(from, to))
     const place = from + TYPE_AT[this.#setup.encoding]
     const first = bytes[place]
     const second = bytes[place + 1]
@@ -98,12 +114,47 @@ class Subscriber {
     else if (first === 0x73 && second === 0x79) this.#onReady()
   }
 
+  /** A frame of several messages: taken apart once, and compared byte by byte for all other subscribers. */
+  #batch(payload: Buffer): void {
+    if (run === null) {
+      if (
+        messagesOf(this.#setup.encoding, payload).some((message) => typeOf(message) === 'synced')
+      ) {
+        this.#onReady()
+      }
+      return
+    }
+    this.#enter(run)
+    const start = this.#count
+    const known = run.frames.get(start) ?? []
+    let compared = known.find(({ bytes }) => bytes.equals(payload))
+    if (compared === undefined) {
+      const { contestant, encoding } = this.#setup
+      let count = 0
+      for (const message of messagesOf(encoding, payload)) {
+        if (typeOf(message) !== 'update') continue
+        count += 1
+        if (contestant === 'ours') this.#check(message, run.expected.publishedCount + start + count)
+      }
+      compared = { bytes: Buffer.from(payload), count }
+      run.frames.set(start, [...known, compared])
+    }
+    this.#count += compared.count
+    for (let index = start; index < this.#count; index += 1) {
+      run.comparedCount += 1
+      run.take(index, this.#atMs)
+    }
+  }
+
+  #enter(present: Run): void {
+    if (this.#run === present) return
+    this.#run = present
+    this.#count = 0
+  }
+
   #update(bytes: Buffer, from: number, to: number): void {
     if (run === null) return fail(`subscriber ${this.#number} got an update before the run`)
-    if (this.#run !== run) {
-      this.#run = run
-      this.#count = 0
-    }
+    this.#enter(run)
     const index = this.#count
     this.#count += 1
     const { expected } = run
@@ -118,19 +169,32 @@ class Subscriber {
 
   /** Our messages by their counters, a constant one byte by byte. */
   #compare(payload: Buffer, offset: number): void {
-    const { contestant, encoding, marketIds } = this.#setup
+    const { contestant, encoding } = this.#setup
     if (contestant !== 'ours') {
       if (!payload.equals(this.#frame)) fail(`${contestant} changed its message`)
       return
     }
     const message: unknown =
       encoding === 'json' ? JSON.parse(String(payload)) : decodeMessagePack(payload)
+    this.#check(message, offset)
+  }
+
+  #check(message: unknown, offset: number): void {
+    const { marketIds } = this.#setup
     const id = marketIds[(offset - 1) % marketIds.length]
     const seq = Math.floor((offset - 1) / marketIds.length) + 1
     const wanted = `${id} ${offset} ${seq}`
     const found = ['market_id', 'offset', 'seq'].map((name) => Reflect.get(Object(message), name))
     if (found.join(' ') !== wanted) fail(`${found.join(' ')} where ${wanted} was due`)
   }
+}
+
+function messagesOf(encoding: Encoding, payload: Buffer): readonly unknown[] {
+  return encoding === 'json' ? JSON.parse(String(payload)) : decodeMessagePackSequence(payload)
+}
+
+function typeOf(message: unknown): unknown {
+  return Reflect.get(Object(message), 'type')
 }
 
 /** Connects in small waves, so that no queue of handshakes overflows. */

@@ -22,6 +22,8 @@ export type ServerCommand =
       readonly encoding: Encoding
       /** The constant message, in Base64; our face makes its own. */
       readonly frame: string | null
+      /** A turn's messages in one frame. */
+      readonly isBatched: boolean
     }
   | { readonly kind: 'look' }
   | ({ readonly kind: 'publish' } & Plan)
@@ -47,6 +49,7 @@ export type LoadCommand =
       readonly kind: 'connect'
       readonly contestant: Contestant
       readonly encoding: Encoding
+      readonly isBatched: boolean
       readonly port: number
       readonly subscriberCount: number
       readonly frame: string

@@ -35,7 +35,8 @@ interface Contestant {
   readonly marketIds: readonly string[]
   /** Messages published before the first subscriber. */
   readonly warmUpCount: number
-  publish(): void
+  /** The messages of one turn. */
+  publish(count: number): void
 }
 
 async function ours(encoding: Encoding): Promise<Contestant> {
@@ -95,16 +96,30 @@ async function ours(encoding: Encoding): Promise<Contestant> {
     frame: frames[0] ?? Buffer.alloc(0),
     marketIds: markets.map(({ id }) => id),
     warmUpCount: count,
-    publish: () => publisher.publish(next()),
+    publish: (messages) => {
+      for (let index = 0; index < messages; index += 1) publisher.publish(next())
+    },
   }
 }
 
-async function bare(encoding: Encoding, frame: Buffer): Promise<Contestant> {
+async function bare(encoding: Encoding, frame: Buffer, isBatched: boolean): Promise<Contestant> {
   const { app, listen } = await openBroadcast()
-  const message = encoding === 'json' ? String(frame) : new Uint8Array(frame)
   const isBinary = encoding === 'msgpack'
+  const framed = (count: number): string | Uint8Array => {
+    if (isBinary) return new Uint8Array(Buffer.concat(Array.from({ length: count }, () => frame)))
+    return isBatched
+      ? `[${Array.from({ length: count }, () => String(frame)).join(',')}]`
+      : String(frame)
+  }
+  /** By how many messages they have: joined before anything is measured. */
+  const frames = new Map<number, string | Uint8Array>()
   const port = await listen()
-  const publish = () => void app.publish('all', message, isBinary)
+  const publish = (messages: number) => {
+    const inFrame = isBatched ? messages : 1
+    const message = frames.get(inFrame) ?? framed(inFrame)
+    frames.set(inFrame, message)
+    for (let done = 0; done < messages; done += inFrame) app.publish('all', message, isBinary)
+  }
   return { port, frame, marketIds: [], warmUpCount: 0, publish }
 }
 
@@ -115,9 +130,11 @@ async function broadcasting(encoding: Encoding, frame: Buffer): Promise<Contesta
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('cannot listen')
   const binary = encoding === 'msgpack'
-  const publish = () => {
-    for (const client of server.clients) {
-      if (client.readyState === client.OPEN) client.send(frame, { binary })
+  const publish = (messages: number) => {
+    for (let index = 0; index < messages; index += 1) {
+      for (const client of server.clients) {
+        if (client.readyState === client.OPEN) client.send(frame, { binary })
+      }
     }
   }
   return { port: address.port, frame, marketIds: [], warmUpCount: 0, publish }
@@ -126,19 +143,23 @@ async function broadcasting(encoding: Encoding, frame: Buffer): Promise<Contesta
 function open(name: string | undefined, command: ServerCommand & { kind: 'open' }) {
   const frame = Buffer.from(command.frame ?? '', 'base64')
   if (name === 'ours') return ours(command.encoding)
-  return name === 'bare' ? bare(command.encoding, frame) : broadcasting(command.encoding, frame)
+  if (name === 'bare') return bare(command.encoding, frame, command.isBatched)
+  return broadcasting(command.encoding, frame)
 }
 
 let contestant: Contestant | null = null
 let publishedCount = 0
 
 /** Every planned turn in a turn of the loop of its own, also when it is late. */
-function publish({ startMs, turnCount, perTurn, intervalMs }: Plan, publishOne: () => void): void {
+function publish(
+  { startMs, turnCount, perTurn, intervalMs }: Plan,
+  publishSome: (count: number) => void,
+): void {
   let turn = 0
   const step = (): void => {
     const waitMs = startMs + turn * intervalMs - sharedMs()
     if (waitMs > 0) return void setTimeout(step, Math.ceil(waitMs))
-    for (let index = 0; index < perTurn; index += 1) publishOne()
+    publishSome(perTurn)
     publishedCount += perTurn
     turn += 1
     if (turn < turnCount) setImmediate(step)
