@@ -13,6 +13,8 @@ export class TradeLog implements TradeLogView, Watcher {
   readonly present: RunView
   readonly #publisher: Publisher
   readonly #storage: Pick<Storage, 'runs' | 'trades' | 'losses'>
+  /** Where the newest loss of the present run was announced; it alone writes them. */
+  #newestLoss = Number.NEGATIVE_INFINITY
 
   /** `run` has begun and has published nothing yet. Register it with the publisher as a watcher. */
   constructor(parts: {
@@ -33,6 +35,7 @@ export class TradeLog implements TradeLogView, Watcher {
     if (update.kind !== 'gap') return
     const { market, venue, fromMs, toMs, count } = update
     const at = { run: this.present.number, offset: this.#publisher.offset('trades') }
+    this.#newestLoss = at.offset
     this.#storage.losses.put({ ...at, venue, market: market?.number ?? null, fromMs, toMs, count })
   }
 
@@ -55,6 +58,8 @@ export class TradeLog implements TradeLogView, Watcher {
   }
 
   losses(query: Parameters<TradeLogView['losses']>[0]) {
+    // Of thousands that come back at once each asks, and seldom is there any.
+    if (query.run === this.present.number && query.offset > this.#newestLoss) return []
     return this.#storage.losses.range(query)
   }
 }

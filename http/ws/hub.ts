@@ -35,6 +35,7 @@ import {
   type Lane,
   LaneTable,
   statusTopic,
+  type WideKey,
 } from './fan-out/lanes.ts'
 import type { Topics } from './fan-out/library.ts'
 import { Slices } from './fan-out/slices.ts'
@@ -196,8 +197,8 @@ export class Hub implements Watcher, HubAccess {
     return channel
   }
 
-  awaken(lane: Lane): void {
-    this.#fanOut.awaken(lane)
+  awaken(lane: Lane, key: MarketNumber | WideKey): void {
+    this.#fanOut.awaken(lane, key)
   }
 
   #forms(action: (encoder: Encoder) => void): void {

@@ -33,7 +33,7 @@ type TopicKey = MarketNumber | WideKey
 /**
  * The topics of a lane in a form: their names, and which of them are silent. To ask the library for a
  * topic's listeners takes as long as writing half a message, so one without any is asked for once, and
- * again only when a connection begins to listen in the lane (`awaken`).
+ * again only when a connection begins to listen to it (`awaken`).
  */
 class LaneTopics {
   readonly encoded: Count
@@ -77,10 +77,12 @@ class LaneTopics {
     this.#silentMarkets[at] = (this.#silentMarkets[at] ?? 0) | (1 << (key & 7))
   }
 
-  /** A connection begins to listen to one of the topics. */
-  wake(): void {
-    this.#silentWide.clear()
-    this.#silentMarkets.fill(0)
+  /** A connection begins to listen to it. */
+  wake(key: TopicKey): void {
+    if (typeof key !== 'number') this.#silentWide.delete(key)
+    else if (key >>> 3 < this.#silentMarkets.length) {
+      this.#silentMarkets[key >>> 3] = (this.#silentMarkets[key >>> 3] ?? 0) & ~(1 << (key & 7))
+    }
   }
 }
 
@@ -123,12 +125,12 @@ export class FanOut {
     this.#users[form] += difference
   }
 
-  /** A connection begins to listen in a lane. */
-  awaken(lane: Lane): void {
+  /** A connection begins to listen to a topic of a lane. */
+  awaken(lane: Lane, key: TopicKey): void {
     this.#awake.add(lane)
     this.#awakeChannels.add(channelOfLane(lane))
-    this.#lanes.j.get(lane)?.wake()
-    this.#lanes.b.get(lane)?.wake()
+    this.#lanes.j.get(lane)?.wake(key)
+    this.#lanes.b.get(lane)?.wake(key)
   }
 
   isAwake(lane: Lane): boolean {

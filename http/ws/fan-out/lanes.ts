@@ -85,11 +85,14 @@ export function heartbeatTopic(form: Form): string {
 export class LaneTable {
   /** In the order in which the channels were given. */
   readonly names: readonly ChannelName[]
+  /** The names of all options, each once. */
+  readonly optionNames: readonly string[]
   readonly #channels: ReadonlyMap<ChannelName, LanedChannel>
   readonly #facts: ReadonlyMap<Lane, LaneFacts>
 
   constructor(channels: readonly LanedChannel[]) {
     this.names = channels.map(({ name }) => name)
+    this.optionNames = [...new Set(channels.flatMap(({ options }) => Object.keys(options)))]
     this.#channels = new Map(channels.map((channel) => [channel.name, channel]))
     assert(this.#channels.size === channels.length, 'each channel has a name of its own')
     this.#facts = new Map(
@@ -117,11 +120,6 @@ export class LaneTable {
     const facts = this.#facts.get(lane)
     assert(facts !== undefined, `${lane} is a lane`)
     return facts.options
-  }
-
-  /** The names of all options, each once. */
-  get optionNames(): readonly string[] {
-    return [...new Set([...this.#channels.values()].flatMap(({ options }) => Object.keys(options)))]
   }
 
   /** The values that any channel allows for an option, each once. */

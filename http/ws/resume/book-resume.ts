@@ -143,11 +143,14 @@ class BookResume {
       yield* this.#replaced()
       if (offset === books.newest) return true
       for (let skipped = 0; offset < books.newest; ) {
-        const update = books.get(offset + 1)
-        if (update === null) return false
+        // Most are of markets that this client does not follow: nothing is made of those.
+        const market = books.marketAt(offset + 1)
+        if (market === null) return false
         offset += 1
         skipped += 1
-        const isSent = this.#isWanted(update.market) && this.#take(update.market, offset)
+        const isTaken = this.#isWanted(market) && this.#take(market, offset)
+        const update = isTaken ? books.get(offset) : null
+        const isSent = update !== null
         if (isSent) {
           this.#connection.send(this.#books.write(this.#connection.encoder, update))
           this.count += 1

@@ -82,6 +82,11 @@ export class RecentBookUpdates {
     return this.#updates.get(offset)
   }
 
+  /** The market of an update, without making the update; null when it is not kept. */
+  marketAt(offset: number): MarketRef | null {
+    return this.#updates.marketAt(offset)
+  }
+
   /** The market's newest replacement; null when this run has seen none. */
   replacement(market: MarketNumber): Replacement | null {
     return this.#replaced.get(market) ?? null
@@ -158,8 +163,8 @@ class UpdateRing {
 
   /** Null when it is not kept. */
   get(offset: number): BookUpdate | null {
-    const market = this.#markets[offset % this.#capacity]
-    if (offset < this.#oldest || offset > this.#newest || market === undefined) return null
+    const market = this.marketAt(offset)
+    if (market === null) return null
     const checksum = this.#head(offset, 3)
     return {
       kind: 'book',
@@ -173,18 +178,25 @@ class UpdateRing {
     }
   }
 
+  /** Null when it is not kept. */
+  marketAt(offset: number): MarketRef | null {
+    if (offset < this.#oldest || offset > this.#newest) return null
+    return this.#markets[offset % this.#capacity] ?? null
+  }
+
   #head(offset: number, field: number): number {
     return this.#heads[(offset % this.#capacity) * HEAD_WIDTH + field] ?? 0
   }
 
   #changes(first: number, count: number): LevelChange[] {
-    return Array.from({ length: count }, (_, index) => {
-      const at = ((first + index) % this.#levelsMax) * LEVEL_WIDTH
+    const changes: LevelChange[] = []
+    for (let index = first; index < first + count; index += 1) {
+      const at = (index % this.#levelsMax) * LEVEL_WIDTH
       const price = this.#levels[at] ?? 0
       const size = sizeMicros(this.#levels[at + 1] ?? 0)
-      return price >= 0
-        ? { side: 'bid', price: priceMicros(price), size }
-        : { side: 'ask', price: priceMicros(-1 - price), size }
-    })
+      if (price >= 0) changes.push({ side: 'bid', price: priceMicros(price), size })
+      else changes.push({ side: 'ask', price: priceMicros(-1 - price), size })
+    }
+    return changes
   }
 }

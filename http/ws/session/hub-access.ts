@@ -9,7 +9,7 @@ import type { Log } from '../../../engine/process/log.ts'
 import type { Publisher } from '../../../engine/publisher.ts'
 import type { CommandId, Since } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { ChannelName, Lane, LaneTable } from '../fan-out/lanes.ts'
+import type { ChannelName, Lane, LaneTable, WideKey } from '../fan-out/lanes.ts'
 import type { ChannelLog } from '../resume/message-log.ts'
 import type { Connection } from './connection.ts'
 import type { Resolved } from './resolve.ts'
@@ -56,8 +56,8 @@ export interface HubAccess {
   latest(lane: Lane, market: MarketNumber): Stamp
   /** A market's present state, in a lane that has one; null: there is none yet. */
   state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
-  /** From now on a connection listens in this lane. */
-  awaken(lane: Lane): void
+  /** From now on a connection listens to this topic of the lane. */
+  awaken(lane: Lane, key: MarketNumber | WideKey): void
   /** Lets it run now, and again in later turns for as long as it wants more. */
   advance(work: Work): void
   /** Sweeps it until it is quiet. */

@@ -197,7 +197,7 @@ export class Session implements Connection {
   listen(lane: Lane, key: MarketNumber | WideKey): void {
     if (this.isClosed) return
     this.#lanes.add(lane)
-    this.#hub.awaken(lane)
+    this.#hub.awaken(lane, key)
     this.#ws.subscribe(topicOf(this.encoder.form, lane, key))
   }
 

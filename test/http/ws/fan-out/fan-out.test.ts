@@ -10,7 +10,7 @@ import type { Topics } from '../../../../http/ws/fan-out/library.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-test('[FAN2] a topic without listeners is asked for once, and again after a subscription in its lane', () => {
+test('[FAN2] a topic without listeners is asked for once, and again after a subscription to it', () => {
   const engine = new FakeEngine(new ManualClock())
   const markets = Array.from({ length: 40 }, (_, index) => engine.add(`market ${index}`).ref)
   const listeners = new Map<string, number>()
@@ -45,12 +45,12 @@ test('[FAN2] a topic without listeners is asked for once, and again after a subs
       assert.equal(published.length > before, isHeard)
     }
   }
-  /** As a session does: the lane is awakened in the turn in which it joins the topic. */
+  /** As a session does: the topic is awakened in the turn in which it is joined. */
   const join = (key: Parameters<typeof topicOf>[2]) => {
-    fanOut.awaken('trades')
+    fanOut.awaken('trades', key)
     listeners.set(topicOf('j', 'trades', key), 1)
   }
-  fanOut.awaken('trades')
+  fanOut.awaken('trades', '*')
   round()
   assert.equal(asked.length, new Set(asked).size)
   assert.equal(asked.length, markets.length + 2)
@@ -73,7 +73,7 @@ test('[FAN2] a topic without listeners is asked for once, and again after a subs
   // Another lane's listeners change nothing here.
   round()
   const lookCount = asked.length
-  fanOut.awaken('whales')
+  fanOut.awaken('whales', '*')
   round()
   assert.equal(asked.length, lookCount)
 })
