@@ -196,6 +196,8 @@ interface Owners {
   readonly venues: OpenVenues
   /** Null: the engine is alone. */
   readonly feeder: Feeder | null
+  /** Who hears of books that are no longer live. */
+  readonly doubts: ((market: MarketView) => void)[]
   readonly view: EngineView
 }
 
@@ -214,7 +216,9 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   // Filled by `openVenues` below: venues and the catalogue's markets ask each other.
   const venues: OpenVenues = new Map()
   const search = new MarketSearch({ port: openSearchThread(), clock, log })
-  const market = marketParts(settings, parts, { publisher, venues, run: run.number })
+  // Filled by `registerWatchers`.
+  const doubts: ((market: MarketView) => void)[] = []
+  const market = marketParts(settings, parts, { publisher, venues, doubts, run: run.number })
   const catalog = new Catalog({ names, clock, system, storage, index: search, market })
   search.rebuildFrom(() => catalog.texts())
   const sports = new Sports({ catalog, clock })
@@ -259,7 +263,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   }
   const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
   const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, view }
-  const owners = { ...first, ...later, matches, matcher, verdicts, arbitrage, feeder }
+  const owners = { ...first, ...later, matches, matcher, verdicts, arbitrage, feeder, doubts }
   registerWatchers(owners)
   return owners
 }
@@ -279,7 +283,8 @@ function registerWatchers(owners: Omit<Owners, 'view'>): void {
   publisher.watch(webhooks.watcher)
   publisher.watch(owners.arbitrage)
   for (const venue of venues) publisher.watch(venue)
-  if (owners.feeder !== null) publisher.watch(owners.feeder)
+  const { feeder } = owners
+  if (feeder !== null) publisher.watch(feeder)
   // Whale rows that the stream does not carry.
   whales.watch(webhooks)
   whales.watch(wallets)
@@ -288,7 +293,8 @@ function registerWatchers(owners: Omit<Owners, 'view'>): void {
   catalog.watch(matcher)
   catalog.watch(matches)
   catalog.watch(wallets)
-  if (owners.feeder !== null) catalog.watch(owners.feeder)
+  if (feeder !== null) catalog.watch(feeder)
+  if (feeder !== null) owners.doubts.push((market) => feeder.onDoubted(market))
   // Ended accounts, keys and log-ins.
   accounts.watch(webhooks)
   // Operators' verdicts on pairs.
@@ -307,12 +313,20 @@ function registerFace({ publisher, accounts }: Owners, { hub }: Server): void {
 function marketParts(
   { retentionDays }: EngineSettings,
   { clock, metrics, storage }: EngineParts,
-  { publisher, venues, run }: Pick<Owners, 'publisher' | 'venues'> & { run: number },
+  {
+    publisher,
+    venues,
+    doubts,
+    run,
+  }: Pick<Owners, 'publisher' | 'venues' | 'doubts'> & { run: number },
 ): Omit<MarketParts, 'changed'> {
   return {
     ...{ publisher, storage, run, retentionDays },
     nowMs: () => clock.nowMs(),
     requestResync: ({ ref }, reason) => venues.get(ref.venue)?.actor.requestResync(ref, reason),
+    doubted(view) {
+      for (const hear of doubts) hear(view)
+    },
     delayOf: (venue) => venues.get(venue)?.actor.delay ?? null,
     announceLoss: ({ ref }, atMs) => venues.get(ref.venue)?.actor.backFillTrades(atMs),
     ignored: ignoredCounter(metrics),

@@ -10,7 +10,6 @@ import {
   type ShardPlace,
 } from '../../engine/cluster/checkpoint.ts'
 import type { ClusterLog } from '../../engine/cluster/log.ts'
-import { bookLevelsMax } from '../../engine/limits.ts'
 import { MsgpackWriter } from '../../engine/msgpack-writer.ts'
 import { type Opportunity, reachOf } from '../../engine/opportunity.ts'
 import type { Log } from '../../engine/process/log.ts'
@@ -19,8 +18,8 @@ import type { CountedChannel, Publisher } from '../../engine/publisher.ts'
 import type { EventTable } from '../../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../../storage/records/log-items.ts'
 import type { MatchView } from '../matches/views.ts'
-import type { EngineView, MarketView } from '../views.ts'
-import { type Feeder, listedItem } from './feeder.ts'
+import type { EngineView } from '../views.ts'
+import { type Feeder, listedItem, stateOf } from './feeder.ts'
 
 interface CheckpointParts {
   readonly log: ClusterLog
@@ -192,24 +191,5 @@ export class Checkpoints {
       update: { kind: 'arbitrage', market, ...stamp, ...times, ...told },
       book: null,
     }
-  }
-}
-
-function stateOf(market: MarketView, publisher: Publisher) {
-  const { number } = market.ref
-  const seq = (channel: CountedChannel) => publisher.latest(channel, number).seq
-  return {
-    market: number,
-    book: market.levels(bookLevelsMax),
-    price: market.price(),
-    volume24h: market.volume24h,
-    volumeTotal: market.volumeTotal,
-    seqs: {
-      trades: seq('trades'),
-      prices: seq('prices'),
-      whales: seq('whales'),
-      lifecycle: seq('lifecycle'),
-      arbitrage: seq('arbitrage'),
-    },
   }
 }

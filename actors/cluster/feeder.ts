@@ -7,10 +7,10 @@ import type { ItemPlace } from '../../engine/cluster/writer.ts'
 import type { Update } from '../../engine/events.ts'
 import { bookLevelsMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
-import type { Publisher, Watcher } from '../../engine/publisher.ts'
+import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.ts'
 import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
 import type { EventSummary, MarketSummary } from '../../storage/contract/storage.ts'
-import type { LogItem } from '../../storage/records/log-items.ts'
+import type { LogItem, MarketState } from '../../storage/records/log-items.ts'
 import type { CatalogView, CatalogWatcher, MarketView, VenueView } from '../views.ts'
 
 interface FeederParts {
@@ -89,6 +89,14 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.#toBoth(ref, { kind: 'event', version: this.version, event })
   }
 
+  /** The book is no longer live, and no update may have said so. */
+  onDoubted(market: MarketView): void {
+    if (!this.isOpen) return
+    const { venue, number } = market.ref
+    const state = stateOf(market, this.#parts.publisher)
+    this.#put(shardOf(venue, 'books', number), { kind: 'state', state })
+  }
+
   onForgotten({ ref }: MarketView): void {
     this.#told.delete(ref.number)
     if (!this.isOpen) return
@@ -150,4 +158,24 @@ export function listedItem(market: MarketView, publisher: Publisher, version: nu
     pricesSeq: publisher.latest('prices', number).seq,
   }
   return { kind: 'listed', version, market: number, quoted, summary: market.summary }
+}
+
+/** Everything of a market beside its listing and its past. */
+export function stateOf(market: MarketView, publisher: Publisher): MarketState {
+  const { number } = market.ref
+  const seq = (channel: CountedChannel) => publisher.latest(channel, number).seq
+  return {
+    market: number,
+    book: market.levels(bookLevelsMax),
+    price: market.price(),
+    volume24h: market.volume24h,
+    volumeTotal: market.volumeTotal,
+    seqs: {
+      trades: seq('trades'),
+      prices: seq('prices'),
+      whales: seq('whales'),
+      lifecycle: seq('lifecycle'),
+      arbitrage: seq('arbitrage'),
+    },
+  }
 }

@@ -46,6 +46,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   readonly #prices: MarketPrices
   readonly #trades: MarketTrades
   #version = 0
+  /** Whether the book was live at the end of the last turn. */
+  #wasLive = false
   #isRecalled = false
   #resolvedAtMs: TimeMs | null = null
   /** When this run first knew, or last read, the listing. */
@@ -104,6 +106,14 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
         break
     }
     this.#change()
+    this.#checkLive()
+  }
+
+  #checkLive(): void {
+    const { isLive } = this.#book
+    if (this.#wasLive === isLive) return
+    this.#wasLive = isLive
+    if (!isLive) this.#parts.doubted(this)
   }
 
   /** After a throw: nothing in memory is trusted. The book comes back by a snapshot (`resync`). */
@@ -112,6 +122,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#book.distrust()
     this.#prices.reset()
     this.#trades.release()
+    this.#checkLive()
     this.#parts.requestResync(this, 'actor_restarted')
   }
 
@@ -155,6 +166,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#change()
     if (lost.kind === 'trade') this.#parts.announceLoss(this, lost.venueTimeMs)
     this.#book.distrust()
+    this.#checkLive()
     this.#parts.requestResync(this, 'mailbox_full')
   }
 

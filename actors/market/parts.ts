@@ -46,6 +46,8 @@ export interface BothTimes {
 }
 
 export interface MarketParts {
+  /** Called when a market's book is no longer live, whether an update says so or not. */
+  readonly doubted: (market: MarketView) => void
   readonly publisher: Publisher
   readonly storage: Storage
   /** This run's number, stored with each trade it publishes. */

@@ -86,6 +86,7 @@ test('[FEED1] an update goes into the shard of its market and kind with its plac
   const gap = { kind: 'gap', channel: 'trades', market: null, venue: ref.venue } as const
   const range = { platform: ref.platform, fromMs: NOON, toMs: NOON, count: null }
   publisher.publish({ ...gap, ...range })
+  feeder.onDoubted(market)
   feeder.onForgotten(market)
   const [books, trades] = [`${ref.venue}.books.0`, `${ref.venue}.trades.0`]
   assert.deepEqual(
@@ -103,6 +104,7 @@ test('[FEED1] an update goes into the shard of its market and kind with its plac
       [books, 'bookReplaced', null],
       [trades, 'lifecycle', 1],
       [trades, 'gap', null],
+      [books, 'state', null],
       [books, 'forgotten', null],
       [trades, 'forgotten', null],
     ],

@@ -178,6 +178,7 @@ export function marketParts(
     retentionDays: 30,
     requestResync: (_, reason) => resyncs.push(reason),
     delayOf: () => null,
+    doubted: () => undefined,
     announceLoss: (_, atMs) => losses.push(atMs),
     changed: () => undefined,
     ignored: (reason) => ignored.push(reason),
