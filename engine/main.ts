@@ -109,6 +109,11 @@ async function openLeading(
 }
 
 async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
+  if (config.role === 'gateway') {
+    throw new ConfigError([
+      'ROLE is "gateway"; this version has only the side of the engine: all, engine',
+    ])
+  }
   const clock = systemClock
   const startedAtMs = clock.monotonicMs()
   const metrics = new Metrics()
