@@ -44,4 +44,4 @@ const THOUSANDTHS: readonly number[] = [
 export const WEIGHTS: Model = { weights: THOUSANDTHS.map((weight) => weight / 1_000) }
 
 /** Of labelled pairs that such a conflict alone parts, in percent, how many are the same. */
-export const CAPS = { boundary: 40, other_grid: 40, other_rules: 50, other_occasion: 43 } as const
+export const CAPS = { boundary: 50, other_grid: 50, other_rules: 50, other_occasion: 50 } as const

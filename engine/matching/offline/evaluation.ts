@@ -107,8 +107,8 @@ export function trainOn(judged: readonly Judged[]): Model {
   return train(examplesOf(judged), EXPECTED_WEIGHTS)
 }
 
-/** Events below it have no markets compared, and where the outcomes are cut differently some markets are the same still. */
-const CAP_MIN = 40
+/** Above what a threshold beside the right one leaves, so that the right one is chosen (veto/vetoes.ts). */
+const CAP_MIN = 50
 const CAP_MAX = 79
 
 /** For each conflict whose cap is learned, in percent, how many of the pairs that it alone parts are the same; of none 50. */

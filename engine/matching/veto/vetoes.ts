@@ -18,8 +18,9 @@ interface VetoRule {
 
 /**
  * Every veto. Where a close reader may find the two the same after all (rules, boundaries, grids, occasions) the cap is
- * learned: the share of labelled pairs that are. Sides exchanged leave 79, for it is one question; a question that
- * contains the other stays below 60. Where the relation has a direction, the finding states it.
+ * learned: the share of labelled pairs that are. Sides exchanged leave 79, for it is one question. A question that
+ * contains the other stays below all those, so that of a ladder of thresholds the nearest is chosen, and events from 40 on
+ * have their markets compared. Where the relation has a direction, the finding states it.
  */
 export const VETOES = {
   other_sport: { cap: 3, relation: 'different', says: 'another sport or league' },
@@ -27,7 +28,7 @@ export const VETOES = {
   other_date: { cap: 30, relation: 'different', says: 'another date or deadline' },
   other_bet: { cap: 30, relation: 'different', says: 'another kind of bet' },
   other_period: { cap: 30, relation: 'different', says: 'another part of the game' },
-  other_line: { cap: 45, relation: 'overlap', says: 'another line' },
+  other_line: { cap: 41, relation: 'overlap', says: 'another line' },
   opposite_side: {
     cap: 79,
     relation: 'identical',
@@ -36,9 +37,9 @@ export const VETOES = {
   other_side: { cap: 20, relation: 'different', says: 'another outcome of the same game' },
   other_player: { cap: 10, relation: 'different', says: 'another player, team or score' },
   other_asset: { cap: 3, relation: 'different', says: 'another asset' },
-  other_hour: { cap: 55, relation: 'overlap', says: 'another hour of the day' },
-  other_range: { cap: 45, relation: 'overlap', says: 'another threshold or range' },
-  containment: { cap: 59, relation: 'overlap', says: 'one contains the other' },
+  other_hour: { cap: 45, relation: 'overlap', says: 'another hour of the day' },
+  other_range: { cap: 41, relation: 'overlap', says: 'another threshold or range' },
+  containment: { cap: 45, relation: 'overlap', says: 'one contains the other' },
   boundary: {
     cap: CAPS.boundary,
     relation: 'overlap',
@@ -59,7 +60,7 @@ export const VETOES = {
   other_subject: { cap: 30, relation: 'different', says: 'each names what the other does not' },
   other_roles: { cap: 25, relation: 'different', says: 'the roles are exchanged' },
   other_form: {
-    cap: 59,
+    cap: 45,
     relation: 'overlap',
     says: 'one asks which or how many, the other whether',
   },
