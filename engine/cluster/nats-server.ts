@@ -9,7 +9,7 @@ import { isRecord } from '../json-record.ts'
 
 /** Room for one answer of the engine. */
 const PAYLOAD_BYTES_MAX = 8 * 1_024 * 1_024
-const START_MS_MAX = 10_000
+const START_MS_MAX = 60_000
 const LOOK_MS = 25
 
 export const GET_NATS =

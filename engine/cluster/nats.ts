@@ -57,6 +57,8 @@ interface NatsParts {
   readonly name: string
   readonly clock: Clock
   readonly log: Log
+  /** How long the server may take for one thing; {@link askMsMax} unless given. */
+  readonly timeoutMs?: number
 }
 
 const MINUTE_NS = 60_000
@@ -77,7 +79,7 @@ const NO_ROOM = [10_023, 10_047, 10_077, 10_122]
 
 /** Connects, waiting for the server as long as it takes; rejects with an Error for credentials that cannot be read or are refused. */
 export async function openNats(parts: NatsParts): Promise<ClusterLog> {
-  const { url, creds, ca, name } = parts
+  const { url, creds, ca, name, timeoutMs: timeout = askMsMax } = parts
   const connection = await connect({
     servers: url.split(',').map((one) => one.trim()),
     name,
@@ -87,9 +89,9 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
     reconnectTimeWait: RECONNECT_MS,
     pingInterval: PING_MS,
     maxPingOut: 2,
-    timeout: askMsMax,
+    timeout,
   })
-  const manager = await jetstreamManager(connection, { timeout: askMsMax })
+  const manager = await jetstreamManager(connection, { timeout })
   return new NatsLog(connection, manager, parts)
 }
 
@@ -98,6 +100,7 @@ class NatsLog implements ClusterLog {
   readonly #manager: JetStreamManager
   readonly #client: JetStreamClient
   readonly #parts: NatsParts
+  readonly #timeoutMs: number
   readonly #streams = new Map<string, Promise<string>>()
   readonly #listeners: ((link: LinkState) => void)[] = []
   #objects: Promise<ObjectStore> | null = null
@@ -107,8 +110,9 @@ class NatsLog implements ClusterLog {
   constructor(connection: NatsConnection, manager: JetStreamManager, parts: NatsParts) {
     this.#connection = connection
     this.#manager = manager
-    this.#client = jetstream(connection, { timeout: askMsMax })
     this.#parts = parts
+    this.#timeoutMs = parts.timeoutMs ?? askMsMax
+    this.#client = jetstream(connection, { timeout: this.#timeoutMs })
     void this.#follow()
   }
 
@@ -194,7 +198,7 @@ class NatsLog implements ClusterLog {
     const { bytes, id, after } = batch
     try {
       const expect = { lastSequence: after }
-      const options = { msgID: id, expect, timeout: askMsMax }
+      const options = { msgID: id, expect, timeout: this.#timeoutMs }
       return (await this.#client.publish(`tb.${shard}`, bytes, options)).seq
     } catch (error) {
       const failure = failureOf(error)
@@ -228,7 +232,7 @@ class NatsLog implements ClusterLog {
     const replicas = this.#connection.info?.cluster === undefined ? 1 : 3
     const { clock, log } = this.#parts
     const bytesMax = BUCKET_BYTES_MAX
-    const limits = { replicas, bytesMax, timeoutMs: askMsMax }
+    const limits = { replicas, bytesMax, timeoutMs: this.#timeoutMs }
     return openBucket(this.#client, `TB_${name}`, { ...limits, onUp, clock, log, failureOf })
   }
 
@@ -272,7 +276,8 @@ class NatsLog implements ClusterLog {
     if (this.#asks >= asksMax) throw new LogError('full', 'too many requests are under way')
     this.#asks += 1
     try {
-      const told = await this.#connection.request(`tb.ask.${subject}`, body, { timeout: askMsMax })
+      const timeout = this.#timeoutMs
+      const told = await this.#connection.request(`tb.ask.${subject}`, body, { timeout })
       const failed = told.headers?.get(FAILED) ?? ''
       if (failed !== '') throw new LogError('unanswered', failed)
       return told.data

@@ -33,7 +33,15 @@ async function serve(t: TestContext): Promise<{ nats: RunningNats; folder: strin
 }
 
 const connect = async (t: TestContext, url: string): Promise<ClusterLog> => {
-  const parts = { url, creds: null, ca: null, clock: systemClock, log: silentLog }
+  // A busy machine may take long; that is no matter of these tests.
+  const parts = {
+    url,
+    creds: null,
+    ca: null,
+    clock: systemClock,
+    log: silentLog,
+    timeoutMs: 60_000,
+  }
   const log = await openNats({ ...parts, name: 'test' })
   t.after(() => log.close())
   return log
