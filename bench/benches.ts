@@ -12,6 +12,7 @@ import { bench as ingest } from './ingest.bench.ts'
 import { bench as mailbox } from './mailbox.bench.ts'
 import { bench as map } from './map.bench.ts'
 import { bench as matching } from './matching.bench.ts'
+import { bench as memory } from './memory.bench.ts'
 import { bench as orderBook } from './order-book.bench.ts'
 import { bench as overload } from './overload.bench.ts'
 import { bench as pnl } from './pnl.bench.ts'
@@ -41,5 +42,6 @@ export const BENCHES: readonly Bench[] = [
   webhooks,
   overload,
   start,
+  memory,
   scale,
 ]

@@ -22,6 +22,7 @@ import { banner } from './process/banner.ts'
 import { helpOf, readArguments, UsageError } from './process/command-line.ts'
 import { type Log, openLog } from './process/log.ts'
 import { Metrics } from './process/metrics.ts'
+import { watchRuntime } from './process/runtime.ts'
 import { Shutdown } from './process/shutdown.ts'
 import { systemRandom } from './random.ts'
 import { openReplay } from './venues/recording/replay-feed.ts'
@@ -112,6 +113,7 @@ async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> 
   const clock = systemClock
   const startedAtMs = clock.monotonicMs()
   const metrics = new Metrics()
+  watchRuntime(metrics)
   const matching = await openMatching(config, metrics)
   if (shutdown.hasBegun) return
   const storage = await openLmdbStorage({ dataDir: config.dataDir, clock, log, metrics })

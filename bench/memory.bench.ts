@@ -1,0 +1,142 @@
+// How much memory does the engine hold, at rest and while 3,000 venue messages a second come for ten minutes? The whole
+// service as `npm start` runs it, the default markets. Resident memory is the engine's process as the system counts it,
+// pages of files (programs, the mapped database) included, which the system takes back when it needs room; the
+// simulator's process is not in it. Full collections of the main thread's heap are counted with their pauses.
+// Excluded: subscribers, requests, the simulator. In the end every book of a sample equals the simulator's own.
+
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  aimedRow,
+  type Bench,
+  type BenchSetting,
+  check,
+  figureRow,
+  hashOf,
+  inFolder,
+  type Row,
+} from './harness.ts'
+import { equalLines, LiveService, type TruthBook } from './live-service.ts'
+
+/** The defaults of SIM_MARKETS and SIM_RATE. */
+const MARKETS = 400
+const REST_RATE = 50
+const RATE = 3_000
+const SECONDS = 600
+const REST_SECONDS = 60
+const LOOK_EVERY_S = 20
+const REST_MIB_MAX = 220
+const LOADED_MB_MAX = 420
+const PAUSE_MS_MAX = 10
+const SAMPLE = 100
+
+export const bench: Bench = {
+  name: 'memory',
+  question: 'How much memory at rest, and at 3,000 venue messages a second for ten minutes?',
+  excludes: 'the simulator’s memory, subscribers, requests',
+  async run(setting) {
+    const { isSmall, seconds } = setting
+    const marketsPerVenue = isSmall ? 20 : MARKETS
+    const rest = await watch(setting, {
+      ...{ marketsPerVenue, rate: REST_RATE, seconds: isSmall ? 0 : REST_SECONDS },
+    })
+    const loaded = await watch(setting, {
+      ...{ marketsPerVenue, rate: RATE, seconds: isSmall ? 0 : (seconds ?? SECONDS) },
+    })
+    const most = (looks: readonly Look[]) => Math.max(...looks.map(({ resident }) => resident))
+    const last = rest.looks.at(-1)?.resident ?? Number.NaN
+    const rows: Row[] = [
+      aimedRow('resident at rest', Math.round(last / 2 ** 20), { atMost: REST_MIB_MAX }, 'MiB'),
+      figureRow('resident over time at 3,000 a second', overTime(loaded.looks)),
+      aimedRow('at most', Math.round(most(loaded.looks) / 1e6), { atMost: LOADED_MB_MAX }, 'MB'),
+      figureRow('full collections in that time', fullText(loaded.looks)),
+      aimedRow('the longest of them', longestFull(loaded.looks), { atMost: PAUSE_MS_MAX }, 'ms'),
+    ]
+    const lines = [...rest.lines, ...loaded.lines]
+    const checked = `${lines.length} sampled books over REST equal the simulator's own`
+    return { rows, state: { hash: hashOf(lines), checked, isRepeatable: false } }
+  },
+}
+
+interface Load {
+  readonly marketsPerVenue: number
+  /** Venue messages a second. */
+  readonly rate: number
+  readonly seconds: number
+}
+
+/** What is seen at one time. */
+interface Look {
+  readonly afterS: number
+  readonly resident: number
+  readonly files: number
+  readonly heap: number
+  readonly full: { readonly count: number; readonly sumMs: number; readonly boundMs: number }
+}
+
+function watch({ say }: BenchSetting, load: Load) {
+  return inFolder(async (folder) => {
+    const service = await LiveService.start({
+      dataDir: join(folder, 'data'),
+      marketsPerVenue: load.marketsPerVenue,
+      messagesPerSecond: load.rate,
+    })
+    try {
+      await service.catalogsLoaded()
+      const looks: Look[] = []
+      for (let afterS = 0; ; afterS += LOOK_EVERY_S) {
+        const look = await lookAt(service, afterS)
+        looks.push(look)
+        say(`${load.rate} a second: ${lookText(look)}`)
+        if (afterS + LOOK_EVERY_S > load.seconds) break
+        await pause(LOOK_EVERY_S * 1_000)
+      }
+      await service.pauseWorld()
+      await service.booksLive(0)
+      const truth = new Map<string, TruthBook>([...(await service.truthBooks())].slice(0, SAMPLE))
+      const lines = await equalLines(truth, (id) => service.book(id))
+      await service.stop()
+      return { looks, lines }
+    } finally {
+      await service.kill()
+    }
+  })
+}
+
+async function lookAt(service: LiveService, afterS: number): Promise<Look> {
+  const text = await (await fetch(`${service.api}/metrics`)).text()
+  const read = (name: string) => {
+    const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)
+    check(found !== null, `/metrics shows ${name}`)
+    return Number(found?.[1])
+  }
+  const { resident, files } = service.memoryBytes()
+  const count = read('collection_full_ms_count')
+  const bounds = [...text.matchAll(/^collection_full_ms_bucket\{le="([\d.]+)"\} (\d+)$/gm)]
+  const bound = bounds.find(([, , within]) => Number(within) === count)?.[1]
+  const full = { count, sumMs: read('collection_full_ms_sum'), boundMs: Number(bound) }
+  return { afterS, resident, files, heap: read('process_heap_bytes'), full }
+}
+
+const mb = (bytes: number) => Math.round(bytes / 1e6)
+
+const lookText = ({ afterS, resident, files, heap, full }: Look) =>
+  `${afterS} s: ${mb(resident)} MB resident, ${mb(files)} of it files, heap ${mb(heap)}; ${full.count} full collections of ${full.sumMs.toFixed(0)} ms, none over ${full.boundMs} ms`
+
+/** Every tenth part of the time. */
+function overTime(looks: readonly Look[]): string {
+  const step = Math.max(1, Math.floor(looks.length / 10))
+  const some = looks.filter((_, index) => index % step === 0)
+  return some.map(({ afterS, resident }) => `${afterS} s ${mb(resident)} MB`).join(', ')
+}
+
+function fullText(looks: readonly Look[]): string {
+  const [first, last] = [looks[0], looks.at(-1)]
+  if (first === undefined || last === undefined) return 'none'
+  const count = last.full.count - first.full.count
+  const sumMs = last.full.sumMs - first.full.sumMs
+  return `${count}, ${(sumMs / Math.max(count, 1)).toFixed(1)} ms each`
+}
+
+/** The bound of the histogram under which all pauses since the start are. */
+const longestFull = (looks: readonly Look[]) => looks.at(-1)?.full.boundMs ?? Number.NaN

@@ -1,0 +1,71 @@
+// What the process itself costs and waits for, as metrics: memory, the heap by space, collections by kind with their
+// pauses, the loop's delay, threads. Read when the registry is asked. Not for: what the service does (its parts count that).
+
+import { readdirSync } from 'node:fs'
+import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
+import { getHeapSpaceStatistics } from 'node:v8'
+import type { Durations, Metrics } from './metrics.ts'
+
+/** How often the loop's delay is looked at. */
+const LOOK_EVERY_MS = 10
+const NANOS_PER_MS = 1e6
+
+/** Begins to watch this process and its main thread; once a process, and until it ends. */
+export function watchRuntime(metrics: Metrics): void {
+  watchMemory(metrics)
+  watchCollections(metrics)
+  watchLoop(metrics)
+  if (process.platform !== 'linux') return
+  const help = 'Threads of the process, those of the system’s libraries included.'
+  metrics.gauge('process_threads', help, () => readdirSync('/proc/self/task').length)
+}
+
+function watchMemory(metrics: Metrics): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gauge(`process_${name}_bytes`, help, read)
+  gauge('resident', 'Memory of the process, the simulator’s not.', () => process.memoryUsage.rss())
+  gauge('heap', 'The main thread’s heap, in use.', () => process.memoryUsage().heapUsed)
+  gauge('buffers', 'Buffers beside the heap.', () => process.memoryUsage().arrayBuffers)
+  for (const [index, { space_name: space }] of getHeapSpaceStatistics().entries()) {
+    // V8 lists its spaces in one order.
+    const read = () => getHeapSpaceStatistics()[index]?.space_used_size ?? Number.NaN
+    metrics.gauge(`heap_${space}_bytes`, 'This space of the main thread’s heap, in use.', read)
+  }
+}
+
+function watchCollections(metrics: Metrics): void {
+  const durations = (kind: string, help: string) =>
+    metrics.histogramMs(`collection_${kind}_ms`, help)
+  const kinds = new Map<unknown, Durations>([
+    [constants.NODE_PERFORMANCE_GC_MINOR, durations('young', 'Pauses of the young heap’s.')],
+    [constants.NODE_PERFORMANCE_GC_MAJOR, durations('full', 'Pauses of the whole heap’s.')],
+    [
+      constants.NODE_PERFORMANCE_GC_INCREMENTAL,
+      durations('step', 'Pauses that prepare a full one.'),
+    ],
+  ])
+  let longestMs = 0
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const { duration } = entry
+      // Node's types do not know what an entry of a collection has more.
+      const detail: unknown = Reflect.get(entry, 'detail')
+      kinds.get(Reflect.get(Object(detail), 'kind'))?.observe(duration)
+      longestMs = Math.max(longestMs, duration)
+    }
+  }).observe({ entryTypes: ['gc'] })
+  metrics.gauge('collection_longest_ms', 'The longest pause since the start.', () => longestMs)
+}
+
+function watchLoop(metrics: Metrics): void {
+  const delays = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS })
+  delays.enable()
+  const ms = (nanos: number) => Math.max(0, nanos / NANOS_PER_MS - LOOK_EVERY_MS)
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gauge(`loop_late_${name}_ms`, help, () => ms(read()))
+  gauge('p50', 'How late the loop comes, half of the time, since the start.', () =>
+    delays.percentile(50),
+  )
+  gauge('p99', 'The same, but for one time in a hundred.', () => delays.percentile(99))
+  gauge('max', 'How late it came at most.', () => delays.max)
+}

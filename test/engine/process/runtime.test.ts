@@ -1,0 +1,36 @@
+// What a process tells of itself.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { watchRuntime } from '../../../engine/process/runtime.ts'
+
+test('[RUNTIME1] the metrics show the heap by space, every collection by kind with its pause, the loop’s delay and the threads', async () => {
+  const metrics = new Metrics()
+  watchRuntime(metrics)
+  const read = async (name: string) => {
+    const text = await metrics.registry.metrics()
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+  }
+  for (const name of ['process_resident', 'process_heap', 'heap_old_space', 'heap_new_space']) {
+    assert.ok((await read(`${name}_bytes`)) > 0, name)
+  }
+  assert.ok((await read('heap_old_space_bytes')) < (await read('process_heap_bytes')))
+  if (process.platform === 'linux') assert.ok((await read('process_threads')) > 1)
+  assert.ok((await read('loop_late_max_ms')) >= 0)
+
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  assert.ok(typeof collect === 'function')
+  const before = await read('collection_full_ms_count')
+  const FORCED = 3
+  for (let times = 0; times < FORCED; times += 1) collect()
+  // They are told in a later turn of the loop.
+  while ((await read('collection_full_ms_count')) < before + FORCED) {
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.ok((await read('collection_full_ms_sum')) > 0)
+  assert.ok((await read('collection_longest_ms')) > 0)
+})
