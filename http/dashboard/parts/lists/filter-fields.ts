@@ -1,7 +1,7 @@
 // The fields of a list's filters: each with its label, and a call of `choose` when the viewer has chosen. What is chosen
 // is kept in the address, so that a link or the back button leads to the same list. Upholds DASH57, DASH80.
 
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { setAddressHash } from '../../browser.ts'
 import { html } from '../../html.ts'
 import { hrefOf, type Place } from '../../route.ts'
@@ -63,23 +63,25 @@ export function ChoiceField(set: {
  */
 export function InputField(set: {
   readonly label: string
-  readonly type: 'number' | 'date' | 'search'
+  readonly type: 'number' | 'date' | 'search' | 'text'
   readonly value: string
   readonly choose: (value: string) => void
-  /** Further attributes of the input, such as `min`. */
+  /** Further attributes of the input, such as `min` or `placeholder`. */
   readonly bounds?: Readonly<Record<string, string | number>>
 }) {
   const id = useId()
-  const [typed, setTyped] = useState<string | null>(null)
-  useEffect(() => setTyped(null), [set.value])
+  const [typed, setTyped] = useState<{ readonly over: string; readonly text: string } | null>(null)
+  // At once, not in an effect: that would come after what is typed as soon as the field is there, and take it away.
+  if (typed !== null && typed.over !== set.value) setTyped(null)
+  const shown = typed?.over === set.value ? typed.text : set.value
   const onInput = ({ currentTarget: input }: Event) => {
-    if (input instanceof HTMLInputElement) setTyped(input.value)
+    if (input instanceof HTMLInputElement) setTyped({ over: set.value, text: input.value })
   }
   const onChange = ({ currentTarget: input }: Event) => {
     if (input instanceof HTMLInputElement && input.reportValidity()) set.choose(input.value)
   }
   return html`<div class="field">
     <label for=${id}>${set.label}</label>
-    <input id=${id} type=${set.type} value=${typed ?? set.value} onInput=${onInput} onChange=${onChange} ...${set.bounds ?? {}} />
+    <input id=${id} type=${set.type} value=${shown} onInput=${onInput} onChange=${onChange} ...${set.bounds ?? {}} />
   </div>`
 }

@@ -8,6 +8,7 @@ import { html } from '../../html.ts'
 import type { MarketStatus } from '../../records.ts'
 import { hrefOf, placeOf, place as tabPlace } from '../../route.ts'
 import { typed } from '../forms/field.ts'
+import { InputField } from '../lists/filter-fields.ts'
 import { wholeVenueText } from '../lists/venues.ts'
 
 export interface MarketQuery {
@@ -36,6 +37,10 @@ const STATUSES: readonly MarketStatus[] = ['open', 'closed', 'resolved']
 /** Below it the search would find too much, and the server refuses. */
 export const TEXT_LENGTH_MIN = 2
 const TEXT_LENGTH_MAX = 200
+const CATEGORY = {
+  ...{ name: 'category', list: 'market-categories', autocomplete: 'off', placeholder: 'Any' },
+  maxlength: 256,
+}
 
 /** What an address asks for; a value that no list has is left out. */
 export function queryOf(parameters: URLSearchParams): MarketQuery {
@@ -129,17 +134,13 @@ export function MarketFilters({
         ${STATUSES.map((status) => html`<option key=${status} value=${status}>${status}</option>`)}
       </select>
     </label>
-    <label class="field">
-      <span>Category</span>
-      <input
-        type="text" name="category" list="market-categories" autocomplete="off" placeholder="Any" maxlength="256"
-        value=${query.category ?? ''}
-        onChange=${(event: Event) => set({ category: typed(event).trim() || null })}
-      />
-      <datalist id="market-categories">
-        ${categories.map((name) => html`<option key=${name} value=${name}></option>`)}
-      </datalist>
-    </label>
+    <${InputField}
+      label="Category" type="text" value=${query.category ?? ''} bounds=${CATEGORY}
+      choose=${(category: string) => set({ category: category.trim() || null })}
+    />
+    <datalist id=${CATEGORY.list}>
+      ${categories.map((name) => html`<option key=${name} value=${name}></option>`)}
+    </datalist>
     <label class="check">
       <input type="checkbox" checked=${query.isGrouped} onChange=${() => set({ isGrouped: !query.isGrouped })} />
       Group by event
