@@ -36,8 +36,8 @@ export class Accounts implements AccountsView {
   readonly #tokens: AccessTokens
   readonly #clock: Clock
   readonly #sockets = new Map<AccountId, number>()
-  /** E-mails being signed up, so that two at once make one account. */
-  readonly #claimed = new Set<string>()
+  /** E-mails being signed up, so that two at once make one account; true: the caller was told that there is no time for it. */
+  readonly #claimed = new Map<string, boolean>()
   readonly #accountQuotas: Quotas<AccountId>
   readonly #managementQuotas: Quotas<AccountId>
   readonly #dashboardQuotas: Quotas<AccountId>
@@ -157,17 +157,25 @@ export class Accounts implements AccountsView {
   async signUp(request: { email: string; password: string; address: string }): Promise<Session> {
     this.#throttle.takeAttempt(request.address)
     const email = request.email.toLowerCase()
+    // What it comes to is not known yet: its caller tries again.
+    if (this.#claimed.get(email) === true) throw busy()
     if (this.directory.findByEmail(email) !== null || this.#claimed.has(email)) {
       throw new EngineError('BAD_REQUEST', 'an account with this e-mail exists')
     }
-    this.#claimed.add(email)
-    return this.#inTime(async (hurry) => {
+    this.#claimed.set(email, false)
+    const made = this.#inTime(async (hurry) => {
       try {
         return await this.#signUp(email, request.password, hurry)
       } finally {
         this.#claimed.delete(email)
       }
     })
+    try {
+      return await made
+    } catch (error) {
+      if (this.#claimed.has(email)) this.#claimed.set(email, true)
+      throw error
+    }
   }
 
   async #signUp(email: string, password: string, hurry: () => void): Promise<Session> {

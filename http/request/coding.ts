@@ -1,11 +1,13 @@
 // In which coding an answer is sent: brotli or gzip for files, gzip for long JSON, as the request admits
 // (RFC 9110, 12.5.3). zlib's own threads do the work. A file is coded when it is first asked for so, and
-// kept; JSON each time, a few at once, and beyond those it is sent as it is. What belongs to an account is
+// kept; until then it is sent as it is to whoever has waited for a while, since on a busy machine the
+// request would time out; JSON each time, a few at once, and beyond those it is sent as it is. What belongs to an account is
 // never coded: its length would give away secrets beside text that another person chose.
 // Not for: the stream. Upholds CODING1 to CODING3.
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Clock } from '../../engine/clock.ts'
 import { codedJsonBytesMin, codingsMax } from '../../engine/limits.ts'
 import { type Answer, JSON_TYPE } from './reply.ts'
 
@@ -15,6 +17,8 @@ const FILE_CODINGS: readonly Coding[] = ['br', 'gzip']
 const JSON_CODINGS: readonly Coding[] = ['gzip']
 /** Files that are shorter gain nothing. */
 const FILE_BYTES_MIN = 1_024
+/** A request waits for a file's coding for so long, milliseconds: well within its deadline. */
+const CODING_WAIT_MS = 1_000
 
 const gzipped = promisify(gzip)
 const brotlied = promisify(brotliCompress)
@@ -57,10 +61,12 @@ function weightsOf(acceptEncoding: string): ReadonlyMap<string, number> {
 export class Codings {
   /** Each file by its bytes; a promise while it is being coded. */
   readonly #files = new WeakMap<Uint8Array, Map<Coding, Uint8Array | Promise<Uint8Array>>>()
+  readonly #clock: Clock
   readonly #runningMax: number
   #runningCount = 0
 
-  constructor(runningMax = codingsMax) {
+  constructor(clock: Clock, runningMax = codingsMax) {
+    this.#clock = clock
     this.#runningMax = runningMax
   }
 
@@ -88,7 +94,11 @@ export class Codings {
       kept.set(coding, body)
     }
     if (!(body instanceof Promise)) return { ...answer, body, coding }
-    return body.then((done) => ({ ...answer, body: done, coding }))
+    const coded = body.then((done) => ({ ...answer, body: done, coding }))
+    return new Promise((resolve, reject) => {
+      const stop = this.#clock.after(CODING_WAIT_MS, () => resolve(answer))
+      coded.finally(stop).then(resolve, reject)
+    })
   }
 
   #codedJson(answer: Answer, body: string | Uint8Array): Answer | Promise<Answer> {

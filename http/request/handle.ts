@@ -55,7 +55,7 @@ export class RequestHandler {
   readonly samples = new LogSampler()
   readonly #times: SyncTimes
   readonly #bursts = new Bursts()
-  readonly codings = new Codings()
+  readonly codings: Codings
   readonly queries = new KeptQueries()
   readonly #answered = new Map<number, Count>()
   /** Requests without an answer yet. */
@@ -67,6 +67,7 @@ export class RequestHandler {
 
   constructor(parts: HandlerParts) {
     this.parts = parts
+    this.codings = new Codings(parts.clock)
     this.#times = new SyncTimes(parts)
     parts.metrics.gauge(
       'http_requests_in_flight',

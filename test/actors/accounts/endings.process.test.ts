@@ -255,8 +255,9 @@ test('[LOGIN11] signing up and in that takes too long is refused with a time to 
   passwords.gate = new Promise((resolve) => {
     open = resolve
   })
+  const bob = { ...ann, email: 'bob@example.com' }
   const late = Promise.allSettled([
-    accounts.signUp({ ...ann, email: 'bob@example.com' }),
+    accounts.signUp(bob),
     accounts.logIn(ann),
     accounts.changePassword(caller, PASSWORDS),
     accounts.deleteAccount(caller, ann.password),
@@ -267,10 +268,13 @@ test('[LOGIN11] signing up and in that takes too long is refused with a time to 
     assert.ok(one.status === 'rejected' && hasCode('UNAVAILABLE')(one.reason))
     assert.ok(one.reason.retryAfterSeconds >= 1)
   }
+  // Whether it makes the account is not known yet: no answer says that there is one.
+  await assert.rejects(accounts.signUp(bob), hasCode('UNAVAILABLE'))
   open()
   await settle()
   assert.equal([...storage.accounts.accounts()].length, 1)
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
+  assert.equal((await accounts.signUp(bob)).caller.email, bob.email)
   // A disk, or a thread, that is as late is told in the same words.
   passwords.refusal = new EngineError('TIMED_OUT', 'the work took too long')
   await assert.rejects(accounts.logIn(ann), hasCode('UNAVAILABLE'))

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { seededRandom } from '../../../engine/random.ts'
 import { type Coding, Codings, preferred } from '../../../http/request/coding.ts'
-import { jsonText } from '../../../http/request/reply.ts'
+import { file, jsonText } from '../../../http/request/reply.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
@@ -184,8 +184,23 @@ describe('answers', () => {
     assert.equal(long.headers.vary, 'Accept-Encoding, Origin')
   })
 
+  test('[CODING2] a file whose coding takes a second is sent as it is meanwhile, and coded once it is', async () => {
+    const clock = new ManualClock(NOON)
+    const codings = new Codings(clock)
+    const answer = file('y'.repeat(200_000), 'text/plain', 'no-cache')
+    const [first, second] = [codings.coded(answer, 'br'), codings.coded(answer, 'br')]
+    // Its thread is never done before this turn is over.
+    clock.advance(1_000)
+    assert.deepEqual([await first, await second], [answer, answer])
+    assert.equal(clock.timerCount, 0)
+    let coded = await codings.coded(answer, 'br')
+    while (coded.coding !== 'br') coded = await codings.coded(answer, 'br')
+    assert.equal(brotliDecompressSync(coded.body ?? '').toString(), String(answer.body))
+    assert.equal(clock.timerCount, 0)
+  })
+
   test('[CODING3] while as many are being compressed as may be, JSON is sent as it is', async () => {
-    const codings = new Codings(1)
+    const codings = new Codings(new ManualClock(NOON), 1)
     const answer = jsonText(JSON.stringify('x'.repeat(9_000)))
     const first = codings.coded(answer, 'gzip')
     assert.ok(first instanceof Promise)
