@@ -7,6 +7,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { testFolder } from '../support/rigs/data-folder.ts'
 import { startProcess } from '../support/rigs/processes.ts'
@@ -71,11 +72,13 @@ type Send = (
 function sender(origin: string): Send {
   return async (method, path, body, headers = {}) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
-    const response = await fetch(origin + path, {
-      method,
-      headers: { ...headers },
-      ...(body === undefined ? {} : { body: text }),
-    })
+    const init = { method, headers: { ...headers }, ...(body === undefined ? {} : { body: text }) }
+    let response = await fetch(origin + path, init)
+    // A busy machine sheds what can come again.
+    while (response.status === 503) {
+      await pause(500)
+      response = await fetch(origin + path, init)
+    }
     const answer = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
     return { status: response.status, body: isJson && answer !== '' ? JSON.parse(answer) : {} }

@@ -8,10 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { freePorts } from '../../support/rigs/processes.ts'
 
 const COMMAND = fileURLToPath(new URL('../../../engine/commands/venues.ts', import.meta.url))
-// Below the ports the system hands out, and apart for test files that run at the same time.
-const BASE_PORT = 20_000 + (process.pid % 900) * 12
 
 function run(env: Record<string, string>): ChildProcess {
   return spawn(process.execPath, ['--import', import.meta.resolve('tsx'), COMMAND], {
@@ -32,14 +31,15 @@ async function readUntil(child: ChildProcess, words: string): Promise<string> {
 test('[SIMRUN5] the command listens from SIM_PORT, keeps its key file and ends on SIGTERM', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'venues-'))
   const keys: string[] = []
+  const basePort = await freePorts(11)
   try {
     for (let start = 0; start < 2; start += 1) {
-      const child = run({ SIM_MARKETS: '40', SIM_PORT: String(BASE_PORT), DATA_DIR: dataDir })
+      const child = run({ SIM_MARKETS: '40', SIM_PORT: String(basePort), DATA_DIR: dataDir })
       const shown = await readUntil(child, 'sim-kalshi.pem')
       for (const step of [0, 1, 2, 3, 10]) {
-        assert.ok(shown.includes(`127.0.0.1:${BASE_PORT + step}`), `port +${step} in ${shown}`)
+        assert.ok(shown.includes(`127.0.0.1:${basePort + step}`), `port +${step} in ${shown}`)
       }
-      assert.equal((await fetch(`http://127.0.0.1:${BASE_PORT}/sim/state`)).status, 200)
+      assert.equal((await fetch(`http://127.0.0.1:${basePort}/sim/state`)).status, 200)
       const exit = once(child, 'exit')
       child.kill('SIGTERM')
       assert.deepEqual(await exit, [0, null])

@@ -76,6 +76,16 @@ async function restBook({ ref }: FakeMarket): Promise<Orderbook> {
   return book
 }
 
+/** What the page asks the server for from now on; the files of the other pages, which it loads at leisure, are not of it. */
+function askedOf(page: Page): readonly string[] {
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (pathname.startsWith('/v1/')) asked.push(pathname)
+  })
+  return asked
+}
+
 async function assertBookIsRest(page: Page, market: FakeMarket): Promise<void> {
   const rest = await restBook(market)
   await waitForSeq(page, rest.seq)
@@ -116,8 +126,7 @@ test('[DASH37] prices in the list follow the stream, without another request', a
     page.locator(`tr[data-market="${market.ref.id}"] .outcome .price`)
   await price(one).first().getByText('30.0¢').waitFor()
   assert.deepEqual(await price(one).allTextContents(), ['30.0¢', '70.0¢'])
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
+  const asked = askedOf(page)
   one.reprice(315_000)
   await price(one).first().getByText('31.5¢').waitFor()
   assert.deepEqual(await price(one).allTextContents(), ['31.5¢', '68.5¢'])
@@ -160,8 +169,7 @@ test('[DASH42] [DASH43] a trade shows at the top of the tape and in the last can
   await page.waitForSelector('.candles[data-phase=shown] .legend')
   await page.waitForFunction(() => document.querySelectorAll('.tape tbody tr').length === 3)
   await page.waitForSelector('.candles canvas')
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
+  const asked = askedOf(page)
   const row = market.trade({ price: bid(0.77, 1).price, side: 'sell' })
   await page.waitForSelector(`.tape tbody tr:first-child:has-text("77¢")`)
   const first = await page.locator('.tape tbody tr').first().locator('td').allTextContents()

@@ -12,6 +12,7 @@ import { usdText } from '../../../http/dashboard/format.ts'
 import type { Opportunity as Found } from '../../../http/dashboard/records.ts'
 import { allProblems } from '../../support/browser/accessibility.ts'
 import { after, before, test } from '../../support/browser/browser-test.ts'
+import { focusOn } from '../../support/browser/chromium.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { judgement } from '../../support/twins/word-judge.ts'
@@ -180,7 +181,7 @@ test('[DASH77] no row moves while the pointer or the focus is among them', async
   tell('changed', { ...snow, profit: usdMicros(90_000_000) })
   await rowOf(page, SNOWS).getByText('$90.00').waitFor()
   await rowsAre(page, [CUPS, RAINS, SNOWS])
-  assert.ok(await opener.evaluate((button) => button === document.activeElement))
+  await focusOn(opener)
   await page.getByLabel('Kind').focus()
   await rowsAre(page, [SNOWS, CUPS, RAINS])
   await rowOf(page, CUPS).hover()
@@ -242,7 +243,7 @@ test('[DASH78] a row opens by keyboard to both books, with the levels of REST ma
   await opener.press('Enter')
   await page.locator(`[data-opportunity="${RAINS}"]`).waitFor()
   assert.equal(await opener.getAttribute('aria-expanded'), 'true')
-  assert.ok(await opener.evaluate((button) => button === document.activeElement))
+  await focusOn(opener)
   const found = await fromRest(RAINS)
   assert.deepEqual(takenOf(found, 0), [
     [55, 60],

@@ -5,7 +5,13 @@
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core'
+import {
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core'
 
 /** How a tab is opened. */
 export interface TabOptions {
@@ -17,6 +23,11 @@ export interface TabOptions {
   readonly token?: string | null
   /** Notes that this test provokes. */
   readonly expected?: readonly RegExp[]
+  /**
+   * The server is a real process: what it sheds on a busy machine (503), or has not ready in time (500, which says so), is
+   * an answer to the page as well.
+   */
+  readonly isShedding?: boolean
   readonly timezone?: string
   readonly locale?: string
 }
@@ -44,6 +55,8 @@ export interface Chromium {
 const WAIT_MS = 300_000
 /** A refused request is an answer to the page, and Chromium says so in the console as well. */
 const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/
+const SHED = /^Failed to load resource: the server responded with a status of 50[03]/
+const NOT_IN_TIME = 'the answer was not ready in time'
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 
@@ -89,7 +102,7 @@ export async function openChromium(): Promise<Chromium> {
 
 async function tabOf(
   context: BrowserContext,
-  { expected = [] }: TabOptions,
+  { expected = [], isShedding = false }: TabOptions,
   onClosed: () => void,
 ): Promise<Tab> {
   context.setDefaultTimeout(WAIT_MS)
@@ -102,8 +115,17 @@ async function tabOf(
   }
   page.on('console', (message) => {
     const isTrouble = message.type() === 'error' || message.type() === 'warning'
-    const isAnswer = REFUSED.test(message.text()) && message.location().url.includes('/v1/')
-    if (isTrouble && !isAnswer) note(`${message.type()}: ${message.text()}`)
+    const { url } = message.location()
+    const isRefused = REFUSED.test(message.text()) || (isShedding && SHED.test(message.text()))
+    if (isTrouble && !(isRefused && url.includes('/v1/'))) {
+      note(`${message.type()}: ${message.text()} ${url}`)
+    }
+  })
+  const readings: Promise<unknown>[] = []
+  page.on('response', (response) => {
+    if (!isShedding || response.status() !== 500) return
+    const look = (text: string) => text.includes(NOT_IN_TIME) || note(`${response.url()}: ${text}`)
+    readings.push(response.text().then(look, () => undefined))
   })
   page.on('pageerror', (error) => note(`exception: ${error.stack ?? error.message}`))
   return {
@@ -112,11 +134,16 @@ async function tabOf(
     protocol: () => context.newCDPSession(page),
     async close() {
       onClosed()
+      await Promise.all(readings)
       await context.close()
       assert.deepEqual(problems, [], 'what went wrong in the tab')
     },
   }
 }
+
+/** Waits until it has the focus, which comes a moment after what is drawn. */
+export const focusOn = (one: Locator): Promise<void> =>
+  one.and(one.page().locator(':focus')).waitFor()
 
 /** As the server of this address sets it (http/request/dashboard-request.ts). */
 export function sessionCookie(url: string, token: string) {

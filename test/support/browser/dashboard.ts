@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { signUp } from '../clients/rest-caller.ts'
 import { type Face, openFace } from '../rigs/face.ts'
 import { freePorts, startProcess } from '../rigs/processes.ts'
 import { read } from '../rigs/whole-service.ts'
@@ -89,8 +90,9 @@ export async function openRealDashboard(
     origin,
     key: readFileSync(join(folder, 'data', 'local-key'), 'utf8').trim(),
     chromium,
-    open: (page, options) => chromium.open(`${origin}/dashboard${page}`, options),
-    signUp: (email) => signUp(origin, email),
+    open: (page, options) =>
+      chromium.open(`${origin}/dashboard${page}`, { isShedding: true, ...options }),
+    signUp: (email) => signUp(origin, { email, password: 'correct horse battery' }),
     async stop(signal) {
       await engine.end(signal)
     },
@@ -151,20 +153,3 @@ async function tradingWallet(origin: string, key: string, ids: readonly string[]
   }
   throw new Error('no trade names a wallet')
 }
-
-async function signUp(origin: string, email: string): Promise<string> {
-  for (;;) {
-    const response = await fetch(`${origin}/v1/auth/signup`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email, password: 'correct horse battery' }),
-    })
-    const text = await response.text()
-    // A busy machine sheds sign-ups before data, and says when to come again.
-    if (response.status === 503) await pause(500)
-    else if (!response.ok) throw new Error(`sign-up: ${response.status} ${text}`)
-    else return sessionOf(text).access_token
-  }
-}
-
-const sessionOf = (text: string): { readonly access_token: string } => JSON.parse(text)

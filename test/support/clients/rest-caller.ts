@@ -1,6 +1,8 @@
 // Requests of the running service whose outcome may stay unknown, because the service is killed while
 // they are under way: an answer, or null when none came whole. Not for: reading until it works (whole-service.ts).
 
+import { setTimeout as pause } from 'node:timers/promises'
+
 /** A credential, as headers. */
 export type Credential = Readonly<Record<string, string>>
 
@@ -13,7 +15,7 @@ export interface RestAnswer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Asks once; null when the connection failed or no answer came whole in 20 s. */
+/** Asks once; null when the connection failed or no answer came whole. */
 export async function ask(
   api: string,
   method: string,
@@ -24,7 +26,6 @@ export async function ask(
     const response = await fetch(`${api}${path}`, {
       method,
       headers: { ...credential },
-      signal: AbortSignal.timeout(600_000),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await response.text()
@@ -34,7 +35,16 @@ export async function ask(
   }
 }
 
-/** As `ask`, of a service that is known to run; throws when the status is not the one expected. */
+/** As `ask`, and again for as long as the service has no time: a busy machine sheds what can come again. */
+export async function askPatiently(...request: Parameters<typeof ask>): Promise<RestAnswer | null> {
+  for (;;) {
+    const answer = await ask(...request)
+    if (answer?.status !== 503) return answer
+    await pause(500)
+  }
+}
+
+/** As `askPatiently`, of a service that is known to run; throws when the status is not the one expected. */
 export async function expectAnswer(
   status: number,
   api: string,
@@ -42,10 +52,25 @@ export async function expectAnswer(
   path: string,
   options: { readonly credential?: Credential; readonly body?: unknown } = {},
 ): Promise<RestAnswer['body']> {
-  const answer = await ask(api, method, path, options)
+  const answer = await askPatiently(api, method, path, options)
   if (answer?.status !== status) {
     const said = answer === null ? 'nothing' : `${answer.status} ${JSON.stringify(answer.body)}`
     throw new Error(`${method} ${path} answered ${said.slice(0, 300)}`)
   }
   return answer.body
+}
+
+/** Makes an account; its token. A sign-up that a busy machine gave up may be there all the same: then it is logged in. */
+export async function signUp(
+  api: string,
+  body: { readonly email: string; readonly password: string },
+  credential: Credential = {},
+): Promise<string> {
+  const first = await ask(api, 'POST', '/v1/auth/signup', { body, credential })
+  if (first?.status === 201) return String(first.body.access_token)
+  const again = await askPatiently(api, 'POST', '/v1/auth/signup', { body, credential })
+  if (again?.status === 201) return String(again.body.access_token)
+  if (first?.status !== 503) throw new Error(`sign-up: ${first?.status} ${again?.status}`)
+  const session = await expectAnswer(200, api, 'POST', '/v1/auth/login', { body, credential })
+  return String(session.access_token)
 }

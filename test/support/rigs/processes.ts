@@ -84,12 +84,21 @@ function waitForLine(
   })
 }
 
-/** The first of `count` neighbouring ports that are free now; the simulated venues need fixed steps. */
+const PORTS_FROM = 10_000
+const PORT_BLOCKS = 500
+const BLOCK_PORTS = 40
+
+/**
+ * The first of `count` neighbouring ports that are free now; the simulated venues need fixed steps. Test processes that
+ * run at the same time have blocks of their own, so that none takes a port between this look and its use, or while the
+ * process that had it is started again.
+ */
 export async function freePorts(count: number): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
     // Below those that the kernel hands out itself: after a test with thousands of connections
     // hardly two neighbours among these are free for a minute.
-    const first = 10_000 + randomInt(20_000)
+    const block = (process.pid + Math.floor(tries / 20)) % PORT_BLOCKS
+    const first = PORTS_FROM + block * BLOCK_PORTS + randomInt(BLOCK_PORTS - count + 1)
     const ports = Array.from({ length: count }, (_, step) => freePort(first + step))
     const settled = await Promise.allSettled(ports)
     if (settled.every(({ status }) => status === 'fulfilled')) return first

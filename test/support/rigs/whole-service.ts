@@ -118,12 +118,14 @@ export class Rig {
   }
 }
 
-/** JSON from a URL; the simulated venues' faults (429, HTML) are asked again. */
+/** JSON from a URL; the simulated venues' faults (HTML) are asked again, and who has no time (429, 503) until it has. */
 export async function read<Answer>(url: string, key?: string): Promise<Answer> {
   for (let tries = 0; ; tries += 1) {
     const response = await fetch(url, key === undefined ? {} : { headers: { 'X-API-Key': key } })
-    if (response.ok) return JSON.parse(await response.text())
-    if (tries === 20) throw new Error(`${url} answered ${response.status}`)
+    const text = await response.text()
+    if (response.ok) return JSON.parse(text)
+    if (response.status === 429 || response.status === 503) tries -= 1
+    else if (tries === 20) throw new Error(`${url} answered ${response.status}`)
     await pause(100)
   }
 }

@@ -12,7 +12,7 @@ import {
   tradeFacts,
 } from '../clients/mixed-load.ts'
 import {
-  ask,
+  askPatiently,
   bearerHeader,
   type Credential,
   expectAnswer,
@@ -41,7 +41,7 @@ export async function judgePeople(
     const isTouched = person.isNew || [...person.keys, ...person.hooks].some((one) => one.isTouched)
     if (!isTouched) continue
     const say = (what: string) => problems.push(`${person.email}: ${what}`)
-    const me = await ask(api, 'GET', '/v1/auth/me', { credential })
+    const me = await askPatiently(api, 'GET', '/v1/auth/me', { credential })
     if (me?.status !== 200) say(`the account is gone (${me?.status})`)
     if (person.isNew) await judgeLogIn(api, person, say)
     await judgeKeys(api, person, say)
@@ -60,7 +60,7 @@ export async function judgePeople(
 async function judgeLogIn(api: string, person: Person, say: (what: string) => void): Promise<void> {
   person.isNew = false
   const { email, password } = person
-  const session = await ask(api, 'POST', '/v1/auth/login', { body: { email, password } })
+  const session = await askPatiently(api, 'POST', '/v1/auth/login', { body: { email, password } })
   if (session?.status !== 200) say(`no log-in (${session?.status})`)
 }
 
@@ -71,7 +71,7 @@ async function judgeKeys(api: string, person: Person, say: (what: string) => voi
   for (const entry of person.keys) {
     settle(entry, listed, `key ${entry.id}`, say)
     if (!entry.isTouched) continue
-    const used = await ask(api, 'GET', '/v1/auth/me', { credential: keyHeader(entry.key) })
+    const used = await askPatiently(api, 'GET', '/v1/auth/me', { credential: keyHeader(entry.key) })
     const expected = entry.isThere === true ? 200 : 401
     if (used?.status !== expected) say(`key ${entry.id} answers ${used?.status}`)
   }
