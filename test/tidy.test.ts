@@ -394,9 +394,7 @@ const MACHINE_TIME =
 /** Around processes and bad networks, which have no other time, and where that of a clock is made. */
 const BY_MACHINE_TIME = [
   'test/engine/venues/polymarket/wallets/history.process.test.ts',
-  'test/support/browser/dashboard.ts',
   'test/support/clients/crowd-process.ts',
-  'test/support/clients/mixed-load.ts',
   'test/support/clients/outbox-witness.ts',
   'test/support/clients/raw-http.ts',
   'test/support/clients/raw-reader.ts',

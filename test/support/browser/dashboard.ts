@@ -4,11 +4,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { signUp } from '../clients/rest-caller.ts'
 import { type Face, openFace } from '../rigs/face.ts'
 import { freePorts, startProcess } from '../rigs/processes.ts'
-import { read } from '../rigs/whole-service.ts'
+import { beforeAgain, read } from '../rigs/whole-service.ts'
 import { type Chromium, openChromium, type Tab, type TabOptions } from './chromium.ts'
 
 /** The dashboard over a fake engine. */
@@ -140,7 +139,7 @@ interface ListedMarket {
 
 /** Of the newest trades of these markets, the first wallet that is named. */
 async function tradingWallet(origin: string, key: string, ids: readonly string[]): Promise<string> {
-  for (let tries = 0; tries < 60; tries += 1) {
+  for (;;) {
     for (const id of ids) {
       const { trades } = await read<{ trades: readonly { taker: string | null }[] }>(
         `${origin}/v1/markets/${id}/trades?limit=20`,
@@ -149,7 +148,6 @@ async function tradingWallet(origin: string, key: string, ids: readonly string[]
       const taker = trades.find((trade) => trade.taker !== null)?.taker
       if (taker !== undefined && taker !== null) return taker
     }
-    await pause(500)
+    await beforeAgain()
   }
-  throw new Error('no trade names a wallet')
 }

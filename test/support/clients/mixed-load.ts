@@ -3,10 +3,9 @@
 // asked and never answered, and what was served. Not for: judging it (ledger-judge.ts).
 
 import { randomBytes } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../../../engine/random.ts'
 import { newSecret } from '../fakes/event-receivers.ts'
-import { allMarketIds, type Places } from '../rigs/whole-service.ts'
+import { allMarketIds, beforeAgain, type Places } from '../rigs/whole-service.ts'
 import { ask, bearerHeader, keyHeader, type RestAnswer } from './rest-caller.ts'
 
 /** A free account has 60 a minute; the judge needs some of them. */
@@ -91,7 +90,7 @@ export class MixedLoad {
 
   /** Resolves once so much was acknowledged, however long it takes: the runner ends what hangs. */
   async hasAcknowledged(count: number): Promise<void> {
-    while (this.acknowledged < count) await pause(50)
+    while (this.acknowledged < count) await beforeAgain()
   }
 
   /** People belong to a lane, so that nothing of theirs is asked twice at once. */

@@ -1,7 +1,7 @@
 // Requests of the running service whose outcome may stay unknown, because the service is killed while
 // they are under way: an answer, or null when none came whole. Not for: reading until it works (whole-service.ts).
 
-import { setTimeout as pause } from 'node:timers/promises'
+import { beforeAgain } from '../rigs/whole-service.ts'
 
 /** A credential, as headers. */
 export type Credential = Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ export async function askPatiently(...request: Parameters<typeof ask>): Promise<
   for (;;) {
     const answer = await ask(...request)
     if (answer?.status !== 503) return answer
-    await pause(500)
+    await beforeAgain()
   }
 }
 

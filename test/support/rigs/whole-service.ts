@@ -118,6 +118,9 @@ export class Rig {
   }
 }
 
+/** Between two looks at what a real process does, and before one that has no time is asked again. */
+export const beforeAgain = (): Promise<void> => pause(100)
+
 /** JSON from a URL; the simulated venues' faults (HTML) are asked again, and who has no time (429, 503) until it has. */
 export async function read<Answer>(url: string, key?: string): Promise<Answer> {
   for (let tries = 0; ; tries += 1) {
@@ -126,7 +129,7 @@ export async function read<Answer>(url: string, key?: string): Promise<Answer> {
     if (response.ok) return JSON.parse(text)
     if (response.status === 429 || response.status === 503) tries -= 1
     else if (tries === 20) throw new Error(`${url} answered ${response.status}`)
-    await pause(100)
+    await beforeAgain()
   }
 }
 
