@@ -109,13 +109,6 @@ async function openLeading(
   }
 }
 
-function assertRole({ role }: Config): void {
-  if (role !== 'gateway') return
-  throw new ConfigError([
-    'ROLE is "gateway"; this version has only the side of the engine: all, engine',
-  ])
-}
-
 async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const clock = systemClock
   const startedAtMs = clock.monotonicMs()
@@ -266,7 +259,6 @@ try {
   const config = loadConfig(process.env)
   assertRole(config)
   assertRecording(config)
-  assertRole(config)
   const log = openLog(config.logLevel)
   const shutdown = new Shutdown({ clock: systemClock, log, exit: (code) => process.exit(code) })
   listenForEnds(shutdown, log)
