@@ -4,10 +4,19 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import { bodyBytesMax } from '../../engine/limits.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import type { Route } from '../request/route.ts'
 import { DetailSchema, ProblemsSchema } from '../schemas.ts'
+import { type Examples, refusalExample } from './examples.ts'
 import { shapeName } from './names.ts'
 import type { Components, JsonObject } from './schemas-of.ts'
+
+/** What parts of the document are made with. */
+export interface DocumentParts {
+  readonly components: Components
+  readonly examples: Examples
+  readonly names: VenueTable
+}
 
 /** One documented status of a route. */
 interface DocumentedAnswer {
@@ -123,10 +132,10 @@ const ON_EVERY_ANSWER = [
 ] as const
 
 /** The `responses` of an operation. */
-export function responses(route: Route, operation: string, components: Components): JsonObject {
+export function responses(route: Route, operation: string, parts: DocumentParts): JsonObject {
   return Object.fromEntries(
     documentedAnswers(route).map(({ status, condition }) => {
-      const content = contentOf(route, status, operation, components)
+      const content = contentOf(route, status, operation, parts)
       const headers = headersOf(route, status)
       const response = { description: `${sentence(condition)}.`, headers }
       return [String(status), content === null ? response : { ...response, content }]
@@ -138,19 +147,26 @@ function contentOf(
   { document }: Route,
   status: number,
   operation: string,
-  components: Components,
+  { components, examples }: DocumentParts,
 ): JsonObject | null {
   if (status === 304) return null
   if (status >= 400) {
     const schema = status === 422 ? ProblemsSchema : DetailSchema
-    return { 'application/json': { schema: components.schema(schema) } }
+    const content = { schema: components.schema(schema), examples: refusalExample(status) }
+    return { 'application/json': content }
   }
   if (document.answer !== null) {
-    const schema = components.named(document.answer, shapeName(operation, 'Answer'))
-    return { [document.contentType ?? 'application/json']: { schema } }
+    const owner = shapeName(operation, 'Answer')
+    const schema = components.named(document.answer, owner)
+    const example = examples.body(owner, schema)
+    const content = { schema, ...(example === undefined ? {} : { example }) }
+    return { [document.contentType ?? 'application/json']: content }
   }
-  if (document.contentType === undefined) return null
-  return { [document.contentType]: { schema: { type: 'string' } } }
+  const { contentType } = document
+  if (contentType === undefined) return null
+  const example = examples.text(operation, contentType)
+  const content = { schema: { type: 'string' }, ...(example === undefined ? {} : { example }) }
+  return { [contentType]: content }
 }
 
 function headersOf({ document, hasBody, isPrivate }: Route, status: number): JsonObject {

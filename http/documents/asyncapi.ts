@@ -14,6 +14,7 @@ import {
   type DescribedCommand,
   serverMessages,
 } from '../ws/messages.ts'
+import { INTERFACE_VERSION } from './names.ts'
 import type { SpecificationFacts } from './openapi.ts'
 import { Components, type Json, type JsonObject } from './schemas-of.ts'
 
@@ -59,7 +60,8 @@ export function asyncapi({ version, channels = CHANNELS }: StreamFacts): JsonObj
     asyncapi: '3.0.0',
     info: {
       title: 'Twinbook stream',
-      version,
+      version: INTERFACE_VERSION,
+      'x-service-version': version,
       description: DESCRIPTION,
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },

@@ -5,6 +5,9 @@
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import type { Route, RouteGroup } from '../request/route.ts'
 
+/** Of the interface, over REST and the stream; it moves only with its paths and messages. */
+export const INTERFACE_VERSION = '1.0.0'
+
 /** Of each group of routes, for a reader who chooses one; `{a}` stands for the name of the venue with that letter. */
 const GROUP_MEANINGS: Readonly<Record<RouteGroup, string>> = {
   Markets: 'Markets of both venues in one form: as lists, by text, one by one.',

@@ -8,9 +8,17 @@ import type { VenueTable } from '../../engine/venue-table.ts'
 import { type Access, type Parameters, ROUTE_GROUPS, type Route } from '../request/route.ts'
 import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 import { EVENTS } from '../webhooks/types/event-types.ts'
-import { HEADERS, responses, sentence } from './answers.ts'
-import { groupMeaning, groupName, operationId, PARAMETER_MEANINGS, shapeName } from './names.ts'
-import { Components, type Json, type JsonObject } from './schemas-of.ts'
+import { type DocumentParts, HEADERS, responses, sentence } from './answers.ts'
+import { Examples, refusalExamples } from './examples.ts'
+import {
+  groupMeaning,
+  groupName,
+  INTERFACE_VERSION,
+  operationId,
+  PARAMETER_MEANINGS,
+  shapeName,
+} from './names.ts'
+import { Components, isObject, type JsonObject } from './schemas-of.ts'
 import { webhookOperations } from './webhook-posts.ts'
 
 /** What the document needs besides the routes. */
@@ -21,9 +29,6 @@ export interface SpecificationFacts {
   /** What webhooks may be sent; those of the table unless given. */
   readonly eventTypes?: readonly EventDescriptor[]
 }
-
-/** Of the interface; it moves only with its paths. */
-const INTERFACE_VERSION = '1.0.0'
 
 const DESCRIPTION = `One interface over two prediction-market venues.
 
@@ -36,6 +41,7 @@ Within v1 there are only additions.`
 /** The document as a value; the same routes and facts give the same. */
 export function openapi(routes: readonly Route[], facts: SpecificationFacts): JsonObject {
   const components = new Components()
+  const examples = new Examples(facts.names, components)
   const paths: Record<string, JsonObject> = {}
   const operations = new Set<string>()
   for (const route of routes) {
@@ -43,7 +49,7 @@ export function openapi(routes: readonly Route[], facts: SpecificationFacts): Js
     if (operations.has(operation)) throw new Error(`two operations are named ${operation}`)
     operations.add(operation)
     const method = route.method.toLowerCase()
-    const written = operationOf(route, operation, components, facts)
+    const written = operationOf(route, operation, { components, examples, names: facts.names })
     paths[route.pattern] = { ...paths[route.pattern], [method]: written }
   }
   const webhooks = webhookOperations(components, facts.names, facts.eventTypes ?? EVENTS)
@@ -64,7 +70,12 @@ export function openapi(routes: readonly Route[], facts: SpecificationFacts): Js
     }),
     paths,
     webhooks,
-    components: { schemas: components.all, headers: HEADERS, securitySchemes: SECURITY_SCHEMES },
+    components: {
+      schemas: components.all,
+      headers: HEADERS,
+      examples: refusalExamples(),
+      securitySchemes: SECURITY_SCHEMES,
+    },
   }
 }
 
@@ -81,6 +92,7 @@ const IF_NONE_MATCH: JsonObject = {
   description:
     'An `ETag` of an earlier answer, or several, or `*`; answered by 304 when it names this one.',
   schema: { type: 'string' },
+  example: 'W/"3f9c2a1b7d40"',
 }
 
 const SECURITY_SCHEMES: JsonObject = {
@@ -101,30 +113,23 @@ const SECURITY: Readonly<Record<Access, readonly JsonObject[]>> = {
   upgrade: [{ ApiKey: [] }, { Bearer: [] }],
 }
 
-function operationOf(
-  route: Route,
-  operation: string,
-  components: Components,
-  facts: SpecificationFacts,
-): JsonObject {
+function operationOf(route: Route, operation: string, parts: DocumentParts): JsonObject {
   const { document, bodySchema } = route
   const { description, summary, group } = document
   const parameters = [
-    ...parametersOf('path', route.pathSchema, components, facts.names),
-    ...parametersOf('query', route.querySchema, components, facts.names),
+    ...parametersOf('path', route.pathSchema, operation, parts),
+    ...parametersOf('query', route.querySchema, operation, parts),
     ...(route.document.isNamed === true ? [IF_NONE_MATCH] : []),
   ]
   return {
     operationId: operation,
-    tags: [groupName(group, facts.names)],
+    tags: [groupName(group, parts.names)],
     summary,
     ...(description === undefined ? {} : { description }),
     security: SECURITY[route.access],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(bodySchema === null
-      ? {}
-      : { requestBody: bodyOf(route, bodySchema, operation, components) }),
-    responses: responses(route, operation, components),
+    ...(bodySchema === null ? {} : { requestBody: bodyOf(route, bodySchema, operation, parts) }),
+    responses: responses(route, operation, parts),
   }
 }
 
@@ -132,25 +137,28 @@ function bodyOf(
   { isBodyOptional, document }: Route,
   schema: TSchema,
   operation: string,
-  components: Components,
+  { components, examples: made }: DocumentParts,
 ): JsonObject {
   const shape = components.named(schema, shapeName(operation, 'Body'))
-  const named = Object.entries(document.bodyExamples ?? {})
+  const body = made.body(shapeName(operation, 'Body'), shape)
+  const named = Object.entries(document.bodyExamples ?? (isObject(body) ? { example: body } : {}))
   const examples = Object.fromEntries(named.map(([name, value]) => [name, { value }]))
-  const media = { schema: shape, ...(named.length === 0 ? {} : { examples }) }
-  return { required: !isBodyOptional, content: { 'application/json': media } }
+  return {
+    required: !isBodyOptional,
+    content: { 'application/json': { schema: shape, examples } },
+  }
 }
 
 function parametersOf(
   place: 'path' | 'query',
   { properties }: Parameters,
-  components: Components,
-  names: VenueTable,
+  operation: string,
+  { components, examples }: DocumentParts,
 ): readonly JsonObject[] {
   return Object.entries(properties).map(([name, property]) => {
     const { description: own, ...schema } = components.schema(property)
     const isOptional = KindGuard.IsOptional(property) || property.default !== undefined
-    const example = place === 'path' ? exampleOf(name, names) : undefined
+    const example = examples.parameter(operation, name, schema)
     return {
       name,
       in: place,
@@ -173,13 +181,4 @@ function described(name: string, own: string | undefined, schema: TSchema): stri
     parts.push(`${aliases.length === 1 ? 'Alias' : 'Aliases'}: ${quoted}.`)
   }
   return parts.join(' ')
-}
-
-function exampleOf(name: string, names: VenueTable): Json | undefined {
-  const examples: Readonly<Record<string, string>> = {
-    market_id: names.exampleId,
-    ticker: 'KXNFLGAME-25NOV02DENHOU-DEN',
-    sport: 'nfl',
-  }
-  return examples[name]
 }

@@ -57,6 +57,11 @@ export class Components {
     return this.schema(schema)
   }
 
+  /** One that was referred to, by its name. */
+  shape(name: string): JsonObject | undefined {
+    return this.#schemas.get(name)
+  }
+
   /** Everything referred to so far, by name. */
   get all(): JsonObject {
     return Object.fromEntries([...this.#schemas].sort(([one], [two]) => (one < two ? -1 : 1)))
@@ -135,6 +140,7 @@ function isRecord(schema: JsonObject | TSchema): boolean {
   return Array.isArray(schema.allOf)
 }
 
-function isObject(value: unknown): value is JsonObject {
+/** Whether a value of JSON has fields. */
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

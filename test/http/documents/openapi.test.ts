@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Type } from '@sinclair/typebox'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { systemClock } from '../../../engine/clock.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { venueTable } from '../../../engine/venues/venues.ts'
@@ -10,7 +11,12 @@ import { api } from '../../../http/api.ts'
 import { documentedAnswers } from '../../../http/documents/answers.ts'
 import { operationId } from '../../../http/documents/names.ts'
 import { openapi, openapiText } from '../../../http/documents/openapi.ts'
-import { Components, type Json, type JsonObject } from '../../../http/documents/schemas-of.ts'
+import {
+  Components,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '../../../http/documents/schemas-of.ts'
 import { MarketSchema, nullable } from '../../../http/schemas.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
@@ -159,5 +165,54 @@ describe('the document', () => {
     const [route] = face.routes
     assert.ok(route !== undefined)
     assert.throws(() => openapi([route, route], FACTS), /two operations/)
+  })
+})
+
+describe('examples', () => {
+  test('[OPENAPI7] every parameter, every body and every answer with one has an example, which its schema allows', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema({ $id: 'document', ...face.document })
+    const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
+    const problems: string[] = []
+    const check = (where: string, schema: Json, examples: readonly Json[]) => {
+      if (examples.length === 0) problems.push(`${where}: no example`)
+      const text = JSON.stringify(schema).replaceAll('"#/', '"document#/')
+      const isValid = compiled.get(text) ?? ajv.compile(JSON.parse(text))
+      compiled.set(text, isValid)
+      for (const example of examples) {
+        if (isValid(example)) continue
+        const [error] = isValid.errors ?? []
+        problems.push(
+          `${where}${error?.instancePath ?? ''}: ${error?.message} ${JSON.stringify(error?.params)}`,
+        )
+      }
+    }
+    const examplesOf = (place: JsonObject) => {
+      const named = Object.values(isObject(place.examples) ? place.examples : {}).map((entry) => {
+        const reference = isObject(entry) ? entry.$ref : undefined
+        if (typeof reference !== 'string') return at(entry, 'value')
+        return at(face.document, ...reference.slice(2).split('/'), 'value')
+      })
+      return place.example === undefined ? named : [place.example, ...named]
+    }
+    for (const { method, pattern } of face.routes) {
+      const operation = at(face.document, 'paths', pattern, method.toLowerCase())
+      assert.ok(isObject(operation))
+      const { parameters = [], requestBody, responses } = operation
+      assert.ok(Array.isArray(parameters) && isObject(responses))
+      for (const parameter of parameters.filter(isObject)) {
+        const where = `${method} ${pattern} ${String(parameter.name)}`
+        check(where, at(parameter, 'schema'), examplesOf(parameter))
+      }
+      const bodies = [['body', requestBody] as const, ...Object.entries(responses)]
+      for (const [name, body] of bodies) {
+        const content = isObject(body) && isObject(body.content) ? body.content : {}
+        for (const [type, media] of Object.entries(content)) {
+          assert.ok(isObject(media))
+          check(`${method} ${pattern} ${name} ${type}`, at(media, 'schema'), examplesOf(media))
+        }
+      }
+    }
+    assert.deepEqual(problems, [])
   })
 })
