@@ -28,7 +28,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const ROOMS = ['engine', 'storage', 'actors', 'http']
 /** What browsers load, each file by itself. */
-const BROWSERS = /^http\/(?:client|dashboard)\//
+const BROWSERS = /^http\/(?:client|dashboard|documents\/browser)\//
 /** What is run by itself: in the main thread, in other threads, in the simulator's process. */
 const PROGRAM = /^engine\/(?:main|.*\/worker|venues\/simulator\/child)\.ts$/
 /** Builds of other texts that stay, the last used: a running engine of an older text may yet start a thread. */

@@ -192,6 +192,6 @@ ${links.join('\n')}
 }
 
 /** Two books beside each other. */
-const ICON = `data:image/svg+xml,${encodeURIComponent(
+export const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#0f9f6e" d="M1 9h6v6H1zM1 5h4v3H1zM1 1h2v3H1z"/><path fill="#d6455d" d="M9 9h6v6H9zM11 5h4v3h-4zM13 1h2v3h-2z"/></svg>',
 )}`

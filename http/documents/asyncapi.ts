@@ -178,7 +178,7 @@ function writtenMessages(
       summary,
       payload: components.named(schema, `${key.charAt(0).toUpperCase()}${key.slice(1)}`),
       ...(hasId ? { correlationId: { $ref: '#/components/correlationIds/command' } } : {}),
-      ...(example === undefined ? {} : { examples: [{ payload: jsonOf(example) }] }),
+      examples: [{ payload: jsonOf(example) }],
     }
     return [key, message] as const
   })

@@ -1,12 +1,22 @@
-// The interactive page over /openapi.json: Swagger UI from its npm package, read once at start, every
-// file ours to serve, so that the page makes no request to another host.
-// The names of files carry a hash of their content, so that caches may keep them for ever.
-// Not for: the routes (routes/documents.ts). Upholds DOCS1 to DOCS4.
+// The reference at /docs: one page made of the documents of REST and of the stream, written on the server when the routes are
+// made, so that it is whole before any script runs. A script of ours adds the search and the sending of requests.
+// Names of files carry a hash of their content, so that caches may keep them for ever.
+// Not for: the routes (routes/documents.ts), what runs in the browser (browser/docs.ts). Upholds DOCS1 to DOCS7.
 
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { hashOf, readWithoutTypes } from '../assets/browser-modules.ts'
+import { ICON } from '../assets/dashboard-files.ts'
+import { type Markup, markup, prose } from './page/markup.ts'
+import {
+  type Entry,
+  type Group,
+  operationGroups,
+  recordGroup,
+  webhookGroup,
+} from './page/operations.ts'
+import type { Shapes } from './page/shapes.ts'
+import { streamGroups } from './page/stream.ts'
+import { isObject, type JsonObject } from './schemas-of.ts'
 
 /** A file of the page. */
 export interface PageFile {
@@ -14,115 +24,159 @@ export interface PageFile {
   readonly contentType: string
 }
 
-/** The page and its files by name; nothing else can be asked for. */
-interface Page {
-  readonly html: PageFile
+/** The files that the page loads, by name; nothing else can be asked for. */
+export interface PageFiles {
+  readonly style: string
+  readonly script: string
   readonly files: ReadonlyMap<string, PageFile>
 }
 
-/** Only our own scripts, styles, images and requests; styles also inline, as the library sets them. */
+/** Only our own scripts, styles and requests; no script may turn a text into markup. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
+  "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
 ].join('; ')
 
-const HTML = 'text/html; charset=utf-8'
-const SCRIPT = 'text/javascript; charset=utf-8'
-const STYLE = 'text/css; charset=utf-8'
+const BROWSER = new URL('browser/', import.meta.url)
+/** The colours and parts of the dashboard: both look alike. */
+const BASE_STYLE = new URL('../dashboard/style.css', import.meta.url)
 
-/**
- * `validatorUrl` null: the library would otherwise show the document to a server of its makers.
- * Credentials typed in stay in the page's memory and are gone when it is. Without one, what is tried counts for the user who
- * is logged in to the dashboard of this browser (request/dashboard-request.ts); the lines for a shell do not show that.
- */
-const START = `const scheme = matchMedia('(prefers-color-scheme: dark)')
-const paint = () => document.documentElement.classList.toggle('dark-mode', scheme.matches)
-scheme.addEventListener('change', paint)
-paint()
-window.ui = SwaggerUIBundle({
-  url: 'openapi.json',
-  dom_id: '#page',
-  validatorUrl: null,
-  queryConfigEnabled: false,
-  persistAuthorization: false,
-  deepLinking: true,
-  displayRequestDuration: true,
-  filter: true,
-  showMutatedRequest: false,
-  requestInterceptor: (request) => {
-    request.headers = { ...request.headers, 'X-Dashboard': '1' }
-    return request
-  },
-  presets: [SwaggerUIBundle.presets.apis],
-  layout: 'BaseLayout',
-})
-`
-
-/** Of the line above the library's page. */
-const BACK_STYLE = `
-.back { font: 1rem/1.5 sans-serif; margin: 0 auto; max-width: 1460px; padding: 0.75rem 20px; }
-.back a { color: #0b57d0; margin-inline-end: 1.25rem; }
-html.dark-mode .back a { color: #8ab4f8; }
-`
-
-/** Reads the package's files. Throws when it is not installed: the process does not start. */
-export function readPage(): Page {
-  const manifest = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
-  const folder = dirname(manifest)
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
-  // The last line of each names its source map, which we do not serve.
-  const withoutMap = (text: string) => text.replace(/(?:\/\/#|\/\*#) sourceMappingURL=.*\s*$/, '')
-  const bundle = file(withoutMap(read('swagger-ui-bundle.js')), SCRIPT)
-  const style = file(`${withoutMap(read('swagger-ui.css'))}${BACK_STYLE}`, STYLE)
-  const start = file(START, SCRIPT)
-  const names = {
-    bundle: named('swagger-ui-bundle', bundle, 'js'),
-    style: named('swagger-ui', style, 'css'),
-    start: named('start', start, 'js'),
+/** Reads the page's files. Throws for what cannot be shipped: no start then. */
+export function readPageFiles(): PageFiles {
+  const script = readWithoutTypes(BROWSER, ['docs.ts']).get('docs.ts') ?? ''
+  const style = [BASE_STYLE, new URL('docs.css', BROWSER)].map((path) => readFileSync(path, 'utf8'))
+  const files = new Map<string, PageFile>()
+  const add = (ending: string, contentType: string, text: string) => {
+    const name = `docs-${hashOf(text)}.${ending}`
+    files.set(name, { text, contentType: `${contentType}; charset=utf-8` })
+    return name
   }
   return {
-    html: file(htmlOf(names), HTML),
-    files: new Map([
-      [names.bundle, bundle],
-      [names.style, style],
-      [names.start, start],
-    ]),
+    script: add('js', 'text/javascript', script),
+    style: add('css', 'text/css', style.join('\n')),
+    files,
   }
 }
 
-function file(text: string, contentType: string): PageFile {
-  return { text, contentType }
+/** The page over both documents, loading these files. */
+export function docsPage(
+  rest: JsonObject,
+  stream: JsonObject,
+  { style, script }: PageFiles,
+): PageFile {
+  const components = isObject(rest.components) ? rest.components : {}
+  const all = isObject(components.schemas) ? components.schemas : {}
+  const shapes: Shapes = { all, isOnPage: (name) => all[name] !== undefined }
+  const parts: readonly Chapter[] = [
+    { id: 'rest', name: 'REST', groups: operationGroups(rest, shapes) },
+    { id: 'stream', name: 'Stream', groups: streamGroups(stream, shapes) },
+    { id: 'webhooks', name: 'Webhooks', groups: [webhookGroup(rest, shapes)] },
+    { id: 'shapes', name: 'Records', groups: [recordGroup(shapes)] },
+  ]
+  const { version = '', description = '', ...info } = isObject(rest.info) ? rest.info : {}
+  const facts = {
+    version: String(version),
+    service: String(info['x-service-version'] ?? ''),
+    description: String(description),
+  }
+  const { text } = whole(facts, parts, style, script)
+  return { text, contentType: 'text/html; charset=utf-8' }
 }
 
-/** Its content in its name: what a cache keeps under it never changes. */
-function named(name: string, { text }: PageFile, ending: string): string {
-  return `${name}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.${ending}`
+interface Chapter {
+  readonly id: string
+  readonly name: string
+  readonly groups: readonly Group[]
+}
+
+interface Facts {
+  readonly version: string
+  readonly service: string
+  readonly description: string
 }
 
 /** Relative addresses, so that the page also works behind a path of a proxy. */
-function htmlOf(names: { bundle: string; style: string; start: string }): string {
-  return `<!DOCTYPE html>
+function whole(
+  { version, service, description }: Facts,
+  chapters: readonly Chapter[],
+  style: string,
+  script: string,
+): Markup {
+  return markup`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Twinbook API</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="docs/${names.style}">
+<meta name="color-scheme" content="light dark">
+<title>API – Twinbook</title>
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="docs/${style}">
+<script type="module" src="docs/${script}"></script>
 </head>
 <body>
-<nav class="back" aria-label="Twinbook"><a href="dashboard">Back to the dashboard</a> <a href="asyncapi.json">The stream (AsyncAPI)</a></nav>
-<div id="page"></div>
-<noscript>This page needs JavaScript. The document it shows is <a href="openapi.json">openapi.json</a>.</noscript>
-<script src="docs/${names.bundle}"></script>
-<script src="docs/${names.start}"></script>
+<div id="page">
+<a class="skip" href="#main">Skip to the page</a>
+<div class="head"><header class="top"><a class="name" href="dashboard">Twinbook</a>
+<nav aria-label="Pages"><a href="dashboard">Back to the dashboard</a>${chapters.map(
+    ({ id, name }) => markup`<a href="#${id}">${name}</a>`,
+  )}</nav></header></div>
+<div class="reference">
+<nav class="contents" aria-label="Contents">
+<div class="field"><label for="search">Search the reference</label><input id="search" type="search" autocomplete="off" placeholder="orderbook"></div>
+<p class="muted" id="found" role="status"></p>
+${chapters.map(contents)}
+</nav>
+<main id="main" tabindex="-1">
+<h1>Twinbook API</h1>
+<p class="muted">Interface ${version}, Twinbook ${service}</p>
+${prose(description)}
+<section class="card stack" id="you" aria-labelledby="you-title"><h2 id="you-title">Try it</h2>
+<p id="who" role="status">Every request below can be sent from here, once this page may run its script.</p>
+<div class="row"><div class="field"><label for="credential">API key, or token of a log-in</label><input id="credential" type="password" autocomplete="off" spellcheck="false"></div>
+<button type="button" id="make-key" hidden>Make a key</button><button type="button" id="open-local" hidden>Use the local account</button></div>
+<p id="trouble" class="error" role="alert"></p>
+<p class="muted">What stands here stays in this page and is gone with it.</p></section>
+${chapters.map(chapterOf)}
+</main>
+</div>
+<footer><a href="dashboard">Dashboard</a> <a href="openapi.json">openapi.json</a> <a href="asyncapi.json">asyncapi.json</a></footer>
+</div>
 </body>
 </html>
+`
+}
+
+function contents({ id, name, groups }: Chapter): Markup {
+  const listed = groups.filter(({ entries }) => entries.length > 0)
+  return markup`<p class="chapter"><a href="#${id}">${name}</a></p>
+${listed.map(
+  (
+    group,
+  ) => markup`<div data-group><p class="muted">${group.name}</p><ul>${group.entries.map(link)}</ul></div>
+`,
+)}`
+}
+
+function link({ id, method, name }: Entry): Markup {
+  const badge = method === null ? null : markup`<span class="method ${method}">${method}</span> `
+  return markup`<li data-of="${id}"><a href="#${id}">${badge}${name}</a></li>`
+}
+
+function chapterOf({ id, name, groups }: Chapter): Markup {
+  const written = groups.map(
+    (group) => markup`<section class="stack" data-group><h3 id="${group.id}">${group.name}</h3>
+${group.body}</section>
+`,
+  )
+  return markup`<section class="stack" aria-labelledby="${id}"><h2 id="${id}">${name}</h2>
+${written}</section>
 `
 }

@@ -1,12 +1,18 @@
 // What describes the service: the specification documents of REST and of the stream, and the
-// interactive page over the former. No key, counted by their bytes. All texts are made once, when the routes are.
+// page made of both. No key, counted by their bytes. All texts are made once, when the routes are.
 // Upholds DOCS1 to DOCS3, OPENAPI1, ASYNC1.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
-import { asyncapiText, type StreamFacts } from '../documents/asyncapi.ts'
-import { PAGE_POLICY, type PageFile, readPage } from '../documents/docs-page.ts'
-import { openapiText, type SpecificationFacts } from '../documents/openapi.ts'
+import { asyncapi, type StreamFacts } from '../documents/asyncapi.ts'
+import {
+  docsPage,
+  PAGE_POLICY,
+  type PageFile,
+  type PageFiles,
+  readPageFiles,
+} from '../documents/docs-page.ts'
+import { openapi, type SpecificationFacts } from '../documents/openapi.ts'
 import {
   type Answer,
   file,
@@ -28,15 +34,19 @@ export function documentRoutes(
   others: readonly Route[],
   facts: SpecificationFacts & StreamFacts,
 ): readonly Route[] {
-  const stream = file(asyncapiText(facts), JSON_TYPE, REVALIDATED)
+  const stream = asyncapi(facts)
+  const streamFile = file(JSON.stringify(stream), JSON_TYPE, REVALIDATED)
+  const pageFiles = readPageFiles()
   const own = [
     ...clientFileRoutes(),
-    documentRoute('/openapi.json', 'This document', () => specification),
-    documentRoute('/asyncapi.json', 'The stream as an AsyncAPI document', () => stream),
-    ...pageRoutes(),
+    documentRoute('/openapi.json', 'This document', () => specificationFile),
+    documentRoute('/asyncapi.json', 'The stream as an AsyncAPI document', () => streamFile),
+    ...pageRoutes(pageFiles, () => page),
   ]
   // After `own`, which it describes too; no request comes before this function returns.
-  const specification = file(openapiText([...others, ...own], facts), JSON_TYPE, REVALIDATED)
+  const specification = openapi([...others, ...own], facts)
+  const specificationFile = file(JSON.stringify(specification), JSON_TYPE, REVALIDATED)
+  const page = protectedPage(docsPage(specification, stream, pageFiles))
   return own
 }
 
@@ -60,12 +70,13 @@ function documentRoute(pattern: string, summary: string, answer: () => Answer): 
   )
 }
 
-/** The interactive page and its files. */
-function pageRoutes(): readonly Route[] {
-  const page = readPage()
-  const html = protectedPage(page.html)
+/** The page and its files. */
+function pageRoutes(pageFiles: PageFiles, page: () => Answer): readonly Route[] {
   const files = new Map(
-    [...page.files].map(([name, { text, contentType }]) => [name, file(text, contentType, KEPT)]),
+    [...pageFiles.files].map(([name, { text, contentType }]) => [
+      name,
+      file(text, contentType, KEPT),
+    ]),
   )
   return [
     route(
@@ -74,7 +85,8 @@ function pageRoutes(): readonly Route[] {
         pattern: '/docs',
         document: {
           group: 'System',
-          summary: 'This document as an interactive page',
+          summary:
+            'This document and that of the stream as a page, from which requests can be sent',
           answer: null,
           contentType: 'text/html',
           headers: POLICY,
@@ -84,7 +96,7 @@ function pageRoutes(): readonly Route[] {
         ...OPEN,
       },
       NoQuery,
-      () => html,
+      page,
     ),
     route(
       {
@@ -92,7 +104,7 @@ function pageRoutes(): readonly Route[] {
         pattern: '/docs/{asset}',
         document: {
           group: 'System',
-          summary: 'A file of the interactive page',
+          summary: 'A file of the page',
           answer: null,
           contentType: 'text/*',
           refusals: { ...fileRefusals, 404: 'no such file' },

@@ -1,7 +1,7 @@
 // The shape of every message of the stream, in both directions: what the AsyncAPI document says, and
 // what the tests compare every captured message with. Messages of channels are described in channels/;
 // here are the others. Not for: reading commands, which is more lenient (protocol.ts), or writing
-// messages (encode/). Upholds ASYNC1, ASYNC2.
+// messages (encode/). Upholds ASYNC1, ASYNC2, ASYNC4.
 
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type FeedState, TRADES_SOURCES } from '../../engine/events.ts'
@@ -55,18 +55,29 @@ export function counted<P extends TProperties>(type: string, channel: string, re
   })
 }
 
+const EXAMPLE_WRITTEN = { published_ms: 1_763_700_000_013 }
+const EXAMPLE_PLACE = { epoch: 'k3f9c2', offset: 41 }
+const EXAMPLE_MARKET = 'venue_a_0x1b2c'
+
+/** An example of an answer to the command 1. */
+const exampleReply = (type: string, rest: Readonly<Record<string, unknown>>) => ({
+  type,
+  id: 1,
+  ...rest,
+  ...EXAMPLE_WRITTEN,
+})
+
 /** An example of a counted message: its head, and the fields behind it. */
 export function exampleOf(type: string, channel: string, rest: Readonly<Record<string, unknown>>) {
   return {
     type,
     channel,
-    market_id: 'venue_a_0x1b2c',
-    epoch: 'k3f9c2',
-    offset: 41,
+    market_id: EXAMPLE_MARKET,
+    ...EXAMPLE_PLACE,
     seq: 7,
     timestamp_ms: 1_763_700_000_000,
     received_ms: 1_763_700_000_012,
-    published_ms: 1_763_700_000_013,
+    ...EXAMPLE_WRITTEN,
     ...rest,
   }
 }
@@ -92,7 +103,7 @@ const PositionSchema = Type.Object({
 export const connectionShapes = { RejectedSchema, PositionSchema }
 
 /** A message or command as the documents have it. */
-export type Described = Pick<MessageDocument, 'summary' | 'schema'> & { readonly example?: unknown }
+export type Described = MessageDocument
 
 /** Options as commands and answers name them. */
 function optionsOf(channels: readonly Channel[]): Record<string, TSchema> {
@@ -135,6 +146,14 @@ const connected: Described = {
     }),
     ...written,
   }),
+  example: {
+    type: 'connected',
+    connection_id: 'c7f2a91d',
+    server_time_ms: 1_763_700_000_000,
+    heartbeat_s: 10,
+    limits: { subscriptions: 1_000, commands_per_s: 20, message_bytes: 16_384 },
+    ...EXAMPLE_WRITTEN,
+  },
 }
 
 /** What the server sends of its own accord besides the messages of channels. */
@@ -155,6 +174,14 @@ function ownMessages(channels: readonly Channel[]) {
         catching_up: Type.Optional(Type.Literal(true)),
         ...written,
       }),
+      example: {
+        type: 'heartbeat',
+        timestamp_ms: 1_763_700_000_000,
+        counter: 12,
+        epoch: EXAMPLE_PLACE.epoch,
+        offsets: Object.fromEntries(counters.map(({ name }, index) => [name, 40 + index])),
+        ...EXAMPLE_WRITTEN,
+      },
     },
     resync: {
       summary: 'What was sent of the market no longer holds; its state follows',
@@ -165,6 +192,13 @@ function ownMessages(channels: readonly Channel[]) {
         reason: choice(RESYNC_REASONS),
         ...written,
       }),
+      example: {
+        type: 'resync',
+        channel: states[0]?.name,
+        market_id: EXAMPLE_MARKET,
+        reason: 'venue_gap',
+        ...EXAMPLE_WRITTEN,
+      },
     },
     gap: {
       summary:
@@ -179,13 +213,33 @@ function ownMessages(channels: readonly Channel[]) {
         count: Type.Optional(whole()),
         ...written,
       }),
+      example: { ...EXAMPLE_GAP, channel: channels[0]?.name },
     },
     status: {
       summary:
         'How the feed of a venue is; after `connected` and at every change. `complete_to_ms`: after an outage or a restart, up to when all its trades have been sent. `trades_source`, of a venue with two sources of trades: `last_trade_price` while the stream that names wallets has ended',
       schema: STATUS,
+      example: EXAMPLE_STATUS,
     },
   }
+}
+
+const EXAMPLE_GAP = {
+  type: 'gap',
+  market_id: EXAMPLE_MARKET,
+  from_ms: 1_763_699_940_000,
+  to_ms: 1_763_700_000_000,
+  count: 3,
+  ...EXAMPLE_WRITTEN,
+}
+
+const EXAMPLE_STATUS = {
+  type: 'status',
+  platform: 'venue_a',
+  state: 'live',
+  lag_ms: 48,
+  delay_ms: 3,
+  ...EXAMPLE_WRITTEN,
 }
 
 const STATUS = Type.Object({
@@ -226,35 +280,54 @@ function replies(channels: readonly Channel[]) {
     platform: Type.Optional(text()),
     seqs: Type.Optional(Type.Record(Type.String(), whole())),
   })
+  const of = { channel: channels[0]?.name }
+  const accepted = { ...of, accepted: [EXAMPLE_MARKET], rejected: [] }
+  const synced = { ...of, ...EXAMPLE_PLACE }
   return {
     subscribed: {
       summary: 'Which markets of the command are known',
       schema: reply('subscribed', { channel, ...options, ...targets }),
+      example: exampleReply('subscribed', accepted),
     },
     synced: {
       summary: 'Every state of the command is out; live from here',
       schema: reply('synced', { channel, ...place }),
+      example: exampleReply('synced', synced),
     },
     resumed: {
       summary: 'Every missed message of the command is out; live from here',
       schema: reply('resumed', { channel, replayed: whole(), ...place }),
+      example: exampleReply('resumed', { ...synced, replayed: 12 }),
     },
     resume_limited: {
       summary: 'Only the oldest missed messages are out; to be repeated from here',
       schema: reply('resume_limited', { channel, ...place }),
+      example: exampleReply('resume_limited', synced),
     },
     unsubscribed: {
       summary: 'No message of these follows',
       schema: reply('unsubscribed', { channel, ...targets }),
+      example: exampleReply('unsubscribed', accepted),
     },
     subscriptions: {
       summary: 'All subscriptions, with the newest `seq` of each market',
       schema: reply('subscriptions', { subscriptions: Type.Array(listed) }),
+      example: exampleReply('subscriptions', {
+        subscriptions: [{ ...of, market_id: EXAMPLE_MARKET, seq: 7 }],
+      }),
     },
-    pong: { summary: 'The answer to a ping', schema: reply('pong', { timestamp_ms: whole() }) },
+    pong: {
+      summary: 'The answer to a ping',
+      schema: reply('pong', { timestamp_ms: whole() }),
+      example: exampleReply('pong', { timestamp_ms: 1_763_700_000_000 }),
+    },
     error: {
       summary: 'The command was refused',
       schema: reply('error', { code: choice(ERROR_CODES), message: text() }),
+      example: exampleReply('error', {
+        code: 'UNKNOWN_CHANNEL',
+        message: 'give a channel: orderbook',
+      }),
     },
   }
 }
@@ -284,30 +357,36 @@ export function clientCommands(
     platform: Type.Optional(text()),
   }
   const since = Type.Optional(PositionSchema)
+  const of = { channel: channels[0]?.name, market_ids: [EXAMPLE_MARKET] }
   return {
     subscribe: {
       summary: 'Subscribe to markets, a venue or `*`; with `since`, from there on',
       schema: command('subscribe', { ...target, ...optionsOf(channels), since }),
+      example: { action: 'subscribe', id: 1, ...of },
       answers: ['subscribed', 'synced', 'resumed', 'resume_limited', 'error'],
     },
     unsubscribe: {
       summary: 'Take subscriptions out',
       schema: command('unsubscribe', target),
+      example: { action: 'unsubscribe', id: 2, ...of },
       answers: ['unsubscribed', 'error'],
     },
     snapshot: {
       summary: 'Ask for fresh books, subscribed or not',
       schema: command('snapshot', { market_ids: ids() }),
+      example: { action: 'snapshot', id: 3, market_ids: of.market_ids },
       answers: ['snapshot', 'synced', 'error'],
     },
     list: {
       summary: 'Ask for all subscriptions',
       schema: command('list', {}),
+      example: { action: 'list', id: 4 },
       answers: ['subscriptions', 'error'],
     },
     ping: {
       summary: 'Ask for a `pong`',
       schema: command('ping', {}),
+      example: { action: 'ping', id: 5 },
       answers: ['pong', 'error'],
     },
   }

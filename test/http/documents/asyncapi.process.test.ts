@@ -53,6 +53,16 @@ describe('GET /asyncapi.json', () => {
     assert.equal(remaining[0], remaining[1])
   })
 
+  test('[ASYNC4] every message and command has an example, which its shape allows', () => {
+    const messages = objectOf(objectOf(document.components).messages)
+    for (const name of judge.names) {
+      const { examples } = objectOf(messages[name])
+      assert.ok(Array.isArray(examples) && examples.length > 0, `${name} has no example`)
+      for (const example of examples)
+        assert.equal(judge.problem(name, objectOf(example).payload), null)
+    }
+  })
+
   test('[ASYNC3] every message is in an operation, every channel has one, and close codes are told', () => {
     const operations = objectOf(document.operations)
     const told = new Set(

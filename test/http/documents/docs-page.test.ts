@@ -1,10 +1,17 @@
-// The interactive page: whole, all of it ours, and nothing else of our disk.
+// The reference as it is served: whole without a script, all of it ours, and nothing else of our disk.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readPage } from '../../../http/documents/docs-page.ts'
+import { asyncapi } from '../../../http/documents/asyncapi.ts'
+import { readPageFiles } from '../../../http/documents/docs-page.ts'
+import { operationId } from '../../../http/documents/names.ts'
+import { line, markup } from '../../../http/documents/page/markup.ts'
+import { recordId } from '../../../http/documents/page/shapes.ts'
+import { isObject, type JsonObject } from '../../../http/documents/schemas-of.ts'
+import { EVENTS } from '../../../http/webhooks/types/event-types.ts'
 import { assertNotServed } from '../../support/clients/raw-http.ts'
 import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
+import { NAMES } from '../../support/worlds/builders.ts'
 
 let face: DescribedFace
 before(async () => {
@@ -25,14 +32,17 @@ describe('GET /docs', () => {
     assert.equal(page.headers.get('cache-control'), 'no-cache')
     assert.match(page.headers.get('x-ratelimit-limit') ?? '', /^\d+$/)
     const files = loadedBy(await page.text()).filter((address) => address.startsWith('docs/'))
-    assert.equal(files.length, 3)
+    assert.equal(files.length, 2)
     for (const address of files) {
       const file = await fetch(new URL(address, `${face.origin}/docs`))
       assert.equal(file.status, 200, address)
       const type = address.endsWith('.css') ? 'text/css' : 'text/javascript'
       assert.equal(file.headers.get('content-type'), `${type}; charset=utf-8`)
       assert.match(file.headers.get('cache-control') ?? '', /immutable/)
-      assert.equal((await file.text()).length, readPage().files.get(address.slice(5))?.text.length)
+      assert.equal(
+        (await file.text()).length,
+        readPageFiles().files.get(address.slice(5))?.text.length,
+      )
     }
   })
 
@@ -49,24 +59,22 @@ describe('GET /docs', () => {
   })
 
   test('[DOCS2] the page names no other host, and its policy lets it load from none', async () => {
-    const { html, files } = readPage()
+    const page = await fetch(`${face.origin}/docs`)
+    const html = await page.text()
     assert.deepEqual(
-      loadedBy(html.text).filter((address) => /^(?:https?:)?\/\//.test(address)),
+      loadedBy(html).filter((address) => /^(?:https?:)?\/\//.test(address)),
       [],
     )
-    assert.doesNotMatch(html.text, /<script>|<style|\son\w+=|style=/)
-    for (const { text } of files.values()) assert.doesNotMatch(text, /sourceMappingURL=\S+\s*$/)
-    const start = [...files].find(([name]) => name.startsWith('start-'))
-    assert.match(start?.[1].text ?? '', /validatorUrl: null/)
-    assert.match(start?.[1].text ?? '', /url: 'openapi\.json'/)
-    const page = await fetch(`${face.origin}/docs`)
+    assert.doesNotMatch(html, /<script>|<style|\son\w+=|style=/)
     const policy = page.headers.get('content-security-policy') ?? ''
     const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule]))
     assert.equal(rules.get('default-src'), "default-src 'none'")
     assert.equal(rules.get('script-src'), "script-src 'self'")
     assert.equal(rules.get('connect-src'), "connect-src 'self'")
     assert.equal(rules.get('frame-ancestors'), "frame-ancestors 'none'")
-    assert.doesNotMatch(policy, /https?:|\*|unsafe-eval/)
+    assert.equal(rules.get('style-src'), "style-src 'self'")
+    assert.equal(rules.get('trusted-types'), "trusted-types 'none'")
+    assert.doesNotMatch(policy, /https?:|\*|unsafe/)
   })
 
   test('[DOCS3] no other file can be asked for, however its path is written', async () => {
@@ -74,7 +82,7 @@ describe('GET /docs', () => {
       '/docs/',
       '/docs/index.html',
       '/docs/package.json',
-      '/docs/swagger-ui-bundle.js',
+      '/docs/docs.ts',
       '/docs/../package.json',
       '/docs/..%2f..%2fpackage.json',
       '/docs/%2e%2e/package.json',
@@ -87,3 +95,75 @@ describe('GET /docs', () => {
     await assertNotServed(face.port, targets, /twinbook|root:/)
   })
 })
+
+describe('the reference', () => {
+  test('[DOCS7] every operation, channel, command, message, event and record stands on the page before any script runs, and every link in it leads somewhere', async () => {
+    const html = await (await fetch(`${face.origin}/docs`)).text()
+    const ids = [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '')
+    assert.deepEqual(
+      ids.filter((id, index) => ids.indexOf(id) !== index),
+      [],
+      'ids are given once',
+    )
+    const known = new Set(ids)
+    const { document } = face
+    const stream = asyncapi({ version: '0.0.0-test' })
+    const wanted = [
+      ...face.routes.map((route) => operationId(route, NAMES)),
+      ...Object.keys(member(stream, 'operations')).map((name) => `stream-${name}`),
+      ...Object.keys(member(member(document, 'components'), 'schemas')).map(recordId),
+      ...EVENTS.map(
+        ({ name }) => `on${name.replace(/(?:^|\.)([a-z])/g, (_, one) => one.toUpperCase())}`,
+      ),
+    ]
+    assert.deepEqual(
+      wanted.filter((id) => !known.has(id)),
+      [],
+      'not on the page',
+    )
+    for (const { name } of Object.values(member(member(stream, 'components'), 'messages')).filter(
+      isObject,
+    ))
+      assert.ok(html.includes(`<code>${String(name)}</code>`), `no message ${String(name)}`)
+    const links = [...html.matchAll(/href="#([^"]*)"/g)].map(([, id]) => id ?? '')
+    assert.deepEqual(
+      links.filter((id) => !known.has(id)),
+      [],
+      'links to nothing',
+    )
+    const versions = [document, stream].map((one) => member(one, 'info'))
+    for (const { version, ...info } of versions) {
+      assert.equal(version, '1.0.0')
+      assert.equal(info['x-service-version'], '0.0.0-test')
+    }
+    assert.ok(html.includes('Interface 1.0.0, Twinbook 0.0.0-test'))
+  })
+
+  test('[DOCS7] the first view takes three answers, together no more than 64 KiB', async () => {
+    const html = await (await fetch(`${face.origin}/docs`)).text()
+    const files = loadedBy(html).filter((address) => address.startsWith('docs/'))
+    const head = { headers: { 'Accept-Encoding': 'br' } }
+    const bytes: number[] = []
+    for (const path of ['docs', ...files]) {
+      const response = await fetch(`${face.origin}/${path}`, head)
+      assert.equal(response.headers.get('content-encoding'), 'br')
+      bytes.push(Number(response.headers.get('content-length')))
+      await response.text()
+    }
+    assert.equal(bytes.length, 3)
+    const sum = bytes.reduce((total, one) => total + one, 0)
+    assert.ok(sum > 0 && sum <= 65_536, `${bytes.join(' + ')} bytes`)
+  })
+
+  test('[DOCS7] a text of a document is a text on the page, whatever stands in it', () => {
+    const hostile = '</p><script>alert(1)</script>'
+    const { text } = markup`<p title="${hostile}">${line(`\`${hostile}\` ${hostile}`)}</p>`
+    assert.doesNotMatch(text, /<script|title="<|<\/p>./)
+  })
+})
+
+function member(value: JsonObject, name: string): JsonObject {
+  const found = value[name]
+  assert.ok(isObject(found), `no ${name}`)
+  return found
+}

@@ -7,7 +7,7 @@ import { EngineError } from '../../../engine/errors.ts'
 import type { AccountId } from '../../../engine/ids.ts'
 import { readClientFiles } from '../../../http/assets/client-files.ts'
 import { readDashboard } from '../../../http/assets/dashboard-files.ts'
-import { readPage } from '../../../http/documents/docs-page.ts'
+import { readPageFiles } from '../../../http/documents/docs-page.ts'
 import type { Route } from '../../../http/request/route.ts'
 import { EVENT_TYPES } from '../../../http/webhooks/types/event-types.ts'
 import type { FakeEngine } from '../fakes/engine.ts'
@@ -156,7 +156,7 @@ const wallet: Seed = {
 const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /metrics': { reachFrom: { 404: '192.0.2.1' } },
   'GET /docs/{asset}': {
-    path: async () => ({ asset: [...readPage().files.keys()].at(-1) ?? '' }),
+    path: async () => ({ asset: [...readPageFiles().files.keys()].at(-1) ?? '' }),
   },
   'GET /dashboard/{asset}': {
     path: async () => ({ asset: [...readDashboard(readClientFiles()).files.keys()].at(-1) ?? '' }),

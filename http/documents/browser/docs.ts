@@ -1,0 +1,349 @@
+// What the reference does in a browser: searches, unfolds what an address leads to, and sends requests as the user who is
+// logged in to the dashboard, or with a key that is typed in. The page is whole without it. A key is kept in its field and
+// nowhere else. Not for: what is on the page (page/). Upholds DOCS4, DOCS6.
+
+/** Longer answers are cut. */
+const SHOWN_CHARACTERS_MAX = 20_000
+/** Of the stream, the newest. */
+const SHOWN_MESSAGES_MAX = 20
+
+const base = new URL('.', location.href.replace(/[?#].*$/, ''))
+
+function byId<E extends Element>(id: string, kind: new () => E): E {
+  const found = document.getElementById(id)
+  if (!(found instanceof kind)) throw new Error(`the page has no ${id}`)
+  return found
+}
+
+const search = byId('search', HTMLInputElement)
+const found = byId('found', HTMLElement)
+const credential = byId('credential', HTMLInputElement)
+const who = byId('who', HTMLElement)
+const trouble = byId('trouble', HTMLElement)
+const makeKey = byId('make-key', HTMLButtonElement)
+const openLocal = byId('open-local', HTMLButtonElement)
+
+/** Who is logged in to the dashboard of this browser. */
+let isIn = false
+
+// Search and addresses
+
+function applySearch(): void {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
+  let count = 0
+  const matching = new Set<string>()
+  for (const entry of document.querySelectorAll<HTMLElement>('[data-entry]')) {
+    const id = entry.dataset.entry ?? ''
+    const text = `${id} ${entry.querySelector('summary')?.textContent ?? ''}`.toLowerCase()
+    entry.hidden = !words.every((word) => text.includes(word))
+    if (entry.hidden) continue
+    count += 1
+    matching.add(id)
+  }
+  for (const item of document.querySelectorAll<HTMLElement>('[data-of]'))
+    item.hidden = !matching.has(item.dataset.of ?? '')
+  for (const group of document.querySelectorAll<HTMLElement>('[data-group]'))
+    group.hidden = words.length > 0 && group.querySelector(SHOWN) === null
+  found.textContent = words.length === 0 ? '' : `${count} found`
+}
+
+const SHOWN = '[data-entry]:not([hidden]), [data-of]:not([hidden])'
+
+/** Not every browser unfolds what its address leads to by itself. */
+function unfold(): void {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  const entry = target?.closest('details')
+  if (entry === null || entry === undefined || target === null) return
+  entry.hidden = false
+  if (entry.open) return
+  entry.open = true
+  target.scrollIntoView()
+}
+
+search.addEventListener('input', applySearch)
+addEventListener('hashchange', unfold)
+addEventListener('keydown', (event) => {
+  const { key, target, ctrlKey, metaKey, altKey } = event
+  const isTyping = target instanceof Element && target.matches('input, select, textarea')
+  if (key !== '/' || isTyping || ctrlKey || metaKey || altKey) return
+  event.preventDefault()
+  search.focus()
+})
+unfold()
+
+// Who asks
+
+/** A token is three parts with dots between them; a key has none. */
+const isToken = (text: string): boolean => text.includes('.')
+
+/** Headers by which a request is allowed; the cookie of the dashboard counts beside its header alone. */
+function allowed(access: string): Readonly<Record<string, string>> {
+  const text = credential.value.trim()
+  if (text === '' || (access === 'token' && !isToken(text) && isIn)) return { 'X-Dashboard': '1' }
+  return isToken(text) || access === 'token'
+    ? { Authorization: `Bearer ${text}` }
+    : { 'X-API-Key': text }
+}
+
+const AS_USER = { 'X-Dashboard': '1' }
+
+async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
+  const response = await fetch(new URL(path, base), init)
+  const answer: unknown = await response.json().catch(() => null)
+  if (response.ok) return answer
+  throw new Error(`${response.status} ${textAt(answer, 'detail') || response.statusText}`)
+}
+
+/** The value at a path of names in an answer; undefined where there is none. */
+function valueAt(answer: unknown, ...names: readonly (string | number)[]): unknown {
+  return names.reduce<unknown>((value, name) => {
+    return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+  }, answer)
+}
+
+function textAt(answer: unknown, ...names: readonly (string | number)[]): string {
+  const value = valueAt(answer, ...names)
+  return typeof value === 'string' ? value : ''
+}
+
+function showSession(answer: unknown): void {
+  const email = textAt(answer, 'user', 'email')
+  isIn = valueAt(answer, 'user', 'id') !== undefined
+  const offered = valueAt(answer, 'local_account') === true
+  makeKey.hidden = !isIn
+  openLocal.hidden = isIn || !offered
+  who.textContent = isIn
+    ? `You are logged in as ${email}: requests are sent as you, without a key. Make one to have it in the lines for a shell.`
+    : offered
+      ? 'Use the local account, or paste a key of yours.'
+      : 'Log in at the dashboard, or paste a key of yours.'
+}
+
+const whatIsWrong = (error: unknown): string =>
+  error instanceof Error ? error.message : 'the server does not answer'
+
+async function act(button: HTMLButtonElement, action: () => Promise<void>): Promise<void> {
+  if (button.ariaDisabled === 'true') return
+  button.ariaDisabled = 'true'
+  trouble.textContent = ''
+  await action().catch((error: unknown) => {
+    trouble.textContent = whatIsWrong(error)
+  })
+  button.ariaDisabled = null
+}
+
+openLocal.addEventListener('click', () =>
+  act(openLocal, async () => {
+    showSession(await ask('v1/auth/session', { method: 'POST', headers: AS_USER }))
+  }),
+)
+
+makeKey.addEventListener('click', () =>
+  act(makeKey, async () => {
+    const headers = { ...AS_USER, 'Content-Type': 'application/json' }
+    const body = JSON.stringify({ label: 'reference page', scopes: ['read', 'webhooks'] })
+    credential.value = textAt(await ask('v1/keys', { method: 'POST', headers, body }), 'key')
+    who.textContent = 'The new key is filled in; it can be revoked at the dashboard, under Account.'
+    drawLines()
+  }),
+)
+
+void ask('v1/auth/session', { headers: AS_USER })
+  .then(showSession)
+  .catch((error: unknown) => {
+    trouble.textContent = whatIsWrong(error)
+  })
+
+// Requests
+
+type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+
+interface Asked {
+  readonly url: URL
+  readonly init: RequestInit & { readonly headers: Readonly<Record<string, string>> }
+}
+
+const fieldsOf = (form: HTMLFormElement): readonly Field[] => [
+  ...form.querySelectorAll<Field>('[data-in]'),
+]
+
+/** The request that a form stands for. */
+function asked(form: HTMLFormElement): Asked {
+  const { method = 'GET', path = '/', access = 'caller' } = form.dataset
+  const headers: Record<string, string> = { ...allowed(access) }
+  const query = new URLSearchParams()
+  let body: string | null = null
+  let filled = path
+  for (const field of fieldsOf(form)) {
+    const value = field.value.trim()
+    const place = field.dataset.in
+    if (value === '') continue
+    if (place === 'path') filled = filled.replace(`{${field.name}}`, encodeURIComponent(value))
+    else if (place === 'query') query.set(field.name, value)
+    else if (place === 'header') headers[field.name] = value
+    else body = value
+  }
+  if (body !== null) headers['Content-Type'] = 'application/json'
+  const url = new URL(filled.slice(1), base)
+  url.search = query.toString()
+  return { url, init: { method, headers, body } }
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** The same for a shell; a session of the browser is none there, so a key's place is named. */
+function shellLine(form: HTMLFormElement): string {
+  const { url, init } = asked(form)
+  const { method = 'GET', headers, body } = init
+  const isOpen = form.dataset.access === 'public'
+  const written = Object.entries(headers).flatMap(([name, value]) => {
+    if (name !== 'X-Dashboard') return [`-H ${quoted(`${name}: ${value}`)}`]
+    if (isOpen) return []
+    return [
+      form.dataset.access === 'token'
+        ? '-H "Authorization: Bearer $TOKEN"'
+        : '-H "X-API-Key: $KEY"',
+    ]
+  })
+  const verb = method === 'GET' ? [] : [`-X ${method}`]
+  const data = typeof body === 'string' ? [`-d ${quoted(body)}`] : []
+  return ['curl', ...verb, quoted(url.href), ...written, ...data].join(' ')
+}
+
+const forms = [...document.querySelectorAll<HTMLFormElement>('form[data-path]')]
+
+function drawLine(form: HTMLFormElement): void {
+  const place = form.querySelector('[data-line]')
+  if (place !== null) place.textContent = shellLine(form)
+}
+
+/** Of the forms that are to be seen; the others are drawn when they are unfolded. */
+function drawLines(): void {
+  for (const form of forms) if (form.closest('details')?.open === true) drawLine(form)
+}
+
+/** Where an example that exists on this very service is found, by parameter. */
+const REAL: Readonly<Record<string, readonly [path: string, ...names: (string | number)[]]>> = {
+  market_id: ['v1/markets?limit=1', 'markets', 0, 'id'],
+  market_ids: ['v1/markets?limit=1', 'markets', 0, 'id'],
+  slug: ['v1/events?limit=1&include_markets=false', 'events', 0, 'slug'],
+  address: ['v1/wallets?limit=1', 'wallets', 0, 'address'],
+  opportunity_id: ['v1/arbitrage?limit=1', 'opportunities', 0, 'id'],
+  webhook_id: ['v1/webhooks', 'webhooks', 0, 'id'],
+}
+
+/** Fields that must be filled hold an example; one that exists here takes its place, unless it was changed. */
+async function fillIn(form: HTMLFormElement): Promise<void> {
+  for (const field of form.querySelectorAll<HTMLInputElement>('input[required]')) {
+    const [path, ...names] = REAL[field.name] ?? []
+    if (path === undefined || field.value !== field.defaultValue) continue
+    const answer = await ask(path, { headers: allowed('caller') }).catch(() => null)
+    const real = textAt(answer, ...names)
+    if (real === '' || field.value !== field.defaultValue) continue
+    field.value = real
+    drawLine(form)
+  }
+}
+
+function shown(text: string, isJson: boolean): string {
+  const whole = isJson ? indented(text) : text
+  if (whole.length <= SHOWN_CHARACTERS_MAX) return whole
+  return `${whole.slice(0, SHOWN_CHARACTERS_MAX)}\n… ${whole.length - SHOWN_CHARACTERS_MAX} characters more`
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** Headers that say what an answer is worth. */
+const TOLD = /^(?:x-|retry-after$|etag$|content-type$)/
+
+async function send(form: HTMLFormElement): Promise<void> {
+  const place = form.querySelector('[data-answer]')
+  if (place === null) return
+  const { url, init } = asked(form)
+  const line = document.createElement('p')
+  const body = document.createElement('pre')
+  line.textContent = 'Asking…'
+  place.replaceChildren(line)
+  const startMs = performance.now()
+  try {
+    const response = await fetch(url, init)
+    const text = await response.text()
+    const type = response.headers.get('content-type') ?? ''
+    line.textContent = `${response.status} ${response.statusText}, ${Math.round(performance.now() - startMs)} ms`
+    const told = [...response.headers].filter(([name]) => TOLD.test(name))
+    const head = told.map(([name, value]) => `${name}: ${value}`).join('\n')
+    body.textContent = `${head}\n\n${shown(text, type.includes('json'))}`
+    place.append(body)
+  } catch (error) {
+    line.textContent = whatIsWrong(error)
+  }
+}
+
+for (const form of forms) {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void send(form)
+  })
+  form.addEventListener('input', () => drawLine(form))
+  form.closest('details')?.addEventListener('toggle', ({ currentTarget }) => {
+    if (!(currentTarget instanceof HTMLDetailsElement) || !currentTarget.open) return
+    drawLine(form)
+    void fillIn(form)
+  })
+  // Those that an address has unfolded already.
+  if (form.closest('details')?.open === true) drawLine(form)
+  const copy = form.querySelector<HTMLButtonElement>('[data-copy]')
+  copy?.addEventListener('click', () =>
+    act(copy, async () => {
+      await navigator.clipboard.writeText(shellLine(form))
+      copy.textContent = 'Copied'
+    }),
+  )
+}
+credential.addEventListener('input', drawLines)
+
+// The stream
+
+const stream = document.querySelector<HTMLFormElement>('form[data-stream]')
+let socket: WebSocket | null = null
+
+/** Connects by a ticket, so that no credential stands in an address, and sends what the field holds. */
+async function connect(form: HTMLFormElement, tell: (text: string) => void): Promise<void> {
+  socket?.close()
+  const answer = await ask('v1/ws/ticket', { method: 'POST', headers: allowed('caller') })
+  const url = new URL((form.dataset.stream ?? '').slice(1), base)
+  url.protocol = url.protocol.replace('http', 'ws')
+  url.searchParams.set('ticket', textAt(answer, 'ticket'))
+  const opened = new WebSocket(url)
+  socket = opened
+  opened.addEventListener('open', () => {
+    opened.send(form.querySelector('textarea')?.value ?? '')
+  })
+  opened.addEventListener('message', ({ data }) => tell(String(data)))
+  opened.addEventListener('close', ({ code, reason }) => tell(`closed: ${code} ${reason}`))
+}
+
+if (stream !== null) {
+  const place = stream.querySelector('[data-answer]')
+  const list = document.createElement('pre')
+  const lines: string[] = []
+  const tell = (text: string) => {
+    lines.push(text.slice(0, SHOWN_CHARACTERS_MAX / SHOWN_MESSAGES_MAX))
+    if (lines.length > SHOWN_MESSAGES_MAX) lines.shift()
+    list.textContent = lines.join('\n')
+  }
+  stream.addEventListener('submit', (event) => {
+    event.preventDefault()
+    place?.replaceChildren(list)
+    lines.length = 0
+    tell('Connecting…')
+    connect(stream, tell).catch((error: unknown) => tell(whatIsWrong(error)))
+  })
+  stream.querySelector('[data-stop]')?.addEventListener('click', () => socket?.close())
+}

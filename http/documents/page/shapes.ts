@@ -1,0 +1,152 @@
+// Schemas for readers: the kind of a value in words, and the fields of a record as a table, with the fields of what has no
+// name of its own in their places (`legs[].outcome`). Not for: what a schema is (schemas-of.ts). Upholds DOCS7.
+
+import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
+import { line, type Markup, markup, type Part } from './markup.ts'
+
+/** The shapes of a document, and which of them have a place of their own on the page. */
+export interface Shapes {
+  readonly all: JsonObject
+  readonly isOnPage: (name: string) => boolean
+}
+
+/** The last part of a reference. */
+export const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1)
+
+export const recordId = (name: string): string => `record-${name}`
+
+/** What a value is, in words, with links to records. */
+export function kind(schema: JsonObject, shapes: Shapes): Markup {
+  return markup`${kindOf(schema, shapes)}${boundsOf(schema)}`
+}
+
+const WORDS: Readonly<Record<string, string>> = { string: 'text', array: 'list', object: 'record' }
+
+function kindOf(schema: JsonObject, shapes: Shapes): Part {
+  const { $ref, anyOf, allOf, enum: choices, items } = schema
+  if (typeof $ref === 'string') {
+    const name = nameOf($ref)
+    if (shapes.isOnPage(name)) return markup`<a href="#${recordId(name)}">${name}</a>`
+    const shape = shapes.all[name]
+    return isObject(shape) ? kindOf(shape, shapes) : name
+  }
+  if (schema.const !== undefined) return markup`<code>${text(schema.const)}</code>`
+  if (Array.isArray(choices)) {
+    return joined(
+      choices.map((value) => markup`<code>${text(value)}</code>`),
+      ', ',
+    )
+  }
+  if (Array.isArray(anyOf)) {
+    return joined(
+      anyOf.filter(isObject).map((option) => kindOf(option, shapes)),
+      ' or ',
+    )
+  }
+  if (Array.isArray(allOf)) {
+    return joined(
+      allOf.filter(isObject).map((part) => kindOf(part, shapes)),
+      ' with ',
+    )
+  }
+  const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? 'anything']
+  const words = types.map((type): Part => {
+    if (type === 'array' && isObject(items)) return markup`list of ${kindOf(items, shapes)}`
+    return WORDS[text(type)] ?? text(type)
+  })
+  return joined(words, ' or ')
+}
+
+function boundsOf({ minimum, maximum, minLength, maxLength, maxItems, ...rest }: JsonObject): Part {
+  const said: string[] = []
+  if (minimum !== undefined && maximum !== undefined)
+    said.push(`${text(minimum)} to ${text(maximum)}`)
+  else if (minimum !== undefined) said.push(`at least ${text(minimum)}`)
+  else if (maximum !== undefined) said.push(`at most ${text(maximum)}`)
+  if (minLength !== undefined) said.push(`at least ${text(minLength)} characters`)
+  if (maxLength !== undefined) said.push(`at most ${text(maxLength)} characters`)
+  if (maxItems !== undefined) said.push(`at most ${text(maxItems)}`)
+  const bounds = said.length === 0 ? null : `, ${said.join(', ')}`
+  const preset =
+    rest.default === undefined ? null : markup`; <code>${text(rest.default)}</code> unless given`
+  return [bounds, preset]
+}
+
+function joined(parts: readonly Part[], between: string): Part {
+  return parts.map((part, index) => (index === 0 ? part : [between, part]))
+}
+
+/** A value as people write it. */
+export const text = (value: Json): string =>
+  typeof value === 'string' ? value : JSON.stringify(value)
+
+interface Row {
+  readonly name: string
+  readonly isOptional: boolean
+  readonly schema: JsonObject
+}
+
+/** Deeper records are told as records. */
+const DEPTH_MAX = 5
+
+/** The fields of a record; null for what has none. `title` tells whose they are to who cannot see the page. */
+export function fieldTable(schema: JsonObject, title: string, shapes: Shapes): Markup | null {
+  const rows = [...rowsOf(schema, '', shapes, 0)]
+  if (rows.length === 0) return null
+  return markup`<div class="scroll-x" role="group" tabindex="0" aria-label="Fields of ${title}"><table class="list">
+<thead><tr><th scope="col">Field</th><th scope="col">Value</th><th scope="col">Meaning</th></tr></thead>
+<tbody>${rows.map(
+    ({
+      name,
+      isOptional,
+      schema: field,
+    }) => markup`<tr><th scope="row"><code>${name}</code></th><td>${kind(
+      field,
+      shapes,
+    )}${isOptional ? ', may be absent' : null}</td><td>${
+      typeof field.description === 'string' ? line(field.description) : null
+    }</td></tr>
+`,
+  )}</tbody></table></div>`
+}
+
+function* rowsOf(
+  schema: JsonObject,
+  before: string,
+  shapes: Shapes,
+  depth: number,
+): Generator<Row> {
+  if (depth > DEPTH_MAX) return
+  const shape = typeof schema.$ref === 'string' ? shapes.all[nameOf(schema.$ref)] : schema
+  if (!isObject(shape)) return
+  for (const keyword of ['allOf', 'anyOf']) {
+    const parts = shape[keyword]
+    if (!Array.isArray(parts)) continue
+    for (const part of parts.filter(isObject)) yield* rowsOf(part, before, shapes, depth + 1)
+  }
+  const { properties, required } = shape
+  if (!isObject(properties)) return
+  for (const [field, value] of Object.entries(properties)) {
+    if (!isObject(value)) continue
+    const name = `${before}${field}`
+    const isOptional = !Array.isArray(required) || !required.includes(field)
+    yield { name, isOptional, schema: value }
+    yield* innerRows(value, name, shapes, depth)
+  }
+}
+
+/** Of what a field holds and has no place of its own. */
+function* innerRows(
+  value: JsonObject,
+  name: string,
+  shapes: Shapes,
+  depth: number,
+): Generator<Row> {
+  const held = isObject(value.items) ? value.items : value
+  const inside = isObject(held.additionalProperties) ? held.additionalProperties : held
+  const last = isObject(inside.items) ? inside.items : inside
+  if (typeof last.$ref === 'string' && shapes.isOnPage(nameOf(last.$ref))) return
+  const lists =
+    (held === value ? '' : '[]') + (inside === held ? '' : '.…') + (last === inside ? '' : '[]')
+  yield* rowsOf(last, `${name}${lists}.`, shapes, depth + 1)
+}
