@@ -3,7 +3,7 @@
 // record or operation has a row of its own (`Health.status`). Not for: bodies that a route gives itself (bodyExamples), nor
 // the messages of the stream (ws/messages.ts). Upholds OPENAPI7.
 
-import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import { FIELDS, GAME_KEY, RECORDS, REFUSALS, TEXTS } from './example-values.ts'
 import { type Components, isObject, type Json, type JsonObject } from './schemas-of.ts'
 
@@ -23,12 +23,15 @@ const DEPTH_MAX = 32
 
 /** Makes examples for one document out of its components. */
 export class Examples {
-  readonly #names: VenueTable
   readonly #components: Components
+  /** The tables with the names of the venues in them. */
+  readonly #fields: JsonObject
+  readonly #records: JsonObject
 
   constructor(names: VenueTable, components: Components) {
-    this.#names = names
     this.#components = components
+    this.#fields = named(FIELDS, names)
+    this.#records = named(RECORDS, names)
   }
 
   /** Of a parameter of an operation; undefined: nothing is known, and OPENAPI7 says so. */
@@ -38,8 +41,7 @@ export class Examples {
 
   /** Of a body in JSON. */
   body(owner: string, schema: JsonObject): Json | undefined {
-    const whole = RECORDS[owner]
-    return whole === undefined ? this.#of(schema, '', [owner], 0) : this.#named(whole)
+    return this.#records[owner] ?? this.#of(schema, '', [owner], 0)
   }
 
   /** Of a body that is no JSON. */
@@ -55,15 +57,15 @@ export class Examples {
   ): Json | undefined {
     if (depth > DEPTH_MAX) return undefined
     for (const key of [...owners.map((owner) => `${owner}.${name}`), name]) {
-      const value = FIELDS[this.#lettered(key)]
-      if (value !== undefined && fits(value, this.#resolved(schema))) return this.#named(value)
+      const value = this.#fields[key]
+      if (value !== undefined && fits(value, this.#resolved(schema))) return value
     }
     const deeper = (part: JsonObject, of: string, more: readonly string[]) =>
       this.#of(part, of, more, depth + 1)
     if (typeof schema.$ref === 'string') {
       const shape = nameOf(schema.$ref)
-      const whole = RECORDS[shape]
-      if (whole !== undefined) return this.#named(whole)
+      const whole = this.#records[shape]
+      if (whole !== undefined) return whole
       return deeper(this.#resolved(schema), '', name === '' ? [shape] : [shape, name])
     }
     if (schema.const !== undefined) return schema.const
@@ -74,7 +76,11 @@ export class Examples {
       if (!Array.isArray(parts)) continue
       const made = parts.filter(isObject).map((part) => deeper(part, name, owners))
       if (keyword === 'anyOf') return made[0]
-      return Object.assign({}, ...made.filter(isObject), this.#fields(schema, name, owners, depth))
+      return Object.assign(
+        {},
+        ...made.filter(isObject),
+        this.#fieldsOf(schema, name, owners, depth),
+      )
     }
     const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
     if (type === 'boolean') return true
@@ -86,10 +92,10 @@ export class Examples {
       const value = deeper(schema.additionalProperties, name, owners)
       return value === undefined ? undefined : { [GAME_KEY]: value }
     }
-    return type === 'object' ? this.#fields(schema, name, owners, depth) : undefined
+    return type === 'object' ? this.#fieldsOf(schema, name, owners, depth) : undefined
   }
 
-  #fields(
+  #fieldsOf(
     { properties }: JsonObject,
     name: string,
     owners: readonly string[],
@@ -108,29 +114,15 @@ export class Examples {
     if (typeof schema.$ref !== 'string') return schema
     return this.#components.shape(nameOf(schema.$ref)) ?? schema
   }
+}
 
-  /** With the names of the venues in it. */
-  #named(value: Json): Json {
-    const text = JSON.stringify(value).replace(/\{([a-z])(\.protocol)?\}/g, (_, letter, of) => {
-      const { name, protocol } = this.#venue(letter)
-      return of === undefined ? name : protocol
-    })
-    return JSON.parse(text)
-  }
-
-  /** A key as the table has it: by letters. */
-  #lettered(key: string): string {
-    const letters = key.split('.').map((part) => {
-      const venue = this.#names.venue(part)
-      return venue === null ? part : `{${venue}}`
-    })
-    return letters.join('.')
-  }
-
-  #venue(letter: string): VenueFacts {
-    const { all, first } = this.#names
-    return all.find(({ key }) => key === letter) ?? first
-  }
+/** A table with the names of the venues for their letters, in keys too, and their protocols for `{a.protocol}`. */
+function named(table: JsonObject, { all, first }: VenueTable): JsonObject {
+  const text = JSON.stringify(table).replace(/\{([a-z])(\.protocol)?\}/g, (_, letter, of) => {
+    const { name, protocol } = all.find(({ key }) => key === letter) ?? first
+    return of === undefined ? name : protocol
+  })
+  return JSON.parse(text)
 }
 
 /** Whether a row of the table is of the kind that a schema wants, which other schemas of the name may not. */

@@ -4,7 +4,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
-import { asyncapi, type StreamFacts } from '../documents/asyncapi.ts'
+import { asyncapiText, type StreamFacts } from '../documents/asyncapi.ts'
 import {
   docsPage,
   PAGE_POLICY,
@@ -12,7 +12,7 @@ import {
   type PageFiles,
   readPageFiles,
 } from '../documents/docs-page.ts'
-import { openapi, type SpecificationFacts } from '../documents/openapi.ts'
+import { openapiText, type SpecificationFacts } from '../documents/openapi.ts'
 import {
   type Answer,
   file,
@@ -34,8 +34,8 @@ export function documentRoutes(
   others: readonly Route[],
   facts: SpecificationFacts & StreamFacts,
 ): readonly Route[] {
-  const stream = asyncapi(facts)
-  const streamFile = file(JSON.stringify(stream), JSON_TYPE, REVALIDATED)
+  const stream = asyncapiText(facts)
+  const streamFile = file(stream, JSON_TYPE, REVALIDATED)
   const pageFiles = readPageFiles()
   const own = [
     ...clientFileRoutes(),
@@ -44,8 +44,8 @@ export function documentRoutes(
     ...pageRoutes(pageFiles, () => page),
   ]
   // After `own`, which it describes too; no request comes before this function returns.
-  const specification = openapi([...others, ...own], facts)
-  const specificationFile = file(JSON.stringify(specification), JSON_TYPE, REVALIDATED)
+  const specification = openapiText([...others, ...own], facts)
+  const specificationFile = file(specification, JSON_TYPE, REVALIDATED)
   const page = protectedPage(docsPage(specification, stream, pageFiles))
   return own
 }
