@@ -8,6 +8,7 @@ import type { Page } from 'playwright-core'
 import { runCommand } from '../engine/commands/asking.ts'
 import type { CommandSpec } from '../engine/process/command-line.ts'
 import { openRealDashboard, pagesToSee, type RealDashboard } from './support/browser/dashboard.ts'
+import { Receiver } from './support/fakes/receivers.ts'
 
 const WIDTHS = [1_280, 768, 390] as const
 const HEIGHTS = { 1280: 900, 768: 1_024, 390: 844 } as const
@@ -16,6 +17,8 @@ const README_BYTES_MAX = 300_000
 const PASSWORD = 'correct horse battery staple'
 /** A page's own beginning is what is looked at. */
 const HEIGHT_MAX = 1_600
+const TAKEN =
+  'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
 /** The simulated world trades so long before the first picture: matches and wallets have something to show. */
 const SETTLE_MS = 30_000
 
@@ -50,13 +53,20 @@ async function takeAll(service: RealDashboard, folder: string): Promise<void> {
   const { page } = tab
   for (const width of WIDTHS) await take(page, { folder, name: 'welcome', width })
   await signUpThroughPage(page)
+  const receiver = await Receiver.open({ onRequest: (socket) => socket.end(TAKEN) })
+  const webhook = await makeWebhook(page, receiver.url)
   await page.waitForTimeout(SETTLE_MS)
-  const pages = await pagesToSee(service)
+  await receiver.close()
+  const pages = [...(await pagesToSee(service)), webhook]
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHTS[width] })
     for (const address of pages) {
       await visit(page, address)
-      const name = /^#\/wallet\/./.test(address) ? 'wallet-one' : (/\w+/.exec(address)?.[0] ?? '')
+      const [, base = '', one] = /^#\/(\w+)(\/.)?/.exec(address) ?? []
+      const name = one === undefined || base === 'market' ? base : `${base}-one`
+      // What can be opened is seen open.
+      const opener = page.locator('tr[data-delivery] button.inline').first()
+      if (name === 'webhooks-one') await opener.click()
       await take(page, { folder, name, width })
     }
   }
@@ -73,10 +83,19 @@ async function signUpThroughPage(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Log out' }).waitFor()
 }
 
+/** Through its form, with a test; where its page is. */
+async function makeWebhook(page: Page, url: string): Promise<string> {
+  await visit(page, '#/webhooks')
+  await page.getByLabel('Endpoint URL').fill(url)
+  await page.getByRole('button', { name: 'Create and send a test' }).click()
+  const link = page.getByRole('link', { name: 'Open the webhook' })
+  return (await link.getAttribute('href')) ?? ''
+}
+
 async function visit(page: Page, address: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(address)}`)
   await page.waitForTimeout(2_500)
-  await page.waitForFunction('document.querySelector(".state.waiting") === null')
+  await page.locator('.state.waiting').first().waitFor({ state: 'detached' })
 }
 
 /** In both schemes. */

@@ -2,6 +2,7 @@
 // markets that both venues list, and what only one of them does. Two markets of one venue of which exactly one wins are the
 // two sides of a game. Not for: which games there are (pages/sports.ts). Upholds DASH60, DASH86.
 
+import { nowMs } from '../../browser.ts'
 import { gapText, priceText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Games, Market } from '../../records.ts'
@@ -144,7 +145,7 @@ export function GameCard({ game, venues, live }: GameProps) {
       <span class="muted">${
         startsAt === null
           ? html`Closes <${Time} atMs=${closesAt === null ? null : closesAt * 1_000} />`
-          : html`Starts <${Time} atMs=${startsAt * 1_000} />`
+          : html`${startsAt * 1_000 > nowMs() ? 'Starts' : 'Started'} <${Time} atMs=${startsAt * 1_000} />`
       }</span>
     </div>
     <div class="scroll-x"><table class="list stacked game-list">
