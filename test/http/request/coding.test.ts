@@ -116,7 +116,6 @@ describe('answers', () => {
     const script = /docs\/docs-\w+\.js/.exec(page)?.[0]
     const paths = [
       [`/${script}`, 'br'],
-      ['/docs', 'br'],
       ['/openapi.json', 'br'],
       ['/dashboard', 'br'],
       ['/client/connect.js', 'br'],
