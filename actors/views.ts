@@ -345,6 +345,21 @@ export interface StatsView {
   >
 }
 
+/** Where this process stands in a cluster. */
+export interface ClusterView {
+  readonly role: 'engine' | 'gateway'
+  /** As it is named in answers. */
+  readonly name: string
+  /** Whether the log can be reached. */
+  readonly link: 'up' | 'down'
+  /** Batches of the log that are not read yet, as far as is known; of an engine those that are not safe in the log yet. */
+  readonly lagBatches: number
+  /** From the engine's receipt of the newest update to its place here. */
+  readonly lagMs: number
+  /** Whether anything came from the engine of late; of an engine whether it leads. */
+  readonly isHeard: boolean
+}
+
 /** Everything the face needs of the engine. */
 export interface EngineView {
   readonly version: string
@@ -365,6 +380,8 @@ export interface EngineView {
   /** The longest that a message waited within this process during the last two seconds, in milliseconds. */
   delayMs(): number
   uptimeSeconds(): number
+  /** Absent in a process that is no part of a cluster. */
+  cluster?(): ClusterView
 }
 
 export type RunView = Run

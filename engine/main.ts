@@ -110,6 +110,12 @@ async function openLeading(
 }
 
 async function run(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
+  if (config.role !== 'gateway') return runEngine(config, log, shutdown)
+  const { runGateway } = await import('./gateway-process.ts')
+  return runGateway(config, log, shutdown)
+}
+
+async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const clock = systemClock
   const startedAtMs = clock.monotonicMs()
   const metrics = new Metrics()
@@ -213,14 +219,6 @@ function assertRecording({ venues }: Config): void {
   ])
 }
 
-/** Throws ConfigError for a role that has no program. */
-function assertRole({ role }: Config): void {
-  if (role !== 'gateway') return
-  throw new ConfigError([
-    'ROLE is "gateway"; this version has only the side of the engine: all, engine',
-  ])
-}
-
 function complain(error: unknown): void {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
 }
@@ -257,7 +255,6 @@ try {
     process.exit(0)
   }
   const config = loadConfig(process.env)
-  assertRole(config)
   assertRecording(config)
   const log = openLog(config.logLevel)
   const shutdown = new Shutdown({ clock: systemClock, log, exit: (code) => process.exit(code) })

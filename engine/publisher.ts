@@ -81,6 +81,13 @@ export class Publisher {
     return { offset: counters.offset, seq: counters.seqs.get(market) ?? 0 }
   }
 
+  /** Moves a channel's counters to what the publisher of another process gave: a mirror stamps nothing itself. */
+  follow(channel: CountedChannel, to: { offset: number; market: MarketNumber; seq: number }): void {
+    const counters = this.#counters[channel]
+    if (to.offset > counters.offset) counters.offset = to.offset
+    if (to.seq > 0) counters.seqs.set(to.market, to.seq)
+  }
+
   /** The newest offset of a channel over all markets. */
   offset(channel: CountedChannel): number {
     return this.#counters[channel].offset

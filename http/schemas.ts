@@ -379,6 +379,23 @@ export const HealthSchema = Type.Object({
     description:
       'by venue, what it sends or answers that the code does not know, in order of first sight, at most some 100 entries; empty is well',
   }),
+  cluster: Type.Optional(
+    Type.Object(
+      {
+        role: choice(['engine', 'gateway'] as const),
+        name: Type.String(),
+        log: choice(['up', 'down'] as const, { description: 'whether NATS can be reached' }),
+        lag_batches: Type.Integer({
+          description: 'of the log, not read yet; of an engine: not safe in the log yet',
+        }),
+        lag_ms: Type.Integer({ description: 'from the engine to here, of the newest update' }),
+        is_heard: Type.Boolean({
+          description: 'whether the engine was heard of late; of an engine: whether it leads',
+        }),
+      },
+      { description: 'only of a process that is part of a cluster' },
+    ),
+  ),
 })
 
 export const UserSchema = Type.Object({

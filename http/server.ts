@@ -11,6 +11,7 @@ import type { Metrics } from '../engine/process/metrics.ts'
 import type { Publisher } from '../engine/publisher.ts'
 import type { CallPolicy } from '../engine/webhooks/post.ts'
 import { api } from './api.ts'
+import type { Forward } from './request/forwarding.ts'
 import { RequestHandler } from './request/handle.ts'
 import { RequestHead } from './request/head.ts'
 import { PeerAddresses } from './request/peer-address.ts'
@@ -28,7 +29,13 @@ import { streamBehavior } from './ws/session/upgrade.ts'
 /** A listening server. */
 export interface Server {
   readonly port: number
+  /** That of the engine of the moment. */
   readonly hub: Hub
+  /**
+   * Goes on over another engine on the same port: every stream is ended with 1001, as a restart ends it, before the new engine
+   * answers. The caller registers the new hub as a watcher at once.
+   */
+  replace(engine: EngineView, publisher: Publisher): Promise<void>
   /** Stops listening, closes every stream with 1001 over up to 5 s, and waits for the rest, at most 10 s. */
   drain(): Promise<void>
   /** Cuts what is left. */
@@ -56,6 +63,10 @@ interface ServerOptions {
   readonly channels?: readonly Channel[]
   /** What webhooks may be sent; the types of the table unless given. */
   readonly eventTypes?: readonly EventDescriptor[]
+  /** In a gateway: has the engine answer what its mirror cannot; unless given, this process answers all. */
+  readonly forward?: Forward | null
+  /** In a cluster: names this process in every answer. */
+  readonly servedBy?: string | null
 }
 
 const DRAIN_MS_MAX = 10_000
@@ -69,8 +80,7 @@ const HEADER_BYTES_MAX = '32768'
 
 /** Builds the face on an engine and listens; the caller registers the hub as a watcher at once. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const { engine, publisher, clock, log, metrics, corsOrigins, channels = CHANNELS } = options
-  const { eventTypes = EVENTS } = options
+  const { clock, log, metrics, corsOrigins } = options
   const peers = new PeerAddresses(options.trustedProxies)
   await assertPortFree(options.host, options.port)
   // The library reads this once, when it loads, and its default of 4,096 bytes for URL and headers
@@ -79,29 +89,22 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = HEADER_BYTES_MAX
   const uws = await import('uWebSockets.js')
   const app = uws.App()
-  const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app, channels })
-  const { isMetricsPublic, webhookPolicy, opensLocalAccount = false } = options
-  const tickets = new Tickets(clock)
-  const routes = api({
-    engine,
-    clock,
-    tickets,
-    metrics,
-    isMetricsPublic,
-    webhookPolicy,
-    opensLocalAccount,
-    channels,
-    eventTypes,
-  })
-  const router = new Router(routes)
-  const { accounts } = engine
   const unsent = new UnsentAnswers({ clock, metrics })
-  const shared = { accounts, clock, log, corsOrigins, peers, head: new RequestHead(), unsent }
-  const requests = new RequestHandler({ ...shared, router, metrics })
+  const tickets = new Tickets(clock)
+  const shared = { clock, log, corsOrigins, peers, unsent, head: new RequestHead() }
+  const build = (engine: EngineView, publisher: Publisher) =>
+    openFace({ ...options, engine, publisher }, { app, tickets, shared })
+  let face = build(options.engine, options.publisher)
   let isDraining = false
-  const stream = streamBehavior({ ...shared, hub, tickets, isDraining: () => isDraining })
+  const stream = streamBehavior({
+    ...{ ...shared, accounts: options.engine.accounts },
+    ...{ tickets, isDraining: () => isDraining },
+    get hub() {
+      return face.hub
+    },
+  })
   app.ws('/v1/ws', stream)
-  app.any('/*', requests.handle)
+  app.any('/*', (res, req) => face.requests.handle(res, req))
   let listening: us_listen_socket | null = await listen(app, options)
   const port = uws.us_socket_local_port(listening)
   const closeListener = (): void => {
@@ -110,9 +113,23 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   }
   return {
     port,
-    hub,
+    get hub() {
+      return face.hub
+    },
+    async replace(engine, publisher) {
+      isDraining = true
+      const { hub } = face
+      for (let tick = 0; tick < DRAIN_MS_MAX / DRAIN_TICK_MS; tick += 1) {
+        if (hub.endSome(hub.sessions.size, closeCodes.goingAway) === 0) break
+        await pause(clock, DRAIN_TICK_MS)
+      }
+      hub.stop()
+      face = build(engine, publisher)
+      isDraining = false
+    },
     async drain() {
       isDraining = true
+      const { hub, requests } = face
       requests.isDraining = true
       closeListener()
       const isBusy = clock.nowMs() - requests.answeredAtMs < KEEP_ALIVE_MS
@@ -127,10 +144,43 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     async stop() {
       isDraining = true
       closeListener()
-      hub.stop()
+      face.hub.stop()
       app.close()
     },
   }
+}
+
+/** The routes and the stream over an engine. */
+function openFace(
+  options: ServerOptions,
+  parts: {
+    readonly app: TemplatedApp
+    readonly tickets: Tickets
+    readonly shared: Omit<
+      ConstructorParameters<typeof RequestHandler>[0],
+      'router' | 'accounts' | 'metrics'
+    >
+  },
+) {
+  const { engine, publisher, clock, log, metrics, channels = CHANNELS } = options
+  const { eventTypes = EVENTS, opensLocalAccount = false } = options
+  const { isMetricsPublic, webhookPolicy, forward = null, servedBy = null } = options
+  const { app, tickets, shared } = parts
+  const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app, channels })
+  const routes = api({
+    ...{ engine, clock, tickets, metrics, isMetricsPublic, webhookPolicy },
+    ...{ opensLocalAccount, channels, eventTypes },
+  })
+  const { accounts } = engine
+  const named = { forward, servedBy }
+  const requests = new RequestHandler({
+    ...shared,
+    ...named,
+    accounts,
+    metrics,
+    router: new Router(routes),
+  })
+  return { hub, requests }
 }
 
 async function endStreams(parts: {

@@ -21,7 +21,7 @@ import type { AccountRecord, AccountTable } from '../../storage/contract/storage
 import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from '../views.ts'
 import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
-import { Quotas } from './quotas.ts'
+import { type AccountQuotas, type QuotaKind, Quotas } from './quotas.ts'
 
 const LOCAL_EMAIL = 'local@localhost'
 /** The same words for known and unknown e-mails. */
@@ -38,9 +38,9 @@ export class Accounts implements AccountsView {
   readonly #sockets = new Map<AccountId, number>()
   /** E-mails being signed up, so that two at once make one account; true: the caller was told that there is no time for it. */
   readonly #claimed = new Map<string, boolean>()
-  readonly #accountQuotas: Quotas<AccountId>
-  readonly #managementQuotas: Quotas<AccountId>
-  readonly #dashboardQuotas: Quotas<AccountId>
+  readonly #accountQuotas: AccountQuotas
+  readonly #managementQuotas: AccountQuotas
+  readonly #dashboardQuotas: AccountQuotas
   readonly #addressQuotas: Quotas<string>
   readonly #fileQuotas: Quotas<string>
   readonly #throttle: LoginThrottle
@@ -52,15 +52,18 @@ export class Accounts implements AccountsView {
     jwtSecret: string
     /** A replaced secret, whose tokens are valid until they expire. */
     jwtSecretPrevious?: string | null
+    /** Where a kind of requests of accounts is counted; unless given, in this process. */
+    quotas?: (kind: QuotaKind) => AccountQuotas
   }) {
     const { storage, clock, jwtSecret, jwtSecretPrevious = null } = parts
+    const { quotas = () => new Quotas<AccountId>(clock) } = parts
     this.directory = new AccountDirectory(storage, clock)
     this.#passwords = parts.passwords
     this.#tokens = new AccessTokens({ secret: jwtSecret, previous: jwtSecretPrevious, clock })
     this.#clock = clock
-    this.#accountQuotas = new Quotas(clock)
-    this.#managementQuotas = new Quotas(clock)
-    this.#dashboardQuotas = new Quotas(clock)
+    this.#accountQuotas = quotas('account')
+    this.#managementQuotas = quotas('management')
+    this.#dashboardQuotas = quotas('dashboard')
     this.#addressQuotas = new Quotas(clock)
     this.#fileQuotas = new Quotas(clock)
     this.#throttle = new LoginThrottle(clock)
@@ -105,6 +108,24 @@ export class Accounts implements AccountsView {
       account,
       record === null ? 0 : limitsOf(record).requestsPerMinute,
     )
+  }
+
+  /** Counts requests that another process answered already; returns what is left. */
+  countRequests(kind: QuotaKind, account: AccountId, count: number): Quota {
+    const { quotas, limit } = this.#budgetOf(kind, account)
+    return count > 0 ? quotas.take(account, limit, count) : quotas.peek(account, limit)
+  }
+
+  #budgetOf(kind: QuotaKind, account: AccountId) {
+    if (kind === 'management') {
+      return { quotas: this.#managementQuotas, limit: managementRequestsPerMinute }
+    }
+    if (kind === 'dashboard') {
+      return { quotas: this.#dashboardQuotas, limit: dashboardRequestsPerMinute }
+    }
+    const record = this.#active(account)
+    const limit = record === null ? 0 : limitsOf(record).requestsPerMinute
+    return { quotas: this.#accountQuotas, limit }
   }
 
   takeManagementRequest(account: AccountId): Quota {

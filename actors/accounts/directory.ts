@@ -16,10 +16,12 @@ import {
   type Tier,
 } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
+import type { Revocation } from '../../engine/cluster/asked.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../../engine/ids.ts'
 import { endedTokensPerAccountMax, keysPerAccountMax } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
+import type { AccountEntry } from '../../storage/cluster-accounts.ts'
 import type {
   AccountRecord,
   AccountTable,
@@ -264,6 +266,73 @@ export class AccountDirectory {
     ids?.delete(tokenId)
     if (ids?.size === 0) this.#endedTokensOf.delete(account)
     return this.#storage.removeEndedToken(tokenId)
+  }
+
+  // What another process decides
+
+  /** Takes a record as the owner of accounts wrote it; watchers hear what has ended with it. */
+  follow(entry: AccountEntry): void {
+    switch (entry.kind) {
+      case 'account':
+        return this.#followAccount(entry.account)
+      case 'key':
+        return this.#keepKey(entry.key)
+      case 'token': {
+        const { token } = entry
+        if (this.#endedTokens.has(token.tokenId)) return
+        this.#keepEnded(token)
+        for (const watcher of this.#watchers) watcher.onTokenEnded?.(token.tokenId)
+        return
+      }
+      case 'gone':
+        if (entry.of === 'key') this.#followRevoked(keyId(entry.id))
+        else if (entry.of === 'account') this.#followGone(accountId(entry.id))
+    }
+  }
+
+  /** Ends what the owner of accounts says has ended; its record comes after the word. */
+  followEnd({ of, id }: Revocation): void {
+    if (of === 'key') this.#followRevoked(keyId(id))
+    else if (of === 'account') {
+      const account = this.find(accountId(id))
+      if (account !== null) this.#followAccount({ ...account, isDisabled: true })
+    } else {
+      // The generation of the account's tokens, or the token's record, is on its way; its streams end at once.
+      for (const watcher of this.#watchers) {
+        if (of === 'token') watcher.onTokenEnded?.(id)
+        else watcher.onTokensEnded?.(accountId(id))
+      }
+    }
+  }
+
+  #followAccount(account: AccountRecord): void {
+    const before = this.find(account.id)
+    if (before !== null && before.email !== account.email) this.#byEmail.delete(before.email)
+    this.#keep(account)
+    if (before === null) return
+    for (const watcher of this.#watchers) {
+      if (before.tokenGeneration !== account.tokenGeneration) watcher.onTokensEnded?.(account.id)
+      if (account.isDisabled && !before.isDisabled) watcher.onAccountGone?.(account.id, 'disabled')
+      if (before.isDisabled && !account.isDisabled) watcher.onAccountBack?.(account.id)
+      watcher.onLimits?.(account.id, limitsOf(account))
+    }
+  }
+
+  #followRevoked(id: KeyId): void {
+    const record = this.#keys.get(id)
+    if (record === undefined) return
+    this.#dropKey(record)
+    this.#tellRevoked(id)
+  }
+
+  #followGone(id: AccountId): void {
+    const account = this.find(id)
+    if (account === null) return
+    this.#accounts.delete(id)
+    this.#byEmail.delete(account.email)
+    for (const key of this.keysOf(id)) this.#followRevoked(key.id)
+    this.#keysOf.delete(id)
+    this.#tellGone(id, 'deleted')
   }
 
   // Keys

@@ -3,9 +3,17 @@
 
 import { QuotaWindow, WINDOW_MS } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
+import type { AccountId } from '../../engine/ids.ts'
 import type { Quota } from '../views.ts'
 
 const WINDOWS_MAX = 100_000
+
+/** The kinds of requests that are counted by account. */
+export const QUOTA_KINDS = ['account', 'management', 'dashboard'] as const
+export type QuotaKind = (typeof QUOTA_KINDS)[number]
+
+/** Where the requests of accounts are counted. */
+export type AccountQuotas = Pick<Quotas<AccountId>, 'take' | 'peek'>
 
 export class Quotas<Key> {
   readonly #clock: Clock

@@ -118,7 +118,7 @@ export class MatchResults {
 }
 
 /** Null for a record with a relation that this program does not know. */
-function judgementOf(stored: StoredMatch): PairScore | null {
+export function judgementOf(stored: StoredMatch): PairScore | null {
   const { score, relation, inverted, outcomeMap, reasons, explanation } = stored
   if (!isRelation(relation)) return null
   const vetoes = stored.vetoes.filter(isVeto)

@@ -103,6 +103,8 @@ export class Metrics {
 
   /** A value read when the registry is asked. */
   gauge(name: string, help: string, read: () => number): void {
+    // One that is made anew takes the place of the one before.
+    this.registry.removeSingleMetric(name)
     const gauge = new Gauge({
       name,
       help,
@@ -117,6 +119,7 @@ export class Metrics {
   /** A histogram of milliseconds. */
   histogramMs(name: string, help: string): Durations {
     const durations = new PlainDurations()
+    this.registry.removeSingleMetric(name)
     this.registry.registerMetric(new DurationsReader(name, help, durations))
     return durations
   }

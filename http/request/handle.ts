@@ -17,6 +17,13 @@ import { Bursts } from './bursts.ts'
 import { Codings, isCodable } from './coding.ts'
 import { type DashboardRequest, dashboardRequest } from './dashboard-request.ts'
 import { knows } from './etag.ts'
+import {
+  type Forward,
+  forwardedAnswer,
+  forwardedHeaders,
+  isCold,
+  unanswered,
+} from './forwarding.ts'
 import type { RequestHead } from './head.ts'
 import type { PeerAddresses } from './peer-address.ts'
 import { KeptQueries } from './query.ts'
@@ -47,6 +54,10 @@ interface HandlerParts {
   /** Read anew for every request; one for the whole server. */
   readonly head: RequestHead
   readonly unsent: UnsentAnswers
+  /** Has the engine answer what this process cannot; null: this process answers all. */
+  readonly forward?: Forward | null
+  /** Names this process in every answer; null: answers name none. */
+  readonly servedBy?: string | null
 }
 
 /** All HTTP requests of a server. */
@@ -204,6 +215,16 @@ class Exchange {
       this.isLocal = peers.isLocal(this.#res, head)
     }
     if (head.fault !== null) return this.#refuse(head.fault)
+    const { forward = null } = this.#owner.parts
+    if (forward !== null && match.kind === 'route' && isCold(match.route, queryText)) {
+      this.address = peers.of(this.#res, head)
+      const headers = forwardedHeaders(req, this.address)
+      const path = queryText === undefined ? this.#path : `${this.#path}?${queryText}`
+      this.#isPrivate = match.route.isPrivate
+      this.#startDeadline()
+      this.#forward(forward, { method: match.route.method, path, headers }, body)
+      return
+    }
     this.#req = req
     const early = this.#admit(match, identity)
     if (early !== null) this.answer(early)
@@ -232,6 +253,29 @@ class Exchange {
           this.#settle(this.#run(match, queryText, identity, bytes))
         } else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
       })
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** Has the engine answer. It identifies the caller and counts the request. */
+  async #forward(
+    forward: Forward,
+    head: Omit<Parameters<Forward>[0], 'body'>,
+    body: Promise<Uint8Array | 'tooLarge'> | null,
+  ): Promise<void> {
+    try {
+      const bytes = body === null ? NO_BODY : await this.#read(body)
+      if (bytes === 'tooLarge') {
+        this.#closes = true
+        return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
+      }
+      const given = await forward({ ...head, body: bytes }).catch((error: unknown) => {
+        throw unanswered(error)
+      })
+      const { answer, quota } = forwardedAnswer(given)
+      this.#quota = quota
+      this.#owner.resume(() => this.answer(answer))
     } catch (error) {
       this.fail(error)
     }
@@ -344,7 +388,7 @@ class Exchange {
 
   #send(given: Answer): void {
     if (this.#isOver) return
-    const { accounts, clock, unsent } = this.#owner.parts
+    const { accounts, clock, unsent, servedBy = null } = this.#owner.parts
     const quota = this.#isSignIn
       ? accounts.peekSignIn(this.address)
       : (this.#quota ?? accounts.peekAddress(this.address))
@@ -364,6 +408,7 @@ class Exchange {
       closes: this.#closes || this.#owner.isDraining,
       isCorked: this.#isInHandler,
       unsent,
+      servedBy,
     })
   }
 

@@ -46,6 +46,8 @@ interface Frame {
   readonly isCorked: boolean
   /** Takes over what the socket does not take at once. */
   readonly unsent: UnsentAnswers
+  /** In a cluster: the name of the process that answers; unless given, it is not said. */
+  readonly servedBy?: string | null
 }
 
 /** Of every quota (actors/accounts/quotas.ts). */
@@ -240,6 +242,7 @@ function headText(answer: Answer, frame: Frame): string {
   text += `\r\nX-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${resetSeconds}`
   if (status === 429 || status === 503) text += `\r\nRetry-After: ${secondsToWait(answer, frame)}`
   text += FIXED_HEADERS
+  if (typeof frame.servedBy === 'string') text += `\r\nX-Served-By: ${headerValue(frame.servedBy)}`
   text += `\r\nCache-Control: ${answer.caching ?? (etag === undefined ? 'no-store' : 'private, no-cache')}`
   if (etag !== undefined) text += `\r\nETag: ${etag}`
   if (answer.coding !== undefined) text += `\r\nContent-Encoding: ${answer.coding}`

@@ -2,7 +2,7 @@
 // and what its database holds. Upholds STATUS1 to STATUS3, DELAY9.
 
 import { Type } from '@sinclair/typebox'
-import type { EngineView, VenueView } from '../../actors/views.ts'
+import type { ClusterView, EngineView, VenueView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { TradesSource } from '../../engine/events.ts'
@@ -169,7 +169,16 @@ function healthRecord(engine: EngineView) {
     uptime_s: Math.floor(engine.uptimeSeconds()),
     trades_source: sourcesOf(engine),
     drift: Object.fromEntries(engine.venues().map((view) => [view.platform, driftRecords(view)])),
+    ...clusterRecord(engine.cluster?.()),
   }
+}
+
+/** Of a process of a cluster: its role, and how far it is behind. */
+function clusterRecord(view: ClusterView | undefined) {
+  if (view === undefined) return {}
+  const { role, name, link, lagBatches, lagMs, isHeard } = view
+  const lag = { lag_batches: lagBatches, lag_ms: lagMs }
+  return { cluster: { role, name, log: link, ...lag, is_heard: isHeard } }
 }
 
 /** Where trades come from, of venues that have two sources. */

@@ -64,7 +64,7 @@ interface UpgradeParts {
 
 /** The behaviour of `/v1/ws`. No handler of it throws, and `dropped` touches no socket. */
 export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
-  const { hub, log } = parts
+  const { log } = parts
   const guard = (action: () => void): void => {
     try {
       action()
@@ -84,11 +84,17 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
       guard(() => {
         const holder = ws.getUserData()
         const { id, caller, form } = holder
-        if (holder.isBatched) holder.batched = hub.batches.open(ws, form)
+        if (holder.isBatched) holder.batched = parts.hub.batches.open(ws, form)
         const socket = holder.batched ?? ws
-        const session = new Session({ id, caller, encoder: hub.encoder(form), ws: socket, hub })
+        const session = new Session({
+          id,
+          caller,
+          encoder: parts.hub.encoder(form),
+          ws: socket,
+          hub: parts.hub,
+        })
         holder.session = session
-        hub.add(session)
+        parts.hub.add(session)
         session.open()
       }),
     message: (ws, message, isBinary) =>
@@ -107,14 +113,14 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
     drain: (ws) =>
       guard(() => {
         const { session } = ws.getUserData()
-        if (session?.hasWork === true) hub.advance(session)
+        if (session?.hasWork === true) parts.hub.advance(session)
       }),
     close: (ws) =>
       guard(() => {
         const holder = ws.getUserData()
         holder.release()
         holder.batched?.leave()
-        if (holder.session !== null) hub.remove(holder.session)
+        if (holder.session !== null) parts.hub.remove(holder.session)
       }),
   }
 }

@@ -1,0 +1,81 @@
+// Accounts as another process owns them: records of a bucket of the cluster's log, and word of what has ended, which is dead
+// here before its record comes. A gateway reads credentials and counts; what changes an account is forwarded.
+// Not for: what a credential may do (actors/accounts/accounts.ts). Upholds CLUSTER12.
+
+import type { Clock } from '../../engine/clock.ts'
+import { decodeRevocation } from '../../engine/cluster/asked.ts'
+import type { ClusterLog, StopReading } from '../../engine/cluster/log.ts'
+import { EngineError } from '../../engine/errors.ts'
+import type { PasswordPool } from '../../engine/passwords/passwords.ts'
+import type { Log } from '../../engine/process/log.ts'
+import { readAccountEntry } from '../../storage/cluster-accounts.ts'
+import type { AccountTable } from '../../storage/contract/storage.ts'
+import { Accounts } from '../accounts/accounts.ts'
+import type { AccountQuotas, QuotaKind } from '../accounts/quotas.ts'
+
+const elsewhere = (): Promise<never> =>
+  Promise.reject(new EngineError('UNAVAILABLE', 'accounts are changed at the engine'))
+
+/** Nothing is kept: records come anew at each start. */
+const NO_TABLE: AccountTable = {
+  accounts: () => [],
+  keys: () => [],
+  endedTokens: () => [],
+  putAccount: elsewhere,
+  removeAccount: elsewhere,
+  putKey: elsewhere,
+  removeKey: elsewhere,
+  putEndedToken: elsewhere,
+  removeEndedToken: elsewhere,
+}
+const NO_PASSWORDS: PasswordPool = {
+  nobodys: '',
+  hash: elsewhere,
+  verify: elsewhere,
+  close: async () => undefined,
+}
+
+/** Accounts that follow the bucket, once all of it has come. Rejects with LogError. */
+export async function followAccounts(
+  cluster: ClusterLog,
+  parts: {
+    readonly clock: Clock
+    readonly log: Log
+    readonly jwtSecret: string
+    readonly jwtSecretPrevious: string | null
+    readonly quotas: (kind: QuotaKind) => AccountQuotas
+  },
+): Promise<{ readonly accounts: Accounts; readonly stop: () => Promise<void> }> {
+  const { clock, log, jwtSecret, jwtSecretPrevious, quotas } = parts
+  const secrets = { jwtSecret, jwtSecretPrevious }
+  const accounts = new Accounts({
+    ...{ storage: NO_TABLE, clock, passwords: NO_PASSWORDS, quotas },
+    ...secrets,
+  })
+  const readings: StopReading[] = []
+  readings.push(
+    cluster.hear('revoked', (body) => {
+      const revocation = decodeRevocation(body)
+      if (revocation === null) return log.warn('a revocation could not be read')
+      accounts.directory.followEnd(revocation)
+    }),
+  )
+  const bucket = await cluster.bucket('accounts')
+  await new Promise<void>((resolve, reject) => {
+    const watching = bucket.watch({
+      onEntry(entry) {
+        const read = readAccountEntry(entry)
+        if (read === null) log.error({ key: entry.key }, 'a record of an account could not be read')
+        else accounts.directory.follow(read)
+      },
+      onWhole: resolve,
+    })
+    watching.then((reading) => readings.push(reading), reject)
+  })
+  return {
+    accounts,
+    stop: async () => {
+      await Promise.all(readings.map((reading) => reading.stop()))
+    },
+  }
+}

@@ -1,0 +1,104 @@
+// The catalogue as another process owns it: rows of markets and events as the log says them. A row comes in both shards of
+// its venue, and a newer one may come before an older one: versions say which is news.
+// Not for: how markets are found and listed (actors/catalog/looks.ts). Upholds MIRROR4.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { VenueKey } from '../../engine/ids.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
+import type { Publisher } from '../../engine/publisher.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
+import type { EventTable } from '../../storage/contract/storage.ts'
+import type { LogItem } from '../../storage/records/log-items.ts'
+import type { OwnedMarket } from '../catalog/known-markets.ts'
+import type { SearchIndex } from '../catalog/lists.ts'
+import { CatalogLooks } from '../catalog/looks.ts'
+import { MirrorMarket, type MirrorParts } from './market.ts'
+
+type Row<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
+
+/** Details of events stay at the engine. */
+const NO_TABLE: EventTable = {
+  put: () => undefined,
+  remove: () => undefined,
+  details: () => null,
+  all: () => [],
+  count: () => 0,
+}
+
+export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
+  readonly recordsSinceMs: TimeMs
+  readonly #publisher: Publisher
+  readonly #market: MirrorParts
+  /** Of the newest row of each market and event; those of forgotten ones too: bounded by the rows of one epoch. */
+  readonly #versions = new Map<MarketNumber | string, number>()
+
+  constructor(parts: {
+    names: VenueTable
+    clock: Clock
+    index: SearchIndex
+    publisher: Publisher
+    market: MirrorParts
+    recordsSinceMs: TimeMs
+  }) {
+    super({ ...parts, table: NO_TABLE })
+    this.recordsSinceMs = parts.recordsSinceMs
+    this.#publisher = parts.publisher
+    this.#market = parts.market
+  }
+
+  /** The market of a number; null: no row has listed it yet, or it was forgotten. */
+  mirrorOf(number: MarketNumber): MirrorMarket | null {
+    return this.knownMarkets.get(number)?.actor ?? null
+  }
+
+  refOf(number: MarketNumber): MarketRef | null {
+    return this.mirrorOf(number)?.ref ?? null
+  }
+
+  takeListed({ version, market: number, summary, quoted }: Row<'listed'>): void {
+    if (!this.#isNews(number, version) || !this.names.has(summary.venue)) return
+    const known = this.mirrorOf(number)
+    if (known !== null) {
+      known.list(summary, quoted)
+      return this.note(known)
+    }
+    const { venue, nativeId } = summary
+    const [id, platform] = [this.names.marketId(venue, nativeId), this.names.platform(venue)]
+    const ref = { id, number, venue, platform, nativeId }
+    this.adopt({ actor: new MirrorMarket(ref, { summary, quoted }, this.#market) })
+  }
+
+  takeForgotten({ version, market }: Row<'forgotten'>): void {
+    if (!this.#isNews(market, version)) return
+    const known = this.mirrorOf(market)
+    if (known !== null) this.drop(known, this.#publisher)
+  }
+
+  /** An event's row; `hasMarkets` of it may come behind it. */
+  takeEventRow({ version, event }: Row<'event'>): void {
+    if (!this.#isNews(`${event.venue}${event.nativeId}`, version)) return
+    this.takeEvent({ ...event, description: null, native: {} })
+  }
+
+  /** A market's volumes moved by a trade. */
+  moved(market: MirrorMarket): void {
+    this.note(market)
+  }
+
+  #isNews(key: MarketNumber | string, version: number): boolean {
+    if (version <= (this.#versions.get(key) ?? -1)) return false
+    this.#versions.set(key, version)
+    return true
+  }
+
+  // Of a whole venue's past a mirror has nothing: routes that ask for it are forwarded.
+
+  venueTrades(): readonly never[] {
+    return []
+  }
+
+  oldestVenueTradeMs(_venue: VenueKey): null {
+    return null
+  }
+}

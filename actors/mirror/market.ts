@@ -1,0 +1,208 @@
+// A market as another process owns it: its book, price and figures, set to what the log of the cluster says of them. It
+// stamps nothing, asks no venue and has no past: routes that need one are forwarded (http/request/forwarding.ts).
+// Not for: which updates it is given, and when (mirror.ts). Upholds MIRROR2.
+
+import type { BookUpdate, MarketPrice, PriceUpdate, TradeUpdate } from '../../engine/events.ts'
+import type { MarketRef } from '../../engine/market/market.ts'
+import { OrderBook } from '../../engine/market/order-book.ts'
+import type { Publisher } from '../../engine/publisher.ts'
+import { type TimeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
+import type { ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
+import type { BookState, MarketState, Quoted } from '../../storage/records/log-items.ts'
+import type { BookLevels, BookView, MarketView, StreamChannel } from '../views.ts'
+
+/** What all mirrored markets share. */
+export interface MirrorParts {
+  readonly publisher: Pick<Publisher, 'latest'>
+  /** True while what is mirrored may be out of date: nothing was heard of the engine for too long. */
+  readonly isCut: () => boolean
+  /** How often that has changed. */
+  readonly cutCount: () => number
+  /** The listing's words that only details have. */
+  readonly description: (market: MarketRef) => string | null
+}
+
+const NOTHING: readonly never[] = []
+
+export class MirrorMarket implements MarketView {
+  readonly ref: MarketRef
+  summary: MarketSummary
+  readonly #parts: MirrorParts
+  readonly #levels = new OrderBook()
+  #isStale = true
+  #venueTimeMs: TimeMs | null = null
+  #receivedAtMs: TimeMs | null = null
+  #price: MarketPrice
+  /** Of what the figures below contain. */
+  #pricesSeq = 0
+  #tradesSeq = 0
+  #volume24h: UsdMicros
+  #volumeTotal: UsdMicros | null
+  #version = 1
+  #tradesVersion = 0
+
+  constructor(
+    ref: MarketRef,
+    listed: { readonly summary: MarketSummary; readonly quoted: Quoted },
+    parts: MirrorParts,
+  ) {
+    const { summary, quoted } = listed
+    this.ref = ref
+    this.summary = summary
+    this.#parts = parts
+    this.#price = quoted.price
+    this.#pricesSeq = quoted.pricesSeq
+    this.#tradesSeq = quoted.tradesSeq
+    this.#volume24h = quoted.volume24h
+    this.#volumeTotal = quoted.volumeTotal
+  }
+
+  /** Takes a newer row, with how the market stood when it was written. */
+  list(summary: MarketSummary, { price, pricesSeq, tradesSeq, ...quoted }: Quoted): void {
+    this.#version += 1
+    this.summary = summary
+    if (pricesSeq >= this.#pricesSeq) {
+      this.#price = price
+      this.#pricesSeq = pricesSeq
+    }
+    if (tradesSeq < this.#tradesSeq) return
+    this.#tradesSeq = tradesSeq
+    this.#volume24h = quoted.volume24h
+    this.#volumeTotal = quoted.volumeTotal
+  }
+
+  /** Takes how the market stood when a checkpoint was written. */
+  restore({ book, price, volume24h, volumeTotal, seqs }: MarketState): void {
+    this.#version += 1
+    this.replace(book)
+    this.#price = price
+    this.#pricesSeq = seqs.prices
+    this.#tradesSeq = seqs.trades
+    this.#volume24h = volume24h
+    this.#volumeTotal = volumeTotal
+  }
+
+  /** Takes a whole book. */
+  replace({ bids, asks, isStale, venueTimeMs, receivedAtMs }: BookState): void {
+    this.#version += 1
+    this.#levels.replace(bids, asks)
+    this.#isStale = isStale
+    this.#venueTimeMs = venueTimeMs
+    this.#receivedAtMs = receivedAtMs
+  }
+
+  /** Takes changed levels; false when the book is not what the engine's was after the same change. */
+  change({ changes, checksum, venueTimeMs, receivedAtMs }: BookUpdate): boolean {
+    this.#version += 1
+    for (const change of changes) this.#levels.set(change)
+    this.#venueTimeMs = venueTimeMs
+    this.#receivedAtMs = receivedAtMs
+    return checksum === null || checksum === this.#levels.checksum()
+  }
+
+  /** The book may be out of date until it is replaced. */
+  doubt(): void {
+    this.#version += 1
+    this.#isStale = true
+  }
+
+  reprice({ price, seq }: PriceUpdate): void {
+    if (seq < this.#pricesSeq) return
+    this.#version += 1
+    this.#pricesSeq = seq
+    this.#price = price
+  }
+
+  noteTrade({ trade, seq }: TradeUpdate): void {
+    this.#tradesVersion += 1
+    if (seq <= this.#tradesSeq) return
+    this.#tradesSeq = seq
+    this.#version += 1
+    this.#volume24h = added(this.#volume24h, trade.usd)
+    if (this.#volumeTotal !== null) this.#volumeTotal = added(this.#volumeTotal, trade.usd)
+  }
+
+  get volume24h(): UsdMicros {
+    return this.#volume24h
+  }
+
+  get volumeTotal(): UsdMicros | null {
+    return this.#volumeTotal
+  }
+
+  get version(): number {
+    return this.#version + this.#parts.cutCount()
+  }
+
+  get tradesVersion(): number {
+    return this.#tradesVersion
+  }
+
+  get isBehind(): boolean {
+    return this.#parts.isCut()
+  }
+
+  price(): MarketPrice {
+    return this.#price
+  }
+
+  book(): BookView {
+    return { ...this.#view(), checksum: this.#levels.checksum() }
+  }
+
+  levels(levelsMax: number): BookLevels {
+    return this.#view(levelsMax)
+  }
+
+  #view(levelsMax?: number): BookLevels {
+    const { offset, seq } = this.#parts.publisher.latest('orderbook', this.ref.number)
+    return {
+      bids: this.#levels.levels('bid', levelsMax),
+      asks: this.#levels.levels('ask', levelsMax),
+      seq,
+      offset,
+      isStale: this.#isStale || this.#parts.isCut(),
+      venueTimeMs: this.#venueTimeMs,
+      receivedAtMs: this.#receivedAtMs,
+    }
+  }
+
+  seq(channel: StreamChannel): number {
+    return this.#parts.publisher.latest(channel, this.ref.number).seq
+  }
+
+  details(): ListingDetails {
+    return { description: this.#parts.description(this.ref), native: {} }
+  }
+
+  // The past is the engine's.
+
+  priceAt(): null {
+    return null
+  }
+
+  trades(): readonly never[] {
+    return NOTHING
+  }
+
+  snapshots(): readonly never[] {
+    return NOTHING
+  }
+
+  bars(): readonly never[] {
+    return NOTHING
+  }
+
+  oldestTradeMs(): null {
+    return null
+  }
+
+  oldestSnapshotMs(): null {
+    return null
+  }
+}
+
+/** At most the largest safe integer, as the engine's own. */
+function added(volume: UsdMicros, usd: UsdMicros): UsdMicros {
+  return usdMicros(Math.min(volume + usd, Number.MAX_SAFE_INTEGER))
+}

@@ -1,0 +1,442 @@
+// What a gateway knows of the engine: a checkpoint, then every item of the log behind it, applied exactly as stamped and told
+// to the watchers of the publisher in the engine's own order. Each shard is in order by itself; offsets, which count a
+// channel over all markets, put the shards together again: an item waits until the one before it has been taken.
+// A mirror lives for one epoch, and only while nothing is missing: what takes its place is a new one.
+// Not for: reading the log (engine/cluster/follower.ts), or when a mirror is replaced (engine/gateway.ts).
+// Upholds MIRROR2, MIRROR4.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { RawItem } from '../../engine/cluster/batch.ts'
+import type { Checkpoint } from '../../engine/cluster/checkpoint.ts'
+import type { ShardName } from '../../engine/cluster/log.ts'
+import { assert } from '../../engine/errors.ts'
+import type { FeedState, Update } from '../../engine/events.ts'
+import type { VenueKey } from '../../engine/ids.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Metrics } from '../../engine/process/metrics.ts'
+import { type CountedChannel, Publisher } from '../../engine/publisher.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
+import type { StoredMatch } from '../../storage/contract/matches.ts'
+import { type LogItem, readItem, SEQ_CHANNELS } from '../../storage/records/log-items.ts'
+import type { SearchIndex } from '../catalog/lists.ts'
+import { Matches } from '../matches/matches.ts'
+import { judgementOf } from '../matches/results.ts'
+import type { RunView, VenueView } from '../views.ts'
+import { MirrorCatalog } from './catalog.ts'
+import { MirrorTradeLog, MirrorWhaleLog } from './logs.ts'
+import type { MirrorMarket } from './market.ts'
+
+/** Why a mirror cannot go on. */
+export type MirrorFault =
+  /** An item is none that this version knows. */
+  | 'damaged_item'
+  /** A book is not what the engine's was. */
+  | 'checksum'
+  /** The engine says that it could not send something. */
+  | 'said_missing'
+  /** Items wait for one that does not come. */
+  | 'stalled'
+
+/** Items wait for so long, at most, for the one before them. */
+const STALL_MS = 2_000
+/** Items of one shard that wait; beyond, its reader is held back. */
+const WAITING_ITEMS_MAX = 65_536
+
+const CHANNELS: Readonly<Record<string, CountedChannel>> = {
+  book: 'orderbook',
+  trade: 'trades',
+  price: 'prices',
+  whale: 'whales',
+  lifecycle: 'lifecycle',
+  arbitrage: 'arbitrage',
+}
+const COUNTED: readonly CountedChannel[] = ['orderbook', ...SEQ_CHANNELS]
+
+/** The items of a shard that were not taken yet. */
+class Waiting {
+  #items: RawItem[] = []
+  #next = 0
+  /** The first, once it was read. */
+  #head: LogItem | null = null
+  #resume: (() => void) | null = null
+
+  get count(): number {
+    return this.#items.length - this.#next
+  }
+
+  get first(): RawItem | undefined {
+    return this.#items[this.#next]
+  }
+
+  /** Resolves once there is room for more. */
+  push(items: readonly RawItem[]): void | Promise<void> {
+    for (const item of items) this.#items.push(item)
+    if (this.count <= WAITING_ITEMS_MAX) return
+    return new Promise((resolve) => {
+      this.#resume = resolve
+    })
+  }
+
+  /** The first item as it reads; kept until it is shifted. */
+  read(read: (item: RawItem) => ReturnType<typeof readItem>): ReturnType<typeof readItem> | null {
+    if (this.#head !== null) return this.#head
+    const raw = this.first
+    if (raw === undefined) return null
+    const item = read(raw)
+    if (typeof item !== 'string') this.#head = item
+    return item
+  }
+
+  shift(): void {
+    this.#head = null
+    this.#next += 1
+    if (this.#next === this.#items.length) {
+      this.#items = []
+      this.#next = 0
+    } else if (this.#next > 4_096) {
+      this.#items.splice(0, this.#next)
+      this.#next = 0
+    }
+    if (this.#resume === null || this.count > WAITING_ITEMS_MAX / 2) return
+    this.#resume()
+    this.#resume = null
+  }
+
+  release(): void {
+    this.#resume?.()
+    this.#resume = null
+  }
+}
+
+export class Mirror {
+  readonly epoch: string
+  readonly publisher: Publisher
+  readonly catalog: MirrorCatalog
+  readonly matches: Matches
+  readonly tradeLog: MirrorTradeLog
+  readonly whaleLog: MirrorWhaleLog
+  readonly #clock: Clock
+  readonly #names: VenueTable
+  readonly #onFault: (fault: MirrorFault) => void
+  readonly #venues = new Map<VenueKey, VenueView>()
+  readonly #shards = new Map<ShardName, Waiting>()
+  readonly #run: number
+  #fault: MirrorFault | null = null
+  #isCut = false
+  #cutCount = 0
+  /** Since when nothing was taken though something waits; null: nothing does. */
+  #waitsSinceMs: number | null = null
+  /** From the engine's receipt of the newest update to its place here, in milliseconds. */
+  #lagMs = 0
+
+  /** Takes the checkpoint; throws when it names venues otherwise than `names` does, or has no run. */
+  constructor(
+    checkpoint: Checkpoint,
+    parts: {
+      readonly names: VenueTable
+      readonly clock: Clock
+      readonly log: Log
+      readonly metrics: Metrics
+      readonly index: SearchIndex
+      /** Called once; the mirror takes nothing more. */
+      readonly onFault: (fault: MirrorFault) => void
+    },
+  ) {
+    const { names, clock, log, metrics } = parts
+    for (const { venue, platform } of checkpoint.names) {
+      if (names.platform(venue) !== platform) {
+        throw new Error(
+          `the engine names venue ${venue} ${platform}, here it is ${names.platform(venue)}`,
+        )
+      }
+    }
+    const present: RunView | undefined = checkpoint.runs.find(
+      (run) => run.epoch === checkpoint.epoch,
+    )
+    if (present === undefined) throw new Error('the checkpoint does not name its run')
+    this.epoch = checkpoint.epoch
+    this.#clock = clock
+    this.#names = names
+    this.#onFault = parts.onFault
+    this.#run = present.number
+    this.publisher = new Publisher({ epoch: checkpoint.epoch, log, metrics })
+    this.catalog = new MirrorCatalog({
+      ...{ names, clock, index: parts.index, publisher: this.publisher },
+      recordsSinceMs: checkpoint.recordsSinceMs,
+      market: {
+        publisher: this.publisher,
+        isCut: () => this.#isCut,
+        cutCount: () => this.#cutCount,
+        description: () => null,
+      },
+    })
+    this.matches = new Matches({
+      clock,
+      eventTitle: ({ ref, summary }) =>
+        summary.event === null
+          ? null
+          : (this.catalog.event(ref.venue, summary.event)?.title ?? null),
+    })
+    this.catalog.watch(this.matches)
+    this.tradeLog = new MirrorTradeLog(checkpoint.runs, present)
+    this.whaleLog = new MirrorWhaleLog(present)
+    this.#load(checkpoint)
+  }
+
+  /** How the venues stand; stale while the engine is not heard. */
+  venues(): readonly VenueView[] {
+    return this.#names.keys.flatMap((key) => {
+      const view = this.#venues.get(key)
+      return view === undefined ? [] : [this.#shown(view)]
+    })
+  }
+
+  /** Items that wait for others. */
+  get waiting(): number {
+    let count = 0
+    for (const { count: some } of this.#shards.values()) count += some
+    return count
+  }
+
+  get lagMs(): number {
+    return this.#lagMs
+  }
+
+  get isCut(): boolean {
+    return this.#isCut
+  }
+
+  /** What is shown may be out of date from now on, or is known to be right again. Tells how the venues stand. */
+  setCut(isCut: boolean): void {
+    if (isCut === this.#isCut) return
+    this.#isCut = isCut
+    this.#cutCount += 1
+    for (const view of this.venues()) this.#tellStatus(view)
+  }
+
+  /** Takes the items of a batch, or has them wait for those before them. A promise: too many wait. */
+  take(shard: ShardName, items: readonly RawItem[]): void | Promise<void> {
+    if (this.#fault !== null) return
+    let waiting = this.#shards.get(shard)
+    if (waiting === undefined) {
+      waiting = new Waiting()
+      this.#shards.set(shard, waiting)
+    }
+    const room = waiting.push(items)
+    this.#advance()
+    return room
+  }
+
+  /**
+   * Notes the trades of a batch from before the checkpoint, and of earlier runs: what streams resume from. `run` null: of an
+   * epoch that is not kept.
+   */
+  recall(epoch: string, items: readonly RawItem[]): void {
+    const run = this.tradeLog.runs().find((known) => known.epoch === epoch)
+    if (run === undefined) return
+    for (const raw of items) {
+      const item = readItem(raw, (number) => this.catalog.refOf(number))
+      if (typeof item === 'string' || item.kind !== 'update') continue
+      const { update } = item
+      if (update.kind === 'trade') this.tradeLog.push(run.number, update)
+      else if (update.kind === 'whale' && run.number === this.#run) {
+        this.whaleLog.push(run.number, update)
+      }
+    }
+  }
+
+  /** Looks whether items wait for too long; call it a few times a second. */
+  checkStall(): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (this.waiting === 0) this.#waitsSinceMs = null
+    else this.#waitsSinceMs ??= nowMs
+    if (this.#waitsSinceMs !== null && nowMs - this.#waitsSinceMs > STALL_MS) this.#fail('stalled')
+  }
+
+  /** Takes nothing more. */
+  close(): void {
+    this.#fault ??= 'stalled'
+    for (const waiting of this.#shards.values()) waiting.release()
+  }
+
+  // Checkpoint
+
+  #load({ items, offsets }: Checkpoint): void {
+    const later: LogItem[] = []
+    for (const channel of COUNTED) {
+      this.publisher.follow(channel, { offset: offsets[channel] ?? 0, market: 0, seq: 0 })
+    }
+    for (const raw of items) {
+      const item = readItem(raw, (number) => this.catalog.refOf(number))
+      if (item === 'unknown_market') continue
+      if (item === 'damaged') throw new Error('the checkpoint has an item that cannot be read')
+      if (item.kind === 'matched') later.push(item)
+      else this.#takeRow(item)
+    }
+    for (const item of later) this.#takeRow(item)
+    this.catalog.isLoaded = true
+  }
+
+  #restore(item: Extract<LogItem, { kind: 'state' }>): void {
+    const { market: number, book, seqs } = item.state
+    const market = this.catalog.mirrorOf(number)
+    if (market === null) return
+    const at = (channel: CountedChannel, seq: number): void => {
+      this.publisher.follow(channel, { offset: 0, market: number, seq })
+    }
+    at('orderbook', book.seq)
+    for (const channel of SEQ_CHANNELS) at(channel, seqs[channel])
+    market.restore(item.state)
+    this.catalog.moved(market)
+  }
+
+  // Items of the log
+
+  /** Takes what can be taken, from whichever shard. */
+  #advance(): void {
+    let hasMoved = false
+    for (let goesOn = true; goesOn && this.#fault === null; ) {
+      goesOn = false
+      for (const waiting of this.#shards.values()) {
+        while (this.#takeFirst(waiting)) goesOn = true
+        if (this.#fault !== null) return
+      }
+      hasMoved ||= goesOn
+    }
+    if (hasMoved) this.#waitsSinceMs = null
+  }
+
+  #takeFirst(waiting: Waiting): boolean {
+    const item = waiting.read((raw) => readItem(raw, (number) => this.catalog.refOf(number)))
+    if (item === null || item === 'unknown_market') return false
+    if (item === 'damaged') {
+      this.#fail('damaged_item')
+      return false
+    }
+    if (item.kind === 'update' && this.#mustWait(item.update)) return false
+    waiting.shift()
+    if (item.kind === 'update') this.#takeUpdate(item.update, item)
+    else this.#takeRow(item)
+    return this.#fault === null
+  }
+
+  /** Whether an update comes behind one that was not taken yet. */
+  #mustWait(update: Update): boolean {
+    if (update.kind === 'status' || update.kind === 'gap') return false
+    const channel = CHANNELS[update.kind]
+    if (channel !== undefined) return update.offset > this.publisher.offset(channel) + 1
+    return update.offset > this.publisher.offset('orderbook')
+  }
+
+  #takeRow(item: LogItem): void {
+    switch (item.kind) {
+      case 'listed':
+        return this.catalog.takeListed(item)
+      case 'forgotten':
+        return this.catalog.takeForgotten(item)
+      case 'event':
+        return this.catalog.takeEventRow(item)
+      case 'matched':
+        return this.#match(item.match)
+      case 'unmatched': {
+        const market = this.catalog.refOf(item.market)
+        return market === null ? undefined : this.matches.remove(market)
+      }
+      case 'feed':
+        return this.#takeFeed(item.feed)
+      case 'state':
+        return this.#restore(item)
+      case 'missing':
+        return this.#fail('said_missing')
+      case 'update':
+        // An open opportunity of a checkpoint: the list of them is the engine's.
+        return
+    }
+  }
+
+  #match(match: StoredMatch): void {
+    const [one, other] = [this.catalog.mirrorOf(match.a), this.catalog.mirrorOf(match.b)]
+    const judged = judgementOf(match)
+    if (one === null || other === null || judged === null) return
+    this.matches.put(one, other, judged, match.matchedAtMs)
+  }
+
+  #takeFeed(feed: Extract<LogItem, { kind: 'feed' }>['feed']): void {
+    this.#venues.set(feed.venue, { ...feed, drift: [] })
+  }
+
+  #takeUpdate(update: Update, { book }: Extract<LogItem, { kind: 'update' }>): void {
+    if (update.kind === 'status') {
+      const known = this.#venues.get(update.venue)
+      const { kind: _, ...feed } = update
+      const open = { connectionsOpen: 0, connectionsWanted: 0, drift: [] }
+      const view = { ...open, ...known, ...feed }
+      this.#venues.set(update.venue, view)
+      return this.#tellStatus(this.#shown(view))
+    }
+    if (update.kind === 'gap') {
+      const { market, venue, fromMs, toMs, count } = update
+      const at = { run: this.#run, offset: this.publisher.offset('trades') }
+      this.tradeLog.lose({ ...at, venue, market: market?.number ?? null, fromMs, toMs, count })
+      return this.publisher.publish(update)
+    }
+    this.#lagMs = Math.max(0, this.#clock.nowMs() - update.receivedAtMs)
+    const market = this.catalog.mirrorOf(update.market.number)
+    const channel = CHANNELS[update.kind]
+    if (channel === undefined) {
+      if (
+        market === null ||
+        update.seq < this.publisher.latest('orderbook', update.market.number).seq
+      )
+        return
+      if (book === null) market.doubt()
+      else market.replace(book)
+      return this.publisher.publish(update)
+    }
+    if (update.kind === 'trade') this.tradeLog.push(this.#run, update)
+    if (update.kind === 'whale') this.whaleLog.push(this.#run, update)
+    // What a checkpoint contains already: it was written while the engine went on.
+    const isKnown = update.seq <= this.publisher.latest(channel, update.market.number).seq
+    const isToldBefore = update.offset <= this.publisher.offset(channel)
+    this.publisher.follow(channel, {
+      ...{ offset: update.offset, market: update.market.number },
+      seq: isKnown ? 0 : update.seq,
+    })
+    if (market !== null && !isKnown) this.#apply(market, update)
+    if (!isToldBefore && this.#fault === null) this.publisher.publish(update)
+  }
+
+  #apply(market: MirrorMarket, update: Update): void {
+    if (update.kind === 'book') {
+      if (!market.change(update)) this.#fail('checksum')
+    } else if (update.kind === 'price') market.reprice(update)
+    else if (update.kind === 'trade') {
+      market.noteTrade(update)
+      this.catalog.moved(market)
+    }
+  }
+
+  #shown(view: VenueView): VenueView {
+    if (!this.#isCut || view.state === 'down') return view
+    return { ...view, state: 'stale' satisfies FeedState }
+  }
+
+  #tellStatus(view: VenueView): void {
+    const { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource } = view
+    const facts = { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource }
+    this.publisher.publish({ kind: 'status', ...facts })
+  }
+
+  #fail(fault: MirrorFault): void {
+    if (this.#fault !== null) return
+    this.#fault = fault
+    for (const waiting of this.#shards.values()) waiting.release()
+    this.#onFault(fault)
+  }
+}
+
+/** Asserted where it is read, so that a channel without counters is found at once. */
+assert(
+  COUNTED.length === Object.keys(CHANNELS).length,
+  'each counted channel has its kind of update',
+)

@@ -1,0 +1,38 @@
+// The process of a gateway: connect to the log, follow it, serve, and stop in order. Loaded only for ROLE=gateway.
+// Not for: how a gateway is wired (gateway.ts).
+
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { systemClock } from './clock.ts'
+import { type Config, ConfigError } from './config.ts'
+import { createGateway } from './gateway.ts'
+import { connectCluster } from './leader.ts'
+import type { Log } from './process/log.ts'
+import { Metrics } from './process/metrics.ts'
+import type { Shutdown } from './process/shutdown.ts'
+
+/** Resolves once the gateway listens. Throws ConfigError without the engine's JWT_SECRET. */
+export async function runGateway(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
+  const { jwtSecret } = config
+  if (jwtSecret === null) {
+    throw new ConfigError(["JWT_SECRET is not set; a gateway takes the engine's own"])
+  }
+  const clock = systemClock
+  const cluster = await connectCluster(config, { clock, log })
+  shutdown.add(() => cluster.close())
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const gateway = createGateway(
+    { ...config, jwtSecret },
+    {
+      ...{ clock, log, metrics: new Metrics(), cluster, version: String(version) },
+      name: `${hostname()}-${process.pid}`,
+    },
+  )
+  shutdown.add(() => gateway.stop())
+  if (shutdown.hasBegun) return
+  await gateway.start()
+  if (shutdown.hasBegun) return
+  process.stdout.write(
+    `\n  Twinbook ${version}, a gateway, listens at http://${config.host}:${gateway.port}\n\n`,
+  )
+}

@@ -1,0 +1,336 @@
+// The wiring of a gateway: the face of engine.ts over a mirror that the log of the cluster feeds, instead of over owners that
+// venues feed. A mirror lives while nothing is missing; when something is, or another run of the engine leads, the face closes
+// its streams as a restart does, and opens again over a new mirror: clients resume by `since`, and are told what was lost.
+// One of the few files that look outward from engine/. Upholds CLUSTER14, CLUSTER16, CLUSTER18.
+
+import type { Accounts } from '../actors/accounts/accounts.ts'
+import type { SearchIndex } from '../actors/catalog/lists.ts'
+import { followAccounts } from '../actors/mirror/accounts.ts'
+import { ELSEWHERE } from '../actors/mirror/elsewhere.ts'
+import { Mirror, type MirrorFault } from '../actors/mirror/mirror.ts'
+import { QuotaShares } from '../actors/mirror/quotas.ts'
+import type { ClusterView, EngineView } from '../actors/views.ts'
+import type { Forward } from '../http/request/forwarding.ts'
+import { createServer, type Server } from '../http/server.ts'
+import { CHANNELS } from '../http/ws/channels/channels.ts'
+import { type Clock, pause, type StopTimer } from './clock.ts'
+import { decodeAnswer, encodeAsked } from './cluster/asked.ts'
+import { type Checkpoint, checkpointObject, decodeCheckpoint } from './cluster/checkpoint.ts'
+import { Follower, type FollowFault } from './cluster/follower.ts'
+import { type ClusterLog, shardsOf } from './cluster/log.ts'
+import { EngineError } from './errors.ts'
+import type { VenueKey } from './ids.ts'
+import type { Log } from './process/log.ts'
+import type { Metrics } from './process/metrics.ts'
+import type { VenueFacts } from './venue-table.ts'
+import { venueTable } from './venues/venues.ts'
+import type { CallPolicy } from './webhooks/post.ts'
+
+interface GatewaySettings {
+  readonly host: string
+  readonly port: number
+  readonly venueNames: Readonly<Partial<Record<VenueKey, string>>>
+  readonly corsOrigins: readonly string[]
+  readonly trustedProxies: readonly string[]
+  readonly isMetricsPublic: boolean
+  /** That of the engine: login tokens are good everywhere. */
+  readonly jwtSecret: string
+  readonly jwtSecretPrevious: string | null
+  readonly webhookPolicy: CallPolicy
+}
+
+interface GatewayParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly cluster: ClusterLog
+  /** The table of venues; without it those of engine/venues/venues.ts. */
+  readonly table?: readonly VenueFacts[]
+  /** Names this process in answers, and to the engine; no two have one name. */
+  readonly name: string
+  readonly version: string
+}
+
+export interface Gateway {
+  /** The port really listened on; only after `start`. */
+  readonly port: number
+  /** What is served now; null: nothing is, since no mirror is whole. */
+  readonly view: EngineView | null
+  /** The mirror of it. */
+  readonly mirror: Mirror | null
+  /** How often a mirror was given up, and why last. */
+  readonly faults: { readonly count: number; readonly last: string | null }
+  /** Resolves once the face listens; goes on trying until then. */
+  start(): Promise<void>
+  /** Tells the clients to come to another gateway, over some seconds, then ends. */
+  stop(): Promise<void>
+}
+
+/** Without a word of the engine for so long, everything counts as stale. */
+const SILENT_MS_MAX = 5_000
+const LOOK_MS = 100
+/** The wait before a failed start of a mirror is tried again. */
+const AGAIN_MS = 1_000
+/** Candles need the past, which is the engine's. */
+const MIRRORED_CHANNELS = CHANNELS.filter(({ name }) => name !== 'candles')
+
+/** Search is forwarded: nothing is indexed. */
+const NO_INDEX: SearchIndex = {
+  put: () => undefined,
+  remove: () => undefined,
+  find: async () => {
+    throw new EngineError('UNAVAILABLE', 'only the engine searches')
+  },
+}
+
+/** A mirror with its reader. */
+interface Followed {
+  readonly mirror: Mirror
+  readonly follower: Follower
+  /** Why it cannot go on; null: it does. */
+  readonly fault: () => string | null
+}
+
+/** What is served now. */
+interface Face extends Followed {
+  readonly server: Server
+  readonly view: EngineView
+}
+
+export function createGateway(settings: GatewaySettings, parts: GatewayParts): Gateway {
+  return new LogGateway(settings, parts)
+}
+
+class LogGateway implements Gateway {
+  readonly #settings: GatewaySettings
+  readonly #parts: GatewayParts
+  readonly #names: ReturnType<typeof venueTable>
+  readonly #shares: QuotaShares
+  readonly #timers: StopTimer[] = []
+  #accounts: { readonly accounts: Accounts; readonly stop: () => Promise<void> } | null = null
+  #face: Face | null = null
+  #faultCount = 0
+  #lastFault: string | null = null
+  #isStopped = false
+  #isReplacing = false
+  readonly #startedAtMs: number
+  /** The last checkpoint that was read was found wanting: the next is asked for. */
+  #mustAsk = false
+  /** When the checkpoint that was tried last was made. */
+  #triedMs: number | null = null
+
+  constructor(settings: GatewaySettings, parts: GatewayParts) {
+    const { clock, cluster, name, metrics } = parts
+    this.#settings = settings
+    this.#parts = parts
+    this.#names = venueTable(settings.venueNames, parts.table)
+    this.#startedAtMs = clock.monotonicMs()
+    this.#shares = new QuotaShares({ clock, name, ask: (body) => cluster.ask('quota', body) })
+    const lag = 'Batches of the log that this gateway has not read yet.'
+    metrics.gauge('cluster_lag_batches', lag, () => this.#face?.follower.behind ?? 0)
+    const lagMs = 'From the engine to the mirror, of the newest update.'
+    metrics.gauge('cluster_lag_ms', lagMs, () => this.#face?.mirror.lagMs ?? 0)
+    const stale = 'Whether the engine is not heard, so that everything is stale.'
+    metrics.gauge('cluster_is_cut', stale, () => Number(this.#face?.mirror.isCut ?? true))
+  }
+
+  get port(): number {
+    return this.#face?.server.port ?? this.#settings.port
+  }
+
+  get view(): EngineView | null {
+    return this.#face?.view ?? null
+  }
+
+  get mirror(): Mirror | null {
+    return this.#face?.mirror ?? null
+  }
+
+  get faults() {
+    return { count: this.#faultCount, last: this.#lastFault }
+  }
+
+  async start(): Promise<void> {
+    const { clock, cluster, log } = this.#parts
+    while (this.#accounts === null && !this.#isStopped) {
+      try {
+        const quotas = (kind: Parameters<QuotaShares['of']>[0]) => this.#shares.of(kind)
+        this.#accounts = await followAccounts(cluster, { ...this.#settings, clock, log, quotas })
+      } catch (error) {
+        log.warn({ err: error }, 'the accounts cannot be read yet')
+        await pause(clock, AGAIN_MS)
+      }
+    }
+    // Streams are those of the face of the moment.
+    const streams = () => this.#face?.server.hub.accountWatcher
+    this.#accounts?.accounts.watch({
+      onRevoked: (key) => streams()?.onRevoked?.(key),
+      onTokenEnded: (id) => streams()?.onTokenEnded?.(id),
+      onTokensEnded: (account) => streams()?.onTokensEnded?.(account),
+      onAccountGone: (account, reason) => streams()?.onAccountGone?.(account, reason),
+      onLimits: (account, limits) => streams()?.onLimits?.(account, limits),
+    })
+    await this.#replace()
+    this.#timers.push(clock.every(LOOK_MS, () => this.#look()))
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (const stopTimer of this.#timers) stopTimer()
+    const face = this.#face
+    await face?.server.drain()
+    await face?.follower.stop()
+    face?.mirror.close()
+    await face?.server.stop()
+    this.#shares.stop()
+    await this.#accounts?.stop()
+  }
+
+  /** Whether the engine is heard, and nothing waits for what does not come. */
+  #look(): void {
+    const face = this.#face
+    if (face === null) return
+    const silentMs = this.#parts.clock.monotonicMs() - face.follower.heardAtMs
+    face.mirror.setCut(silentMs > SILENT_MS_MAX || face.fault() !== null)
+    face.mirror.checkStall()
+  }
+
+  #noteFault(fault: FollowFault | MirrorFault): void {
+    const { log, metrics } = this.#parts
+    this.#faultCount += 1
+    this.#lastFault = fault
+    this.#mustAsk = true
+    const help = 'Mirrors that were given up, by reason.'
+    metrics.count('cluster_mirrors_ended_total', help, { fault }).inc()
+    log.warn({ fault }, 'what the log says has a hole: the mirror is made anew')
+  }
+
+  /** Makes mirrors until one is whole and shown; one that is shown already is left alone. */
+  async #replace(): Promise<void> {
+    if (this.#isReplacing) return
+    this.#isReplacing = true
+    const { log, clock } = this.#parts
+    while (!this.#isStopped) {
+      try {
+        const followed = await this.#follow()
+        if (followed !== null) await this.#show(followed)
+        if (followed?.fault() === null) break
+      } catch (error) {
+        this.#mustAsk = true
+        log.warn({ err: error }, 'no whole mirror yet')
+      }
+      await pause(clock, AGAIN_MS)
+    }
+    this.#isReplacing = false
+  }
+
+  /** A mirror that has passed what the log had when it was begun; null: it was given up on the way. */
+  async #follow(): Promise<Followed | null> {
+    const { clock, log, metrics, cluster } = this.#parts
+    const checkpoint = await this.#checkpoint()
+    let known: FollowFault | MirrorFault | null = null
+    const onFault = (fault: FollowFault | MirrorFault): void => {
+      if (known !== null) return
+      known = fault
+      this.#noteFault(fault)
+      // One that was not shown yet is given up where it is made.
+      if (this.#face?.mirror !== mirror) return
+      mirror.setCut(true)
+      void this.#replace()
+    }
+    const shared = { clock, metrics }
+    const mirror = new Mirror(checkpoint, {
+      ...{ ...shared, log, names: this.#names, index: NO_INDEX, onFault },
+    })
+    const follower = new Follower({
+      ...{ ...shared, log: cluster, from: checkpoint, shards: shardsOf(this.#names.keys) },
+      sink: {
+        take: (shard, items) => mirror.take(shard, items),
+        recall: (epoch, items) => mirror.recall(epoch, items),
+        onFault,
+      },
+    })
+    const isReady = await follower.start().catch(async (error: unknown) => {
+      await follower.stop()
+      mirror.close()
+      throw error
+    })
+    if (!isReady || known !== null || this.#isStopped) {
+      await follower.stop()
+      mirror.close()
+      return null
+    }
+    return { mirror, follower, fault: () => known }
+  }
+
+  /** The newest checkpoint; the engine is asked for one when there is none, or the last one would not do. */
+  async #checkpoint(): Promise<Checkpoint> {
+    const { cluster } = this.#parts
+    const read = async (): Promise<Checkpoint | null> => {
+      const bytes = await cluster.getObject(checkpointObject).catch(() => null)
+      return bytes === null ? null : decodeCheckpoint(bytes)
+    }
+    const kept = await read()
+    if (kept !== null && !this.#mustAsk) return kept
+    try {
+      await cluster.ask('checkpoint', new Uint8Array(0))
+    } catch (error) {
+      // Nobody leads just now: one that was made since the last try may do.
+      if (kept === null || kept.takenAtMs === this.#triedMs) throw error
+    }
+    const made = await read()
+    if (made === null) throw new Error('there is no checkpoint that can be read')
+    this.#triedMs = made.takenAtMs
+    this.#mustAsk = false
+    return made
+  }
+
+  async #show(followed: Followed): Promise<void> {
+    const accounts = this.#accounts?.accounts
+    if (accounts === undefined) return
+    const { clock, log, metrics, name } = this.#parts
+    const { mirror } = followed
+    const { publisher } = mirror
+    const view = this.#viewOf(followed, accounts)
+    const before = this.#face
+    let server = before?.server ?? null
+    if (server === null) {
+      server = await createServer({
+        ...{ ...this.#settings, engine: view, publisher, clock, log, metrics },
+        ...{ channels: MIRRORED_CHANNELS, forward: this.#forward, servedBy: name },
+      })
+    } else await server.replace(view, publisher)
+    publisher.watch(server.hub)
+    this.#face = { ...followed, server, view }
+    await before?.follower.stop()
+    before?.mirror.close()
+  }
+
+  readonly #forward: Forward = async (request) => {
+    const { cluster } = this.#parts
+    const answer = decodeAnswer(await cluster.ask('http', encodeAsked(request)))
+    if (answer === null) throw new Error('the answer of the engine could not be read')
+    return answer
+  }
+
+  #viewOf({ mirror, follower }: Followed, accounts: Accounts): EngineView {
+    const { clock, cluster, name, version } = this.#parts
+    const { catalog, matches, tradeLog, whaleLog, epoch } = mirror
+    return {
+      ...ELSEWHERE,
+      ...{ version, epoch, catalog, accounts, matches, tradeLog, whaleLog },
+      venues: () => mirror.venues(),
+      isStorageHealthy: () => !mirror.isCut,
+      delayMs: () => mirror.lagMs,
+      uptimeSeconds: () => Math.floor((clock.monotonicMs() - this.#startedAtMs) / 1_000),
+      cluster: (): ClusterView => ({
+        role: 'gateway',
+        name,
+        link: cluster.link,
+        lagBatches: follower.behind,
+        lagMs: mirror.lagMs,
+        isHeard: !mirror.isCut,
+      }),
+    }
+  }
+}

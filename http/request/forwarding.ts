@@ -1,0 +1,147 @@
+// In a cluster: which routes a gateway answers from its mirror (hot), and how the others go to the engine whole and come back
+// (cold). The engine identifies, counts and refuses what is forwarded, so that a request is counted once.
+// Not for: how a request travels (engine/cluster/). Upholds CLUSTER6, CLUSTER8.
+
+import type { HttpRequest } from 'uWebSockets.js'
+import type { Quota } from '../../actors/views.ts'
+import { EngineError } from '../../engine/errors.ts'
+import type { Answer } from './reply.ts'
+import type { Route } from './route.ts'
+
+/** A request as its client sent it. */
+export interface ForwardedRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+export interface ForwardedAnswer {
+  readonly status: number
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+/** Has the engine answer; rejects when it does not in time. */
+export type Forward = (request: ForwardedRequest) => Promise<ForwardedAnswer>
+
+/**
+ * The routes under /v1 that a mirror answers, each with the queries that it does; all others are forwarded. What is not under
+ * /v1 (documents, pages, health) is each process's own.
+ */
+const HOT: Readonly<Record<string, RegExp | 'any'>> = {
+  // A past second is the engine's.
+  'GET /v1/markets/{market_id}/price': /^(outcome=[^&]*)?$/,
+  'GET /v1/prices': 'any',
+  'GET /v1/markets/{market_id}/orderbook': 'any',
+  'GET /v1/orderbooks': 'any',
+  'GET /v1/ws': 'any',
+  'POST /v1/ws/ticket': 'any',
+}
+
+/** Whether a gateway has a request answered by the engine. */
+export function isCold(
+  { method, pattern }: Pick<Route, 'method' | 'pattern'>,
+  query = '',
+): boolean {
+  if (!pattern.startsWith('/v1/')) return false
+  const queries = HOT[`${method} ${pattern}`]
+  return queries === undefined || (queries !== 'any' && !queries.test(query))
+}
+
+/** Of one connection alone, or written anew on the way. */
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'content-length',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+  'proxy-connection',
+  'accept-encoding',
+  'if-none-match',
+  'forwarded',
+  'x-forwarded-for',
+])
+
+/** The headers to forward; `address`: what the request counts against. */
+export function forwardedHeaders(req: HttpRequest, address: string): Record<string, string> {
+  const headers: Record<string, string> = {}
+  req.forEach((name, value) => {
+    if (NOT_FORWARDED.has(name)) return
+    const before = headers[name]
+    // Of a repeated credential the first line counts, as everywhere; of a cookie all are one list.
+    if (before === undefined) headers[name] = value
+    else if (name === 'cookie') headers[name] = `${before}; ${value}`
+  })
+  headers['x-forwarded-for'] = address.replace(/\/64$/, '')
+  return headers
+}
+
+/** Written by the gateway for every answer, its own or not. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'date',
+  'uwebsockets',
+  'vary',
+  'etag',
+  'cache-control',
+  'retry-after',
+  'x-content-type-options',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+])
+
+/** What the engine answered, and the quota that it took it from. */
+export function forwardedAnswer({ status, headers, body }: ForwardedAnswer): {
+  readonly answer: Answer
+  readonly quota: Quota
+} {
+  const { etag, 'cache-control': caching, 'retry-after': after } = headers
+  const others = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name))
+  const whole = (name: string): number => Math.max(0, Math.trunc(Number(headers[name] ?? 0)) || 0)
+  return {
+    answer: {
+      status,
+      body: status === 204 || status === 304 ? null : body,
+      contentType: headers['content-type'] ?? '',
+      headers: others.map(([name, value]) => [headerName(name), value]),
+      retryAfterSeconds: after === undefined ? null : whole('retry-after'),
+      ...(etag === undefined ? {} : { etag }),
+      ...(caching === undefined || caching === 'no-store' ? {} : { caching }),
+    },
+    quota: {
+      isAllowed: true,
+      limit: whole('x-ratelimit-limit'),
+      remaining: whole('x-ratelimit-remaining'),
+      resetSeconds: whole('x-ratelimit-reset'),
+    },
+  }
+}
+
+/** As the engine writes it: `x-data-start` is `X-Data-Start`. */
+function headerName(name: string): string {
+  return name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase())
+}
+
+/** Seconds after which a client may ask again when the engine did not answer. */
+const AGAIN_SECONDS = 2
+
+/** The refusal of a request that the engine did not answer. */
+export function unanswered(cause: unknown): EngineError {
+  const options = { cause, retryAfterSeconds: AGAIN_SECONDS }
+  return new EngineError('UNAVAILABLE', 'the engine did not answer, try again soon', options)
+}

@@ -1,0 +1,220 @@
+// The mirror of an engine, over a log with faults on a seed: the engine's own views are the judge.
+
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Mirror, type MirrorFault } from '../../../actors/mirror/mirror.ts'
+import type { BookView } from '../../../actors/views.ts'
+import { encodeBatch } from '../../../engine/cluster/batch.ts'
+import { decodeCheckpoint } from '../../../engine/cluster/checkpoint.ts'
+import { Follower, type FollowFault } from '../../../engine/cluster/follower.ts'
+import { shardsOf } from '../../../engine/cluster/log.ts'
+import type { Update } from '../../../engine/events.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { FaultyLogServer, NO_FAULTS } from '../../support/fakes/faulty-log.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { ScribedEngine } from '../../support/rigs/scribed-engine.ts'
+import { NAMES, NOON } from '../../support/worlds/builders.ts'
+import { manyMarkets, VenueEvents } from '../../support/worlds/venue-events.ts'
+
+const NO_INDEX = {
+  put: () => undefined,
+  remove: () => undefined,
+  find: async () => new Uint32Array(0),
+}
+
+/** An engine that writes into a log of this process, and time that goes on while something is waited for. */
+async function openWorld() {
+  const seed = 'mirror'
+  const clock = new ManualClock(NOON)
+  const server = new FaultyLogServer(clock, seed)
+  const markets = manyMarkets(6)
+  const engine = new ScribedEngine({ clock, markets })
+  const random = seededRandom('mirror', seed)
+  const events = new VenueEvents(random, markets)
+  const settle = async <Result>(promise: Promise<Result>): Promise<Result> => {
+    let isDone = false
+    const note = () => {
+      isDone = true
+    }
+    promise.then(note, note)
+    while (!isDone) {
+      await nextTurn()
+      clock.advance(1)
+    }
+    return promise
+  }
+  await settle(engine.start(server.connect()))
+  /** So many events, in turns of up to four. */
+  const play = async (turns: number) => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      for (let left = 1 + random.below(4); left > 0; left -= 1)
+        engine.emit(events.next(clock.nowMs()))
+      await settle(engine.flush())
+    }
+  }
+  return { clock, server, engine, settle, play }
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>
+
+/** One for all: its threads take a second to start. */
+const world = await openWorld()
+after(() => world.settle(world.engine.stop()))
+
+/** A mirror from the newest checkpoint on. */
+async function follow(t: TestContext, { clock, server, settle }: World) {
+  const bytes = server.objects.get('checkpoint')
+  const checkpoint = bytes === undefined ? null : decodeCheckpoint(bytes)
+  assert.ok(checkpoint !== null)
+  const faults: (MirrorFault | FollowFault)[] = []
+  const told: Update[] = []
+  const onFault = (fault: MirrorFault | FollowFault) => void faults.push(fault)
+  const parts = { clock, metrics: new Metrics(), names: NAMES, log: silentLog, index: NO_INDEX }
+  const mirror = new Mirror(checkpoint, { ...parts, onFault })
+  const offsets = { ...checkpoint.offsets }
+  mirror.publisher.watch({ name: 'told', onUpdate: (update) => told.push(update) })
+  const follower = new Follower({
+    ...{ log: server.connect(), clock, metrics: parts.metrics, from: checkpoint },
+    shards: shardsOf(NAMES.keys),
+    sink: {
+      take: (shard, items) => mirror.take(shard, items),
+      recall: (epoch, items) => mirror.recall(epoch, items),
+      onFault,
+    },
+  })
+  t.after(() => follower.stop())
+  const isReady = await settle(follower.start())
+  return { mirror, follower, faults, told, offsets, isReady }
+}
+
+type Following = Awaited<ReturnType<typeof follow>>
+
+/** Lets time go on until everything that was written has come. */
+async function caughtUp({ clock, engine }: World, { mirror, faults }: Following): Promise<void> {
+  const channels = ['orderbook', 'trades', 'prices', 'lifecycle'] as const
+  for (let look = 0; look < 20_000 && faults.length === 0; look += 1) {
+    const isEqual = channels.every(
+      (channel) => mirror.publisher.offset(channel) === engine.engine.publisher.offset(channel),
+    )
+    if (isEqual && mirror.waiting === 0) return
+    await nextTurn()
+    clock.advance(1)
+  }
+}
+
+/** What the mirror serves is what the engine serves. */
+function assertSame({ engine }: World, { mirror }: Following): void {
+  const { catalog, publisher } = engine.engine
+  assert.equal(mirror.catalog.marketCount, catalog.marketCount)
+  for (const market of catalog.markets(null)) {
+    const mirrored = mirror.catalog.find(market.ref.id)
+    assert.ok(mirrored !== null, market.ref.id)
+    assert.deepEqual(mirrored.ref, market.ref)
+    // A message that changes no level moves the engine's times alone, and is not told.
+    const [{ receivedAtMs, venueTimeMs: _, ...book }, own] = [mirrored.book(), market.book()]
+    assert.deepEqual(book, withoutTimes(own), market.ref.id)
+    assert.ok((receivedAtMs ?? 0) <= (own.receivedAtMs ?? 0))
+    assert.deepEqual(mirrored.price(), market.price(), market.ref.id)
+    assert.deepEqual(mirrored.summary, market.summary)
+    assert.equal(mirrored.volume24h, market.volume24h)
+    assert.equal(mirrored.volumeTotal, market.volumeTotal)
+    for (const channel of ['trades', 'prices', 'lifecycle'] as const) {
+      const stamp = publisher.latest(channel, market.ref.number)
+      assert.deepEqual(mirror.publisher.latest(channel, market.ref.number), stamp)
+    }
+  }
+}
+
+function withoutTimes({ receivedAtMs: _, venueTimeMs: __, ...book }: BookView) {
+  return book
+}
+
+test('[MIRROR2] a mirror serves what the engine serves, though batches come late, twice and out of order', async (t) => {
+  world.server.faults = NO_FAULTS
+  await world.play(60)
+  await world.settle(world.engine.checkpoint())
+  world.server.faults = { ...NO_FAULTS, lostAcks: 0.1, repeats: 0.2, swaps: 0.1, delayMsMax: 20 }
+  await world.play(30)
+  const following = await follow(t, world)
+  assert.equal(following.isReady, true)
+  await world.play(100)
+  await caughtUp(world, following)
+  assert.deepEqual(following.faults, [])
+  assertSame(world, following)
+})
+
+test('[MIRROR4] updates of all shards are told in the order in which the engine told them, each once', async (t) => {
+  world.server.faults = NO_FAULTS
+  await world.play(30)
+  await world.settle(world.engine.checkpoint())
+  const before = world.engine.told.length
+  const following = await follow(t, world)
+  world.server.faults = { ...NO_FAULTS, repeats: 0.2, swaps: 0.1, delayMsMax: 30 }
+  await world.play(150)
+  await caughtUp(world, following)
+  const expected = world.engine.told.slice(before)
+  const name = (update: Update) =>
+    'offset' in update ? `${update.kind} ${update.offset} ${update.seq}` : update.kind
+  // Updates of different channels and venues may change places; those of a channel may not.
+  for (const kind of ['book', 'trade', 'price', 'bookReplaced'] as const) {
+    const of = (updates: readonly Update[]) => updates.filter((one) => one.kind === kind).map(name)
+    assert.deepEqual(of(following.told), of(expected), kind)
+    assert.ok(kind === 'bookReplaced' || of(expected).length > 3, kind)
+  }
+  for (const venue of NAMES.keys) {
+    const books = (updates: readonly Update[]) =>
+      updates.filter(
+        (one) => /^(book|price)/.test(one.kind) && 'market' in one && one.market?.venue === venue,
+      )
+    assert.deepEqual(books(following.told).map(name), books(expected).map(name), 'of one shard')
+  }
+})
+
+test('[CLUSTER2] a batch that never comes is a fault: what waits behind it is not served as if nothing were missing', async (t) => {
+  world.server.faults = NO_FAULTS
+  await world.play(20)
+  await world.settle(world.engine.checkpoint())
+  const following = await follow(t, world)
+  await world.play(20)
+  await caughtUp(world, following)
+  world.server.faults = { ...NO_FAULTS, holes: 0.2 }
+  await world.play(30)
+  await caughtUp(world, following)
+  for (let second = 0; second < 40 && following.faults.length === 0; second += 1) {
+    await nextTurn()
+    world.clock.advance(250)
+    following.mirror.checkStall()
+  }
+  assert.ok(following.faults.length >= 1)
+  assert.ok(['batch_missing', 'stalled'].includes(following.faults[0] ?? ''), following.faults[0])
+  const count = following.told.length
+  await world.play(5)
+  assert.equal(following.told.length, count, 'nothing is told behind a hole')
+})
+
+test('[CLUSTER4] batches of a deposed engine are left out, those of a later epoch end the mirror', async (t) => {
+  world.server.faults = NO_FAULTS
+  await world.play(20)
+  await world.settle(world.engine.checkpoint())
+  const following = await follow(t, world)
+  const log = world.server.connect()
+  const write = async (epoch: string, term: number) => {
+    const header = { epoch, term, batch: 1, offsets: [], count: 0 }
+    const bytes = encodeBatch(header, new Uint8Array(0))
+    const after = await log.head('a.trades.0')
+    await log.publish('a.trades.0', { bytes, id: epoch, after })
+    await nextTurn()
+    world.clock.advance(50)
+  }
+  await write('e0', 0)
+  assert.deepEqual(following.faults, [])
+  await write('e2', 2)
+  for (let look = 0; look < 100 && following.faults.length === 0; look += 1) {
+    await nextTurn()
+    world.clock.advance(10)
+  }
+  assert.deepEqual(following.faults, ['new_epoch'])
+})
