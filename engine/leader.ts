@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { Checkpoints } from '../actors/cluster/checkpoints.ts'
 import { Feeder } from '../actors/cluster/feeder.ts'
+import { QuotaOwner } from '../actors/mirror/quotas.ts'
 import { ClusterAccounts } from '../storage/cluster-accounts.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../storage/records/log-items.ts'
@@ -150,6 +151,7 @@ class Leading implements Leader {
     this.#tellRevocations(engine)
     this.#answers.push(
       cluster.answer('http', (body) => loopback.answer(body)),
+      cluster.answer('quota', new QuotaOwner(engine.accounts, clock).answer),
       cluster.answer('checkpoint', async () => {
         await checkpoints.make()
         return new Uint8Array()

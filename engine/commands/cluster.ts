@@ -1,0 +1,125 @@
+// `npm run cluster`: a whole cluster on this machine, to try: a nats-server from the PATH, one engine over the simulated venues,
+// two gateways; until a signal. What one of them logs is shown with its name.
+// Not for: deployments, where each is a unit of its own (engine/OPERATING.md).
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { loadSecrets } from '../../storage/secrets.ts'
+import { systemClock } from '../clock.ts'
+import { GET_NATS, hasNats, startNats } from '../cluster/nats-server.ts'
+import { type Config, loadConfig } from '../config.ts'
+import { runCommand } from './asking.ts'
+
+const COMMAND = {
+  name: 'npm run cluster',
+  about:
+    'Starts a cluster on this machine: a nats-server from the PATH, one engine and two gateways, until Ctrl-C or SIGTERM.',
+  usage: [''],
+  words: {},
+  wordCounts: [0, 0],
+  options: {},
+  examples: [''],
+  notes: [
+    'Settings are the variables of npm start; the gateways listen on PORT and on the one after it, or on free ports where PORT is 0.',
+    'Exit codes: 0 after a signal, 1 after a failure, 2 for a bad request or setting.',
+  ],
+} as const
+
+const GATEWAYS = 2
+const START = fileURLToPath(new URL('../start.mjs', import.meta.url))
+const LISTENS = /listens at (http:\/\/\S+)/
+
+interface Started {
+  readonly child: ChildProcess
+  /** Its address; rejects with an Error when it ends before. */
+  readonly url: Promise<string>
+  /** The key of the local account that it printed, once it listens. */
+  readonly key: () => string | null
+  readonly ended: Promise<void>
+}
+
+function start(name: string, env: NodeJS.ProcessEnv): Started {
+  const child = spawn(process.execPath, ['--v8-pool-size=1', START], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let key: string | null = null
+  const ended = new Promise<void>((resolveEnd) => child.once('exit', () => resolveEnd()))
+  const url = new Promise<string>((found, failed) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      key ??= /X-API-Key: (\S+?)'/.exec(line)?.[1] ?? null
+      const listens = LISTENS.exec(line)?.[1]
+      if (listens !== undefined) found(listens)
+      else if (line.startsWith('{')) process.stdout.write(`${name} ${line}\n`)
+    })
+    child.once('exit', (code) => failed(new Error(`the ${name} ended with ${code}`)))
+  })
+  url.catch(() => undefined)
+  return { child, url, key: () => key, ended }
+}
+
+/** All processes share what signs tokens and encrypts secrets. */
+function shared(config: Config, natsUrl: string): NodeJS.ProcessEnv {
+  const kept = loadSecrets(config.dataDir)
+  return {
+    NATS_URL: natsUrl,
+    JWT_SECRET: config.jwtSecret ?? kept.jwtSecret,
+    SECRETS_KEY: config.secretsKey ?? kept.secretsKey,
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
+  }
+}
+
+async function main(): Promise<void> {
+  if (!hasNats()) throw new Error(GET_NATS)
+  const config = loadConfig(process.env)
+  const stopping = new Promise<void>((stop) => {
+    process.on('SIGINT', () => stop())
+    process.on('SIGTERM', () => stop())
+  })
+  mkdirSync(config.dataDir, { recursive: true })
+  const nats = await startNats(resolve(join(config.dataDir, 'nats')), 0, systemClock)
+  const env = shared(config, nats.url)
+  process.stdout.write(`\n  NATS       ${nats.url}\n`)
+  const running: Started[] = []
+  try {
+    const engine = start('engine', { ...env, ROLE: 'engine', PORT: '0' })
+    running.push(engine)
+    const engineUrl = await Promise.race([engine.url, stopping])
+    if (engineUrl === undefined) return
+    process.stdout.write(`  engine     ${engineUrl} (of this machine alone)\n`)
+    for (let index = 0; index < GATEWAYS; index += 1) {
+      const port = config.port === 0 ? 0 : config.port + index
+      const name = `gateway ${index + 1}`
+      const gateway = start(name, { ...env, ROLE: 'gateway', PORT: String(port) })
+      running.push(gateway)
+      const url = await Promise.race([gateway.url, stopping])
+      if (url === undefined) return
+      process.stdout.write(`  ${name}  ${url}\n`)
+    }
+    const key = engine.key()
+    const [, first] = running
+    const example = first === undefined ? '' : await first.url
+    if (key !== null) {
+      process.stdout.write(`\n  Try: curl -H 'X-API-Key: ${key}' '${example}/v1/markets?limit=3'\n`)
+    }
+    process.stdout.write('\n  Ctrl-C ends all of it.\n')
+    const failed = running.map(({ ended }, index) =>
+      ended.then(() => {
+        throw new Error(`process ${index + 1} of the cluster ended`)
+      }),
+    )
+    await Promise.race([stopping, ...failed])
+  } finally {
+    // Gateways first, then the engine that they ask, then what both need.
+    for (const { child, ended } of [...running].reverse()) {
+      child.kill('SIGTERM')
+      await ended
+    }
+    await nats.stop()
+  }
+}
+
+await runCommand(COMMAND, main)
