@@ -250,7 +250,6 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   // Records in which a name means something else, or holds another kind of value
   'cluster.name': 'gateway-1-4120',
   lag_batches: 2,
-  lag_ms: 4,
   is_heard: true,
   'User.id': 'acc_1b2c3d4e5f60718293a4b5c6',
   'user.id': 'acc_1b2c3d4e5f60718293a4b5c6',

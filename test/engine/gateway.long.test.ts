@@ -15,6 +15,7 @@ import { StreamClient } from '../support/clients/stream-client.ts'
 import { type FaultyLog, FaultyLogServer } from '../support/fakes/faulty-log.ts'
 import { until } from '../support/fakes/receivers.ts'
 import { ScribedEngine, SETTINGS } from '../support/rigs/scribed-engine.ts'
+import { beforeAgain } from '../support/rigs/whole-service.ts'
 import { openMemoryStorage } from '../support/twins/memory.ts'
 import { manyMarkets, VenueEvents } from '../support/worlds/venue-events.ts'
 
@@ -94,6 +95,8 @@ function lasting(text: string): unknown {
   return JSON.parse(text, (name, value: unknown) => (moment.includes(name) ? undefined : value))
 }
 
+const isStale = (body: string): boolean => body.includes('"stale":true')
+
 const ids = MARKETS.map(({ venue, nativeId }) => `venue_${venue}_${nativeId}`)
 const HOT = [
   ...ids.flatMap((id) => [`/v1/markets/${id}/orderbook`, `/v1/markets/${id}/price`]),
@@ -121,9 +124,17 @@ test('[CLUSTER6] every answer of a gateway is that of the engine, from the mirro
   await cluster.play(200)
   await Promise.all([caughtUp(one), caughtUp(two)])
   for (const path of [...HOT, ...COLD]) {
-    const own = await get(cluster.engine.engine.port, path)
     for (const { gateway } of [one, two]) {
-      const answer = await get(gateway.port, path)
+      let [own, answer] = [
+        await get(cluster.engine.engine.port, path),
+        await get(gateway.port, path),
+      ]
+      // A machine without time makes one process call its own books late and not the other.
+      while (isStale(own.body) !== isStale(answer.body)) {
+        await beforeAgain()
+        own = await get(cluster.engine.engine.port, path)
+        answer = await get(gateway.port, path)
+      }
       assert.equal(answer.status, own.status, path)
       assert.deepEqual(lasting(answer.body), lasting(own.body), path)
       assert.equal(answer.headers.get('etag'), own.headers.get('etag'), path)

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { freePorts, startProcess } from '../support/rigs/processes.ts'
+import { beforeAgain, read } from '../support/rigs/whole-service.ts'
 
 /** The code blocks below a heading of the README, in order. */
 function blocksBelow(heading: string): readonly string[] {
@@ -23,6 +24,17 @@ function hasShellTools(): boolean {
     return true
   } catch {
     return false
+  }
+}
+
+/** Who reads and pastes takes longer than the first trade of a wallet. */
+async function firstTrade(api: string, dataDir: string): Promise<void> {
+  const key = readFileSync(join(dataDir, 'local-key'), 'utf8').trim()
+  for (;;) {
+    const url = `${api}/v1/venue_a/trades?limit=1`
+    const { trades } = await read<{ readonly trades: readonly object[] }>(url, key)
+    if (trades.length > 0) return
+    await beforeAgain()
   }
 }
 
@@ -96,6 +108,7 @@ test('[README2] the README’s first requests and its wallet work as written, on
   })
   try {
     const [, api = ''] = await engine.line(/listens at (http:\S+)/)
+    await firstTrade(api, join(folder, 'data'))
     const script = `set -euo pipefail\n${shell.replace('http://127.0.0.1:8080', api)}`
     const user = spawn('bash', ['-c', script], { cwd: folder })
     const [stdout, stderr]: [string[], string[]] = [[], []]
