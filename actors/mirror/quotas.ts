@@ -1,9 +1,10 @@
-// The minute quotas of accounts over several gateways. The engine counts; a gateway says after every 100 ms what it let
-// through, and may let through a share of what is left until it hears how much that is now: a share for each gateway that
-// the account uses, so that all together stay within the quota.
-// Not for: windows (quotas.ts in actors/accounts), addresses, which each gateway counts alone.
+// The minute quotas of accounts over several gateways. The engine counts, and knows what each gateway may still let
+// through (its share); a gateway says after every 100 ms what it let through and what it keeps. What was counted and all
+// shares together stay within the quota, over the end of a window too; only first shares come on top, until reported.
+// Upholds CLUSTER20. Not for: windows (quotas.ts in actors/accounts), addresses, which each gateway counts alone.
 
 import { Packr } from 'msgpackr'
+import { WINDOW_MS } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { isCount } from '../../engine/cluster/batch.ts'
 import { type AccountId, accountId } from '../../engine/ids.ts'
@@ -13,33 +14,41 @@ import type { Quota } from '../views.ts'
 
 /** How often what was let through is reported. */
 const REPORT_MS = 100
-/** Before anything is heard of an account, and in no answer less than one request. */
-const FIRST_SHARE = 4
-/** Accounts that are remembered; full: those that were used longest ago are asked for anew. */
+/** How often a gateway says that it is there, and gives back what it does not use. */
+const IDLE_MS = 1_000
+/** A gateway that heard nothing for so long lets its shares lapse. */
+const LAPSE_MS = 10_000
+/** A gateway that was not heard for so long holds nothing more: the window is over in which it last let anything through. */
+const GONE_MS = LAPSE_MS + WINDOW_MS + IDLE_MS
+/** A gateway's first share, and what it keeps when idle: four gateways' together are a twentieth of the limit. */
+const FIRST_SHARE = 80
+/** Accounts that are remembered, by the engine of each gateway. */
 const ACCOUNTS_MAX = 100_000
-/** A gateway counts as one that the account uses for so long. */
-const USES_MS = 10_000
-const WINDOW_SECONDS = 60
+const GATEWAYS_MAX = 1_000
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** What a gateway let through since its last report. */
+/** What a gateway let through since its last report, what it keeps of its share, and whether it is in want of more. */
 interface Report {
   readonly kind: QuotaKind
   readonly account: AccountId
   readonly used: number
+  readonly kept: number
+  readonly isWanting: boolean
 }
 
-function kindOf(value: unknown): QuotaKind | null {
-  return QUOTA_KINDS.find((kind) => kind === value) ?? null
+function readReport(row: unknown): Report | null {
+  const [kindText, id, used, kept, isWanting]: readonly unknown[] = Array.isArray(row) ? row : []
+  const kind = QUOTA_KINDS.find((known) => known === kindText)
+  if (kind === undefined || typeof id !== 'string' || !isCount(used) || !isCount(kept)) return null
+  return { kind, account: accountId(id), used, kept, isWanting: isWanting === true }
 }
 
-/** The engine's side: counts, and says what is left and how much of it the asking gateway may use. */
+/** The engine's side: counts, and says how much the asking gateway may let through. */
 export class QuotaOwner {
   readonly #accounts: Pick<Accounts, 'countRequests'>
   readonly #clock: Clock
-  /** When each gateway last used an account; bounded by ACCOUNTS_MAX. */
-  readonly #users = new Map<string, Map<string, number>>()
+  readonly #gateways = new Map<string, { heardAtMs: number; held: Map<string, number> }>()
 
   constructor(accounts: Pick<Accounts, 'countRequests'>, clock: Clock) {
     this.#accounts = accounts
@@ -51,46 +60,70 @@ export class QuotaOwner {
     const value: unknown = packr.unpack(body)
     const [gateway, rows]: readonly unknown[] = Array.isArray(value) ? value : []
     if (typeof gateway !== 'string' || !Array.isArray(rows)) throw new Error('no reports of quotas')
-    const answers = rows.flatMap((row: unknown) => {
-      const [kindText, id, used]: readonly unknown[] = Array.isArray(row) ? row : []
-      const kind = kindOf(kindText)
-      if (kind === null || typeof id !== 'string' || !isCount(used)) return []
-      const { limit, remaining, resetSeconds } = this.#accounts.countRequests(
-        kind,
-        accountId(id),
-        used,
-      )
-      const share = Math.ceil(remaining / this.#usersOf(`${kind} ${id}`, gateway))
-      return [[kind, id, share, limit, remaining, resetSeconds]]
-    })
-    return packr.pack(answers)
+    this.#endGone()
+    const held = this.#heldBy(gateway)
+    return packr.pack(
+      rows.flatMap((row: unknown) => {
+        const report = readReport(row)
+        return report === null ? [] : [this.#grant(held, report)]
+      }),
+    )
   }
 
-  /** How many gateways the account uses, this one among them. */
-  #usersOf(key: string, gateway: string): number {
-    const nowMs = this.#clock.monotonicMs()
-    let users = this.#users.get(key)
-    if (users === undefined) {
-      if (this.#users.size >= ACCOUNTS_MAX) this.#users.clear()
-      users = new Map()
-      this.#users.set(key, users)
+  #grant(held: Map<string, number>, { kind, account, used, kept, isWanting }: Report) {
+    const key = `${kind} ${account}`
+    const quota = this.#accounts.countRequests(kind, account, used)
+    held.delete(key)
+    let users = 1
+    let free = quota.remaining
+    for (const { held: others } of this.#gateways.values()) {
+      const other = others.get(key)
+      if (other === undefined) continue
+      users += 1
+      free -= other
     }
-    users.set(gateway, nowMs)
-    for (const [name, usedAtMs] of users) if (nowMs - usedAtMs > USES_MS) users.delete(name)
-    return users.size
+    const share = isWanting ? Math.max(0, Math.ceil(free / (users + 1))) : kept
+    // A share that shrinks is still held until the gateway reports that it heard so.
+    const most = Math.max(share, kept)
+    if (held.size >= ACCOUNTS_MAX) for (const oldest of held.keys()) if (held.delete(oldest)) break
+    if (most > 0) held.set(key, most)
+    return [kind, account, share, quota.remaining, quota.resetSeconds]
+  }
+
+  #heldBy(gateway: string): Map<string, number> {
+    const heardAtMs = this.#clock.monotonicMs()
+    const held = this.#gateways.get(gateway)?.held ?? new Map<string, number>()
+    if (!this.#gateways.has(gateway) && this.#gateways.size >= GATEWAYS_MAX) {
+      throw new Error('too many gateways')
+    }
+    this.#gateways.set(gateway, { heardAtMs, held })
+    return held
+  }
+
+  #endGone(): void {
+    const nowMs = this.#clock.monotonicMs()
+    for (const [name, { heardAtMs }] of this.#gateways) {
+      if (nowMs - heardAtMs >= GONE_MS) this.#gateways.delete(name)
+    }
   }
 }
 
 /** An account's quota as a gateway knows it. */
 interface Known {
-  limit: number
-  /** What may be let through until the next answer. */
+  readonly kind: QuotaKind
+  readonly account: AccountId
+  /** What may still be let through, and the share of the last answer. */
   share: number
-  remaining: number
-  resetSeconds: number
+  granted: number
+  /** Kept when idle. */
+  first: number
   /** Let through and not reported, and reported and not answered. */
   unreported: number
   underWay: number
+  usedAtMs: number
+  /** As the engine last said. */
+  remaining: number
+  resetSeconds: number
 }
 
 /** A gateway's side: lets through a share, and reports. */
@@ -98,13 +131,13 @@ export class QuotaShares {
   readonly #clock: Clock
   readonly #name: string
   readonly #ask: (body: Uint8Array) => Promise<Uint8Array>
-  readonly #known = new Map<
-    string,
-    Known & { readonly kind: QuotaKind; readonly account: AccountId }
-  >()
+  readonly #known = new Map<string, Known>()
   readonly #due = new Set<string>()
   #isAsking = false
   #isPlanned = false
+  /** When the last report that was answered was sent. */
+  #heardAtMs: number
+  #saidAtMs = Number.NEGATIVE_INFINITY
   readonly #stopTimer: () => void
 
   /** `name`: of this gateway; `ask`: the engine's `answer`. */
@@ -116,7 +149,8 @@ export class QuotaShares {
     this.#clock = parts.clock
     this.#name = parts.name
     this.#ask = parts.ask
-    this.#stopTimer = parts.clock.every(REPORT_MS, () => void this.#report())
+    this.#heardAtMs = parts.clock.monotonicMs()
+    this.#stopTimer = parts.clock.every(REPORT_MS, () => this.#tick())
   }
 
   stop(): void {
@@ -136,96 +170,138 @@ export class QuotaShares {
     account: AccountId,
     { limit, amount }: { limit: number; amount: number },
   ): Quota {
+    this.#lapse()
     const key = `${kind} ${account}`
     const nowSeconds = this.#clock.nowMs() / 1_000
-    let known = this.#known.get(key)
-    const isFresh = known === undefined
-    if (known === undefined || nowSeconds >= known.resetSeconds) {
-      if (this.#known.size >= ACCOUNTS_MAX) this.#forget()
-      const share = Math.max(1, Math.floor(limit / FIRST_SHARE))
-      const resetSeconds = Math.ceil(nowSeconds) + WINDOW_SECONDS
-      const begun = { limit, share, remaining: limit, resetSeconds }
-      // What was let through in the window before is reported to the new one: a few requests at most.
-      const open = { unreported: known?.unreported ?? 0, underWay: known?.underWay ?? 0 }
-      known = { kind, account, ...begun, ...open }
-      this.#known.set(key, known)
+    const fresh = this.#known.get(key) === undefined
+    const known = this.#known.get(key) ?? this.#begin(kind, account, limit)
+    if (nowSeconds >= known.resetSeconds) {
+      known.remaining = limit
+      known.resetSeconds = Math.ceil(nowSeconds + WINDOW_MS / 1_000)
     }
-    const spent = known.unreported + known.underWay
-    const isAllowed = amount === 0 || (limit > 0 && spent < known.share)
+    const isAllowed = amount === 0 || (limit > 0 && known.share >= amount)
     if (amount > 0) {
-      if (isAllowed) known.unreported += amount
+      known.usedAtMs = this.#clock.monotonicMs()
+      if (isAllowed) {
+        known.unreported += amount
+        known.share -= amount
+      }
       this.#due.add(key)
       // The first requests, and those that use up half of a share, do not wait for the timer.
-      if (isFresh || !isAllowed || known.unreported * 2 >= known.share) this.#soon()
+      if (fresh || (known.granted > 0 && known.share * 2 <= known.granted)) this.#soon()
     }
     const remaining = Math.max(0, known.remaining - known.unreported - known.underWay)
     return { isAllowed, limit, remaining, resetSeconds: known.resetSeconds }
   }
 
+  #begin(kind: QuotaKind, account: AccountId, limit: number): Known {
+    if (this.#known.size >= ACCOUNTS_MAX) this.#forget()
+    const first = Math.max(1, Math.floor(limit / FIRST_SHARE))
+    const known = {
+      ...{ kind, account, share: first, granted: first, first, unreported: 0, underWay: 0 },
+      ...{ usedAtMs: this.#clock.monotonicMs(), remaining: limit, resetSeconds: 0 },
+    }
+    this.#known.set(`${kind} ${account}`, known)
+    return known
+  }
+
+  /** Shares of an engine that is not heard end before it gives them to others. */
+  #lapse(): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#heardAtMs < LAPSE_MS) return
+    this.#heardAtMs = nowMs
+    for (const known of this.#known.values()) known.share = 0
+  }
+
+  #tick(): void {
+    this.#lapse()
+    const nowMs = this.#clock.monotonicMs()
+    const isTime = nowMs - this.#saidAtMs >= IDLE_MS
+    if (isTime) this.#giveBack(nowMs)
+    if (isTime || this.#due.size > 0) void this.#report()
+  }
+
+  /** What is above the first share after a second without use, all of it after a window. */
+  #giveBack(nowMs: number): void {
+    for (const [key, known] of this.#known) {
+      const idleMs = nowMs - known.usedAtMs
+      const keeps = idleMs < IDLE_MS ? known.share : idleMs < WINDOW_MS ? known.first : 0
+      if (known.share > keeps) this.#due.add(key)
+      else if (idleMs >= WINDOW_MS && isReported(known) && !this.#due.has(key)) {
+        this.#known.delete(key)
+      }
+      known.share = Math.min(known.share, keeps)
+    }
+  }
+
   #soon(): void {
     if (this.#isPlanned || this.#isAsking) return
     this.#isPlanned = true
-    setImmediate(() => {
+    this.#clock.soon(() => {
       this.#isPlanned = false
       void this.#report()
     })
   }
 
   async #report(): Promise<void> {
-    if (this.#isAsking || this.#due.size === 0) return
+    if (this.#isAsking) return
     this.#isAsking = true
-    const reports: Report[] = []
+    const sentAtMs = this.#clock.monotonicMs()
+    this.#saidAtMs = sentAtMs
+    const sent = new Map<string, { known: Known; kept: number }>()
+    const rows: unknown[] = []
     for (const key of this.#due) {
       const known = this.#known.get(key)
       if (known === undefined) continue
-      const { kind, account, unreported: used } = known
+      const { kind, account, unreported: used, share: kept } = known
+      rows.push([kind, account, used, kept, sentAtMs - known.usedAtMs < IDLE_MS])
       known.underWay = used
       known.unreported = 0
-      reports.push({ kind, account, used })
+      sent.set(key, { known, kept })
     }
     this.#due.clear()
     try {
-      this.#hear(
-        await this.#ask(
-          packr.pack([this.#name, reports.map(({ kind, account, used }) => [kind, account, used])]),
-        ),
-      )
+      const answer = await this.#ask(packr.pack([this.#name, rows]))
+      if (this.#clock.monotonicMs() - sentAtMs < LAPSE_MS) {
+        this.#hear(answer, sent)
+        this.#heardAtMs = sentAtMs
+      }
     } catch {
-      // Not heard: what was let through is reported again, so that a gateway that is cut off soon lets nothing through.
-      for (const { kind, account, used } of reports) {
-        const known = this.#known.get(`${kind} ${account}`)
-        if (known === undefined) continue
-        known.unreported += used
-        this.#due.add(`${kind} ${account}`)
+      // Not heard: what was let through is reported again, and nothing beyond the share is let through meanwhile.
+      for (const [key, { known }] of sent) {
+        known.unreported += known.underWay
+        this.#due.add(key)
       }
     }
-    for (const { kind, account } of reports) {
-      const known = this.#known.get(`${kind} ${account}`)
-      if (known !== undefined) known.underWay = 0
-    }
+    for (const { known } of sent.values()) known.underWay = 0
     this.#isAsking = false
   }
 
-  #hear(body: Uint8Array): void {
+  #hear(body: Uint8Array, sent: ReadonlyMap<string, { known: Known; kept: number }>): void {
     const rows: unknown = packr.unpack(body)
     if (!Array.isArray(rows)) return
     for (const row of rows) {
-      const [kind, id, share, limit, remaining, resetSeconds]: readonly unknown[] = Array.isArray(
-        row,
-      )
+      const [kind, id, share, remaining, resetSeconds]: readonly unknown[] = Array.isArray(row)
         ? row
         : []
-      const known = this.#known.get(`${kind} ${id}`)
-      if (known === undefined || !isCount(share) || !isCount(limit)) continue
-      if (!isCount(remaining) || !isCount(resetSeconds)) continue
-      Object.assign(known, { share, limit, remaining, resetSeconds })
+      const asked = sent.get(`${kind} ${id}`)
+      if (asked === undefined) continue
+      if (!isCount(share) || !isCount(remaining) || !isCount(resetSeconds)) continue
+      const { known, kept } = asked
+      // What was let through since the report came out of what was kept.
+      known.share = share < kept ? Math.min(known.share, share) : known.share + share - kept
+      Object.assign(known, { granted: share, remaining, resetSeconds })
     }
   }
 
   #forget(): void {
-    for (const [key, { unreported, underWay }] of this.#known) {
+    for (const [key, known] of this.#known) {
       if (this.#known.size <= ACCOUNTS_MAX * 0.9) return
-      if (unreported + underWay === 0) this.#known.delete(key)
+      if (isReported(known)) this.#known.delete(key)
     }
   }
+}
+
+function isReported({ unreported, underWay }: Known): boolean {
+  return unreported + underWay === 0
 }

@@ -1,0 +1,144 @@
+// The quotas of four gateways against one engine, in process, with delays, an engine that is gone and a gateway that is.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Quotas } from '../../../actors/accounts/quotas.ts'
+import { QuotaOwner, QuotaShares } from '../../../actors/mirror/quotas.ts'
+import { type AccountId, accountId } from '../../../engine/ids.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+
+const LIMIT = 1_200
+const STEP_MS = 20
+const WINDOW_STEPS = 60_000 / STEP_MS
+const ACCOUNT = accountId('acc_quota')
+
+/** Four gateways and an engine; what is let through is told by the window in which it was. */
+class Rig {
+  readonly clock = new ManualClock()
+  /** What was let through in each window of the engine, those that run and the one to come. */
+  readonly windows: number[] = [0]
+  readonly cut = new Set<number>()
+  readonly gateways: readonly QuotaShares[]
+  #endsAtMs = Number.POSITIVE_INFINITY
+
+  constructor(delayMs: () => number) {
+    const { clock } = this
+    const quotas = new Quotas<AccountId>(clock)
+    const owner = new QuotaOwner(
+      {
+        countRequests: (_kind, account, count) => {
+          const isFirst = count > 0 && quotas.peek(account, LIMIT).remaining === LIMIT
+          if (isFirst) this.#endsAtMs = clock.monotonicMs() + 60_000
+          return count > 0 ? quotas.take(account, LIMIT, count) : quotas.peek(account, LIMIT)
+        },
+      },
+      clock,
+    )
+    const pass = () => new Promise<void>((resolve) => clock.after(delayMs(), resolve))
+    this.gateways = [0, 1, 2, 3].map(
+      (place) =>
+        new QuotaShares({
+          clock,
+          name: `gateway ${place}`,
+          ask: async (body) => {
+            await pass()
+            if (this.cut.has(place)) throw new Error('not heard')
+            const answer = await owner.answer(body)
+            await pass()
+            return answer
+          },
+        }),
+    )
+  }
+
+  /** Asks so often; returns how many were let through. */
+  take(place: number, times: number): number {
+    if (this.clock.monotonicMs() >= this.#endsAtMs) {
+      this.windows.push(0)
+      this.#endsAtMs = Number.POSITIVE_INFINITY
+    }
+    const quotas = this.gateways[place]?.of('account')
+    let passed = 0
+    for (let count = 0; count < times; count += 1) {
+      if (quotas?.take(ACCOUNT, LIMIT).isAllowed === true) passed += 1
+    }
+    this.windows[this.windows.length - 1] = (this.windows.at(-1) ?? 0) + passed
+    return passed
+  }
+
+  async step(): Promise<void> {
+    this.clock.advance(STEP_MS)
+    await nextTurn()
+  }
+
+  stop(): void {
+    for (const gateway of this.gateways) gateway.stop()
+  }
+}
+
+for (const fault of ['none', 'gateway', 'engine'] as const) {
+  test(`[CLUSTER20] at four gateways no window lets through more than 105 %, nor less than 95 % of what is asked for (gone: ${fault})`, async () => {
+    for (let seed = 1; seed <= 2; seed += 1) {
+      const source = seededRandom('quotas', fault, seed)
+      const random = () => source.next()
+      const rig = new Rig(() => 1 + Math.floor(random() * 30))
+      let busy = [true, true, true, true]
+      for (let step = 0; step < WINDOW_STEPS * 3.5; step += 1) {
+        if (step % 200 === 0) busy = busy.map(() => random() < 0.5)
+        // Somebody always asks at the first gateway, which is never the one that is gone alone.
+        busy[0] = true
+        const isGone = step > WINDOW_STEPS * 1.1 && step < WINDOW_STEPS * 1.6
+        rig.cut.clear()
+        if (isGone && fault !== 'none') {
+          for (const place of fault === 'gateway' ? [3] : [0, 1, 2, 3]) rig.cut.add(place)
+        }
+        for (const [place, isBusy] of busy.entries()) {
+          if (isBusy) rig.take(place, random() < 0.01 ? 200 : random() < 0.4 ? 1 : 0)
+        }
+        await rig.step()
+      }
+      rig.stop()
+      const told = `seed ${seed}: ${rig.windows.join(', ')}`
+      assert.ok(rig.windows.length >= 3, told)
+      for (const passed of rig.windows) assert.ok(passed <= LIMIT * 1.05, told)
+      const whole = fault === 'none' ? rig.windows.slice(0, 3) : rig.windows.slice(0, 1)
+      for (const passed of whole) assert.ok(passed >= LIMIT * 0.95, told)
+    }
+  })
+}
+
+test('[CLUSTER20] what a gateway does not use is for the others after a second or two', async () => {
+  const rig = new Rig(() => 2)
+  rig.take(0, 1)
+  for (let step = 0; step < 150; step += 1) await rig.step()
+  let passed = 0
+  for (let step = 0; step < 500; step += 1) {
+    passed += rig.take(1, 10)
+    await rig.step()
+  }
+  rig.stop()
+  assert.ok(passed >= LIMIT * 0.95 && passed < LIMIT, String(passed))
+})
+
+test('[CLUSTER20] a gateway that the engine does not answer lets through its share and no more', async () => {
+  const rig = new Rig(() => 2)
+  rig.take(0, 1)
+  for (let step = 0; step < 10; step += 1) await rig.step()
+  rig.cut.add(0)
+  let passed = rig.take(0, 10)
+  assert.equal(passed, 10)
+  for (let step = 0; step < 300; step += 1) {
+    passed += rig.take(0, 50)
+    await rig.step()
+  }
+  assert.ok(passed <= LIMIT / 2, String(passed))
+  // Once it lapsed, nothing is let through, and with the engine again all goes on.
+  for (let step = 0; step < 500; step += 1) await rig.step()
+  assert.equal(rig.take(0, 5), 0)
+  rig.cut.clear()
+  for (let step = 0; step < 20; step += 1) await rig.step()
+  assert.equal(rig.take(0, 5), 5)
+  rig.stop()
+})
