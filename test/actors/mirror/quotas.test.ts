@@ -142,3 +142,15 @@ test('[CLUSTER20] a gateway that the engine does not answer lets through its sha
   assert.equal(rig.take(0, 5), 5)
   rig.stop()
 })
+
+test('[CLUSTER20] the shares of all gateways together are within the quota, though all are let through at once', async () => {
+  const rig = new Rig(() => 2)
+  let passed = 0
+  for (const place of [0, 1, 2, 3]) {
+    passed += rig.take(place, 1)
+    for (let step = 0; step < 3; step += 1) await rig.step()
+  }
+  for (const place of [0, 1, 2, 3]) passed += rig.take(place, LIMIT)
+  rig.stop()
+  assert.ok(passed <= LIMIT && passed > LIMIT / 2, String(passed))
+})
