@@ -15,8 +15,15 @@ export interface ClientFile extends BrowserModule {
 
 const FOLDER = new URL('../client/', import.meta.url)
 
-/** Every module by name, `connect.js` among them. Throws for what cannot be shipped: no start then. */
+let read: ReadonlyMap<string, ClientFile> | null = null
+
+/** Every module by name, `connect.js` among them; read once in a process. Throws for what cannot be shipped: no start then. */
 export function readClientFiles(): ReadonlyMap<string, ClientFile> {
+  read ??= readThem()
+  return read
+}
+
+function readThem(): ReadonlyMap<string, ClientFile> {
   const paths = readdirSync(FOLDER).filter((path) => path.endsWith('.ts'))
   const sources = readWithoutTypes(FOLDER, paths)
   return linked(new Map([...sources].map(([path, text]) => [path.slice(0, -'.ts'.length), text])))

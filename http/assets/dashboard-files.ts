@@ -12,7 +12,7 @@ import {
   loadedWith,
   readWithoutTypes,
 } from './browser-modules.ts'
-import type { ClientFile } from './client-files.ts'
+import { type ClientFile, readClientFiles } from './client-files.ts'
 
 /** A file of the dashboard. */
 interface DashboardFile {
@@ -60,8 +60,15 @@ const LIBRARIES: readonly (readonly [name: string, file: string])[] = [
   ['lightweight-charts', 'lightweight-charts.standalone.production.mjs'],
 ]
 
-/** Reads all of it. Throws for what cannot be shipped and for a package that is not installed: no start then. */
-export function readDashboard(client: ReadonlyMap<string, ClientFile>): DashboardFiles {
+let read: DashboardFiles | null = null
+
+/** All of it, read once in a process. Throws for what cannot be shipped and for a package that is not installed: no start then. */
+export function readDashboard(): DashboardFiles {
+  read ??= readWith(readClientFiles())
+  return read
+}
+
+function readWith(client: ReadonlyMap<string, ClientFile>): DashboardFiles {
   const modules = linkModules(readSources(), {
     what: 'the dashboard',
     addressOf: (path, hash) => `./${scriptName(path, hash)}`,

@@ -49,8 +49,15 @@ const BROWSER = new URL('browser/', import.meta.url)
 /** The colours and parts of the dashboard: both look alike. */
 const BASE_STYLE = new URL('../dashboard/style.css', import.meta.url)
 
-/** Reads the page's files. Throws for what cannot be shipped: no start then. */
+let read: PageFiles | null = null
+
+/** The page's files, read once in a process. Throws for what cannot be shipped: no start then. */
 export function readPageFiles(): PageFiles {
+  read ??= readThem()
+  return read
+}
+
+function readThem(): PageFiles {
   const script = readWithoutTypes(BROWSER, ['docs.ts']).get('docs.ts') ?? ''
   const style = [BASE_STYLE, new URL('docs.css', BROWSER)].map((path) => readFileSync(path, 'utf8'))
   const files = new Map<string, PageFile>()

@@ -3,7 +3,6 @@
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
-import { readClientFiles } from '../assets/client-files.ts'
 import { DASHBOARD_POLICY, readDashboard } from '../assets/dashboard-files.ts'
 import {
   type Answer,
@@ -21,7 +20,7 @@ const NoQuery = Type.Object({})
 
 /** `GET /`, `/dashboard`, `/dashboard/{asset}`. */
 export function dashboardRoutes(): readonly Route[] {
-  const { html, files } = readDashboard(readClientFiles())
+  const { html, files } = readDashboard()
   const page = protectedPage(html)
   const start = { ...redirect('dashboard'), caching: REVALIDATED }
   const kept = new Map(

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { readClientFiles } from '../../../http/assets/client-files.ts'
 import { readDashboard } from '../../../http/assets/dashboard-files.ts'
 import { assertNotServed } from '../../support/clients/raw-http.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
@@ -51,7 +50,7 @@ test('[DASH1] the root leads to the dashboard by a relative address, which answe
 })
 
 test('[DASH9] every module and style is served under a name of its content, to be kept for ever, and imports only what is served', async () => {
-  const { files } = readDashboard(readClientFiles())
+  const { files } = readDashboard()
   const paths = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   const wanted = [...paths.filter((path) => /\.(?:ts|css)$/.test(path)), ...LIBRARIES]
   assert.equal(files.size, wanted.length)

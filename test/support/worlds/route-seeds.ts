@@ -159,7 +159,7 @@ const SEEDS: Readonly<Record<string, Seed>> = {
     path: async () => ({ asset: [...readPageFiles().files.keys()].at(-1) ?? '' }),
   },
   'GET /dashboard/{asset}': {
-    path: async () => ({ asset: [...readDashboard(readClientFiles()).files.keys()].at(-1) ?? '' }),
+    path: async () => ({ asset: [...readDashboard().files.keys()].at(-1) ?? '' }),
   },
   'GET /client/{file}': {
     path: async () => ({ file: 'connect.js' }),
