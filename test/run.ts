@@ -61,8 +61,8 @@ const COMMAND: CommandSpec<Option> = {
 }
 
 const CONCURRENCY = 3
-/** Processes that light files share: all of them at once, so that none runs alone at the end. */
-const GROUPS_MAX = CONCURRENCY
+/** Processes that light files share: as many as two cores run; each more imports the whole tree again, some 4 s of processor. */
+const GROUPS_MAX = 2
 const GROUP_FILES_MIN = 12
 /** Of the files that start processes or take seconds; a multiple of those that run at once. */
 const HEAVY_GROUPS_MAX = 2 * CONCURRENCY
