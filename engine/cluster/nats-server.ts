@@ -9,6 +9,11 @@ import { isRecord } from '../json-record.ts'
 
 /** Room for one answer of the engine. */
 const PAYLOAD_BYTES_MAX = 8 * 1_024 * 1_024
+/**
+ * What its streams may reserve together, which is far above what a trial stores. Unless it is said, the server grants three
+ * quarters of the room that is free, and refuses the streams where that is less than their bounds.
+ */
+const STORE_BYTES_MAX = 64 * 1_024 ** 3
 const START_MS_MAX = 60_000
 const LOOK_MS = 25
 
@@ -36,7 +41,7 @@ export async function startNats(folder: string, port: number, clock: Clock): Pro
     'host: 127.0.0.1',
     `port: ${port === 0 ? -1 : port}`,
     `max_payload: ${PAYLOAD_BYTES_MAX}`,
-    `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))} }`,
+    `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))}, max_file_store: ${STORE_BYTES_MAX} }`,
     `ports_file_dir: ${JSON.stringify(folder)}`,
   ]
   writeFileSync(config, `${lines.join('\n')}\n`)
