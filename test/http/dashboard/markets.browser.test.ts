@@ -10,6 +10,7 @@ import type { Orderbook, TradePage } from '../../../http/dashboard/records.ts'
 import { after, before, test } from '../../support/browser/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
+import { until } from '../../support/fakes/receivers.ts'
 import { openFace } from '../../support/rigs/face.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 
@@ -235,6 +236,8 @@ test('[DASH83] a chart that is opened first shows the venue’s history, and say
   await page.waitForSelector('.candles [role=img][aria-label="Price, 1D"]')
   await page.getByRole('button', { name: '1W', exact: true }).click()
   await page.waitForSelector('.candles[data-range="1W"][data-bars="3"]')
+  // The bars of the range before stand there until the new ones have come.
+  await until(() => steps.length > 1, 'the second range is asked for')
   assert.deepEqual(steps, [300_000, 3_600_000])
   engine.pastPrices = {
     ...own,

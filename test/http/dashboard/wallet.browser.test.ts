@@ -86,10 +86,11 @@ test('[DASH66] profits are those of REST, and the curve has their points in the 
     assert.ok(Array.isArray(body.pnl_over_time))
     const seconds = new Set(body.pnl_over_time.map(({ timestamp }) => timestamp))
     assert.ok(seconds.size > 0)
-    const canvas = card.locator(`.canvas[data-points="${seconds.size}"]`)
-    await canvas.locator('canvas').first().waitFor()
-    const box = await canvas.locator('canvas').first().boundingBox()
-    assert.ok(box !== null && box.width > 200 && box.height > 100, JSON.stringify(box))
+    // A chart that is drawn anew takes its canvas out for a moment.
+    await page.waitForFunction((selector) => {
+      const box = document.querySelector(selector)?.getBoundingClientRect()
+      return box !== undefined && box.width > 200 && box.height > 100
+    }, `.wallet-pnl .canvas[data-points="${seconds.size}"] canvas`)
     for (const [name, value] of [
       ['Total', body.total_pnl],
       ['Realized', body.realized_pnl],
