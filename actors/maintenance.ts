@@ -35,8 +35,6 @@ interface MaintenanceParts {
 export function startMaintenance(parts: MaintenanceParts): readonly StopTimer[] {
   const { clock, storage, log, catalog, accounts, retentionDays, sizeBytesMax } = parts
   const tick = ticker(clock, catalog)
-  const prune = () =>
-    storage.prune({ nowMs: clock.nowMs(), retentionDays, sizeBytesMax, rowsMax: PRUNE_ROWS })
   const forget = () => catalog.forget(clock.nowMs(), retentionDays, FORGET_COUNT) === FORGET_COUNT
   const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
   const saveUse = () => {
@@ -44,12 +42,21 @@ export function startMaintenance(parts: MaintenanceParts): readonly StopTimer[] 
   }
   return [
     clock.every(TICK_EVERY_MS, tick),
-    inSlices({ clock, everyMs: PRUNE_EVERY_MS, work: prune, onError }),
+    startRetention({ clock, storage, log, retentionDays, sizeBytesMax }),
     inSlices({ clock, everyMs: FORGET_EVERY_MS, work: forget, onError, isStartedNow: true }),
     clock.every(SAVE_USE_EVERY_MS, saveUse),
     // The storage logs and counts failures, and never rejects.
     clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
   ]
+}
+
+/** Removes what is too old or too much, until stopped; all that an engine does at its leisure while it stands by. */
+export function startRetention(parts: Omit<MaintenanceParts, 'catalog' | 'accounts'>): StopTimer {
+  const { clock, storage, log, retentionDays, sizeBytesMax } = parts
+  const work = () =>
+    storage.prune({ nowMs: clock.nowMs(), retentionDays, sizeBytesMax, rowsMax: PRUNE_ROWS })
+  const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
+  return inSlices({ clock, everyMs: PRUNE_EVERY_MS, work, onError })
 }
 
 /**

@@ -410,6 +410,8 @@ export interface TradeLogView {
   }[]
   /** Trades that a run announced as lost for good, at or behind an offset, in order. */
   losses(query: { run: number; offset: number }): readonly TradeLossView[]
+  /** Resolves when what stands behind an offset has come or will not; null, and without this: it is here. */
+  arrival?(place: { run: number; offset: number }): Promise<void> | null
 }
 
 /** The whale rows: published ones by run and offset, for streams that resume, and all by time, for paging. */

@@ -157,7 +157,7 @@ async function drive(side: Side, frames: SimLoad['frames'], perMs: number): Prom
   const startMs = ownMs()
   let at = 0
   const turn = () => {
-    side.waitedMs = processorWaitMs() ?? 0
+    side.beginTurn(processorWaitMs() ?? 0)
     const dueMs = systemClock.monotonicMs() - side.waitedMs - startMs
     for (; at < frames.length && at / perMs <= dueMs; at += 1) {
       const frame = frames[at]
@@ -215,6 +215,8 @@ class Side {
   isDriven = false
   /** For a processor, by the beginning of this turn. */
   waitedMs = 0
+  /** A look at what changed is planned. */
+  #isPlanned = false
   readonly #publisher = new Publisher({ epoch: 'bench', log: silentLog, metrics: new Metrics() })
   readonly #catalog: Catalog
   readonly #arbitrage: Arbitrage | null
@@ -269,6 +271,12 @@ class Side {
     for (const { venue, text } of load.snapshots) this.#take[venue](text)
   }
 
+  /** Whatever changed before it and is not looked at by now is not to be. */
+  beginTurn(waitedMs: number): void {
+    this.waitedMs = waitedMs
+    if (!this.#isPlanned) this.#changedMs.clear()
+  }
+
   take({ venue, text }: SimLoad['frames'][number], plannedMs: number): void {
     this.#plannedMs = plannedMs
     this.#take[venue](text)
@@ -279,13 +287,12 @@ class Side {
    * nothing waits for one, unless another look was planned in it.
    */
   #lookingClock(): Clock {
-    let isPlanned = false
     const soon: Clock['soon'] = (action) => {
-      isPlanned = true
+      this.#isPlanned = true
       systemClock.soon(() => {
-        isPlanned = false
+        this.#isPlanned = false
         action()
-        if (!isPlanned) this.#changedMs.clear()
+        if (!this.#isPlanned) this.#changedMs.clear()
       })
     }
     const every: Clock['every'] = (periodMs, action) =>
@@ -301,7 +308,6 @@ class Side {
       if (!this.#changedMs.has(number)) this.#changedMs.set(number, this.#plannedMs)
       if (this.isTimed)
         record(this.bookTimes, systemClock.monotonicMs() - this.waitedMs - this.#plannedMs)
-      if (this.#arbitrage === null) this.#changedMs.clear()
     } else if (update.kind === 'arbitrage') this.#noteMessage(update)
   }
 

@@ -3,6 +3,8 @@
 
 import { bench as answers } from './answers.bench.ts'
 import { bench as arbitrage } from './arbitrage.bench.ts'
+import { bench as burst } from './burst.bench.ts'
+import { bench as cluster } from './cluster.bench.ts'
 import { bench as connect } from './connect.bench.ts'
 import { bench as encode } from './encode.bench.ts'
 import { bench as endToEnd } from './end-to-end.bench.ts'
@@ -39,7 +41,9 @@ export const BENCHES: readonly Bench[] = [
   fanOut,
   endToEnd,
   connect,
+  cluster,
   webhooks,
+  burst,
   overload,
   start,
   memory,

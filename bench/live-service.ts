@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../engine/clock.ts'
 import type { VenueKey } from '../engine/ids.ts'
 import { startProcess, type TestProcess } from '../test/support/rigs/processes.ts'
+import { truthOfTrades } from '../test/support/rigs/whole-service.ts'
 import { V8_FLAGS } from './child.ts'
 import { check } from './harness.ts'
 
@@ -187,6 +188,21 @@ export class LiveService {
     await readJson(`${this.#gamma}/sim/state?action=pause`)
   }
 
+  /** Lets the world go on. */
+  async resumeWorld(): Promise<void> {
+    await readJson(`${this.#gamma}/sim/state?action=resume`)
+  }
+
+  /** So many venue messages more within the next second. */
+  async burst(messages: number): Promise<void> {
+    await readJson(`${this.#gamma}/sim/state?action=burst&messages=${messages}`)
+  }
+
+  /** Every trade of the world as the engine names it: market and native id. */
+  async trueTrades(): Promise<readonly string[]> {
+    return [...(await truthOfTrades({ gamma: this.#gamma })).keys()]
+  }
+
   /** Every book that the world has made, by unified id. */
   async truthBooks(): Promise<Map<string, TruthBook>> {
     const truth = new Map<string, TruthBook>()
@@ -230,7 +246,8 @@ export class LiveService {
   }
 }
 
-function processorSecondsOf(pid: number): number {
+/** Seconds of processor time a process has used, all threads. */
+export function processorSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const [userTicks, systemTicks] = stat
     .slice(stat.lastIndexOf(')') + 2)

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../engine/clock.ts'
+import { BookAges } from './book-ages.ts'
 import {
   aimedRow,
   type Bench,
@@ -22,7 +23,6 @@ import {
   timesRow,
 } from './harness.ts'
 import { equalLines, LiveService } from './live-service.ts'
-import { BookAges } from './overload/book-ages.ts'
 
 const SECONDS = 60
 const POLL_EVERY_MS = 200

@@ -2,11 +2,14 @@
 // venues that list nothing and send nothing: the bench emits their events. Listens on a free port of loopback. Not for: real processes and simulated venues (live-service.ts).
 
 import type { Clock } from '../engine/clock.ts'
+import type { ClusterLog } from '../engine/cluster/log.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import type { VenueEvent } from '../engine/events.ts'
+import { openLeader } from '../engine/leader.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import { seededRandom } from '../engine/random.ts'
+import { venueTable } from '../engine/venues/venues.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { quietVenue } from '../test/support/fakes/quiet-venue.ts'
 
@@ -18,13 +21,13 @@ export interface QuietEngine {
   readonly emit: (event: VenueEvent) => void
 }
 
-const SECRET = 'a secret of thirty-two bytes, or more'
+/** Signs tokens and encrypts secrets, in gateways too. */
+export const SECRET = 'a secret of thirty-two bytes, or more'
 const SETTINGS = {
   host: '127.0.0.1',
   port: 0,
   venueNames: { a: 'venue_a', b: 'venue_b' },
   corsOrigins: [],
-  trustedProxies: [],
   isMetricsPublic: false,
   retentionDays: 30,
   dataBytesMax: 10 * 2 ** 30,
@@ -34,21 +37,64 @@ const SETTINGS = {
   webhookPolicy: { allowsHttp: false, allowsPrivate: false },
 }
 
-/** Starts it with the markets that the storage holds; its local account has no limits. */
-export async function startQuietEngine(storage: Storage, clock: Clock): Promise<QuietEngine> {
-  const metrics = new Metrics()
+/** What an earlier run on the same folder left to those who know it: its port, and its local account's key. */
+export interface KnownPlace {
+  readonly port: number
+  readonly apiKey: string
+}
+
+/** Starts it with the markets that the storage holds, at the place of an earlier run if there was one; its local account has no limits. With a log it is a cluster's engine, which leads. */
+export async function startQuietEngine(
+  storage: Storage,
+  clock: Clock,
+  set: {
+    readonly metrics?: Metrics
+    readonly cluster?: ClusterLog | null
+    readonly known?: KnownPlace | null
+  } = {},
+): Promise<QuietEngine> {
+  const { metrics = new Metrics(), cluster = null, known = null } = set
+  const leader = cluster === null ? null : await lead(storage, { clock, metrics, cluster })
   let emit: (event: VenueEvent) => void = () => undefined
-  const engine = createEngine(SETTINGS, {
-    ...{ clock, storage, log: silentLog, metrics },
-    random: seededRandom('quiet engine'),
-    venues(parts) {
-      emit = parts.emit
-      return [quietVenue('a', clock), quietVenue('b', clock)]
+  const trustedProxies = leader === null ? [] : ['127.0.0.1']
+  const engine = createEngine(
+    { ...SETTINGS, port: known?.port ?? SETTINGS.port, trustedProxies },
+    {
+      ...{ clock, storage, log: silentLog, metrics },
+      random: seededRandom('quiet engine'),
+      venues(parts) {
+        emit = parts.emit
+        return [quietVenue('a', clock), quietVenue('b', clock)]
+      },
+      epoch: 'bench',
+      version: 'bench',
+      ...(leader === null ? {} : { cluster: leader.parts }),
     },
-    epoch: 'bench',
-    version: 'bench',
-  })
-  const apiKey = await engine.accounts.openLocalAccount(null)
+  )
+  const apiKey = await engine.accounts.openLocalAccount(known?.apiKey ?? null)
   await engine.start()
+  await leader?.start(engine)
   return { engine, apiKey, metrics, emit: (event) => emit(event) }
+}
+
+async function lead(
+  storage: Storage,
+  parts: { readonly clock: Clock; readonly metrics: Metrics; readonly cluster: ClusterLog },
+) {
+  const signal = new AbortController().signal
+  const onDeposed = () => {
+    throw new Error('another engine leads')
+  }
+  const retention = { retentionDays: 30, sizeBytesMax: 1e12 }
+  const whose = { names: venueTable(), retention }
+  const leader = await openLeader({
+    ...parts,
+    ...whose,
+    storage,
+    log: silentLog,
+    signal,
+    onDeposed,
+  })
+  if (leader === null) throw new Error('the engine does not lead')
+  return leader
 }

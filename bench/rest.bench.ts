@@ -5,7 +5,8 @@
 // from a process of its own with 64 connections, each of which asks again as soon as it was answered, on one route of one
 // server at a time, in turns: it is at its own end before the servers are, and so they are compared by processor time a request. From ours what its venues cost is
 // taken off, as measured in a pause of each round, from the others their own (nearly nothing). Then all three are asked
-// for the hot routes at a planned rate, each answer timed from its planned moment.
+// for the hot routes at a planned rate, each answer timed from its planned moment, and ours and the limit at 70 % of what
+// ours answered in the closed loop of that round, where queues show.
 // Excluded: networks beyond loopback, connecting, TLS, pipelined requests, markets that are asleep on disk.
 // Precision: the processor time of ours comes in ticks of 10 ms, about 1 % of a round. In a pause each venue message
 // wakes the loop by itself, between requests it may share a turn with them: what is taken off is rather too much than
@@ -34,6 +35,9 @@ const TIMES_FASTIFY_MIN = 1.5
 /** Of a page of 20 rows, of which hardly one has changed since the last answer. */
 const PAGE_MICROS_MAX = 60
 const PLANNED_PER_SECOND = 1_000
+/** Of what ours answers in a closed loop. */
+const NEAR_ITS_END = 0.7
+const P99_OF_LIMIT_MAX = 3
 
 interface Size extends FieldSize {
   readonly roundCount: number
@@ -84,6 +88,8 @@ class Contest {
   readonly #pressed = new Map<AskedRoute, Rounds>()
   readonly #idle = noRounds()
   readonly #planned = { ours: newTimes(), limit: newTimes(), fastify: newTimes() }
+  /** At 70 % of what ours bears: requests a second of each round, and percentiles 99 in milliseconds. */
+  readonly #near: { perSecond: number; ours: number; limit: number }[] = []
 
   constructor(field: RestField, size: Size, { say }: BenchSetting) {
     this.#field = field
@@ -121,12 +127,24 @@ class Contest {
       }
     }
     const hot = this.#field.routes.filter(({ kind }) => kind === 'hot')
-    for (const contestant of inTurn(round, { kind: 'hot' })) {
-      const plan = { perSecond: PLANNED_PER_SECOND, seconds }
-      const times = await this.#field.plan(contestant, hot, plan)
+    const plan = async (contestant: Contestant, perSecond: number) => {
+      const times = await this.#field.plan(contestant, hot, { perSecond, seconds })
       this.answerCount += times.totalCount
+      return times
+    }
+    for (const contestant of inTurn(round, { kind: 'hot' })) {
+      const times = await plan(contestant, PLANNED_PER_SECOND)
       if (isCounted) this.#planned[contestant].add(times)
     }
+    if (!isCounted) return
+    const borne = hot.map((route) => rateOf(this.#pressed.get(route)?.ours.at(-1)))
+    const near = { perSecond: Math.ceil(NEAR_ITS_END * Math.min(...borne)), ours: 0, limit: 0 }
+    for (const contestant of inTurn(round, { kind: 'list' })) {
+      if (contestant === 'fastify') continue
+      const times = await plan(contestant, near.perSecond)
+      near[contestant] = times.getValueAtPercentile(99) / 1e6
+    }
+    this.#near.push(near)
   }
 
   rows(): readonly Row[] {
@@ -142,7 +160,19 @@ class Contest {
       CONTESTANTS.map((one) => `${one} ${percent(idle[one])} of a core`).join(', '),
     )
     const pressed = [...this.#pressed].flatMap(([route, rounds]) => routeRows(route, rounds, idle))
-    return [...times, resting, ...pressed]
+    return [...times, ...this.#nearRows(), resting, ...pressed]
+  }
+
+  #nearRows(): readonly Row[] {
+    const of = (pick: (near: { perSecond: number; ours: number; limit: number }) => number) =>
+      median(this.#near.map(pick))
+    const what = `hot routes at 70 % of what ours bears, ${Math.round(of(({ perSecond }) => perSecond))}/s, p99`
+    const sides = `ours ${figureText(of(({ ours }) => ours))} ms, limit ${figureText(of(({ limit }) => limit))} ms`
+    const ratio = of(({ ours, limit }) => ours / limit)
+    return [
+      figureRow(what, sides),
+      aimedRow(`${what}: ours / limit`, ratio, { atMost: P99_OF_LIMIT_MAX }),
+    ]
   }
 }
 
@@ -153,6 +183,8 @@ function inTurn(round: number, { kind }: Pick<AskedRoute, 'kind'>): readonly Con
   return [...those.slice(first), ...those.slice(0, first)]
 }
 
+const rateOf = (usage: Usage | undefined): number =>
+  usage === undefined ? 0 : (1_000 * usage.answerCount) / usage.tookMs
 const coreShare = ({ processorMicros, tookMs }: Usage): number => processorMicros / (1_000 * tookMs)
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
@@ -167,7 +199,7 @@ function routeRows(
       return Math.max(processorMicros - idle[contestant] * 1_000 * tookMs, 0) / answerCount
     })
   const costs = CONTESTANTS.filter((one) => rounds[one].length > 0).map((one) => {
-    const rate = median(rounds[one].map((usage) => (usage.answerCount / usage.tookMs) * 1_000))
+    const rate = median(rounds[one].map(rateOf))
     return `${one} ${figureText(median(micros(one)))} µs (${Math.round(rate)}/s, ${percent(median(rounds[one].map(coreShare)))} of a core)`
   })
   const cost = figureRow(

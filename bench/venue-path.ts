@@ -1,6 +1,7 @@
 // From a frame's text to its events, by the connectors' own parse, sequence check and map, without the
 // sockets around them. What a seeded load never contains (a refusal, a gap, a reply) ends the bench.
 
+import { type Clock, systemClock } from '../engine/clock.ts'
 import type { VenueEvent } from '../engine/events.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
@@ -17,6 +18,13 @@ import { listingOf, type SimLoad } from './sim-load.ts'
 
 /** When every frame arrived, as far as the events know. */
 export const RECEIVED_AT = timeMs(Date.UTC(2026, 10, 20, 12))
+
+/** The frames are of a day of their own, and retention must not take them for old ones: time goes on from there. */
+export function clockOfFrames(): Clock {
+  const startedMs = systemClock.monotonicMs()
+  const nowMs = () => timeMs(RECEIVED_AT + Math.floor(systemClock.monotonicMs() - startedMs))
+  return { ...systemClock, nowMs }
+}
 
 /** Takes a frame's text to its events. */
 export type VenuePath = (text: string) => void

@@ -20,7 +20,7 @@ import { DelayWatch } from '../actors/venue/delay-watch.ts'
 import { EventRoutes, type OpenVenue } from '../actors/venue/event-routes.ts'
 import { type Learn, TeamReader } from '../actors/venue/team-reader.ts'
 import { VenueActor } from '../actors/venue/venue.ts'
-import type { EngineView, MarketView, StatsView, VenueView } from '../actors/views.ts'
+import type { ClusterView, EngineView, MarketView, StatsView, VenueView } from '../actors/views.ts'
 import { Wallets } from '../actors/wallets/wallets.ts'
 import { Webhooks } from '../actors/webhooks/webhooks.ts'
 import { WhaleLog } from '../actors/whales/log.ts'
@@ -29,6 +29,8 @@ import { createServer, type Server } from '../http/server.ts'
 import { EventBodies } from '../http/webhooks/bodies.ts'
 import type { MatchTable } from '../storage/contract/matches.ts'
 import type { AccountTable, Storage } from '../storage/contract/storage.ts'
+import type { OutboxTable, WebhookTable } from '../storage/contract/webhooks.ts'
+import type { EngineFigures } from '../storage/records/log-standing.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
 import type { VenueEvent } from './events.ts'
 import { nativeMarketId, type VenueKey } from './ids.ts'
@@ -93,11 +95,16 @@ interface EngineParts {
 export interface ClusterParts {
   /** In place of the storage's own. */
   readonly accounts: AccountTable
+  readonly webhooks: WebhookTable
+  readonly outbox: OutboxTable
+  /** How this engine stands in the cluster. */
+  readonly view?: () => ClusterView
   /** Makes what hears of every update, listing and pair, once. */
   readonly feeder: (owners: {
     readonly publisher: Publisher
     readonly catalog: Catalog
     readonly venues: () => readonly VenueView[]
+    readonly figures: () => EngineFigures
   }) => Feeder
 }
 
@@ -128,6 +135,11 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   const { catalog, accounts, publisher, view } = owners
   const timers: StopTimer[] = []
   let server: Server | null = null
+  const openFace = async () => {
+    const { clock, log, metrics } = parts
+    server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics })
+    registerFace(owners, server)
+  }
   return {
     view,
     catalog,
@@ -152,15 +164,11 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       owners.matcher.start()
       owners.arbitrage.start()
       catalog.isLoaded = catalog.hasEveryVenue
+      // Gateways have waited for a leader, and know that its books are stale: they need not wait for connections too.
+      if (parts.cluster !== undefined && catalog.isLoaded) await openFace()
       const isCrawled = startVenues(owners)
-      // A catalogue kept from the last run need not wait for its crawl.
-      const isEnough = catalog.isLoaded
-        ? venuesUp(owners, parts)
-        : pause(parts.clock, LISTEN_AFTER_MS)
-      await Promise.race([isCrawled, isEnough])
-      const { clock, log, metrics } = parts
-      server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics })
-      registerFace(owners, server)
+      await Promise.race([isCrawled, isEnough(owners, parts)])
+      if (server === null) await openFace()
     },
     async stop() {
       await server?.drain()
@@ -222,13 +230,17 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const catalog = new Catalog({ names, clock, system, storage, index: search, market })
   search.rebuildFrom(() => catalog.texts())
   const sports = new Sports({ catalog, clock })
-  const learn: Learn = (listings) => sports.learnTeams(listings)
-  const teams = new TeamReader({ clock, log, metrics, learn })
   const feeder =
     parts.cluster?.feeder({
       ...{ publisher, catalog },
       venues: () => [...venues.values()].map(({ actor }) => actor),
+      figures: () => ({ ...statsOf(storage, names), wallets: wallets.count }),
     }) ?? null
+  const learn: Learn = (listings) => {
+    feeder?.learnTeams(listings)
+    return sports.learnTeams(listings)
+  }
+  const teams = new TeamReader({ clock, log, metrics, learn })
   const matchTable = feeder?.tap(storage.matches) ?? storage.matches
   const { matches, matcher, verdicts } = openMatching(parts, { catalog, publisher, matchTable })
   const arbitrage = new Arbitrage({
@@ -260,6 +272,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     isStorageHealthy: () => storage.isHealthy(),
     delayMs: () => Math.round(delays.delayMs),
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
+    ...(parts.cluster?.view === undefined ? {} : { cluster: parts.cluster.view }),
   }
   const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
   const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, view }
@@ -418,10 +431,15 @@ function openWebhooks(
   parts: EngineParts,
   { catalog, matches, accounts }: Pick<Owners, 'catalog' | 'accounts'> & { matches: Matches },
 ): { caller: Caller; webhooks: Webhooks } {
-  const { clock, log, metrics, random, storage } = parts
+  const { clock, log, metrics, random, storage, cluster } = parts
   const caller = openCaller({ policy: settings.webhookPolicy, clock, metrics, log })
   const webhooks = new Webhooks({
-    ...{ storage, clock, log, metrics, caller, random },
+    ...{ clock, log, metrics, caller, random },
+    storage: {
+      webhooks: cluster?.webhooks ?? storage.webhooks,
+      outbox: cluster?.outbox ?? storage.outbox,
+      committed: () => storage.committed(),
+    },
     box: new SecretBox(settings.secretsKey),
     bodies: new EventBodies({ catalog, matches, clock }),
     market: (number) => catalog.byNumber(number)?.summary ?? null,
@@ -473,6 +491,13 @@ async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
   for (const { actor } of owners.catalog.known()) actor.checkpoint(nowMs)
   await owners.accounts.saveUse()
   await Promise.all([owners.passwords.close(), owners.search.close(), owners.matcher.close()])
+}
+
+/** Resolves when the face may listen though not all catalogues are read. */
+async function isEnough(owners: Owners, parts: EngineParts): Promise<void> {
+  // A catalogue kept from the last run need not wait for its crawl.
+  if (!owners.catalog.isLoaded) await pause(parts.clock, LISTEN_AFTER_MS)
+  else if (parts.cluster === undefined) await venuesUp(owners, parts)
 }
 
 /** Resolves when each venue has a connection, or after the limit. */

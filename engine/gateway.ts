@@ -4,7 +4,7 @@
 // One of the few files that look outward from engine/. Upholds CLUSTER14, CLUSTER16, CLUSTER18.
 
 import type { Accounts } from '../actors/accounts/accounts.ts'
-import type { SearchIndex } from '../actors/catalog/lists.ts'
+import { MarketSearch } from '../actors/catalog/search.ts'
 import { followAccounts } from '../actors/mirror/accounts.ts'
 import { ELSEWHERE } from '../actors/mirror/elsewhere.ts'
 import { Mirror, type MirrorFault } from '../actors/mirror/mirror.ts'
@@ -17,11 +17,13 @@ import { type Clock, pause, type StopTimer } from './clock.ts'
 import { decodeAnswer, encodeAsked } from './cluster/asked.ts'
 import { type Checkpoint, checkpointObject, decodeCheckpoint } from './cluster/checkpoint.ts'
 import { Follower, type FollowFault } from './cluster/follower.ts'
-import { type ClusterLog, shardsOf } from './cluster/log.ts'
+import { type ClusterLog, LogError, type StopReading, shardsOf } from './cluster/log.ts'
+import { Loopback } from './cluster/loopback.ts'
 import { EngineError } from './errors.ts'
 import type { VenueKey } from './ids.ts'
 import type { Log } from './process/log.ts'
 import type { Metrics } from './process/metrics.ts'
+import { openSearchThread } from './search/search.ts'
 import type { VenueFacts } from './venue-table.ts'
 import { venueTable } from './venues/venues.ts'
 import type { CallPolicy } from './webhooks/post.ts'
@@ -46,7 +48,7 @@ interface GatewayParts {
   readonly cluster: ClusterLog
   /** The table of venues; without it those of engine/venues/venues.ts. */
   readonly table?: readonly VenueFacts[]
-  /** Names this process in answers, and to the engine; no two have one name. */
+  /** Names this process in answers, to the engine and to other gateways; no two have one name. Letters, digits, `-`, `_`, `.`. */
   readonly name: string
   readonly version: string
 }
@@ -74,21 +76,14 @@ const AGAIN_MS = 1_000
 /** Candles need the past, which is the engine's. */
 const MIRRORED_CHANNELS = CHANNELS.filter(({ name }) => name !== 'candles')
 
-/** Search is forwarded: nothing is indexed. */
-const NO_INDEX: SearchIndex = {
-  put: () => undefined,
-  remove: () => undefined,
-  find: async () => {
-    throw new EngineError('UNAVAILABLE', 'only the engine searches')
-  },
-}
-
 /** A mirror with its reader. */
 interface Followed {
   readonly mirror: Mirror
   readonly follower: Follower
   /** Why it cannot go on; null: it does. */
   readonly fault: () => string | null
+  /** It takes nothing more, and searches nothing. */
+  readonly close: () => Promise<void>
 }
 
 /** What is served now. */
@@ -111,6 +106,9 @@ class LogGateway implements Gateway {
   #face: Face | null = null
   #faultCount = 0
   #lastFault: string | null = null
+  /** Of lists that began here and go on through another gateway. */
+  #answering: StopReading | null = null
+  #loopback: Loopback | null = null
   #isStopped = false
   #isReplacing = false
   readonly #startedAtMs: number
@@ -151,7 +149,7 @@ class LogGateway implements Gateway {
   }
 
   async start(): Promise<void> {
-    const { clock, cluster, log } = this.#parts
+    const { clock, cluster, log, name } = this.#parts
     while (this.#accounts === null && !this.#isStopped) {
       try {
         const quotas = (kind: Parameters<QuotaShares['of']>[0]) => this.#shares.of(kind)
@@ -171,16 +169,21 @@ class LogGateway implements Gateway {
       onLimits: (account, limits) => streams()?.onLimits?.(account, limits),
     })
     await this.#replace()
+    const loopback = new Loopback(this.port)
+    this.#loopback = loopback
+    // Lists go on where they began.
+    this.#answering = cluster.answer(`http.${name}`, (body) => loopback.answer(body))
     this.#timers.push(clock.every(LOOK_MS, () => this.#look()))
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const stopTimer of this.#timers) stopTimer()
+    await this.#answering?.stop()
+    this.#loopback?.close()
     const face = this.#face
     await face?.server.drain()
-    await face?.follower.stop()
-    face?.mirror.close()
+    await face?.close()
     await face?.server.stop()
     this.#shares.stop()
     await this.#accounts?.stop()
@@ -239,9 +242,17 @@ class LogGateway implements Gateway {
       void this.#replace()
     }
     const shared = { clock, metrics }
-    const mirror = new Mirror(checkpoint, {
-      ...{ ...shared, log, names: this.#names, index: NO_INDEX, onFault },
-    })
+    const index = new MarketSearch({ port: openSearchThread(), clock, log })
+    let mirror: Mirror
+    try {
+      const askTrades = (body: Uint8Array) => cluster.ask('trades', body)
+      const set = { log, names: this.#names, index, onFault, askTrades }
+      mirror = new Mirror(checkpoint, { ...shared, ...set })
+    } catch (error) {
+      await index.close()
+      throw error
+    }
+    index.rebuildFrom(() => mirror.catalog.texts())
     const follower = new Follower({
       ...{ ...shared, log: cluster, from: checkpoint, shards: shardsOf(this.#names.keys) },
       sink: {
@@ -250,17 +261,20 @@ class LogGateway implements Gateway {
         onFault,
       },
     })
-    const isReady = await follower.start().catch(async (error: unknown) => {
+    const close = async () => {
       await follower.stop()
       mirror.close()
+      await index.close()
+    }
+    const isReady = await follower.start().catch(async (error: unknown) => {
+      await close()
       throw error
     })
-    if (!isReady || known !== null || this.#isStopped) {
-      await follower.stop()
-      mirror.close()
-      return null
+    if (isReady && known === null && !this.#isStopped) {
+      return { mirror, follower, fault: () => known, close }
     }
-    return { mirror, follower, fault: () => known }
+    await close()
+    return null
   }
 
   /** The newest checkpoint; the engine is asked for one when there is none, or the last one would not do. */
@@ -302,23 +316,35 @@ class LogGateway implements Gateway {
     } else await server.replace(view, publisher)
     publisher.watch(server.hub)
     this.#face = { ...followed, server, view }
-    await before?.follower.stop()
-    before?.mirror.close()
+    await before?.close()
   }
 
-  readonly #forward: Forward = async (request) => {
+  readonly #forward: Forward = async ({ gateway, ...request }) => {
     const { cluster } = this.#parts
-    const answer = decodeAnswer(await cluster.ask('http', encodeAsked(request)))
+    const asking = cluster.ask(gateway === null ? 'http' : `http.${gateway}`, encodeAsked(request))
+    const bytes = await asking.catch((error: unknown) => {
+      if (gateway === null || !(error instanceof LogError) || error.reason !== 'unanswered')
+        throw error
+      throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
+    })
+    const answer = decodeAnswer(bytes)
     if (answer === null) throw new Error('the answer of the engine could not be read')
     return answer
   }
 
   #viewOf({ mirror, follower }: Followed, accounts: Accounts): EngineView {
     const { clock, cluster, name, version } = this.#parts
-    const { catalog, matches, tradeLog, whaleLog, epoch } = mirror
+    const { catalog, matches, sports, tradeLog, whaleLog, epoch } = mirror
     return {
       ...ELSEWHERE,
-      ...{ version, epoch, catalog, accounts, matches, tradeLog, whaleLog },
+      ...{ version, epoch, catalog, accounts, matches, sports, tradeLog, whaleLog },
+      wallets: {
+        ...ELSEWHERE.wallets,
+        get count() {
+          return mirror.figures.wallets
+        },
+      },
+      stats: () => mirror.figures,
       venues: () => mirror.venues(),
       isStorageHealthy: () => !mirror.isCut,
       delayMs: () => mirror.lagMs,

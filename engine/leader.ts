@@ -5,20 +5,32 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { Checkpoints } from '../actors/cluster/checkpoints.ts'
 import { Feeder } from '../actors/cluster/feeder.ts'
+import { Standby } from '../actors/cluster/standby.ts'
+import { ToldOutbox } from '../actors/cluster/told-outbox.ts'
+import { startRetention } from '../actors/maintenance.ts'
+import { answerOlderTrades } from '../actors/mirror/older-trades.ts'
 import { QuotaOwner } from '../actors/mirror/quotas.ts'
 import { ClusterAccounts } from '../storage/cluster-accounts.ts'
+import { ClusterWebhooks } from '../storage/cluster-webhooks.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../storage/records/log-items.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
 import { encodeRevocation, type Revocation } from './cluster/asked.ts'
 import { type Lease, takeLease } from './cluster/lease.ts'
-import { type ClusterLog, type ShardName, type StopReading, shardsOf } from './cluster/log.ts'
+import {
+  type ClusterLog,
+  hooksShard,
+  type ShardName,
+  type StopReading,
+  shardsOf,
+} from './cluster/log.ts'
 import { Loopback } from './cluster/loopback.ts'
 import { LogWriter } from './cluster/writer.ts'
 import type { Config } from './config.ts'
 import type { ClusterParts, Engine } from './engine.ts'
 import type { Log } from './process/log.ts'
 import type { Metrics } from './process/metrics.ts'
+import type { VenueTable } from './venue-table.ts'
 
 interface LeaderParts {
   readonly storage: Storage
@@ -29,6 +41,10 @@ interface LeaderParts {
   readonly cluster: ClusterLog
   /** Ends the waiting of a standby. */
   readonly signal: AbortSignal
+  /** The venues as this engine names them. */
+  readonly names: VenueTable
+  /** What is kept, while this engine stands by too. */
+  readonly retention: { readonly retentionDays: number; readonly sizeBytesMax: number }
   /** Another engine leads: the process must end. Called once. */
   readonly onDeposed: () => void
 }
@@ -55,6 +71,8 @@ export function engineFace(config: Config) {
 
 const BEAT_MS = 1_000
 const DRAIN_MS_MAX = 3_000
+/** Between a few hundred pending deliveries, so that the log takes them. */
+const TELL_REST_MS = 20
 
 /** Connects to NATS as the configuration says. */
 export async function connectCluster(
@@ -65,23 +83,34 @@ export async function connectCluster(
   return openNats({ ...nats, ...parts, name: `twinbook ${role} ${hostname()} ${process.pid}` })
 }
 
-/** Follows the accounts until the lease is free; resolves with null when the process is to end before. */
+/** Follows the log until the lease is free; resolves with null when the process is to end before. */
 export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
-  const { storage, clock, log, cluster, signal } = parts
+  const { storage, clock, log, metrics, cluster, signal, names, retention } = parts
   const accounts = await cluster.bucket('accounts')
+  const webhooks = new ClusterWebhooks(storage.webhooks, await cluster.bucket('webhooks'))
   const onFailed = (error: unknown) =>
-    log.error({ err: error }, 'an account could not be taken over')
-  const following = await ClusterAccounts.follow(storage.accounts, accounts, onFailed)
+    log.error({ err: error }, 'an account or a webhook could not be taken over')
+  const followed = await ClusterAccounts.follow(storage.accounts, accounts, onFailed)
+  const hooks = await webhooks.follow(onFailed)
+  const standby = new Standby({
+    ...{ log: cluster, clock, logger: log, metrics, storage, names, webhooks },
+  })
+  const stopRetention = startRetention({ clock, storage, log, ...retention })
+  standby.start()
   log.info('standing by for the lease')
   const bucket = await cluster.bucket('lease')
   const holder = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`
   const lease = await takeLease({ bucket, holder, clock, log }, signal)
-  await following.stop()
-  if (lease === null) return null
   const shared = new ClusterAccounts(storage.accounts, accounts)
-  const count = await shared.share()
-  if (count > 0) log.info({ records: count }, 'accounts of this engine are shared with the cluster')
-  return new Leading(parts, lease, shared)
+  // At once, since it is this one that renews the lease.
+  const leading = lease === null ? null : new Leading(parts, lease, { accounts: shared, webhooks })
+  await (leading === null ? standby.stop() : standby.takeOver())
+  stopRetention()
+  for (const each of [followed, hooks]) await each.stop()
+  if (leading === null) return null
+  const count = (await shared.share(followed.names)) + (await webhooks.share(hooks.names))
+  if (count > 0) log.info({ records: count }, 'records of this engine are shared with the cluster')
+  return leading
 }
 
 class Leading implements Leader {
@@ -94,14 +123,37 @@ class Leading implements Leader {
   #loopback: Loopback | null = null
   readonly #answers: StopReading[] = []
   #stopTimer: StopTimer = () => undefined
+  readonly #outbox: ToldOutbox
+  readonly #takenAtMs: number
+  #isOpen = false
   #isDeposed = false
 
-  constructor(parts: LeaderParts, lease: Lease, accounts: ClusterAccounts) {
+  constructor(
+    parts: LeaderParts,
+    lease: Lease,
+    shared: { readonly accounts: ClusterAccounts; readonly webhooks: ClusterWebhooks },
+  ) {
     this.#parts = parts
     this.#lease = lease
+    this.#takenAtMs = parts.clock.monotonicMs()
     lease.keep(() => this.#onDeposed())
+    const term = 'Of the lease that this engine holds; rises with each one that leads.'
+    parts.metrics.gauge('cluster_term', term, () => lease.term)
+    this.#outbox = new ToldOutbox({
+      own: parts.storage.outbox,
+      idOf: (number) => shared.webhooks.idOf(number),
+      // What is pending when the log is opened is told then.
+      tell: (item) => {
+        if (this.#isOpen) this.#writer?.put(hooksShard, item)
+      },
+    })
     this.parts = {
-      accounts,
+      ...shared,
+      outbox: this.#outbox,
+      view: () => ({
+        ...{ role: 'engine', name: lease.holder, link: parts.cluster.link, lagMs: 0 },
+        ...{ lagBatches: this.#writer?.waiting ?? 0, isHeard: !this.#isDeposed },
+      }),
       feeder: (owners) => {
         const { cluster, clock, log, metrics } = parts
         const writer = new LogWriter<LogItem>({
@@ -131,7 +183,18 @@ class Leading implements Leader {
     const [feeder, writer] = [this.#feeder, this.#writer]
     if (feeder === null || writer === null)
       throw new Error('the engine was made without its leader')
-    await this.#openShards(writer, shardsOf(engine.catalog.names.keys))
+    const loopback = new Loopback(engine.port)
+    this.#loopback = loopback
+    this.#tellRevocations(engine)
+    this.#answers.push(
+      cluster.answer('http', (body) => loopback.answer(body)),
+      cluster.answer('trades', answerOlderTrades(engine.view)),
+      cluster.answer('quota', new QuotaOwner(engine.accounts, clock).answer),
+    )
+    const afterMs = Math.round(clock.monotonicMs() - this.#takenAtMs)
+    log.info({ term: this.#lease.term, afterMs }, 'gateways are answered')
+    await this.#openShards(writer, [...shardsOf(engine.catalog.names.keys), hooksShard])
+    this.#isOpen = true
     feeder.isOpen = true
     feeder.beat()
     writer.flush()
@@ -139,25 +202,22 @@ class Leading implements Leader {
     const { view, publisher } = engine
     const checkpoints = new Checkpoints({
       ...{ log: cluster, clock, logger: log, metrics, term: this.#lease.term, view, publisher },
-      events: storage.events,
+      events: () => engine.catalog.listedEvents(),
       pairs: () => engine.matches.all(),
       opportunities: () => engine.arbitrage.open(),
       feeder,
       places: () => writer.places(),
     })
     this.#checkpoints = checkpoints
-    const loopback = new Loopback(engine.port)
-    this.#loopback = loopback
-    this.#tellRevocations(engine)
     this.#answers.push(
-      cluster.answer('http', (body) => loopback.answer(body)),
-      cluster.answer('quota', new QuotaOwner(engine.accounts, clock).answer),
       cluster.answer('checkpoint', async () => {
         await checkpoints.make()
         return new Uint8Array()
       }),
     )
     await checkpoints.start()
+    const numbers = [...storage.webhooks.all()].map(({ number }) => number)
+    await this.#outbox.tellPending(numbers, () => pause(clock, TELL_REST_MS, this.#parts.signal))
   }
 
   /** As often as it takes: without the log the engine goes on alone. */

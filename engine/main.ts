@@ -28,7 +28,7 @@ import { systemRandom } from './random.ts'
 import { openReplay } from './venues/recording/replay-feed.ts'
 import { openSource } from './venues/source.ts'
 import type { Venue, VenueParts } from './venues/venue.ts'
-import { openVenues } from './venues/venues.ts'
+import { openVenues, venueTable } from './venues/venues.ts'
 
 /** How the venues are opened, and what must end after them. */
 interface Source {
@@ -36,11 +36,13 @@ interface Source {
   readonly stop: () => Promise<void>
 }
 
-async function openVenueSource(
-  config: Config,
-  log: Log,
-  onLost: (reason: string) => void,
-): Promise<Source> {
+async function openVenueSource(config: Config, log: Log, shutdown: Shutdown): Promise<Source> {
+  const onLost = (reason: string): void => {
+    // A terminal's Ctrl-C reaches the simulator too.
+    if (shutdown.hasBegun) return
+    log.fatal({ reason }, 'the simulated venues ended')
+    shutdown.begin(1)
+  }
   if (config.venues.kind === 'replay') {
     const { file } = config.venues
     return { open: (parts) => openReplay(file, parts), stop: async () => undefined }
@@ -93,11 +95,18 @@ async function openLeading(
   const { connectCluster, engineFace, openLeader } = await import('./leader.ts')
   const cluster = await connectCluster(config, { clock: systemClock, log })
   const ending = new AbortController()
-  shutdown.add(async () => ending.abort())
-  const leader = await openLeader({
+  const opening = openLeader({
     ...{ storage, clock: systemClock, log, metrics, cluster, signal: ending.signal },
+    names: venueTable(config.venueNames),
+    retention: { retentionDays: config.retentionDays, sizeBytesMax: config.dataBytesMax },
     onDeposed: () => shutdown.begin(1),
   })
+  // A standby reads into the storage, which is closed after it has ended.
+  shutdown.add(async () => {
+    ending.abort()
+    await opening.catch(() => undefined)
+  })
+  const leader = await opening
   if (leader === null) return null
   shutdown.add(() => leader.stop())
   return {
@@ -126,16 +135,12 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   const closeStorage = () => storage.close()
   shutdown.add(closeStorage)
   if (shutdown.hasBegun) return
-  const leader = await openLeading(config, { storage, log, metrics, shutdown })
-  if (shutdown.hasBegun) return
-  const source = await openVenueSource(config, log, (reason) => {
-    // A terminal's Ctrl-C reaches the simulator too.
-    if (shutdown.hasBegun) return
-    log.fatal({ reason }, 'the simulated venues ended')
-    shutdown.begin(1)
-  })
+  // Before this engine may lead, since simulated venues take seconds to come up; nothing connects to them yet.
+  const source = await openVenueSource(config, log, shutdown)
   if (shutdown.hasBegun) return
   shutdown.add(source.stop)
+  const leader = await openLeading(config, { storage, log, metrics, shutdown })
+  if (shutdown.hasBegun) return
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   const engine = createEngine(
     { ...config, ...leader?.face, ...secretsOf(config) },
@@ -201,6 +206,9 @@ function isDefaultPlace(config: Config): boolean {
 function listenForEnds(shutdown: Shutdown, log: Log): void {
   process.on('SIGTERM', () => shutdown.begin(0))
   process.on('SIGINT', () => shutdown.begin(0))
+  // Of a process that was started with a channel, as by npm run cluster: whoever started it is gone.
+  process.on('disconnect', () => shutdown.begin(0))
+  if (process.send !== undefined && !process.connected) shutdown.begin(0)
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught error')
     shutdown.begin(1)

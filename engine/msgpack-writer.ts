@@ -1,7 +1,7 @@
 // Writes plain MessagePack value by value into one block that is used again and again: no object is
 // made to be thrown away, and no BigInt for a number of 64 bits. Always the shortest form, and
 // 64-bit floats only, as github.com/msgpack/msgpack/blob/master/spec.md has them.
-// Not for: which fields a message or record has (http/ws/encode/msgpack.ts, storage/records/trade.ts). Upholds MPW1 to MPW4.
+// Not for: which fields a message or record has (http/ws/encode/msgpack.ts, storage/records/log-items.ts). Upholds MPW1 to MPW4.
 
 const BLOCK_BYTES = 16_384
 /** A message longer than this gets a view of its own; books of a hundred levels are shorter. */
@@ -101,6 +101,16 @@ export class MsgpackWriter {
     else if (count < 0x100) this.#pair(0xd9, count)
     else this.#counted(0xda, count)
     this.#at += this.#block.write(text, this.#at)
+  }
+
+  /** Bytes as a value. */
+  binary(bytes: Uint8Array): void {
+    const { length } = bytes
+    if (length < 0x100) this.#pair(0xc4, length)
+    else this.#counted(0xc5, length)
+    this.#makeRoom(length)
+    this.#block.set(bytes, this.#at)
+    this.#at += length
   }
 
   nil(): void {
@@ -236,7 +246,7 @@ export class MsgpackWriter {
   }
 }
 
-/** Any value that JSON can carry: whole numbers as integers, fields that are undefined left out. */
+/** Any value that JSON can carry, and bytes: whole numbers as integers, fields that are undefined left out. */
 export function writeValue(to: MsgpackWriter, value: unknown): void {
   if (typeof value === 'string') to.text(value)
   else if (typeof value === 'number') to.whole(value)
@@ -244,7 +254,8 @@ export function writeValue(to: MsgpackWriter, value: unknown): void {
   else if (Array.isArray(value)) {
     to.array(value.length)
     for (const item of value) writeValue(to, item)
-  } else if (typeof value === 'object' && value !== null) {
+  } else if (value instanceof Uint8Array) to.binary(value)
+  else if (typeof value === 'object' && value !== null) {
     const fields = Object.entries(value).filter(([, item]) => item !== undefined)
     to.map(fields.length)
     for (const [name, item] of fields) {

@@ -51,6 +51,8 @@ interface ApiParts {
   readonly channels?: readonly Channel[]
   /** What webhooks may be sent; the types of the table unless given. */
   readonly eventTypes?: readonly EventDescriptor[]
+  /** In a cluster: names this process, in the cursors of its lists. */
+  readonly servedBy?: string | null
 }
 
 /** All routes, in the order of the specification document. */
@@ -60,7 +62,7 @@ export function api(parts: ApiParts): readonly Route[] {
   const records = new MarketRecords(engine.matches)
   const hot = new HotAnswers(engine)
   const answers = new KeptAnswers()
-  const shared = { engine, catalog, clock, records, hot, answers }
+  const shared = { engine, catalog, clock, records, hot, answers, maker: parts.servedBy ?? null }
   const { names } = catalog
   const webhooks = {
     ...{ webhooks: engine.webhooks, names, policy: parts.webhookPolicy },

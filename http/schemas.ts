@@ -12,6 +12,18 @@ import type { VenueFacts, VenueTable } from '../engine/venue-table.ts'
 /** Seconds after which a time can only be milliseconds by mistake (2100-01-01). */
 export const SECONDS_MAX = 4_102_444_800
 export const SEARCH_CHARACTERS_MAX = 200
+/** What venue a's examples are about, each id in the venue's own form. */
+const CONDITION = '0x4b2c6b5ac7e3ca2ab0d9b1e4cf3a1d8f6c1cf5b0d0f6b58a4d3a0c8e6f1b2d97'
+const TOKEN = '71321045679252212594626385532706912750332728571942532289631379312455583992563'
+const WALLET = '0x6af75d4e4aaf700450efbac3708cce1665810ff1'
+const HASH = '0x8d1f0f3a5c8ee2d1b7f2ce8a53d1c0b90bd1a2c60f5f1f8f3a1fe9b4be07d2c3'
+export const EXAMPLE_IDS = {
+  condition: CONDITION,
+  token: TOKEN,
+  wallet: WALLET,
+  transaction: HASH,
+  trade: `${HASH}-${TOKEN}-${WALLET}-buy-120000000-430000-0`,
+} as const
 /** Far beyond any catalogue, and small enough to add up safely. */
 const OFFSET_MAX = 10_000_000
 

@@ -69,13 +69,15 @@ interface ServerOptions {
   readonly servedBy?: string | null
 }
 
-const DRAIN_MS_MAX = 10_000
+/** A gateway's streams end more slowly: their clients come to others, which are busy already. */
+const DRAIN = {
+  alone: { spreadMs: 5_000, msMax: 10_000, endsMin: 50 },
+  gateway: { spreadMs: 10_000, msMax: 12_000, endsMin: 1 },
+}
 const DRAIN_TICK_MS = 25
 /** 200 ms in which busy clients of REST are answered that their connection ends; without any, none. */
 const DRAIN_TICKS_BUSY = 8
 const KEEP_ALIVE_MS = 11_000
-/** Streams ended per tick, at least: 200 ticks are the 5 s over which all are closed. */
-const DRAIN_ENDS_MIN = 50
 const HEADER_BYTES_MAX = '32768'
 
 /** Builds the face on an engine and listens; the caller registers the hub as a watcher at once. */
@@ -119,7 +121,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     async replace(engine, publisher) {
       isDraining = true
       const { hub } = face
-      for (let tick = 0; tick < DRAIN_MS_MAX / DRAIN_TICK_MS; tick += 1) {
+      for (let tick = 0; tick < DRAIN.alone.msMax / DRAIN_TICK_MS; tick += 1) {
         if (hub.endSome(hub.sessions.size, closeCodes.goingAway) === 0) break
         await pause(clock, DRAIN_TICK_MS)
       }
@@ -138,6 +140,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
         hub,
         clock,
         ticksMin,
+        pace: (options.forward ?? null) === null ? DRAIN.alone : DRAIN.gateway,
         inFlightCount: () => requests.inFlightCount + unsent.count,
       })
     },
@@ -169,7 +172,7 @@ function openFace(
   const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app, channels })
   const routes = api({
     ...{ engine, clock, tickets, metrics, isMetricsPublic, webhookPolicy },
-    ...{ opensLocalAccount, channels, eventTypes },
+    ...{ opensLocalAccount, channels, eventTypes, servedBy },
   })
   const { accounts } = engine
   const named = { forward, servedBy }
@@ -187,12 +190,14 @@ async function endStreams(parts: {
   hub: Hub
   clock: Clock
   ticksMin: number
+  /** Milliseconds over which streams end, and until those that did not are left; streams ended per tick, at least. */
+  pace: { spreadMs: number; msMax: number; endsMin: number }
   inFlightCount: () => number
 }): Promise<void> {
-  const { hub, clock, ticksMin, inFlightCount } = parts
-  const ticks = DRAIN_MS_MAX / DRAIN_TICK_MS
-  const perTick = Math.max(DRAIN_ENDS_MIN, Math.ceil(hub.sessions.size / (ticks / 2)))
-  for (let tick = 0; tick < ticks; tick += 1) {
+  const { hub, clock, ticksMin, pace, inFlightCount } = parts
+  const ends = Math.ceil((hub.sessions.size * DRAIN_TICK_MS) / pace.spreadMs)
+  const perTick = Math.max(pace.endsMin, ends)
+  for (let tick = 0; tick < pace.msMax / DRAIN_TICK_MS; tick += 1) {
     const left = hub.endSome(perTick, closeCodes.goingAway)
     if (left === 0 && inFlightCount() === 0 && tick >= ticksMin) return
     await pause(clock, DRAIN_TICK_MS)

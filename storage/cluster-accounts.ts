@@ -92,10 +92,12 @@ export class ClusterAccounts implements AccountTable {
     own: AccountTable,
     bucket: Bucket,
     onFailed: (error: unknown) => void,
-  ): Promise<StopReading> {
+  ): Promise<StopReading & { readonly names: ReadonlySet<string> }> {
     let last: Promise<unknown> = Promise.resolve()
+    const names = new Set<string>()
     // One after the other: a record that comes twice ends as its newest.
     const take = (entry: BucketEntry) => {
+      names.add(entry.key)
       last = last.then(() => keep(own, entry)).catch(onFailed)
     }
     let onWhole: () => void = () => undefined
@@ -106,6 +108,7 @@ export class ClusterAccounts implements AccountTable {
     await isWhole
     await last
     return {
+      names,
       stop: async () => {
         await watch.stop()
         await last
@@ -113,10 +116,14 @@ export class ClusterAccounts implements AccountTable {
     }
   }
 
-  /** Puts into the bucket what only the own table has; returns how many records. */
-  async share(): Promise<number> {
+  /**
+   * Puts into the bucket what only the own table has; returns how many records. `known`: those that the bucket is known to
+   * have, which it is not asked for.
+   */
+  async share(known: ReadonlySet<string> = new Set()): Promise<number> {
     let count = 0
     const add = async (name: string, value: Buffer) => {
+      if (known.has(name)) return
       if ((await this.#bucket.get(name)) !== null) return
       await this.#bucket.put(name, value)
       count += 1

@@ -17,9 +17,8 @@ import type { Row } from './lmdb/table.ts'
 import { hourKey, KEY_START, numberKey, readInteger, venueTradeKey } from './records/keys.ts'
 import { marketSchemas } from './records/listings.ts'
 import { decodeRecord, encodePacked } from './records/records.ts'
-import { tradeSchemas } from './records/trade.ts'
+import { firstTradeSchemas } from './records/trade.ts'
 import { TABLES } from './tables.ts'
-import { venueRowValue } from './venue-trades.ts'
 
 /** Trades a transaction: some ten thousand pages at worst, 40 MB. */
 const CHUNK_ROWS = 10_000
@@ -85,7 +84,7 @@ class Format2 {
       this.#market = market
       this.#venue = this.#venueOf(market)
     }
-    const trade = decodeRecord(TABLES.trades, row, tradeSchemas(row.key))
+    const trade = decodeRecord(TABLES.trades, row, firstTradeSchemas(row.key))
     if (trade === null) this.counts.damagedCount += 1
     else if (this.#venue === null) this.counts.unlistedCount += 1
     else {
@@ -142,4 +141,9 @@ class Format2 {
     const hour = Math.floor(bar.startMs / BAR_MS.hour)
     this.#hours.putSync(hourKey(hour, kindCode('minuteBars'), market), PRESENT)
   }
+}
+
+/** Market and ordinal of a trade's key, as format 2 had them. */
+function venueRowValue(key: Buffer): Buffer {
+  return Buffer.concat([key.subarray(0, 4), key.subarray(12, 16)])
 }

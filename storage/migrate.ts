@@ -31,7 +31,8 @@ export interface MigrationStep {
  * of wallets: an older program would take them for damaged. Format 6 added the fees of markets and the mark of block
  * trades: an older program would list no market; nothing is rewritten, and a market without fees is read as one whose fees are unknown. It also added the
  * table of past opportunities, and of an event among how many markets its winner is. Format 7 added verdicts on families,
- * which an older program would take for damaged; nothing is rewritten.
+ * which an older program would take for damaged; nothing is rewritten. Format 8 packs trades and their indexes, several
+ * rows in one: an older program would read one of them at most; rows of before are read where they are, and not rewritten.
  */
 const MIGRATION_STEPS: readonly MigrationStep[] = [
   { from: 1, environment: 'market', prepare: prepareFormat2 },

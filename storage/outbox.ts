@@ -118,6 +118,11 @@ export class Outbox implements OutboxTable {
     return delivery
   }
 
+  numberOf(webhook: WebhookNumber, eventId: string): number | null {
+    const value = this.#events.get(eventKey(webhook, eventId))
+    return value === null ? null : readInteger(value, 0)
+  }
+
   update(webhook: WebhookNumber, change: Delivery): boolean {
     const stored = this.get(webhook, change.number)
     if (stored === null || !this.#environment.accepts(ROWS_A_CHANGE)) return false

@@ -5,7 +5,7 @@
 // Upholds STORE10 (fixed layout).
 
 /** The version of this layout; the sentinel of each environment carries it. */
-export const FORMAT_VERSION = 7
+export const FORMAT_VERSION = 8
 
 export type EnvironmentName = 'accounts' | 'market'
 export const ENVIRONMENT_NAMES: readonly EnvironmentName[] = ['accounts', 'market']
@@ -66,14 +66,16 @@ export const TABLES = {
   events: table('market', 'events'),
   /** venue, native event id → ListingDetails */
   eventDetails: table('market', 'eventDetails', { isCompressed: true }),
-  /** market, timeMs, ordinal → StoredTrade */
-  trades: table('market', 'trades', { groupBytes: 4, isAppended: true, isChecked: true }),
+  /** market, timeMs, ordinal → StoredTrade; packed (lmdb/packed-table.ts) */
+  trades: table('market', 'trades', { groupBytes: 4, isChecked: true }),
+  /** market → the venue's token of each outcome, as ids of trades repeat it */
+  tradeTokens: table('market', 'tradeTokens', { isChecked: true }),
   /** market, hash of native trade id → (timeMs, ordinal) of every trade with that hash */
   tradeIds: table('market', 'tradeIds', { groupBytes: 4 }),
-  /** run, offset → key in `trades` */
-  tradeOffsets: table('market', 'tradeOffsets', { groupBytes: 4, isAppended: true }),
-  /** venue, timeMs, ordinal among the venue's → market and ordinal of the trade (8 bytes) */
-  venueTrades: table('market', 'venueTrades', { groupBytes: 1, isAppended: true }),
+  /** run, offset → key in `trades`; packed */
+  tradeOffsets: table('market', 'tradeOffsets', { groupBytes: 4 }),
+  /** venue, timeMs, ordinal among the venue's → market and ordinal of the trade (8 bytes); packed */
+  venueTrades: table('market', 'venueTrades', { groupBytes: 1 }),
   /** market, size, startMs → Bar */
   bars: table('market', 'bars', { groupBytes: 4, isChecked: true }),
   /** market, timeMs → BookSnapshot */

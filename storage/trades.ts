@@ -1,7 +1,7 @@
 // The table of trades: by market, time and ordinal, with an index from the venue's own id, one from
 // (run, offset) for resuming streams, and one of all the venue's trades (venue-trades.ts). A put writes all of them in one turn, so that a crash
 // keeps or forgets them together. The index by id holds 64 hash bits; ids that share them are
-// distinguished by their text. Not for: trades in memory (engine/market/trade-ring.ts).
+// distinguished by their text. All but that index are packed, several in one row (lmdb/packed-table.ts). Not for: trades in memory (engine/market/trade-ring.ts).
 // Upholds STORE3 (ordinals), STORE5 (paging), STORE6 (ids).
 
 import { assert } from '../engine/errors.ts'
@@ -20,26 +20,28 @@ import type {
 } from './contract/storage.ts'
 import type { Hours } from './hours.ts'
 import type { Environment } from './lmdb/environment.ts'
-import type { Removed, Table } from './lmdb/table.ts'
+import { PackedTable } from './lmdb/packed-table.ts'
+import type { Removed, Row, Table } from './lmdb/table.ts'
 import { groupKey, hashNativeId, readInteger, tradeIdKey, tradeKey } from './records/keys.ts'
+import { idRowValue, keyOfOffsetRow, keysOfIdRow, offsetRowValue } from './records/places.ts'
 import {
   type PlacedTrade,
+  packTrade,
   placedTradeSchemas,
   storedTrade,
-  tradeBody,
-  tradeSchema,
-  tradeSchemas,
+  TRADE_SCHEMA,
 } from './records/trade.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
+import { TradeTokens } from './trade-tokens.ts'
 import { type VenuePlace, VenueTrades } from './venue-trades.ts'
 
-/** Bytes of (timeMs, ordinal), the part of a trade's key after its market. */
-const PLACE_BYTES = 12
 /** About what a trade's rows in the indexes take on disk. */
-const INDEX_BYTES = 110
+const INDEX_BYTES = 85
 /** Markets whose newest place is remembered; above it the memory starts afresh. */
 const PLACES_MAX = 20_000
+
+const NO_KEYS: readonly Buffer[] = []
 
 /** Where the next trade of a market goes when its time is the last one's, or a newer one. */
 interface Place {
@@ -48,18 +50,19 @@ interface Place {
   nextOrdinal: number
 }
 
-/** A row of the index by id: the places of the trades that share its hash, null when there is none. */
+/** A row of the index by id: the keys of the trades that share its hash. */
 interface LookedUp {
   readonly market: MarketNumber
   readonly nativeId: string
   readonly key: Buffer
-  readonly places: Buffer | null
+  readonly others: readonly Buffer[]
 }
 
 export class Trades implements TradeTable {
-  readonly #trades: Table
+  readonly #trades: PackedTable
+  readonly #tokens: TradeTokens
   readonly #ids: Table
-  readonly #offsets: Table
+  readonly #offsets: PackedTable
   readonly #byVenue: VenueTrades
   readonly #hours: Hours
   readonly #hash: (nativeId: string) => readonly [number, number]
@@ -69,13 +72,15 @@ export class Trades implements TradeTable {
 
   /** `hash` is a parameter so that a test can make ids collide. */
   constructor(environment: Environment, hours: Hours, hash = hashNativeId) {
-    this.#trades = environment.table(TABLES.trades)
+    this.#trades = new PackedTable(environment.table(TABLES.trades))
+    this.#tokens = new TradeTokens(environment)
     this.#ids = environment.table(TABLES.tradeIds)
-    this.#offsets = environment.table(TABLES.tradeOffsets)
+    this.#offsets = new PackedTable(environment.table(TABLES.tradeOffsets))
     this.#byVenue = new VenueTrades(environment)
     this.#hours = hours
     this.#hash = hash
-    this.#count = this.#trades.committedCount()
+    // A row each, but for ids that share all 64 bits: fewer than one in a billion of a market's.
+    this.#count = this.#ids.committedCount()
   }
 
   has(market: MarketNumber, nativeId: string): boolean {
@@ -83,19 +88,18 @@ export class Trades implements TradeTable {
   }
 
   put({ number: market, venue }: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
-    const { key: idKey, places: others } = this.#lookUp(market, trade.nativeId)
-    if (others !== null) {
+    const { key: idKey, others } = this.#lookUp(market, trade.nativeId)
+    if (others.length > 0) {
       assert(this.#find(market, trade.nativeId) === null, 'a trade is stored once')
     }
     const ordinal = this.#nextOrdinal(market, trade.timeMs)
     const stored = storedTrade(trade, { ordinal, maker: trade.maker })
     const key = tradeKey(market, trade.timeMs, ordinal)
     this.#putRecord(key, stored, this.#byVenue.put(venue, key))
-    const place = key.subarray(4)
-    this.#ids.put(idKey, others === null ? place : Buffer.concat([others, place]))
+    this.#ids.put(idKey, idRowValue([...others, key]))
     this.#lookedUp = null
     if (trade.run !== null && trade.offset !== null) {
-      this.#offsets.put(groupKey(trade.run, trade.offset), key)
+      this.#offsets.put(groupKey(trade.run, trade.offset), offsetRowValue(key))
     }
     this.#hours.add('trades', market, Math.floor(trade.timeMs / HOUR_MS))
     this.#count += 1
@@ -127,8 +131,8 @@ export class Trades implements TradeTable {
     const range = rangeOfTrades(query, (time, ordinal) => tradeKey(market, time, ordinal))
     if (limit < 1 || range === null) return trades
     this.#trades.scan(range, (row) => {
-      const trade = this.#trades.decode(row, tradeSchemas(row.key))
-      if (trade !== null) trades.push(trade)
+      const placed = this.#decode(row)
+      if (placed !== null) trades.push(placed.trade)
       return trades.length < limit
     })
     return trades
@@ -140,9 +144,9 @@ export class Trades implements TradeTable {
     const found: TradeOfMarket[] = []
     if (limit < 1) return found
     this.#offsets.scan({ from, to: groupKey(run, Number.MAX_SAFE_INTEGER) }, (row) => {
-      const key = row.value
-      const trade = this.#trades.getRecord(key, tradeSchemas(key))
-      if (trade !== null) found.push({ market: key.readUInt32BE(0), trade })
+      const key = keyOfOffsetRow(row.value)
+      const trade = this.#read(key)?.trade
+      if (trade !== undefined) found.push({ market: key.readUInt32BE(0), trade })
       return found.length < limit
     })
     return found
@@ -153,12 +157,13 @@ export class Trades implements TradeTable {
     const places: PlacedOffset[] = []
     const range = { from: groupKey(run, offset + 1), to: groupKey(run, Number.MAX_SAFE_INTEGER) }
     if (limit < 1) return places
-    this.#offsets.scan(range, ({ key, value }) => {
+    this.#offsets.scan(range, (row) => {
+      const key = keyOfOffsetRow(row.value)
       places.push({
-        offset: readInteger(key, 4),
-        market: value.readUInt32BE(0),
-        timeMs: timeMs(readInteger(value, 4)),
-        ordinal: value.readUInt32BE(12),
+        offset: readInteger(row.key, 4),
+        market: key.readUInt32BE(0),
+        timeMs: timeMs(readInteger(key, 4)),
+        ordinal: key.readUInt32BE(12),
       })
       return places.length < limit
     })
@@ -185,8 +190,8 @@ export class Trades implements TradeTable {
     const found: VenueTrade[] = []
     if (query.limit < 1) return found
     this.#byVenue.scan(query, (key, venueOrdinal) => {
-      const trade = this.#trades.getRecord(key, tradeSchemas(key))
-      if (trade !== null) found.push({ market: key.readUInt32BE(0), venueOrdinal, trade })
+      const trade = this.#read(key)?.trade
+      if (trade !== undefined) found.push({ market: key.readUInt32BE(0), venueOrdinal, trade })
       return found.length < query.limit
     })
     return found
@@ -219,38 +224,43 @@ export class Trades implements TradeTable {
     let byteCount = 0
     for (const row of rows) byteCount += this.#remove(market, row.key, row.value)
     this.#places.delete(market)
+    if (rows.length > 0 && this.oldestMs(market) === null) this.#tokens.remove(market)
     return { rowCount: rows.length, byteCount }
   }
 
   #remove(market: MarketNumber, key: Buffer, value: Buffer): number {
-    const placed = this.#trades.decode({ key, value }, placedTradeSchemas(key))
+    const placed = this.#decode({ key, value })
     this.#trades.remove(key)
     this.#byVenue.remove(key, placed?.place ?? null)
     this.#count -= 1
     if (placed === null) return key.length + value.length
     const { nativeId, run, offset } = placed.trade
     if (run !== null && offset !== null) this.#offsets.remove(groupKey(run, offset))
-    const { key: idKey, places } = this.#lookUp(market, nativeId)
-    if (places !== null) {
-      const kept = splitPlaces(places).filter((place) => !place.equals(key.subarray(4)))
-      if (kept.length === 0) this.#ids.remove(idKey)
-      else this.#ids.put(idKey, Buffer.concat(kept))
-      this.#lookedUp = null
-    }
+    const { key: idKey, others } = this.#lookUp(market, nativeId)
+    const kept = others.filter((other) => !other.equals(key))
+    if (kept.length === 0) this.#ids.remove(idKey)
+    else this.#ids.put(idKey, idRowValue(kept))
+    this.#lookedUp = null
     return key.length + value.length + INDEX_BYTES
   }
 
   #putRecord(key: Buffer, trade: StoredTrade, place: VenuePlace | null): void {
-    const body = tradeBody(trade, place)
-    this.#trades.put(key, this.#trades.encodePacked(key, tradeSchema(trade, place), body))
+    const body = packTrade(key, { trade, place }, this.#tokens)
+    this.#trades.put(key, this.#trades.blocks.encodePacked(key, TRADE_SCHEMA, body))
+  }
+
+  #read(key: Buffer): PlacedTrade | null {
+    const value = this.#trades.get(key)
+    return value === null ? null : this.#decode({ key, value })
+  }
+
+  #decode(row: Row): PlacedTrade | null {
+    return this.#trades.blocks.decodePacked(row, placedTradeSchemas(row.key, this.#tokens))
   }
 
   #find(market: MarketNumber, nativeId: string): (PlacedTrade & { key: Buffer }) | null {
-    const { places } = this.#lookUp(market, nativeId)
-    if (places === null) return null
-    for (const place of splitPlaces(places)) {
-      const key = tradeKey(market, readInteger(place, 0), place.readUInt32BE(8))
-      const placed = this.#trades.getRecord(key, placedTradeSchemas(key))
+    for (const key of this.#lookUp(market, nativeId).others) {
+      const placed = this.#read(key)
       if (placed !== null && isSameText(placed.trade.nativeId, nativeId)) return { key, ...placed }
     }
     return null
@@ -261,7 +271,9 @@ export class Trades implements TradeTable {
     const last = this.#lookedUp
     if (last !== null && last.nativeId === nativeId && last.market === market) return last
     const key = tradeIdKey(market, this.#hash(nativeId))
-    const looked = { market, nativeId, key, places: this.#ids.get(key) }
+    const value = this.#ids.get(key)
+    const others = value === null ? NO_KEYS : keysOfIdRow(value, market)
+    const looked = { market, nativeId, key, others }
     this.#lookedUp = looked
     return looked
   }
@@ -307,14 +319,6 @@ export class Trades implements TradeTable {
 function wholeMarket(market: MarketNumber) {
   const end = Number.MAX_SAFE_INTEGER
   return { from: tradeKey(market, -end, 0), to: tradeKey(market, end, 0) }
-}
-
-function splitPlaces(places: Buffer): Buffer[] {
-  const list: Buffer[] = []
-  for (let start = 0; start + PLACE_BYTES <= places.length; start += PLACE_BYTES) {
-    list.push(places.subarray(start, start + PLACE_BYTES))
-  }
-  return list
 }
 
 /** An id with a lone surrogate does not survive UTF-8; compared as it was stored. */

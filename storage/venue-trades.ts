@@ -8,8 +8,9 @@ import { VENUE_KEYS } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { SliceQuery } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
-import type { Table } from './lmdb/table.ts'
-import { readInteger, tradeKey, venueTradeKey } from './records/keys.ts'
+import { PackedTable } from './lmdb/packed-table.ts'
+import { readInteger, venueTradeKey } from './records/keys.ts'
+import { keyOfVenueRow, venueRowValue } from './records/places.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
 
@@ -30,11 +31,11 @@ interface Recent {
 }
 
 export class VenueTrades {
-  readonly #index: Table
+  readonly #index: PackedTable
   readonly #recent = new Map<VenueKey, Recent>()
 
   constructor(environment: Environment) {
-    this.#index = environment.table(TABLES.venueTrades)
+    this.#index = new PackedTable(environment.table(TABLES.venueTrades))
   }
 
   /** Gives the trade under this key its ordinal among the venue's, and indexes it. */
@@ -59,11 +60,11 @@ export class VenueTrades {
   /** The row that leads to this trade, by a look at every row of its millisecond. */
   find(key: Buffer): VenuePlace | null {
     const time = readInteger(key, 4)
-    const value = venueRowValue(key)
     for (const venue of VENUE_KEYS) {
       let found: VenuePlace | null = null
       this.#index.scan(millisecond(venue, time), (row) => {
-        if (row.value.equals(value)) found = { venue, ordinal: row.key.readUInt32BE(9) }
+        if (keyOfVenueRow(row.value, time).equals(key))
+          found = { venue, ordinal: row.key.readUInt32BE(9) }
         return found === null
       })
       if (found !== null) return found
@@ -81,8 +82,7 @@ export class VenueTrades {
     if (range === null) return
     this.#index.scan(range, ({ key, value }) => {
       const time = readInteger(key, 1)
-      const trade = tradeKey(value.readUInt32BE(0), time, value.readUInt32BE(4))
-      return visit(trade, key.readUInt32BE(9))
+      return visit(keyOfVenueRow(value, time), key.readUInt32BE(9))
     })
   }
 
@@ -129,14 +129,6 @@ function forgetOlderHalf(recent: Recent): void {
     recent.next.delete(time)
     recent.floorMs = Math.max(recent.floorMs, time)
   }
-}
-
-/** Market and ordinal of a trade's key; the time between them stands in the row's own key. */
-export function venueRowValue(key: Buffer): Buffer {
-  const value = Buffer.allocUnsafe(8)
-  key.copy(value, 0, 0, 4)
-  key.copy(value, 4, 12, 16)
-  return value
 }
 
 function millisecond(venue: VenueKey, time: number) {

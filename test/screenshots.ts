@@ -68,6 +68,7 @@ async function takeAll(service: RealDashboard, folder: string): Promise<void> {
       const opener = page.locator('tr[data-delivery] button.inline').first()
       if (name === 'webhooks-one') await opener.click()
       await take(page, { folder, name, width })
+      if (name === 'opportunities') await takeOpportunity(page, { folder, width })
     }
   }
   await forReadme(page, pages.find((address) => address.startsWith('#/market/')) ?? '')
@@ -96,6 +97,16 @@ async function visit(page: Page, address: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(address)}`)
   await page.waitForTimeout(2_500)
   await page.locator('.state.waiting').first().waitFor({ state: 'detached' })
+}
+
+/** With its books and costs, once there is one. */
+async function takeOpportunity(
+  page: Page,
+  picture: { folder: string; width: (typeof WIDTHS)[number] },
+): Promise<void> {
+  await page.locator('tr[data-row] button.inline').first().click()
+  await page.locator('.leg-books [data-seq]').first().waitFor()
+  await take(page, { ...picture, name: 'opportunities-one' })
 }
 
 /** In both schemes. */

@@ -394,6 +394,7 @@ const MACHINE_TIME =
 /** Around processes and bad networks, which have no other time, and where that of a clock is made. */
 const BY_MACHINE_TIME = [
   'test/engine/venues/polymarket/wallets/history.process.test.ts',
+  'test/support/clients/clerk.ts',
   'test/support/clients/crowd-process.ts',
   'test/support/clients/outbox-witness.ts',
   'test/support/clients/raw-http.ts',
@@ -401,6 +402,7 @@ const BY_MACHINE_TIME = [
   'test/support/fakes/own-time.ts',
   'test/support/fakes/receivers.ts',
   'test/support/fakes/rough-proxy.ts',
+  'test/support/rigs/crowd-judge.ts',
   'test/support/rigs/planned-run.ts',
   'test/support/rigs/whole-service.ts',
   'test/support/twins/client-ledger.ts',

@@ -28,6 +28,12 @@ const LOCAL_EMAIL = 'local@localhost'
 const WRONG = 'e-mail or password is wrong'
 /** For a caller with a token that needs the password as well. */
 const WRONG_PASSWORD = 'the password is wrong'
+/** A sign-up that took longer may have been answered too late for its client. */
+const ANSWERED_MS_MAX = 2_000
+/** Sign-ups that are known to be answered; beyond, the oldest may be repeated while it is young. */
+const ANSWERED_MAX = 10_000
+/** How long a sign-up whose answer may not have arrived can be repeated. */
+const REPEAT_MS_MAX = 600_000
 
 export class Accounts implements AccountsView {
   /** Every account and key, for commands and for parts that depend on accounts. */
@@ -38,6 +44,8 @@ export class Accounts implements AccountsView {
   readonly #sockets = new Map<AccountId, number>()
   /** E-mails being signed up, so that two at once make one account; true: the caller was told that there is no time for it. */
   readonly #claimed = new Map<string, boolean>()
+  /** E-mails whose sign-up this process answered in time, oldest first. */
+  readonly #answered = new Set<string>()
   readonly #accountQuotas: AccountQuotas
   readonly #managementQuotas: AccountQuotas
   readonly #dashboardQuotas: AccountQuotas
@@ -180,10 +188,11 @@ export class Accounts implements AccountsView {
     const email = request.email.toLowerCase()
     // What it comes to is not known yet: its caller tries again.
     if (this.#claimed.get(email) === true) throw busy()
-    if (this.directory.findByEmail(email) !== null || this.#claimed.has(email)) {
-      throw new EngineError('BAD_REQUEST', 'an account with this e-mail exists')
-    }
+    const known = this.directory.findByEmail(email)
+    if (known !== null || this.#claimed.has(email)) return this.#repeatedSignUp(known, request)
+    const startedAtMs = this.#clock.monotonicMs()
     this.#claimed.set(email, false)
+    this.#answered.delete(email)
     const made = this.#inTime(async (hurry) => {
       try {
         return await this.#signUp(email, request.password, hurry)
@@ -192,11 +201,37 @@ export class Accounts implements AccountsView {
       }
     })
     try {
-      return await made
+      const session = await made
+      if (this.#clock.monotonicMs() - startedAtMs < ANSWERED_MS_MAX) this.#noteAnswered(email)
+      return session
     } catch (error) {
       if (this.#claimed.has(email)) this.#claimed.set(email, true)
       throw error
     }
+  }
+
+  /**
+   * Of an account that was made a moment ago, though its answer may not have arrived (the disk, the log or a gateway took too
+   * long, or another engine leads since), the same credentials sign up once more; else they are refused.
+   */
+  async #repeatedSignUp(
+    known: AccountRecord | null,
+    request: Parameters<Accounts['logIn']>[0],
+  ): Promise<Session> {
+    const exists = new EngineError('BAD_REQUEST', 'an account with this e-mail exists')
+    if (known === null || this.#answered.has(known.email)) throw exists
+    if (this.#clock.nowMs() - known.createdAtMs > REPEAT_MS_MAX) throw exists
+    try {
+      return await this.logIn(request)
+    } catch (error) {
+      throw error instanceof EngineError && error.code === 'UNAUTHORIZED' ? exists : error
+    }
+  }
+
+  #noteAnswered(email: string): void {
+    this.#answered.add(email)
+    const [oldest] = this.#answered
+    if (this.#answered.size > ANSWERED_MAX && oldest !== undefined) this.#answered.delete(oldest)
   }
 
   async #signUp(email: string, password: string, hurry: () => void): Promise<Session> {

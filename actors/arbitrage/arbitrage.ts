@@ -1,22 +1,21 @@
-// The opportunities that are open now: baskets of outcomes that earn after depth and fees. A change of a book has the
-// baskets of its market looked at at the end of its turn of the loop; what is open is looked at four times a second
+// The opportunities that are open now: baskets of outcomes that earn after depth and fees. A change of best prices, or of a
+// book whose best prices leave a gap, has the baskets of its market looked at at the end of its turn of the loop, and they
+// are bought anew when it is within what they buy; what is open is looked at four times a second
 // besides, since books grow old and fees change without a message: a tenth of them at a time, so that the loop stands
 // still for none. An owner, called directly.
 // Not for: what a basket earns (engine/arbitrage/basket.ts), which outcomes belong together (baskets.ts), the table of
 // ended ones (storage/opportunities.ts). Upholds ARBIT1 to ARBIT9.
 
-import { type Basket, buyBasket } from '../../engine/arbitrage/basket.ts'
+import type { Basket } from '../../engine/arbitrage/basket.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import type { ArbitrageUpdate, LastingArbitrage, Update } from '../../engine/events.ts'
+import type { ArbitrageUpdate, BookUpdate, LastingArbitrage, Update } from '../../engine/events.ts'
 import {
   opportunitiesMax,
   opportunityAgeMsMax,
-  opportunityBookAgeMsMax,
   opportunityChangedMs,
   opportunityKeptMsMin,
   opportunityLooksMax,
 } from '../../engine/limits.ts'
-import { type FeeModel, feesAt } from '../../engine/market/fees.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import {
   type CloseReason,
@@ -34,18 +33,21 @@ import type { MatchListView } from '../matches/views.ts'
 import { pageOf, Rankings } from '../rows/rankings.ts'
 import type { BookLevels, CatalogView, MarketView } from '../views.ts'
 import {
+  buyFrom,
   type Candidate,
   eventCandidates,
   hasEventGap,
   hasGap,
   hasGapLater,
+  hasPairGap,
   isEqual,
+  isInReach,
   isSaidAlike,
-  legOf,
   type Part,
   pairCandidates,
   wordsOf,
 } from './baskets.ts'
+import { BookAges, type HeardMs, isTooOld, type Look } from './book-ages.ts'
 import { ORDERS, passing } from './listing.ts'
 import type {
   ArbitrageView,
@@ -64,8 +66,7 @@ interface ArbitrageParts {
   readonly catalog: Pick<CatalogView, 'byNumber' | 'marketsOfEvent' | 'event'>
   readonly matches: Pick<MatchListView, 'matchOf'>
   readonly table: OpportunityTable
-  /** When data last came from what carries a market's book; null while its venue's feed is not live. */
-  readonly heardMs: (market: MarketRef) => TimeMs | null
+  readonly heardMs: HeardMs
 }
 
 /** An open one, as its owner follows it. */
@@ -76,6 +77,10 @@ interface Open {
   now: Opportunity
   readonly opened: Opportunity
   best: Opportunity
+  /** What was bought last. */
+  basket: Basket
+  /** A change since may make it buy something else. */
+  isReached: boolean
   /** How its markets stood when it was looked at last. */
   looks: readonly Look[]
   /** Null: it is not told yet. */
@@ -83,19 +88,13 @@ interface Open {
   toldMs: number
 }
 
-/** How a market stood at a look. */
-interface Look {
-  readonly version: number
-  readonly bookSeq: number
-  readonly receivedAtMs: TimeMs | null
-  readonly fees: FeeModel
-}
-
 type Looked = Basket | Exclude<NoOpportunity, 'not_identical'>
 
 /** Parts of what is open that are looked at one after the other. */
 const SLOTS = 10
 const NO_OPPORTUNITIES: readonly Open[] = []
+const NONE: readonly Candidate[] = []
+const WITHOUT_GAP = { isGapOnly: false }
 
 export class Arbitrage implements Watcher, ArbitrageView {
   readonly name = 'arbitrage'
@@ -114,7 +113,10 @@ export class Arbitrage implements Watcher, ArbitrageView {
    * date, a fee that is announced to change, too many that are open. Bounded by the markets.
    */
   readonly #waiting = new Set<MarketNumber>()
+  /** Markets of events whose best prices leave a gap, at the last look. Bounded by the markets. */
+  readonly #inEventGap = new Set<MarketNumber>()
   readonly #rankings: Rankings
+  readonly #ages: BookAges
   readonly #refused: Count
   #lastNumber = 0
   #isScheduled = false
@@ -124,6 +126,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
   constructor(parts: ArbitrageParts) {
     this.#parts = parts
     this.#rankings = new Rankings(parts.clock)
+    this.#ages = new BookAges(parts.clock, parts.heardMs)
     const { metrics } = parts
     metrics.gauge('opportunities_open', 'Opportunities that are open.', () => this.#open.size)
     const help = 'Opportunities that were left out since too many were open.'
@@ -149,11 +152,15 @@ export class Arbitrage implements Watcher, ArbitrageView {
   onUpdate(update: Update): void {
     switch (update.kind) {
       case 'book':
+        return this.#noteBook(update)
       case 'bookReplaced':
+        for (const open of this.#byMarket.get(update.market.number) ?? NO_OPPORTUNITIES)
+          open.isReached = true
+        return this.#note(update.market.number)
       case 'bookLate':
+      case 'price':
       case 'lifecycle':
-        this.#note(update.market.number)
-        return
+        return this.#note(update.market.number)
       case 'status':
         if (update.state === 'live') return this.#noteWaiting(Number.POSITIVE_INFINITY)
         for (const { candidate } of this.#open.values())
@@ -165,8 +172,22 @@ export class Arbitrage implements Watcher, ArbitrageView {
   onForget(market: MarketNumber): void {
     this.#changed.delete(market)
     this.#waiting.delete(market)
+    this.#inEventGap.delete(market)
     for (const open of this.#byMarket.get(market) ?? NO_OPPORTUNITIES)
       this.#close(open, 'market_closed')
+  }
+
+  /** Other best prices are told behind their change, as a price: while there is no gap, a change of levels makes none. */
+  #noteBook(update: BookUpdate): void {
+    const { number } = update.market
+    const open = this.#byMarket.get(number)
+    if (open !== undefined) {
+      for (const one of open) one.isReached ||= isInReach(one.candidate.parts, one.basket, update)
+      return this.#note(number)
+    }
+    if (this.#inEventGap.has(number)) return this.#note(number)
+    const match = this.#parts.matches.matchOf(update.market)
+    if (match !== null && hasPairGap(match)) this.#note(number)
   }
 
   #note(market: MarketNumber): void {
@@ -195,6 +216,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
       if (left === 0) break
       left -= 1
       this.#changed.delete(number)
+      this.#inEventGap.delete(number)
       const market = this.#parts.catalog.byNumber(number)
       if (market === null) continue
       const candidates = this.#candidatesOf(market, { isGapOnly: !this.#byMarket.has(number) })
@@ -221,15 +243,19 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#close(open, isOpen ? 'match_changed' : 'market_closed')
   }
 
-  /** `isGapOnly`: the baskets of its event are left out while their best prices leave nothing. */
+  /** `isGapOnly`: baskets whose best prices leave nothing are left out. */
   #candidatesOf(market: MarketView, gaps: { readonly isGapOnly: boolean }): readonly Candidate[] {
-    const pair = this.#ofPair(market)
+    const pair = this.#ofPair(market, gaps)
     const event = this.#ofEvent(market, gaps)
     return event.length === 0 ? pair : [...pair, ...event]
   }
 
-  #ofPair({ ref }: MarketView): readonly Candidate[] {
-    return pairCandidates(this.#parts.matches.matchOf(ref))
+  #ofPair(
+    { ref }: MarketView,
+    { isGapOnly }: { readonly isGapOnly: boolean },
+  ): readonly Candidate[] {
+    const match = this.#parts.matches.matchOf(ref)
+    return match === null || (isGapOnly && !hasPairGap(match)) ? NONE : pairCandidates(match)
   }
 
   #ofEvent(
@@ -251,7 +277,9 @@ export class Arbitrage implements Watcher, ArbitrageView {
     if (first === undefined) return null
     const { market } = first
     const known =
-      kind === 'cross_venue' ? this.#ofPair(market) : this.#ofEvent(market, { isGapOnly: false })
+      kind === 'cross_venue'
+        ? this.#ofPair(market, WITHOUT_GAP)
+        : this.#ofEvent(market, WITHOUT_GAP)
     return known.find((one) => one.key === key) ?? null
   }
 
@@ -261,24 +289,12 @@ export class Arbitrage implements Watcher, ArbitrageView {
     for (const open of this.#slots[this.#slotsSeen % SLOTS] ?? NO_OPPORTUNITIES) {
       const candidate = this.#asKnown(open.candidate)
       if (candidate === null) this.#end(open)
-      else if (candidate !== open.candidate || !this.#isAsLooked(open)) this.#look(candidate)
+      else if (candidate !== open.candidate || !this.#ages.isAsLooked(candidate.parts, open.looks))
+        this.#look(candidate)
       if (this.#open.get(open.candidate.key) === open) this.#grow(open)
     }
     for (const open of this.#news) this.#tellNews(open)
     if (this.#open.size < opportunitiesMax) this.#noteWaiting(opportunityLooksMax / SLOTS)
-  }
-
-  /** Whether it earns what it did at the last look: no market has changed since, no fee, and no book is too old. */
-  #isAsLooked({ candidate: { parts }, looks }: Open): boolean {
-    const nowMs = this.#parts.clock.nowMs()
-    for (const [index, { market }] of parts.entries()) {
-      const look = looks[index]
-      if (look === undefined || market.version !== look.version) return false
-      if (feesAt(market.summary.fees, nowMs) !== look.fees) return false
-      const age = this.#ageSince(market, look.receivedAtMs)
-      if (age === null || age > opportunityBookAgeMsMax) return false
-    }
-    return true
   }
 
   // What it earns
@@ -286,12 +302,20 @@ export class Arbitrage implements Watcher, ArbitrageView {
   #look(candidate: Candidate): void {
     const open = this.#open.get(candidate.key)
     const nowMs = this.#parts.clock.nowMs()
-    if (open === undefined && !hasGap(candidate, nowMs)) {
-      if (hasGapLater(candidate, nowMs)) this.#wait(candidate)
-      return
+    if (open === undefined) {
+      if (candidate.kind === 'single_venue')
+        for (const { market } of candidate.parts) this.#inEventGap.add(market.ref.number)
+      if (!hasGap(candidate, nowMs)) {
+        if (hasGapLater(candidate, nowMs)) this.#wait(candidate)
+        return
+      }
     }
     const books = headsOf(candidate)
-    const looked = this.#buy(candidate, books, null)
+    const isUnreached =
+      open?.isReached === false && this.#ages.hasSameFees(candidate.parts, open.looks)
+    const looked =
+      this.#ages.whyNot(candidate.parts, books) ??
+      (isUnreached ? open.basket : buyFrom(candidate, nowMs, null))
     if (typeof looked === 'string') {
       if (looked === 'stale_book' || hasGapLater(candidate, nowMs)) this.#wait(candidate)
       if (open !== undefined) this.#close(open, REASONS[looked])
@@ -300,49 +324,14 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const looking = open ?? this.#begin(candidate, looked, books)
     if (looking === null) return this.#wait(candidate)
     looking.candidate = candidate
-    looking.looks = candidate.parts.map(({ market: { version, summary } }, index) => ({
-      version,
-      bookSeq: books[index]?.seq ?? 0,
-      receivedAtMs: books[index]?.receivedAtMs ?? null,
-      fees: feesAt(summary.fees, nowMs),
-    }))
+    looking.basket = looked
+    looking.isReached = false
+    looking.looks = this.#ages.looksAt(candidate.parts, books)
     if (open !== undefined) this.#renew(open, looked, books)
   }
 
   #wait({ parts: [first] }: Candidate): void {
     if (first !== undefined) this.#waiting.add(first.market.ref.number)
-  }
-
-  /** What can be bought now, or why nothing can. */
-  #buy(
-    { parts, winners }: Pick<Candidate, 'parts' | 'winners'>,
-    books: readonly BookLevels[],
-    contracts: SizeMicros | null,
-  ): Looked {
-    const nowMs = this.#parts.clock.nowMs()
-    if (parts.some(({ market }) => market.summary.status !== 'open')) return 'not_open'
-    for (const [index, { market }] of parts.entries()) {
-      const age = this.#ageOf(market, books[index])
-      if (age === null || age > opportunityBookAgeMsMax) return 'stale_book'
-    }
-    const legs = parts.map((part) => legOf(part, nowMs))
-    return buyBasket({ legs, winners, contracts })
-  }
-
-  /**
-   * How long ago a book was known to be right, in milliseconds; null when it may not be. A feed that is live tells every
-   * change in order, so a book without a change is as young as the newest message of the socket that carries it.
-   */
-  #ageOf(market: MarketView, book: BookLevels | undefined): number | null {
-    if (book === undefined || book.isStale || market.isBehind) return null
-    return this.#ageSince(market, book.receivedAtMs)
-  }
-
-  /** The age of a book whose last change came then, while nothing says that it is out of date. */
-  #ageSince({ ref }: MarketView, receivedAtMs: TimeMs | null): number | null {
-    const heardMs = this.#parts.heardMs(ref)
-    if (heardMs === null || receivedAtMs === null) return null
-    return Math.max(0, this.#parts.clock.nowMs() - Math.max(heardMs, receivedAtMs))
   }
 
   #opportunity(
@@ -380,7 +369,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
       cost: bought?.cost ?? usdMicros(0),
       fee: bought?.fee ?? usdMicros(0),
       bookSeq: book?.seq ?? 0,
-      bookAgeMs: this.#ageOf(market, book) ?? 0,
+      bookAgeMs: this.#ages.of(market, book) ?? 0,
     }
   }
 
@@ -398,7 +387,10 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const id = `${this.#parts.publisher.epoch}-${number}`
     const now = this.#opportunity(candidate, basket, books, { id, openedAtMs })
     const states = { now, opened: now, best: now }
-    const open: Open = { number, candidate, ...states, looks: [], reached: null, toldMs: 0 }
+    const open: Open = {
+      ...{ number, candidate, ...states, basket, isReached: false },
+      ...{ looks: [], reached: null, toldMs: 0 },
+    }
     this.#open.set(candidate.key, open)
     this.#slots[number % SLOTS]?.add(open)
     this.#byNumber.set(number, open)
@@ -498,7 +490,9 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   ofMarket(market: MarketNumber): readonly Opportunity[] {
-    return [...(this.#byMarket.get(market) ?? NO_OPPORTUNITIES)].map((open) => this.#asOfNow(open))
+    return [...(this.#byMarket.get(market) ?? NO_OPPORTUNITIES)].flatMap(
+      (open) => this.#asOfNow(open) ?? [],
+    )
   }
 
   #shown(number: number): Opportunity | null {
@@ -506,14 +500,21 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return open === undefined ? null : this.#asOfNow(open)
   }
 
-  /** With its books as they were at the last look, which may have found the same, and their age by now. */
-  #asOfNow({ now, candidate: { parts }, looks }: Open): Opportunity {
-    const legs = now.legs.map((leg, index) => {
+  /**
+   * With its books as they were at the last look, which may have found the same, and their age by now. Null: a book is too
+   * old by now, and the next look ends it.
+   */
+  #asOfNow({ now, candidate: { parts }, looks }: Open): Opportunity | null {
+    const legs: OpportunityLeg[] = []
+    for (const [index, leg] of now.legs.entries()) {
       const [part, look] = [parts[index], looks[index]]
-      if (part === undefined || look === undefined) return leg
-      const bookAgeMs = this.#ageSince(part.market, look.receivedAtMs) ?? leg.bookAgeMs
-      return { ...leg, bookSeq: look.bookSeq, bookAgeMs }
-    })
+      if (part === undefined || look === undefined) legs.push(leg)
+      else {
+        const bookAgeMs = this.#ages.since(part.market, look.receivedAtMs)
+        if (bookAgeMs === null || isTooOld(bookAgeMs) || part.market.isBehind) return null
+        legs.push({ ...leg, bookSeq: look.bookSeq, bookAgeMs })
+      }
+    }
     return { ...now, legs }
   }
 
@@ -547,10 +548,11 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const candidate = this.#known(parts)
     if (candidate === null) return { isPossible: false, reason: 'not_identical' }
     const books = headsOf(candidate)
-    const looked = this.#buy(candidate, books, contracts)
+    const nowMs = this.#parts.clock.nowMs()
+    const looked = this.#ages.whyNot(candidate.parts, books) ?? buyFrom(candidate, nowMs, contracts)
     if (typeof looked === 'string') return { isPossible: false, reason: looked }
-    const openedAtMs = this.#parts.clock.nowMs()
-    const opportunity = this.#opportunity(candidate, looked, books, { id: 'quote', openedAtMs })
+    const being = { id: 'quote', openedAtMs: nowMs }
+    const opportunity = this.#opportunity(candidate, looked, books, being)
     return { isPossible: true, opportunity }
   }
 
@@ -560,7 +562,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     if (first === undefined) return null
     const keys = new Set(parts.map(({ market, isFirst }) => `${market.ref.number} ${isFirst}`))
     if (keys.size < parts.length) return null
-    for (const candidate of this.#candidatesOf(first.market, { isGapOnly: false })) {
+    for (const candidate of this.#candidatesOf(first.market, WITHOUT_GAP)) {
       const isIt =
         candidate.parts.length === parts.length &&
         candidate.parts.every(({ market, isFirst }) => keys.has(`${market.ref.number} ${isFirst}`))

@@ -2,12 +2,12 @@
 // the outcomes of its event where exactly one of them wins. Not for: what they earn (engine/arbitrage/basket.ts).
 // Upholds ARBIT1, ARBIT2, ARBIT6.
 
-import { asksOf, type Basket, type Leg } from '../../engine/arbitrage/basket.ts'
-import type { Level } from '../../engine/events.ts'
+import { asksOf, type Basket, buyBasket, type NoBasket } from '../../engine/arbitrage/basket.ts'
+import type { BookUpdate, Level } from '../../engine/events.ts'
 import { feeNear, feesAt, NEAR_ERROR } from '../../engine/market/fees.ts'
 import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import type { Opportunity, OpportunityKind } from '../../engine/opportunity.ts'
-import { complement, PRICE_ONE, type TimeMs, timeMs } from '../../engine/units.ts'
+import { complement, PRICE_ONE, type SizeMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { MatchView } from '../matches/views.ts'
 import type { MarketView } from '../views.ts'
 
@@ -43,9 +43,11 @@ const ofMatches = new WeakMap<MatchView, readonly Candidate[]>()
 /** Both directions of a pair; none unless its markets surely ask the same. */
 export function pairCandidates(match: MatchView | null): readonly Candidate[] {
   if (match === null) return NONE
-  const known = ofMatches.get(match) ?? directionsOf(match)
-  ofMatches.set(match, known)
-  return known
+  const known = ofMatches.get(match)
+  if (known !== undefined) return known
+  const made = directionsOf(match)
+  ofMatches.set(match, made)
+  return made
 }
 
 function directionsOf(match: MatchView): readonly Candidate[] {
@@ -67,6 +69,19 @@ function directionsOf(match: MatchView): readonly Candidate[] {
 export function isSame({ judged }: MatchView): boolean {
   const { score, relation, inverted } = judged
   return score >= MATCH_SCORE && relation === 'identical' && inverted !== null
+}
+
+/**
+ * Whether the best prices of a pair leave anything in either direction, before fees. For every change of a book, without
+ * making anything.
+ */
+export function hasPairGap({ a, b, judged }: MatchView): boolean {
+  const [one, other] = [a.price(), b.price()]
+  const [askOne, bidOne] = [one.ask ?? PRICE_ONE, one.bid ?? 0]
+  const [askOther, bidOther] = [other.ask ?? PRICE_ONE, other.bid ?? 0]
+  return judged.inverted === true
+    ? askOne + askOther < PRICE_ONE || bidOne + bidOther > PRICE_ONE
+    : bidOther > askOne || bidOne > askOther
 }
 
 /** Every first outcome of an event of which exactly one wins, and every second one. */
@@ -136,9 +151,17 @@ export function hasGapLater(candidate: Pick<Candidate, 'parts' | 'winners'>, now
   })
 }
 
-/** What a part is offered for, with the fees of this moment. */
-export function legOf(part: Part, nowMs: TimeMs): Leg {
-  return { asks: offersOf(part), fees: feesAt(part.market.summary.fees, nowMs) }
+/** What can be bought from the books as they are, with the fees of this moment; `contracts` null: as many as earn. */
+export function buyFrom(
+  { parts, winners }: Pick<Candidate, 'parts' | 'winners'>,
+  nowMs: TimeMs,
+  contracts: SizeMicros | null,
+): Basket | NoBasket {
+  const legs = parts.map((part) => ({
+    asks: offersOf(part),
+    fees: feesAt(part.market.summary.fees, nowMs),
+  }))
+  return buyBasket({ legs, winners, contracts })
 }
 
 /** A part's levels, of the whole book if it comes to that: most gaps end within the first few. */
@@ -153,6 +176,23 @@ function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
     }
     if (offers.length < count) return
   }
+}
+
+/** Whether a change of a book can change what its basket buys: an offer of a leg up to the price at which buying ended. */
+export function isInReach(
+  parts: readonly Part[],
+  { reach }: Basket,
+  { market: { number }, changes }: BookUpdate,
+): boolean {
+  for (const [index, { market, isFirst }] of parts.entries()) {
+    if (market.ref.number !== number) continue
+    const dearest = reach[index] ?? PRICE_ONE
+    for (const { side, price } of changes) {
+      const isOffer = isFirst ? side === 'ask' : side === 'bid'
+      if (isOffer && (isFirst ? price : PRICE_ONE - price) <= dearest) return true
+    }
+  }
+  return false
 }
 
 /** What is said of a basket beside its amounts. */

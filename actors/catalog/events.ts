@@ -48,6 +48,11 @@ export class Events {
     return this.#listedCount
   }
 
+  /** In the order of their numbers. */
+  *listed(): Iterable<EventSummary> {
+    for (const { view } of this.#byNumber.values()) if (view !== null) yield view.summary
+  }
+
   get(venue: VenueKey, nativeId: string): EventSummary | null {
     return this.#find(venue, nativeId)?.view?.summary ?? null
   }

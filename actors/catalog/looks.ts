@@ -216,6 +216,11 @@ export abstract class CatalogLooks<Known extends OwnedMarket> implements Catalog
     return this.events.bySlug(slug)
   }
 
+  /** Those whose own listing is known, in the order of their numbers. */
+  listedEvents(): Iterable<EventSummary> {
+    return this.events.listed()
+  }
+
   eventCount(): number {
     return this.events.count
   }

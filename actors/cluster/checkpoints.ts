@@ -15,7 +15,7 @@ import { type Opportunity, reachOf } from '../../engine/opportunity.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { CountedChannel, Publisher } from '../../engine/publisher.ts'
-import type { EventTable } from '../../storage/contract/storage.ts'
+import type { EventSummary } from '../../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../../storage/records/log-items.ts'
 import type { MatchView } from '../matches/views.ts'
 import type { EngineView } from '../views.ts'
@@ -29,7 +29,8 @@ interface CheckpointParts {
   readonly term: number
   readonly view: EngineView
   readonly publisher: Publisher
-  readonly events: Pick<EventTable, 'all'>
+  /** In the order of their numbers, by which lists put equal ones. */
+  readonly events: () => Iterable<EventSummary>
   readonly pairs: () => Iterable<MatchView>
   readonly opportunities: () => Iterable<Opportunity>
   readonly feeder: Feeder
@@ -154,8 +155,10 @@ export class Checkpoints {
 
   *#items(): Iterable<LogItem> {
     const { view, events, publisher, feeder, pairs, opportunities } = this.#parts
-    for (const event of events.all()) yield { kind: 'event', version: feeder.version, event }
-    for (const market of [...view.catalog.markets(null)]) {
+    for (const event of [...events()]) yield { kind: 'event', version: feeder.version, event }
+    const markets = [...view.catalog.markets(null)]
+    yield* feeder.texts.blocks(markets)
+    for (const market of markets) {
       // Forgotten while this was made.
       if (view.catalog.byNumber(market.ref.number) !== market) continue
       yield listedItem(market, publisher, feeder.version)
@@ -166,7 +169,7 @@ export class Checkpoints {
       yield { kind: 'matched', match }
     }
     for (const opportunity of [...opportunities()]) yield this.#opened(opportunity)
-    for (const feed of view.venues()) yield { kind: 'feed', feed }
+    yield* feeder.standing()
   }
 
   /** As a stream would have told it: with the newest stamp of its first market, which nobody counts on. */

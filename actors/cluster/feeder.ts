@@ -8,16 +8,21 @@ import type { Update } from '../../engine/events.ts'
 import { bookLevelsMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.ts'
+import type { TeamListing } from '../../engine/team-listing.ts'
 import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
 import type { EventSummary, MarketSummary } from '../../storage/contract/storage.ts'
 import type { LogItem, MarketState } from '../../storage/records/log-items.ts'
+import type { EngineFigures } from '../../storage/records/log-standing.ts'
 import type { CatalogView, CatalogWatcher, MarketView, VenueView } from '../views.ts'
+import { Teams } from './teams.ts'
+import { Texts } from './texts.ts'
 
 interface FeederParts {
   readonly put: (shard: ShardName, item: LogItem, place: ItemPlace | null) => void
   readonly publisher: Publisher
   readonly catalog: Pick<CatalogView, 'byNumber' | 'event'>
   readonly venues: () => readonly VenueView[]
+  readonly figures: () => EngineFigures
 }
 
 /** Updates that are kept for minutes. */
@@ -37,6 +42,8 @@ export class Feeder implements Watcher, CatalogWatcher {
   /** The last row of each market; bounded by the markets. */
   readonly #told = new Map<MarketNumber, MarketSummary>()
   readonly #toldEvents = new WeakSet<EventSummary>()
+  readonly texts: Texts
+  readonly teams = new Teams()
   /** Of the newest row. */
   version = 0
   /** Until then nothing is told: the first checkpoint has it all. */
@@ -44,6 +51,7 @@ export class Feeder implements Watcher, CatalogWatcher {
 
   constructor(parts: FeederParts) {
     this.#parts = parts
+    this.texts = new Texts(parts.catalog)
   }
 
   onUpdate(update: Update): void {
@@ -67,6 +75,9 @@ export class Feeder implements Watcher, CatalogWatcher {
   }
 
   onListed(market: MarketView): void {
+    this.texts.touch(market)
+    if (!this.isOpen) return
+    for (const part of this.texts.news(market)) this.#toBoth(market.ref, part)
     this.onChanged(market)
   }
 
@@ -97,8 +108,10 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.#put(shardOf(venue, 'books', number), { kind: 'state', state })
   }
 
-  onForgotten({ ref }: MarketView): void {
+  onForgotten(market: MarketView): void {
+    const { ref } = market
     this.#told.delete(ref.number)
+    this.texts.forget(market)
     if (!this.isOpen) return
     this.version += 1
     this.#toBoth(ref, { kind: 'forgotten', version: this.version, market: ref.number })
@@ -124,11 +137,30 @@ export class Feeder implements Watcher, CatalogWatcher {
     }
   }
 
-  /** How the venues stand; called every second, so that whoever hears nothing knows that nobody speaks. */
+  /** How the venues and the database stand; called every second, so that whoever hears nothing knows that nobody speaks. */
   beat(): void {
     for (const feed of this.#parts.venues()) {
       this.#put(shardOf(feed.venue, 'trades', 0), { kind: 'feed', feed })
     }
+    this.#tellAll({ kind: 'figures', figures: this.#parts.figures() })
+  }
+
+  /** A venue's list of teams was read. */
+  learnTeams(listings: readonly TeamListing[]): void {
+    for (const item of this.teams.take(listings)) if (this.isOpen) this.#tellAll(item)
+  }
+
+  /** Of no venue: it goes the way of the first one. */
+  #tellAll(item: LogItem): void {
+    const [first] = this.#parts.venues()
+    if (first !== undefined) this.#put(shardOf(first.venue, 'trades', 0), item)
+  }
+
+  /** What stands beside rows and states in a checkpoint. */
+  *standing(): Iterable<LogItem> {
+    yield* this.teams.items()
+    for (const feed of this.#parts.venues()) yield { kind: 'feed', feed }
+    yield { kind: 'figures', figures: this.#parts.figures() }
   }
 
   /** A pair whose market has been forgotten ends with it. */

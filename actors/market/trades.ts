@@ -253,7 +253,7 @@ const SIZES: readonly BarSize[] = ['minute', 'hour']
  * The bars of a market, written in the turn that stores a trade, in whatever order trades arrive. The bar of each size
  * that was written last stays in memory, so that a market with many trades reads no disk; dropping it loses nothing.
  */
-class MarketBars {
+export class MarketBars {
   readonly #market: MarketNumber
   readonly #table: BarTable
   readonly #running = new Map<BarSize, Bar>()

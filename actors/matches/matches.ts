@@ -130,12 +130,18 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   }): MatchPage | 'expired' {
     const { filter, sortBy, pin } = query
     const key = `matches ${sortBy} ${JSON.stringify(filter)}`
+    // Gaps move with every price: a ranking of some seconds ago would not be in their order.
+    const isOfGaps = sortBy === 'price_gap' || filter.gapMin > 0
+    const shared = isOfGaps ? null : this.#rankings.shared(key)
     const ranking =
       pin === null
-        ? (this.#rankings.shared(key) ?? this.#rankings.keep(key, this.#cut(filter, sortBy)))
+        ? (shared ?? this.#rankings.keep(key, this.#cut(filter, sortBy)))
         : this.#rankings.resume(pin, key)
     if (ranking === null) return 'expired'
-    const { rows: matches, ...rest } = pageOf(ranking, query, (one) => this.matchOfFirst(one))
+    const { rows: matches, ...rest } = pageOf(ranking, query, (one) => {
+      const match = this.matchOfFirst(one)
+      return match === null || !isWide(match, filter) ? null : match
+    })
     return { matches, ...rest }
   }
 
@@ -185,6 +191,9 @@ function widthOf(match: MatchView): number {
   return gap === null ? -1 : Math.abs(gap)
 }
 
+const isWide = (match: MatchView, { gapMin }: MatchFilter): boolean =>
+  gapMin === 0 || widthOf(match) >= gapMin
+
 const volumeOf = ({ a, b }: MatchView): number => a.volume24h + b.volume24h
 
 const RANKS: Readonly<Record<MatchOrder, (match: MatchView) => number>> = {
@@ -205,7 +214,6 @@ export function areTwins({ score, relation, inverted }: PairScore): boolean {
 
 function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView) => boolean {
   const words = filter.search?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
-  const { gapMin } = filter
   const hasSlug = having(filter.slugs, ({ slug }) => slug)
   const hasEvent = having(filter.events, ({ event }) => event)
   return (match) => {
@@ -215,7 +223,7 @@ function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView)
     if (filter.relation !== null && relation !== filter.relation) return false
     if (filter.confidence !== null && confidenceOf(score) !== filter.confidence) return false
     if (!hasSlug([a, b]) || !hasEvent([a, b])) return false
-    if (gapMin > 0 && widthOf(match) < gapMin) return false
+    if (!isWide(match, filter)) return false
     if (words.length === 0) return true
     const texts = [a, b].flatMap((market) => [market.summary.question, eventTitle(market) ?? ''])
     const text = texts.join(' ').toLowerCase()

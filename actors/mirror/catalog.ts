@@ -9,7 +9,7 @@ import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { EventTable } from '../../storage/contract/storage.ts'
-import type { LogItem } from '../../storage/records/log-items.ts'
+import type { LogItem, TextItem } from '../../storage/records/log-items.ts'
 import type { OwnedMarket } from '../catalog/known-markets.ts'
 import type { SearchIndex } from '../catalog/lists.ts'
 import { CatalogLooks } from '../catalog/looks.ts'
@@ -32,19 +32,21 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
   readonly #market: MirrorParts
   /** Of the newest row of each market and event; those of forgotten ones too: bounded by the rows of one epoch. */
   readonly #versions = new Map<MarketNumber | string, number>()
+  /** Descriptions of markets that have one; told before their rows. */
+  readonly #texts = new Map<MarketNumber, string>()
 
   constructor(parts: {
     names: VenueTable
     clock: Clock
     index: SearchIndex
     publisher: Publisher
-    market: MirrorParts
+    market: Omit<MirrorParts, 'description'>
     recordsSinceMs: TimeMs
   }) {
     super({ ...parts, table: NO_TABLE })
     this.recordsSinceMs = parts.recordsSinceMs
     this.#publisher = parts.publisher
-    this.#market = parts.market
+    this.#market = { ...parts.market, description: ({ number }) => this.#texts.get(number) ?? null }
   }
 
   /** The market of a number; null: no row has listed it yet, or it was forgotten. */
@@ -54,6 +56,11 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
 
   refOf(number: MarketNumber): MarketRef | null {
     return this.mirrorOf(number)?.ref ?? null
+  }
+
+  /** Whether a row has told of this market, which may be forgotten again. */
+  hasHeardOf(number: MarketNumber): boolean {
+    return this.#versions.has(number)
   }
 
   takeListed({ version, market: number, summary, quoted }: Row<'listed'>): void {
@@ -69,8 +76,15 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
     this.adopt({ actor: new MirrorMarket(ref, { summary, quoted }, this.#market) })
   }
 
+  takeText({ market, from, text }: TextItem): void {
+    const whole = (this.#texts.get(market) ?? '').slice(0, from) + text
+    if (whole === '') this.#texts.delete(market)
+    else this.#texts.set(market, whole)
+  }
+
   takeForgotten({ version, market }: Row<'forgotten'>): void {
     if (!this.#isNews(market, version)) return
+    this.#texts.delete(market)
     const known = this.mirrorOf(market)
     if (known !== null) this.drop(known, this.#publisher)
   }

@@ -9,10 +9,9 @@ function elsewhere(): never {
 }
 const later = async (): Promise<never> => elsewhere()
 
-type Elsewhere = 'sports' | 'arbitrage' | 'pastPrices' | 'webhooks' | 'wallets' | 'stats'
+type Elsewhere = 'arbitrage' | 'pastPrices' | 'webhooks' | 'wallets'
 
 export const ELSEWHERE: Pick<EngineView, Elsewhere> = {
-  sports: { games: elsewhere, today: elsewhere },
   arbitrage: {
     list: elsewhere,
     find: elsewhere,
@@ -35,5 +34,4 @@ export const ELSEWHERE: Pick<EngineView, Elsewhere> = {
     retry: later,
   },
   wallets: { open: later, ranking: elsewhere, count: 0 },
-  stats: elsewhere,
 }

@@ -1,5 +1,5 @@
-// The newest published trades and whales that came by the log, run after run, for streams that resume at this process. What
-// is older than the first of them counts as lost, and is told so. Bounded: the oldest go first.
+// The newest published trades and whales that came by the log, run after run, for streams that resume at this process. Trades
+// that are not among them are the engine's (older-trades.ts); older whales count as lost, and are told so. Bounded: the oldest go first.
 // Not for: messages since the face opened (http/ws/resume/message-log.ts). Upholds CLUSTER14.
 
 import type { TradeUpdate, WhaleUpdate } from '../../engine/events.ts'
@@ -13,6 +13,7 @@ import type {
   WhaleRow,
 } from '../../storage/contract/storage.ts'
 import type { RunView, TradeLogView, WhaleLogView } from '../views.ts'
+import type { OlderTrades, TradePlace, TradeRow } from './older-trades.ts'
 
 interface Placed {
   readonly offset: number
@@ -72,18 +73,18 @@ function placeBehind(rows: readonly Placed[], offset: number): number {
   return low
 }
 
-interface TradeRow extends Placed, TradeOfMarket {}
-
 export class MirrorTradeLog implements TradeLogView {
   readonly present: RunView
   readonly #runs: readonly RunView[]
   readonly #rows = new OffsetRows<TradeRow>(ringTradesMax)
   readonly #losses: TradeLoss[] = []
+  readonly #older: OlderTrades | null
 
-  /** `runs`: oldest first, the present one last. */
-  constructor(runs: readonly RunView[], present: RunView) {
+  /** `runs`: oldest first, the present one last; `older` null: what did not come by the log is lost. */
+  constructor(runs: readonly RunView[], present: RunView, older: OlderTrades | null) {
     this.#runs = runs
     this.present = present
+    this.#older = older
   }
 
   push(run: number, { market, trade, offset, seq, receivedAtMs }: TradeUpdate): void {
@@ -96,11 +97,32 @@ export class MirrorTradeLog implements TradeLogView {
   }
 
   range(query: OffsetQuery): readonly TradeOfMarket[] {
-    return this.#rows.range(query)
+    return this.#behind(query)
+  }
+
+  arrival(place: TradePlace): Promise<void> | null {
+    if (this.#older === null || this.#holds(place)) return null
+    const end = this.#runs.find(({ number }) => number === place.run)?.endOffset ?? null
+    return end !== null && place.offset >= end ? null : this.#older.arrival(place)
+  }
+
+  #holds({ run, offset }: TradePlace): boolean {
+    return this.#rows.range({ run, offset, limit: 1 })[0]?.offset === offset + 1
+  }
+
+  /** Up to the first hole, so that the engine is asked for what it has there. */
+  #behind(query: OffsetQuery): readonly TradeRow[] {
+    const rows = this.#rows.range(query)
+    const { offset, limit } = query
+    const hole = rows.findIndex((row, index) => row.offset !== offset + 1 + index)
+    if (hole > 0) return rows.slice(0, hole)
+    if (hole < 0 && rows.length > 0) return rows
+    const older = this.#older?.behind(query) ?? []
+    return older.length > 0 ? older.slice(0, limit) : rows
   }
 
   rangeOf({ isWanted, ...query }: Parameters<TradeLogView['rangeOf']>[0]) {
-    return this.#rows.range(query).map(({ offset, market, trade }) => ({
+    return this.#behind(query).map(({ offset, market, trade }) => ({
       offset,
       market,
       trade: isWanted(market) ? trade : null,

@@ -5,26 +5,32 @@
 // Not for: reading the log (engine/cluster/follower.ts), or when a mirror is replaced (engine/gateway.ts).
 // Upholds MIRROR2, MIRROR4.
 
+import { inflateRawSync } from 'node:zlib'
 import type { Clock } from '../../engine/clock.ts'
-import type { RawItem } from '../../engine/cluster/batch.ts'
+import { type RawItem, unpackAll } from '../../engine/cluster/batch.ts'
 import type { Checkpoint } from '../../engine/cluster/checkpoint.ts'
 import type { ShardName } from '../../engine/cluster/log.ts'
 import { assert } from '../../engine/errors.ts'
 import type { FeedState, Update } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import { type CountedChannel, Publisher } from '../../engine/publisher.ts'
+import type { TeamListing } from '../../engine/team-listing.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { StoredMatch } from '../../storage/contract/matches.ts'
 import { type LogItem, readItem, SEQ_CHANNELS } from '../../storage/records/log-items.ts'
+import type { EngineFigures } from '../../storage/records/log-standing.ts'
 import type { SearchIndex } from '../catalog/lists.ts'
 import { Matches } from '../matches/matches.ts'
 import { judgementOf } from '../matches/results.ts'
+import { Sports } from '../sports/sports.ts'
 import type { RunView, VenueView } from '../views.ts'
 import { MirrorCatalog } from './catalog.ts'
 import { MirrorTradeLog, MirrorWhaleLog } from './logs.ts'
 import type { MirrorMarket } from './market.ts'
+import { OlderTrades } from './older-trades.ts'
 
 /** Why a mirror cannot go on. */
 export type MirrorFault =
@@ -51,6 +57,8 @@ const CHANNELS: Readonly<Record<string, CountedChannel>> = {
   arbitrage: 'arbitrage',
 }
 const COUNTED: readonly CountedChannel[] = ['orderbook', ...SEQ_CHANNELS]
+
+const NO_FIGURES = { trades: 0, snapshots: 0, databaseBytes: 0, wallets: 0, coverage: {} }
 
 /** The items of a shard that were not taken yet. */
 class Waiting {
@@ -113,6 +121,7 @@ export class Mirror {
   readonly publisher: Publisher
   readonly catalog: MirrorCatalog
   readonly matches: Matches
+  readonly sports: Sports
   readonly tradeLog: MirrorTradeLog
   readonly whaleLog: MirrorWhaleLog
   readonly #clock: Clock
@@ -126,6 +135,7 @@ export class Mirror {
   #cutCount = 0
   /** Since when nothing was taken though something waits; null: nothing does. */
   #waitsSinceMs: number | null = null
+  #figures: EngineFigures = NO_FIGURES
   /** From the engine's receipt of the newest update to its place here, in milliseconds. */
   #lagMs = 0
 
@@ -138,6 +148,8 @@ export class Mirror {
       readonly log: Log
       readonly metrics: Metrics
       readonly index: SearchIndex
+      /** Asks the engine for trades that did not come by the log; unless given, they are lost. */
+      readonly askTrades?: (body: Uint8Array) => Promise<Uint8Array>
       /** Called once; the mirror takes nothing more. */
       readonly onFault: (fault: MirrorFault) => void
     },
@@ -167,7 +179,6 @@ export class Mirror {
         publisher: this.publisher,
         isCut: () => this.#isCut,
         cutCount: () => this.#cutCount,
-        description: () => null,
       },
     })
     this.matches = new Matches({
@@ -178,7 +189,12 @@ export class Mirror {
           : (this.catalog.event(ref.venue, summary.event)?.title ?? null),
     })
     this.catalog.watch(this.matches)
-    this.tradeLog = new MirrorTradeLog(checkpoint.runs, present)
+    this.sports = new Sports({ catalog: this.catalog, clock })
+    this.catalog.watch(this.sports)
+    const { askTrades: ask } = parts
+    const refOf = (number: MarketNumber) => this.catalog.refOf(number)
+    const older = ask === undefined ? null : new OlderTrades({ clock, ask, refOf })
+    this.tradeLog = new MirrorTradeLog(checkpoint.runs, present, older)
     this.whaleLog = new MirrorWhaleLog(present)
     this.#load(checkpoint)
   }
@@ -189,6 +205,11 @@ export class Mirror {
       const view = this.#venues.get(key)
       return view === undefined ? [] : [this.#shown(view)]
     })
+  }
+
+  /** Of the engine's database, a second ago. */
+  get figures(): EngineFigures {
+    return this.#figures
   }
 
   /** Items that wait for others. */
@@ -263,6 +284,7 @@ export class Mirror {
 
   #load({ items, offsets }: Checkpoint): void {
     const later: LogItem[] = []
+    const teams: TeamListing[] = []
     for (const channel of COUNTED) {
       this.publisher.follow(channel, { offset: offsets[channel] ?? 0, market: 0, seq: 0 })
     }
@@ -271,10 +293,22 @@ export class Mirror {
       if (item === 'unknown_market') continue
       if (item === 'damaged') throw new Error('the checkpoint has an item that cannot be read')
       if (item.kind === 'matched') later.push(item)
+      else if (item.kind === 'texts') this.#loadTexts(item.packed)
+      else if (item.kind === 'teams') teams.push(...item.listings)
       else this.#takeRow(item)
     }
     for (const item of later) this.#takeRow(item)
+    void this.sports.learnTeams(teams)
     this.catalog.isLoaded = true
+  }
+
+  #loadTexts(packed: Uint8Array): void {
+    for (const raw of unpackAll(inflateRawSync(packed)) ?? []) {
+      const item = Array.isArray(raw) ? readItem(raw, () => null) : 'damaged'
+      if (typeof item === 'string' || item.kind !== 'text')
+        throw new Error('the checkpoint has texts that cannot be read')
+      this.catalog.takeText(item)
+    }
   }
 
   #restore(item: Extract<LogItem, { kind: 'state' }>): void {
@@ -314,10 +348,16 @@ export class Mirror {
       return false
     }
     if (item.kind === 'update' && this.#mustWait(item.update)) return false
+    if (item.kind === 'matched' && !this.#isKnown(item.match)) return false
     waiting.shift()
     if (item.kind === 'update') this.#takeUpdate(item.update, item)
     else this.#takeRow(item)
     return this.#fault === null
+  }
+
+  /** The row of a pair's second market comes in another shard. */
+  #isKnown({ a, b }: StoredMatch): boolean {
+    return this.catalog.hasHeardOf(a) && this.catalog.hasHeardOf(b)
   }
 
   /** Whether an update comes behind one that was not taken yet. */
@@ -334,8 +374,19 @@ export class Mirror {
         return this.catalog.takeListed(item)
       case 'forgotten':
         return this.catalog.takeForgotten(item)
+      case 'text':
+        return this.catalog.takeText(item)
+      case 'texts':
+        // Of checkpoints alone.
+        return
       case 'event':
         return this.catalog.takeEventRow(item)
+      case 'teams':
+        void this.sports.learnTeams(item.listings)
+        return
+      case 'figures':
+        this.#figures = item.figures
+        return
       case 'matched':
         return this.#match(item.match)
       case 'unmatched': {

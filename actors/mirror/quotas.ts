@@ -28,20 +28,30 @@ const GATEWAYS_MAX = 1_000
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** What a gateway let through since its last report, what it keeps of its share, and whether it is in want of more. */
+/**
+ * What a gateway let through since its last report, what it keeps of its share, whether it is in want of more, and what it
+ * was told of the window: how many requests were left, and until when.
+ */
 interface Report {
   readonly kind: QuotaKind
   readonly account: AccountId
   readonly used: number
   readonly kept: number
   readonly isWanting: boolean
+  readonly remaining: number
+  readonly resetSeconds: number
 }
 
 function readReport(row: unknown): Report | null {
-  const [kindText, id, used, kept, isWanting]: readonly unknown[] = Array.isArray(row) ? row : []
+  const [kindText, id, used, kept, isWanting, ...told]: readonly unknown[] = Array.isArray(row)
+    ? row
+    : []
+  const [remaining, resetSeconds] = told
   const kind = QUOTA_KINDS.find((known) => known === kindText)
   if (kind === undefined || typeof id !== 'string' || !isCount(used) || !isCount(kept)) return null
-  return { kind, account: accountId(id), used, kept, isWanting: isWanting === true }
+  if (!isCount(remaining) || !isCount(resetSeconds)) return null
+  const window = { remaining, resetSeconds }
+  return { kind, account: accountId(id), used, kept, isWanting: isWanting === true, ...window }
 }
 
 /** The engine's side: counts, and says how much the asking gateway may let through. */
@@ -49,10 +59,14 @@ export class QuotaOwner {
   readonly #accounts: Pick<Accounts, 'countRequests'>
   readonly #clock: Clock
   readonly #gateways = new Map<string, { heardAtMs: number; held: Map<string, number> }>()
+  /** What the engine before this one had counted, of windows that it began; none of them outlives the first minute. */
+  readonly #before = new Map<string, { used: number; endsSeconds: number }>()
+  readonly #firstEndSeconds: number
 
   constructor(accounts: Pick<Accounts, 'countRequests'>, clock: Clock) {
     this.#accounts = accounts
     this.#clock = clock
+    this.#firstEndSeconds = Math.floor((clock.nowMs() + WINDOW_MS) / 1_000)
   }
 
   /** Answers a gateway's reports; throws for bytes that are none. */
@@ -70,12 +84,14 @@ export class QuotaOwner {
     )
   }
 
-  #grant(held: Map<string, number>, { kind, account, used, kept, isWanting }: Report) {
+  #grant(held: Map<string, number>, report: Report) {
+    const { kind, account, used, kept, isWanting } = report
     const key = `${kind} ${account}`
     const quota = this.#accounts.countRequests(kind, account, used)
     held.delete(key)
     let users = 1
-    let free = quota.remaining
+    const remaining = Math.max(0, quota.remaining - this.#usedBefore(key, quota.limit, report))
+    let free = remaining
     for (const { held: others } of this.#gateways.values()) {
       const other = others.get(key)
       if (other === undefined) continue
@@ -87,7 +103,24 @@ export class QuotaOwner {
     const most = Math.max(share, kept)
     if (held.size >= ACCOUNTS_MAX) for (const oldest of held.keys()) if (held.delete(oldest)) break
     if (most > 0) held.set(key, most)
-    return [kind, account, share, quota.remaining, quota.resetSeconds]
+    return [kind, account, share, remaining, quota.resetSeconds]
+  }
+
+  /** Requests of a window that the engine before this one began: as the gateway that heard it last was told. */
+  #usedBefore(key: string, limit: number, { remaining, resetSeconds }: Report): number {
+    const nowSeconds = this.#clock.nowMs() / 1_000
+    if (nowSeconds >= this.#firstEndSeconds) {
+      this.#before.clear()
+      return 0
+    }
+    const known = this.#before.get(key)
+    // A window of this engine ends later than any that was begun before.
+    if (nowSeconds < resetSeconds && resetSeconds < this.#firstEndSeconds) {
+      const used = Math.max(limit - remaining, known?.used ?? 0)
+      this.#before.set(key, { used, endsSeconds: resetSeconds })
+      return used
+    }
+    return known !== undefined && nowSeconds < known.endsSeconds ? known.used : 0
   }
 
   #heldBy(gateway: string): Map<string, number> {
@@ -254,7 +287,8 @@ export class QuotaShares {
       const known = this.#known.get(key)
       if (known === undefined) continue
       const { kind, account, unreported: used, share: kept } = known
-      rows.push([kind, account, used, kept, sentAtMs - known.usedAtMs < IDLE_MS])
+      const isWanting = sentAtMs - known.usedAtMs < IDLE_MS
+      rows.push([kind, account, used, kept, isWanting, known.remaining, known.resetSeconds])
       known.underWay = used
       known.unreported = 0
       sent.set(key, { known, kept })

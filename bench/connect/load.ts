@@ -21,6 +21,8 @@ import {
 /** Handshakes under way at once: more would overflow the queue of a listening socket. */
 const UNDER_WAY_MAX = 200
 const MARKETS_PER_CLIENT = 4
+/** Between two tries where nobody listens. */
+const TRY_AGAIN_MS = 100
 const COMPARE_MS_MAX = 20_000
 const COMPARE_LOOK_MS = 20
 const READ_BYTES = 65_536
@@ -79,20 +81,28 @@ class Client {
     this.#had = { orderbook: nothing(), trades: nothing() }
   }
 
-  /** Connects and subscribes, from its position if it has one; resolves when it is up to date. */
+  /** Connects, again until somebody listens, and subscribes, from its position if it has one; resolves when it is up to date. */
   open(shared: Buffer): Promise<void> {
     return new Promise((resolve) => {
       this.#onReady = resolve
       this.#pending = new Set(CHANNELS)
+      let isOpen = false
       const { port, apiKey } = this.#place
       const place = { port, path: `/v1/ws?api_key=${apiKey}`, buffer: shared }
       const socket = openFrames(place, {
-        onOpen: () => this.#subscribe(),
+        onOpen: () => {
+          isOpen = true
+          this.#subscribe()
+        },
         onText: (bytes, from, to) => this.#take(JSON.parse(bytes.toString('utf8', from, to))),
         onClose: (code) => this.#fail(`was closed with ${code}`),
-        onFault: (why) => this.#fail(why),
+        onFault: (why) => {
+          if (!why.includes('ECONNREFUSED')) this.#fail(why)
+        },
         onEnd: () => {
-          if (this.#socket === socket) this.#fail('was cut off')
+          if (this.#socket !== socket) return
+          if (isOpen) return this.#fail('was cut off')
+          setTimeout(() => this.open(shared).then(resolve), TRY_AGAIN_MS)
         },
       })
       this.#socket = socket

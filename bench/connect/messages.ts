@@ -1,6 +1,8 @@
 // The connect bench's commands to its child processes and their reports, over the channel that `fork` gives.
 // Not for: the messages of the stream (http/ws/README.md).
 
+import type { KnownPlace } from '../quiet-engine.ts'
+
 /** The channels that every client follows. */
 export const CHANNELS = ['orderbook', 'trades'] as const
 export type Channel = (typeof CHANNELS)[number]
@@ -9,7 +11,13 @@ export type Channel = (typeof CHANNELS)[number]
 export type Published = Readonly<Record<Channel, readonly (readonly number[])[]>>
 
 export type ServerCommand =
-  | { readonly kind: 'open'; readonly dataDir: string; readonly marketCount: number }
+  | {
+      readonly kind: 'open'
+      readonly dataDir: string
+      readonly marketCount: number
+      /** Of the server before it on this folder, where its clients wait; null where there was none. */
+      readonly known: KnownPlace | null
+    }
   /** Publishes a change of a book or a trade at each planned moment, until stopped. */
   | { readonly kind: 'publish'; readonly perSecond: number }
   | { readonly kind: 'stop' }
@@ -34,6 +42,7 @@ export type ServerReport =
     }
 
 export type LoadCommand =
+  /** New clients; where nobody listens yet they try again until somebody does. */
   | {
       readonly kind: 'connect'
       readonly port: number

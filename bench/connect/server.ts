@@ -15,7 +15,7 @@ import {
 } from '../../test/support/worlds/builders.ts'
 import { openStorage } from '../harness.ts'
 import { processorMicros, Reports, takeCommands } from '../in-child.ts'
-import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
+import { type KnownPlace, type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 import type { ServerCommand, ServerReport } from './messages.ts'
 
 /** Every so many messages one is a trade. */
@@ -53,12 +53,16 @@ class ConnectServer {
     })
   }
 
-  static async open(dataDir: string, marketCount: number): Promise<ConnectServer> {
+  static async open(
+    dataDir: string,
+    marketCount: number,
+    known: KnownPlace | null,
+  ): Promise<ConnectServer> {
     const storage = await openStorage(dataDir)
     for (let market = 0; market < marketCount; market += 1) {
       storage.markets.put(listing(nameOf(market)))
     }
-    const quiet = await startQuietEngine(storage, systemClock)
+    const quiet = await startQuietEngine(storage, systemClock, { known })
     const server = new ConnectServer(quiet, marketCount)
     const side = (sign: 1 | -1) =>
       Array.from({ length: LEVELS }, (_, rank) => level(0.5 + sign * 0.01 * (rank + 1), 100 + rank))
@@ -131,7 +135,7 @@ let server: ConnectServer | null = null
 
 takeCommands(async (command: ServerCommand) => {
   if (command.kind === 'open') {
-    server = await ConnectServer.open(command.dataDir, command.marketCount)
+    server = await ConnectServer.open(command.dataDir, command.marketCount, command.known)
     const { port, apiKey, marketIds } = server
     report({ kind: 'listening', port, apiKey, marketIds })
   } else if (server === null) throw new Error('the server was not opened')

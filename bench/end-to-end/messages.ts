@@ -14,11 +14,12 @@ export interface SendPlan {
   readonly to: number
 }
 
+/** `side`: the name of the server that connected. */
 export type VenueCommand =
   | { readonly kind: 'open'; readonly marketsPerVenue: number; readonly frameCount: number }
   /** Every market's book as it begins, at once. */
-  | { readonly kind: 'snapshots'; readonly side: SideName }
-  | ({ readonly kind: 'send'; readonly side: SideName } & SendPlan)
+  | { readonly kind: 'snapshots'; readonly side: string }
+  | ({ readonly kind: 'send'; readonly side: string } & SendPlan)
   | { readonly kind: 'truth' }
 
 export type VenueReport =
@@ -32,6 +33,8 @@ export type ServerCommand =
       readonly venuePort: number
       readonly dataDir: string
       readonly marketsPerVenue: number
+      /** It writes the log of a cluster there; without one it is alone. */
+      readonly natsUrl?: string
     }
   | { readonly kind: 'look' }
 
@@ -42,6 +45,9 @@ export type ServerReport =
       readonly processorMicros: number
       /** Frames that came from the venue so far. */
       readonly frameCount: number
+      /** What a cluster's engine wrote into the log. */
+      readonly batchCount: number
+      readonly batchBytes: number
     }
 
 export type LoadCommand =

@@ -1,13 +1,13 @@
-// What stands between venue and subscribers in the end-to-end bench, as a process of its own; the command line names it. Ours: the whole engine over LMDB, its frames from a socket as the connectors keep them (SocketFeed),
-// then the connectors' parse and map. The relay: one socket in, a bare uWebSockets.js publish out, nothing read.
-// Not for: what is measured (end-to-end.bench.ts).
+// What stands between venue and subscribers in the end-to-end bench, as a process of its own; the command line names it. The relay: one socket in, a bare
+// uWebSockets.js publish out, nothing read. Any other name: the whole engine over LMDB, alone or as a cluster's, its frames from a socket as the
+// connectors keep them (SocketFeed), then the connectors' parse and map.
+// Not for: what is measured (end-to-end.bench.ts, cluster.bench.ts).
 
 import { WebSocket } from 'ws'
-import { systemClock } from '../../engine/clock.ts'
+import { openNats } from '../../engine/cluster/nats.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { timeMs } from '../../engine/units.ts'
 import { SocketFeed } from '../../engine/venues/feed.ts'
 import { openBroadcast } from '../bare-app.ts'
 import { openStorage } from '../harness.ts'
@@ -15,34 +15,35 @@ import { processorMicros, Reports, takeCommands } from '../in-child.ts'
 import { type IngestFrame, ingestLoad, ingestPath } from '../ingest/load.ts'
 import { startQuietEngine } from '../quiet-engine.ts'
 import { listingOf } from '../sim-load.ts'
-import { RECEIVED_AT } from '../venue-path.ts'
+import { clockOfFrames } from '../venue-path.ts'
 import type { ServerCommand, ServerReport } from './messages.ts'
 
 const HOST = '127.0.0.1'
 const ALIVE_MS = 600_000
 
+const [, , name = ''] = process.argv
 const { report } = new Reports<ServerReport>()
 let frameCount = 0
+const metrics = new Metrics()
 
 type Opening = ServerCommand & { kind: 'open' }
 
-async function ours({ venuePort, dataDir, marketsPerVenue }: Opening) {
-  const startedMs = systemClock.monotonicMs()
-  // The frames are of a day of their own, and retention must not take them for old ones.
-  const nowMs = () => timeMs(RECEIVED_AT + Math.floor(systemClock.monotonicMs() - startedMs))
-  const clock = { ...systemClock, nowMs }
+async function ours({ venuePort, dataDir, marketsPerVenue, natsUrl }: Opening) {
+  const clock = clockOfFrames()
   const storage = await openStorage(dataDir, clock)
   // The same world at its beginning: what it lists, and which outcome belongs to which market.
   const { world } = ingestLoad(1, marketsPerVenue)
   for (const market of world.markets) storage.markets.put(listingOf(market))
-  const { engine, apiKey, emit } = await startQuietEngine(storage, clock)
+  const nats = { creds: null, ca: null, name, clock, log: silentLog }
+  const cluster = natsUrl === undefined ? null : await openNats({ ...nats, url: natsUrl })
+  const { engine, apiKey, emit } = await startQuietEngine(storage, clock, { metrics, cluster })
   const take = ingestPath(world, emit)
   await new Promise<void>((resolve) => {
     const feed = new SocketFeed({
       ...{ venue: 'a', stream: 'books', connection: 1, clock, log: silentLog },
       ...{ random: seededRandom('end-to-end'), metrics: new Metrics() },
       ...{ silentAfterMs: ALIVE_MS, deadAfterMs: ALIVE_MS },
-      url: () => `ws://${HOST}:${venuePort}/ours`,
+      url: () => `ws://${HOST}:${venuePort}/${name}`,
       onOpen: () => resolve(),
       onFrame({ text }) {
         frameCount += 1
@@ -79,11 +80,20 @@ async function relay({ venuePort }: Opening) {
   return { port, apiKey: null }
 }
 
+function sum(counter: string): number {
+  return [...metrics.counts(counter).values()].reduce((total, { value }) => total + value, 0)
+}
+
 takeCommands(async (command: ServerCommand) => {
   if (command.kind === 'open') {
-    const opened = process.argv[2] === 'ours' ? await ours(command) : await relay(command)
+    const opened = name === 'relay' ? await relay(command) : await ours(command)
     report({ kind: 'listening', ...opened })
   } else {
-    report({ kind: 'looked', processorMicros: processorMicros(), frameCount })
+    const [batchCount, batchBytes] = [
+      sum('cluster_batches_total'),
+      sum('cluster_batch_bytes_total'),
+    ]
+    const counts = { frameCount, batchCount, batchBytes }
+    report({ kind: 'looked', processorMicros: processorMicros(), ...counts })
   }
 })

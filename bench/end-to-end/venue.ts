@@ -7,13 +7,7 @@ import { sharedMs } from '../fan-out/messages.ts'
 import { Reports, takeCommands } from '../in-child.ts'
 import { type IngestLoad, ingestLoad } from '../ingest/load.ts'
 import { bookLine } from '../sim-load.ts'
-import {
-  numbered,
-  type SendPlan,
-  type SideName,
-  type VenueCommand,
-  type VenueReport,
-} from './messages.ts'
+import { numbered, type SendPlan, type VenueCommand, type VenueReport } from './messages.ts'
 
 const HOST = '127.0.0.1'
 const { report } = new Reports<VenueReport>()
@@ -36,7 +30,7 @@ async function open({
   report({ kind: 'listening', port: address.port, frameCount: texts.length })
 }
 
-function socketOf(side: SideName): WebSocket {
+function socketOf(side: string): WebSocket {
   const socket = sockets.get(`/${side}`)
   if (socket === undefined) throw new Error(`${side} did not connect`)
   return socket

@@ -3,17 +3,15 @@
 // uWebSockets.js app. Both run on the bench's own thread. Not for: the turns, or what they cost (ingest.bench.ts).
 
 import type { TemplatedApp } from 'uWebSockets.js'
-import { systemClock } from '../../engine/clock.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { nativeMarketId } from '../../engine/ids.ts'
-import { timeMs } from '../../engine/units.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { openBroadcast } from '../bare-app.ts'
 import { Child } from '../child.ts'
 import { check } from '../harness.ts'
 import { startQuietEngine } from '../quiet-engine.ts'
 import { bookLine } from '../sim-load.ts'
-import { RECEIVED_AT } from '../venue-path.ts'
+import { clockOfFrames } from '../venue-path.ts'
 import { type IngestLoad, ingestPath, isCounted } from './load.ts'
 import type { ReaderCommand, ReaderReport } from './reader.ts'
 
@@ -55,10 +53,7 @@ export class Ours implements Side {
 
   /** Every market has its book before the subscriber comes. */
   static async open(load: IngestLoad, storage: Storage): Promise<Ours> {
-    const startedMs = systemClock.monotonicMs()
-    // The frames are of a day of their own, and retention must not take them for old ones.
-    const nowMs = () => timeMs(RECEIVED_AT + Math.floor(systemClock.monotonicMs() - startedMs))
-    const quiet = await startQuietEngine(storage, { ...systemClock, nowMs })
+    const quiet = await startQuietEngine(storage, clockOfFrames())
     const ours = new Ours(load, storage, quiet)
     try {
       for (const { venue, text } of load.world.snapshots) ours.#path({ stream: venue, text })

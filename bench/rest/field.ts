@@ -118,7 +118,7 @@ export class RestField {
   /** Asks one server for one route as fast as it answers. */
   async press(contestant: Contestant, route: AskedRoute, seconds: number): Promise<Usage> {
     const requests = this.#requests(contestant, [route])
-    const command = { ...this.#asking(contestant), seconds, requests, connections: CONNECTIONS }
+    const command = { ...this.#asking(contestant), seconds, requests }
     return this.#used(contestant, () =>
       this.#load.ask({ kind: 'press', ...command }, 'pressed', 1_000 * seconds),
     )
@@ -163,7 +163,8 @@ export class RestField {
   }
 
   #asking(contestant: Contestant) {
-    return { origin: this.#origins[contestant], apiKey: this.#service.key }
+    const place = { origin: this.#origins[contestant], apiKey: this.#service.key }
+    return { ...place, connections: CONNECTIONS }
   }
 
   /** Interleaved, so that of several routes each has its turn. */

@@ -6,9 +6,8 @@
 import autocannon from 'autocannon'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { Reports, takeCommands } from '../in-child.ts'
-import { refusalText, runPlanned } from '../open-loop.ts'
-import { newTimes } from '../times.ts'
 import type { AskedPath, LoadCommand, LoadReport } from './messages.ts'
+import { timesOfPlan } from './planned.ts'
 
 /** Of so many paths in turn the answer is looked at. */
 const COMPARED_EVERY = 5
@@ -55,17 +54,8 @@ async function press(command: LoadCommand & { kind: 'press' }): Promise<LoadRepo
 }
 
 async function plan(command: LoadCommand & { kind: 'plan' }): Promise<LoadReport> {
-  const { origin, apiKey, perSecond, seconds } = command
-  const requests = command.requests.map(({ path }) => ({ route: 'all', path }))
-  const headers = { 'x-api-key': apiKey }
-  const result = await runPlanned({ origin, headers, perSecond, seconds, requests })
-  if (result.refusals.size > 0) return { kind: 'failed', why: refusalText(result.refusals) }
-  const times = result.times.get('all') ?? newTimes()
-  return {
-    kind: 'planned',
-    answerCount: result.requestCount,
-    times: encodeIntoCompressedBase64(times),
-  }
+  const times = await timesOfPlan(command)
+  return { kind: 'planned', times: encodeIntoCompressedBase64(times) }
 }
 
 takeCommands((command: LoadCommand) => {

@@ -41,6 +41,7 @@ export interface AskedPath {
 interface Asking {
   readonly origin: string
   readonly apiKey: string
+  readonly connections: number
   readonly seconds: number
 }
 
@@ -48,7 +49,6 @@ export type LoadCommand =
   /** As many as go: each connection asks again as soon as it was answered. */
   | (Asking & {
       readonly kind: 'press'
-      readonly connections: number
       readonly requests: readonly AskedPath[]
     })
   /** At planned moments. */
@@ -68,7 +68,6 @@ export type LoadReport =
     }
   | {
       readonly kind: 'planned'
-      readonly answerCount: number
       /** Histogram of nanoseconds from the planned time, compressed, in Base64. */
       readonly times: string
     }

@@ -39,6 +39,8 @@ export interface Basket {
   readonly payout: UsdMicros
   /** Payout less cost and fees; negative only where a size was asked for. */
   readonly profit: UsdMicros
+  /** Of every leg the price at which buying ended: no change of a dearer offer changes what is bought. */
+  readonly reach: readonly PriceMicros[]
 }
 
 /**
@@ -94,14 +96,17 @@ export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Ba
   if (bought < (wanted ?? CONTRACT_STEP)) {
     return wanted === null && books.every(({ left }) => left > 0) ? 'no_profit' : 'no_depth'
   }
-  return settle(legs, steps, { contracts: sizeMicros(bought), winners, isWanted: wanted !== null })
+  const reach = books.map(({ left, price }) => (left > 0 ? price : PRICE_ONE))
+  const contracts = sizeMicros(bought)
+  return settle(legs, { steps, contracts, reach }, { winners, isWanted: wanted !== null })
 }
 
 function settle(
   legs: readonly Leg[],
-  steps: readonly BasketStep[],
-  { contracts, winners, isWanted }: { contracts: SizeMicros; winners: number; isWanted: boolean },
+  taken: Pick<Basket, 'steps' | 'contracts' | 'reach'>,
+  { winners, isWanted }: { winners: number; isWanted: boolean },
 ): Basket | NoBasket {
+  const { steps, contracts } = taken
   let profit = winners * contracts
   const bought: BoughtLeg[] = []
   for (const [index, { fees }] of legs.entries()) {
@@ -113,13 +118,8 @@ function settle(
     bought.push({ cost, fee })
   }
   if (!isWanted && profit <= 0) return 'no_profit'
-  return {
-    contracts,
-    legs: bought,
-    steps,
-    payout: usdMicros(winners * contracts),
-    profit: usdMicros(profit),
-  }
+  const payout = usdMicros(winners * contracts)
+  return { ...taken, legs: bought, payout, profit: usdMicros(profit) }
 }
 
 /** One leg's fills: neighbouring steps at one price are one. */

@@ -62,18 +62,20 @@ export function encodeBatch(header: BatchHeader, items: Uint8Array): Uint8Array 
 
 /** The batch in these bytes; null unless they are exactly one. */
 export function decodeBatch(bytes: Uint8Array): Batch | null {
-  if (bytes.length > batchBytesMax) return null
+  return bytes.length > batchBytesMax ? null : decodeItems(bytes, readHeader)
+}
+
+/** A header and as many items behind it as it says; null for anything else. */
+export function decodeItems<Header extends { readonly count: number }>(
+  bytes: Uint8Array,
+  headerOf: (value: unknown) => Header | null,
+): (Header & { readonly items: readonly RawItem[] }) | null {
   const values = unpackAll(bytes)
   if (values === null) return null
-  const header = readHeader(values[0])
+  const header = headerOf(values[0])
   if (header === null || values.length !== header.count + 1) return null
-  const items: RawItem[] = []
-  for (let index = 1; index < values.length; index += 1) {
-    const item = values[index]
-    if (!isItem(item)) return null
-    items.push(item)
-  }
-  return { ...header, items }
+  const items = values.slice(1)
+  return items.every(isItem) ? { ...header, items } : null
 }
 
 /** Every value in these bytes, one behind the other; null when they are no MessagePack. */
@@ -87,7 +89,7 @@ export function unpackAll(bytes: Uint8Array): readonly unknown[] | null {
   }
 }
 
-export function isItem(value: unknown): value is RawItem {
+function isItem(value: unknown): value is RawItem {
   return Array.isArray(value) && typeof value[0] === 'number'
 }
 

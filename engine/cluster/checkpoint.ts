@@ -1,13 +1,13 @@
 // The form of a checkpoint: all that gateways serve hot, as it stood at named sequences of all shards, in the items of the log.
 // A reader takes the items, then the shards behind those sequences; what of them the items contain already it knows by `seq`
 // and by the versions of rows.
-// Not for: how it is gathered (actors/cluster/checkpoint.ts). Upholds CHECKPOINT1.
+// Not for: how it is gathered (actors/cluster/checkpoints.ts). Upholds CHECKPOINT1.
 
 import { crc32 } from 'node:zlib'
 import { VENUE_KEYS, type VenueKey } from '../ids.ts'
 import { encoded, writeValue } from '../msgpack-writer.ts'
 import { type TimeMs, timeMs } from '../units.ts'
-import { isCount, isItem, type RawItem, unpackAll } from './batch.ts'
+import { decodeItems, isCount, type RawItem } from './batch.ts'
 import { SHARD_KINDS, type ShardKind, type ShardName, shardOf } from './log.ts'
 
 const FORMAT = 1
@@ -83,17 +83,7 @@ export function decodeCheckpoint(bytes: Uint8Array): Checkpoint | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = buffer.length - CHECKSUM_BYTES
   if (end < 1 || buffer.readUInt32BE(end) !== crc32(buffer.subarray(0, end)) >>> 0) return null
-  const values = unpackAll(buffer.subarray(0, end))
-  if (values === null) return null
-  const header = readHeader(values[0])
-  if (header === null || values.length !== header.count + 1) return null
-  const items: RawItem[] = []
-  for (let index = 1; index < values.length; index += 1) {
-    const item = values[index]
-    if (!isItem(item)) return null
-    items.push(item)
-  }
-  return { ...header, items }
+  return decodeItems(buffer.subarray(0, end), readHeader)
 }
 
 function readHeader(value: unknown): CheckpointHeader | null {

@@ -21,7 +21,7 @@ export type FollowFault =
 /** Why a batch was left out. */
 type Skipped = 'repeat' | 'deposed'
 
-/** Who takes what was read. */
+/** The mirror's side of a reader: it takes what was read. */
 export interface FollowSink {
   /** The items of a batch, in order of its shard. A promise: the shard's next batch waits for it. */
   take(shard: ShardName, items: readonly RawItem[]): void | Promise<void>

@@ -86,6 +86,11 @@ export class Lease {
     this.#revision = taken.revision
   }
 
+  /** Who holds it. */
+  get holder(): string {
+    return this.#parts.holder
+  }
+
   /** Renews it every second; calls back once when another engine has it. */
   keep(onDeposed: () => void): void {
     this.#stopTimer = this.#parts.clock.every(leaseRenewMs, () => void this.#renew(onDeposed))

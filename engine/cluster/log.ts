@@ -4,8 +4,11 @@
 
 import type { VenueKey } from '../ids.ts'
 
-/** `books`: books and prices, kept for minutes. `trades`: trades and everything else, kept for a day. */
-export const SHARD_KINDS = ['books', 'trades'] as const
+/**
+ * `books`: books and prices, kept for minutes. `trades`: trades and everything else, kept for a day. `hooks`: deliveries of
+ * webhooks, which only standbys read, kept for three.
+ */
+export const SHARD_KINDS = ['books', 'trades', 'hooks'] as const
 export type ShardKind = (typeof SHARD_KINDS)[number]
 
 /** One ordered part of the log: `<venue letter>.<kind>.<number>`, which is the end of its subject too. */
@@ -89,8 +92,8 @@ export type LinkState = 'up' | 'down'
 /** Answers requests; what it rejects with reaches the asker as `unanswered`. */
 export type Answer = (body: Uint8Array) => Promise<Uint8Array>
 
-/** Subjects of requests: the engine that leads answers them. */
-export type AskedSubject = 'http' | 'checkpoint' | 'quota' | 'sockets'
+/** Subjects of requests: the engine that leads answers them; `http.<name>` the gateway of that name. */
+export type AskedSubject = 'http' | `http.${string}` | 'checkpoint' | 'quota' | 'trades'
 /** Subjects of announcements, which reach whoever listens at that moment. */
 export type ToldSubject = 'revoked'
 
@@ -149,10 +152,15 @@ export function shardOf(venue: VenueKey, kind: ShardKind, market: number): Shard
   return `${venue}.${kind}.${market % shardsEach}`
 }
 
-/** All shards of some venues. */
+/** The one shard of deliveries, whatever venue their events are of. */
+export const hooksShard: ShardName = 'a.hooks.0'
+
+const MARKET_KINDS = ['books', 'trades'] as const
+
+/** All shards of the markets of some venues. */
 export function shardsOf(venues: readonly VenueKey[]): readonly ShardName[] {
   return venues.flatMap((venue) =>
-    SHARD_KINDS.flatMap((kind) =>
+    MARKET_KINDS.flatMap((kind) =>
       Array.from({ length: shardsEach }, (_, number) => shardOf(venue, kind, number)),
     ),
   )

@@ -92,9 +92,11 @@ export class NatsReader implements StopReading {
   async #look(): Promise<void> {
     if (this.#isLooking) return
     this.#isLooking = true
+    // As it was before the question: what comes meanwhile may be newer than the answer.
+    const next = this.#next
     try {
       const { first, last } = await this.#parts.ends()
-      if (last < this.#next - 1) {
+      if (last < next - 1) {
         this.#parts.log.warn({ shard: this.#parts.shard }, 'NATS has forgotten batches of a shard')
         this.#next = Math.max(first, 1)
         this.restart()

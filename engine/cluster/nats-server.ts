@@ -17,6 +17,13 @@ const STORE_BYTES_MAX = 64 * 1_024 ** 3
 const START_MS_MAX = 60_000
 const LOOK_MS = 25
 
+/**
+ * Becomes nats-server, beside a shell that waits for the end of what this process holds open, and ends it then: however this
+ * process ends, nothing is left behind.
+ */
+const WATCHED =
+  'exec 3<&0; (read -r _ <&3; kill $$) 2>/dev/null & exec nats-server -c "$0" 3<&- </dev/null'
+
 export const GET_NATS =
   'nats-server is not on the PATH: `apt-get install nats-server` (Debian, Ubuntu), or https://nats.io/download/'
 
@@ -45,7 +52,7 @@ export async function startNats(folder: string, port: number, clock: Clock): Pro
     `ports_file_dir: ${JSON.stringify(folder)}`,
   ]
   writeFileSync(config, `${lines.join('\n')}\n`)
-  const child = spawn('nats-server', ['-c', config], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn('sh', ['-c', WATCHED, config], { stdio: ['pipe', 'ignore', 'pipe'] })
   let said = ''
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     said = (said + chunk).slice(-4_000)
@@ -57,6 +64,7 @@ export async function startNats(folder: string, port: number, clock: Clock): Pro
       resolve()
     })
     child.once('exit', (code) => {
+      child.stdin?.destroy()
       failure ??= `nats-server ended with ${code}: ${said}`
       resolve()
     })

@@ -38,6 +38,7 @@ import {
   type ClusterLog,
   type LinkState,
   LogError,
+  SHARD_KINDS,
   type ShardKind,
   type ShardName,
   type ShardReader,
@@ -66,6 +67,7 @@ const GIB = 2 ** 30
 const LIMITS: Readonly<Record<ShardKind, { readonly ageMs: number; readonly bytes: number }>> = {
   books: { ageMs: 15 * MINUTE_NS, bytes: 4 * GIB },
   trades: { ageMs: 24 * 60 * MINUTE_NS, bytes: 4 * GIB },
+  hooks: { ageMs: 72 * 60 * MINUTE_NS, bytes: 4 * GIB },
 }
 const DUPLICATE_MS = 2 * MINUTE_NS
 const BUCKET_BYTES_MAX = GIB
@@ -147,7 +149,8 @@ class NatsLog implements ClusterLog {
 
   async #makeStream(shard: ShardName): Promise<string> {
     const name = `TB_${shard.replaceAll('.', '_')}`
-    const { ageMs, bytes } = LIMITS[shard.includes('.books.') ? 'books' : 'trades']
+    const kind = SHARD_KINDS.find((one) => shard.includes(`.${one}.`)) ?? 'trades'
+    const { ageMs, bytes } = LIMITS[kind]
     try {
       await this.#manager.streams.info(name)
       return name

@@ -93,6 +93,13 @@ export class LogWriter<Item> {
     this.#dirty.clear()
   }
 
+  /** Batches that the log has not acknowledged. */
+  get waiting(): number {
+    let count = 0
+    for (const shard of this.#shards.values()) count += shard.waiting
+    return count
+  }
+
   /** How far every shard is acknowledged. */
   places(): readonly ShardPlace[] {
     return [...this.#shards.values()].map((shard) => shard.place)
@@ -191,6 +198,10 @@ class ShardWriter<Item> {
   async open(): Promise<void> {
     this.#after = await this.#parts.log.head(this.name)
     this.#acknowledged = { sequence: this.#after, batch: 0 }
+  }
+
+  get waiting(): number {
+    return this.#waiting.size
   }
 
   get place(): ShardPlace {

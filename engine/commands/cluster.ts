@@ -11,6 +11,7 @@ import { loadSecrets } from '../../storage/secrets.ts'
 import { systemClock } from '../clock.ts'
 import { GET_NATS, hasNats, startNats } from '../cluster/nats-server.ts'
 import { type Config, loadConfig } from '../config.ts'
+import { assert } from '../errors.ts'
 import { runCommand } from './asking.ts'
 
 const COMMAND = {
@@ -42,14 +43,17 @@ interface Started {
 }
 
 function start(name: string, env: NodeJS.ProcessEnv): Started {
+  // Over the channel it hears when this process is gone, and ends.
   const child = spawn(process.execPath, ['--v8-pool-size=1', START], {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
+  const { stdout } = child
+  assert(stdout !== null, 'its output is read')
   let key: string | null = null
   const ended = new Promise<void>((resolveEnd) => child.once('exit', () => resolveEnd()))
   const url = new Promise<string>((found, failed) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
+    createInterface({ input: stdout }).on('line', (line) => {
       key ??= /X-API-Key: (\S+?)'/.exec(line)?.[1] ?? null
       const listens = LISTENS.exec(line)?.[1]
       if (listens !== undefined) found(listens)

@@ -3,7 +3,7 @@
 // question, its source.
 
 import { writeFileSync } from 'node:fs'
-import { WEIGHTS } from '../matching/compare/weights.ts'
+import { WEIGHTS } from '../matching/compare/model.ts'
 import { crossScore, PARTINGS, type Scored, scoreAll } from '../matching/offline/evaluation.ts'
 import { pairReport } from '../matching/offline/report.ts'
 import { type Arguments, openProgress } from '../process/command-line.ts'
@@ -49,10 +49,10 @@ async function main(given: Arguments<Option>): Promise<void> {
   if (out !== null) writeFileSync(out, quoted.map(lineOf).join(''))
 }
 
-function lineOf({ pair, result, baseline }: Scored): string {
+function lineOf({ pair, result }: Scored): string {
   const { a, b, label, grain, kind, relation: labelled } = pair
   const keys = { grain, label, kind, labelled, a: a.handle || a.title, b: b.handle || b.title }
-  return `${JSON.stringify({ ...keys, ...result, baseline: Math.round(baseline * 1_000) / 10 })}\n`
+  return `${JSON.stringify({ ...keys, ...result })}\n`
 }
 
 await runCommand(COMMAND, main)

@@ -79,7 +79,7 @@ export function App() {
       ${isOpen ? shown(where) : closed(who)}
     </main>
     <footer>
-      <a href="docs">API</a> <a href="asyncapi.json">Stream</a>
+      <a href="docs">API</a> <a href="docs#stream">Stream</a>
       <span>Times are in ${zoneText(nowMs())}</span>
       <span>Charts by <a href="https://www.tradingview.com/" rel="noopener noreferrer">TradingView</a></span>
     </footer>

@@ -27,8 +27,9 @@ export function nextFrame(action: () => void): StopTimer {
   return () => cancelAnimationFrame(frame)
 }
 
-/** What the tabs of this browser say to each other under a name; `hear` is called for what the others say. */
+/** What the tabs of this browser say to each other under a name; `hear` is called for what the others say, where the browser can. */
 export function talkAmongTabs(name: string, hear: () => void): () => void {
+  if (!('BroadcastChannel' in globalThis)) return () => undefined
   const channel = new BroadcastChannel(name)
   channel.addEventListener('message', hear)
   return () => channel.postMessage(null)

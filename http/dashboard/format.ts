@@ -8,6 +8,7 @@ const roundDollars = new Intl.NumberFormat(undefined, {
   style: 'currency',
   currency: 'USD',
   notation: 'compact',
+  minimumFractionDigits: 1,
   maximumFractionDigits: 1,
 })
 const sizes = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 })
@@ -25,6 +26,10 @@ const exactTime = new Intl.DateTimeFormat(undefined, {
 const dayTime = new Intl.DateTimeFormat(undefined, {
   dateStyle: 'medium',
   timeStyle: 'short',
+  ...hours,
+})
+const pastTime = new Intl.DateTimeFormat(undefined, {
+  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
   ...hours,
 })
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
@@ -118,12 +123,12 @@ export function durationText(ms: Known): string {
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} d`
 }
 
-/** How a time is shown: the hour, to the millisecond, the day, or day and hour. */
-export type TimeStyle = 'clock' | 'exact' | 'day' | 'full'
+/** How a time is shown: the hour, to the millisecond, the day, a day of this year and the hour, or day and hour. */
+export type TimeStyle = 'clock' | 'exact' | 'day' | 'past' | 'full'
 
 /** In the viewer's zone. */
 export function timeText(atMs: number, style: TimeStyle): string {
-  const format = { clock: clockTime, exact: exactTime, day, full: dayTime }[style]
+  const format = { clock: clockTime, exact: exactTime, day, past: pastTime, full: dayTime }[style]
   return format.format(atMs)
 }
 
@@ -147,6 +152,11 @@ export function localDay(atMs: number): string {
   const two = (count: number) => String(count).padStart(2, '0')
   return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
 }
+
+const eastern = new Intl.DateTimeFormat('sv', { timeZone: 'America/New_York' })
+
+/** The day of a moment in the eastern United States, which is that of a game, as `2026-11-22`. */
+export const easternDay = (atMs: number): string => eastern.format(atMs)
 
 /** Whether a text is a day that the calendar has. */
 export function isDay(text: string): boolean {

@@ -3,14 +3,18 @@
 
 import { bodyBytesMax } from '../../engine/limits.ts'
 import { EXAMPLE_OPPORTUNITY } from '../records/opportunities.ts'
+import { EXAMPLE_IDS } from '../schemas.ts'
 import type { Json } from './schemas-of.ts'
 
 const GAME = 'KXNFLGAME-25NOV02DENHOU'
-const CONDITION = '0x4b2c6b5ac7e3ca2ab0d9b1e4cf3a1d8f6c1cf5b0d0f6b58a4d3a0c8e6f1b2d97'
-const TOKEN = '71321045679252212594626385532706912750332728571942532289631379312455583992563'
-const WALLET = '0x6af75d4e4aaf700450efbac3708cce1665810ff1'
+const {
+  condition: CONDITION,
+  token: TOKEN,
+  wallet: WALLET,
+  transaction: HASH,
+  trade: TRADE,
+} = EXAMPLE_IDS
 const OWNER = '0x91430cad2d3975766499717fa0d66a78d814e5c5'
-const HASH = '0x8d1f0f3a5c8ee2d1b7f2ce8a53d1c0b90bd1a2c60f5f1f8f3a1fe9b4be07d2c3'
 
 /** By name, or by record and name, or by the field around it and name; `{a}` and `{b}` are the names of the venues. */
 export const FIELDS: Readonly<Record<string, Json>> = {
@@ -287,11 +291,11 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   'Trade.taker': null,
   'Trade.tx_hash': null,
   'Trade.id': 'b1d2c3e4-5f60-4718-8293-a4b5c6d7e8f9',
-  'WalletTrade.id': `${HASH}-0`,
-  'WalletTrade.native_trade_id': `${HASH}-0`,
+  'WalletTrade.id': TRADE,
+  'WalletTrade.native_trade_id': TRADE,
   'WalletActivity.id': `${HASH}-1`,
-  'trades.id': `${HASH}-0`,
-  'trades.native_trade_id': `${HASH}-0`,
+  'trades.id': TRADE,
+  'trades.native_trade_id': TRADE,
   'trades.market_id': `{a}_${CONDITION}`,
   'trades.platform': '{a}',
   'trades.size': 20_000,
@@ -384,7 +388,7 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   endDate: '2025-11-02T21:00:00Z',
   'VenueAMarket.version': 'v1',
   'VenueAMarket.active': true,
-  'VenueATrade.id': `${HASH}-0`,
+  'VenueATrade.id': TRADE,
   'VenueATrade.timestamp': 1_762_106_400,
   outcome_index: 0,
   'VenueBMarket.title': 'Will Denver beat Houston?',

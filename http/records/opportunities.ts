@@ -15,7 +15,7 @@ import {
 } from '../../engine/opportunity.ts'
 import { MICROS, type TimeMs, toSeconds } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
-import { choice, nullable } from '../schemas.ts'
+import { choice, EXAMPLE_IDS, nullable } from '../schemas.ts'
 
 const text = () => Type.String()
 const whole = () => Type.Integer({ minimum: 0 })
@@ -195,7 +195,7 @@ export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = {
   match_score: 96,
   legs: [
     {
-      market_id: 'venue_a_0x1b2c',
+      market_id: `venue_a_${EXAMPLE_IDS.condition}`,
       platform: 'venue_a',
       question: 'Will it rain in Denver on Sunday?',
       outcome: 'Yes',

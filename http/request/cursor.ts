@@ -1,6 +1,6 @@
 // Cursors of pages. A list's cursor is opaque, names a pinned ranking, and is bound to its filters by
 // a keyed hash, so that a foreign or edited one is noticed. The key lives as long as this process,
-// as the pins do. A cursor in a range of time is the millisecond of the last row, with the row's ordinal where
+// as the pins do; in a cluster its end names the process, which is asked for the next page. A cursor in a range of time is the millisecond of the last row, with the row's ordinal where
 // a page cuts through several rows of one millisecond. Upholds PAGE1 to PAGE3.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -18,19 +18,27 @@ export interface ListPosition {
 /** Makes and checks the cursors of lists. */
 export class ListCursors {
   readonly #key = randomBytes(32)
+  readonly #end: string
+
+  /** `maker`: the name of this process in its cluster; null or left out: it is alone. */
+  constructor(maker: string | null = null) {
+    this.#end = maker === null ? '' : `~${maker}`
+  }
 
   /** `filters` is the canonical text of everything the list was asked for, except page and size. */
   encode(position: ListPosition, filters: string): string {
     const text = `${position.pin}.${position.offset}`
-    return Buffer.concat([this.#tag(text, filters), Buffer.from(text)]).toString('base64url')
+    const bytes = Buffer.concat([this.#tag(text, filters), Buffer.from(text)])
+    return `${bytes.toString('base64url')}${this.#end}`
   }
 
   /** Null for a cursor that we did not issue for these filters. */
   decode(cursor: string, filters: string): ListPosition | null {
-    if (cursor.length > CURSOR_BYTES_MAX) return null
-    const bytes = Buffer.from(cursor, 'base64url')
+    if (cursor.length > CURSOR_BYTES_MAX || !cursor.endsWith(this.#end)) return null
+    const place = cursor.slice(0, cursor.length - this.#end.length)
+    const bytes = Buffer.from(place, 'base64url')
     // Node skips characters outside the alphabet; a cursor must be exactly what we wrote.
-    if (bytes.toString('base64url') !== cursor || bytes.length <= TAG_BYTES) return null
+    if (bytes.toString('base64url') !== place || bytes.length <= TAG_BYTES) return null
     const text = bytes.subarray(TAG_BYTES).toString()
     if (!timingSafeEqual(bytes.subarray(0, TAG_BYTES), this.#tag(text, filters))) return null
     const parts = /^(\d+)\.(\d+)$/.exec(text)
@@ -41,6 +49,11 @@ export class ListCursors {
     const hash = createHmac('sha256', this.#key).update(text).update('\n').update(filters).digest()
     return hash.subarray(0, TAG_BYTES)
   }
+}
+
+/** The process whose cursor a query continues; null: it says none. */
+export function makerIn(query: string): string | null {
+  return /(?:^|&)cursor=[\w-]*(?:~|%7E)([\w.-]+)(?:&|$)/i.exec(query)?.[1] ?? null
 }
 
 /** A place between rows in order of time; a null ordinal: the whole millisecond has been read. */

@@ -1,10 +1,11 @@
 // In a cluster: which routes a gateway answers from its mirror (hot), and how the others go to the engine whole and come back
 // (cold). The engine identifies, counts and refuses what is forwarded, so that a request is counted once.
-// Not for: how a request travels (engine/cluster/). Upholds CLUSTER6, CLUSTER8.
+// Not for: how a request travels (engine/cluster/). Upholds CLUSTER6, CLUSTER8, CLUSTER34, CLUSTER38.
 
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Quota } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
+import { makerIn } from './cursor.ts'
 import type { Answer } from './reply.ts'
 import type { Route } from './route.ts'
 
@@ -16,6 +17,8 @@ export interface ForwardedRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
+  /** The gateway whose list it continues; null: it is the engine's to answer. */
+  readonly gateway: string | null
 }
 
 export interface ForwardedAnswer {
@@ -25,7 +28,7 @@ export interface ForwardedAnswer {
   readonly body: Uint8Array
 }
 
-/** Has the engine answer; rejects when it does not in time. */
+/** Has the engine or another gateway answer; rejects when it does not in time. */
 export type Forward = (request: ForwardedRequest) => Promise<ForwardedAnswer>
 
 /**
@@ -33,6 +36,15 @@ export type Forward = (request: ForwardedRequest) => Promise<ForwardedAnswer>
  * /v1 (documents, pages, health) is each process's own.
  */
 const HOT: Readonly<Record<string, RegExp | 'any'>> = {
+  'GET /v1/markets': 'any',
+  'GET /v1/markets/search': 'any',
+  'GET /v1/markets/{market_id}': 'any',
+  'GET /v1/matching-markets': 'any',
+  'GET /v1/matching-markets/sports/{sport}': 'any',
+  'GET /v1/sports/{sport}': 'any',
+  'GET /v1/stats': 'any',
+  'GET /v1/events': 'any',
+  'GET /v1/events/{slug}': 'any',
   // A past second is the engine's.
   'GET /v1/markets/{market_id}/price': /^(outcome=[^&]*)?$/,
   'GET /v1/prices': 'any',
@@ -42,14 +54,18 @@ const HOT: Readonly<Record<string, RegExp | 'any'>> = {
   'POST /v1/ws/ticket': 'any',
 }
 
-/** Whether a gateway has a request answered by the engine. */
-export function isCold(
+/** Who answers a request instead of the gateway that got it; `gateway` null: the engine. Null: it answers itself. */
+export function elsewhere(
   { method, pattern }: Pick<Route, 'method' | 'pattern'>,
-  query = '',
-): boolean {
-  if (!pattern.startsWith('/v1/')) return false
+  query: string | undefined,
+  self: string | null,
+): Pick<ForwardedRequest, 'gateway'> | null {
+  if (!pattern.startsWith('/v1/')) return null
   const queries = HOT[`${method} ${pattern}`]
-  return queries === undefined || (queries !== 'any' && !queries.test(query))
+  const isHot = queries === 'any' || queries?.test(query ?? '') === true
+  if (!isHot) return { gateway: null }
+  const maker = query === undefined ? null : makerIn(query)
+  return maker === null || maker === self ? null : { gateway: maker }
 }
 
 /** Of one connection alone, or written anew on the way. */
@@ -98,6 +114,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'cache-control',
   'retry-after',
   'x-content-type-options',
+  'x-served-by',
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
@@ -140,8 +157,9 @@ function headerName(name: string): string {
 /** Seconds after which a client may ask again when the engine did not answer. */
 const AGAIN_SECONDS = 2
 
-/** The refusal of a request that the engine did not answer. */
+/** The refusal of a request that nobody answered. */
 export function unanswered(cause: unknown): EngineError {
+  if (cause instanceof EngineError) return cause
   const options = { cause, retryAfterSeconds: AGAIN_SECONDS }
   return new EngineError('UNAVAILABLE', 'the engine did not answer, try again soon', options)
 }

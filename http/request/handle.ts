@@ -18,10 +18,10 @@ import { Codings, isCodable } from './coding.ts'
 import { type DashboardRequest, dashboardRequest } from './dashboard-request.ts'
 import { knows } from './etag.ts'
 import {
+  elsewhere,
   type Forward,
   forwardedAnswer,
   forwardedHeaders,
-  isCold,
   unanswered,
 } from './forwarding.ts'
 import type { RequestHead } from './head.ts'
@@ -215,14 +215,18 @@ class Exchange {
       this.isLocal = peers.isLocal(this.#res, head)
     }
     if (head.fault !== null) return this.#refuse(head.fault)
-    const { forward = null } = this.#owner.parts
-    if (forward !== null && match.kind === 'route' && isCold(match.route, queryText)) {
+    const { forward = null, servedBy = null } = this.#owner.parts
+    const other =
+      forward === null || match.kind !== 'route'
+        ? null
+        : elsewhere(match.route, queryText, servedBy)
+    if (forward !== null && match.kind === 'route' && other !== null) {
       this.address = peers.of(this.#res, head)
       const headers = forwardedHeaders(req, this.address)
       const path = queryText === undefined ? this.#path : `${this.#path}?${queryText}`
       this.#isPrivate = match.route.isPrivate
       this.#startDeadline()
-      this.#forward(forward, { method: match.route.method, path, headers }, body)
+      this.#forward(forward, { method: match.route.method, path, headers, ...other }, body)
       return
     }
     this.#req = req

@@ -148,6 +148,8 @@ interface RouteBasics {
 export interface RouteParts {
   readonly catalog: CatalogView
   readonly clock: Clock
+  /** The name of this process in its cluster; without it this process is alone. */
+  readonly maker?: string | null
 }
 
 /** Called with the names of unknown parameters. */

@@ -27,7 +27,7 @@ interface EventRouteParts extends RouteParts {
 /** `GET /v1/events` and `GET /v1/events/{slug}`. */
 export function eventRoutes(parts: EventRouteParts): readonly Route[] {
   const { catalog } = parts
-  const cursors = new ListCursors()
+  const cursors = new ListCursors(parts.maker)
   const list = Type.Object({
     platform: Type.Optional(choice(catalog.names.platforms)),
     status: parameters.status(),

@@ -28,12 +28,14 @@ interface MarketRouteParts {
   readonly clock: Clock
   readonly records: MarketRecords
   readonly answers: KeptAnswers
+  /** The name of this process in its cluster; without it this process is alone. */
+  readonly maker?: string | null
 }
 
 /** `GET /v1/markets`, `/v1/markets/search` and `/v1/markets/{market_id}`. */
 export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
   const { catalog } = parts.engine
-  const lists: Lists = { ...parts, cursors: new ListCursors() }
+  const lists: Lists = { ...parts, cursors: new ListCursors(parts.maker) }
   const { list, search } = listQueries(catalog.names.platforms)
   const page = (query: ListQuery) => listMarkets(lists, query)
   return [

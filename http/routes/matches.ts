@@ -32,11 +32,13 @@ interface MatchRouteParts {
   readonly engine: Pick<EngineView, 'sports'> & { readonly matches: MatchListView }
   readonly records: Pick<MarketRecords, 'text'>
   readonly names: VenueTable
+  /** The name of this process in its cluster; without it this process is alone. */
+  readonly maker?: string | null
 }
 
 /** `GET /v1/matching-markets` and `GET /v1/matching-markets/sports/{sport}`. */
 export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
-  const cursors = new ListCursors()
+  const cursors = new ListCursors(parts.maker)
   const { names } = parts
   const schemas = matchSchemas(names)
   const list = Type.Object({

@@ -6,7 +6,7 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type FeedState, TRADES_SOURCES } from '../../engine/events.ts'
 import { marketIdsPerCommandMax } from '../../engine/limits.ts'
-import { choice, nullable } from '../schemas.ts'
+import { choice, EXAMPLE_IDS, nullable } from '../schemas.ts'
 import type { Channel, MessageDocument } from './channels/channel.ts'
 import type { StreamErrorCode } from './command.ts'
 import type { ResyncReason } from './encode/encoder.ts'
@@ -57,7 +57,7 @@ export function counted<P extends TProperties>(type: string, channel: string, re
 
 const EXAMPLE_WRITTEN = { published_ms: 1_763_700_000_013 }
 const EXAMPLE_PLACE = { epoch: 'k3f9c2', offset: 41 }
-const EXAMPLE_MARKET = 'venue_a_0x1b2c'
+const EXAMPLE_MARKET = `venue_a_${EXAMPLE_IDS.condition}`
 
 /** An example of an answer to the command 1. */
 const exampleReply = (type: string, rest: Readonly<Record<string, unknown>>) => ({

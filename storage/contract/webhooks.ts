@@ -50,6 +50,8 @@ export interface OutboxTable {
     },
   ): StoredDelivery | null
   get(webhook: WebhookNumber, number: number): StoredDelivery | null
+  /** The number of the webhook's delivery of an event; null: it has none. */
+  numberOf(webhook: WebhookNumber, eventId: string): number | null
   /**
    * Replaces status, dueAtMs, attempts and last of a stored delivery, and moves the counts with the
    * status; a pending one with attempts is in the 'retry' lane. False, and nothing changed, for one

@@ -81,9 +81,10 @@ export class Table {
     return this.#database.getBinaryFast(key) !== undefined
   }
 
-  put(key: Buffer, value: Buffer): void {
+  /** False when it is refused, since commits fail and too many rows wait. */
+  put(key: Buffer, value: Buffer): boolean {
     assert(key.length > 0 && key.length <= keyBytesMax, 'a key has 1 to 512 bytes')
-    this.#set(key, value)
+    return this.#set(key, value)
   }
 
   /** Puts unless the table holds just these bytes. */
@@ -208,11 +209,12 @@ export class Table {
     if (this.#committing.count > 0) this.#committing = new PendingRows(this.layout)
   }
 
-  #set(key: Buffer, value: Buffer | null): void {
-    if (!this.#environment.isAccepting()) return
+  #set(key: Buffer, value: Buffer | null): boolean {
+    if (!this.#environment.isAccepting()) return false
     const before = this.#open.count
     this.#open.put(key, value)
     if (this.#open.count > before) this.#environment.onPut()
+    return true
   }
 
   /** The value that waits, null when the row is waiting to be removed, undefined when neither. */

@@ -24,6 +24,7 @@ import {
 } from '../../engine/market/market.ts'
 import { type MsgpackWriter, writeValue } from '../../engine/msgpack-writer.ts'
 import { CLOSE_REASONS } from '../../engine/opportunity.ts'
+import type { TeamListing } from '../../engine/team-listing.ts'
 import {
   priceMicros,
   sizeMicros,
@@ -43,6 +44,7 @@ import {
   marketFields,
   marketSchemas,
 } from './listings.ts'
+import { type DeliveryItem, deliveryItemFields, readPosted, readPosting } from './log-deliveries.ts'
 import {
   type KnownMarket,
   opportunityFields,
@@ -50,6 +52,13 @@ import {
   readOpportunity,
   readReach,
 } from './log-opportunity.ts'
+import {
+  type EngineFigures,
+  figureFields,
+  readFigures,
+  readTeams,
+  teamFields,
+} from './log-standing.ts'
 import { FieldReader } from './records.ts'
 import { SIDES } from './trade.ts'
 
@@ -90,6 +99,15 @@ export interface FeedState extends FeedStatus {
   readonly connectionsWanted: number
 }
 
+/** A market's description, before its row: what is told takes the place of all that is behind `from`. */
+export interface TextItem {
+  readonly kind: 'text'
+  readonly market: MarketNumber
+  /** Characters. */
+  readonly from: number
+  readonly text: string
+}
+
 /**
  * `version` of a row grows with each row that an epoch writes: rows of a market are in both shards of its venue, and an older
  * one that comes later is no news.
@@ -105,7 +123,12 @@ export type LogItem =
       readonly summary: MarketSummary
     }
   | { readonly kind: 'forgotten'; readonly version: number; readonly market: MarketNumber }
+  | TextItem
+  /** Of a checkpoint: items of kind `text`, deflated. */
+  | { readonly kind: 'texts'; readonly packed: Uint8Array }
   | { readonly kind: 'event'; readonly version: number; readonly event: EventSummary }
+  | { readonly kind: 'teams'; readonly listings: readonly TeamListing[] }
+  | { readonly kind: 'figures'; readonly figures: EngineFigures }
   | { readonly kind: 'matched'; readonly match: StoredMatch }
   /** By the pair's first market. */
   | { readonly kind: 'unmatched'; readonly market: MarketNumber }
@@ -113,6 +136,7 @@ export type LogItem =
   | { readonly kind: 'state'; readonly state: MarketState }
   /** Batches of this shard up to the one before this are lost: what is known of its markets is to be read anew. */
   | { readonly kind: 'missing'; readonly fromBatch: number }
+  | DeliveryItem
 
 /** Never change a number: logs and checkpoints of an older engine may still be there. */
 const CODES = {
@@ -134,6 +158,12 @@ const CODES = {
   feed: 15,
   state: 16,
   missing: 17,
+  text: 18,
+  texts: 19,
+  posting: 24,
+  posted: 25,
+  teams: 20,
+  figures: 21,
 } as const
 
 const FEED_STATES = ['live', 'stale', 'down'] as const
@@ -170,10 +200,18 @@ function fieldsOf(item: LogItem): readonly unknown[] {
       ]
     case 'forgotten':
       return [CODES.forgotten, item.version, item.market]
+    case 'text':
+      return [CODES.text, item.market, item.from, item.text]
+    case 'texts':
+      return [CODES.texts, item.packed]
     case 'event':
       return [CODES.event, item.version, ...eventFields(item.event)]
     case 'matched':
       return [CODES.matched, ...matchFields(item.match)]
+    case 'teams':
+      return [CODES.teams, teamFields(item.listings)]
+    case 'figures':
+      return [CODES.figures, ...figureFields(item.figures)]
     case 'unmatched':
       return [CODES.unmatched, item.market]
     case 'feed':
@@ -187,6 +225,9 @@ function fieldsOf(item: LogItem): readonly unknown[] {
       return [CODES.state, ...stateFields(item.state)]
     case 'missing':
       return [CODES.missing, item.fromBatch]
+    case 'posting':
+    case 'posted':
+      return [CODES[item.kind], ...deliveryItemFields(item)]
   }
 }
 
@@ -221,6 +262,9 @@ function updateFields(update: Update, book: BookState | null): readonly unknown[
   }
 }
 
+/** Whether an item is a market's whole state, which need not be read by those who keep no books. */
+export const isState = ([code]: readonly unknown[]): boolean => code === CODES.state
+
 /** Finds a market that was listed before; null when it is not known. */
 export type FindMarket = (number: MarketNumber) => MarketRef | null
 
@@ -254,11 +298,23 @@ function readBy(code: number, fields: FieldReader, marketOf: KnownMarket): LogIt
     }
     case CODES.forgotten:
       return { kind: 'forgotten', version: fields.number(), market: fields.number() }
+    case CODES.text: {
+      const [market, from] = [fields.number(), fields.number()]
+      return { kind: 'text', market, from, text: fields.text() }
+    }
+    case CODES.texts:
+      return { kind: 'texts', packed: fields.bytes() }
     case CODES.event: {
       const version = fields.number()
       const event = eventSchemas[EVENT_SCHEMA]?.(fields)
       return event === undefined ? null : { kind: 'event', version, event }
     }
+    case CODES.teams: {
+      const listings = readTeams(fields)
+      return listings && { kind: 'teams', listings }
+    }
+    case CODES.figures:
+      return { kind: 'figures', figures: readFigures(fields) }
     case CODES.matched:
       return { kind: 'matched', match: readMatch(fields) }
     case CODES.unmatched:
@@ -272,6 +328,10 @@ function readBy(code: number, fields: FieldReader, marketOf: KnownMarket): LogIt
       return { kind: 'state', state: readState(fields) }
     case CODES.missing:
       return { kind: 'missing', fromBatch: fields.number() }
+    case CODES.posting:
+      return readPosting(fields)
+    case CODES.posted:
+      return readPosted(fields)
     default:
       return readUpdate(code, fields, marketOf)
   }

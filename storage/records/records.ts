@@ -46,7 +46,12 @@ export function decodeRecord<Decoded>(
   row: { readonly key: Buffer; readonly value: Buffer },
   schemas: { readonly [schema: number]: (fields: FieldReader) => Decoded },
 ): Decoded | null {
-  return decodeBy(layout, row, schemas, (body) => new FieldReader(packr.unpack(body)))
+  return decodeBy(layout, row, schemas, fieldsOf)
+}
+
+/** The fields of a record that is a list, for a table where only some are. Throws when they are none. */
+export function fieldsOf(body: Buffer): FieldReader {
+  return new FieldReader(packr.unpack(body))
 }
 
 /** The same of a record that packed its own body. */

@@ -1,16 +1,31 @@
-// The record of one trade: its fields by schema version; time and ordinal stand in its key.
-// Schema 2 (format 2) also names its row in the index by venue, so that it can be removed without
-// a search; schema 3 (format 6) has the same fields and says that the trade is a block trade. Not for: the indexes themselves (trades.ts, venue-trades.ts).
+// The record of one trade; its time and ordinal stand in its key. Schema 4 (format 8) packs it, since trades are most of
+// what is stored: numbers are varints, hashes and addresses bytes, and an id that repeats the trade's own
+// fields, as venue a's of 208 characters does, is put together again from them: 75 to 100 bytes where MessagePack took
+// 250 to 400. Schemas 1 to 3 are the lists of older formats, 1 without the place among the venue's, 3 of block trades.
+//
+//   flags | flags | price | size | usd, when it is not what they come to | receivedAt - time |
+//   run | offset | seq | ordinal of the venue's | what the form of the id needs | maker | taker | txHash
+//
+// Not for: the indexes themselves (trades.ts, venue-trades.ts). Upholds STORE11, STORE34.
 
 import type { TradeSide } from '../../engine/events.ts'
 import { VENUE_KEYS } from '../../engine/ids.ts'
-import { MsgpackWriter } from '../../engine/msgpack-writer.ts'
-import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
+import { partId } from '../../engine/trade-parts.ts'
+import {
+  complement,
+  notionalMicros,
+  type PriceMicros,
+  priceMicros,
+  type SizeMicros,
+  sizeMicros,
+  timeMs,
+  usdMicros,
+} from '../../engine/units.ts'
 import type { StoredTrade } from '../contract/storage.ts'
-import type { Schemas } from '../lmdb/table.ts'
 import type { VenuePlace } from '../venue-trades.ts'
 import { readInteger } from './keys.ts'
-import type { FieldReader } from './records.ts'
+import { type FieldReader, fieldsOf } from './records.ts'
+import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
 /** A trade with the place that its record names, if it names one (since format 2). */
 export interface PlacedTrade {
@@ -18,61 +33,247 @@ export interface PlacedTrade {
   readonly place: VenuePlace | null
 }
 
+/** Which token of venue a is which outcome of a market: what the ids of its trades repeat (trade-tokens.ts). */
+export interface Tokens {
+  /** Null when none is known. */
+  get(market: number, outcomeIndex: number): string | null
+  /** Keeps a token that is the first of its outcome; whether the outcome's token is this one. */
+  offer(market: number, outcomeIndex: number, token: string): boolean
+}
+
 /** What a record's `side` may be. */
 export const SIDES: readonly TradeSide[] = ['buy', 'sell']
 
-const writer = new MsgpackWriter()
+/** The schema of packed records. */
+export const TRADE_SCHEMA = 4
 
-/**
- * The body of a trade's record, by schema 2 (a block trade's by 3) where its place is known, else by 1. Written field by field, the
- * bytes that the library writes of such a list. Good until the next call.
- */
-export function tradeBody(trade: StoredTrade, place: VenuePlace | null): Uint8Array {
-  writer.begin()
-  writer.array(place === null ? 13 : 15)
-  writer.text(trade.nativeId)
-  writer.number(trade.price)
-  writer.number(trade.size)
-  writer.text(trade.side)
-  writer.number(trade.outcomeIndex)
-  writer.number(trade.usd)
-  writer.textOrNil(trade.maker)
-  writer.textOrNil(trade.taker)
-  writer.textOrNil(trade.txHash)
-  writer.number(trade.receivedAtMs)
-  writer.numberOrNil(trade.run)
-  writer.numberOrNil(trade.offset)
-  writer.numberOrNil(trade.seq)
+/** First byte of flags. */
+const SELL = 1
+const BLOCK = 2
+const DERIVED_USD = 4
+const PLACED = 8
+/** The outcome's index, in the three bits above; 7 is none that a venue has. */
+const OUTCOME_SHIFT = 5
+const OUTCOME_MAX = 6
+/** Second byte: which of the numbers are there, whether price and size are in coarser units, and in the bits above how the id is written. */
+const HAS_RUN = 1
+const HAS_OFFSET = 2
+const HAS_SEQ = 4
+const COARSE_PRICE = 8
+const COARSE_SIZE = 16
+const ID_SHIFT = 5
+const ID_TEXT = 0
+const ID_UUID = 1
+const ID_FIELDS = 2
+const ID_PART = 3
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
+const UUID_BYTES = 16
+const HEX = /^0x(?:[\da-f]{2})+$/
+/** The largest size whose worth is computed; larger ones say it. */
+const DERIVED_SIZE_MAX = 1e14
+/** A tenth of a cent, and a hundredth of a contract: what most prices and sizes are multiples of. */
+const PRICE_UNIT = 1_000
+const SIZE_UNIT = 10_000
+/** The place among the venue's is its ordinal times this, plus the venue's place in VENUE_KEYS. */
+const VENUES_MAX = 8
+const NUMBERS_MAX = 12
+
+let scratch = Buffer.allocUnsafe(1_024)
+
+/** The body of a trade's record under this key. Good until the next call. */
+export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: Tokens): Uint8Array {
+  const { price, size, outcomeIndex, usd, nativeId, maker, taker, txHash } = trade
+  if (!(outcomeIndex >= 0 && outcomeIndex <= OUTCOME_MAX)) throw new RangeError('no such outcome')
+  reserve(nativeId.length + lengthOf(maker) + lengthOf(taker) + lengthOf(txHash))
+  const isDerived = usd === worth(price, size, outcomeIndex)
+  const isCoarsePrice = price % PRICE_UNIT === 0
+  const isCoarseSize = size % SIZE_UNIT === 0
+  const id = idForm(key, trade, tokens)
+  scratch[0] =
+    (trade.side === 'sell' ? SELL : 0) +
+    (trade.isBlock ? BLOCK : 0) +
+    (isDerived ? DERIVED_USD : 0) +
+    (place === null ? 0 : PLACED) +
+    (outcomeIndex << OUTCOME_SHIFT)
+  scratch[1] =
+    (trade.run === null ? 0 : HAS_RUN) +
+    (trade.offset === null ? 0 : HAS_OFFSET) +
+    (trade.seq === null ? 0 : HAS_SEQ) +
+    (isCoarsePrice ? COARSE_PRICE : 0) +
+    (isCoarseSize ? COARSE_SIZE : 0) +
+    (id.form << ID_SHIFT)
+  let position = writeVarint(scratch, 2, isCoarsePrice ? price / PRICE_UNIT : price)
+  position = writeVarint(scratch, position, isCoarseSize ? size / SIZE_UNIT : size)
+  if (!isDerived) position = writeVarint(scratch, position, usd)
+  position = writeSigned(scratch, position, trade.receivedAtMs - trade.timeMs)
+  if (trade.run !== null) position = writeVarint(scratch, position, trade.run)
+  if (trade.offset !== null) position = writeVarint(scratch, position, trade.offset)
+  if (trade.seq !== null) position = writeVarint(scratch, position, trade.seq)
   if (place !== null) {
-    writer.text(place.venue)
-    writer.number(place.ordinal)
+    const venue = VENUE_KEYS.indexOf(place.venue)
+    position = writeVarint(scratch, position, place.ordinal * VENUES_MAX + venue)
   }
-  return writer.end()
-}
-
-/** The schema version of such a body. */
-export function tradeSchema({ isBlock }: StoredTrade, place: VenuePlace | null): number {
-  if (place === null) return 1
-  return isBlock ? 3 : 2
-}
-
-/** The decoders for the trade under this key. */
-export function tradeSchemas(key: Buffer): Schemas<StoredTrade> {
-  const read = (fields: FieldReader) => readTrade(key, fields, false)
-  return { 1: read, 2: read, 3: (fields) => readTrade(key, fields, true) }
+  if (id.form === ID_TEXT) position = writeText(position, nativeId)
+  else if (id.form === ID_UUID) {
+    position += scratch.write(nativeId.replaceAll('-', ''), position, 'hex')
+  } else position = writeVarint(scratch, position, id.n)
+  position = writeText(position, maker)
+  position = writeText(position, taker)
+  position = writeText(position, txHash)
+  return scratch.subarray(0, position)
 }
 
 /** The decoders for the trade under this key with its place among the venue's. */
-export function placedTradeSchemas(key: Buffer): Schemas<PlacedTrade> {
-  const placed = (isBlock: boolean) => (fields: FieldReader) => ({
-    trade: readTrade(key, fields, isBlock),
-    place: { venue: fields.choice(VENUE_KEYS), ordinal: fields.number() },
-  })
+export function placedTradeSchemas(key: Buffer, tokens: Tokens) {
+  const placed = (isBlock: boolean) => (body: Buffer) => {
+    const fields = fieldsOf(body)
+    const trade = readTrade(key, fields, isBlock)
+    return { trade, place: { venue: fields.choice(VENUE_KEYS), ordinal: fields.number() } }
+  }
   return {
-    1: (fields) => ({ trade: readTrade(key, fields, false), place: null }),
+    1: (body: Buffer) => ({ trade: readTrade(key, fieldsOf(body), false), place: null }),
     2: placed(false),
     3: placed(true),
+    [TRADE_SCHEMA]: (body: Buffer) => unpackTrade(key, body, tokens),
   }
+}
+
+/** The decoder of a trade of format 1; for the step to format 2. */
+export function firstTradeSchemas(key: Buffer) {
+  return { 1: (fields: FieldReader) => readTrade(key, fields, false) }
+}
+
+function unpackTrade(key: Buffer, body: Buffer, tokens: Tokens): PlacedTrade {
+  const first = body.readUInt8(0)
+  const second = body.readUInt8(1)
+  const reader = new VarintReader(body, 2)
+  const time = readInteger(key, 4)
+  const outcomeIndex = first >> OUTCOME_SHIFT
+  const side = (first & SELL) === 0 ? 'buy' : 'sell'
+  const price = priceMicros(reader.next() * ((second & COARSE_PRICE) === 0 ? 1 : PRICE_UNIT))
+  const size = sizeMicros(reader.next() * ((second & COARSE_SIZE) === 0 ? 1 : SIZE_UNIT))
+  const isDerived = (first & DERIVED_USD) !== 0
+  const usd = usdMicros(isDerived ? (worth(price, size, outcomeIndex) ?? -1) : reader.next())
+  const receivedAtMs = timeMs(time + reader.nextSigned())
+  const run = (second & HAS_RUN) === 0 ? null : reader.next()
+  const offset = (second & HAS_OFFSET) === 0 ? null : reader.next()
+  const seq = (second & HAS_SEQ) === 0 ? null : reader.next()
+  const place = (first & PLACED) === 0 ? null : placeOf(reader.next())
+  const form = second >> ID_SHIFT
+  const text =
+    form === ID_TEXT ? readText(body, reader) : form === ID_UUID ? uuid(body, reader) : ''
+  const n = form === ID_TEXT || form === ID_UUID ? 0 : reader.next()
+  const maker = readText(body, reader)
+  const taker = readText(body, reader)
+  const txHash = readText(body, reader)
+  if (!reader.isAtEnd) throw new RangeError('bytes are left over')
+  let nativeId = text
+  if (form === ID_PART && txHash !== null) nativeId = partId(txHash, n)
+  if (form === ID_FIELDS) {
+    const token = tokens.get(key.readUInt32BE(0), outcomeIndex)
+    nativeId = idOfFields({ txHash, taker, side, size, price, outcomeIndex }, token, n)
+  }
+  if (nativeId === null) throw new RangeError('the id is not there')
+  const trade: StoredTrade = {
+    nativeId,
+    timeMs: timeMs(time),
+    ordinal: key.readUInt32BE(12),
+    price,
+    size,
+    side,
+    outcomeIndex,
+    usd,
+    maker,
+    taker,
+    txHash,
+    isBlock: (first & BLOCK) !== 0,
+    receivedAtMs,
+    run,
+    offset,
+    seq,
+  }
+  return { trade, place }
+}
+
+function placeOf(code: number): VenuePlace {
+  const venue = VENUE_KEYS[code % VENUES_MAX]
+  if (venue === undefined) throw new RangeError('no such venue')
+  return { venue, ordinal: Math.floor(code / VENUES_MAX) }
+}
+
+type IdFields = Pick<StoredTrade, 'txHash' | 'taker' | 'side' | 'size' | 'price' | 'outcomeIndex'>
+
+/** The id that venue a's connector makes of a row that says who traded; null where a part of it is not known. */
+function idOfFields(fields: IdFields, token: string | null, n: number): string | null {
+  const { txHash, taker, side, size, price, outcomeIndex } = fields
+  if (txHash === null || taker === null || token === null) return null
+  const traded = outcomeIndex === 0 ? price : complement(price)
+  return `${txHash}-${token}-${taker}-${side}-${size}-${traded}-${n}`
+}
+
+/** How the id can be written; always in a form that gives this very text again. */
+function idForm(
+  key: Buffer,
+  trade: StoredTrade,
+  tokens: Tokens,
+): { readonly form: number; readonly n: number } {
+  const { nativeId, txHash, outcomeIndex } = trade
+  if (nativeId.length === 36 && UUID.test(nativeId)) return { form: ID_UUID, n: 0 }
+  if (txHash === null || !nativeId.startsWith(txHash)) return { form: ID_TEXT, n: 0 }
+  const n = Number(nativeId.slice(nativeId.lastIndexOf('-') + 1))
+  if (!Number.isSafeInteger(n) || n < 0) return { form: ID_TEXT, n: 0 }
+  if (partId(txHash, n) === nativeId) return { form: ID_PART, n }
+  const start = txHash.length + 1
+  const token = nativeId.slice(start, nativeId.indexOf('-', start))
+  const isWhole = idOfFields(trade, token, n) === nativeId
+  const isKept = isWhole && tokens.offer(key.readUInt32BE(0), outcomeIndex, token)
+  return { form: isKept ? ID_FIELDS : ID_TEXT, n }
+}
+
+/** What price and size come to; null where the product may not be exact. */
+function worth(price: PriceMicros, size: SizeMicros, outcomeIndex: number): number | null {
+  if (size > DERIVED_SIZE_MAX) return null
+  return notionalMicros({ price: outcomeIndex === 0 ? price : complement(price), size })
+}
+
+/** Room for the numbers and for texts of this many characters, of up to three bytes each. */
+function reserve(characters: number): void {
+  const bytes = 2 + NUMBERS_MAX * varintBytesMax + 3 * characters
+  if (scratch.length < bytes) scratch = Buffer.allocUnsafe(2 * bytes)
+}
+
+/** 0 for none; else the bytes, twice, plus one, or two where they are the digits of a hash or an address. */
+function writeText(position: number, text: string | null): number {
+  if (text === null) return writeVarint(scratch, position, 0)
+  if (HEX.test(text)) {
+    const byteCount = text.length / 2 - 1
+    const next = writeVarint(scratch, position, 2 * byteCount + 2)
+    return next + scratch.write(text.slice(2), next, 'hex')
+  }
+  const next = writeVarint(scratch, position, 2 * Buffer.byteLength(text) + 1)
+  return next + scratch.write(text, next)
+}
+
+function readText(body: Buffer, reader: VarintReader): string | null {
+  const head = reader.next()
+  if (head === 0) return null
+  const byteCount = Math.floor((head - 1) / 2)
+  const start = reader.skip(byteCount)
+  if (head % 2 === 0) return `0x${body.toString('hex', start, start + byteCount)}`
+  return body.toString('utf8', start, start + byteCount)
+}
+
+function uuid(body: Buffer, reader: VarintReader): string {
+  const start = reader.skip(UUID_BYTES)
+  const digits = body.toString('hex', start, start + UUID_BYTES)
+  const parts = [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    digits.slice(12, 16),
+    digits.slice(16, 20),
+  ]
+  return `${parts.join('-')}-${digits.slice(20)}`
 }
 
 function readTrade(key: Buffer, fields: FieldReader, isBlock: boolean): StoredTrade {
@@ -122,4 +323,8 @@ export function storedTrade(
     offset: trade.offset,
     seq: trade.seq,
   }
+}
+
+function lengthOf(text: string | null): number {
+  return text === null ? 0 : text.length
 }

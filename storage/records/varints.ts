@@ -56,4 +56,12 @@ export class VarintReader {
     const value = this.next()
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2
   }
+
+  /** Goes past bytes that are no numbers; where they begin. */
+  skip(byteCount: number): number {
+    const start = this.#position
+    if (start + byteCount > this.#bytes.length) throw new RangeError('the bytes end too early')
+    this.#position += byteCount
+    return start
+  }
 }

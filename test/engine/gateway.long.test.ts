@@ -91,7 +91,7 @@ async function caughtUp({ gateway }: { readonly gateway: Gateway }): Promise<voi
 
 /** Without what depends on the moment of asking. */
 function lasting(text: string): unknown {
-  const moment = ['age_ms', 'timestamp_ms', 'at_time', 'uptime_s', 'delay_ms']
+  const moment = ['age_ms', 'timestamp_ms', 'at_time', 'uptime_s', 'delay_ms', 'cursor']
   return JSON.parse(text, (name, value: unknown) => (moment.includes(name) ? undefined : value))
 }
 
@@ -137,7 +137,9 @@ test('[CLUSTER6] every answer of a gateway is that of the engine, from the mirro
       }
       assert.equal(answer.status, own.status, path)
       assert.deepEqual(lasting(answer.body), lasting(own.body), path)
-      assert.equal(answer.headers.get('etag'), own.headers.get('etag'), path)
+      // A page is named with its cursor, which is that of one process.
+      if (!/"cursor":"/.test(own.body))
+        assert.equal(answer.headers.get('etag'), own.headers.get('etag'), path)
       for (const name of ['content-type', 'cache-control', 'x-ratelimit-limit', 'x-data-start']) {
         assert.equal(answer.headers.get(name), own.headers.get(name), `${name} of ${path}`)
       }

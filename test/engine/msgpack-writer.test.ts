@@ -100,7 +100,7 @@ test('[MPW2] a number is in its shortest form: an integer of 32 bits, a time or 
   }
 })
 
-test('[MPW3] a text, a list and a map have the head of their length, whatever their script', () => {
+test('[MPW3] a text, a list, a map and bytes have the head of their length, whatever their script', () => {
   const lengths = EDGES.flatMap((edge) => [Math.max(edge - 1, 0), edge, edge + 1])
   for (const length of lengths) {
     for (const sign of ['x', 'é', '日', '🐙']) {
@@ -122,6 +122,8 @@ test('[MPW3] a text, a list and a map have the head of their length, whatever th
       for (const [index, item] of list.entries()) to.numberField(`k${index}`, item)
     })
     assert.equal(String(Object.values(Object(decode(asMap)))), String(list))
+    const bytes = Uint8Array.from(list)
+    assert.deepEqual(decode(encoded((to) => to.binary(bytes))), bytes)
   }
 })
 

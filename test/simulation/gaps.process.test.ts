@@ -139,12 +139,16 @@ test('[SIMGAP3] every planted real gap that lasts is found, and nothing is false
       return `${all.length} ${kind}`
     }
     const inEvents = planted.filter(({ kind }) => kind === 'event').length
+    const ofNo = lasting.filter(
+      ({ opportunity: { kind, legs } }) =>
+        kind === 'single_venue' && legs.every(({ isFirst }) => !isFirst),
+    ).length
     const missed = planted.filter(
       (gap) => !lasting.some((one) => isOf(gap, one) && overlaps(gap, one)),
     )
     const others = ['fees', 'depth', 'trap', 'stale'].map(ofKind).join(', ')
     t.diagnostic(
-      `${planted.length} planted, ${inEvents} of them in events, ${planted.length - missed.length} found, ${falsely.length} falsely found; beside them ${others}; ${founds.size} openings, ${lasting.length} of them lasted`,
+      `${planted.length} planted, ${inEvents} of them in events, ${planted.length - missed.length} found, ${falsely.length} falsely found; beside them ${others}; ${founds.size} openings, ${lasting.length} of them lasted, ${ofNo} of every No of an event`,
     )
     for (const gap of missed)
       t.diagnostic(

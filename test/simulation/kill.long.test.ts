@@ -7,10 +7,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
-import { Crowd, type CrowdReport, unannounced } from '../support/clients/crowd.ts'
+import { Crowd, unannounced } from '../support/clients/crowd.ts'
+import { settled, tell } from '../support/rigs/crowd-judge.ts'
 import { freePorts } from '../support/rigs/processes.ts'
-import { allMarketIds, type Places, Rig, truthOfTrades } from '../support/rigs/whole-service.ts'
-import type { TrueTrade } from '../support/twins/client-ledger.ts'
+import { allMarketIds, Rig } from '../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
@@ -19,7 +19,6 @@ const kills = number('KILL_ROUNDS', isLong ? 6 : 2)
 const rate = number('KILL_RATE', isLong ? 2_000 : 300)
 const marketsPerVenue = number('KILL_MARKETS', isLong ? 250 : 40)
 const secondsBetween = number('KILL_SECONDS', isLong ? 10 : 3)
-const settleSeconds = number('KILL_SETTLE_SECONDS', 180)
 const seed = process.env.SEED ?? 'kill'
 
 test('[KILL1] over kills of the server each client is handed every trade exactly once', (t) =>
@@ -87,42 +86,6 @@ async function killAgainAndAgain(
     await crowd?.stop()
     await rig.close()
   }
-}
-
-/** Asks until every client has everything, or the time is up. */
-async function settled(crowd: Crowd, places: Places, say: (line: string) => void) {
-  const startedMs = performance.now()
-  for (;;) {
-    await pause(3_000)
-    const truth = [...(await truthOfTrades(places))].map(([name, atMs]): TrueTrade => {
-      const [market = '', id = ''] = name.split(' ')
-      return { market, id, offset: null, seq: null, atMs }
-    })
-    const report = await crowd.ask({ kind: 'check', trades: truth })
-    const seconds = (performance.now() - startedMs) / 1_000
-    const wrong = report.books.wrong.length + report.trades.missing.length
-    if (seconds > settleSeconds || (wrong === 0 && report.live === report.clients)) {
-      say(`right ${seconds.toFixed(0)} s after the pause`)
-      return { report, truth }
-    }
-    say(
-      `${seconds.toFixed(0)} s after the pause: ${JSON.stringify(report.states)}, ${report.books.wrong.length} books (${report.books.wrong[0]}), ${report.trades.missing.length} trades (${report.trades.missing[0]})`,
-    )
-  }
-}
-
-function tell(
-  { trades, books, ...report }: CrowdReport,
-  truth: readonly TrueTrade[],
-  say: (line: string) => void,
-): void {
-  say(`${report.clients} clients, ${report.live} live: ${JSON.stringify(report.counts)}`)
-  say(
-    `${truth.length} true trades; ${trades.due} due over all clients, ${trades.handed} handed once, ${trades.announced} announced as lost, ${trades.missing.length} missing, ${trades.extra.length} extra`,
-  )
-  say(
-    `${books.compared} books compared, ${books.wrong.length} wrong; gaps told: ${JSON.stringify(report.gaps)}; ${report.faults.length} faults`,
-  )
 }
 
 function isAlive(pid: number): boolean {

@@ -27,7 +27,7 @@ function hasShellTools(): boolean {
   }
 }
 
-/** Who reads and pastes takes longer than the first trade of a wallet. */
+/** Waits until a trade names a wallet: a person who reads the README and pastes its lines comes later than that. */
 async function firstTrade(api: string, dataDir: string): Promise<void> {
   const key = readFileSync(join(dataDir, 'local-key'), 'utf8').trim()
   for (;;) {

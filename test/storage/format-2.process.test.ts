@@ -10,14 +10,14 @@ import { type Bar, type BarSize, barOf, joined } from '../../engine/market/candl
 import { silentLog } from '../../engine/process/log.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { DAY_MS, priceMicros, timeMs } from '../../engine/units.ts'
-import type { Storage } from '../../storage/contract/storage.ts'
+import type { Storage, TradeOfMarket } from '../../storage/contract/storage.ts'
 import { prepareFormat2 } from '../../storage/format-2.ts'
 import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
 import { checkSentinel } from '../../storage/lmdb/sentinel.ts'
-import { decodeRecord, encodePacked } from '../../storage/records/records.ts'
-import { tradeBody, tradeSchema, tradeSchemas } from '../../storage/records/trade.ts'
+import { groupKey, tradeKey } from '../../storage/records/keys.ts'
 import { FORMAT_VERSION, TABLES } from '../../storage/tables.ts'
 import { makeOlder, openData, sideOf, testFolder } from '../support/rigs/data-folder.ts'
+import { olderTradeValue } from '../support/worlds/older-trades.ts'
 import { marketListing, NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 
 const folder = testFolder('format-2')
@@ -52,25 +52,33 @@ async function olderFolder(name: string): Promise<string> {
     storage.trades.put(traded(number, number % 2 === 0 ? 'b' : 'a'), row)
   }
   storage.markets.remove(MARKETS)
+  const rows: TradeOfMarket[] = []
+  for (let market = 1; market <= MARKETS; market += 1) {
+    const range = { market, ...EVER, order: 'asc' } as const
+    for (const row of storage.trades.range(range)) rows.push({ market, trade: row })
+  }
   await storage.close()
   await makeOlder(dataDir, {
     ...{ version: 1, without: NEW_TABLES },
     change: (root, name) => {
-      if (name === 'market') rewriteTrades(root)
+      if (name === 'market') rewriteTrades(root, rows)
     },
   })
   return dataDir
 }
 
-/** Each trade as format 1 had it. */
-function rewriteTrades(root: RootDatabase<Buffer, Buffer>): void {
+/** Each trade as format 1 had it, a row for each. */
+function rewriteTrades(root: RootDatabase<Buffer, Buffer>, rows: readonly TradeOfMarket[]): void {
   const trades = openTable(root, TABLES.trades)
+  const offsets = openTable(root, TABLES.tradeOffsets)
+  trades.clearSync()
+  offsets.clearSync()
   root.transactionSync(() => {
-    for (const { key, value } of [...trades.getRange({})]) {
-      const decoded = decodeRecord(TABLES.trades, { key, value }, tradeSchemas(key))
-      assert.ok(decoded !== null)
-      const record = { key, schema: tradeSchema(decoded, null), body: tradeBody(decoded, null) }
-      trades.putSync(key, encodePacked(TABLES.trades, record))
+    for (const { market, trade: row } of rows) {
+      const key = tradeKey(market, row.timeMs, row.ordinal)
+      trades.putSync(key, olderTradeValue(key, row, null))
+      if (row.run !== null && row.offset !== null)
+        offsets.putSync(groupKey(row.run, row.offset), key)
     }
   })
 }

@@ -3,16 +3,18 @@
 // Not for: the step from format 1 (format-2.test.ts).
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { timeMs } from '../../engine/units.ts'
 import { webhookNumber } from '../../engine/webhooks/webhook.ts'
+import type { StoredTrade } from '../../storage/contract/storage.ts'
 import { openDatabase, openTable } from '../../storage/lmdb/environment.ts'
 import { textKey } from '../../storage/records/keys.ts'
 import { encodeRecord } from '../../storage/records/records.ts'
 import { addressKey, blockKey, walletFields } from '../../storage/records/wallet.ts'
 import { webhookFields } from '../../storage/records/webhook.ts'
-import { FORMAT_VERSION, TABLES, type TableLayout } from '../../storage/tables.ts'
+import { FORMAT_VERSION, TABLE_LAYOUTS, TABLES, type TableLayout } from '../../storage/tables.ts'
 import { makeOlder, openData, testFolder } from '../support/rigs/data-folder.ts'
 import { account, key, NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 import { addressOf, storedWallet } from '../support/worlds/stored-wallets.ts'
@@ -114,6 +116,55 @@ test('[MATCHTABLE3] a word of a folder of format 6 is read as one on a pair', as
     ['pair', verdict],
     ['family', verdict],
   ])
+  await storage.close()
+})
+
+test('[STORE34] trades that the program of format 7 wrote are read as it read them, and live on among packed ones', async () => {
+  const dataDir = join(folder, 'format-7')
+  await (await openData(dataDir)).close()
+  const fixture = new URL('../fixtures/format-7-trades.json', import.meta.url)
+  const { rows, trades } = JSON.parse(readFileSync(fixture, 'utf8'))
+  await makeOlder(dataDir, {
+    ...{ version: 7, without: [TABLES.tradeTokens] },
+    change: (root, name) => {
+      if (name !== 'market') return
+      for (const [table, key, value] of rows) {
+        const layout = TABLE_LAYOUTS.find((one) => one.name === table) ?? assert.fail(table)
+        openTable(root, layout).putSync(Buffer.from(key, 'base64'), Buffer.from(value, 'base64'))
+      }
+    },
+  })
+  const ever = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2), after: null, limit: 99 }
+  const first = trades[0].trade
+  const late = trade('late', { timeMs: first.timeMs })
+  for (const isAgain of [false, true]) {
+    const storage = await openData(dataDir)
+    assert.equal(storage.trades.count(), trades.length + (isAgain ? 1 : 0))
+    const read = ['a', 'b'].flatMap((venue) =>
+      storage.trades.rangeOfVenue({ ...ever, venue: venue === 'a' ? 'a' : 'b', order: 'asc' }),
+    )
+    const old = read.filter((row) => row.trade.nativeId !== 'late')
+    assert.deepEqual(
+      new Map(old.map((row) => [row.trade.nativeId, row.trade])),
+      new Map(trades.map((row: { trade: StoredTrade }) => [row.trade.nativeId, row.trade])),
+    )
+    const published = trades.filter((row: { trade: StoredTrade }) => row.trade.run !== null)
+    assert.deepEqual(storage.trades.rangeByOffset({ run: 1, offset: 0, limit: 99 }), published)
+    for (const row of trades) {
+      assert.deepEqual(storage.trades.get(row.market, row.trade.nativeId), row.trade)
+    }
+    if (!isAgain) assert.equal(storage.trades.put(traded(trades[0].market), late).ordinal, 1)
+    storage.trades.setMaker(trades[0].market, 'late', '0xnew')
+    assert.equal(storage.trades.get(trades[0].market, 'late')?.maker, '0xnew')
+    await storage.close()
+  }
+  const storage = await openData(dataDir)
+  const limits = { retentionDays: 1, sizeBytesMax: Number.MAX_SAFE_INTEGER, rowsMax: 5 }
+  const nowMs = timeMs(first.timeMs + 9 * 86_400_000)
+  while (storage.prune({ ...limits, nowMs })) await storage.committed()
+  assert.equal(storage.trades.count(), 0)
+  assert.equal(storage.trades.extentOfVenue('a'), null)
+  assert.deepEqual(storage.trades.rangeByOffset({ run: 1, offset: 0, limit: 99 }), [])
   await storage.close()
 })
 

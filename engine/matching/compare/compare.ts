@@ -1,5 +1,5 @@
 // Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
-// Not for: what the degrees are worth (score.ts, weights.ts). Upholds VETO1 to VETO22, SCORE3, CORPUS11.
+// Not for: what the degrees are worth (score.ts, weights.json). Upholds VETO1 to VETO22, SCORE3, CORPUS11.
 
 import { type LonelyMark, lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
@@ -26,7 +26,7 @@ import {
   touchVetoes,
 } from '../veto/text.ts'
 import { capOf, VETOES, type Veto, veto } from '../veto/vetoes.ts'
-import { HINT_APART_DAYS, type Unsaid, unsaidOfTexts } from './not-said.ts'
+import { HINT_APART_DAYS, HINT_FAR_DAYS, type Unsaid, unsaidOfTexts } from './not-said.ts'
 import { compareOutcomes, type OutcomeComparison } from './outcomes.ts'
 import { compareWhens, type WhenComparison } from './when.ts'
 import {
@@ -192,7 +192,12 @@ function compareParts(
   const vetoes = [...first, ...laterVetoes(a, b, when, words)]
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
   vetoes.push(...settledVetoes(a, b, vetoes))
-  const lonely = lonelyMarks(a.marks, b.marks)
+  const lonely = lonelyMarks(a.marks, b.marks).filter(({ lacks, values }) => {
+    const { words, context } = lacks === 'first' ? a : b
+    return !values.some(
+      (value) => value === HOME || words.includes(value) || context.includes(value),
+    )
+  })
   const isSameDate = when.verdict === 'same'
   const loneRange = [isLonely(a, b), isLonely(b, a)] as const
   const compared = { a, b, when, ...words, outcomes, lonely, loneRange }
@@ -223,8 +228,8 @@ interface TextParts extends TextComparison {
   readonly similarity: Similarity
 }
 
-/** Trading that ends so many days from what the other says makes another occasion next to sure. */
-const HINT_FAR_DAYS = 250
+/** Both venues are of the US: a question that names no place may be of it. */
+const HOME = 'country:usa'
 
 /** With no more telling word without counterpart, all words are taken to be found. */
 const ALL_COVERED = 0.12
@@ -239,22 +244,7 @@ interface TextComparison {
 
 function compareTexts(a: Proposition, b: Proposition): TextComparison {
   const shortened = shortForms(a.words, b.answer)
-  const knownA = new WordIndex(
-    a.words,
-    a.answer,
-    a.context,
-    shortened,
-    boundsOf(a),
-    ...childWords(a),
-  )
-  const knownB = new WordIndex(
-    b.words,
-    b.answer,
-    b.context,
-    shortened,
-    boundsOf(b),
-    ...childWords(b),
-  )
+  const [knownA, knownB] = [indexOf(a, shortened), indexOf(b, shortened)]
   const wordsA = [...a.words, ...a.answer]
   const wordsB = [...b.words, ...b.answer]
   const shortB = shortenedWords(b, knownB, a, knownA)
@@ -265,6 +255,15 @@ function compareTexts(a: Proposition, b: Proposition): TextComparison {
     cosine: cosine(wordsA, wordsB),
     knownA,
   }
+}
+
+/** All words of one side: the 50 of "Survivor season 50" is one of them. */
+function indexOf(one: Proposition, shortened: readonly string[]): WordIndex {
+  const { words, answer, context, marks, children } = one
+  const ordinals = [...marks.values()].map((values) => [...values])
+  // An event's markets say in full what its title shortens.
+  const listed = children(6).map((child) => child.words)
+  return new WordIndex(words, answer, context, shortened, boundsOf(one), ...ordinals, ...listed)
 }
 
 const isSameAsset = (a: Proposition, b: Proposition): boolean =>
@@ -283,11 +282,6 @@ function boundsOf({ quantity }: Proposition): readonly string[] {
   if (quantity === null) return []
   // Words split at the point: "4.4" is "4" and "4".
   return [quantity.low, quantity.high].flatMap((end) => [String(end), ...String(end).split('.')])
-}
-
-/** An event's markets say in full what its title shortens. */
-function childWords({ children }: Proposition): readonly (readonly string[])[] {
-  return children(6).map(({ words }) => words)
 }
 
 function gameOf(a: Proposition, b: Proposition, from: number): GameFinding | null {

@@ -1,10 +1,31 @@
 // The logistic model: a weighted sum of agreements becomes a chance. Trained by the training command with
 // this code, used by scoring with the same. Not for: which agreements there are (compare.ts). Upholds SCORE1.
 
+import { tableIn } from '../understand/phrases.ts'
+
 export interface Model {
   /** One weight a feature, in the order of FEATURES. */
   readonly weights: readonly number[]
 }
+
+/** What the training command writes: weights in thousandths by feature, in the order of FEATURES, and caps in percent. */
+export interface Learned {
+  readonly source: string
+  readonly thousandths: Readonly<Record<string, number>>
+  readonly caps: Readonly<
+    Record<'boundary' | 'other_grid' | 'other_rules' | 'other_occasion', number>
+  >
+}
+
+const LEARNED = tableIn<Learned>(new URL('./weights.json', import.meta.url))
+
+/** The weights of the service. */
+export const WEIGHTS: Model = {
+  weights: Object.values(LEARNED.thousandths).map((weight) => weight / 1_000),
+}
+
+/** Of labelled pairs that such a conflict alone parts, in percent, how many are the same. */
+export const CAPS = LEARNED.caps
 
 /** The chance that two markets are the same, 0 to 1. */
 export function chanceOf(model: Model, features: readonly number[]): number {

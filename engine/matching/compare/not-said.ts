@@ -1,9 +1,11 @@
 // What would decide between two questions and is said by one of them alone, or by neither: it keeps a pair below a match, or
-// names why it stays there. Not for: what both say and say differently (engine/matching/veto/). Upholds VETO29, VETO30.
+// names why it stays there. Not for: what both say and say differently (engine/matching/veto/). Upholds VETO29 to VETO33.
 
 import type { Game } from '../understand/game.ts'
+import { isSoftWord } from '../understand/lexicon.ts'
 import type { LonelyMark } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
+import { areRivals, weightOf } from '../understand/words.ts'
 import type { GameComparison } from './games.ts'
 import type { OutcomeComparison } from './outcomes.ts'
 import type { WhenComparison } from './when.ts'
@@ -24,6 +26,8 @@ const NAMES = 100
 /** Trading that ends so many days from what the other says leaves the date open, and from here on makes another likely. */
 const HINT_DAYS = 3
 export const HINT_APART_DAYS = 45
+/** Trading that ends so many days from what the other says makes another occasion next to sure. */
+export const HINT_FAR_DAYS = 250
 
 /** The first, the second, or both: who lacks it; null where nothing is lacking. */
 function lack(part: string, a: boolean, b: boolean, cap: number): readonly Unsaid[] {
@@ -86,6 +90,8 @@ export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): rea
       part: `${name} by the ${lacks}`,
       cap: share === 'other' ? NAMES : DECIDES,
     })),
+    ...lack('name', hasRival(a, b, ofA, ofB), hasRival(a, b, ofA, ofB), DECIDES),
+    ...lack('modifier', restricts(b, a, ofB, ofA), restricts(a, b, ofA, ofB), DECIDES),
     ...lack('station', ...found.noStation, OPEN_CAP),
     ...lack('outcomes', found.outcomes.isLoneGrid, found.outcomes.isLoneGrid, DECIDES),
     ...lack(
@@ -101,13 +107,55 @@ export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): rea
   ]
 }
 
+/**
+ * "Major hurricanes" are fewer than "hurricanes": of two questions of which one has all of the other's words, a word that
+ * parts titles of one venue (offline/learn-words.ts) restricts the shared one that it precedes.
+ */
+function restricts(
+  own: Proposition,
+  other: Proposition,
+  ofOwn: WordComparison,
+  ofOther: WordComparison,
+): boolean {
+  if (ofOther.missing.length > 0) return false
+  return own.words.some((word, at) => {
+    const head = own.words[at + 1]
+    return (
+      head !== undefined &&
+      ofOwn.missing.includes(word) &&
+      other.words.includes(head) &&
+      areRivals('', word) &&
+      !isSoftWord(word) &&
+      weightOf(word) >= MODIFIER_WEIGHT
+    )
+  })
+}
+
+const MODIFIER_WEIGHT = 0.6
+
+/** "Free app", "paid app": before a word that both share each has one that the other lacks, and nothing makes them one. */
+function hasRival(
+  a: Proposition,
+  b: Proposition,
+  ofA: WordComparison,
+  ofB: WordComparison,
+): boolean {
+  return a.words.some((one, at) => {
+    const head = a.words[at + 1]
+    const other = head === undefined ? undefined : b.words[b.words.indexOf(head) - 1]
+    if (head === undefined || other === undefined || [one, other, head].some(isSoftWord))
+      return false
+    return ofA.missing.includes(one) && ofB.missing.includes(other)
+  })
+}
+
 /** One has a deadline and the other no end at all; or one ends long after the other, of which a text says nothing. */
 function isOtherOccasion(
   a: Proposition,
   b: Proposition,
   { verdict, gap }: WhenComparison,
 ): boolean {
-  if (a.grain === 'event') return false
+  if (a.grain === 'event') return gap > HINT_FAR_DAYS
   const [one, other] = [a, b].map(({ whens }) => whens.some(({ role }) => role === 'by'))
   return verdict === 'unknown' ? one !== other : gap > HINT_APART_DAYS
 }

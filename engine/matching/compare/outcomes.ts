@@ -47,14 +47,17 @@ function isOtherCut(a: Proposition, b: Proposition): boolean {
 
 /** True when a range with two ends shows bands, false when several ranges have one end; null: cannot be known. */
 function hasBands(event: Proposition): boolean | null {
-  const grid = gridOf(event)
+  const grid = gridOf(event, CUT_SHOWN)
   if (grid.some(({ low, high }) => Number.isFinite(low) && Number.isFinite(high))) return true
   if (grid.length >= 2) return false
   return event.asset === null ? null : event.isExclusive
 }
 
-function gridOf({ children }: Proposition): readonly Quantity[] {
-  return children().flatMap(({ quantity }) => (quantity === null ? [] : [quantity]))
+/** Markets that show how a grid is cut: only its two ends may be open in one of bands. */
+const CUT_SHOWN = 6
+
+function gridOf({ children }: Proposition, most?: number): readonly Quantity[] {
+  return children(most).flatMap(({ quantity }) => (quantity === null ? [] : [quantity]))
 }
 
 /** Grids without a common cell among many are others. */

@@ -1,66 +1,19 @@
-// What rule texts say beyond the question: station, data source, tie, scope. Two rule texts are
-// compared class by class; a class that only one of them mentions is no difference.
+// What rule texts say beyond the question: station, data source, tie, scope, and terms by which a text departs from the plain
+// reading of its question. Two texts are compared class by class; a class that only one of them mentions is no difference, but
+// a text without such a term is read plainly: where one of two has it and the other has not, they settle differently.
 // Not for: questions and titles (compare.ts). Upholds VETO14, VETO15, VETO21.
 
-/** A class of rules with the value that each pattern stands for. */
-type RuleClass = readonly (readonly [string, RegExp])[]
+import { allSaid, type PhraseRows, phraseTable, tableIn } from '../understand/phrases.ts'
 
-const STATION: RuleClass = [
-  ['laguardia', /\blaguardia\b|\bklga\b/i],
-  ['central park', /\bcentral park\b|\bknyc\b/i],
-  ['jfk', /\bjfk\b|\bkjfk\b/i],
-  ['midway', /\bmidway\b|\bkmdw\b/i],
-  ["o'hare", /\bo'?hare\b|\bkord\b/i],
-  ['lax', /\blos angeles international\b|\bklax\b/i],
-  ['downtown la', /\bdowntown los angeles\b|\bkcqt\b/i],
-  ['miami international', /\bmiami international\b|\bkmia\b/i],
-  ['hobby', /\bhobby\b|\bkhou\b/i],
-  ['bush', /\bbush intercontinental\b|\bkiah\b/i],
-  ['london city', /\blondon city airport\b|\beglc\b/i],
-  ['harbor', /\bharbou?r (?:weather )?station\b/i],
-  ['heathrow', /\bheathrow\b|\begll\b/i],
-]
-const SOURCE: RuleClass = [
-  ['binance', /\bbinance\b/i],
-  ['coinbase', /\bcoinbase\b/i],
-  ['cf benchmarks', /\bcf benchmarks\b|\bbrti\b|\bbrr\b/i],
-  ['chainlink', /\bchainlink\b/i],
-  ['pyth', /\bpyth\b/i],
-  ['weather service', /\bnational weather service\b|\bnws\b|\bclimatological report\b/i],
-  ['wunderground', /\bwunderground\b|\bweather underground\b/i],
-  ['silver bulletin', /\bsilver bulletin\b/i],
-  ['real clear', /\brealclear|\brcp\b/i],
-  ['votehub', /\bvotehub\b/i],
-  ['associated press', /\bassociated press\b/i],
-  ['billboard', /\bbillboard\b/i],
-  ['luminate', /\bluminate\b/i],
-  ['spotify', /\bspotify\b/i],
-]
-const TIE: RuleClass = [
-  ['split', /\btie\b[^.]{0,80}\b(?:50[-/ ]?50|50 ?%|half|split|equal)/i],
-  ['alphabetical', /\btie\b[^.]{0,120}\balphabetical/i],
-  ['both', /\btie\b[^.]{0,80}\b(?:all|both|each)\b[^.]{0,40}\byes\b/i],
-  ['none', /\btie\b[^.]{0,80}\bresolve[sd]?\b[^.]{0,20}"?no\b/i],
-]
-/** What counts as having happened. */
-const SCOPE: RuleClass = [
-  ['law only', /\brequires? a law\b|\bsigned into law\b|\bbecomes? law\b/i],
-  ['law or order', /\bexecutive (?:action|order)s?\b/i],
-  ['formal only', /\bformal(?:ly)? recogni\w+\b[^.]{0,20}\bonly\b|\brequires? formal\b/i],
-  ['acts of recognition', /\bembassy\b|\bambassador\b|\bqualifying acts\b/i],
-  ['any new material', /\bany new (?:original )?material\b|\bsingles\b/i],
-  ['an album', /\ban? (?:[\w-]+ )?album\b/i],
-  ['after an election', /\bafter the next (?:general |federal )?election\b/i],
-  ['election or not', /\belection or not\b|\bnext (?:pm|prime minister) to take office\b/i],
-  ['with an exclusion', /\bexcludes?\b|\bdoes not count\b/i],
-  ['any announcement', /\bany announcement\b/i],
-  ['each of joint winners', /\b(?:each|all) (?:of the )?(?:joint|co-?)\b/i],
-  ['one of joint winners', /\bcollapses?\b[^.]{0,20}\bjoint\b/i],
-]
-const CLASSES: readonly (readonly [string, RuleClass])[] = [
-  ['tie', TIE],
-  ['scope', SCOPE],
-]
+const TABLES = tableIn<
+  Readonly<Record<'stations' | 'sources' | 'tie' | 'scope' | 'terms', PhraseRows>>
+>(new URL('./rules.json', import.meta.url))
+const STATIONS = phraseTable(TABLES.stations)
+const SOURCES = phraseTable(TABLES.sources)
+const TERMS = phraseTable(TABLES.terms)
+const CLASSES = (['tie', 'scope'] as const).map(
+  (name) => [name, phraseTable(TABLES[name])] as const,
+)
 
 /** The weather stations that a rule text names: known ones, and airports by their code. */
 export function stationsOf(rules: string): readonly string[] {
@@ -69,7 +22,7 @@ export function stationsOf(rules: string): readonly string[] {
   const airports = [...rules.matchAll(named)].map((match) =>
     (match[1] ?? '').toLowerCase().replace(/(?: international)?(?: airport)?$/, ''),
   )
-  return [...saidOf(STATION, rules), ...codes, ...airports]
+  return [...allSaid(STATIONS, rules), ...codes, ...airports]
 }
 
 /** Examples in advice ("a source like Google or Coinbase may help") are no sources. */
@@ -81,7 +34,7 @@ const sources = new WeakMap<object, readonly string[]>()
 export function sourcesOf(asked: { readonly rules: string }): readonly string[] {
   const known = sources.get(asked)
   if (known !== undefined) return known
-  const said = saidOf(SOURCE, asked.rules.replace(EXAMPLES, ''))
+  const said = allSaid(SOURCES, asked.rules.replace(EXAMPLES, ''))
   sources.set(asked, said)
   return said
 }
@@ -89,13 +42,15 @@ export function sourcesOf(asked: { readonly rules: string }): readonly string[] 
 /** The classes of what counts and of ties in which both rule texts say something and say different things, in words. */
 export function ruleDifferences(a: string, b: string): readonly string[] {
   return CLASSES.flatMap(([name, values]) => {
-    const [one, other] = [saidOf(values, a), saidOf(values, b)]
+    const [one, other] = [allSaid(values, a), allSaid(values, b)]
     const isOther = one.length > 0 && other.length > 0
     if (!isOther || one.some((value) => other.includes(value))) return []
     return [`${name}: ${one.join('/')} against ${other.join('/')}`]
   })
 }
 
-function saidOf(values: RuleClass, text: string): readonly string[] {
-  return values.filter(([, pattern]) => pattern.test(text)).map(([value]) => value)
+/** Terms that stand in one of two rule texts only, as "name: reading"; none where a text is unknown. */
+export function otherTerms(a: string, b: string): readonly string[] {
+  if (a === '' || b === '') return []
+  return TERMS.flatMap(([term, says]) => (says.test(a) === says.test(b) ? [] : [term]))
 }

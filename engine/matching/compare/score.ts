@@ -13,8 +13,7 @@ import {
   veto,
 } from '../veto/vetoes.ts'
 import { type Comparison, compare } from './compare.ts'
-import { chanceOf, type Model } from './model.ts'
-import { WEIGHTS } from './weights.ts'
+import { chanceOf, type Model, WEIGHTS } from './model.ts'
 
 export interface PairScore {
   /** 0 to 100, one decimal. */

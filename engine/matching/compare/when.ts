@@ -54,7 +54,7 @@ function verdictOf(
   one: readonly When[],
   other: readonly When[],
 ): Verdict {
-  if (one.length > 0 && other.length > 0) return compareSaid(one, other)
+  if (one.length > 0 && other.length > 0) return compareSaid(one, other, closeGapOf(a, b))
   const hinted = compareHints(withClose(a, one), withClose(b, other))
   const missed = missedBy(a, one, other)
   return missed > MISSED_DAYS ? { verdict: 'other', gap: missed } : hinted
@@ -107,8 +107,14 @@ function said({ whens }: Proposition): readonly When[] {
   )
   // What the texts say stands above the ticker, whose day may be that of a release or of the settlement.
   const texts = dated.filter(({ source }) => source !== 'handle')
-  const days = texts.filter(({ grain }) => grain === 'day' || grain === 'week')
+  const periods = texts.filter(isTitledPeriod)
+  // "May jobs report", released on June 5, is of May.
+  const isRelease = ({ source, first }: When): boolean => {
+    return source === 'subtitle' && periods.some(({ last }) => isWithin(first - last, RELEASE_DAYS))
+  }
+  const days = texts.filter((when) => /day|week/.test(when.grain) && !isRelease(when))
   if (days.length > 0) return days
+  if (periods.length > 0 && texts.some(isRelease)) return periods
   if (texts.length > 0 && texts.every(({ grain }) => /month|quarter/.test(grain))) return texts
   const fine = dated.filter(({ grain }) => grain === 'day' || grain === 'week')
   if (fine.length > 0) return fine
@@ -116,7 +122,12 @@ function said({ whens }: Proposition): readonly When[] {
   return middle.length > 0 ? middle : dated
 }
 
-function compareSaid(a: readonly When[], b: readonly When[]): Verdict {
+const isTitledPeriod = ({ source, grain }: When): boolean =>
+  source === 'title' && /month|quarter/.test(grain)
+
+const isWithin = (days: number, most: number): boolean => days > 0 && days <= most
+
+function compareSaid(a: readonly When[], b: readonly When[], closeGap: number | null): Verdict {
   let best = Number.POSITIVE_INFINITY
   let isSame = false
   let isDayOfPeriod = false
@@ -126,11 +137,15 @@ function compareSaid(a: readonly When[], b: readonly When[]): Verdict {
       best = Math.min(best, gap)
       if (gap <= toleranceOf(one, other) && !isPart(one, other)) isSame = true
       if (isDayIn(one, other) || isDayIn(other, one)) isDayOfPeriod = true
+      // "The 2027 championship" is held in January 2027 where trading ends alike.
+      const isPartOfYear = isInYear(one, other) || isInYear(other, one)
+      if (isPartOfYear && closeGap !== null && closeGap <= MISSED_DAYS) isDayOfPeriod = true
     }
   }
   if (isSame) return { verdict: 'same', gap: best }
   // "On Sep 17" and "in September" may be one event: likely, not said.
-  return isDayOfPeriod ? { verdict: 'hint', gap: 0 } : { verdict: 'other', gap: best }
+  if (isDayOfPeriod) return { verdict: 'hint', gap: 0 }
+  return { verdict: 'other', gap: best }
 }
 
 /** The last week of a month ends with it, and is another period. */
@@ -145,6 +160,9 @@ function isDayIn(day: When, period: When): boolean {
     return Math.abs(day.last - period.last) <= RELEASE_DAYS
   return day.role === 'on' && day.grain === 'day' && period.role === 'in' && isInside(day, period)
 }
+
+const isInYear = (part: When, year: When): boolean =>
+  year.grain === 'year' && /month|quarter/.test(part.grain) && isInside(part, year)
 
 /** Deadlines may be stated one day earlier or later; days and weeks may not, except at the turn of a year. */
 function toleranceOf(one: When, other: When): number {

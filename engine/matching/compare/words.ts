@@ -120,8 +120,19 @@ function teamWords(own: Named, otherKnown: WordIndex): readonly string[] {
     if (otherKnown.has(word)) return []
     return (teamsByWord.get(word) ?? []).flatMap(({ nick, place }) => {
       const [mine, theirs] = nick.includes(word) ? [nick, place] : [place, nick]
+      const isIn = (one: string): boolean => ownWords.has(one) || otherKnown.has(one)
+      // Of two teams of one place each side may name another.
+      const hasRival = (teamsByWord.get(place[0] ?? '') ?? []).some((rival) => {
+        return (
+          rival.nick.join() !== nick.join() &&
+          rival.place.join() === place.join() &&
+          has(rival.nick, isIn)
+        )
+      })
       const isSame =
-        has(mine, (one) => ownWords.has(one)) && has(theirs, (one) => otherKnown.has(one))
+        !hasRival &&
+        has(mine, (one) => ownWords.has(one)) &&
+        has(theirs, (one) => otherKnown.has(one))
       // "Los Angeles D": the letter is the nickname's.
       const letters = [...ownWords].filter((one) => isInitialOf(one, nick))
       return isSame ? [...mine, ...letters] : []

@@ -1,13 +1,11 @@
 // Judging the matcher on labelled pairs: each is scored by a model that has not seen its group, then counted.
-// Precision and recall with Wilson intervals, a TF-IDF baseline beside them. Not for: printing
+// Precision and recall with Wilson intervals. Not for: printing
 // (commands/eval-matching.ts). Upholds SCORE7, SCORE8, SCORE11.
 
 import { hash32 } from '../../random.ts'
 import { type Comparison, EXPECTED_WEIGHTS } from '../compare/compare.ts'
-import { type Example, type Model, train } from '../compare/model.ts'
+import { type Example, type Learned, type Model, train } from '../compare/model.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
-import { CAPS } from '../compare/weights.ts'
-import { cosine } from '../compare/words.ts'
 import {
   compareReadings,
   type EncodedReading,
@@ -15,7 +13,6 @@ import {
   encodedMarket,
 } from '../encoder/encoded-judge.ts'
 import type { Encoder } from '../encoder/encoder.ts'
-import { everything } from '../understand/proposition.ts'
 import { VETO_REASONS, type VetoReason } from '../veto/vetoes.ts'
 import type { LabelledPair } from './labelled-pair.ts'
 import type { Siblings } from './siblings.ts'
@@ -24,8 +21,6 @@ import type { Siblings } from './siblings.ts'
 export interface Judged {
   readonly pair: LabelledPair
   readonly comparison: Comparison
-  /** Cosine of the TF-IDF vectors of everything said, 0 to 1: the baseline. */
-  readonly baseline: number
   /** Its first side against questions that are near the second and others. */
   readonly others: readonly Comparison[]
 }
@@ -48,7 +43,6 @@ export function judge(
     const { a, b } = readingsOf(pair)
     return {
       ...{ pair, comparison: compareReadings(a, b, encoder) },
-      baseline: cosine(everything(a.proposition), everything(b.proposition)),
       others: neighboursOf(pair, siblings).map((other) => {
         return compareReadings(a, readingsOf(other).b, encoder)
       }),
@@ -112,17 +106,20 @@ const CAP_MIN = 50
 const CAP_MAX = 79
 
 /** For each conflict whose cap is learned, in percent, how many of the pairs that it alone parts are the same; of none 50. */
-export function capsOf(judged: readonly Judged[]): Readonly<Record<string, number>> {
-  const caps = Object.keys(CAPS).map((reason): [string, number] => {
+export function capsOf(judged: readonly Judged[]): Learned['caps'] {
+  const capOf = (reason: keyof Learned['caps']): number => {
     const parted = judged.filter(({ comparison: { vetoes } }) => {
       return vetoes.length > 0 && vetoes.every((found) => found.reason === reason)
     })
     const same = parted.filter(({ pair }) => pair.isSame).length
     // As if one of each were known before: a share of few pairs is no certainty.
     const share = Math.round((100 * (same + 1)) / (parted.length + 2))
-    return [reason, Math.min(CAP_MAX, Math.max(CAP_MIN, share))]
-  })
-  return Object.fromEntries(caps)
+    return Math.min(CAP_MAX, Math.max(CAP_MIN, share))
+  }
+  return {
+    ...{ boundary: capOf('boundary'), other_grid: capOf('other_grid') },
+    ...{ other_rules: capOf('other_rules'), other_occasion: capOf('other_occasion') },
+  }
 }
 
 /** Scores with one model, or by parts: each part is scored by a model trained on the others. */
@@ -207,24 +204,6 @@ export function countAt(scored: readonly Scored[], threshold: number): Counts {
   const [same, taken] = [scored.filter(({ pair }) => pair.isSame), scored.filter(isTaken)]
   const right = same.filter(isTaken).length
   return { n: scored.length, same: same.length, accepted: taken.length, right }
-}
-
-/** The largest recall among thresholds whose precision is at least this. */
-export function recallAtPrecision(
-  ranked: readonly { readonly score: number; readonly isSame: boolean }[],
-  precision: number,
-): number {
-  const sorted = [...ranked].sort((one, other) => other.score - one.score)
-  const same = sorted.filter(({ isSame }) => isSame).length
-  let right = 0
-  let best = 0
-  sorted.forEach(({ isSame, score }, index) => {
-    if (isSame) right += 1
-    // Equal scores are accepted together.
-    const isLastOfScore = sorted[index + 1]?.score !== score
-    if (isLastOfScore && right / (index + 1) >= precision) best = Math.max(best, right)
-  })
-  return same === 0 ? 0 : best / same
 }
 
 /** Lower ends of the bands in which scores are held against what became of them. */

@@ -3,16 +3,7 @@
 // (evaluation.ts). Upholds SCORE7.
 
 import { MATCH_SCORE } from '../veto/vetoes.ts'
-import {
-  BANDS,
-  bandsOf,
-  countAt,
-  groupsOf,
-  recallAtPrecision,
-  type Scored,
-  vetoCounts,
-  wilson,
-} from './evaluation.ts'
+import { BANDS, bandsOf, countAt, groupsOf, type Scored, vetoCounts, wilson } from './evaluation.ts'
 
 const NAME_WIDTH = 44
 
@@ -63,7 +54,7 @@ const relationOf = ({ pair }: Scored): string =>
   `${pair.grain} ${pair.label} ${pair.relation || '(none said)'}`
 
 function header(): string {
-  const columns = ['n', 'same', 'taken', 'precision', 'recall', 'R@.96', 'R@.98', 'words R@.95']
+  const columns = ['n', 'same', 'taken', 'precision', 'recall']
   return `${''.padEnd(NAME_WIDTH)} ${columns.map((name, at) => name.padStart(at === 3 || at === 4 ? 20 : 8)).join(' ')}`
 }
 
@@ -74,8 +65,6 @@ function rowsBy(scored: readonly Scored[], keyOf: (one: Scored) => string): read
 
 function row(name: string, scored: readonly Scored[]): string {
   const { n, same, accepted, right } = countAt(scored, MATCH_SCORE)
-  const ranked = scored.map(({ result, pair }) => ({ score: result.score, isSame: pair.isSame }))
-  const plain = scored.map(({ baseline, pair }) => ({ score: baseline, isSame: pair.isSame }))
   const share = (hits: number, of: number): string => {
     if (of === 0) return '–'
     const [low, high] = wilson(hits, of)
@@ -85,9 +74,6 @@ function row(name: string, scored: readonly Scored[]): string {
     ...[n, same, accepted].map((count) => String(count).padStart(8)),
     share(right, accepted).padStart(20),
     share(right, same).padStart(20),
-    recallAtPrecision(ranked, 0.96).toFixed(3).padStart(8),
-    recallAtPrecision(ranked, 0.98).toFixed(3).padStart(8),
-    recallAtPrecision(plain, 0.95).toFixed(3).padStart(8),
   ]
   return `${name.slice(0, NAME_WIDTH).padEnd(NAME_WIDTH)} ${cells.join(' ')}`
 }

@@ -3,6 +3,7 @@
 // Upholds PROP5, PROP21.
 
 import { arenaOf, type League, leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
+import { firstSaid, type PhraseRows, phraseTable, tableIn } from './phrases.ts'
 
 export interface Arena {
   /** `baseball`, `soccer`, `cs2` …; null: unknown. */
@@ -28,67 +29,36 @@ const SPORT_OF_LEAGUE: Readonly<Record<string, string>> = {
   nhl: 'hockey',
   pga: 'golf',
 }
-/** `sport=slug words|series stems (upper case)|title words`; the stems stand at the series' beginning. */
-const SPORTS: readonly (readonly [string, RegExp, RegExp, RegExp])[] = [
-  ['cs2', /^(?:cs2|csgo|cs)\d?$/, /^CS2|^CSGO/, /counter[- ]?strike|\bcs2\b/],
-  ['valorant', /^val\d?$/, /^VALORANT|^VCT/, /\bvalorant\b|\bvct\b/],
-  ['lol', /^lol\d?$/, /^LOL|^LEAGUEOFLEGENDS/, /\blol\b|league of legends/],
-  ['dota2', /^dota2?$/, /^DOTA/, /\bdota\b/],
-  ['ow', /^ow2?$/, /^OVERWATCH/, /\boverwatch\b/],
-  ['rl', /^rl$/, /^ROCKETLEAGUE|^RL/, /rocket league/],
-  ['cod', /^cod$/, /^COD|^CALLOFDUTY/, /call of duty/],
-  ['r6', /^r6$/, /^R6|^RAINBOW/, /rainbow six|\br6\b/],
-  [
-    'fight',
-    /^(?:ufc|mma|pfl|box|boxing)$/,
-    /^UFC|^MMA|^PFL|^BOXING|^BOX/,
-    /\bufc\b|\bmma\b|\bpfl\b|\bboxing\b/,
-  ],
-  [
-    'cricket',
-    /^(?:cric|ipl|t20|odi|test|bbl20|psl)/,
-    /^IPL|^T20|^CRIC|^ODI|^TEST|^BBLCRIC|^PSL/,
-    /\bcricket\b|indian premier league|\bt20\b|\bodi\b/,
-  ],
-  [
-    'baseball',
-    /^(?:kbo|npb|mlb|wbc|cbase|lmb)$/,
-    /^KBO|^NPB|^MLB|^WBC|^NCAABASE/,
-    /\bkbo\b|\bnpb\b|\bbaseball\b/,
-  ],
-  ['hockey', /^(?:khl|shl|ahl|hok|del|liiga)/, /^KHL|^SHL|^AHL|^DEL|^LIIGA|^IIHF/, /\bhockey\b/],
-]
-/** Sports of which neither slug words nor series need be known: the venues' tags and titles say them. */
-const SAID = /\b(table tennis|tennis|soccer|basketball|euroleague|lacrosse|rugby|darts|chess|afl)\b/
+/** Sport → slug words, beginnings of series, words of tags and titles; the first that fits. */
+const TABLES = tableIn<Readonly<Record<'slugs' | 'series' | 'titles', PhraseRows>>>(
+  new URL('./arenas.json', import.meta.url),
+)
+const [SLUGS, SERIES] = [phraseTable(TABLES.slugs), phraseTable(TABLES.series)]
+const TITLES = phraseTable(TABLES.titles)
 
 /** The arena of a slug's first word, in lower case; `title`, with the venue's tags before it, folded. */
 export function arenaOfSlug(word: string, title: string): Arena {
   const league = leagueOfWord(word.replace(/\d$/, '')) ?? leagueOfWord(word)
   if (league !== null) return arenaOfLeague(league)
-  for (const [sport, slug] of SPORTS) {
-    if (slug.test(word)) return { sport, league: word, table: null, nearDays: nearDaysOf(sport) }
-  }
+  const sport = firstSaid(SLUGS, word)
+  if (sport !== null) return { sport, league: word, table: null, nearDays: nearDaysOf(sport) }
   return arenaOfTitle(title)
 }
 
 /** The arena of a series ticker; `title` likewise. */
 export function arenaOfSeries(series: string, title: string): Arena {
   const stem = series.startsWith('KX') ? series.slice(2) : series
-  for (const [sport, , pattern] of SPORTS) {
-    if (pattern.test(stem) && !/^MLB/.test(stem)) {
-      return { sport, league: null, table: null, nearDays: nearDaysOf(sport) }
-    }
+  const sport = firstSaid(SERIES, stem)
+  if (sport !== null && !stem.startsWith('MLB')) {
+    return { sport, league: null, table: null, nearDays: nearDaysOf(sport) }
   }
   const league = leagueOfSeries(series)
   return league === null ? arenaOfTitle(title) : arenaOfLeague(league.league)
 }
 
 function arenaOfTitle(title: string): Arena {
-  for (const [sport, , , words] of SPORTS) {
-    if (words.test(title)) return { sport, league: null, table: null, nearDays: nearDaysOf(sport) }
-  }
-  const said = SAID.exec(title)?.[1]?.replace('euroleague', 'basketball')
-  return said === undefined ? NO_ARENA : { ...NO_ARENA, sport: said }
+  const sport = firstSaid(TITLES, title)
+  return sport === null ? NO_ARENA : { ...NO_ARENA, sport, nearDays: nearDaysOf(sport) }
 }
 
 /** The arena of a league that is known by table. */

@@ -2,33 +2,23 @@
 // country, a party, an office. Two texts that both have a mark of one class and share none ask different
 // things. Not for: ranges (quantity.ts), dates (dates.ts). Upholds PROP4, VETO6.
 
+import { firstSaid, type PhraseRows, phraseTable, tableIn } from './phrases.ts'
+
 /** Class → values; a class without values is absent. */
 export type Marks = ReadonlyMap<string, ReadonlySet<string>>
 
-const ORDINALS: Readonly<Record<string, string>> = {
-  first: '1',
-  second: '2',
-  third: '3',
-  fourth: '4',
-  fifth: '5',
-  one: '1',
-  two: '2',
-  three: '3',
-  top: '1',
-  outright: '1',
-  highest: 'most',
-  largest: 'most',
-  biggest: 'most',
-  best: 'most',
-  fewest: 'least',
-  lowest: 'least',
-  smallest: 'least',
-  worst: 'least',
-}
+const TABLES = tableIn<{
+  readonly ordinals: Readonly<Record<string, string>>
+  /** Class → meanings (lexicon.ts) that exclude each other. */
+  readonly classes: Readonly<Record<string, string>>
+  /** Class → the words under which users read it; the others bear their own name. */
+  readonly told: Readonly<Record<string, string>>
+  readonly spans: PhraseRows
+}>(new URL('./marks.json', import.meta.url))
 const NTH = 'first|second|third|fourth|fifth|\\d+(?:st|nd|rd|th)'
 /** A text without any of these has none of the marks below. */
 const ORDINAL =
-  /\d|#|\b(?:core|supporting|revival|acting|interim|deputy|outright|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut)\b/
+  /\d|#|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs/
 /** Class → pattern over the folded text, its first group that is set being the value, and a cheap text that must be there. */
 const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ['season', /\b(?:season|s)\s?(\d{1,2})\b/g, /season|s\d/],
@@ -46,14 +36,23 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
     ),
   ],
   ['half', /\b(first|second|1st|2nd) half\b|\b(1|2)h\b/g, /half|\dh/],
-  ['weekN', new RegExp(`\\bweek (\\d{1,2})\\b(?!\\s*[-/])|\\b(${NTH})[ -]week\\b`, 'g'), /week/],
+  [
+    'weekN',
+    new RegExp(`\\bweek (\\d{1,2})\\b(?!\\s*[-/])|\\b(opening|${NTH})[ -]week(?:end)?\\b`, 'g'),
+    /week/,
+  ],
   ['limit', /\b(core|supporting|revival|acting|interim|deputy)\b/g],
+  [
+    'residual',
+    /\b(?:an)?(other) (?:actor|actress|artist|candidate|club|company|country|director|driver|film|individual|model|movie|nation|nominee|option|party|person|player|show|song|team)\b|^will (?:any )?(other) |\b(?:someone|anyone|somebody|anybody) (else)\b|\? (?:any |all )?(others?)$|\? (the field|none of the above)$/g,
+  ],
+  ['fixture', /: [^:]+ (vs)\.? /g],
   ['peak', /\bhow (high|low)\b/g],
   ['dayN', /\bday (\d{1,2})\b/g, /day /],
   [
     'rank',
     new RegExp(
-      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner|be)[ -](${NTH}|up)\\b|\\b(${NTH})[ -](?:largest|highest|biggest|best|most|lowest)\\b|\\b(top)\\b(?! ?\\d| ten| five| three| chef)`,
+      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner|be)[ -](${NTH}|up)\\b|\\b(${NTH})[ -](?:most|best|worst|\\w{2,}est)\\b|\\b(top)\\b(?! ?\\d| ten| five| three| chef)`,
       'g',
     ),
   ],
@@ -72,29 +71,8 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ],
 ]
 
-/** Meaning of a word (lexicon.ts) → the class in which it excludes others. */
-const CLASSES: Readonly<Record<string, string>> = {
-  party: 'democrat republican',
-  office: 'governor mayor president vicepresident pm senate house attorney secgen',
-  level: 'highest lowest',
-  direction: 'raise cut',
-  scale: 'majority',
-  league: 'mlb nfl nba nhl wnba cfb cbb mls epl ucl uel f1 nascar ufc ipl worldcup',
-  division: 'al nl afc nfc',
-  asset:
-    'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba wti brent natgas gold silver copper spx ndx dow nikkei eurusd usdjpy gbpusd',
-  measure: 'cpi gdp jobless payrolls ppi pce pmi temperature approval turnout referendum',
-  bank: 'fed boc boe ecb boj rba',
-  work: 'movie show song album',
-  sex: 'men women mens womens',
-  reach: 'global us1',
-  stage:
-    'nominee nominated shortlist qualify advance runoff relegation promotion semifinal finalist',
-  award: 'mvp rookieofyear moty coty cyyoung dpoy heisman goalscorer',
-}
-
 const classOfWord = new Map<string, string>()
-for (const [name, words] of Object.entries(CLASSES)) {
+for (const [name, words] of Object.entries(TABLES.classes)) {
   for (const word of words.split(' ')) classOfWord.set(word, name)
 }
 
@@ -132,18 +110,12 @@ export function marksOf(folded: string, meanings: readonly string[], around = ''
   return marks
 }
 
-const SPANS: readonly (readonly [string, RegExp])[] = [
-  [
-    'year',
-    /\b(?:yoy|y\/y|annual(?:ly)?|annuali[sz]ed|year[- ]over[- ]year|year[- ]on[- ]year|12[- ]month|yearly)\b/,
-  ],
-  ['month', /\b(?:mom|m\/m|monthly|month[- ]over[- ]month|month[- ]on[- ]month)\b/],
-  ['quarter', /\b(?:qoq|q\/q|quarterly|quarter[- ]over[- ]quarter|quarter[- ]on[- ]quarter)\b/],
-]
+const SPANS = phraseTable(TABLES.spans)
 
 /** Over what a figure is measured. The index of prices is told by the month, inflation by the year, unless a text says more. */
 function spanOf(text: string): string | null {
-  for (const [span, pattern] of SPANS) if (pattern.test(text)) return span
+  const said = firstSaid(SPANS, text)
+  if (said !== null) return said
   if (/\binflation\b/.test(text)) return 'year'
   return /\bcpi\b/.test(text) ? 'month' : null
 }
@@ -161,7 +133,7 @@ function placingOf(marks: Marks, meanings: readonly string[]): string | null {
 function ordinal(value: string): string {
   const plain = value.replace(/^(\d+)(?:st|nd|rd|th)$/, '$1')
   return (
-    ORDINALS[plain] ??
+    TABLES.ordinals[plain] ??
     (plain === 'ten' ? '10' : plain === 'twenty' ? '20' : plain === 'up' ? '2' : plain)
   )
 }
@@ -193,14 +165,15 @@ export function givenBesideWin(a: Marks, b: Marks): string | null {
     for (const name of GIVEN) {
       const [value] = own.get(name) ?? []
       // Who wins the runoff wins the election.
-      if (value === undefined || (value === 'runoff' && asksWin(own))) continue
+      if (value === undefined || (/^(?:runoff|playoff)$/.test(value) && asksWin(own))) continue
       return `${name} ${value}`
     }
   }
   return null
 }
 
-const asksWin = (marks: Marks): boolean => marks.get('placing')?.has('win') === true
+/** Whether who wins is asked. */
+export const asksWin = (marks: Marks): boolean => marks.get('placing')?.has('win') === true
 
 /** Classes that tell one part or measure of an occasion from another. */
 const STAGES = new Set([
@@ -215,19 +188,14 @@ const STAGES = new Set([
   'group',
 ])
 /** Classes that tell a part from the whole. */
-const PARTS = new Set(['round', 'stage', 'limit', 'map', 'set'])
-/** Classes under the words that users read; the others bear their own name. */
-const TOLD: Readonly<Record<string, string>> = {
-  ...{ half: 'period', weekN: 'period', dayN: 'period', span: 'period', episode: 'period' },
-  ...{ country: 'place', state: 'place', district: 'place', placing: 'rank', scale: 'majority' },
-  ...{ limit: 'role', peak: 'measure', extreme: 'rank', gradeN: 'version', sex: 'competition' },
-}
+const PARTS = new Set(['round', 'stage', 'limit', 'map', 'set', 'residual', 'fixture'])
 
 /** A class of which only one of two texts has marks. */
 export interface LonelyMark {
   /** As users read it. */
   readonly name: string
   readonly share: 'part' | 'stage' | 'other'
+  readonly values: readonly string[]
   /** Which of the two has none. */
   readonly lacks: 'first' | 'second'
 }
@@ -244,7 +212,7 @@ export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {
       const isPlain = (name === 'placing' && values.has('win')) || name === 'direction'
       if (other.has(name) || isPlain) continue
       const share = PARTS.has(name) ? 'part' : STAGES.has(name) ? 'stage' : 'other'
-      lonely.push({ name: TOLD[name] ?? name, share, lacks })
+      lonely.push({ name: TABLES.told[name] ?? name, share, lacks, values: [...values] })
     }
   }
   return lonely

@@ -78,8 +78,3 @@ export interface Proposition {
   /** Beginning of the rules as sent; '' when unknown. */
   readonly rules: string
 }
-
-/** All the words of a proposition, of an event also those of its first six markets. */
-export function everything({ words, answer, context, children }: Proposition): readonly string[] {
-  return [...words, ...answer, ...context, ...children(6).flatMap((child) => child.words)]
-}

@@ -225,17 +225,17 @@ function isOneTenth(open: Quantity, shut: Quantity): boolean {
   return isTold && isEqual(open.low + 0.1, shut.low)
 }
 
-/** Counts and degrees are whole numbers: "above 84" is "at least 85". */
+/** Counts and degrees are whole numbers: "above 84" is "at least 85", and so is "over 84.5". */
 function isOfWholes({ low, high, unit }: Quantity): boolean {
   if (unit !== '' && unit !== '°') return false
-  return [low, high].every((end) => !Number.isFinite(end) || Number.isInteger(end))
+  return [low, high].every((end) => !Number.isFinite(end) || Number.isInteger(2 * end))
 }
 
 function closed(range: Quantity): Quantity {
   return {
     ...range,
-    low: range.isLowOpen ? range.low + 1 : range.low,
-    high: range.isHighOpen ? range.high - 1 : range.high,
+    low: range.isLowOpen ? Math.floor(range.low) + 1 : Math.ceil(range.low),
+    high: range.isHighOpen ? Math.ceil(range.high) - 1 : Math.floor(range.high),
     isLowOpen: false,
     isHighOpen: false,
   }

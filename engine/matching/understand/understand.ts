@@ -42,7 +42,7 @@ import {
 } from './words.ts'
 
 /** Markets of an event that are read: the first ones of a grid show what it asks. */
-const CHILDREN_MAX = 40
+const CHILDREN_MAX = 24
 /** A title shorter than this omits words that its slug has. Characters. */
 const SHORT_TITLE = 24
 /** Characters of rules that are kept. */
@@ -53,7 +53,7 @@ const TOUCH =
   /\bhow (?:high|low)\b|\b(?:hit|reach|touch)\b|\bdips? to\b|\ball[- ]time high\b|\bmax(?:imum)? price\b/
 /** "His next video": which one it is depends on when the question was asked. */
 const RELATIVE =
-  /\bnext (?:youtube )?(?:video|episode|speech|meeting|call|press|interview|rally|debate|address|game|match|album|week|month)\b|\btoday\b|\btonight\b|\bthis week\b/
+  /\bnext (?:\w+ )?(?:video|episode|speech|meeting|call|press|interview|rally|debate|address|game|match|album|week|month)\b|\btoday\b|\btonight\b|\bthis week\b/
 
 /** "Candidate X", "Will B win …": venue a lists letters for whom nobody stands yet. "Will X win" may mean the company. */
 const PLACEHOLDER =
@@ -393,7 +393,7 @@ const WHETHER = /^(?:will|is|are|does|do|did|can|has|have)\b(?!.*(?:\?.|\.\.\.))
 
 function formOf(folded: string, childCount: number): QuestionForm {
   if (
-    /^number of|# of\b|\bhow (?:many|much|high|low|often|long)\b|(?<![\d.])\s?% of|\b(?:what|which) (?:%|percent)|_{2,}|\bmargin of\b|\bturnout\b/.test(
+    /^number of|\bjobs (?:numbers|added|report)\b|# of\b|\bhow (?:many|much|high|low|often|long)\b|(?<![\d.])\s?% of|\b(?:what|which) (?:%|percent)|_{2,}|\bmargin of\b|\bturnout\b/.test(
       folded,
     )
   )
@@ -424,23 +424,19 @@ const HONORIFIC =
 
 /** "Grand Theft Auto VI", "Super Bowl LX". */
 const ROMAN = /(?<=\p{L} )(?!LIV\b)(?=[IVXL]{2})(X{0,3}|L?X{0,2}|XL)(IX|IV|V?I{0,3})\b(?!\p{L})/gu
-const TENS: Readonly<Record<string, number>> = {
-  '': 0,
-  X: 10,
-  XX: 20,
-  XXX: 30,
-  XL: 40,
-  L: 50,
-  LX: 60,
-  LXX: 70,
+const DIGITS: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50 }
+
+/** A smaller digit before a larger one is taken off. */
+function romanOf(digits: string): number {
+  const values = [...digits].map((digit) => DIGITS[digit] ?? 0)
+  return values.reduce(
+    (sum, value, at) => sum + (value < (values[at + 1] ?? 0) ? -value : value),
+    0,
+  )
 }
-const ONES = ['', 'I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX']
 
 function plainTitle(title: string): string {
-  const counted = title.replace(ROMAN, (whole, tens: string, ones: string) => {
-    const value = (TENS[tens] ?? 0) + ONES.indexOf(ones)
-    return value > 0 ? String(value) : whole
-  })
+  const counted = title.replace(ROMAN, (digits) => String(romanOf(digits)))
   return counted.replace(HONORIFIC, (whole, next: string) => {
     const folded = fold(next)
     return isOrdinary(stem(folded)) || meaningOf(folded) !== null ? whole : ''
@@ -456,8 +452,9 @@ function nameRunsOf(title: string): (readonly string[])[] {
   const isHeading = !LOWER_WORD.test(title)
   for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME_RUN)) {
     let run: string[] = []
-    for (const { word, meaning } of spellingsOf(fold(match[0]))) {
-      if (isNameWord(word, meaning, isHeading)) {
+    for (const [at, { word, meaning }] of spellingsOf(fold(match[0])).entries()) {
+      // The first word of a sentence has its capital for that.
+      if (isNameWord(word, meaning, isHeading || match.index + at === 0)) {
         run.push(meaning)
         continue
       }

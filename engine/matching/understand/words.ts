@@ -2,8 +2,9 @@
 // length and script is taken; its characters beyond the bound are not read. Not for: dates and numbers, which are
 // read first and cut out (dates.ts, quantity.ts). Upholds MATCHTEXT1, MATCHTEXT2.
 
-import { ORDINARY_WORDS, RIVAL_WORDS, WEIGHT_STEPS, WORDS_BY_STEP } from './learned-words.ts'
 import { isStopWord, meaningOf, phraseLength } from './lexicon.ts'
+import { tableIn } from './phrases.ts'
+import { SCALE } from './quantity.ts'
 import { spellDistricts } from './states.ts'
 
 /** Characters of a title that are read. */
@@ -67,11 +68,18 @@ function foldMarks(text: string): string {
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}&]*/gu
 const PLAIN_WORD = /[a-z0-9][a-z0-9&]*/g
 
+/** "3,000,000", "500m", "500 million" are one number each. */
+const SCALED =
+  /(?<![\d.,])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?=\s?(?:[kmbt]|mm|bn|[mbt]r?illion|thousand)\b))(?:\s?(k|m|b|t|mm|bn|[mbt]r?illion|thousand)\b)?/g
+
 /** Words of a folded text before their meaning: letters and digits, J.J. as jj, Trump's as trump. */
 export function rawWords(folded: string): string[] {
   let joined = folded
   if (joined.includes('.')) joined = joined.replace(/\b(\p{L})\.(?=\p{L}\b)/gu, '$1')
   // "25bps" is "25 bps"; other letters behind digits belong to them ("15m", "4k").
+  joined = joined.replace(SCALED, (_, digits: string, scale: string | undefined) => {
+    return String(Number(digits.replaceAll(',', '')) * (SCALE[scale ?? ''] ?? 1))
+  })
   if (joined.includes('bp')) joined = joined.replace(/(?<=\d)(?=bps?\b)/g, ' ')
   if (joined.includes('%')) joined = joined.replace(/(?<![\d.])\s?%/g, ' percent ')
   if (joined.includes('#1')) joined = joined.replace(/#1(?!\d)/g, ' top ')
@@ -154,12 +162,25 @@ function undoubled(bare: string): string {
   return /([bdgmnprt])\1$/.test(bare) ? bare.slice(0, -1) : bare
 }
 
-const weights = new Map<string, number>()
-for (const [step, words] of WORDS_BY_STEP) {
-  for (const word of words.split(' ')) weights.set(word, step / WEIGHT_STEPS)
+/** What the training command learns of words (offline/learn-words.ts). */
+export interface LearnedTable {
+  readonly source: string
+  /** Step → words of that weight, of so many steps; words that are not there weigh most. */
+  readonly steps: number
+  readonly weights: Readonly<Record<string, string>>
+  /** Stems of words that are no names. */
+  readonly ordinary: string
+  /** "actor actress,…". */
+  readonly rivals: string
 }
-const ordinary = new Set(ORDINARY_WORDS.split(' '))
-const rivals = new Set(RIVAL_WORDS.split(','))
+
+const learned = tableIn<LearnedTable>(new URL('./learned-words.json', import.meta.url))
+const weights = new Map<string, number>()
+for (const [step, words] of Object.entries(learned.weights)) {
+  for (const word of words.split(' ')) weights.set(word, Number(step) / learned.steps)
+}
+const ordinary = new Set(learned.ordinary.split(' '))
+const rivals = new Set(learned.rivals.split(','))
 
 /** How telling a meaning is, by how few families of questions have it: near 0 (most) to 1 (hardly any). */
 export function weightOf(meaning: string): number {
@@ -171,7 +192,10 @@ export function isOrdinary(stemmed: string): boolean {
   return ordinary.has(stemmed)
 }
 
-/** Whether two meanings fill one place in titles that are equal otherwise, as "actor" and "actress" do. */
+/**
+ * Whether two meanings fill one place in titles that are equal otherwise, as "actor" and "actress" do, or a meaning and
+ * nothing (''), as "major" does.
+ */
 export function areRivals(one: string, other: string): boolean {
   return rivals.has(one < other ? `${one} ${other}` : `${other} ${one}`)
 }

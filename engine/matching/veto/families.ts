@@ -4,6 +4,7 @@
 // Not for: verdicts on one pair (search/pair-finder.ts), differences that the texts of one pair show (rules.ts).
 // Upholds VETO23, VETO24.
 
+import { tableIn } from '../understand/phrases.ts'
 import type { VetoReason } from './vetoes.ts'
 
 /** What a person said of all pairs of two families. */
@@ -28,20 +29,9 @@ export const WORDING: ReadonlySet<VetoReason> = new Set<VetoReason>([
   'touch_or_close',
 ])
 
-/** Venue b's family, venue a's, and what differs. */
-const KNOWN: readonly FamilyVerdict[] = [
-  'KXALBUMRELEASE which-artists-will-release-new-albums-in-* any new material against an album',
-  'KXHURPATHHAWAII will-a-hurricane-make-landfall-in-hawaii-* the hurricane season against the year',
-  'KXCRYPTOCAPGAIN trump-eliminates-capital-gains-tax-on-crypto* a law against a law or an order',
-  'KXSPANISHPM next-prime-minister-of-spain* after an election against with one or without',
-  'KXLEAVEOPEC will-another-country-leave-opec-in-* one exit counted, or not',
-  'KXRECOGSOMALI will-trump-recognize-somaliland-* acts against formal recognition',
-  'KXRECOGPALESTINE which-countries-will-recognize-palestine-* acts against formal recognition',
-  'KXNOBELPEACE nobel-peace-prize-winner-* joint winners each, or one',
-].map((row) => {
-  const [b = '', a = '', ...why] = row.split(' ')
-  return { a, b, word: 'rejected', why: why.join(' ') }
-})
+const { families: KNOWN } = tableIn<{ readonly families: readonly FamilyVerdict[] }>(
+  new URL('./families.json', import.meta.url),
+)
 
 /** What one side's texts are held against. */
 interface Patterns {

@@ -1,8 +1,7 @@
 // Vetoes of rule texts: station, source, and terms that only one of the two has. Not for: what the questions say
 // (engine/matching/veto/text.ts). Upholds VETO14, VETO15, VETO21.
 
-import { ruleDifferences, sourcesOf, stationsOf } from '../compare/rule-differences.ts'
-import { otherTerms } from '../compare/rule-terms.ts'
+import { otherTerms, ruleDifferences, sourcesOf, stationsOf } from '../compare/rule-differences.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { meanings } from '../understand/words.ts'
 import { type Veto, veto } from './vetoes.ts'

@@ -4,7 +4,7 @@
 import type { WhenComparison } from '../compare/when.ts'
 import { NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
 import { isIdentity } from '../understand/lexicon.ts'
-import { conflictsOf, givenBesideWin } from '../understand/marks.ts'
+import { asksWin, conflictsOf, givenBesideWin } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { type RangeRelation, relateRanges } from '../understand/quantity.ts'
 import { gradeNames } from '../understand/sides.ts'
@@ -34,7 +34,7 @@ export function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   }
   if ((a.kind === 'speech') === (b.kind === 'speech')) return []
   const other = a.kind === 'speech' ? b : a
-  return other.kind === 'price' || other.kind === 'quantity'
+  return other.kind === 'price' || other.kind === 'quantity' || asksWin(other.marks)
     ? [veto('other_kind', `${a.kind} against ${b.kind}`)]
     : []
 }
@@ -124,15 +124,6 @@ export function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return conflicts.length === 0 ? beside : conflicts
 }
 
-/** Moody's and S&P's levels; signs are no words. */
-const RATING = /^(?:(?:aa?|baa?|caa|b)[1-3]|aaa?|bbb?|ccc)$/
-
-/** "Cut below Aa3" beside a question on any downgrade: the answer is a level of what is asked, and no name. */
-function isLevelOfCut(a: Proposition, b: Proposition, known: WordIndex): boolean {
-  const isStated = b.answer.some((word) => RATING.test(word)) && b.answer.includes('cut')
-  return isStated && known.has('downgrade') && !a.words.some((word) => RATING.test(word))
-}
-
 interface KnownWords {
   readonly knownA: WordIndex
   /** Words of venue b's that venue a has in a shorter form. */
@@ -155,9 +146,6 @@ export function answerVetoes(
     return numbers === true || gradeNames(a.answer.join(' '), b.answer.join(' ')) >= 0.45
       ? []
       : [veto('other_answer')]
-  }
-  if (isLevelOfCut(a, b, known)) {
-    return [veto('containment', 'only one states the level', 'superset')]
   }
   // Beside a range an ordinary word is its unit.
   const hasRanges = a.quantity !== null && b.quantity !== null

@@ -1,7 +1,7 @@
 // Conflicts that decide alone, each with the highest score that it leaves and its words. One is enough: similar
 // words never outweigh it. Not for: degrees of similarity (compare.ts). Upholds VETO1 to VETO30.
 
-import { CAPS } from '../compare/weights.ts'
+import { CAPS } from '../compare/model.ts'
 
 /** From here on a pair counts as matched. */
 export const MATCH_SCORE = 80

@@ -1,6 +1,6 @@
 // The world's own truth as JSON, for tests that compare what a client rebuilt with what really was;
 // served at GET /sim/state on the Gamma port. No venue has such a thing. Prices and sizes are micros.
-// Upholds SIMSTATE1 to SIMSTATE6.
+// Upholds SIMSTATE1 to SIMSTATE7.
 //   ?view=summary                        markets by venue and status, trade counts, pairs and traps
 //   ?view=books&venue=a|b                touched open markets: {nativeId: {bids, asks, tick}}
 //   ?view=trades&venue=a|b&from_index=N  rows from the run's N-th trade on, at most 10,000
@@ -9,6 +9,7 @@
 //   ?view=wallets                        every wallet that has traded: addresses and number of events
 //   ?view=wallet&address=A&from_index=N  one wallet: cash, balances, events from its N-th on, at most 10,000
 //   ?action=pause | resume               stops and restarts the flow; answers the summary
+//   ?action=burst&messages=N             N venue messages more within the next second, at most 1,000,000
 
 import type { Level } from '../../events.ts'
 import {
@@ -25,6 +26,8 @@ import { isNamed } from './world/wallet-events.ts'
 import type { SimulatedWorld } from './world/world.ts'
 
 const ROWS_MAX = 10_000
+const BURST_MAX = 1_000_000
+const BURST_MS = 1_000
 
 /** Answers one query; a query that cannot be answered gets `{ error }` saying what is accepted. */
 export function worldState(
@@ -35,7 +38,13 @@ export function worldState(
   const action = query.get('action')
   if (action === 'pause') world.pause()
   else if (action === 'resume') world.resume()
-  else if (action !== null) return { error: 'action accepts pause, resume' }
+  else if (action === 'burst') {
+    const messages = Number(query.get('messages'))
+    if (!Number.isInteger(messages) || messages < 1 || messages > BURST_MAX) {
+      return { error: `messages accepts integers from 1 to ${BURST_MAX}` }
+    }
+    world.burst(messages, BURST_MS)
+  } else if (action !== null) return { error: 'action accepts pause, resume, burst' }
   const view = query.get('view') ?? 'summary'
   if (view === 'summary') return summary(world)
   if (view === 'pairs') return pairs(world)

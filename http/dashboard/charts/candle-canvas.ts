@@ -23,6 +23,8 @@ const VOLUME_SHARE = 0.18
 /** Pixels between two bars of a long history; of a short one, whose bars fill the width as far as that goes. */
 const SPACING = 9
 const SPACING_MAX = 30
+/** Pixels of room at the left edge: half of a date below the first bars. */
+const LABEL = 20
 /** Bars of room at the right edge. */
 const ROOM = 4
 /** Dollars that the height spans at least: a price that stands still is a line in its middle. */
@@ -88,7 +90,10 @@ export class CandleCanvas {
   /** Shows all bars, the last one near the right edge; a short history begins at the left one. */
   goToNow(): void {
     const scale = this.#chart.timeScale()
-    scale.setVisibleLogicalRange({ from: -0.5, to: this.#bars.size + ROOM - 0.5 })
+    const slots = this.#bars.size + ROOM
+    const width = scale.width()
+    const room = width === 0 ? 0 : (LABEL * slots) / width
+    scale.setVisibleLogicalRange({ from: -Math.max(0.5, room), to: slots - 0.5 })
     this.#place()
   }
 
@@ -229,6 +234,6 @@ function seconds({ timestamp_ms: ms }: Bar): UTCTimestamp {
 
 const isTimestamp = (time: number): time is UTCTimestamp => Number.isInteger(time)
 
-/** A third of an `rgb(…)` colour's weight. */
+/** Two thirds of an `rgb(…)` colour's weight: below the candles, and still to be seen on either ground. */
 const seeThrough = (color: string): string =>
-  color.startsWith('rgb(') ? color.replace('rgb(', 'rgba(').replace(')', ', 0.35)') : color
+  color.startsWith('rgb(') ? color.replace('rgb(', 'rgba(').replace(')', ', 0.65)') : color

@@ -19,6 +19,9 @@ export interface CurvePoint {
   readonly usd: number
 }
 
+/** Seconds. */
+const DAY = 86_400
+
 /** What is drawn, for as long as it is shown. */
 export interface Curve {
   /** In order of time, one a second at most. */
@@ -35,6 +38,10 @@ export function openCurve(host: HTMLElement): Curve {
   }
   const chart = createChart(host, { autoSize: true, ...options(chartColors(host), texts) })
   const series = chart.addSeries(AreaSeries, areaOptions(chartColors(host)))
+  const scale = chart.timeScale()
+  // All of it, also after the phone was turned.
+  const fit = () => scale.fitContent()
+  scale.subscribeSizeChange(fit)
   const stopListening = onSchemeChange(() => {
     chart.applyOptions(options(chartColors(host), texts))
     series.applyOptions(areaOptions(chartColors(host)))
@@ -42,11 +49,17 @@ export function openCurve(host: HTMLElement): Curve {
   return {
     show(points, areDays) {
       isByDay = areDays
-      series.setData(points.map(({ time, usd }) => ({ time: timestamp(time), value: usd })))
-      chart.timeScale().fitContent()
+      const [first] = points
+      // A sum begins at nothing: one point alone would be no curve.
+      const before = first === undefined ? [] : [{ time: first.time - (areDays ? DAY : 1), usd: 0 }]
+      series.setData(
+        [...before, ...points].map(({ time, usd }) => ({ time: timestamp(time), value: usd })),
+      )
+      fit()
     },
     close() {
       stopListening()
+      scale.unsubscribeSizeChange(fit)
       chart.remove()
     },
   }
@@ -66,8 +79,12 @@ function options({ ink, muted, edge }: ChartColors, { moment, tick }: Texts) {
       textColor: ink,
     },
     grid: { vertLines: { color: edge }, horzLines: { color: edge } },
-    rightPriceScale: { borderColor: edge },
-    timeScale: { borderColor: edge, timeVisible: true, tickMarkFormatter: tick },
+    rightPriceScale: { borderColor: edge, entireTextOnly: true },
+    timeScale: {
+      ...{ borderColor: edge, timeVisible: true, tickMarkFormatter: tick },
+      // A date at an edge is whole.
+      ...{ fixLeftEdge: true, fixRightEdge: true },
+    },
     crosshair: { vertLine: { color: muted }, horzLine: { color: muted } },
     localization: { timeFormatter: moment },
     // The page scrolls under a finger or a wheel; the whole curve is in sight anyway.

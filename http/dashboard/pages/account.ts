@@ -3,9 +3,8 @@
 
 import { html } from '../html.ts'
 import { KeyList } from '../parts/account/api-keys.ts'
-import { ChangePassword } from '../parts/account/change-password.ts'
-import { DeleteAccount } from '../parts/account/delete-account.ts'
 import { AccountLimits } from '../parts/account/limits.ts'
+import { ChangePassword, DeleteAccount } from '../parts/account/password.ts'
 import { useAction } from '../parts/forms/action.ts'
 import { Confirm } from '../parts/forms/confirm.ts'
 import { Failure } from '../parts/states.ts'

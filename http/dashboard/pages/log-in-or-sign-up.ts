@@ -1,16 +1,22 @@
-// The page of a viewer who is not logged in: what Twinbook is, why the last session ended, and the forms that log in and
+// The page of a viewer who is not logged in: what Twinbook is in two sentences and a
+// picture, and how the service is right now, as /health says it to everyone; why the last session ended, and the forms that log in and
 // sign up. Their fields are named as password managers know them, and what is typed is read when it is sent, so that
 // what a manager filled in counts. After the log-in the page that the address names is shown. Upholds DASH20, DASH21,
-// DASH23 to DASH25.
+// DASH23 to DASH25, DASH88.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { request } from '../api.ts'
 import { every, monotonicMs } from '../browser.ts'
+import { durationText } from '../format.ts'
 import { html } from '../html.ts'
+import { usePolled } from '../parts/asked.ts'
 import { useAction } from '../parts/forms/action.ts'
 import { described, Field, FormProblem, focusProblem } from '../parts/forms/field.ts'
 import { type Entry, entryRefusal, type Refusal } from '../parts/forms/refusal.ts'
+import { wholeVenueText } from '../parts/lists/venues.ts'
 import { Failure } from '../parts/states.ts'
-import { Welcome } from '../parts/welcome.ts'
+import { Figures } from '../parts/wallets/profile.ts'
+import type { Health } from '../records.ts'
 import { type Ending, logIn, openLocal, signUp } from '../session.ts'
 
 /** Why the last session ended. */
@@ -176,3 +182,40 @@ function useCountdown(seconds: number, cause: unknown): number {
 }
 
 const NO_FIELDS: ReadonlyMap<string, string> = new Map()
+
+/** Asked of everyone, and counted against nobody. */
+const PERIOD_MS = 5_000
+const askHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
+
+function Welcome() {
+  const { answer } = usePolled(askHealth, { periodMs: PERIOD_MS })
+  return html`
+    <h1>Twinbook</h1>
+    <p>
+      Two prediction markets, one screen: every market’s live order book, price and trades, in one form. Twinbook finds the
+      questions that both venues ask, and shows what their prices differ by after fees.
+    </p>
+    ${PICTURE}
+    ${
+      answer === null
+        ? null
+        : html`<section aria-label="Right now"><${Figures} of=${[
+            ...Object.entries(answer.exchanges).map(
+              ([venue, isLive]) => [wholeVenueText(venue), isLive ? 'Live' : 'Connecting'] as const,
+            ),
+            ['Server delay', durationText(answer.delay_ms)],
+            ['Uptime', durationText(answer.uptime_s * 1_000)],
+          ]} /></section>`
+    }
+  `
+}
+
+/** One question at two venues, and the gap between their prices. */
+const PICTURE = html`<svg class="picture" viewBox="0 0 400 120" role="img"
+  aria-label="The same question costs 42 cents at one venue and 47 at the other: a gap of 5 cents">
+  <g class="frame"><rect x="1" y="1" width="140" height="118" rx="10" /><rect x="259" y="1" width="140" height="118" rx="10" /></g>
+  <g class="words"><text x="71" y="30">Rain on Friday?</text><text x="329" y="30">Friday: rain</text></g>
+  <g class="cents"><text class="up" x="71" y="75">42¢</text><text class="down" x="329" y="75">47¢</text></g>
+  <g class="words"><text x="71" y="102">Yes, asked</text><text x="329" y="102">Yes, bid</text></g>
+  <path d="M150 60H250M242 53l8 7-8 7" /><text class="gap" x="200" y="46">+5¢</text>
+</svg>`

@@ -108,7 +108,7 @@ function list({ phase, pages }: FinderState, query: MarketQuery, heads: Heads) {
     <//>`
   }
   return html`<div class=${phase === 'searching' ? 'scroll-x aging' : 'scroll-x'}>
-    <table class="list stacked">
+    <table class="list stacked market-list">
       <caption class="visually-hidden">Markets, live prices</caption>
       ${marketHead(query)}
       ${pages.map((markets, index) => html`<${MarketRows} key=${index} markets=${markets} events=${query.isGrouped ? heads : NO_HEADS} />`)}

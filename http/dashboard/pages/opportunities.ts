@@ -68,11 +68,13 @@ export function OpportunitiesPage({ place }: PageProps) {
   const release = ({ currentTarget: body }: Event) => {
     if (body instanceof Element && !body.matches(':hover, :focus-within')) setHeld(null)
   }
+  const openCount = shown.filter(({ ended }) => ended === null).length
   const isGone = kind === 'answered' && opened !== null && !rows.has(opened)
   return html`
     <h1>Opportunities</h1>
     <p class="muted">Outcomes that cost less than they pay when bought together, after fees and at the depth of the live
-      books. Not included: slippage while your orders fill, differences in settlement rules, and the cost of capital.</p>
+      books. Not included: what others take until your orders arrive, differences in settlement rules, the cost of capital
+      until the close, deposits and withdrawals.</p>
     <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
       <${InputField} label="Minimum profit (USD)" type="number" value=${String(filter.profitMin)}
         bounds=${{ min: PROFITS.min, step: 'any', required: 'required' }}
@@ -88,7 +90,7 @@ export function OpportunitiesPage({ place }: PageProps) {
         ? html`<${Empty}>${
             filter.profitMin > 0 || filter.kind !== ''
               ? 'Nothing that passes these filters: lower the profit or take both kinds.'
-              : 'Nothing earns now: fees take more than the venues differ.'
+              : 'Nothing earns now after fees, at the depth of the live books.'
           } New ones appear by themselves.<//>`
         : null
     }
@@ -98,7 +100,7 @@ export function OpportunitiesPage({ place }: PageProps) {
         : html`<div class="card"><div class="scroll-x"><table class="list stacked opportunities">
       <caption class="muted">${
         shown.length < OPPORTUNITY_ROWS_MAX
-          ? `${countText(shown.length)} open${held === null ? '' : '; rows stay where they are until you leave the table'}`
+          ? `${countText(openCount)} open${held === null ? '' : '; rows stay where they are until you leave the table'}`
           : `The ${countText(OPPORTUNITY_ROWS_MAX)} that earn most: raise the profit to narrow the list`
       }</caption>
       ${sortHeads<OpportunityColumn>(COLUMNS, order, ({ column, isDown }) =>
@@ -157,7 +159,8 @@ class Row extends Component<RowProps> {
 function buys({ legs }: Opportunity) {
   if (legs.length > 2) {
     const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)
-    return html`<span class="leg">${countText(legs.length)} outcomes at ${venueText(legs[0]?.platform)} <strong>${priceText(price)}</strong></span>`
+    const what = legs.every((leg) => leg.is_first_outcome) ? '' : 'No of '
+    return html`<span class="leg">${what}${countText(legs.length)} outcomes at ${venueText(legs[0]?.platform)} <strong>${priceText(price)}</strong></span>`
   }
   return legs.map(
     ({ market_id: id, outcome, platform, best_price: price }) =>

@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
-import { countText, dayAfter, isDay, localDay } from '../format.ts'
+import { countText, dayAfter, easternDay, isDay } from '../format.ts'
 import { html } from '../html.ts'
 import { useAsked } from '../parts/asked.ts'
 import { ChoiceField, changeQuery, InputField } from '../parts/lists/filter-fields.ts'
@@ -30,7 +30,7 @@ const SPORTS = [
 
 export function SportsPage({ place }: PageProps) {
   const word = place.query.get('sport')
-  const date = place.query.get('date') ?? localDay(nowMs())
+  const date = place.query.get('date') ?? easternDay(nowMs())
   const found = useFirstSport(word === null && isDay(date) ? date : null)
   const [sport, name] = SPORTS.find(([path]) => path === (word ?? found)) ?? SPORTS[0]
   const asked = useAsked((signal) => askGames(sport, date, signal), [sport, date])

@@ -2,8 +2,7 @@
 // where the venue names it, to the wallet. Not for: a wallet's own trades (pages/wallet.ts). Upholds DASH62, DASH63,
 // DASH81.
 
-import { nowMs } from '../browser.ts'
-import { countText, localDay, priceText, shortId, sizeText, usdText } from '../format.ts'
+import { countText, priceDecimals, priceText, shortId, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import {
   ChoiceField,
@@ -67,6 +66,7 @@ export function WhalesPage({ place }: PageProps) {
 }
 
 function tape(rows: readonly WhaleRow[]) {
+  const decimals = Math.max(1, priceDecimals(rows.map(({ price }) => price)))
   return html`<div class="card"><div class="scroll-x"><table class="list stacked whales">
     <caption class="muted">The newest ${countText(rows.length)}${rows.length === WHALE_ROWS_MAX ? '; older ones are left out' : ''}</caption>
     <thead><tr>
@@ -74,19 +74,19 @@ function tape(rows: readonly WhaleRow[]) {
       <th scope="col" class="num">Price</th><th scope="col" class="num">Contracts</th>
       <th scope="col" class="num">Value</th><th scope="col">Wallet</th>
     </tr></thead>
-    <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
+    <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} decimals=${decimals} />`)}</tbody>
   </table></div></div>`
 }
 
-function Row({ row }: { readonly row: WhaleRow }) {
+function Row({ row, decimals }: { readonly row: WhaleRow; readonly decimals: number }) {
   const { marketId, question, wallet } = row
   const done = tradedOf(row, null)
   return html`<tr class=${row.isLive ? 'fresh' : ''} data-whale=${row.id}>
-    <td class="when" data-label="Time"><${Time} atMs=${row.atMs} style=${isOfToday(row) ? 'clock' : 'full'} /></td>
+    <td class="when" data-label="Time"><${Time} atMs=${row.atMs} style="clock" /></td>
     <td class="question"><a href=${hrefOf('market', marketId)}>${question}</a>
       <span class="muted below">${venueText(row.platform)}</span></td>
     <td class="what wide"><${TradedWords} of=${done} /></td>
-    <td class="num price" data-label="Price">${priceText(done.price)}</td>
+    <td class="num price" data-label="Price">${priceText(done.price, decimals)}</td>
     <td class="num size" data-label="Contracts">${sizeText(row.size)}</td>
     <td class="num usd" data-label="Value">${usdText(row.usd)}</td>
     <td class="when wallet" data-label="Wallet">${
@@ -96,5 +96,3 @@ function Row({ row }: { readonly row: WhaleRow }) {
     }</td>
   </tr>`
 }
-
-const isOfToday = ({ atMs }: WhaleRow): boolean => localDay(atMs) === localDay(nowMs())

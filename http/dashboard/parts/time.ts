@@ -3,10 +3,10 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { every, nowMs } from '../browser.ts'
-import { durationText, type TimeStyle, timeText, utcText } from '../format.ts'
+import { durationText, localDay, type TimeStyle, timeText, utcText } from '../format.ts'
 import { html } from '../html.ts'
 
-/** Null shows a dash. */
+/** Null shows a dash. A clock time of another day has its day. */
 export function Time({
   atMs,
   style = 'full',
@@ -15,7 +15,8 @@ export function Time({
   readonly style?: TimeStyle
 }) {
   if (atMs === null) return html`<span>–</span>`
-  return html`<time datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${timeText(atMs, style)}</time>`
+  const shown = style === 'clock' && localDay(atMs) !== localDay(nowMs()) ? 'past' : style
+  return html`<time class=${shown} datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${timeText(atMs, shown)}</time>`
 }
 
 /** `12 s ago`; drawn anew every second. */

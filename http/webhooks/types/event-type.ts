@@ -11,6 +11,7 @@ import type { PriceMicros, TimeMs } from '../../../engine/units.ts'
 import type { VenueTable } from '../../../engine/venue-table.ts'
 import type { EventCause, EventType } from '../../../engine/webhooks/event-type.ts'
 import type { MarketTexts } from '../../records/render.ts'
+import { EXAMPLE_IDS } from '../../schemas.ts'
 
 /** When an event happened, and its `data` as JSON text. */
 interface Payload {
@@ -114,7 +115,7 @@ export const exampleOfFirst =
   (example: object) =>
   ({ first }: VenueTable): unknown => ({
     ...example,
-    market_id: `${first.name}_0x1b2c`,
+    market_id: `${first.name}_${EXAMPLE_IDS.condition}`,
     platform: first.name,
   })
 

@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { lifecycleRecord } from '../../records/render.ts'
+import { EXAMPLE_IDS } from '../../schemas.ts'
 import { EXAMPLE_LIFECYCLE, LifecycleSchema } from '../../ws/channels/lifecycle.ts'
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
 
@@ -28,7 +29,7 @@ export const marketResolved: EventDescriptor = {
   shapes: { MarketResolvedSchema },
   data: () => MarketResolvedSchema,
   example: ({ first }) => ({
-    market_id: `${first.name}_0x1b2c`,
+    market_id: `${first.name}_${EXAMPLE_IDS.condition}`,
     ...EXAMPLE_LIFECYCLE,
     platform: first.name,
   }),

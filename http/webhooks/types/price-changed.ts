@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox'
 import { MICROS } from '../../../engine/units.ts'
 import { priceText } from '../../records/render.ts'
-import { nullable } from '../../schemas.ts'
+import { EXAMPLE_IDS, nullable } from '../../schemas.ts'
 import { StreamPriceSchema } from '../../ws/channels/prices.ts'
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
 
@@ -47,7 +47,7 @@ export const priceChanged: EventDescriptor = {
   shapes: { PriceChangedSchema },
   data: () => PriceChangedSchema,
   example: ({ first }) => ({
-    market_id: `${first.name}_0x1b2c`,
+    market_id: `${first.name}_${EXAMPLE_IDS.condition}`,
     platform: first.name,
     question: 'Will it rain in Denver on Sunday?',
     slug: 'rain-denver-sunday',

@@ -8,7 +8,7 @@ import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import { MICROS } from '../../../engine/units.ts'
 import { tradeText } from '../../records/render.ts'
-import { TradeSchema } from '../../schemas.ts'
+import { EXAMPLE_IDS, TradeSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
 import { laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
@@ -62,8 +62,8 @@ export function tradeMessage(encoder: Encoder, update: TradeUpdate, epoch?: stri
 
 /** The data of a trade in examples. */
 export const EXAMPLE_TRADE = {
-  id: '0x5f3c…-0',
-  market_id: 'venue_a_0x1b2c',
+  id: EXAMPLE_IDS.trade,
+  market_id: `venue_a_${EXAMPLE_IDS.condition}`,
   platform: 'venue_a',
   price: 0.43,
   size: 120,
@@ -71,10 +71,10 @@ export const EXAMPLE_TRADE = {
   outcome: 'Yes',
   size_usd: 51.6,
   timestamp_ms: 1_763_700_000_000,
-  native_trade_id: '0x5f3c…-0',
+  native_trade_id: EXAMPLE_IDS.trade,
   maker: null,
-  taker: '0xa1b2',
-  tx_hash: '0x5f3c',
+  taker: EXAMPLE_IDS.wallet,
+  tx_hash: EXAMPLE_IDS.transaction,
   is_block_trade: false,
 }
 
@@ -124,6 +124,7 @@ export function tradeTable({
     present: tradeLog.present,
     runs: () => tradeLog.runs(),
     losses: (query) => tradeLog.losses(query),
+    arrival: (place) => tradeLog.arrival?.(place) ?? null,
     range({ run, offset, markets }) {
       if (markets === null) {
         const rows = tradeLog.range({ run, offset, limit: replayReadRows })

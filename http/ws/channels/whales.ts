@@ -7,7 +7,7 @@ import type { EngineView, WhaleLogView } from '../../../actors/views.ts'
 import type { Whale, WhaleUpdate } from '../../../engine/events.ts'
 import { replayReadRows, ringWhalesMax } from '../../../engine/limits.ts'
 import { whaleText } from '../../records/render.ts'
-import { nullable, TradeSchema } from '../../schemas.ts'
+import { EXAMPLE_IDS, nullable, TradeSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
 import { laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
@@ -64,7 +64,7 @@ export const EXAMPLE_WHALE = {
   slug: 'rain-denver-sunday',
   event_slug: 'denver-weather',
   category: 'Weather',
-  wallet: '0xa1b2',
+  wallet: EXAMPLE_IDS.wallet,
   fills: 3,
 }
 

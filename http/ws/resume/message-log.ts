@@ -72,6 +72,8 @@ export interface MessageTable {
   range(query: LogQuery & { run: number }): readonly LogEntry[]
   /** What a run announced as lost, at or behind an offset. */
   losses(query: { run: number; offset: number }): readonly Loss[]
+  /** Resolves when the messages behind an offset have come to the table or will not; null, and without this: they are there. */
+  arrival?(place: { run: number; offset: number }): Promise<void> | null
 }
 
 /** Where a reader begins: behind an offset of the first of these runs; the last is the present one. */
@@ -146,6 +148,13 @@ export class MessageLog {
       if (entries.length === replayReadRows) break
     }
     return entries
+  }
+
+  /** Null: `read` has the next messages of a run behind an offset. Else it resolves when to read them. */
+  arrival(run: RunView, offset: number): Promise<void> | null {
+    const isPresent = run.number === this.#present.number
+    if (isPresent && (offset >= this.newest || offset + 1 >= this.#ring.oldest)) return null
+    return this.#table?.arrival?.({ run: run.number, offset }) ?? null
   }
 
   /** Losses announced at or behind a place, oldest first. */

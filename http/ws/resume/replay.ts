@@ -3,6 +3,7 @@
 // none is missing any more. Not for: where messages are kept (message-log.ts).
 // Upholds RESUME2, RESUME3, RESUME5, RESUME6.
 
+import type { RunView } from '../../../actors/views.ts'
 import { replayTradesMax } from '../../../engine/limits.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
@@ -180,6 +181,7 @@ export function* replay(
     let knownMs: TimeMs | null = null
     const lostTo = (toMs: TimeMs, count: number | null) =>
       onLost({ fromMs: knownMs ?? timeAt(log, from, index) ?? run.startedAtMs, toMs, count })
+    yield* arrivals(connection, log, run, offset)
     let entries = log.read(run, { offset, markets })
     while (entries.length > 0) {
       for (const { offset: place, update } of entries) {
@@ -200,6 +202,7 @@ export function* replay(
         knownMs = told?.venueTimeMs ?? knownMs
       }
       yield
+      yield* arrivals(connection, log, run, offset)
       entries = log.read(run, { offset, markets })
     }
     // What a run sent last may be missing as well; of one that was killed nothing more is known.
@@ -208,6 +211,15 @@ export function* replay(
     if (offset < end) lostTo(next?.startedAtMs ?? hub.clock.nowMs(), endCount)
   }
   return { kind: 'done', count }
+}
+
+/** Waits for the next messages, if they are elsewhere. */
+function* arrivals(connection: Connection, log: MessageLog, run: RunView, offset: number): Task {
+  for (let arrival = log.arrival(run, offset); arrival !== null; ) {
+    connection.waitFor(arrival)
+    yield
+    arrival = log.arrival(run, offset)
+  }
 }
 
 /** When the last message before the place was sent, if that can still be read. */

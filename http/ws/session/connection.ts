@@ -22,6 +22,8 @@ export interface Connection {
   row: Row | null
   /** A replay of trades is under way, whose markets are not yet among the subscriptions. */
   isReplaying: boolean
+  /** The present task goes on once this is resolved; it must not reject. */
+  waitFor(arrival: Promise<void>): void
   /** Sends after everything published to this socket so far. */
   send(frame: Frame): void
   reply(type: string, fields: Readonly<Record<string, unknown>>): void

@@ -71,6 +71,7 @@ export class Session implements Connection {
   isReplaying = false
   readonly #ws: Socket
   readonly #hub: HubAccess
+  #isWaiting = false
   #state: State = { kind: 'live' }
   /** At most commandsWaitingMax; more are refused. */
   readonly #waiting: Command[] = []
@@ -233,6 +234,14 @@ export class Session implements Connection {
   }
 
   /** Carries on for at most a slice. */
+  waitFor(arrival: Promise<void>): void {
+    this.#isWaiting = true
+    void arrival.then(() => {
+      this.#isWaiting = false
+      this.#hub.advance(this)
+    })
+  }
+
   run(): SliceOutcome {
     const { kind } = this.#state
     if (this.#isRunning || (kind !== 'live' && kind !== 'catchingUp')) return 'idle'
@@ -263,7 +272,7 @@ export class Session implements Connection {
         this.#tasks.push(carryOut(this, this.#hub, command))
         continue
       }
-      if (this.#ws.getBufferedAmount() > socketBufferBytesLow) return 'blocked'
+      if (this.#isWaiting || this.#ws.getBufferedAmount() > socketBufferBytesLow) return 'blocked'
       if (this.#state.kind === 'catchingUp') {
         this.#state.progressAtMs = this.#hub.clock.monotonicMs()
       }

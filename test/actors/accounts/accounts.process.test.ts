@@ -105,6 +105,19 @@ test('[ACC7] two sign-ups with one e-mail at once make one account', async () =>
   assert.equal([...storage.accounts.accounts()].length, 1)
 })
 
+test('[ACC24] a sign-up whose answer may not have arrived can be repeated for ten minutes, with the same password alone', async () => {
+  const { accounts, open, clock } = openAccounts()
+  const first = await accounts.signUp(ann)
+  // The engine that leads next, which answered nobody.
+  const next = open()
+  const again = await next.signUp(ann)
+  assert.equal(again.caller.accountId, first.caller.accountId)
+  const wrong = { ...ann, password: 'wrong password' }
+  await assert.rejects(next.signUp(wrong), hasCode('BAD_REQUEST'))
+  clock.advance(600_001)
+  await assert.rejects(next.signUp(ann), hasCode('BAD_REQUEST'))
+})
+
 test('[ACC8] an unknown e-mail costs the same work and gets the same words as a wrong password', async () => {
   const { accounts, passwords } = openAccounts()
   await accounts.signUp(ann)

@@ -21,14 +21,23 @@ import {
   MODEL_UNKNOWN,
 } from '../../../engine/market/fees.ts'
 import { confirmed } from '../../../engine/matching/search/pair-finder.ts'
-import { edgeOf } from '../../../engine/opportunity.ts'
+import { edgeOf, type Opportunity } from '../../../engine/opportunity.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
 import { DAY_MS, MICROS, sizeMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
 import { FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { judgement } from '../../support/twins/word-judge.ts'
-import { bid, change, level, NOON, snapshot, storedMarket } from '../../support/worlds/builders.ts'
+import {
+  ask,
+  bid,
+  change,
+  level,
+  NOON,
+  snapshot,
+  storedMarket,
+} from '../../support/worlds/builders.ts'
 
 const FREE: MarketFees = {
   now: {
@@ -57,6 +66,12 @@ const PAST = {
   order: 'asc',
   limit: 100,
 } as const
+
+/** What is bought, and from which books. */
+const boughtIn = ({ contracts, profit, legs }: Opportunity) => ({
+  ...{ contracts, profit },
+  legs: legs.map(({ outcome, cost, fee, bookSeq }) => ({ outcome, cost, fee, bookSeq })),
+})
 
 let clock: ManualClock
 let engine: FakeEngine
@@ -121,6 +136,26 @@ describe('opportunities', () => {
     return { a, b }
   }
 
+  /** The same of a real market and a fake one, with an owner of their own. */
+  function realPair(fees: MarketFees) {
+    const { publisher, catalog } = engine
+    engine.add('other')
+    const b = engine.add('b', { venue: 'b', fees })
+    const { open } = storedMarket({ publisher, storage, nowMs: () => clock.nowMs() }, { fees })
+    const actor = open()
+    const real = new Arbitrage({
+      ...{ clock, publisher, metrics: new Metrics(), matches, table },
+      heardMs: () => clock.nowMs(),
+      catalog: {
+        byNumber: (number) => (number === actor.ref.number ? actor : catalog.byNumber(number)),
+        ...{ marketsOfEvent: () => [], event: () => null },
+      },
+    })
+    publisher.watch(real)
+    matches.put(actor, b, judgement(95), NOON)
+    return { actor, b, real }
+  }
+
   const list = (set: Partial<OpportunityFilter> = {}) => {
     const page = arbitrage.list({
       ...{ filter: { ...ANY, ...set }, sortBy: 'profit', pin: null, offset: 0, limit: 10 },
@@ -173,7 +208,7 @@ describe('opportunities', () => {
 
   test('[ARBIT2] there is nothing below a score of 80, of another relation, or when the turn is not known', () => {
     for (const [score, set] of [
-      [79, {}],
+      [79.9, { relation: 'identical' as const }],
       [95, { relation: 'subset' as const }],
       [95, { inverted: null, outcomeMap: null }],
     ] as const) {
@@ -227,24 +262,7 @@ describe('opportunities', () => {
   })
 
   test('[ARBIT3] a crossed book leaves nothing, however cheap it looks, until it is whole again', () => {
-    const { publisher, catalog } = engine
-    engine.add('other')
-    const b = engine.add('b', { venue: 'b', fees: FREE })
-    const { open } = storedMarket(
-      { publisher, storage, nowMs: () => clock.nowMs() },
-      { fees: FREE },
-    )
-    const actor = open()
-    const real = new Arbitrage({
-      ...{ clock, publisher, metrics: new Metrics(), matches, table },
-      heardMs: () => clock.nowMs(),
-      catalog: {
-        byNumber: (number) => (number === actor.ref.number ? actor : catalog.byNumber(number)),
-        ...{ marketsOfEvent: () => [], event: () => null },
-      },
-    })
-    publisher.watch(real)
-    matches.put(actor, b, judgement(95), NOON)
+    const { actor, b, real } = realPair(FREE)
     const legs = [
       { market: actor, outcome: 1 },
       { market: b, outcome: 0 },
@@ -274,7 +292,9 @@ describe('opportunities', () => {
     heard.set(b.ref.nativeId, clock.nowMs())
     clock.advance(2_000)
     assert.equal(list().length, 1)
-    clock.advance(250)
+    clock.advance(1)
+    assert.deepEqual([list(), arbitrage.ofMarket(a.ref.number)], [[], []], 'before the next look')
+    clock.advance(249)
     assert.deepEqual(events().slice(2), ['opened', 'closed stale'])
     a.change({ side: 'ask', ...level(0.39, 100) })
     clock.advance(1)
@@ -285,6 +305,14 @@ describe('opportunities', () => {
     ]
     assert.deepEqual(arbitrage.quote(both, null), { isPossible: false, reason: 'stale_book' })
     heard.delete(b.ref.nativeId)
+    b.isBehind = true
+    b.change({ side: 'bid', ...level(0.45, 45) })
+    clock.advance(1)
+    assert.deepEqual(list(), [], 'changes of it lie unread')
+    assert.deepEqual(arbitrage.quote(both, null), { isPossible: false, reason: 'stale_book' })
+    b.isBehind = false
+    clock.advance(250)
+    assert.equal(list().length, 1)
     a.summary = { ...a.summary, fees: FEES_UNKNOWN }
     b.change({ side: 'bid', ...level(0.45, 40) })
     clock.advance(1)
@@ -330,6 +358,18 @@ describe('opportunities', () => {
     assert.equal(list()[0]?.profit, 2_500_000)
   })
 
+  test('[ARBIT3] a fee that was announced to rise ends what earns no more, without a change of its books', () => {
+    const { a } = pair(0.45)
+    const taker = { ...CURVE_ZERO, rateMicros: 900_000 }
+    const sinceMs = timeMs(clock.nowMs() + 60_000)
+    const next = { ...FREE.now, taker, sinceMs }
+    a.summary = { ...a.summary, fees: { ...FREE, next } }
+    clock.advance(59_000)
+    assert.equal(list().length, 1)
+    clock.advance(1_250)
+    assert.deepEqual(events(), ['opened', 'closed prices'])
+  })
+
   test('[ARBIT4] one that too many others kept out opens when there is room', () => {
     const shared = Array.from({ length: opportunitiesMax }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
@@ -367,6 +407,40 @@ describe('opportunities', () => {
     const before = told.length
     clock.advance(5_000)
     assert.equal(told.length, before, 'what has not changed is not told again')
+  })
+
+  test('[ARBIT4] whatever levels change, near and far, what is open is what buying anew gives', () => {
+    const random = seededRandom(4)
+    const taker = { ...CURVE_ZERO, rateMicros: 20_000 }
+    const rounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 } as const
+    const { actor, b, real } = realPair({ ...FREE, now: { ...FREE.now, taker, rounding } })
+    const cents = (least: number, count: number) => (least + random.below(count)) / 100
+    const side = (best: number, step: 1 | -1) =>
+      Array.from({ length: 6 }, (_, rank) => level(best + (step * rank) / 100, cents(1, 900)))
+    actor.receive(snapshot('m', side(0.45, -1), side(0.5, 1)))
+    const counts = { open: 0, none: 0 }
+    for (let round = 0; round < 2_000; round += 1) {
+      if (round % 8 === 0) {
+        const middle = cents(41, 14)
+        put(b, side(middle - 0.01, -1), side(middle + 0.01, 1))
+      }
+      const isBid = random.next() < 0.5
+      const size = random.next() < 0.6 ? 0 : cents(1, 900)
+      const changed = isBid ? bid(cents(36, 12), size) : ask(cents(49, 12), size)
+      actor.receive(change('m', [changed]))
+      const deep = b.naive.levels(isBid ? 'bid' : 'ask')[1 + random.below(5)]
+      if (deep !== undefined && random.next() < 0.3)
+        b.change({ ...deep, side: isBid ? 'bid' : 'ask', size: level(0, cents(1, 900)).size })
+      clock.advance(1)
+      const bought = [0, 1].flatMap((outcome) => {
+        const legs = [actor, b].map((market, index) => ({ market, outcome: outcome ^ index }))
+        const quote = real.quote(legs, null)
+        return quote.isPossible ? [boughtIn(quote.opportunity)] : []
+      })
+      assert.deepEqual(real.ofMarket(b.ref.number).map(boughtIn), bought, `round ${round}`)
+      counts[bought.length > 0 ? 'open' : 'none'] += 1
+    }
+    assert.ok(counts.open > 200 && counts.none > 200, JSON.stringify(counts))
   })
 
   test('[ARBIT4] of very many changes of one turn some wait for the next, and none is lost', () => {
@@ -500,7 +574,7 @@ describe('opportunities', () => {
     clock.advance(1)
     assert.deepEqual(list(), [])
     z.summary = { ...z.summary, status: 'resolved', settlementPrice: level(0, 1).price }
-    x.change({ side: 'bid', ...level(0.22, 10) })
+    put(x, [level(0.22, 10)], [level(0.3, 10)])
     clock.advance(1)
     assert.deepEqual(
       list().map(({ legs, profit }) => [legs.length, profit]),

@@ -2,20 +2,37 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inflateRawSync } from 'node:zlib'
 import { Feeder } from '../../../actors/cluster/feeder.ts'
-import type { MarketView } from '../../../actors/views.ts'
+import type { MarketView, VenueView } from '../../../actors/views.ts'
+import { unpackAll } from '../../../engine/cluster/batch.ts'
+import { batchBytesMax } from '../../../engine/cluster/log.ts'
+import { encoded } from '../../../engine/msgpack-writer.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { Publisher } from '../../../engine/publisher.ts'
+import type { TeamListing } from '../../../engine/team-listing.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import type { LogItem } from '../../../storage/records/log-items.ts'
+import { type LogItem, writeItem } from '../../../storage/records/log-items.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { bid, level, listing, marketRef, NOON } from '../../support/worlds/builders.ts'
 import { eventListing, eventSummary } from '../../support/worlds/stored.ts'
 
 const times = { venueTimeMs: NOON, receivedAtMs: timeMs(NOON + 1) }
 
-function rig() {
+const VENUE: VenueView = {
+  ...{ venue: 'a', platform: 'venue_a', state: 'live', lagMs: 1, delayMs: 0 },
+  ...{
+    completeToMs: null,
+    tradesSource: null,
+    connectionsOpen: 1,
+    connectionsWanted: 1,
+    drift: [],
+  },
+}
+const FIGURES = { trades: 5, snapshots: 4, databaseBytes: 3, wallets: 2, coverage: {} }
+
+function rig(venues: readonly VenueView[] = []) {
   const publisher = new Publisher({ epoch: 'run', log: silentLog, metrics: new Metrics() })
   const market = fakeMarket()
   const told: { shard: string; item: LogItem; offset: number | null }[] = []
@@ -26,15 +43,16 @@ function rig() {
       byNumber: (number) => (number === market.ref.number ? market : null),
       event: () => event,
     },
-    venues: () => [],
+    venues: () => venues,
+    figures: () => FIGURES,
     put: (shard, item, place) => told.push({ shard, item, offset: place?.offset ?? null }),
   })
   publisher.watch(feeder)
   return { publisher, market, feeder, told, event }
 }
 
-function fakeMarket(): MarketView {
-  const listed = listing('one')
+function fakeMarket(text = 'Rules.'): MarketView {
+  const listed = listing('one', { description: text })
   const [ref, { description, native, ...summary }] = [marketRef('one', 7), listed]
   const price = {
     price: priceMicros(500_000),
@@ -92,6 +110,8 @@ test('[FEED1] an update goes into the shard of its market and kind with its plac
   assert.deepEqual(
     told.map(({ shard, item, offset }) => [shard, kindOf(item), offset]),
     [
+      [books, 'text', null],
+      [trades, 'text', null],
       ...(summary.event === null
         ? []
         : [
@@ -112,6 +132,60 @@ test('[FEED1] an update goes into the shard of its market and kind with its plac
   const whole = told.find(({ item }) => kindOf(item) === 'bookReplaced')?.item
   assert.ok(whole?.kind === 'update')
   assert.deepEqual(whole.book?.bids, market.book().bids)
+})
+
+test('[FEEDTEXT1] a text is told before its row and again when it changes, a long one in parts of which none is half a character; a checkpoint has the newest', () => {
+  const { feeder, told, market } = rig()
+  const long = 'rules 😀'.repeat(30_000)
+  const texts = [long, long, 'shorter', '']
+  feeder.isOpen = true
+  const known = new Map<number, string>()
+  for (const text of texts) {
+    told.length = 0
+    Object.assign(market, { details: () => ({ description: text, native: {} }) })
+    feeder.onListed(market)
+    const items = told.filter(({ shard }) => shard.endsWith('trades.0')).map(({ item }) => item)
+    for (const item of items) {
+      if (item.kind !== 'text') continue
+      assert.ok(Buffer.byteLength(item.text) < batchBytesMax / 2)
+      assert.equal(Buffer.from(item.text).toString(), item.text, 'whole characters')
+      known.set(item.market, (known.get(item.market) ?? '').slice(0, item.from) + item.text)
+    }
+    assert.equal(known.get(market.ref.number), text)
+    const [block] = feeder.texts.blocks([market])
+    assert.ok(block?.kind === 'texts')
+    const kept = unpackAll(inflateRawSync(block.packed)) ?? []
+    assert.deepEqual(kept, text === '' ? [] : [[18, market.ref.number, 0, text]])
+  }
+  feeder.onListed(market)
+  assert.equal(told.filter(({ item }) => item.kind === 'text').length, 2, 'no text twice')
+})
+
+test('[FEEDTEAM1] teams are told once, in items that fit a batch, and a checkpoint has them all, with venues and figures', () => {
+  const { feeder, told } = rig([VENUE])
+  const teams = Array.from({ length: 3_000 }, (_, index) => ({
+    ...{ venue: 'a', league: 'cfb', code: `c${index}`, name: '名'.repeat(30) },
+    ...{ place: `Place ${index}`, nickname: '' },
+  })) satisfies TeamListing[]
+  feeder.learnTeams(teams.slice(0, 10))
+  feeder.isOpen = true
+  feeder.learnTeams(teams)
+  feeder.learnTeams(teams)
+  const listed = (items: Iterable<LogItem>) =>
+    [...items].flatMap((item) => (item.kind === 'teams' ? item.listings : []))
+  const items = told.map(({ item }) => item)
+  assert.deepEqual(listed(items), teams.slice(10))
+  for (const item of items)
+    assert.ok(encoded((to) => writeItem(to, item)).length < batchBytesMax / 2)
+  const standing = [...feeder.standing()]
+  assert.deepEqual(listed(standing), teams)
+  feeder.beat()
+  const beaten = told.slice(items.length).map(({ shard, item }) => [shard, item.kind])
+  assert.deepEqual(beaten, [
+    ['a.trades.0', 'feed'],
+    ['a.trades.0', 'figures'],
+  ])
+  assert.deepEqual(standing.at(-1), { kind: 'figures', figures: FIGURES })
 })
 
 test('[FEED2] a pair is told when it is stored and when it ends, and until it is opened a feeder tells nothing', () => {

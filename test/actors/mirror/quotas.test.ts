@@ -22,20 +22,11 @@ class Rig {
   readonly cut = new Set<number>()
   readonly gateways: readonly QuotaShares[]
   #endsAtMs = Number.POSITIVE_INFINITY
+  #owner: QuotaOwner
 
   constructor(delayMs: () => number) {
     const { clock } = this
-    const quotas = new Quotas<AccountId>(clock)
-    const owner = new QuotaOwner(
-      {
-        countRequests: (_kind, account, count) => {
-          const isFirst = count > 0 && quotas.peek(account, LIMIT).remaining === LIMIT
-          if (isFirst) this.#endsAtMs = clock.monotonicMs() + 60_000
-          return count > 0 ? quotas.take(account, LIMIT, count) : quotas.peek(account, LIMIT)
-        },
-      },
-      clock,
-    )
+    this.#owner = this.#openOwner()
     const pass = () => new Promise<void>((resolve) => clock.after(delayMs(), resolve))
     this.gateways = [0, 1, 2, 3].map(
       (place) =>
@@ -45,11 +36,31 @@ class Rig {
           ask: async (body) => {
             await pass()
             if (this.cut.has(place)) throw new Error('not heard')
-            const answer = await owner.answer(body)
+            const answer = await this.#owner.answer(body)
             await pass()
             return answer
           },
         }),
+    )
+  }
+
+  /** Another engine, which has counted nothing, in place of the one that is there. */
+  replaceOwner(): void {
+    this.#owner = this.#openOwner()
+  }
+
+  #openOwner(): QuotaOwner {
+    const { clock } = this
+    const quotas = new Quotas<AccountId>(clock)
+    return new QuotaOwner(
+      {
+        countRequests: (_kind, account, count) => {
+          const isFirst = count > 0 && quotas.peek(account, LIMIT).remaining === LIMIT
+          if (isFirst) this.#endsAtMs = clock.monotonicMs() + 60_000
+          return count > 0 ? quotas.take(account, LIMIT, count) : quotas.peek(account, LIMIT)
+        },
+      },
+      clock,
     )
   }
 
@@ -108,6 +119,32 @@ for (const fault of ['none', 'gateway', 'engine'] as const) {
     }
   })
 }
+
+test('[CLUSTER20] what the engine had counted is not forgotten by the one that leads after it', async () => {
+  const rig = new Rig(() => 2)
+  let passed = 0
+  for (let step = 0; step < 1_000; step += 1) {
+    passed += rig.take(step % 4, 1)
+    await rig.step()
+  }
+  assert.equal(passed, 1_000)
+  for (const place of [0, 1, 2, 3]) rig.cut.add(place)
+  for (let step = 0; step < 300; step += 1) await rig.step()
+  rig.replaceOwner()
+  rig.cut.clear()
+  for (let step = 0; step < 1_000; step += 1) {
+    for (const place of [0, 1, 2, 3]) passed += rig.take(place, 1)
+    await rig.step()
+  }
+  assert.ok(passed <= LIMIT * 1.05 && passed >= LIMIT * 0.95, String(passed))
+  // The window that it had begun is over.
+  for (let step = 0; step < 1_500; step += 1) {
+    passed += rig.take(0, 1)
+    await rig.step()
+  }
+  rig.stop()
+  assert.ok(passed > LIMIT * 1.2, String(passed))
+})
 
 test('[CLUSTER20] what a gateway does not use is for the others after a second or two', async () => {
   const rig = new Rig(() => 2)

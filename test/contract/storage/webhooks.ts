@@ -105,6 +105,8 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     assert.equal(storage.outbox.create(ONE, newDelivery(long)), null)
     assert.deepEqual(plain(storage.outbox.get(ONE, 1)), plain(made))
+    assert.equal(storage.outbox.numberOf(ONE, `${long}y`), 3)
+    assert.equal(storage.outbox.numberOf(TWO, long), null)
     assert.equal(storage.outbox.get(ONE, 2)?.body.length, 0)
     assert.equal(storage.outbox.get(ONE, 4), null)
     assert.equal(storage.outbox.get(webhookNumber(3), 1), null)

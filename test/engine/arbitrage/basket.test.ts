@@ -239,7 +239,10 @@ test('[ARB3] nothing is bought without depth, a known fee and a profit, and the 
   const buy = (...legs: readonly Leg[]) => buyBasket({ legs, winners: 1, contracts: null })
   assert.equal(buy(cheap, leg(FREE)), 'no_depth')
   assert.equal(buy(cheap, leg(FREE, level('0.5', '0.009'))), 'no_depth')
-  assert.equal(buy(cheap, { asks: cheap.asks, fees: MODEL_UNKNOWN }), 'fee_unknown')
+  for (const part of ['taker', 'rounding'] as const) {
+    const fees = { ...modelOf(FREE), [part]: null }
+    assert.equal(buy(cheap, { asks: cheap.asks, fees }), 'fee_unknown', part)
+  }
   assert.equal(buy(cheap, leg(FREE, level('0.6', '10'))), 'no_profit')
   // A gap of a cent, of which the fees leave nothing.
   assert.equal(buy(leg(KALSHI, level('0.4', '10')), leg(FREE, level('0.59', '10'))), 'no_profit')

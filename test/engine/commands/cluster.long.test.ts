@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -57,9 +58,9 @@ function gateway(number: 1 | 2): string {
   return url
 }
 
-/** Without what depends on the moment of asking. */
+/** Without what depends on the moment of asking, and cursors, which are those of one gateway. */
 function lasting(text: string): unknown {
-  const moment = ['age_ms', 'timestamp_ms', 'at_time', 'uptime_s', 'delay_ms', 'stale']
+  const moment = ['age_ms', 'timestamp_ms', 'at_time', 'uptime_s', 'delay_ms', 'stale', 'cursor']
   return JSON.parse(text, (name, value: unknown) => (moment.includes(name) ? undefined : value))
 }
 
@@ -239,9 +240,26 @@ if (!hasNats()) {
     test('[CLUSTER30] SIGTERM ends every process of the cluster, nats-server too', async () => {
       assert.equal(await command.end('SIGTERM'), 0, command.stderr())
       for (const url of [urls.nats, urls.engine, ...urls.gateways]) {
-        await assert.rejects(fetch(url), url)
+        assert.equal(await isListening(url), false, url)
       }
     })
+
+    test('[CLUSTER32] SIGKILL of the command alone ends every process of it too', async () => {
+      await start()
+      await command.end('SIGKILL')
+      for (const url of [urls.nats, urls.engine, ...urls.gateways]) {
+        while (await isListening(url)) await beforeAgain()
+      }
+    })
+  })
+}
+
+/** Whether anyone takes connections there, whatever is spoken. */
+function isListening(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(portOf(url), '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
   })
 }
 

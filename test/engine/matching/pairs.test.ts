@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isRecord } from '../../../engine/json-record.ts'
+import { WEIGHTS } from '../../../engine/matching/compare/model.ts'
 import type { PairScore } from '../../../engine/matching/compare/score.ts'
-import { WEIGHTS } from '../../../engine/matching/compare/weights.ts'
 import { judge, scoreAll } from '../../../engine/matching/offline/evaluation.ts'
 import {
   type LabelledPair,

@@ -197,7 +197,9 @@ test('[DASH61] another sport or day is another list; one without games and one t
   await page.getByText(`Neither venue lists Tennis games on ${DAY}`).waitFor()
   assert.match(page.url(), /sport=tennis/)
   await page.getByRole('button', { name: 'Today' }).click()
-  const today = await page.evaluate(() => new Date().toLocaleDateString('sv'))
+  const today = await page.evaluate(() =>
+    new Date().toLocaleDateString('sv', { timeZone: 'America/New_York' }),
+  )
   await page.getByText(`Neither venue lists Tennis games on ${today}`).waitFor()
   await page.goto(`${dashboard.face.origin}/dashboard#/sports?date=2026-02-30`)
   await page.getByText('no calendar has this date').waitFor()

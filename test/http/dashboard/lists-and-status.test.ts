@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { ApiError } from '../../../http/dashboard/api.ts'
-import { dayAfter, isDay, localDay } from '../../../http/dashboard/format.ts'
+import { dayAfter, easternDay, isDay, localDay } from '../../../http/dashboard/format.ts'
 import { chosen, chosenNumber } from '../../../http/dashboard/parts/lists/filter-fields.ts'
 import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/lists/quotes.ts'
 import { protocols, venueText, wholeVenueText } from '../../../http/dashboard/parts/lists/venues.ts'
@@ -16,10 +16,10 @@ import {
   pairsOf,
 } from '../../../http/dashboard/parts/matches/pair.ts'
 import { gamesOf } from '../../../http/dashboard/parts/sports/games.ts'
-import { driftRows } from '../../../http/dashboard/parts/status/drift-table.ts'
-import { feedRows } from '../../../http/dashboard/parts/status/feed-table.ts'
 import { gaugeIn, MessageRate } from '../../../http/dashboard/parts/status/stream-counts.ts'
+import { driftRows, feedRows } from '../../../http/dashboard/parts/status/tables.ts'
 import { curvePoints } from '../../../http/dashboard/parts/wallets/pnl.ts'
+import { windowRows } from '../../../http/dashboard/parts/wallets/profile.ts'
 import { addressIn, wordsOfRefusal } from '../../../http/dashboard/parts/wallets/words.ts'
 import {
   merged,
@@ -145,7 +145,7 @@ test('[DASH58] a match is read by the configured names of the venues; one that l
   )
 })
 
-test('[DASH60] a game has its own pairs, then each of its other markets once', () => {
+test('[DASH60] games come in order of time; each has its own pairs, then each of its other markets once', () => {
   const listed = ['north_1', 'south_1', 'south_2', 'north_3'].map((id) => market(id, NOTHING))
   const [a, b, second, third] = listed
   assert.ok(a !== undefined && b !== undefined && second !== undefined && third !== undefined)
@@ -154,8 +154,9 @@ test('[DASH60] a game has its own pairs, then each of its other markets once', (
   const short = market('north_4', NOTHING, 'A vs. B')
   const games = gamesOf(
     {
-      markets: { 'nfl-a-b': [...listed, short], 'nfl-c-d': [] },
-      ...{ sport: 'nfl', date: '2026-11-20', total_events: 2, starts_at: { 'nfl-a-b': 1_900 } },
+      markets: { 'nfl-c-d': [], 'nfl-a-b': [...listed, short] },
+      ...{ sport: 'nfl', date: '2026-11-20', total_events: 2 },
+      starts_at: { 'nfl-a-b': 1_900 },
     },
     pairs,
   )
@@ -222,10 +223,12 @@ test('[DASH86] a game has a row for either side; two markets of one venue of whi
   )
 })
 
-test('[DASH61] a day is that of the viewer, and the next one follows it over months, years and changes of the clock', () => {
+test('[DASH61] a day is that of the viewer, a game’s that of the eastern United States, and the next one follows it over months, years and changes of the clock', () => {
   const at = new Date(2026, 0, 5, 23, 59).getTime()
   assert.equal(localDay(at), '2026-01-05')
   assert.equal(localDay(new Date(2026, 10, 20, 0, 0).getTime()), '2026-11-20')
+  const evening = Date.UTC(2026, 10, 24, 4, 59)
+  assert.deepEqual([evening, evening + 60_000].map(easternDay), ['2026-11-23', '2026-11-24'])
   assert.deepEqual(
     [dayAfter('2026-12-31', 1), dayAfter('2028-03-01', -1), dayAfter('2026-03-29', 1)],
     ['2027-01-01', '2028-02-29', '2026-03-30'],
@@ -306,6 +309,23 @@ test('[DASH64] an address is told from what is none, and each refusal has its ow
   assert.equal(wordsOfRefusal(new Error('else'), 'North'), null)
   const { detail } = wordsOfRefusal(new ApiError(404, 'said'), 'North (n)') ?? { detail: '' }
   assert.match(detail, /^This wallet has not traded on North \(n\)\./)
+})
+
+test('[DASH99] windows of a wallet that follow each other with the same figures have one row', () => {
+  const figures = (trades: number) => ({ realized_pnl: -0.26, volume: 8.45, trades })
+  const rows = (one: number, seven: number, thirty: number, all: number) =>
+    windowRows({
+      windows: {
+        ...{ one_day: figures(one), seven_day: figures(seven) },
+        ...{ thirty_day: figures(thirty), all_time: figures(all) },
+      },
+    }).map(({ words, figures: { trades } }) => [words, trades])
+  assert.deepEqual(rows(3, 3, 3, 3), [['1 day to all time', 3]])
+  assert.deepEqual(rows(0, 3, 3, 5), [
+    ['1 day', 0],
+    ['7 days to 30 days', 3],
+    ['All time', 5],
+  ])
 })
 
 test('[DASH66] the curve has one point a second, the last of several, in order of time', () => {

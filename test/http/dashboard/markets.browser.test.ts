@@ -461,7 +461,7 @@ test('[DASH84] markets open on those that trade, by volume; a slash goes to the 
   await page.getByLabel('Group by event').check()
   await shown('over', 'busy', 'quiet', 'lively')
   const heads = await page.locator('.markets tr.event').allInnerTexts()
-  assert.match(heads.join(), /3 markets, \$30K in 24 h.*1 market, \$5K in 24 h/s)
+  assert.match(heads.join(), /3 markets, \$30.0K in 24 h.*1 market, \$5.0K in 24 h/s)
   await page.reload()
   await shown('over', 'busy', 'quiet', 'lively')
   await page.locator('h1').click()

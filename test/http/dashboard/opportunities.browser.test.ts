@@ -135,7 +135,12 @@ test('[DASH76] the first page has the opportunities of REST, then each as it ope
   for (const words of ['Yes at Polymarket 55.0¢', 'No at Kalshi 37.0¢', '96.0']) {
     await row.getByText(words).waitFor()
   }
-  await rowOf(page, CUPS).getByText('3 outcomes at Polymarket 93.0¢').waitFor()
+  await rowOf(page, CUPS)
+    .getByText(/^3 outcomes at Polymarket 93.0¢/)
+    .waitFor()
+  tell('changed', { ...cup, legs: cup.legs.map((leg) => ({ ...leg, isFirst: false })) })
+  await rowOf(page, CUPS).getByText('No of 3 outcomes at Polymarket').waitFor()
+  tell('changed', cup)
   const fourth = { ...snow, id: 'k3f9c2-4', profit: usdMicros(2_000_000) }
   tell('opened', fourth)
   await rowsAre(page, [CUPS, RAINS, 'k3f9c2-4', SNOWS])

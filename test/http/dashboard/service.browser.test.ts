@@ -104,7 +104,7 @@ const unreadable = (page: Page) =>
     return [...faults, ...links.map((link) => `link out of sight: ${link.textContent}`)]
   })
 
-test('[DASH82] on a phone and on a tablet every page is there whole: no cell overlaps another or is clipped, no table is cut, every link is in sight', async () => {
+test('[DASH82] on a phone and on a tablet every page is there whole: no cell overlaps another or is clipped, no table is cut, no moment is broken, figures of games stand under each other, every link is in sight', async () => {
   const token = await dashboard.signUp('phone@example.com')
   const tab = await dashboard.open('#/markets', { token, width: 390, height: 844 })
   const { page } = tab
@@ -116,6 +116,7 @@ test('[DASH82] on a phone and on a tablet every page is there whole: no cell ove
       const faults = [
         ...(await unreadable(page)),
         ...((await overhang(page)) > 0 ? ['overhang'] : []),
+        ...(await page.evaluate(uneven)),
       ]
       found.push(...faults.map((fault) => `${address} ${width}: ${fault}`))
     }
@@ -132,6 +133,21 @@ test('[DASH82] on a phone and on a tablet every page is there whole: no cell ove
   assert.match((await unreadable(page)).join(), /cut: .*overlap: /)
   await tab.close()
 })
+
+/** Within the page: moments on more than one line, and gaps of games that do not stand under each other. */
+function uneven(): readonly string[] {
+  const moments = [...document.querySelectorAll('main td time')].filter(
+    (moment) => new Set([...moment.getClientRects()].map(({ top }) => top)).size > 1,
+  )
+  const gaps = [...document.querySelectorAll('.game-list td.gap')].map(
+    (gap) => gap.getBoundingClientRect().left,
+  )
+  const isUneven = new Set(gaps).size > 1
+  return [
+    ...moments.map((moment) => `broken: ${moment.textContent}`),
+    ...(isUneven ? ['uneven'] : []),
+  ]
+}
 
 /** The cells of the list of markets that show something live, as one text. */
 const LIST = 'main'

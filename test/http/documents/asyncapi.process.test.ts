@@ -53,7 +53,7 @@ describe('GET /asyncapi.json', () => {
     assert.equal(remaining[0], remaining[1])
   })
 
-  test('[ASYNC4] every message and command has an example, which its shape allows', () => {
+  test('[ASYNC4] every message and command has an example, which its shape allows and whose ids are of the venue’s form', () => {
     const messages = objectOf(objectOf(document.components).messages)
     for (const name of judge.names) {
       const { examples } = objectOf(messages[name])
@@ -61,6 +61,8 @@ describe('GET /asyncapi.json', () => {
       for (const example of examples)
         assert.equal(judge.problem(name, objectOf(example).payload), null)
     }
+    for (const [id] of JSON.stringify(messages).matchAll(/venue_a_[^"]*/g))
+      assert.match(id, /^venue_a_0x[0-9a-f]{64}$/)
   })
 
   test('[ASYNC3] every message is in an operation, every channel has one, and close codes are told', () => {

@@ -169,7 +169,7 @@ describe('the document', () => {
 })
 
 describe('examples', () => {
-  test('[OPENAPI7] every parameter, every body and every answer with one has an example, which its schema allows', () => {
+  test('[OPENAPI7] every parameter, every body and every answer with one has an example, which its schema allows and whose ids are of the venue’s form', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema({ $id: 'document', ...face.document })
     const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
@@ -180,6 +180,8 @@ describe('examples', () => {
       const isValid = compiled.get(text) ?? ajv.compile(JSON.parse(text))
       compiled.set(text, isValid)
       for (const example of examples) {
+        for (const [id] of JSON.stringify(example).matchAll(/venue_a_0x[^"/]*/g))
+          assert.match(id, /^venue_a_0x[0-9a-f]{64}$/, where)
         if (isValid(example)) continue
         const [error] = isValid.errors ?? []
         problems.push(

@@ -253,9 +253,19 @@ describe('GET /v1/matching-markets', () => {
       assert.equal(body.total, names.length)
     }
     const first = await list('sort_by=price_gap&limit=1')
-    quote('venue_b_bfive', 0.9, 0.9)
+    quote('venue_b_bfive', 0.95, 0.95)
     const rest = await list(`sort_by=price_gap&cursor=${first.cursor}`)
     assert.deepEqual([...namesOf(first), ...namesOf(rest)].slice(0, 3), ['atwo', 'aone', 'afive'])
+    // Asked for anew it has the order of now, and a page of before none that has become too narrow.
+    assert.deepEqual(namesOf(await list('sort_by=price_gap')).slice(0, 3), [
+      'afive',
+      'atwo',
+      'aone',
+    ])
+    const wide = await list('min_gap=0.115&sort_by=price_gap&limit=1')
+    quote('venue_b_btwo', 0.6, 0.6)
+    const narrower = await list(`min_gap=0.115&sort_by=price_gap&cursor=${wide.cursor}`)
+    assert.deepEqual([namesOf(wide), namesOf(narrower)], [['afive'], ['aone']])
     await assert.rejects(
       async () => get('/v1/matching-markets', `sort_by=volume&cursor=${first.cursor}`),
       (error) => error instanceof EngineError && error.code === 'BAD_REQUEST',

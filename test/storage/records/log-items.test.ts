@@ -121,6 +121,8 @@ const ITEMS: readonly LogItem[] = [
   { kind: 'update', update: { kind: 'bookReplaced', ...STAMPED, reason: 'first' }, book: BOOK },
   { kind: 'listed', version: 2 ** 33, market: 1, quoted, summary: SUMMARY },
   { kind: 'forgotten', version: 3, market: 1 },
+  { kind: 'text', market: 1, from: 65_536, text: 'Größe “€”' },
+  { kind: 'texts', packed: Uint8Array.of(1, 2, 255) },
   { kind: 'event', version: 4, event: EVENT },
   {
     kind: 'matched',
@@ -130,9 +132,39 @@ const ITEMS: readonly LogItem[] = [
     },
   },
   { kind: 'unmatched', market: 1 },
+  {
+    kind: 'teams',
+    listings: [
+      {
+        ...{ venue: 'a', league: 'nfl', code: 'dal', name: 'Dallas Cowboys' },
+        place: '',
+        nickname: 'é',
+      },
+      {
+        ...{ venue: 'b', league: 'nfl', code: 'PHI', name: '' },
+        place: 'Philadelphia',
+        nickname: '',
+      },
+    ],
+  },
+  {
+    kind: 'figures',
+    figures: {
+      ...{ trades: 2 ** 40, snapshots: 0, databaseBytes: 2 ** 35, wallets: 7 },
+      coverage: { a: { oldestMs: timeMs(1), newestMs: NOON }, b: null },
+    },
+  },
   { kind: 'feed', feed: { ...STATUS, connectionsOpen: 1, connectionsWanted: 2 } },
   { kind: 'state', state: STATE },
   { kind: 'missing', fromBatch: 12 },
+  {
+    ...{ kind: 'posting', webhook: 'wh_1', eventId: 'evt_ü', eventType: 'trade.created' },
+    ...{ createdAtMs: NOON, dueAtMs: timeMs(7), body: Buffer.from('{"ö":1}') },
+  },
+  {
+    ...{ kind: 'posted', webhook: 'wh_1', eventId: 'evt_ü', status: 'pending' },
+    ...{ dueAtMs: null, attempts: 3 },
+  },
 ]
 
 function readBack(bytes: Uint8Array): ReadItem {

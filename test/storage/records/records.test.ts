@@ -2,88 +2,135 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Packr, unpack } from 'msgpackr'
+import fc from 'fast-check'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { numberKey, tradeKey } from '../../../storage/records/keys.ts'
-import { decodeRecord, encodePacked, encodeRecord } from '../../../storage/records/records.ts'
 import {
+  decodePacked,
+  decodeRecord,
+  encodePacked,
+  encodeRecord,
+} from '../../../storage/records/records.ts'
+import {
+  type PlacedTrade,
+  packTrade,
   placedTradeSchemas,
-  tradeBody,
-  tradeSchema,
-  tradeSchemas,
+  TRADE_SCHEMA,
 } from '../../../storage/records/trade.ts'
 import { TABLES } from '../../../storage/tables.ts'
-import type { VenuePlace } from '../../../storage/venue-trades.ts'
+import { olderTradeValue } from '../../support/worlds/older-trades.ts'
 import { NOON_MS, trade } from '../../support/worlds/stored.ts'
 
 const stored = { ...trade('0xabc-1', { run: 3, offset: 2 ** 40, seq: 9 }), ordinal: 7 }
 const key = tradeKey(5, NOON_MS, 7)
 const place = { venue: 'b', ordinal: 12 } as const
-const value = tradeValue(place)
+const TOKEN = '94532235908853478633102631881008651863941875830027892478278578250784387892726'
+const tokens = {
+  get: (market: number, outcomeIndex: number) => (market === 5 ? `${TOKEN}${outcomeIndex}` : null),
+  offer: (_: number, outcomeIndex: number, token: string) => token === `${TOKEN}${outcomeIndex}`,
+}
+const value = recordOf({ trade: stored, place })
 
-function tradeValue(placed: VenuePlace | null, row = stored): Buffer {
-  const record = { key, schema: tradeSchema(row, placed), body: tradeBody(row, placed) }
-  return encodePacked(TABLES.trades, record)
+function recordOf(placed: PlacedTrade): Buffer {
+  const body = packTrade(key, placed, tokens)
+  return encodePacked(TABLES.trades, { key, schema: TRADE_SCHEMA, body })
+}
+
+function read(row: Buffer, at = key): PlacedTrade | null {
+  return decodePacked(TABLES.trades, { key: at, value: row }, placedTradeSchemas(at, tokens))
 }
 
 test('[STORE11] a trade survives its record, with time and ordinal from the key', () => {
-  const row = { key, value }
-  assert.deepEqual(decodeRecord(TABLES.trades, row, tradeSchemas(key)), stored)
-  const placed = decodeRecord(TABLES.trades, row, placedTradeSchemas(key))
-  assert.deepEqual(placed, { trade: stored, place })
-})
-
-test('[STORE11] a block trade survives its record, and stands in a schema of its own', () => {
+  assert.deepEqual(read(value), { trade: stored, place })
   const block = { ...stored, isBlock: true }
-  const row = { key, value: tradeValue(place, block) }
-  assert.deepEqual([value[0], row.value[0]], [2, 3])
-  assert.deepEqual(decodeRecord(TABLES.trades, row, tradeSchemas(key)), block)
-  const placed = decodeRecord(TABLES.trades, row, placedTradeSchemas(key))
-  assert.deepEqual(placed, { trade: block, place })
+  assert.deepEqual(read(recordOf({ trade: block, place: null })), { trade: block, place: null })
 })
 
-test('[STORE11] a trade of format 1 is read, and names no place among its venue', () => {
-  const row = { key, value: tradeValue(null) }
-  assert.equal(row.value[0], 1)
-  assert.deepEqual(decodeRecord(TABLES.trades, row, tradeSchemas(key)), stored)
-  const placed = decodeRecord(TABLES.trades, row, placedTradeSchemas(key))
-  assert.deepEqual(placed, { trade: stored, place: null })
+test('[STORE11] a trade of an older format is read; of format 1, it names no place among its venue', () => {
+  const block = { ...stored, isBlock: true }
+  assert.deepEqual(read(olderTradeValue(key, stored, null)), { trade: stored, place: null })
+  assert.deepEqual(read(olderTradeValue(key, stored, place)), { trade: stored, place })
+  assert.deepEqual(read(olderTradeValue(key, block, place)), { trade: block, place })
 })
 
-test('[STORE11] the body of a trade, written field by field, is what the library writes of the same fields', () => {
-  for (const row of [
-    stored,
-    { ...stored, maker: '0xé', taker: null, txHash: null, run: null, seq: 2 ** 32 },
-  ]) {
-    const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = row
-    const who = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
-    const fields = [...who, row.receivedAtMs, row.run, row.offset, row.seq]
-    const library = new Packr({ useRecords: false, variableMapSize: true })
-    assert.deepEqual(Buffer.from(tradeBody(row, null)), library.pack(fields))
-    const placed = library.pack([...fields, place.venue, place.ordinal])
-    assert.deepEqual(Buffer.from(tradeBody(row, place)), placed)
-  }
+const hex = (digits: number) =>
+  fc
+    .string({
+      unit: fc.constantFrom(...'0123456789abcdef'),
+      ...{ minLength: digits, maxLength: digits },
+    })
+    .map((text) => `0x${text}`)
+const party = fc.oneof(fc.constant(null), hex(40), hex(3), fc.constantFrom('', '0xé', '0xAB', '-'))
+const whole = fc.oneof(
+  fc.nat(300),
+  fc.maxSafeNat().map((number) => Math.floor(number / 4)),
+)
+const orNull = fc.oneof(fc.constant(null), whole)
+
+test('[STORE34] whatever its numbers, parties and id, a trade comes back from its packed record', () => {
+  const trades = fc.record({
+    ...{
+      price: fc.nat(1_000_000),
+      size: fc.oneof(
+        whole,
+        fc.nat(9_999).map((cents) => cents * 10_000),
+      ),
+    },
+    ...{ side: fc.constantFrom('buy' as const, 'sell' as const), outcomeIndex: fc.nat(2) },
+    ...{ usd: whole, maker: party, taker: party, txHash: fc.oneof(party, hex(64)) },
+    ...{ isBlock: fc.boolean(), late: fc.integer({ min: -1e9, max: 1e12 }) },
+    ...{ run: orNull, offset: orNull, seq: orNull, placed: fc.boolean(), n: fc.nat(300) },
+    id: fc.constantFrom('fields', 'other token', 'part', 'uuid', 'text', 'leading zero'),
+    text: fc.string(),
+    uuid: fc.uuid(),
+  })
+  fc.assert(
+    fc.property(trades, ({ id, text, uuid, n, late, placed, ...fields }) => {
+      const { price, size, side, outcomeIndex, taker, txHash } = fields
+      const traded = outcomeIndex === 0 ? price : 1_000_000 - price
+      const rest = `${taker}-${side}-${size}-${traded}`
+      const ids: Record<typeof id, string> = {
+        fields: `${txHash}-${TOKEN}${outcomeIndex}-${rest}-${n}`,
+        'other token': `${txHash}-${TOKEN}-${rest}-${n}`,
+        part: `${txHash}-part-${n}`,
+        'leading zero': `${txHash}-part-0${n}`,
+        ...{ uuid, text },
+      }
+      const row = {
+        ...stored,
+        ...fields,
+        nativeId: ids[id],
+        price: priceMicros(price),
+        size: sizeMicros(size),
+        usd: usdMicros(fields.usd),
+        receivedAtMs: timeMs(NOON_MS + late),
+      }
+      const written = { trade: row, place: placed ? place : null }
+      assert.deepEqual(read(recordOf(written)), written)
+    }),
+    { numRuns: 500 },
+  )
 })
 
-test('[STORE11] the body is plain MessagePack that any decoder reads', () => {
-  const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = stored
-  const who = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
-  const when = [stored.receivedAtMs, stored.run, stored.offset, stored.seq]
-  assert.deepEqual(unpack(value.subarray(5)), [...who, ...when, place.venue, place.ordinal])
+test('[STORE34] an id that repeats the fields of its trade costs a byte, and the record fewer than ninety', () => {
+  const [txHash, taker] = [`0x${'5a'.repeat(32)}`, `0x${'c3'.repeat(20)}`]
+  const row = { ...stored, txHash, taker, offset: 30_000, run: 3, seq: 900 }
+  const nativeId = `${txHash}-${TOKEN}0-${taker}-buy-${row.size}-${row.price}-0`
+  const bytes = recordOf({ trade: { ...row, nativeId }, place }).length
+  assert.ok(nativeId.length > 200 && bytes < 90, `${bytes} bytes`)
 })
 
 test('[STORE11] every single flipped bit of a checked record, or of its key, is found', () => {
   for (let bit = 0; bit < value.length * 8; bit += 1) {
     const damaged = flipped(value, bit)
-    assert.equal(decodeRecord(TABLES.trades, { key, value: damaged }, tradeSchemas(key)), null)
+    assert.equal(read(damaged), null)
   }
   for (let bit = 0; bit < key.length * 8; bit += 1) {
     const other = flipped(key, bit)
-    const row = { key: other, value }
-    assert.equal(decodeRecord(TABLES.trades, row, tradeSchemas(other)), null)
+    assert.equal(read(value, other), null)
   }
   for (let length = 0; length < value.length; length += 1) {
-    const row = { key, value: value.subarray(0, length) }
-    assert.equal(decodeRecord(TABLES.trades, row, tradeSchemas(key)), null)
+    assert.equal(read(value.subarray(0, length)), null)
   }
 })
 

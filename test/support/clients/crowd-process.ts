@@ -57,7 +57,12 @@ const { rough } = options
 const proxy =
   rough === null
     ? null
-    : await RoughProxy.open({ ...rough, targetPort: options.port, seed: `${options.seed} proxy` })
+    : await RoughProxy.open({
+        lifeMsMax: rough.lifeMsMax,
+        targetPorts: rough.gateways ?? [options.port],
+        onlyResets: rough.gateways !== undefined,
+        seed: `${options.seed} proxy`,
+      })
 const users = Array.from({ length: options.clients }, (_, index) => join(index))
 
 process.on('message', (text) => {

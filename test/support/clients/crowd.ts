@@ -16,8 +16,11 @@ export interface CrowdOptions {
   readonly wideEvery: number
   readonly marketIds: readonly string[]
   readonly marketsPerClient: number
-  /** Null: straight to the server. */
-  readonly rough: { readonly lifeMsMax: number } | null
+  /** Null: straight to the server. `gateways`: other ports, to one of which each connection goes, and is reset within its life. */
+  readonly rough: {
+    readonly lifeMsMax: number
+    readonly gateways?: readonly number[]
+  } | null
 }
 
 /** What may be asked; each is answered by {@link CrowdAnswers} of its kind. */

@@ -28,7 +28,8 @@ export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
 /** One listening receiver; `close` it at the end. */
 export class EventReceiver {
-  readonly manner: Manner
+  /** What it does from now on. */
+  manner: Manner
   /** One of these must have signed each delivery; empty: signatures are not checked. */
   readonly secrets: string[]
   readonly events = new Map<string, Received>()

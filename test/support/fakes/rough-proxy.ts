@@ -33,10 +33,13 @@ const THROTTLED_BYTES_PER_SECOND = 65_536
 const UNDER_WAY_BYTES_MAX = 262_144
 
 interface RoughOptions {
-  readonly targetPort: number
+  /** Each connection goes to one of them. */
+  readonly targetPorts: readonly number[]
   readonly seed: string
   /** A connection that ends early does so within this time. */
   readonly lifeMsMax: number
+  /** Each connection is passed on fairly until it is reset; unless said, the network is a bad one. */
+  readonly onlyResets?: boolean
 }
 
 export class RoughProxy {
@@ -86,10 +89,11 @@ export class RoughProxy {
   #take(client: Socket): void {
     this.counts.connections += 1
     const random = seededRandom(this.#options.seed, 'connection', this.counts.connections)
-    const weather = this.#isCalm ? FAIR : weatherOf(random, this.#options.lifeMsMax)
+    const weather = this.#isCalm ? FAIR : weatherOf(random, this.#options)
     if (weather.delayMs > 0) this.counts.delayed += 1
     if (weather.bytesPerSecond !== null) this.counts.throttled += 1
-    const upstream = connect({ port: this.#options.targetPort, host: '127.0.0.1', noDelay: true })
+    const port = random.pick(this.#options.targetPorts)
+    const upstream = connect({ port, host: '127.0.0.1', noDelay: true })
     const pair = new Pair(client, upstream, weather, random, {
       ended: (ending) => {
         if (ending !== 'none') this.counts[ending] += 1
@@ -104,7 +108,8 @@ export class RoughProxy {
 }
 
 /** A third is only delayed or fair; the others end in one of the three ways. */
-function weatherOf(random: Random, lifeMsMax: number): Weather {
+function weatherOf(random: Random, { lifeMsMax, onlyResets = false }: RoughOptions): Weather {
+  if (onlyResets) return { ...FAIR, ending: 'reset', lifeMs: random.below(lifeMsMax) }
   const roll = random.next()
   const ending = roll < 0.33 ? 'none' : roll < 0.75 ? 'reset' : roll < 0.88 ? 'frozen' : 'swallowed'
   return {

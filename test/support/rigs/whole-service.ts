@@ -65,6 +65,14 @@ export class Rig {
   async startEngine(
     env: Readonly<Record<string, string>> = {},
   ): Promise<{ engine: TestProcess; places: Places }> {
+    const engine = this.spawnEngine(env)
+    const [, api = ''] = await engine.line(/listens at (http:\S+)/)
+    const key = readFileSync(join(this.dataDir, 'local-key'), 'utf8').trim()
+    return { engine, places: { gamma: this.gamma, api, key } }
+  }
+
+  /** The same without waiting for it. */
+  spawnEngine(env: Readonly<Record<string, string>> = {}): TestProcess {
     const at = (step: number) => `127.0.0.1:${this.#port + step}`
     const engine = startProcess('engine/start.mjs', {
       VENUES: 'live',
@@ -83,9 +91,7 @@ export class Rig {
       ...env,
     })
     this.#processes.push(engine)
-    const [, api = ''] = await engine.line(/listens at (http:\S+)/)
-    const key = readFileSync(join(this.dataDir, 'local-key'), 'utf8').trim()
-    return { engine, places: { gamma: this.gamma, api, key } }
+    return engine
   }
 
   /** An engine against a simulator of the test's own process; some of its urls may be others. */
@@ -121,14 +127,20 @@ export class Rig {
 /** Between two looks at what a real process does, and before one that has no time is asked again. */
 export const beforeAgain = (): Promise<void> => pause(100)
 
+/** Stands for a connection that broke. */
+const BROKEN = { status: 500, statusText: 'no answer' }
+
 /** JSON from a URL; the simulated venues' faults (HTML) are asked again, and who has no time (429, 503) until it has. */
 export async function read<Answer>(url: string, key?: string): Promise<Answer> {
   for (let tries = 0; ; tries += 1) {
-    const response = await fetch(url, key === undefined ? {} : { headers: { 'X-API-Key': key } })
+    const headers = key === undefined ? {} : { headers: { 'X-API-Key': key } }
+    // A connection that was kept may be one to a process that has ended since.
+    const response = await fetch(url, headers).catch((error) => new Response(String(error), BROKEN))
     const text = await response.text()
     if (response.ok) return JSON.parse(text)
     if (response.status === 429 || response.status === 503) tries -= 1
-    else if (tries === 20) throw new Error(`${url} answered ${response.status}`)
+    else if (tries === 20)
+      throw new Error(`${url} answered ${response.status} ${text.slice(0, 100)}`)
     await beforeAgain()
   }
 }
@@ -206,7 +218,7 @@ function nameOfOrder(first: TruthTrade, fills: readonly TruthTrade[]): string {
 }
 
 /** When each true trade was, by unified market and native id as both venues' trades spell it. */
-export async function truthOfTrades(places: Places): Promise<Map<string, number>> {
+export async function truthOfTrades(places: Pick<Places, 'gamma'>): Promise<Map<string, number>> {
   const truth = new Map<string, number>()
   const orders = new Map<string, TruthTrade[]>()
   for (const venue of ['a', 'b']) {

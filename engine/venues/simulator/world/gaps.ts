@@ -9,7 +9,8 @@
 //   depth   so few contracts that rounding of the fees takes all of it
 //   trap    of a pair that only looks alike
 //   stale   none: the price jumps at both venues, but what venue b's stream says of it is lost
-//   event   the outcomes of an exclusive event of venue a, bought together, leave more than depth and fees take
+//   event   the outcomes of an exclusive event of venue a, or the other sides of all of them, bought together, leave more
+//           than depth and fees take
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, MICROS, MINUTE_MS, sizeMicros, type TimeMs, timeMs } from '../../../units.ts'
@@ -52,7 +53,7 @@ const FEW = sizeMicros(30_000)
 /** Where fees are largest: a gap that is less than them is a gap to see all the same. */
 const MIDDLE = { least: 350_000, most: 650_000 }
 const ANYWHERE = { least: 200_000, most: 800_000 }
-/** What makers still ask for an event's dearest outcome. */
+/** How far from 0 and from 1 makers still quote an event's dearest outcome. */
 const LEAST_LEFT = 50_000
 /** Of the fees at the opening: prices move meanwhile, and with them the fees. */
 const FEES_SHARE = 0.8
@@ -122,7 +123,10 @@ export class Gaps {
     const lastsMs = within(kind === 'real' || kind === 'event' ? REAL_MS : OTHER_MS, 1)
     const closesMs = timeMs(nowMs + lastsMs)
     const edge = within(EDGE, 3)
-    if (kind === 'event') return this.#beginInEvent({ chance: chance(0), edge, nowMs, closesMs })
+    if (kind === 'event') {
+      const sign = chance(2) < 0.5 ? -1 : 1
+      return this.#beginInEvent({ chance: chance(0), sign, edge, nowMs, closesMs })
+    }
     const isTrap = (pair: SimPairKind): boolean => pair !== 'same' && pair !== 'opposite_side'
     const suits = kind === 'trap' ? isTrap : (pair: SimPairKind): boolean => pair === 'same'
     const pairs = this.#pairs(suits).filter((pair) => this.#isFree(pair, kind, nowMs))
@@ -141,8 +145,17 @@ export class Gaps {
     this.#note(kind, [pair.a, pair.b], { nowMs, closesMs })
   }
 
-  /** Makers of the dearest outcome ask less, by what all of them cost in fees and ticks and some more. */
-  #beginInEvent(plan: { chance: number; edge: number; nowMs: TimeMs; closesMs: TimeMs }): void {
+  /**
+   * Makers of the dearest outcome ask less (`sign` −1), or bid more so that the other sides cost less (1), by what all of
+   * them cost in fees and ticks and some more.
+   */
+  #beginInEvent(plan: {
+    chance: number
+    sign: -1 | 1
+    edge: number
+    nowMs: TimeMs
+    closesMs: TimeMs
+  }): void {
     const { nowMs } = plan
     const fair = (market: LiveMarket): number => market.fairPrice(nowMs)
     const isFree = (market: LiveMarket): boolean => isQuiet(market, nowMs)
@@ -150,12 +163,14 @@ export class Gaps {
       .filter((markets) => markets.every(isFree))
       .map((markets) => {
         const sorted = markets.toSorted((one, other) => fair(other) - fair(one))
-        const less = sorted.reduce((sum, one) => sum + feeIn(one, nowMs) + one.tickMicros, 0)
-        return { markets: sorted, skew: -Math.ceil(less) - plan.edge }
+        const taken = sorted.reduce((sum, one) => sum + feeIn(one, nowMs) + one.tickMicros, 0)
+        return { markets: sorted, skew: plan.sign * (Math.ceil(taken) + plan.edge) }
       })
       .filter(({ markets: [dearest], skew }) => {
         if (dearest === undefined) return false
-        return fair(dearest) + skew > LEAST_LEFT && fair(dearest) < ANYWHERE.most
+        const quoted = fair(dearest) + skew
+        const isWithin = quoted > LEAST_LEFT && quoted < MICROS - LEAST_LEFT
+        return isWithin && fair(dearest) < ANYWHERE.most
       })
     const event = events[Math.floor(plan.chance * events.length)]
     if (event === undefined) return

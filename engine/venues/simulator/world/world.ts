@@ -92,6 +92,7 @@ export class SimulatedWorld implements World {
   #listeners: readonly ((change: WorldChange) => void)[] = []
   #messagesDue = 0
   #flowedToMs: TimeMs
+  #burst: { readonly messagesPerMs: number; readonly untilMs: number } | null = null
   #plannedToMs: TimeMs
   #sweptSecond: number
   /** Only the flow pays for its messages: a thousand books closing at once must not silence it. */
@@ -198,6 +199,11 @@ export class SimulatedWorld implements World {
   resume(): void {
     this.#isPaused = false
     this.#flowedToMs = this.#clock.nowMs()
+  }
+
+  /** From now on so many messages more, evenly over `forMs`; one before that has not ended is over. */
+  burst(messages: number, forMs: number): void {
+    this.#burst = { messagesPerMs: messages / forMs, untilMs: this.#clock.nowMs() + forMs }
   }
 
   get isPaused(): boolean {
@@ -445,10 +451,14 @@ export class SimulatedWorld implements World {
   /** Order flow for the time since the last step: a balance of messages, each action paying its own. */
   #runFlow(nowMs: TimeMs): void {
     const elapsedMs = Math.min(nowMs - this.#flowedToMs, FLOW_MS_MAX)
+    // Of a burst nothing is forgotten, however late a step is.
+    const burstMs = Math.min(nowMs, this.#burst?.untilMs ?? 0) - this.#flowedToMs
+    const ofBurst = Math.max(burstMs, 0) * (this.#burst?.messagesPerMs ?? 0)
     this.#flowedToMs = nowMs
     if (elapsedMs <= 0) return
     const balanceMax = FLOW_MS_MAX * this.#messagesPerMs
-    this.#messagesDue = Math.min(this.#messagesDue + elapsedMs * this.#messagesPerMs, balanceMax)
+    const due = Math.min(this.#messagesDue + elapsedMs * this.#messagesPerMs, balanceMax)
+    this.#messagesDue = due + ofBurst
     // Some actions come to nothing and cost nothing: the bound keeps a step finite all the same.
     this.#isMetered = true
     for (let tries = 100 + 4 * this.#messagesDue; this.#messagesDue > 0 && tries > 0; tries -= 1) {

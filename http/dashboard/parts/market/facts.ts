@@ -6,7 +6,7 @@ import { countText, durationText, roundUsdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
 import { Signal, useSignal } from '../../signal.ts'
-import { feeds } from '../../stream.ts'
+import { feeds, streamState } from '../../stream.ts'
 import { wholeVenueText } from '../lists/venues.ts'
 import { Time } from '../time.ts'
 import { ChangingPrice, type LivePrice, priceOfOutcome, useLivePrices } from './live-price.ts'
@@ -16,7 +16,10 @@ const NONE = new Signal<LivePrice | null>(null)
 export function MarketTitle({ market }: { readonly market: Market }) {
   const { question, status, category, platforms } = market
   const [own] = platforms
-  const feed = useSignal(feeds).get(own?.platform ?? '')
+  const told = useSignal(feeds).get(own?.platform ?? '')
+  // What was told before the connection went says nothing of now.
+  const isTold = ['live', 'catching_up'].includes(useSignal(streamState).state)
+  const feed = isTold ? told : undefined
   const link = safeLink(own?.url ?? null)
   return html`<header class="stack market-title">
     <h1>${question}</h1>

@@ -4,7 +4,7 @@
 
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { PriceMessage } from '../../../client/messages.ts'
-import { priceText } from '../../format.ts'
+import { priceDecimals, priceText } from '../../format.ts'
 import { html } from '../../html.ts'
 import { Signal } from '../../signal.ts'
 import { follow } from '../../stream.ts'
@@ -63,5 +63,6 @@ export function ChangingPrice({
   }
   const { count, way } = last.current
   // Another key is another element, whose animation begins anew.
-  return html`<span class=${`price ${way}`} key=${count}>${priceText(price, decimals)}</span>`
+  const written = price === null ? null : Math.max(decimals, priceDecimals([price]))
+  return html`<span class=${`price ${way}`} key=${count} data-decimals=${written}>${priceText(price, decimals)}</span>`
 }

@@ -123,7 +123,7 @@ export function TradePanel({ marketId, outcomes }: TradePanelProps) {
     <h2 id="tape-title">Trades</h2>
     ${reading.kind === 'failed' ? html`<${Failure} error=${reading.error} retry=${readAgain} />` : null}
     ${reading.kind === 'waiting' && trades.length === 0 ? html`<${Waiting} what="trades" />` : null}
-    ${reading.kind === 'read' && trades.length === 0 ? html`<${Empty}>Nothing was traded in this market yet.<//>` : null}
+    ${reading.kind === 'read' && trades.length === 0 ? html`<${Empty}>No trades of this market are kept here.<//>` : null}
     ${trades.length === 0 ? null : html`<${Table} trades=${trades} outcomes=${outcomes} />`}
   </section>`
 }

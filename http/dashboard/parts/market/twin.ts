@@ -70,7 +70,7 @@ function found(market: Market, twin: Twin) {
     <p class="question"><a href=${hrefOf('market', twin.market.id)}>${twin.market.question}</a></p>
     <p class="row">
       <span class="tag">${confidence}</span>
-      <span class="muted">score ${Math.round(score)} of 100, ${relation}</span>
+      <span class="muted">score ${score.toFixed(1)} of 100, ${relation}</span>
       ${twin.market.status === 'open' ? null : html`<span class="tag">${twin.market.status}</span>`}
     </p>
     ${

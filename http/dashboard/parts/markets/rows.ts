@@ -1,7 +1,7 @@
 // One page of the list of markets: a row each, its prices live. Every page follows its own markets, so that another
 // page leaves those above it alone. Upholds DASH37, DASH84.
 
-import { countText, priceText, roundUsdText } from '../../format.ts'
+import { countText, roundUsdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
@@ -108,11 +108,7 @@ function MarketRow({
       ${outcomes.map(
         ({ label, price }, index) => html`<span class="outcome" key=${index}>
           <span class="label" title=${label}>${label}</span>
-          ${
-            index < 2 && first !== null
-              ? html`<${ChangingPrice} price=${priceOfOutcome(first, index)} />`
-              : html`<span class="price">${priceText(price)}</span>`
-          }
+          ${html`<${ChangingPrice} price=${index < 2 && first !== null ? priceOfOutcome(first, index) : price} />`}
         </span>`,
       )}
     </td>

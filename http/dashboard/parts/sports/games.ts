@@ -47,12 +47,12 @@ interface Game {
   readonly closesAt: number | null
 }
 
-/** The games in the server's order, each with its own sides and pairs. */
+/** The games in order of time, each with its own sides and pairs; what is not known comes last. */
 export function gamesOf(
   { markets, starts_at: starts }: Games,
   pairs: readonly MatchPair[],
 ): readonly Game[] {
-  return Object.entries(markets).map(([key, listed]) => {
+  const games = Object.entries(markets).map(([key, listed]) => {
     const ids = new Set(listed.map(({ id }) => id))
     const own = pairs.filter(({ a, b }) => ids.has(a.id) || ids.has(b.id))
     const known = [...listed, ...own.flatMap(({ a, b }) => [a, b])]
@@ -66,6 +66,8 @@ export function gamesOf(
     const startsAt = starts[key] ?? null
     return { key, title: titleOf(key, listed), sides, pairs: left, others, startsAt, closesAt }
   })
+  const atOf = ({ startsAt, closesAt }: Game) => startsAt ?? closesAt ?? Number.MAX_SAFE_INTEGER
+  return games.sort((one, other) => atOf(one) - atOf(other))
 }
 
 /** `Denver at Arizona`, of which a venue asks for each side: `Denver at Arizona: Denver`. */
@@ -181,17 +183,18 @@ function sideRow({ name, a, b, match }: Side, venues: Venues, live: LiveQuotes) 
     <td class="question"><strong>${name}</strong> ${
       match === null
         ? null
-        : html`<span class=${`tag ${CONFIDENCE_TAGS[match.confidence]}`} title=${match.explanation}>${match.score.toFixed(0)} ${match.confidence}</span>`
+        : html`<span class=${`tag ${CONFIDENCE_TAGS[match.confidence]}`} title=${match.explanation}>${match.score.toFixed(1)} ${match.confidence}</span>`
     }
       ${link(venues.a, a)}${link(venues.b, b)}
     </td>
-    ${ours === null ? absent(venues.a) : quoteCells(venues.a, ours)}${theirs === null ? absent(venues.b) : quoteCells(venues.b, theirs)}
-    <td class="num" data-label="Gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>
+    ${venueCells(venues, ours, theirs)}
+    <td class="num gap" data-label="Gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>
   </tr>`
 }
 
-const absent = (venue: string) =>
-  html`<td class="num muted" colspan="2" data-label=${venueText(venue)}>not listed</td>`
+/** Beside the figures of the venue that lists it. */
+const absent = (venue: string, place: string) =>
+  html`<td class=${`num muted ${place}`} colspan="2" data-label=${venueText(venue)}>not listed</td>`
 
 function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes) {
   const { outcome, a, b, gap } = alignedQuotes(pair, live)
@@ -201,10 +204,10 @@ function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes) {
       <a href=${hrefOf('market', pair.a.id)}>${pair.a.question}</a>
       <span class="muted below">Prices of ${outcome}</span>
       <span class="muted below">${venueText(venues.b)}: <a href=${hrefOf('market', pair.b.id)}>${pair.b.question}</a>${' '}
-        <span class=${`tag ${CONFIDENCE_TAGS[confidence]}`} title=${explanation}>${score.toFixed(0)} ${confidence}</span></span>
+        <span class=${`tag ${CONFIDENCE_TAGS[confidence]}`} title=${explanation}>${score.toFixed(1)} ${confidence}</span></span>
     </td>
-    ${quoteCells(venues.a, a)}${quoteCells(venues.b, b)}
-    <td class="num" data-label="Gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>
+    ${venueCells(venues, a, b)}
+    <td class="num gap" data-label="Gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>
   </tr>`
 }
 
@@ -215,12 +218,18 @@ function marketRow(market: Market, venues: Venues, live: LiveQuotes) {
     <td class="question"><a href=${hrefOf('market', market.id)}>${market.question}</a>
       ${market.status === 'open' ? null : html` <span class="tag">${market.status}</span>`}
       <span class="muted below">Prices of ${market.outcomes[0]?.label}</span></td>
-    ${isOfA ? quoteCells(venues.a, quote) : absent(venues.a)}${isOfA ? absent(venues.b) : quoteCells(venues.b, quote)}
-    <td class="num" data-label="Gap">–</td>
+    ${isOfA ? venueCells(venues, quote, null) : venueCells(venues, null, quote)}
+    <td class="num gap" data-label="Gap">–</td>
   </tr>`
 }
 
-const quoteCells = (venue: string, { bid, ask }: Quote) => [
-  html`<td class="num bid" data-label=${`${venueText(venue)} bid`}>${priceText(bid)}</td>`,
-  html`<td class="num ask" data-label=${`${venueText(venue)} ask`}>${priceText(ask)}</td>`,
+/** What either venue bids and asks; null: it does not list it. */
+const venueCells = ({ a, b }: Venues, first: Quote | null, second: Quote | null) => [
+  first === null ? absent(a, 'first') : quoteCells(a, first, 'first'),
+  second === null ? absent(b, 'second') : quoteCells(b, second, 'second'),
+]
+
+const quoteCells = (venue: string, { bid, ask }: Quote, place: string) => [
+  html`<td class=${`num bid ${place}`} data-label=${`${venueText(venue)} bid`}>${priceText(bid)}</td>`,
+  html`<td class=${`num ask ${place}`} data-label=${`${venueText(venue)} ask`}>${priceText(ask)}</td>`,
 ]

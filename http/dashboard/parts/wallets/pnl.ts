@@ -60,8 +60,6 @@ function shown(pnl: WalletPnl, step: Step) {
       ['Unrealized', profit(pnl.unrealized_pnl)],
       ['Won, lost', `${countText(pnl.win_count)}, ${countText(pnl.loss_count)}`],
       ['Win rate', percentText(pnl.win_rate)],
-      ['Volume', usdText(pnl.total_volume)],
-      ['Trades', countText(pnl.total_trades)],
     ]} />
     ${
       points.length === 0

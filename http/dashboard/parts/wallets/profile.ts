@@ -43,17 +43,36 @@ export function WalletProfileCard({ profile }: { readonly profile: WalletProfile
       <caption class="visually-hidden">Figures by window</caption>
       <thead><tr><th scope="col">Window</th><th scope="col" class="num">Realized</th>
         <th scope="col" class="num">Volume</th><th scope="col" class="num">Trades</th></tr></thead>
-      <tbody>${WINDOWS.map(([name, words]) => {
-        const range = profile.windows[name]
-        if (range === undefined) return null
-        return html`<tr key=${name}><th scope="row">${words}</th>
-          <td class=${`num ${wayOf(range.realized_pnl)}`}>${signedUsdText(range.realized_pnl)}</td>
-          <td class="num">${usdText(range.volume)}</td>
-          <td class="num">${countText(range.trades)}</td></tr>`
-      })}</tbody>
+      <tbody>${windowRows(profile).map(
+        ({ words, figures }) => html`<tr key=${words}><th scope="row">${words}</th>
+          <td class=${`num ${wayOf(figures.realized_pnl)}`}>${signedUsdText(figures.realized_pnl)}</td>
+          <td class="num">${usdText(figures.volume)}</td>
+          <td class="num">${countText(figures.trades)}</td></tr>`,
+      )}</tbody>
     </table></div>
   </section>`
 }
+
+/** Windows that follow each other with the same figures have one row: `7 days to all time`. */
+export function windowRows({ windows }: Pick<WalletProfile, 'windows'>) {
+  const rows: { words: string; figures: WindowFigures; from: string }[] = []
+  for (const [name, words] of WINDOWS) {
+    const figures = windows[name]
+    const last = rows.at(-1)
+    if (figures === undefined) continue
+    if (last === undefined || !isSame(figures, last.figures)) {
+      rows.push({ words, figures, from: words })
+    } else last.words = `${last.from} to ${words.toLowerCase()}`
+  }
+  return rows
+}
+
+type WindowFigures = WalletProfile['windows'][string]
+
+const isSame = (one: WindowFigures, other: WindowFigures): boolean =>
+  one.realized_pnl === other.realized_pnl &&
+  one.volume === other.volume &&
+  one.trades === other.trades
 
 /** Names with their values, as many beside each other as there is room for. */
 export const Figures = ({

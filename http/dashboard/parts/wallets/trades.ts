@@ -1,7 +1,7 @@
 // A wallet's trades, newest first, in pages. Upholds DASH65, DASH81.
 
 import { request } from '../../api.ts'
-import { priceText, sizeText, usdText } from '../../format.ts'
+import { priceDecimals, priceText, sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { WalletTrade, WalletTradePage } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
@@ -34,6 +34,7 @@ export function WalletTrades({ address }: { readonly address: string }) {
 }
 
 function table(rows: readonly WalletTrade[]) {
+  const decimals = Math.max(1, priceDecimals(rows.map(({ price }) => price)))
   return html`<div class="scroll-x"><table class="list stacked">
     <caption class="visually-hidden">Trades, newest first</caption>
     <thead><tr>
@@ -48,7 +49,7 @@ function table(rows: readonly WalletTrade[]) {
         <td class="when" data-label="Time"><${Time} atMs=${row.timestamp_ms} /></td>
         <td class="question"><a href=${hrefOf('market', row.market_id)}>${question ?? row.market_id}</a></td>
         <td class="what" data-label="Trade"><${TradedWords} of=${done} />${outcome === null ? '–' : ''}</td>
-        <td class="num" data-label="Price">${priceText(done.price)}</td>
+        <td class="num" data-label="Price">${priceText(done.price, decimals)}</td>
         <td class="num" data-label="Contracts">${sizeText(size)}</td>
         <td class="num" data-label="Value">${usdText(usd)}</td>
         <td data-label="As">${row.role ?? '–'}</td>

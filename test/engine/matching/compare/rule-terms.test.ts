@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { otherTerms } from '../../../../engine/matching/compare/rule-terms.ts'
+import { otherTerms } from '../../../../engine/matching/compare/rule-differences.ts'
 import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
 import { coinOfCode } from '../../../../engine/matching/understand/price-question.ts'
 import { isNegative, understandMarket } from '../../../../engine/matching/understand/understand.ts'

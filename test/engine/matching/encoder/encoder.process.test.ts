@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { FEATURES } from '../../../../engine/matching/compare/compare.ts'
 import { JUDGE, type PairScore } from '../../../../engine/matching/compare/judge.ts'
-import { WEIGHTS } from '../../../../engine/matching/compare/weights.ts'
+import { WEIGHTS } from '../../../../engine/matching/compare/model.ts'
 import { encodedJudge, textsOf } from '../../../../engine/matching/encoder/encoded-judge.ts'
 import { Encoder } from '../../../../engine/matching/encoder/encoder.ts'
 import {

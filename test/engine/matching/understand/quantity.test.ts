@@ -54,6 +54,8 @@ test('[PROP3] two ranges are the same, contain, meet, or lie apart', () => {
   assert.equal(relate('above 60', 'between 70 and 80'), 'around')
   assert.equal(relate('between 70 and 80', 'between 80 and 90'), 'apart')
   assert.equal(relate('above 200', 'above 300'), 'around')
+  assert.equal(relate('over 73.5', 'at least 74'), 'same')
+  assert.equal(relate('over 73.5', 'at least 75'), 'around')
 })
 
 test('[PROP4] ordinals, groups, seasons and classes are marks, and exclude each other', () => {
@@ -62,6 +64,8 @@ test('[PROP4] ordinals, groups, seasons and classes are marks, and exclude each 
   assert.deepEqual(conflict('Top 5 finish', 'Top 10 finish'), ['placing'])
   assert.deepEqual(conflict('Top 5 finish', 'the winner'), ['placing'])
   assert.deepEqual(conflict('#2 song', 'top song'), ['placing'])
+  assert.deepEqual(conflict('opening weekend', 'second weekend'), ['weekN'])
+  assert.equal(marks('second-tallest tower').get('placing')?.has('place 2'), true)
   assert.deepEqual(conflict('Season 7 winner', 'who wins Season 8'), ['season'])
   assert.deepEqual(conflict('Danish election', 'Polish election'), ['country'])
   assert.deepEqual(conflict('most goals', 'fewest goals'), ['extreme'])

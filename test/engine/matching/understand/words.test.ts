@@ -34,7 +34,12 @@ test('[MATCHTEXT2] synonyms, abbreviations and adjectives of countries are one w
     ['Swedish parliamentary elections', 'Sweden parliament election'],
     ['Pro Hockey Rookie of the Year', 'NHL ROTY'],
     ['BTC price', 'Bitcoin price'],
+    ['500M visitors, 3,000,000 boats', '500 million visitors, 3 million boats'],
     ['UN Secretary-General', 'Secretary General of the United Nations'],
+    ['Ruritania launches a folding kite', 'Ruritania releases a foldable kite'],
+    ['The WHO on avian flu', 'World Health Organization on H5N1'],
+    ['SCOTUS on the DHS', 'Supreme Court on the Department of Homeland Security'],
+    ['Biggest storm to hit Oslo', 'Largest storm to make landfall in Oslo'],
   ] as const
   for (const [one, other] of pairs) {
     assert.deepEqual([...read(one)].sort(), [...read(other)].sort(), one)

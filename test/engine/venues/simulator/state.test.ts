@@ -6,7 +6,7 @@ import { seededRandom } from '../../../../engine/random.ts'
 import { Faults } from '../../../../engine/venues/simulator/faults.ts'
 import { worldState } from '../../../../engine/venues/simulator/state.ts'
 import { WalletLedgers } from '../../../../engine/venues/simulator/world/wallet-ledgers.ts'
-import { SimulatedWorld } from '../../../../engine/venues/simulator/world/world.ts'
+import { messageCost, SimulatedWorld } from '../../../../engine/venues/simulator/world/world.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { planMany, planMarket, planOf } from '../../../support/worlds/sim-plan.ts'
 
@@ -80,6 +80,26 @@ test('[SIMSTATE4] pausing freezes the world until it is resumed', () => {
   assert.ok(world.trades('a').length > 0)
 })
 
+test('[SIMSTATE7] a burst brings as many venue messages as were asked for beside the usual ones, within a second', () => {
+  const counted = (action: string) => {
+    const { world, run, ask } = makeWorld()
+    let messages = 0
+    world.onChange((change) => {
+      messages += messageCost(change)
+    })
+    ask(action)
+    run()
+    return messages
+  }
+  const usual = counted('')
+  const more = counted('action=burst&messages=5000') - usual
+  assert.ok(Math.abs(more - 5_000) < 50, `${more} messages more than ${usual}`)
+  const { ask } = makeWorld()
+  for (const messages of ['0', '1.5', '-3', '1000001', 'many']) {
+    assert.match(ask(`action=burst&messages=${messages}`).error, /1 to 1000000/)
+  }
+})
+
 test('[SIMSTATE5] a query that means nothing is answered with what is accepted', () => {
   const { ask } = makeWorld()
   assert.match(
@@ -87,7 +107,7 @@ test('[SIMSTATE5] a query that means nothing is answered with what is accepted',
     /summary, books, trades, pairs, gaps, wallets, wallet/,
   )
   assert.match(ask('view=books').error, /venue accepts a, b/)
-  assert.match(ask('action=explode').error, /pause, resume/)
+  assert.match(ask('action=explode').error, /pause, resume, burst/)
   assert.match(ask('view=trades&venue=a&from_index=-1').error, /from 0/)
 })
 

@@ -42,6 +42,10 @@ export class MemoryOutbox implements OutboxTable {
     return this.#stored(webhook).find((one) => one.number === number) ?? null
   }
 
+  numberOf(webhook: WebhookNumber, eventId: string): number | null {
+    return this.#stored(webhook).find((one) => one.eventId === eventId)?.number ?? null
+  }
+
   update(webhook: WebhookNumber, delivery: Delivery): boolean {
     const box = this.#box(webhook)
     const isThere = box.deliveries.some((one) => one.number === delivery.number)

@@ -59,14 +59,17 @@ function pairOf(world: SimulatedWorld, gap: SimGap): { a: SimMarket; b: SimMarke
   return { a, b }
 }
 
-/** What one contract of every outcome costs, in micros, with venue a's fees. */
-function allAsks(world: SimulatedWorld, { markets }: SimGap): number {
-  return markets.reduce((sum, id) => {
+/** What one contract of every outcome, or of the other side of each, leaves of its payout, in micros, after venue a's fees. */
+function leftInEvent(world: SimulatedWorld, { markets }: SimGap) {
+  const left = { yes: MICROS, no: (markets.length - 1) * MICROS }
+  for (const id of markets) {
     const market = world.market('a', id)
-    const ask = market?.book.bestAsk ?? MICROS
     const rate = market === null ? 0 : (feeScheduleOf(market)?.rate ?? 0)
-    return sum + ask + (ask * (MICROS - ask) * rate) / MICROS
-  }, 0)
+    const costOf = (price: number) => price + (price * (MICROS - price) * rate) / MICROS
+    left.yes -= costOf(market?.book.bestAsk ?? MICROS)
+    left.no -= costOf(MICROS - (market?.book.bestBid ?? 0))
+  }
+  return left
 }
 
 test('[SIMGAP1] the plan follows from seed, start and clock: at its rate, a real one first, none unless asked for', () => {
@@ -99,8 +102,10 @@ test('[SIMGAP2] a real gap leaves more than the fees, others less, or a few cont
     for (const gap of world.gaps.slice(opened)) {
       opened += 1
       if (gap.kind === 'event') {
-        seen.set('event', (seen.get('event') ?? 0) + 1)
-        assert.ok(allAsks(world, gap) < MICROS - 10_000, 'all outcomes cost less than their payout')
+        const { yes, no } = leftInEvent(world, gap)
+        const side = yes > no ? 'yes' : 'no'
+        seen.set(side, (seen.get(side) ?? 0) + 1)
+        assert.ok(Math.max(yes, no) > 10_000, `${side} of all outcomes leaves ${yes} or ${no}`)
         continue
       }
       const { a, b } = pairOf(world, gap)
@@ -125,7 +130,8 @@ test('[SIMGAP2] a real gap leaves more than the fees, others less, or a few cont
         (one) => one.markets[0] === gap.markets[0] && one.closesMs > world.nowMs(),
       )
       if (gap.kind === 'event') {
-        assert.ok(isAgain || allAsks(world, gap) >= MICROS, 'it closed')
+        const { yes, no } = leftInEvent(world, gap)
+        assert.ok(isAgain || Math.max(yes, no) <= 0, 'it closed')
         continue
       }
       const { a, b } = pairOf(world, gap)
@@ -133,7 +139,7 @@ test('[SIMGAP2] a real gap leaves more than the fees, others less, or a few cont
       assert.ok(crossing(a, b).gap <= 0, 'it closed')
     }
   })
-  for (const kind of ['real', 'fees', 'depth', 'trap', 'stale', 'event']) {
+  for (const kind of ['real', 'fees', 'depth', 'trap', 'stale', 'yes', 'no']) {
     assert.ok((seen.get(kind) ?? 0) > 0, `no ${kind} in ${JSON.stringify([...seen])}`)
   }
 })

@@ -1,11 +1,11 @@
 // A user who reads books over REST and follows all of them on the stream, and works out how old a book was that
 // was served as live: the next change of its market, which the answer lacked, had been sent by the venue so long
-// before the answer was made. Venue, engine and this user share one clock. Not for: load (overload.bench.ts).
+// before the answer was made. Venue, engine and this user share one clock. Not for: load (overload.bench.ts, burst.bench.ts).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { systemClock } from '../../engine/clock.ts'
-import { newTimes, record } from '../times.ts'
+import { systemClock } from '../engine/clock.ts'
+import { newTimes, record } from './times.ts'
 
 interface Update {
   readonly seq: number
@@ -36,6 +36,7 @@ interface StreamMessage {
   readonly received_ms?: number
   readonly published_ms?: number
   readonly reason?: string
+  readonly data?: { readonly id?: string }
   readonly channel?: string
 }
 
@@ -50,6 +51,15 @@ const FOLLOW_MS_MAX = 30_000
 const RECENT = 1_024
 const WAITING_MAX = 64
 
+/** A trade's market and native id as one text; of a trade of venue a its transaction alone, since its parts may come one by one. */
+export function tradeKey(name: string): string {
+  const lower = name.toLowerCase()
+  return lower.startsWith('venue_a') ? lower.replace(/-.*/, '') : lower
+}
+
+const isBooksSynced = (text: string): boolean =>
+  text.includes('"synced"') && text.includes('"orderbook"')
+
 /** Milliseconds of each kind, and counts. */
 export class BookAges {
   /** Of books over REST that said `stale: false`: since the venue sent the first change they lacked. */
@@ -61,6 +71,7 @@ export class BookAges {
   readonly within = newTimes()
   readonly counts = { answers: 0, stale: 0, unjudged: 0, updates: 0, gaps: 0, holes: 0 }
   readonly resyncs = new Map<string, number>()
+  /** The trades that were told, by {@link tradeKey}. */
   readonly trades = new Set<string>()
   readonly #markets = new Map<string, Followed>()
   readonly #states = new Map<string, string>()
@@ -73,17 +84,18 @@ export class BookAges {
     this.#socket.on('error', () => undefined)
   }
 
-  /** Subscribes to every book; resolves when all snapshots came, or after half a minute: an engine that is short
+  /** Subscribes to every book and all trades; resolves when all snapshots came, or after half a minute: an engine that is short
    * of processor takes as long as it takes, and answers over REST meanwhile. */
   async follow(): Promise<void> {
     if (this.#socket.readyState === WebSocket.CONNECTING) {
       await new Promise((resolve) => this.#socket.once('open', resolve))
     }
     const isSynced = new Promise<void>((resolve) => {
-      this.#socket.on('message', (bytes) => String(bytes).includes('"synced"') && resolve())
+      this.#socket.on('message', (bytes) => isBooksSynced(String(bytes)) && resolve())
     })
-    const all = { action: 'subscribe', channel: 'orderbook', market_ids: ['*'] }
-    this.#socket.send(JSON.stringify(all))
+    for (const channel of ['trades', 'orderbook']) {
+      this.#socket.send(JSON.stringify({ action: 'subscribe', channel, market_ids: ['*'] }))
+    }
     await Promise.race([isSynced, pause(FOLLOW_MS_MAX)])
     this.#socket.removeAllListeners('message')
     this.#socket.on('message', (bytes) => this.#take(JSON.parse(String(bytes))))
@@ -136,6 +148,9 @@ export class BookAges {
         return
       case 'gap':
         this.counts.gaps += 1
+        return
+      case 'trade':
+        this.trades.add(tradeKey(`${message.market_id} ${message.data?.id}`))
         return
       case 'resync': {
         const reason = message.reason ?? ''

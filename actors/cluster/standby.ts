@@ -1,0 +1,373 @@
+// What an engine that stands by keeps on its own disk: markets, trades with their bars, whales and pairs, what is lost of them,
+// and deliveries of webhooks, as the log of the one that leads says. It numbers markets for itself and knows them by the venues'
+// own ids. All of it may be read twice: how far each shard was read is a mark beside the rows.
+// Not for: accounts and webhooks (storage/cluster-*.ts), or who leads (engine/leader.ts). Upholds STANDBY1, STANDBY2.
+
+import { type Clock, pause } from '../../engine/clock.ts'
+import { type Batch, decodeBatch, type RawItem } from '../../engine/cluster/batch.ts'
+import {
+  type Checkpoint,
+  checkpointObject,
+  decodeCheckpoint,
+} from '../../engine/cluster/checkpoint.ts'
+import {
+  type ClusterLog,
+  type Delivered,
+  hooksShard,
+  type ShardName,
+  type StopReading,
+  shardsOf,
+} from '../../engine/cluster/log.ts'
+import type { Update } from '../../engine/events.ts'
+import type { VenueKey } from '../../engine/ids.ts'
+import { outstandingWritesMax } from '../../engine/limits.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
+import type { Log } from '../../engine/process/log.ts'
+import type { Count, Metrics } from '../../engine/process/metrics.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
+import type { ClusterWebhooks } from '../../storage/cluster-webhooks.ts'
+import type { Storage } from '../../storage/contract/storage.ts'
+import type { Posted, Posting } from '../../storage/records/log-deliveries.ts'
+import { isState, type LogItem, readItem } from '../../storage/records/log-items.ts'
+import { MarketBars } from '../market/trades.ts'
+
+interface StandbyParts {
+  readonly log: ClusterLog
+  readonly clock: Clock
+  readonly logger: Log
+  readonly metrics: Metrics
+  readonly storage: Storage
+  readonly names: VenueTable
+  readonly webhooks: ClusterWebhooks
+}
+
+const AGAIN_MS = 250
+/** Rows that are taken without a rest. */
+const ROWS_AT_ONCE = 500
+/** For a market that no row has listed, the engine is asked for its rows again, but not more often. */
+const LEARN_EVERY_MS = 10_000
+/** What the log has when this engine is to lead is waited for so long. */
+const CATCH_UP_MS_MAX = 3_000
+
+/** How far a shard was read. */
+interface Place {
+  readonly shard: ShardName
+  readonly venue: VenueKey | null
+  sequence: number
+  behind: number
+  epoch: string | null
+  term: number
+  batch: number
+  /** Trades before the next one may not have come: whoever resumes is told so. */
+  hasHole: boolean
+  /** The time from which the venue is to be asked, should this engine lead, stays where it was. */
+  isMarkHeld: boolean
+  newestMs: TimeMs | null
+}
+
+/** The numbers of the engine that leads, for the markets that it has listed. */
+interface Numbers {
+  readonly term: number
+  readonly markets: Map<MarketNumber, MarketRef>
+}
+
+export class Standby {
+  readonly #parts: StandbyParts
+  readonly #places: readonly Place[]
+  readonly #readings: StopReading[] = []
+  readonly #bars = new Map<MarketNumber, MarketBars>()
+  readonly #unplaced: Count
+  readonly #holes: Count
+  #numbers: Numbers = { term: 0, markets: new Map() }
+  #learning: Promise<void> | null = null
+  #learnedAtMs = Number.NEGATIVE_INFINITY
+  #run: { readonly epoch: string; readonly number: number } | null = null
+  #isEnding = false
+  #lagMs = 0
+
+  constructor(parts: StandbyParts) {
+    this.#parts = parts
+    const { metrics, names } = parts
+    const unplaced = 'Items of the log that this standby has no market for.'
+    this.#unplaced = metrics.count('cluster_standby_unplaced_total', unplaced)
+    const holes = 'Places of the log where batches did not come to this standby.'
+    this.#holes = metrics.count('cluster_standby_holes_total', holes)
+    const place = (shard: ShardName, venue: VenueKey | null): Place => ({
+      ...{ shard, venue, sequence: 0, behind: 0, epoch: null, term: 0, batch: 0 },
+      ...{ hasHole: false, isMarkHeld: false, newestMs: null },
+    })
+    this.#places = [
+      place(hooksShard, null),
+      ...names.keys.flatMap((key) =>
+        shardsOf([key])
+          .filter((shard) => shard.includes('.trades.'))
+          .map((shard) => place(shard, key)),
+      ),
+    ]
+  }
+
+  /** Batches of the log that were not read yet, as far as is known. */
+  get behind(): number {
+    return this.#places.reduce((sum, { behind }) => sum + behind, 0)
+  }
+
+  /** From the leader's receipt of the newest trade to its place here. */
+  get lagMs(): number {
+    return this.#lagMs
+  }
+
+  /** Reads on from where it stood, until {@link takeOver} or {@link stop}. */
+  start(): void {
+    const { log, storage } = this.#parts
+    for (const place of this.#places) {
+      place.sequence = storage.marks.get(markOf(place)) ?? 0
+      const onBatch = (batch: Delivered) => this.#take(place, batch)
+      this.#readings.push(log.read(place.shard, place.sequence + 1, { onBatch }))
+    }
+  }
+
+  /** Once this engine leads: resolves when it has what the log has now, or after some seconds. Nothing more is read. */
+  async takeOver(): Promise<void> {
+    const { log, clock, logger } = this.#parts
+    const endsAtMs = clock.monotonicMs() + CATCH_UP_MS_MAX
+    try {
+      const heads = await Promise.all(this.#places.map(({ shard }) => log.head(shard)))
+      const isRead = () =>
+        this.#places.every(({ sequence }, index) => sequence >= (heads[index] ?? 0))
+      while (!isRead() && clock.monotonicMs() < endsAtMs) await pause(clock, 5)
+      if (!isRead()) logger.warn({ behind: this.behind }, 'not all of the log was read in time')
+    } catch (error) {
+      logger.warn({ err: error }, 'where the log stands is not known')
+    }
+    await this.stop()
+  }
+
+  async stop(): Promise<void> {
+    this.#isEnding = true
+    await Promise.all(this.#readings.map((reading) => reading.stop()))
+  }
+
+  async #take(place: Place, { sequence, bytes, behind }: Delivered): Promise<void> {
+    if (this.#isEnding) return
+    const { storage, clock } = this.#parts
+    const batch = decodeBatch(bytes)
+    if (batch === null) this.#noteHole(place)
+    else if (batch.term >= place.term) await this.#takeBatch(place, batch)
+    storage.marks.put(markOf(place), sequence)
+    // After the rows, so that whoever waits for a sequence finds them.
+    Object.assign(place, { sequence, behind })
+    while (storage.outstandingWrites() > outstandingWritesMax) await pause(clock, AGAIN_MS)
+  }
+
+  async #takeBatch(place: Place, batch: Batch): Promise<void> {
+    const { epoch, term } = batch
+    const isNext = place.epoch === epoch ? batch.batch <= place.batch + 1 : batch.batch === 1
+    // At the first batch after a start it is not known what was read before.
+    if (!isNext && (place.epoch !== null || place.sequence === 0)) this.#noteHole(place)
+    place.batch = place.epoch === epoch ? Math.max(place.batch, batch.batch) : batch.batch
+    Object.assign(place, { epoch, term })
+    if (place.venue !== null && this.#numbers.term < term) await this.#learn(term)
+    for (const raw of batch.items) {
+      const item = await this.#read(raw, term)
+      if (item === null) this.#unplaced.inc()
+      else if (item.kind === 'posting' || item.kind === 'posted') await this.#takeDelivery(item)
+      else if (item.kind === 'missing') this.#noteHole(place)
+      else if (item.kind === 'feed') this.#takeFeed(place, item)
+      // Numbers of an earlier engine are not known any more.
+      else if (this.#numbers.term !== term) this.#unplaced.inc()
+      else if (item.kind === 'update') this.#takeUpdate(place, item.update, batch)
+      else this.#takeRow(item)
+    }
+  }
+
+  async #read(raw: RawItem, term: number): Promise<LogItem | null> {
+    const find = (number: MarketNumber) =>
+      this.#numbers.term === term ? (this.#numbers.markets.get(number) ?? null) : null
+    let item = readItem(raw, find)
+    const isDue = this.#parts.clock.monotonicMs() - this.#learnedAtMs > LEARN_EVERY_MS
+    if (item === 'unknown_market' && this.#numbers.term === term && isDue) {
+      await this.#learn(term, true)
+      item = readItem(raw, find)
+    }
+    return typeof item === 'string' ? null : item
+  }
+
+  // What the log says
+
+  #takeRow(item: LogItem): void {
+    const { storage } = this.#parts
+    const { markets } = this.#numbers
+    switch (item.kind) {
+      case 'listed':
+        return this.#list(item)
+      case 'event': {
+        const { venue, nativeId } = item.event
+        const known = storage.events.details(venue, nativeId)
+        return storage.events.put({ description: null, native: {}, ...known, ...item.event })
+      }
+      case 'matched': {
+        const [a, b] = [markets.get(item.match.a), markets.get(item.match.b)]
+        if (a === undefined || b === undefined) return
+        return storage.matches.put({ ...item.match, a: a.number, b: b.number })
+      }
+      case 'unmatched': {
+        const market = markets.get(item.market)
+        return market === undefined ? undefined : storage.matches.remove(market.number)
+      }
+      default:
+        return
+    }
+  }
+
+  #takeFeed(place: Place, { feed }: Extract<LogItem, { kind: 'feed' }>): void {
+    const knownMs = feed.completeToMs ?? place.newestMs
+    if (knownMs === null || place.isMarkHeld) return
+    this.#parts.storage.marks.put(`newest_trade_ms_${feed.venue}`, knownMs)
+  }
+
+  /** Description and the venue's own record come with the first crawl of an engine that leads. */
+  #list({ market, summary }: Extract<LogItem, { kind: 'listed' }>): void {
+    const { storage, names } = this.#parts
+    const { venue, nativeId } = summary
+    if (!names.has(venue)) return
+    const known = storage.markets.number(venue, nativeId)
+    if (known !== null) storage.markets.putSummary(known, summary)
+    const number = known ?? storage.markets.put({ ...summary, description: null, native: {} })
+    const [id, platform] = [names.marketId(venue, nativeId), names.platform(venue)]
+    this.#numbers.markets.set(market, { id, number, venue, platform, nativeId })
+  }
+
+  #takeUpdate(place: Place, update: Update, batch: Batch): void {
+    const { storage, clock } = this.#parts
+    if (update.kind !== 'gap' && update.kind !== 'trade' && update.kind !== 'whale') return
+    const run = this.#runOf(batch)
+    if (update.kind === 'gap') {
+      const { market, venue, fromMs, toMs, count } = update
+      const offset = storage.trades.newestOffset(run)
+      storage.losses.put({
+        run,
+        offset,
+        venue,
+        market: market?.number ?? null,
+        fromMs,
+        toMs,
+        count,
+      })
+    } else if (update.kind === 'trade') {
+      const { market, trade, receivedAtMs, offset, seq } = update
+      if (place.hasHole) this.#tellLoss(place, trade.timeMs, { run, offset })
+      place.newestMs = timeMs(Math.max(place.newestMs ?? 0, trade.timeMs))
+      this.#lagMs = Math.max(0, clock.nowMs() - receivedAtMs)
+      if (storage.trades.has(market.number, trade.nativeId)) return
+      const stored = storage.trades.put(market, { ...trade, receivedAtMs, run, offset, seq })
+      if (!stored.isBlock) this.#barsOf(market.number).add(stored)
+    } else {
+      const { market, whale, receivedAtMs, offset, seq } = update
+      if (storage.whales.get(market.number, whale.nativeId) !== null) return
+      storage.whales.put(market, { ...whale, receivedAtMs, run, offset, seq })
+    }
+  }
+
+  #barsOf(market: MarketNumber): MarketBars {
+    let bars = this.#bars.get(market)
+    if (bars === undefined) {
+      bars = new MarketBars(market, this.#parts.storage.bars)
+      this.#bars.set(market, bars)
+    }
+    return bars
+  }
+
+  async #takeDelivery(item: Posting | Posted): Promise<void> {
+    const { webhooks, storage } = this.#parts
+    const { outbox } = storage
+    const webhook = await webhooks.numberOf(item.webhook)
+    // It was removed, and its deliveries with it.
+    if (webhook === null) return
+    if (item.kind === 'posting') {
+      outbox.create(webhook, item)
+      return
+    }
+    const number = outbox.numberOf(webhook, item.eventId)
+    const stored = number === null ? null : outbox.get(webhook, number)
+    if (stored === null) return
+    const { status, dueAtMs, attempts } = item
+    outbox.update(webhook, { ...stored, status, dueAtMs, attempts })
+  }
+
+  // Holes
+
+  #noteHole(place: Place): void {
+    this.#holes.inc()
+    place.hasHole = true
+    if (place.epoch !== null) place.isMarkHeld = true
+    this.#parts.logger.warn({ shard: place.shard }, 'batches of the log did not come')
+  }
+
+  /** Clients that resume here are told so; the venue is asked again once this engine leads. */
+  #tellLoss(place: Place, toMs: TimeMs, { run, offset }: { run: number; offset: number }): void {
+    if (place.venue === null) return
+    const fromMs = timeMs(Math.min(place.newestMs ?? toMs, toMs))
+    const loss = { venue: place.venue, market: null, fromMs, toMs, count: null }
+    this.#parts.storage.losses.put({ run, offset: Math.max(0, offset - 1), ...loss })
+    place.hasHole = false
+  }
+
+  // Runs and numbers of the engine that leads
+
+  /** Its run in the own table. */
+  #runOf({ epoch, term }: Batch): number {
+    if (this.#run?.epoch === epoch) return this.#run.number
+    const { runs, trades } = this.#parts.storage
+    const all = runs.all()
+    let run = all.findLast((known) => known.epoch === epoch)
+    if (run === undefined) {
+      const last = all.at(-1)
+      if (last?.endOffset === null) runs.end(last.number, trades.newestOffset(last.number))
+      run = runs.begin(epoch, this.#parts.clock.nowMs())
+      this.#parts.logger.info({ epoch, term }, 'this engine follows the one that leads')
+    }
+    this.#run = { epoch, number: run.number }
+    return run.number
+  }
+
+  /** Takes the rows of the newest checkpoint; one of this term, or of a later one, is waited for. */
+  #learn(term: number, isAnew = false): Promise<void> {
+    this.#learning ??= this.#learnOnce(term, isAnew).finally(() => {
+      this.#learning = null
+      this.#learnedAtMs = this.#parts.clock.monotonicMs()
+    })
+    return this.#learning
+  }
+
+  async #learnOnce(term: number, isAnew: boolean): Promise<void> {
+    const { log, clock, logger } = this.#parts
+    if (isAnew) await log.ask('checkpoint', new Uint8Array(0)).catch(() => undefined)
+    while (!this.#isEnding) {
+      try {
+        const bytes = await log.getObject(checkpointObject)
+        const checkpoint = bytes === null ? null : decodeCheckpoint(bytes)
+        if (checkpoint !== null && checkpoint.term >= term) return await this.#takeRows(checkpoint)
+      } catch (error) {
+        logger.debug({ err: error }, 'no checkpoint yet')
+      }
+      await pause(clock, AGAIN_MS)
+    }
+  }
+
+  async #takeRows({ term, items }: Checkpoint): Promise<void> {
+    if (this.#numbers.term !== term) this.#numbers = { term, markets: new Map() }
+    let count = 0
+    for (const raw of items) {
+      if (isState(raw)) continue
+      const item = readItem(raw, (number) => this.#numbers.markets.get(number) ?? null)
+      if (typeof item !== 'string' && item.kind !== 'update' && item.kind !== 'feed') {
+        this.#takeRow(item)
+      }
+      count += 1
+      if (count % ROWS_AT_ONCE === 0) await pause(this.#parts.clock, 1)
+    }
+  }
+}
+
+const markOf = ({ shard }: Place): string => `cluster_read_${shard}`

@@ -1,0 +1,45 @@
+// The teams that venues list, which gateways need to find games by their tickers: told as they are read, and all of them in every
+// checkpoint. Bounded: further ones are left out, as the table of teams leaves them out. Upholds FEEDTEAM1.
+
+import type { TeamListing } from '../../engine/team-listing.ts'
+import type { LogItem } from '../../storage/records/log-items.ts'
+
+const TEAMS_MAX = 40_000
+/** Characters of one item: a batch has room for twice its bytes. */
+const ITEM_CHARACTERS = 65_536
+
+export class Teams {
+  readonly #known = new Map<string, TeamListing>()
+
+  /** Keeps a list that was read; what of it nobody was told yet. */
+  take(listings: readonly TeamListing[]): Iterable<LogItem> {
+    const news: TeamListing[] = []
+    for (const listing of listings) {
+      const key = JSON.stringify(Object.values(listing))
+      if (this.#known.has(key) || this.#known.size >= TEAMS_MAX) continue
+      this.#known.set(key, listing)
+      news.push(listing)
+    }
+    return itemsOf(news)
+  }
+
+  items(): Iterable<LogItem> {
+    return itemsOf(this.#known.values())
+  }
+}
+
+function* itemsOf(listings: Iterable<TeamListing>): Iterable<LogItem> {
+  let [part, characters]: [TeamListing[], number] = [[], 0]
+  for (const listing of listings) {
+    const { league, code, name, place, nickname } = listing
+    const length = league.length + code.length + name.length + place.length + nickname.length
+    if (part.length > 0 && characters + length > ITEM_CHARACTERS) {
+      yield { kind: 'teams', listings: part }
+      part = []
+      characters = 0
+    }
+    part.push(listing)
+    characters += length
+  }
+  if (part.length > 0) yield { kind: 'teams', listings: part }
+}

@@ -1,0 +1,119 @@
+// The outbox of an engine that leads: what is put into it is told to standbys, so that the one that leads next sends on what
+// nobody is known to have received, with the same `webhook-id`. Prices last sent and finished deliveries stay where they are.
+// Upholds CLUSTERHOOK3.
+
+import type { Delivery, WebhookNumber } from '../../engine/webhooks/webhook.ts'
+import type { OutboxTable } from '../../storage/contract/webhooks.ts'
+import type { DeliveryItem } from '../../storage/records/log-deliveries.ts'
+
+const PENDING_AT_ONCE = 256
+const LANES = ['first', 'retry'] as const
+
+interface ToldParts {
+  readonly own: OutboxTable
+  readonly idOf: (webhook: WebhookNumber) => string | null
+  readonly tell: (item: DeliveryItem) => void
+}
+
+export class ToldOutbox implements OutboxTable {
+  readonly #own: OutboxTable
+  readonly #parts: ToldParts
+
+  constructor(parts: ToldParts) {
+    this.#own = parts.own
+    this.#parts = parts
+  }
+
+  create(webhook: WebhookNumber, delivery: Parameters<OutboxTable['create']>[1]) {
+    const stored = this.#own.create(webhook, delivery)
+    const id = this.#parts.idOf(webhook)
+    if (stored !== null && id !== null) {
+      this.#parts.tell({ kind: 'posting', webhook: id, ...delivery })
+    }
+    return stored
+  }
+
+  update(webhook: WebhookNumber, delivery: Delivery): boolean {
+    const isUpdated = this.#own.update(webhook, delivery)
+    const id = this.#parts.idOf(webhook)
+    if (isUpdated && id !== null) this.#parts.tell({ kind: 'posted', webhook: id, ...delivery })
+    return isUpdated
+  }
+
+  /** Tells everything that is pending, for standbys that began later; `rest` is awaited after every few hundred. */
+  async tellPending(webhooks: Iterable<WebhookNumber>, rest: () => Promise<void>): Promise<void> {
+    for (const webhook of webhooks) {
+      const id = this.#parts.idOf(webhook)
+      if (id === null) continue
+      for (const lane of LANES) {
+        let after: Parameters<OutboxTable['due']>[0]['after'] = null
+        for (;;) {
+          const due = this.#own.due({ webhook, lane, after, limit: PENDING_AT_ONCE })
+          for (const { number } of due) this.#tellOne(webhook, id, number)
+          after = due.at(-1) ?? null
+          if (after === null) break
+          await rest()
+        }
+      }
+    }
+  }
+
+  #tellOne(webhook: WebhookNumber, id: string, number: number): void {
+    const stored = this.#own.get(webhook, number)
+    if (stored === null || stored.dueAtMs === null) return
+    this.#parts.tell({ kind: 'posting', webhook: id, ...stored, dueAtMs: stored.dueAtMs })
+    if (stored.attempts > 0) this.#parts.tell({ kind: 'posted', webhook: id, ...stored })
+  }
+
+  get(...of: Parameters<OutboxTable['get']>) {
+    return this.#own.get(...of)
+  }
+
+  numberOf(...of: Parameters<OutboxTable['numberOf']>) {
+    return this.#own.numberOf(...of)
+  }
+
+  due(query: Parameters<OutboxTable['due']>[0]) {
+    return this.#own.due(query)
+  }
+
+  list(query: Parameters<OutboxTable['list']>[0]) {
+    return this.#own.list(query)
+  }
+
+  oldestPending(webhook: WebhookNumber) {
+    return this.#own.oldestPending(webhook)
+  }
+
+  state(webhook: WebhookNumber) {
+    return this.#own.state(webhook)
+  }
+
+  putFailingSince(...change: Parameters<OutboxTable['putFailingSince']>): void {
+    this.#own.putFailingSince(...change)
+  }
+
+  lastPrice(...of: Parameters<OutboxTable['lastPrice']>) {
+    return this.#own.lastPrice(...of)
+  }
+
+  putLastPrice(...change: Parameters<OutboxTable['putLastPrice']>): void {
+    this.#own.putLastPrice(...change)
+  }
+
+  removeLastPrice(...of: Parameters<OutboxTable['removeLastPrice']>): void {
+    this.#own.removeLastPrice(...of)
+  }
+
+  prune(query: Parameters<OutboxTable['prune']>[0]): boolean {
+    return this.#own.prune(query)
+  }
+
+  clear(...of: Parameters<OutboxTable['clear']>): boolean {
+    return this.#own.clear(...of)
+  }
+
+  webhooks() {
+    return this.#own.webhooks()
+  }
+}

@@ -1,0 +1,151 @@
+// Trades that a gateway does not hold in memory, page by page from the engine's own log, while the stream waits that resumes
+// from there: a client may come back to any gateway with any position. Both sides. What the engine does not answer stays
+// missing, and is told as lost.
+// Not for: what came by the log (logs.ts). Upholds CLUSTER52.
+
+import { Packr } from 'msgpackr'
+import { type Clock, pause } from '../../engine/clock.ts'
+import { decodeBatch, encodeBatch, isCount } from '../../engine/cluster/batch.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
+import { MsgpackWriter } from '../../engine/msgpack-writer.ts'
+import type { StoredTrade } from '../../storage/contract/storage.ts'
+import { readItem, writeItem } from '../../storage/records/log-items.ts'
+import type { MarketView, TradeLogView } from '../views.ts'
+
+/** A trade at its place in a run. */
+export interface TradeRow {
+  readonly offset: number
+  readonly market: MarketNumber
+  readonly trade: StoredTrade
+}
+
+/** Where a reader stands: behind an offset of a run. */
+export interface TradePlace {
+  readonly run: number
+  readonly offset: number
+}
+
+/** Offsets of a page: what the engine reads from its disk in one turn, some two milliseconds. */
+const PAGE_ROWS = 256
+/** Some 30 MB; the one used longest ago goes first. */
+const PAGES_MAX = 128
+/** While no engine leads. */
+const TRIES_MAX = 10
+const AGAIN_MS = 1_000
+
+const packr = new Packr({ useRecords: false, variableMapSize: true })
+
+/** The engine's side: the trades behind a place. The answer throws for bytes that are no place. */
+export function answerOlderTrades({
+  tradeLog,
+  catalog,
+}: {
+  readonly tradeLog: TradeLogView
+  readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'ref'> | null }
+}) {
+  return async (body: Uint8Array): Promise<Uint8Array> => {
+    const place: unknown = packr.unpack(body)
+    const [run, offset]: readonly unknown[] = Array.isArray(place) ? place : []
+    if (!isCount(run) || !isCount(offset)) throw new Error('no place among trades')
+    const writer = new MsgpackWriter()
+    writer.begin()
+    let count = 0
+    for (const { market: number, trade } of tradeLog.range({ run, offset, limit: PAGE_ROWS })) {
+      const market = catalog.byNumber(number)?.ref
+      const { offset: at, seq, timeMs: venueTimeMs, receivedAtMs } = trade
+      if (market === undefined || at === null || seq === null) continue
+      const stamps = { offset: at, seq, venueTimeMs, receivedAtMs }
+      const update = { kind: 'trade', market, ...stamps, trade } as const
+      writeItem(writer, { kind: 'update', update, book: null })
+      count += 1
+    }
+    const { epoch } = tradeLog.present
+    return encodeBatch({ epoch, term: 1, batch: 1, offsets: [], count }, writer.end())
+  }
+}
+
+/** A gateway's side. */
+export class OlderTrades {
+  readonly #clock: Clock
+  readonly #ask: (body: Uint8Array) => Promise<Uint8Array>
+  readonly #refOf: (market: MarketNumber) => MarketRef | null
+  /** What is here, or when it will be. */
+  readonly #pages = new Map<string, readonly TradeRow[] | Promise<void>>()
+
+  /** `ask`: the engine's answer of {@link answerOlderTrades}. */
+  constructor(parts: {
+    readonly clock: Clock
+    readonly ask: (body: Uint8Array) => Promise<Uint8Array>
+    readonly refOf: (market: MarketNumber) => MarketRef | null
+  }) {
+    this.#clock = parts.clock
+    this.#ask = parts.ask
+    this.#refOf = parts.refOf
+  }
+
+  /** When the page of a place has come or will not; asks for it. Null: it is here. */
+  arrival(place: TradePlace): Promise<void> | null {
+    const key = keyOf(place)
+    let page = this.#pages.get(key)
+    if (page === undefined) {
+      page = this.#fetch(key, { ...place, offset: startOf(place) })
+      this.#pages.set(key, page)
+    }
+    return page instanceof Promise ? page : null
+  }
+
+  /** The trades behind a place, as far as its page goes. */
+  behind(place: TradePlace): readonly TradeRow[] {
+    const page = this.#pages.get(keyOf(place))
+    if (page === undefined || page instanceof Promise) return []
+    return page.filter(({ offset }) => offset > place.offset)
+  }
+
+  async #fetch(key: string, place: TradePlace): Promise<void> {
+    for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+      try {
+        this.#keep(key, this.#read(await this.#ask(packr.pack([place.run, place.offset])), place))
+        return
+      } catch {
+        await pause(this.#clock, AGAIN_MS)
+      }
+    }
+    this.#keep(key, [])
+    // Who comes later asks anew.
+    this.#clock.after(AGAIN_MS, () => this.#pages.delete(key))
+  }
+
+  #keep(key: string, rows: readonly TradeRow[]): void {
+    this.#pages.delete(key)
+    this.#pages.set(key, rows)
+    for (const [oldest, page] of this.#pages) {
+      if (this.#pages.size <= PAGES_MAX) return
+      if (!(page instanceof Promise)) this.#pages.delete(oldest)
+    }
+  }
+
+  /** Throws for an answer that is none. */
+  #read(bytes: Uint8Array, { run }: TradePlace): readonly TradeRow[] {
+    const batch = decodeBatch(bytes)
+    if (batch === null) throw new Error('no page of trades')
+    return batch.items.flatMap((raw) => {
+      const item = readItem(raw, this.#refOf)
+      if (typeof item === 'string' || item.kind !== 'update' || item.update.kind !== 'trade') {
+        return []
+      }
+      const { market, trade, offset, seq, receivedAtMs } = item.update
+      return [
+        { offset, market: market.number, trade: { ...trade, receivedAtMs, run, offset, seq } },
+      ]
+    })
+  }
+}
+
+/** Pages begin at fixed places, so that many streams share one. */
+function startOf({ offset }: TradePlace): number {
+  return offset - (offset % PAGE_ROWS)
+}
+
+function keyOf(place: TradePlace): string {
+  return `${place.run} ${startOf(place)}`
+}

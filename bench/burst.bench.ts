@@ -1,0 +1,102 @@
+// How late is the latest of 50,000 venue messages that come within one second, and is all there afterwards? The whole
+// service as `npm start` runs it, 200 markets a venue, 500 messages a second beside the bursts; a user follows all
+// books and trades on the stream. An update counts from its venue's time to its publication, so that no message of a
+// burst is told later after the burst's end than the oldest is late. In the end the load stops: every book equals the
+// simulator's own, and every trade since the start of the first burst was told.
+// Excluded: networks (loopback), how long a subscriber's own process waits for the processor.
+// Precision: the simulated venues share the two cores, and are themselves late with so much: their part is in it.
+
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { BookAges, tradeKey } from './book-ages.ts'
+import {
+  aimedRow,
+  type Bench,
+  type BenchSetting,
+  check,
+  figureRow,
+  hashOf,
+  inFolder,
+  timesRow,
+} from './harness.ts'
+import { equalLines, LiveService } from './live-service.ts'
+
+const MESSAGES = 50_000
+const BURSTS = 5
+/** From the beginning of one burst to the next. */
+const BURST_EVERY_MS = 6_000
+const AGE_MS_MAX = 2_000
+const TOLD_TRIES_MAX = 200
+const LOOK_MS = 50
+
+export const bench: Bench = {
+  name: 'burst',
+  question: 'How late is the latest of 50,000 venue messages that come within one second?',
+  excludes: 'networks beyond loopback, the subscriber’s own waiting for the processor',
+  run: (setting) => inFolder((folder) => burst(setting, join(folder, 'data'))),
+}
+
+async function burst({ isSmall, say }: BenchSetting, dataDir: string) {
+  const marketsPerVenue = isSmall ? 20 : 200
+  const messagesPerSecond = isSmall ? 100 : 500
+  const messages = isSmall ? 500 : MESSAGES
+  const bursts = isSmall ? 1 : BURSTS
+  const service = await LiveService.start({ dataDir, marketsPerVenue, messagesPerSecond })
+  const ages = new BookAges(`${service.api.replace('http', 'ws')}/v1/ws?api_key=${service.key}`)
+  try {
+    await service.catalogsLoaded()
+    await service.booksLive(0)
+    await service.pauseWorld()
+    await ages.follow()
+    const before = new Set(await service.trueTrades())
+    await service.resumeWorld()
+    ages.isCounting = true
+    for (let count = 1; count <= bursts; count += 1) {
+      await service.burst(messages)
+      await pause(isSmall ? 1_500 : BURST_EVERY_MS)
+      say(
+        `burst ${count} of ${bursts}: the latest ${latestMs(ages)} ms, ${ages.counts.updates} updates`,
+      )
+    }
+    await service.pauseWorld()
+    const lines = await equalLines(await service.truthBooks(), (id) => service.book(id))
+    const due = (await service.trueTrades()).filter((name) => !before.has(name)).map(tradeKey)
+    const missing = await untold(ages, due)
+    check(missing === 0, `${missing} of ${due.length} trades were never told`)
+    check(ages.counts.gaps === 0, 'no gap is told')
+    const memory = service.memoryBytes()
+    await service.stop()
+    const checked = `${lines.length} books equal the simulator's own, ${due.length} trades told, no gap`
+    const { told, within, counts, resyncs } = ages
+    return {
+      rows: [
+        timesRow('updates told: from the venue’s time', told),
+        timesRow('updates told: from arrival', within),
+        aimedRow(
+          'the latest update, from the venue’s time',
+          latestMs(ages),
+          { atMost: AGE_MS_MAX },
+          'ms',
+        ),
+        figureRow('updates of books', String(counts.updates)),
+        figureRow('resyncs', JSON.stringify(Object.fromEntries(resyncs))),
+        figureRow('resident memory at most', `${Math.round(memory.peak / 2 ** 20)} MiB`),
+      ],
+      state: { hash: hashOf(lines), checked, isRepeatable: false },
+    }
+  } finally {
+    ages.close()
+    await service.kill()
+  }
+}
+
+const latestMs = ({ told }: BookAges): number => Math.round(told.maxValue / 1e6)
+
+/** How many of these trades were not told, asked again while messages are still on their way. */
+async function untold(ages: BookAges, due: readonly string[]): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    const missing = due.filter((key) => !ages.trades.has(key)).length
+    if (missing === 0 || tries === TOLD_TRIES_MAX) return missing
+    await pause(LOOK_MS)
+  }
+}

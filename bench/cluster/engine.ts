@@ -1,0 +1,48 @@
+// The engine of the cluster bench that has many markets, on a folder that was filled before, as a process of its own: it
+// leads, and makes and ends keys. Not for: messages of venues (bench/end-to-end/server.ts), or what is measured (cluster.bench.ts).
+
+import { systemClock } from '../../engine/clock.ts'
+import { checkpointObject } from '../../engine/cluster/checkpoint.ts'
+import { openNats } from '../../engine/cluster/nats.ts'
+import type { AccountId, KeyId } from '../../engine/ids.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { openStorage } from '../harness.ts'
+import { Reports, takeCommands } from '../in-child.ts'
+import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
+import type { EngineCommand, EngineReport } from './messages.ts'
+
+const clock = systemClock
+const { report } = new Reports<EngineReport>()
+let quiet: QuietEngine | null = null
+let made: { readonly account: AccountId; readonly key: KeyId } | null = null
+let accountCount = 0
+
+async function open({ natsUrl: url, dataDir }: EngineCommand & { kind: 'open' }): Promise<void> {
+  const nats = { creds: null, ca: null, name: 'engine', clock, log: silentLog }
+  const cluster = await openNats({ ...nats, url })
+  quiet = await startQuietEngine(await openStorage(dataDir), clock, { cluster })
+  // Written before the engine leads.
+  const checkpoint = await cluster.getObject(checkpointObject)
+  const { marketCount } = quiet.engine.catalog
+  report({ kind: 'leading', marketCount, checkpointBytes: checkpoint?.length ?? 0 })
+}
+
+async function makeAccount({ accounts }: QuietEngine['engine'], requestsPerMinute: number) {
+  accountCount += 1
+  const email = `bench${accountCount}@example.com`
+  const plan = { tier: 'enterprise', requestsPerMinute, socketsMax: null } as const
+  const account = await accounts.directory.add({ email, passwordHash: null, tier: plan.tier })
+  await accounts.directory.setTier(account, plan)
+  const { key, view } = await accounts.createKey(account.id, 'bench')
+  made = { account: account.id, key: view.id }
+  report({ kind: 'key', key })
+}
+
+takeCommands(async (command: EngineCommand) => {
+  if (command.kind === 'open') return open(command)
+  if (quiet === null) throw new Error('the engine is not open')
+  const { engine } = quiet
+  if (command.kind === 'account') return makeAccount(engine, command.requestsPerMinute)
+  if (made !== null) await engine.accounts.revokeKey(made.account, made.key)
+  report({ kind: 'revoked' })
+})

@@ -1,0 +1,127 @@
+// Requests at planned moments over kept connections, cheap enough to press a server near its end: request n is due n / rate
+// after the start and goes over the next connection that is free; its time counts from then to the last byte of its
+// answer, so that a server that stalls is charged for all that came due meanwhile, and so is this process for being late.
+// Not for: servers elsewhere, TLS, answers without a length (bench/open-loop.ts).
+
+import { connect, type Socket } from 'node:net'
+import type { Histogram } from 'hdr-histogram-js'
+import { systemClock } from '../../engine/clock.ts'
+import { newTimes, record } from '../times.ts'
+import type { AskedPath } from './messages.ts'
+
+/** Beyond it an answer has not come. */
+const ANSWER_MS_MAX = 10_000
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+interface Plan {
+  readonly origin: string
+  readonly apiKey: string
+  readonly connections: number
+  readonly perSecond: number
+  readonly seconds: number
+  /** Asked in turn, again and again. */
+  readonly requests: readonly AskedPath[]
+}
+
+/** Milliseconds of every answer from its planned moment. Rejects unless each is 200 and comes within ten seconds. */
+export async function timesOfPlan(plan: Plan): Promise<Histogram> {
+  const { hostname, port } = new URL(plan.origin)
+  const asked = plan.requests.map(({ path }) =>
+    Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nX-API-Key: ${plan.apiKey}\r\n\r\n`),
+  )
+  const times = newTimes()
+  const count = Math.max(Math.round(plan.perSecond * plan.seconds), 1)
+  let fault: Error | null = null
+  const fail = (why: string) => {
+    fault ??= new Error(why)
+  }
+  const free: Connection[] = []
+  const opened = Array.from({ length: plan.connections }, () => {
+    const connection: Connection = new Connection(
+      { hostname, port: Number(port) },
+      {
+        onAnswer: (plannedMs) => {
+          record(times, systemClock.monotonicMs() - plannedMs)
+          free.push(connection)
+        },
+        onFault: fail,
+      },
+    )
+    return connection
+  })
+  try {
+    await Promise.all(opened.map((connection) => connection.opened))
+    free.push(...opened)
+    const startMs = systemClock.monotonicMs()
+    const plannedMs = (request: number): number => startMs + (1_000 * request) / plan.perSecond
+    const endMs = plannedMs(count) + ANSWER_MS_MAX
+    // A turn of the loop at a time and no timer, whose millisecond would be longer than an answer.
+    for (let sent = 0; times.totalCount < count; ) {
+      if (fault !== null) throw fault
+      const nowMs = systemClock.monotonicMs()
+      if (nowMs > endMs) throw new Error(`${count - times.totalCount} answers did not come`)
+      while (sent < count && plannedMs(sent) <= nowMs) {
+        const connection = free.shift()
+        if (connection === undefined) break
+        connection.ask(asked[sent % asked.length] ?? HEAD_END, plannedMs(sent))
+        sent += 1
+      }
+      await new Promise(setImmediate)
+    }
+    return times
+  } finally {
+    for (const connection of opened) connection.close()
+  }
+}
+
+interface Answered {
+  onAnswer(plannedMs: number): void
+  onFault(why: string): void
+}
+
+/** One connection, which has at most one request under way. */
+class Connection {
+  readonly opened: Promise<void>
+  readonly #socket: Socket
+  readonly #told: Answered
+  #plannedMs = 0
+  #rest = Buffer.alloc(0)
+  #isClosed = false
+
+  constructor(place: { readonly hostname: string; readonly port: number }, told: Answered) {
+    this.#told = told
+    this.#socket = connect({ host: place.hostname, port: place.port, noDelay: true })
+    this.opened = new Promise((resolve, reject) => {
+      this.#socket.once('connect', resolve)
+      this.#socket.once('error', reject)
+    })
+    this.#socket.on('error', (error) => told.onFault(String(error)))
+    this.#socket.on('close', () => this.#isClosed || told.onFault('a connection was closed'))
+    this.#socket.on('data', (bytes) => this.#take(bytes))
+  }
+
+  ask(request: Buffer, plannedMs: number): void {
+    this.#plannedMs = plannedMs
+    this.#socket.write(request)
+  }
+
+  #take(fresh: Buffer): void {
+    const bytes = this.#rest.length === 0 ? fresh : Buffer.concat([this.#rest, fresh])
+    const headEnd = bytes.indexOf(HEAD_END)
+    const head = headEnd < 0 ? '' : bytes.toString('latin1', 0, headEnd)
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN)
+    if (headEnd < 0 || bytes.length < headEnd + HEAD_END.length + length) {
+      this.#rest = Buffer.from(bytes)
+      return
+    }
+    this.#rest = Buffer.alloc(0)
+    if (!head.startsWith('HTTP/1.1 200 ')) this.#told.onFault(head.slice(0, 200))
+    else if (Number.isNaN(length)) this.#told.onFault('an answer without a length')
+    else this.#told.onAnswer(this.#plannedMs)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#socket.destroy()
+  }
+}

@@ -1,0 +1,105 @@
+// Two tables of the status page, from what /health and /v1/stats say. The venues' feeds: the state that the stream reports,
+// the delays up to the server and within it, and when the last trade came. And what the venues send or answer that the
+// server does not know: its words are the venues', shown as text alone. Not for: the line at the top. Upholds DASH69, DASH75.
+
+import { countText, durationText } from '../../format.ts'
+import { html } from '../../html.ts'
+import type { Health, Stats } from '../../records.ts'
+import type { FeedState } from '../../stream.ts'
+import { venueText, wholeVenueText } from '../lists/venues.ts'
+import { Ago, Time } from '../time.ts'
+
+const NOT_KNOWN = 'not known'
+
+interface FeedRow {
+  readonly venue: string
+  readonly state: string
+  readonly lagMs: number | null
+  readonly delayMs: number | null
+  readonly lastTradeMs: number | null
+}
+
+/**
+ * A row a venue; what the stream says is newer than what was asked for, and nothing is known of what no longer answers.
+ */
+export function feedRows(
+  { exchanges }: Pick<Health, 'exchanges'>,
+  stats: Stats | null,
+  told: ReadonlyMap<string, FeedState>,
+  isAnswering = true,
+): readonly FeedRow[] {
+  return Object.entries(exchanges).map(([venue, isLive]) => {
+    const feed = told.get(venue)
+    const coverage = stats?.coverage[venue]
+    return {
+      venue,
+      state: feed?.state ?? (!isAnswering ? NOT_KNOWN : isLive ? 'live' : 'stale or down'),
+      lagMs: feed?.lag_ms ?? (isAnswering ? (coverage?.lag_ms ?? null) : null),
+      delayMs: feed?.delay_ms ?? (isAnswering ? (coverage?.delay_ms ?? null) : null),
+      lastTradeMs: coverage?.last_trade_ms ?? null,
+    }
+  })
+}
+
+export const FeedTable = ({
+  rows,
+}: {
+  readonly rows: readonly FeedRow[]
+}) => html`<div class="scroll-x"><table class="list stacked">
+  <caption class="visually-hidden">Feeds of the venues</caption>
+  <thead><tr>
+    <th scope="col">Venue</th><th scope="col">Feed</th>
+    <th scope="col" class="num">Venue delay</th><th scope="col" class="num">Server delay</th><th scope="col" class="num">Last trade</th>
+  </tr></thead>
+  <tbody>${rows.map(
+    ({ venue, state, lagMs, delayMs, lastTradeMs }) => html`<tr key=${venue} data-venue=${venue}>
+    <th scope="row">${wholeVenueText(venue)}</th>
+    <td data-label="Feed" class=${state === 'live' ? 'up' : state === NOT_KNOWN ? 'muted' : 'down'}>${state}</td>
+    <td data-label="Venue delay" class="num">${durationText(lagMs)}</td>
+    <td data-label="Server delay" class="num">${durationText(delayMs)}</td>
+    <td data-label="Last trade" class="num"><${Ago} atMs=${lastTradeMs} /></td>
+  </tr>`,
+  )}</tbody>
+</table></div>`
+
+type Finding = Health['drift'][string][number] & { readonly venue: string }
+
+/** The findings of all venues, those that cost a user something first. */
+export function driftRows({ drift }: Pick<Health, 'drift'>): readonly Finding[] {
+  const rows = Object.entries(drift).flatMap(([venue, findings]) =>
+    findings.map((finding) => ({ ...finding, venue })),
+  )
+  const ofWeight = (weight: Finding['weight']) => rows.filter((row) => row.weight === weight)
+  return [...ofWeight('loss'), ...ofWeight('notice')]
+}
+
+export const DriftTable = ({ rows }: { readonly rows: readonly Finding[] }) =>
+  rows.length === 0
+    ? html`<p class="muted" data-drift="none">Everything both venues send is recognized.</p>`
+    : html`<div class="scroll-x"><table class="list stacked">
+  <caption class="visually-hidden">What the venues send that is not known</caption>
+  <thead><tr>
+    <th scope="col">Venue</th><th scope="col">What</th><th scope="col">Weight</th><th scope="col" class="num">Times</th>
+    <th scope="col" class="num">First</th><th scope="col" class="num">Last</th><th scope="col">Example</th>
+  </tr></thead>
+  <tbody>${rows.map(
+    ({
+      venue,
+      kind,
+      name,
+      weight,
+      first,
+      last,
+      count,
+      sample,
+    }) => html`<tr key=${`${venue} ${kind} ${name}`} data-drift=${`${kind}=${name}`}>
+    <th scope="row">${venueText(venue)}</th>
+    <td data-label="What">${kind}=${name}</td>
+    <td data-label="Weight" class=${weight === 'loss' ? 'down' : 'muted'}>${weight}</td>
+    <td data-label="Times" class="num">${countText(count)}</td>
+    <td data-label="First" class="num"><${Time} atMs=${first * 1_000} /></td>
+    <td data-label="Last" class="num"><${Ago} atMs=${last * 1_000} /></td>
+    <td data-label="Example">${sample}</td>
+  </tr>`,
+  )}</tbody>
+</table></div>`

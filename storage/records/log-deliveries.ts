@@ -1,0 +1,59 @@
+// Deliveries of webhooks as items of the log: what was taken for delivery, and what became of it. They name the webhook by its
+// id and the event by its `webhook-id`, since each engine numbers both for itself.
+// Not for: who writes and reads them (actors/cluster/told-outbox.ts, standby.ts).
+
+import { timeMs } from '../../engine/units.ts'
+import { DELIVERY_STATUSES, type StoredDelivery } from '../../engine/webhooks/webhook.ts'
+import type { FieldReader } from './records.ts'
+
+interface Whose {
+  readonly webhook: string
+  readonly eventId: string
+}
+
+/** An event is to be delivered. */
+export type Posting = Whose &
+  Pick<StoredDelivery, 'eventType' | 'createdAtMs'> & {
+    readonly kind: 'posting'
+    readonly dueAtMs: StoredDelivery['createdAtMs']
+    readonly body: Uint8Array
+  }
+
+/** It was tried, or given up. */
+export type Posted = Whose &
+  Pick<StoredDelivery, 'status' | 'dueAtMs' | 'attempts'> & { readonly kind: 'posted' }
+
+export type DeliveryItem = Posting | Posted
+
+export function deliveryItemFields(item: DeliveryItem): readonly unknown[] {
+  const { webhook, eventId } = item
+  if (item.kind === 'posted') return [webhook, eventId, item.status, item.dueAtMs, item.attempts]
+  const { eventType, createdAtMs, dueAtMs, body } = item
+  return [webhook, eventId, eventType, createdAtMs, dueAtMs, Buffer.from(body).toString('utf8')]
+}
+
+const readWhose = (fields: FieldReader): Whose => ({
+  webhook: fields.text(),
+  eventId: fields.text(),
+})
+
+export function readPosting(fields: FieldReader): Posting {
+  return {
+    kind: 'posting',
+    ...readWhose(fields),
+    eventType: fields.text(),
+    createdAtMs: timeMs(fields.number()),
+    dueAtMs: timeMs(fields.number()),
+    body: Buffer.from(fields.text(), 'utf8'),
+  }
+}
+
+export function readPosted(fields: FieldReader): Posted {
+  return {
+    kind: 'posted',
+    ...readWhose(fields),
+    status: fields.choice(DELIVERY_STATUSES),
+    dueAtMs: fields.orNull(timeMs),
+    attempts: fields.number(),
+  }
+}

@@ -1,0 +1,56 @@
+// The table of tokens: which asset of venue a is which outcome of a market, as the ids of its trades repeat it in
+// each; kept once, and as long as the market has trades. Not for: how an id is put together (records/trade.ts).
+// Upholds STORE34.
+
+import type { MarketNumber } from '../engine/market/market.ts'
+import type { Environment } from './lmdb/environment.ts'
+import type { Table } from './lmdb/table.ts'
+import { numberKey } from './records/keys.ts'
+import type { Tokens } from './records/trade.ts'
+import { TABLES } from './tables.ts'
+
+const SCHEMA = 1
+/** Markets whose tokens are remembered; above it the memory starts afresh. */
+const KNOWN_MAX = 20_000
+
+export class TradeTokens implements Tokens {
+  readonly #tokens: Table
+  readonly #known = new Map<MarketNumber, readonly string[]>()
+
+  constructor(environment: Environment) {
+    this.#tokens = environment.table(TABLES.tradeTokens)
+  }
+
+  get(market: MarketNumber, outcomeIndex: number): string | null {
+    return this.#of(market)[outcomeIndex] || null
+  }
+
+  offer(market: MarketNumber, outcomeIndex: number, token: string): boolean {
+    const known = this.#of(market)
+    const kept = known[outcomeIndex]
+    if (kept) return kept === token
+    const tokens = Array.from({ length: Math.max(known.length, outcomeIndex + 1) }, (_, index) =>
+      index === outcomeIndex ? token : (known[index] ?? ''),
+    )
+    const key = numberKey(market)
+    this.#tokens.put(key, this.#tokens.encode(key, SCHEMA, [tokens]))
+    this.#known.set(market, tokens)
+    return true
+  }
+
+  /** Forgets a market that has no trades any longer. */
+  remove(market: MarketNumber): void {
+    if (this.#of(market).length > 0) this.#tokens.remove(numberKey(market))
+    this.#known.delete(market)
+  }
+
+  #of(market: MarketNumber): readonly string[] {
+    const known = this.#known.get(market)
+    if (known !== undefined) return known
+    const tokens =
+      this.#tokens.getRecord(numberKey(market), { 1: (fields) => fields.texts() }) ?? []
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear()
+    this.#known.set(market, tokens)
+    return tokens
+  }
+}

@@ -1,0 +1,127 @@
+// A gateway's log of trades whose memory has holes, beside the engine's own: read through, both are the same.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { MirrorTradeLog } from '../../../actors/mirror/logs.ts'
+import { answerOlderTrades, OlderTrades } from '../../../actors/mirror/older-trades.ts'
+import type { RunView } from '../../../actors/views.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { timeMs, usdMicros } from '../../../engine/units.ts'
+import type { StoredTrade } from '../../../storage/contract/storage.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { marketRef, NOON, trade } from '../../support/worlds/builders.ts'
+
+const RUNS: readonly RunView[] = [
+  { number: 4, epoch: 'e4', startedAtMs: NOON, endOffset: 900 },
+  { number: 5, epoch: 'e5', startedAtMs: NOON, endOffset: null },
+]
+const MARKET = marketRef('one')
+
+function storedTrade(run: number, offset: number): StoredTrade {
+  const { nativeId, price, size, side, maker, taker, txHash, isBlock } = trade(
+    'one',
+    `t${run}-${offset}`,
+  )
+  const own = { nativeId, price, size, side, maker, taker, txHash, isBlock }
+  const place = { timeMs: NOON, ordinal: offset, outcomeIndex: 0, usd: usdMicros(4_000_000) }
+  return { ...own, ...place, receivedAtMs: timeMs(NOON + offset), run, offset, seq: offset }
+}
+
+/** Offset 300 of the first run has expired at the engine. */
+const ALL = new Map(
+  RUNS.map(({ number }) => [
+    number,
+    Array.from({ length: number === 4 ? 900 : 700 }, (_, index) =>
+      storedTrade(number, index + 1),
+    ).filter((row) => number !== 4 || row.offset !== 300),
+  ]),
+)
+
+/** Both sides; `asked` counts, and a false `answers` has the engine answer nothing. */
+function open() {
+  const [first, present] = RUNS
+  assert.ok(first !== undefined && present !== undefined)
+  const clock = new ManualClock(NOON)
+  const state = { answers: true, asked: 0 }
+  const engine = answerOlderTrades({
+    tradeLog: {
+      present,
+      runs: () => RUNS,
+      range: ({ run, offset, limit }) =>
+        (ALL.get(run) ?? [])
+          .filter((row) => (row.offset ?? 0) > offset)
+          .slice(0, limit)
+          .map((row) => ({ market: MARKET.number, trade: row })),
+      rangeOf: () => [],
+      losses: () => [],
+    },
+    catalog: { byNumber: () => ({ ref: MARKET }) },
+  })
+  const ask = (body: Uint8Array) => {
+    state.asked += 1
+    return state.answers ? engine(body) : Promise.reject(new Error('nobody leads'))
+  }
+  const older = new OlderTrades({ clock, ask, refOf: () => MARKET })
+  const log = new MirrorTradeLog(RUNS, present, older)
+  const hold = (run: number, offset: number) => {
+    const stored = ALL.get(run)?.find((row) => row.offset === offset)
+    if (stored === undefined) return
+    const { receivedAtMs, run: _, offset: __, seq: ___, ...own } = stored
+    const stamps = { offset, seq: offset, receivedAtMs, venueTimeMs: own.timeMs }
+    log.push(run, { kind: 'trade', market: MARKET, ...stamps, trade: own })
+  }
+  /** As a stream reads it. */
+  const readAll = async (run: number, from: number): Promise<number[]> => {
+    const offsets: number[] = []
+    for (let offset = from; ; ) {
+      for (let coming = log.arrival({ run, offset }); coming !== null; ) {
+        let isHere = false
+        void coming.then(() => {
+          isHere = true
+        })
+        for (; !isHere; clock.advance(100)) await nextTurn()
+        coming = log.arrival({ run, offset })
+      }
+      const rows = log.range({ run, offset, limit: 64 })
+      if (rows.length === 0) return offsets
+      offsets.push(...rows.map(({ trade: row }) => row.offset ?? 0))
+      offset = offsets.at(-1) ?? 0
+    }
+  }
+  return { state, log, hold, readAll }
+}
+
+const offsetsOf = (run: number, from: number) =>
+  (ALL.get(run) ?? []).flatMap(({ offset }) => (offset !== null && offset > from ? offset : []))
+
+test('[CLUSTER52] whatever a gateway holds of two runs, a stream reads every trade that the engine has, in order', async () => {
+  const random = seededRandom('older trades')
+  for (const share of [0, 0.3, 0.97, 1]) {
+    const { hold, readAll } = open()
+    for (const { number } of RUNS) {
+      for (const offset of offsetsOf(number, 0)) if (random.next() < share) hold(number, offset)
+    }
+    for (const { number } of RUNS) {
+      for (const from of [0, 255, 256, 299, 300, 511, 650]) {
+        assert.deepEqual(await readAll(number, from), offsetsOf(number, from), `${share} ${from}`)
+      }
+    }
+  }
+})
+
+test('[CLUSTER52] what a gateway holds without a hole is not asked for', async () => {
+  const { state, hold, readAll } = open()
+  for (const offset of offsetsOf(5, 0)) hold(5, offset)
+  assert.deepEqual(await readAll(5, 400), offsetsOf(5, 400))
+  // Behind the newest, which an owner of the stream does not look for.
+  assert.ok(state.asked <= 1)
+})
+
+test('[CLUSTER52] while nobody answers a stream waits for some seconds, then goes on with what is there', async () => {
+  const { state, hold, readAll } = open()
+  for (const offset of offsetsOf(4, 600)) hold(4, offset)
+  state.answers = false
+  assert.deepEqual(await readAll(4, 0), offsetsOf(4, 600))
+  assert.equal(state.asked, 10)
+})

@@ -1,0 +1,79 @@
+// Two engines as processes, with a nats-server: the one that leads is stopped until the other leads, and then goes on. Without a
+// nats-server on the PATH it says so and is skipped.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { systemClock } from '../../engine/clock.ts'
+import { decodeBatch } from '../../engine/cluster/batch.ts'
+import { hooksShard, shardsOf } from '../../engine/cluster/log.ts'
+import { openNats } from '../../engine/cluster/nats.ts'
+import { GET_NATS, hasNats, startNats } from '../../engine/cluster/nats-server.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { startProcess, type TestProcess } from '../support/rigs/processes.ts'
+import { beforeAgain } from '../support/rigs/whole-service.ts'
+import { NAMES } from '../support/worlds/builders.ts'
+
+const SETTINGS = {
+  ...{ ROLE: 'engine', PORT: '0', VENUES: 'sim', SIM_MARKETS: '20', SIM_RATE: '200' },
+  ...{ SIM_FAULTS: 'off', LOG_LEVEL: 'info' },
+  ...{ JWT_SECRET: 'x'.repeat(32), SECRETS_KEY: 'y'.repeat(32) },
+}
+const skip = hasNats() ? false : GET_NATS
+
+test('[WRITER4] [LEASE2] an engine that was stopped while another one took the lease writes nothing, says so in one line and ends', {
+  skip,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'deposed-'))
+  const nats = await startNats(join(folder, 'nats'), 0, systemClock)
+  const start = (name: string): TestProcess =>
+    startProcess('engine/main.ts', {
+      ...SETTINGS,
+      ...{ NATS_URL: nats.url, DATA_DIR: join(folder, name) },
+    })
+  const said = async ({ stderr }: TestProcess, text: string): Promise<void> => {
+    while (!stderr().includes(text)) await beforeAgain()
+  }
+  const [one, two] = [start('one'), start('two')]
+  after(async () => {
+    await Promise.all([one.end('SIGKILL'), two.end('SIGKILL')])
+    await nats.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  // Whichever came first leads.
+  await Promise.race([said(one, 'gateways are answered'), said(two, 'gateways are answered')])
+  const isFirst = one.stderr().includes('gateways are answered')
+  const [deposed, next] = isFirst ? [one, two] : [two, one]
+  await said(next, 'this engine follows the one that leads')
+  process.kill(deposed.pid, 'SIGSTOP')
+  await said(next, 'gateways are answered')
+  process.kill(deposed.pid, 'SIGCONT')
+  assert.equal(await deposed.end('SIGCONT'), 1, deposed.stderr())
+  const lines = deposed.stderr().match(/another engine leads: this one ends/g)
+  assert.equal(lines?.length, 1)
+
+  const cluster = await openNats({
+    ...{ url: nats.url, creds: null, ca: null, name: 'test', clock: systemClock, log: silentLog },
+  })
+  let both = 0
+  for (const shard of [...shardsOf(NAMES.keys), hooksShard]) {
+    const terms: number[] = []
+    const head = await cluster.head(shard)
+    if (head === 0) continue
+    let last = 0
+    const reading = cluster.read(shard, 1, {
+      onBatch: ({ sequence, bytes }) => {
+        terms.push(decodeBatch(bytes)?.term ?? 0)
+        last = sequence
+      },
+    })
+    while (last < head) await beforeAgain()
+    await reading.stop()
+    assert.deepEqual(terms, terms.toSorted(), `${shard}: a batch of the deposed engine behind`)
+    if (terms.includes(1) && terms.includes(2)) both += 1
+  }
+  assert.ok(both > 0, 'both engines wrote')
+  await cluster.close()
+})

@@ -1,0 +1,78 @@
+// A packed table beside its naive twin, a sorted list, over seeded sequences of puts, replacements and removals: every
+// row is there once, in its order, under its key, before a commit as after it and after opening anew.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../../../engine/clock.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { Environment, openDatabase } from '../../../storage/lmdb/environment.ts'
+import { PackedTable } from '../../../storage/lmdb/packed-table.ts'
+import { tradeKey } from '../../../storage/records/keys.ts'
+import { TABLES } from '../../../storage/tables.ts'
+import { testFolder } from '../../support/rigs/data-folder.ts'
+
+const folder = testFolder('packed')
+const CLOSE_MS = 10_000
+const STEPS = 1_500
+
+function open(path: string) {
+  const environment = new Environment(openDatabase(path), {
+    ...{ name: 'market', path, clock: systemClock, log: silentLog },
+    ...{ metrics: new Metrics(), commitPauseMs: 0, failedRows: 'keep' },
+  })
+  return { environment, table: new PackedTable(environment.table(TABLES.trades)) }
+}
+
+for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
+  test(`[STORE34] rows put ${order} are what a plain list holds, in every range`, async () => {
+    const random = seededRandom(`packed ${order}`)
+    const path = `${folder}/${order.replaceAll(' ', '-')}`
+    let { environment, table } = open(path)
+    const twin = new Map<string, Buffer>()
+    const keyAt = (step: number) => {
+      const market = 1 + random.below(3)
+      if (order === 'anyhow' || random.below(8) === 0) {
+        return tradeKey(market, random.below(500), random.below(3) * 300)
+      }
+      return tradeKey(market, order === 'newest first' ? STEPS - step : step, 0)
+    }
+    for (let step = 0; step < STEPS; step += 1) {
+      const key = keyAt(step)
+      if (random.below(6) === 0) {
+        table.remove(key)
+        twin.delete(key.toString('hex'))
+      } else {
+        const bytes = random.below(40) === 0 ? 700 : random.below(90)
+        const value = Buffer.alloc(bytes, step % 251)
+        table.put(key, value)
+        twin.set(key.toString('hex'), value)
+      }
+      if (random.below(30) === 0) await environment.committed()
+      if (random.below(300) === 0) {
+        await environment.close(CLOSE_MS)
+        const again = open(path)
+        environment = again.environment
+        table = again.table
+      }
+      if (step % 10 > 0) continue
+      const asked = keyAt(step)
+      assert.deepEqual(table.get(asked), twin.get(asked.toString('hex')) ?? null)
+      const isReverse = random.below(2) === 0
+      const market = 1 + random.below(3)
+      const from = tradeKey(market, random.below(400), random.below(400))
+      const to = tradeKey(market, 100 + random.below(STEPS), 0)
+      const read: [string, Buffer][] = []
+      table.scan({ from, to, isReverse }, (row) => {
+        read.push([row.key.toString('hex'), row.value])
+        return read.length < 40
+      })
+      const [low, high] = [from.toString('hex'), to.toString('hex')]
+      const expected = [...twin].filter(([one]) => one >= low && one < high).sort()
+      if (isReverse) expected.reverse()
+      assert.deepEqual(read, expected.slice(0, 40))
+    }
+    await environment.close(CLOSE_MS)
+  })
+}

@@ -1,0 +1,21 @@
+// Records of trades as programs of formats 1 to 7 wrote them: a MessagePack list by the library, under schema 1 without a
+// place among the venue's, 2 with one, 3 for a block trade.
+
+import type { StoredTrade } from '../../../storage/contract/storage.ts'
+import { encodeRecord } from '../../../storage/records/records.ts'
+import { TABLES } from '../../../storage/tables.ts'
+import type { VenuePlace } from '../../../storage/venue-trades.ts'
+
+/** The fields of such a record, in their order. */
+export function olderFields(row: StoredTrade, place: VenuePlace | null): unknown[] {
+  const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = row
+  const who = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
+  const fields = [...who, row.receivedAtMs, row.run, row.offset, row.seq]
+  return place === null ? fields : [...fields, place.venue, place.ordinal]
+}
+
+/** The value of its row. */
+export function olderTradeValue(key: Buffer, row: StoredTrade, place: VenuePlace | null): Buffer {
+  const schema = place === null ? 1 : row.isBlock ? 3 : 2
+  return encodeRecord(TABLES.trades, { key, schema, fields: olderFields(row, place) })
+}
