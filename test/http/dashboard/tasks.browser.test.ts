@@ -105,7 +105,8 @@ test('[DASH97] a game’s live book', async () => {
     await page.locator('.days [data-count]:not([data-count="0"])').first().click()
   await quoted.click()
   await page.locator('.book[data-state=live]').waitFor()
-  await page.locator('.ladder [data-side=bid] tr:not(.blank)').first().waitFor()
+  // Near a game's end the one side of a book may stand empty.
+  await page.locator('.ladder [data-side] tr:not(.blank)').first().waitFor()
   judge(await tab.close())
 })
 
