@@ -162,9 +162,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   if (leader !== null) shutdown.add(() => leader.pause())
   const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
   admin.register(accountHandlers(engine.accounts.directory))
-  admin.register(
-    matchHandlers(engine.verdicts, (id) => engine.catalog.find(id), engine.catalog.names),
-  )
+  admin.register(matchHandlers(engine.verdicts, engine.catalog, clock))
   admin.register(walletHandlers(engine.wallets))
   await admin.start()
   shutdown.add(() => admin.stop())

@@ -1,22 +1,36 @@
 // What an operator may say about pairs of markets and of families, as commands of the admin socket; `npm run match` calls them. Arguments
 // are checked here, since a socket brings anything. Not for: how commands arrive (engine/admin/socket.ts).
-// Upholds MATCHER10, MATCHER14, MATCHER16.
+// Upholds MATCHER10, MATCHER14, MATCHER16 to MATCHER18.
 
+import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import type { VenueTable } from '../../engine/venue-table.ts'
-import type { MarketView } from '../views.ts'
+import { patternTest } from '../../engine/matching/veto/families.ts'
+import type { StoredVerdict } from '../../storage/contract/matches.ts'
+import { Turns } from '../turns.ts'
+import type { CatalogView, MarketView } from '../views.ts'
 import type { WordAnswer } from './answers.ts'
-import type { MatchVerdicts } from './verdicts.ts'
+import { isMatchable } from './matches.ts'
+import { type MatchVerdicts, rowOf } from './verdicts.ts'
 
 /** As engine/admin/socket.ts has them. */
 type Request = Readonly<Record<string, unknown>>
 type Handlers = Readonly<Record<string, (request: Request) => unknown>>
+type Word = StoredVerdict['word'] | null
+type Listed = Pick<CatalogView, 'find' | 'names' | 'markets' | 'event'>
 
-const FAMILY_NOTE = 'the pairs of now are judged again at once, then all markets behind them'
+/** A family as it was given: the markets of a venue that fit a pattern. */
+interface Family {
+  readonly text: string
+  readonly venue: VenueKey
+  readonly pattern: string
+}
+
+const LISTED_MAX = 1_000
 
 /** What a word came to, as a text for the operator. */
-function noteOf(word: 'confirmed' | 'rejected' | null, answer: WordAnswer): string {
+function noteOf(word: Word, answer: WordAnswer | 'unsaid'): string {
+  if (answer === 'unsaid') return 'there was no verdict on the two'
   if (answer === 'later') return 'kept; the matcher is busy and carries it out when it comes to it'
   if (word === 'rejected') return 'the two are no pair'
   if (word === null) return answer === null ? 'the two are no pair' : 'a pair by its score alone'
@@ -27,55 +41,88 @@ function noteOf(word: 'confirmed' | 'rejected' | null, answer: WordAnswer): stri
     : 'a pair: Yes of one is Yes of the other'
 }
 
+/** How many markets that are matched a family has; a piece in each turn of the loop. */
+async function countOf(family: Family, catalog: Listed, clock: Clock): Promise<number> {
+  const isFitting = patternTest(family.pattern)
+  const turns = new Turns(clock)
+  let count = 0
+  for (const market of catalog.markets(family.venue)) {
+    await turns.next()
+    if (isMatchable(market) && namesOf(market, catalog).some(isFitting)) count += 1
+  }
+  return count
+}
+
+/** The series, event and market as the matching thread reads them of a listing. */
+function namesOf({ ref, summary }: MarketView, { event, names }: Listed): readonly string[] {
+  const handle = names.of(ref.venue).handles === 'slug' ? summary.slug : ref.nativeId
+  const series = summary.event === null ? null : (event(ref.venue, summary.event)?.series ?? null)
+  return [series ?? handle.split('-', 1)[0] ?? '', summary.event ?? '', handle]
+}
+
+/** Null: no family but a market's id. Throws EngineError BAD_REQUEST for an unknown platform. */
+function familyOf(text: unknown, { names }: Listed): Family | null {
+  if (typeof text !== 'string' || !text.includes(':')) return null
+  const [platform = '', pattern = ''] = text.split(':', 2)
+  const venue = names.venue(platform)
+  if (venue !== null) return { text, venue, pattern }
+  throw new EngineError('BAD_REQUEST', `no platform is called ${platform.slice(0, 256)}`)
+}
+
+function marketOf(id: unknown, { find }: Listed): MarketView {
+  const found = typeof id === 'string' ? find(id) : null
+  if (found !== null) return found
+  throw new EngineError('MARKET_NOT_FOUND', `no market has the id ${String(id).slice(0, 256)}`)
+}
+
 /**
  * The commands `match.confirm`, `match.reject`, `match.forget` (`{one, other}`: market ids, or families as
- * `<platform>:<pattern>`) and `match.list`.
+ * `<platform>:<pattern>`) and `match.list`, whose rows name both as these take them.
  */
-export function matchHandlers(
-  verdicts: MatchVerdicts,
-  find: (id: string) => MarketView | null,
-  names: VenueTable,
-): Handlers {
-  const market = (request: Request, field: string): MarketView => {
-    const id = request[field]
-    const found = typeof id === 'string' ? find(id) : null
-    if (found !== null) return found
-    throw new EngineError('MARKET_NOT_FOUND', `no market has the id ${String(id).slice(0, 256)}`)
+export function matchHandlers(verdicts: MatchVerdicts, catalog: Listed, clock: Clock): Handlers {
+  const { names } = catalog
+  const fitting = async (side: Family): Promise<string> => {
+    const count = await countOf(side, catalog, clock)
+    if (count === 0) return `${side.text} fits no market that is open now`
+    return `${side.text} fits ${count} open ${count === 1 ? 'market' : 'markets'}`
   }
-  const family = (text: unknown): { venue: VenueKey; pattern: string } | null => {
-    if (typeof text !== 'string' || !text.includes(':')) return null
-    const [platform = '', pattern = ''] = text.split(':', 2)
-    const venue = names.venue(platform)
-    if (venue !== null) return { venue, pattern }
-    throw new EngineError('BAD_REQUEST', `no platform is called ${platform.slice(0, 256)}`)
-  }
-  const said = (word: 'confirmed' | 'rejected' | null) => async (request: Request) => {
-    const families = [family(request.one), family(request.other)].filter((side) => side !== null)
-    const [first, second] = families.sort((side, other) => (side.venue < other.venue ? -1 : 1))
-    if (first !== undefined) {
-      if (second === undefined || first.venue === second.venue) {
-        throw new EngineError('BAD_REQUEST', 'a family of one venue goes with one of the other')
-      }
-      await verdicts.sayFamily(first.pattern, second.pattern, word)
-      return {
-        one: request.one,
-        other: request.other,
-        word,
-        note: `${word === null ? 'taken back' : 'kept'}; ${FAMILY_NOTE}`,
-      }
+  const saidOfFamilies = async (word: Word, families: readonly Family[]): Promise<string> => {
+    const [first, second] = [...families].sort((one, other) => (one.venue < other.venue ? -1 : 1))
+    if (first === undefined || second === undefined || first.venue === second.venue) {
+      throw new EngineError('BAD_REQUEST', 'a family of one venue goes with one of the other')
     }
-    const [one, other] = [market(request, 'one'), market(request, 'other')]
+    const wasKept = await verdicts.sayFamily(first.pattern, second.pattern, word)
+    if (word === null && !wasKept) return 'there was no verdict on these families'
+    const done = word === null ? 'taken back' : 'kept'
+    const fits = `${await fitting(first)}, ${await fitting(second)}`
+    return `${done}; ${fits}; the pairs of now are judged again at once, then all markets behind them`
+  }
+  const said = (word: Word) => async (request: Request) => {
+    const ids = [request.one, request.other] as const
+    const families = ids.map((id) => familyOf(id, catalog)).filter((side) => side !== null)
+    if (families.length > 0) {
+      return { one: ids[0], other: ids[1], word, note: await saidOfFamilies(word, families) }
+    }
+    // A verdict outlives its markets, and is taken back by their ids.
+    const keys = ids.map((id) => (typeof id === 'string' ? names.split(id) : null))
+    if (word === null && ids.some((id, at) => keys[at] != null && !catalog.find(String(id)))) {
+      const wasKept = await verdicts.forget(keys)
+      const note = wasKept ? 'taken back; one of the two is gone' : noteOf(null, 'unsaid')
+      return { one: ids[0], other: ids[1], word, match: null, note }
+    }
+    const [one, other] = [marketOf(ids[0], catalog), marketOf(ids[1], catalog)]
     const answer = await verdicts.say(one, other, word)
-    const match = answer === 'later' ? null : answer
+    const match = typeof answer === 'string' ? null : answer
     return { one: one.ref.id, other: other.ref.id, word, match, note: noteOf(word, answer) }
   }
   return {
     'match.confirm': said('confirmed'),
     'match.reject': said('rejected'),
     'match.forget': said(null),
-    /** The newest thousand words. */
-    'match.list': () => ({
-      words: [...verdicts.all()].sort((one, other) => other.atMs - one.atMs).slice(0, 1_000),
-    }),
+    /** The newest verdicts. */
+    'match.list': () => {
+      const newest = [...verdicts.all()].sort((one, other) => other.atMs - one.atMs)
+      return { words: newest.slice(0, LISTED_MAX).map((verdict) => rowOf(verdict, names)) }
+    },
   }
 }

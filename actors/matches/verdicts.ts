@@ -4,9 +4,11 @@
 // Upholds MATCHER10, MATCHER12, MATCHER16.
 
 import { EngineError } from '../../engine/errors.ts'
+import type { VenueKey } from '../../engine/ids.ts'
 import type { PairWord } from '../../engine/matching/task.ts'
 import { type FamilyVerdict, patternFault } from '../../engine/matching/veto/families.ts'
 import type { TimeMs } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import type { StoredVerdict, VerdictKey, VerdictTable } from '../../storage/contract/matches.ts'
 import type { MarketView } from '../views.ts'
 import type { WordAnswer } from './answers.ts'
@@ -15,6 +17,15 @@ import type { WordAnswer } from './answers.ts'
 const VERDICTS_MAX = 100_000
 /** Each market is held against the patterns of all families. */
 const FAMILIES_MAX = 1_000
+
+/** The venues of a verdict's two sides. */
+const VENUES = ['a', 'b'] as const
+const NO_PAIR = 'a pair is a market of each venue'
+
+interface Named {
+  readonly venue: VenueKey
+  readonly native: string
+}
 
 /** What carries verdicts out. */
 export interface VerdictListener {
@@ -78,35 +89,55 @@ export class MatchVerdicts {
   }
 
   /**
-   * Keeps a word, or takes one back (null), carries it out once it is on disk, and resolves to what became of it.
+   * Keeps a word, or takes one back (null), carries it out once it is on disk, and resolves to what became of it;
+   * `unsaid`: there was none to take back.
    * Throws EngineError BAD_REQUEST when both are of one venue, when one of them is confirmed with another, or
    * when too many words are kept.
    */
-  async say(one: MarketView, other: MarketView, word: PairWord['word']): Promise<WordAnswer> {
+  async say(
+    one: MarketView,
+    other: MarketView,
+    word: PairWord['word'],
+  ): Promise<WordAnswer | 'unsaid'> {
     if (one.ref.venue === other.ref.venue) {
-      throw new EngineError('BAD_REQUEST', 'a pair is a market of each venue')
+      throw new EngineError('BAD_REQUEST', NO_PAIR)
     }
     const [a, b] = one.ref.venue === 'a' ? [one, other] : [other, one]
-    await this.#inTurn({ on: 'pair', a: a.ref.nativeId, b: b.ref.nativeId }, word)
+    const of = { on: 'pair', a: a.ref.nativeId, b: b.ref.nativeId } as const
+    if (!(await this.#inTurn(of, word)) && word === null) return 'unsaid'
     const carriedOut = this.#listener?.hear({ a: a.ref.number, b: b.ref.number, word })
     return carriedOut ?? 'later'
   }
 
   /**
    * Keeps a word on all pairs of two families, venue a's pattern and venue b's, or takes it back (null). Resolves once it
-   * is on disk. Throws EngineError BAD_REQUEST for a pattern that is none, or when too many words are kept.
+   * is on disk, to whether one was kept before. Throws EngineError BAD_REQUEST for a pattern that is none, or when too many words are kept.
    */
-  async sayFamily(a: string, b: string, word: PairWord['word']): Promise<void> {
+  async sayFamily(a: string, b: string, word: PairWord['word']): Promise<boolean> {
     for (const pattern of [a, b]) {
       const fault = patternFault(pattern)
       if (fault !== null) throw new EngineError('BAD_REQUEST', `${pattern.slice(0, 256)}: ${fault}`)
     }
-    await this.#inTurn({ on: 'family', a: a.toLowerCase(), b: b.toLowerCase() }, word)
-    this.#listener?.hearFamilies()
+    const of = { on: 'family', a: a.toLowerCase(), b: b.toLowerCase() } as const
+    const wasKept = await this.#inTurn(of, word)
+    if (wasKept || word !== null) this.#listener?.hearFamilies()
+    return wasKept
   }
 
-  #inTurn(of: VerdictKey, word: PairWord['word']): Promise<void> {
-    const said = this.#last.then(() => this.#record(of, word))
+  /** Takes back the word on two markets that need not be known; resolves to whether there was one. */
+  async forget(markets: readonly (Named | null)[]): Promise<boolean> {
+    const [a, b] = VENUES.map((venue) => markets.find((market) => market?.venue === venue))
+    if (a == null || b == null) throw new EngineError('BAD_REQUEST', NO_PAIR)
+    return this.#inTurn({ on: 'pair', a: a.native, b: b.native }, null)
+  }
+
+  /** Resolves to whether a word was kept before. */
+  #inTurn(of: VerdictKey, word: PairWord['word']): Promise<boolean> {
+    const said = this.#last.then(async () => {
+      const wasKept = this.#verdicts.has(keyOf(of))
+      if (wasKept || word !== null) await this.#record(of, word)
+      return wasKept
+    })
     this.#last = said.catch(() => undefined)
     return said
   }
@@ -168,6 +199,15 @@ export class MatchVerdicts {
       if (keys?.size === 0) this.#byMarket.delete(market)
     }
   }
+}
+
+/** A verdict as the commands list it: both sides as the commands take them. */
+export function rowOf({ on, a, b, word, atMs }: StoredVerdict, names: VenueTable) {
+  const sign = on === 'family' ? ':' : '_'
+  const [one, other] = [a, b].map(
+    (name, at) => `${names.platform(VENUES[at] ?? 'a')}${sign}${name}`,
+  )
+  return { one, other, word, atMs }
 }
 
 const keyOf = ({ on, a, b }: VerdictKey): string => `${on} ${a} ${b}`

@@ -19,10 +19,10 @@ const COMMAND = {
     reject:
       'the two are not one question; two families: no member is one with a member of the other',
     forget: 'the score decides again',
-    list: 'all verdicts',
+    list: 'all verdicts, each with ONE and OTHER as the other actions take them',
     MARKET: 'the unified id of a market, one of each venue',
     FAMILY:
-      'platform:pattern, one of each venue: a series, event or market by its ticker or slug, * for any characters',
+      'platform:pattern, one of each venue: a series, event or market by its ticker or slug, * for any characters; the answer says how many open markets it fits',
   },
   wordCounts: [1, 3],
   options: {},

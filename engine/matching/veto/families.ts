@@ -104,6 +104,12 @@ function fits([first = '', ...rest]: readonly string[], text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last)
 }
 
+/** Tells whether a pattern fits a name under which a market is listed, in any case. */
+export function patternTest(pattern: string): (name: string) => boolean {
+  const parts = pattern.toLowerCase().split('*')
+  return (name) => fits(parts, name.toLowerCase())
+}
+
 /** Characters of a pattern beside `*`, and the most that it has. */
 const LITERALS_MIN = 4
 const PATTERN_CHARACTERS_MAX = 200

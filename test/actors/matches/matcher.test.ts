@@ -83,6 +83,18 @@ class Bench {
     return matcher
   }
 
+  /** What an operator's commands call. */
+  get commands() {
+    const find = (id: string) => [...this.all.values()].find(({ ref }) => ref.id === id) ?? null
+    const markets = (venue: string | null) =>
+      [...this.all.values()].filter(({ ref }) => ref.venue === venue)
+    return matchHandlers(
+      this.verdicts,
+      { find, markets, names: NAMES, event: () => null },
+      this.clock,
+    )
+  }
+
   /** From now on the judge reads opposite sides in everything. */
   judgeOpposite(): void {
     const opposite = () => judgement(79, { vetoes: ['opposite_side'], inverted: true })
@@ -215,14 +227,8 @@ describe('the matcher', () => {
   test('[MATCHER10] a person’s word stands above every score, after a restart too, until it is taken back', async () => {
     const bench = await started()
     const id = (native: string) => `venue_${native.charAt(0)}_${native}`
-    const handlers = () =>
-      matchHandlers(
-        bench.verdicts,
-        (text) => [...bench.all.values()].find(({ ref }) => ref.id === text) ?? null,
-        NAMES,
-      )
     const say = async (word: string, one: string, other: string) => {
-      await handlers()[`match.${word}`]?.({ one: id(one), other: id(other) })
+      await bench.commands[`match.${word}`]?.({ one: id(one), other: id(other) })
       await bench.settle()
     }
     await say('reject', 'a1', 'b1')
@@ -248,9 +254,8 @@ describe('the matcher', () => {
       bench.add(venue, `${venue}-choir`, 'Will Bo Quill lead the blue choir by May 9, 2031?')
     }
     await bench.settle()
-    const handlers = () => matchHandlers(bench.verdicts, () => null, NAMES)
     const say = async (word: string, one: string, other: string) => {
-      const answer = await handlers()[`match.${word}`]?.({ one, other })
+      const answer = await bench.commands[`match.${word}`]?.({ one, other })
       await bench.settle()
       return JSON.stringify(answer)
     }
@@ -258,7 +263,7 @@ describe('the matcher', () => {
     const [ours, theirs] = ['venue_a:slug-a-ch*', 'venue_b:B-Choir']
     assert.match(
       await say('reject', theirs, ours),
-      /"word":"rejected","note":"kept; the pairs of now/,
+      /"word":"rejected","note":"kept; venue_a:slug-a-ch\* fits 1 open market, venue_b:B-Choir fits 1 open market; the pairs of now/,
     )
     const capped = `a-choir-b-choir ${VETOES.other_rules.cap}`
     assert.deepEqual(scores(), [capped])
@@ -333,13 +338,10 @@ describe('the matcher', () => {
 
   test('[MATCHER14] an operator’s verdict is answered with its effect, or with the fact that it waits', async () => {
     const bench = await started()
-    const handlers = matchHandlers(
-      bench.verdicts,
-      (text) => [...bench.all.values()].find(({ ref }) => ref.id === text) ?? null,
-      NAMES,
-    )
     const say = async (word: string) =>
-      JSON.stringify(await handlers[`match.${word}`]?.({ one: 'venue_a_a2', other: 'venue_b_b1' }))
+      JSON.stringify(
+        await bench.commands[`match.${word}`]?.({ one: 'venue_a_a2', other: 'venue_b_b1' }),
+      )
     // One thing above all: no answer before the pair stands.
     const confirmation = await say('confirm')
     assert.deepEqual(bench.pairs, ['a2-b1 100'])
@@ -357,6 +359,56 @@ describe('the matcher', () => {
     bench.clock.advance(500)
     bench.clock.advance(2_500)
     assert.match(await waiting, /"match":null,"note":"kept; the matcher is busy/)
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER17] a verdict on families says how many markets each fits, one that is taken back whether there was one', async () => {
+    const bench = await started()
+    const say = async (word: string, one: string, other: string) =>
+      JSON.stringify(await bench.commands[`match.${word}`]?.({ one, other }))
+    const [ours, none] = ['venue_a:event-a*', 'venue_b:KXNOTHING-*']
+    assert.match(
+      await say('reject', none, ours),
+      /kept; venue_a:event-a\* fits 2 open markets, venue_b:KXNOTHING-\* fits no market that is open now;/,
+    )
+    assert.match(await say('forget', ours, none), /taken back; /)
+    assert.match(await say('forget', ours, none), /"there was no verdict on these families"/)
+    const pair = ['venue_a_a2', 'venue_b_b2'] as const
+    assert.match(await say('forget', ...pair), /"there was no verdict on the two"/)
+    assert.equal(
+      bench.tasks.some((task) => task.kind === 'change' && task.words.length > 0),
+      false,
+    )
+    await say('reject', ...pair)
+    await bench.settle()
+    assert.match(await say('forget', ...pair), /"a pair by its score alone"/)
+    await bench.matcher.close()
+  })
+
+  test('[MATCHER18] a row of the list names both as the commands take them, of a market that is gone as well', async () => {
+    const bench = await started()
+    const rows = async () => {
+      const { words } = JSON.parse(JSON.stringify(await bench.commands['match.list']?.({})))
+      return words.map(({ one, other, word }: Record<string, string>) => `${word} ${one} ${other}`)
+    }
+    const say = (word: string, one: string, other: string) =>
+      bench.commands[`match.${word}`]?.({ one, other })
+    await say('reject', 'venue_b_b1', 'venue_a_a1')
+    bench.clock.advance(1_000)
+    await say('confirm', 'venue_b:KXRAIN-*', 'venue_a:rain-on-*')
+    const [family, pair] = ['venue_a:rain-on-* venue_b:kxrain-*', 'venue_a_a1 venue_b_b1']
+    assert.deepEqual(await rows(), [`confirmed ${family}`, `rejected ${pair}`])
+    await bench.settle()
+    const [gone] = [...bench.all.values()].filter(({ ref }) => ref.nativeId === 'b1')
+    assert.ok(gone !== undefined)
+    bench.all.delete(gone.ref.number)
+    bench.matcher.onForgotten(gone)
+    for (const row of [family, pair]) {
+      const [one = '', other = ''] = row.split(' ')
+      assert.match(JSON.stringify(await say('forget', one, other)), /taken back/)
+    }
+    assert.deepEqual(await rows(), [])
+    await bench.settle()
     await bench.matcher.close()
   })
 
