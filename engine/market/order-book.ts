@@ -2,10 +2,8 @@
 // depth, checksum. Not for: where changes come from or what watches them (actors/market/market.ts).
 // Upholds BOOK1 to BOOK8; test/support/twins/naive/book.ts is its obviously right twin.
 //
-//   one side:   [ -5 40  -3 10  -2 7 ]     key and size of each level in one array, since most of a change is
-//                                          waiting for memory; ascending, the best level last, so that the
-//                                          busy end is the cheap one to change
-//               key = price for bids, −price for asks
+//   one side:   keys   [ -5  -3  -2 ]     plain arrays, ascending, the best level last, so that the busy end is
+//               sizes  [ 40  10   7 ]     the cheap one to change; key = price for bids, −price for asks
 
 import { crc32 } from 'node:zlib'
 import { assert } from '../errors.ts'
@@ -13,12 +11,7 @@ import type { BookSide, Level, LevelChange } from '../events.ts'
 import { bookLevelsMax } from '../limits.ts'
 import { type PriceMicros, priceMicros, type SizeMicros, sizeMicros } from '../units.ts'
 
-const CAPACITY_MIN = 16
 const CHECKSUM_LEVELS = 10
-/** Shared by every empty side: most markets of a catalogue have no book. */
-const NO_LEVELS = new Float64Array(0)
-/** Places of a level in the array. */
-const WIDTH = 2
 
 /**
  * 'applied'; 'unchanged': the level had that size already; 'negative': a difference took more than was
@@ -26,70 +19,74 @@ const WIDTH = 2
  */
 type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
 
-/** Levels looked through from the best, before steps that double and halves: most changes are near it. */
-const NEAR_LEVELS = 8
-/** Fewer are moved one by one: a call would cost more. */
-const MOVED_PLACES = 48
+/** Shared by every empty side, and never added to: most markets of a catalogue have no book. */
+const NO_LEVELS: number[] = []
+/** Levels looked through from the best, before halving: most changes are near it. */
+const NEAR_LEVELS = 16
+/** Fewer are moved one by one: `splice` allocates. */
+const MOVED_LEVELS = 48
 
 /** The levels of one side. */
 class BookHalf {
   readonly #sign: 1 | -1
-  #levels = NO_LEVELS
-  #best: PriceMicros | null = null
-  count = 0
+  #keys = NO_LEVELS
+  #sizes = NO_LEVELS
 
   constructor(side: BookSide) {
     this.#sign = side === 'bid' ? 1 : -1
   }
 
-  /** Price of the best level; null when there is none. */
-  get best(): PriceMicros | null {
-    return this.#best
+  get count(): number {
+    return this.#keys.length
   }
 
-  /** Where the first level begins whose key is not below `key`; behind the last when there is none. */
+  /** Price of the best level; null when there is none. */
+  get best(): PriceMicros | null {
+    return this.price(0)
+  }
+
+  /** Of a price or a key, the other. Without the sum an ask of 0 would be −0, which is no small integer to V8. */
+  #mirror(value: number): number {
+    return value * this.#sign + 0
+  }
+
+  /** Place of the first level whose key is not below `key`; behind the last when there is none. */
   #seek(key: number): number {
-    const levels = this.#levels
-    let high = this.count
+    const keys = this.#keys
+    let high = keys.length
     const near = high > NEAR_LEVELS ? high - NEAR_LEVELS : 0
     for (; high > near; high -= 1) {
-      if ((levels[(high - 1) * WIDTH] ?? 0) < key) return high * WIDTH
+      const other = keys[high - 1]
+      if (other === undefined || other < key) return high
     }
-    let step = NEAR_LEVELS
-    let low = Math.max(0, high - step)
-    while (low > 0 && (levels[low * WIDTH] ?? 0) >= key) {
-      high = low
-      step *= 2
-      low = Math.max(0, high - step)
-    }
+    let low = 0
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((levels[middle * WIDTH] ?? 0) < key) low = middle + 1
+      if ((keys[middle] ?? 0) < key) low = middle + 1
       else high = middle
     }
-    return low * WIDTH
+    return low
   }
 
   sizeAt(price: number): number {
-    const key = price * this.#sign
+    const key = this.#mirror(price)
     const place = this.#seek(key)
-    const isThere = place < this.count * WIDTH && this.#levels[place] === key
-    return isThere ? (this.#levels[place + 1] ?? 0) : 0
+    return this.#keys[place] === key ? (this.#sizes[place] ?? 0) : 0
   }
 
   /** Sets a level's size, 0 removes it. */
   set(price: number, size: number): 'applied' | 'unchanged' | 'full' {
-    const key = price * this.#sign
+    const key = this.#mirror(price)
     const place = this.#seek(key)
-    const levels = this.#levels
-    if (place < this.count * WIDTH && levels[place] === key) {
-      if (levels[place + 1] === size) return 'unchanged'
-      if (size > 0) levels[place + 1] = size
+    const sizes = this.#sizes
+    if (place < sizes.length && this.#keys[place] === key) {
+      if (sizes[place] === size) return 'unchanged'
+      if (size > 0) sizes[place] = size
       else this.#removeAt(place)
       return 'applied'
     }
     if (size <= 0) return 'unchanged'
-    if (this.count >= bookLevelsMax) return 'full'
+    if (sizes.length >= bookLevelsMax) return 'full'
     this.#insertAt(place, key, size)
     return 'applied'
   }
@@ -103,50 +100,67 @@ class BookHalf {
   }
 
   #insertAt(place: number, key: number, size: number): void {
-    const end = this.count * WIDTH
-    if (end === this.#levels.length) this.#resize(Math.max(CAPACITY_MIN, this.count * 2))
-    const levels = this.#levels
-    if (end - place > MOVED_PLACES) levels.copyWithin(place + WIDTH, place, end)
-    else for (let to = end + 1; to > place + 1; to -= 1) levels[to] = levels[to - WIDTH] ?? 0
-    levels[place] = key
-    levels[place + 1] = size
-    this.count += 1
-    if (place === end) this.#best = priceMicros(key * this.#sign)
+    const keys = this.#keys
+    const sizes = this.#sizes
+    const end = keys.length
+    if (end === 0) {
+      this.#keys = [key]
+      this.#sizes = [size]
+      return
+    }
+    if (end - place > MOVED_LEVELS) {
+      keys.splice(place, 0, key)
+      sizes.splice(place, 0, size)
+      return
+    }
+    keys.push(key)
+    sizes.push(size)
+    for (let to = end; to > place; to -= 1) {
+      keys[to] = keys[to - 1] ?? 0
+      sizes[to] = sizes[to - 1] ?? 0
+    }
+    keys[place] = key
+    sizes[place] = size
   }
 
   #removeAt(place: number): void {
-    const levels = this.#levels
-    const end = (this.count - 1) * WIDTH
-    if (end - place > MOVED_PLACES) levels.copyWithin(place, place + WIDTH, end + WIDTH)
-    else for (let to = place; to < end; to += 1) levels[to] = levels[to + WIDTH] ?? 0
-    this.count -= 1
-    if (place === end) this.#best = this.price(0)
-  }
-
-  #resize(capacity: number): void {
-    const levels = capacity === 0 ? NO_LEVELS : new Float64Array(capacity * WIDTH)
-    levels.set(this.#levels.subarray(0, this.count * WIDTH))
-    this.#levels = levels
+    const keys = this.#keys
+    const sizes = this.#sizes
+    const last = keys.length - 1
+    if (last - place > MOVED_LEVELS) {
+      keys.splice(place, 1)
+      sizes.splice(place, 1)
+      return
+    }
+    for (let to = place; to < last; to += 1) {
+      keys[to] = keys[to + 1] ?? 0
+      sizes[to] = sizes[to + 1] ?? 0
+    }
+    keys.pop()
+    sizes.pop()
   }
 
   clear(): void {
-    this.count = 0
-    this.#best = null
+    this.#keys = NO_LEVELS
+    this.#sizes = NO_LEVELS
   }
 
   /** Gives back what growth reserved, for a book that sleeps. */
   trim(): void {
-    if (this.#levels.length > this.count * WIDTH) this.#resize(this.count)
+    if (this.count === 0) return this.clear()
+    this.#keys = this.#keys.slice()
+    this.#sizes = this.#sizes.slice()
   }
 
   /** Price of the level at `rank` from the best (0); null beyond the last. */
   price(rank: number): PriceMicros | null {
-    const key = rank < this.count ? this.#levels[(this.count - 1 - rank) * WIDTH] : undefined
-    return key === undefined ? null : priceMicros(key * this.#sign)
+    const keys = this.#keys
+    const key = rank < keys.length ? keys[keys.length - 1 - rank] : undefined
+    return key === undefined ? null : priceMicros(this.#mirror(key))
   }
 
   size(rank: number): SizeMicros {
-    return sizeMicros(this.#levels[(this.count - 1 - rank) * WIDTH + 1] ?? 0)
+    return sizeMicros(this.#sizes[this.#sizes.length - 1 - rank] ?? 0)
   }
 
   /** Best first, at most `limit`. */
@@ -162,18 +176,15 @@ class BookHalf {
   /** Sum of the sizes, at most the largest safe integer. */
   depth(): SizeMicros {
     let sum = 0
-    for (let rank = 0; rank < this.count; rank += 1) sum += this.#levels[rank * WIDTH + 1] ?? 0
+    for (const size of this.#sizes) sum += size
     return sizeMicros(Math.min(sum, Number.MAX_SAFE_INTEGER))
   }
 
   /** Strictly ordered keys and positive sizes. */
   isSound(): boolean {
-    for (let place = 0; place < this.count * WIDTH; place += WIDTH) {
-      if (!((this.#levels[place + 1] ?? 0) > 0)) return false
-      const isFirst = place === 0
-      if (!isFirst && (this.#levels[place - WIDTH] ?? 0) >= (this.#levels[place] ?? 0)) return false
-    }
-    return this.#best === this.price(0)
+    const [keys, sizes] = [this.#keys, this.#sizes]
+    const isOrdered = keys.every((key, place) => place === 0 || (keys[place - 1] ?? 0) < key)
+    return isOrdered && sizes.length === keys.length && sizes.every((size) => size > 0)
   }
 }
 
