@@ -13,7 +13,7 @@ import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
 import { dumpRows, judgedPairs, namedEncoder, PAIRS_OPTION, sharedFile } from './dump-lines.ts'
 
-const TARGET = new URL('../matching/compare/model.ts', import.meta.url)
+const TARGET = new URL('../matching/compare/weights.json', import.meta.url)
 const WORDS_TARGET = new URL('../matching/understand/learned-words.json', import.meta.url)
 /** Texts of a family that are kept. */
 const TITLES_MAX = 40

@@ -1,7 +1,7 @@
 // Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
 // Not for: what the degrees are worth (score.ts, weights.json). Upholds VETO1 to VETO22, SCORE3, CORPUS11.
 
-import { type LonelyMark, lonelyMarks } from '../understand/marks.ts'
+import { HOME, type LonelyMark, lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals } from '../understand/words.ts'
 import { type Families, KNOWN_FAMILIES, WORDING } from '../veto/families.ts'
@@ -32,6 +32,7 @@ import { compareWhens, type WhenComparison } from './when.ts'
 import {
   cosine,
   explain,
+  impliedWords,
   NAME_WEIGHT,
   shortenedWords,
   shortForms,
@@ -228,9 +229,6 @@ interface TextParts extends TextComparison {
   readonly similarity: Similarity
 }
 
-/** Both venues are of the US: a question that names no place may be of it. */
-const HOME = 'country:usa'
-
 /** With no more telling word without counterpart, all words are taken to be found. */
 const ALL_COVERED = 0.12
 
@@ -247,10 +245,13 @@ function compareTexts(a: Proposition, b: Proposition): TextComparison {
   const [knownA, knownB] = [indexOf(a, shortened), indexOf(b, shortened)]
   const wordsA = [...a.words, ...a.answer]
   const wordsB = [...b.words, ...b.answer]
+  const shortA = shortenedWords(a, knownA, b, knownB)
   const shortB = shortenedWords(b, knownB, a, knownA)
+  const knownToB = new Set([...shortA, ...impliedWords(a, knownA, b, knownB)])
+  const knownToA = new Set([...shortB, ...impliedWords(b, knownB, a, knownA)])
   return {
-    ofA: explain(wordsA, knownB, a.names, shortenedWords(a, knownA, b, knownB)),
-    ofB: explain(wordsB, knownA, b.names, shortB),
+    ofA: explain(wordsA, knownB, a.names, knownToB),
+    ofB: explain(wordsB, knownA, b.names, knownToA),
     shortB,
     cosine: cosine(wordsA, wordsB),
     knownA,

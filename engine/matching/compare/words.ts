@@ -4,7 +4,7 @@
 import { PRO_TEAMS } from '../../sports/pro-teams.ts'
 import { isSoftWord } from '../understand/lexicon.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import { fold, meanings, type Spelling, weightOf } from '../understand/words.ts'
+import { fold, implies, meanings, type Spelling, weightOf } from '../understand/words.ts'
 
 export interface WordComparison {
   /** Share of the first's telling weight that the second has, 0 to 1; 1 when it has no words. */
@@ -98,6 +98,29 @@ export function shortenedWords(
   }
   return found
 }
+
+/**
+ * The words of `own` that go without saying for the other side: a word that both have implies them ("head" of a coach,
+ * "award" of an Emmy), or its rules say them. A name does not where the other side has one that this one lacks.
+ */
+export function impliedWords(
+  own: Texts,
+  ownKnown: WordIndex,
+  other: Texts,
+  otherKnown: WordIndex,
+): readonly string[] {
+  const missing = [...own.words, ...own.answer].filter((word) => !otherKnown.has(word))
+  if (missing.length === 0) return missing
+  const others = [...other.words, ...other.answer]
+  const shared = others.filter((word) => ownKnown.has(word))
+  const hasRival = others.some((word) => other.names.has(word) && !ownKnown.has(word))
+  return missing.filter((word) => {
+    if (hasRival && own.names.has(word)) return false
+    return shared.some((one) => implies(one, word)) || other.restated().has(word)
+  })
+}
+
+type Texts = Pick<Proposition, 'words' | 'answer' | 'names' | 'restated'>
 
 /** Nickname and place of one team, each as the meanings of its words, under every word of either. */
 const teamsByWord = new Map<string, { nick: readonly string[]; place: readonly string[] }[]>()

@@ -63,7 +63,6 @@ export function textsOfPairs(
 /** A pair that is the same, with questions that are next to venue b's in its place: they differ from venue a's. */
 function neighboursOf(pair: LabelledPair, siblings: Siblings | null): readonly LabelledPair[] {
   if (siblings === null || !pair.isSame) return []
-  if (readingsOf(pair).b.proposition.quantity !== null) return []
   return siblings.of(pair.b.title, SIBLINGS_MAX).map((title) => {
     return pair.grain === 'event'
       ? { ...pair, b: { ...pair.b, title, markets: [] } }

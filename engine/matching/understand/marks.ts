@@ -71,6 +71,9 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ],
 ]
 
+/** Both venues are of the US: what is of it is domestic, and a question that names no place may be of it. */
+export const HOME = 'country:usa'
+
 const classOfWord = new Map<string, string>()
 for (const [name, words] of Object.entries(TABLES.classes)) {
   for (const word of words.split(' ')) classOfWord.set(word, name)
@@ -95,6 +98,7 @@ export function marksOf(folded: string, meanings: readonly string[], around = ''
   }
   for (const word of meanings) {
     const name = classOfWord.get(word)
+    if (word === HOME) add('reach', 'domestic')
     if (name !== undefined) add(name, word)
     else if (word.startsWith('country:')) add('country', word)
     else if (word.startsWith('state:')) add('state', word)
@@ -200,6 +204,9 @@ export interface LonelyMark {
   readonly lacks: 'first' | 'second'
 }
 
+/** Classes that one side may leave out: a move up or down is told in many words. */
+const PLAIN = new Set(['direction', 'reach', 'step', 'making', 'store'])
+
 /** Classes that only one of the two has. */
 export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {
   const lonely: LonelyMark[] = []
@@ -208,8 +215,8 @@ export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {
     [b, a, 'first'],
   ] as const) {
     for (const [name, values] of own) {
-      // A win is what most questions ask, said or not; a move up or down is told in many words.
-      const isPlain = (name === 'placing' && values.has('win')) || name === 'direction'
+      // A win is what most questions ask, said or not.
+      const isPlain = (name === 'placing' && values.has('win')) || PLAIN.has(name)
       if (other.has(name) || isPlain) continue
       const share = PARTS.has(name) ? 'part' : STAGES.has(name) ? 'stage' : 'other'
       lonely.push({ name: TABLES.told[name] ?? name, share, lacks, values: [...values] })

@@ -75,6 +75,8 @@ export interface Proposition {
   readonly isExclusive: boolean | null
   /** Of an event: what its markets ask, in order, or the first `most`; read at the first call. */
   readonly children: (most?: number) => readonly Proposition[]
+  /** Meanings of the sentence with which the rules begin, which asks the question once more; read at the first call. */
+  readonly restated: () => ReadonlySet<string>
   /** Beginning of the rules as sent; '' when unknown. */
   readonly rules: string
 }

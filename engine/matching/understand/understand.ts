@@ -35,6 +35,7 @@ import {
 import {
   fold,
   isOrdinary,
+  meanings,
   type Spelling,
   spellingsOf,
   stem,
@@ -178,7 +179,7 @@ function understand(
     spelled: title.spelled.concat(answer.spelled),
     isExclusive: listed.isExclusive ?? null,
     children: markets.length === 0 ? NO_CHILDREN : onceRead(markets, read),
-    rules: listed.rules.slice(0, RULES_CHARACTERS_MAX),
+    ...rulesOf(listed),
   }
 }
 
@@ -194,6 +195,19 @@ function onceRead(
     for (const market of markets.slice(children.length, most)) children.push(read(market))
     return children.slice(0, most)
   }
+}
+
+/** Characters of the sentence with which rules begin. */
+const RESTATED_CHARACTERS_MAX = 300
+
+function rulesOf({ rules }: Listed): Pick<Proposition, 'rules' | 'restated'> {
+  let words: ReadonlySet<string> | null = null
+  const restated = (): ReadonlySet<string> => {
+    const [sentence = ''] = rules.slice(0, RESTATED_CHARACTERS_MAX).split(/(?<=\w{3}[.?!])\s|\n/)
+    words ??= new Set(meanings(fold(sentence)))
+    return words
+  }
+  return { rules: rules.slice(0, RULES_CHARACTERS_MAX), restated }
 }
 
 /** A list that grew has room for a dozen more, and many readings are kept. */

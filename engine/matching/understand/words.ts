@@ -172,6 +172,8 @@ export interface LearnedTable {
   readonly ordinary: string
   /** "actor actress,…". */
   readonly rivals: string
+  /** "emmy award,…": a word, and those that its families say nearly always. */
+  readonly implied: string
 }
 
 const learned = tableIn<LearnedTable>(new URL('./learned-words.json', import.meta.url))
@@ -181,6 +183,11 @@ for (const [step, words] of Object.entries(learned.weights)) {
 }
 const ordinary = new Set(learned.ordinary.split(' '))
 const rivals = new Set(learned.rivals.split(','))
+const implied = new Map<string, ReadonlySet<string>>()
+for (const row of learned.implied.split(',')) {
+  const [word = '', ...others] = row.split(' ')
+  implied.set(word, new Set(others))
+}
 
 /** How telling a meaning is, by how few families of questions have it: near 0 (most) to 1 (hardly any). */
 export function weightOf(meaning: string): number {
@@ -190,6 +197,11 @@ export function weightOf(meaning: string): number {
 /** Whether a stem is no name: it stands in lower case within sentences. */
 export function isOrdinary(stemmed: string): boolean {
   return ordinary.has(stemmed)
+}
+
+/** Whether most questions with the first meaning say the second as well. */
+export function implies(meaning: string, other: string): boolean {
+  return implied.get(meaning)?.has(other) === true
 }
 
 /**

@@ -12,7 +12,7 @@ import { isOrdinary } from '../understand/words.ts'
 import { counted, type Veto, veto } from './vetoes.ts'
 
 /** Classes whose conflict may be a matter of wording when all else agrees. */
-const SOFT_MARKS = new Set(['work', 'reach', 'edition', 'measure'])
+const SOFT_MARKS = new Set(['work', 'edition', 'measure'])
 
 const CHANGE = /^(?:increase|decrease|rise|fall)s?$/
 
