@@ -112,8 +112,8 @@ class LogGateway implements Gateway {
   #isStopped = false
   #isReplacing = false
   readonly #startedAtMs: number
-  /** The last checkpoint that was read was found wanting: the next is asked for. */
-  #mustAsk = false
+  /** The last checkpoint that was read was found wanting: the next is asked for. Not null: any of another run than this will do. */
+  #wanting: { readonly overEpoch: string | null } | null = null
   /** When the checkpoint that was tried last was made. */
   #triedMs: number | null = null
 
@@ -198,11 +198,11 @@ class LogGateway implements Gateway {
     face.mirror.checkStall()
   }
 
-  #noteFault(fault: FollowFault | MirrorFault): void {
+  #noteFault(fault: FollowFault | MirrorFault, epoch: string): void {
     const { log, metrics } = this.#parts
     this.#faultCount += 1
     this.#lastFault = fault
-    this.#mustAsk = true
+    this.#wanting = { overEpoch: fault === 'new_epoch' ? epoch : null }
     const help = 'Mirrors that were given up, by reason.'
     metrics.count('cluster_mirrors_ended_total', help, { fault }).inc()
     log.warn({ fault }, 'what the log says has a hole: the mirror is made anew')
@@ -213,13 +213,18 @@ class LogGateway implements Gateway {
     if (this.#isReplacing) return
     this.#isReplacing = true
     const { log, clock } = this.#parts
+    const startedAtMs = clock.monotonicMs()
     while (!this.#isStopped) {
       try {
         const followed = await this.#follow()
         if (followed !== null) await this.#show(followed)
-        if (followed?.fault() === null) break
+        if (followed?.fault() === null) {
+          const afterMs = Math.round(clock.monotonicMs() - startedAtMs)
+          log.info({ epoch: followed.mirror.epoch, afterMs }, 'the mirror is whole')
+          break
+        }
       } catch (error) {
-        this.#mustAsk = true
+        this.#wanting ??= { overEpoch: null }
         log.warn({ err: error }, 'no whole mirror yet')
       }
       await pause(clock, AGAIN_MS)
@@ -235,7 +240,7 @@ class LogGateway implements Gateway {
     const onFault = (fault: FollowFault | MirrorFault): void => {
       if (known !== null) return
       known = fault
-      this.#noteFault(fault)
+      this.#noteFault(fault, checkpoint.epoch)
       // One that was not shown yet is given up where it is made.
       if (this.#face?.mirror !== mirror) return
       mirror.setCut(true)
@@ -284,18 +289,18 @@ class LogGateway implements Gateway {
       const bytes = await cluster.getObject(checkpointObject).catch(() => null)
       return bytes === null ? null : decodeCheckpoint(bytes)
     }
-    const kept = await read()
-    if (kept !== null && !this.#mustAsk) return kept
-    try {
-      await cluster.ask('checkpoint', new Uint8Array(0))
-    } catch (error) {
-      // Nobody leads just now: one that was made since the last try may do.
-      if (kept === null || kept.takenAtMs === this.#triedMs) throw error
+    if (this.#wanting === null) {
+      const kept = await read()
+      if (kept !== null) return kept
     }
+    const asking = cluster.ask('checkpoint', Buffer.from(this.#wanting?.overEpoch ?? ''))
+    const failed = await asking.then(() => null).catch((error: unknown) => ({ error }))
     const made = await read()
+    // Nobody leads just now: one that was made since the last try may do.
+    if (failed !== null && (made === null || made.takenAtMs === this.#triedMs)) throw failed.error
     if (made === null) throw new Error('there is no checkpoint that can be read')
     this.#triedMs = made.takenAtMs
-    this.#mustAsk = false
+    this.#wanting = null
     return made
   }
 

@@ -196,9 +196,6 @@ class Leading implements Leader {
     await this.#openShards(writer, [...shardsOf(engine.catalog.names.keys), hooksShard])
     this.#isOpen = true
     feeder.isOpen = true
-    feeder.beat()
-    writer.flush()
-    this.#stopTimer = clock.every(BEAT_MS, () => feeder.beat())
     const { view, publisher } = engine
     const checkpoints = new Checkpoints({
       ...{ log: cluster, clock, logger: log, metrics, term: this.#lease.term, view, publisher },
@@ -210,12 +207,19 @@ class Leading implements Leader {
     })
     this.#checkpoints = checkpoints
     this.#answers.push(
-      cluster.answer('checkpoint', async () => {
-        await checkpoints.make()
+      cluster.answer('checkpoint', async (body) => {
+        const over = Buffer.from(body).toString()
+        // Whoever asks because of this run has missed nothing of it.
+        await (over === '' || over === view.epoch ? checkpoints.make() : checkpoints.first())
         return new Uint8Array()
       }),
     )
-    await checkpoints.start()
+    // Begun before gateways can hear of this run, since they wait for it.
+    const isMade = checkpoints.start()
+    feeder.beat()
+    writer.flush()
+    this.#stopTimer = clock.every(BEAT_MS, () => feeder.beat())
+    await isMade
     const numbers = [...storage.webhooks.all()].map(({ number }) => number)
     await this.#outbox.tellPending(numbers, () => pause(clock, TELL_REST_MS, this.#parts.signal))
   }

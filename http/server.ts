@@ -32,7 +32,7 @@ export interface Server {
   /** That of the engine of the moment. */
   readonly hub: Hub
   /**
-   * Goes on over another engine on the same port: every stream is ended with 1001, as a restart ends it, before the new engine
+   * Goes on over another engine on the same port: every stream is ended with 4012, and comes back at once, before the new engine
    * answers. The caller registers the new hub as a watcher at once.
    */
   replace(engine: EngineView, publisher: Publisher): Promise<void>
@@ -75,6 +75,8 @@ const DRAIN = {
   gateway: { spreadMs: 10_000, msMax: 12_000, endsMin: 1 },
 }
 const DRAIN_TICK_MS = 25
+/** Who has not taken what is unsent by then ends later, and keeps nobody waiting. */
+const REPLACE_MS_MAX = 500
 /** 200 ms in which busy clients of REST are answered that their connection ends; without any, none. */
 const DRAIN_TICKS_BUSY = 8
 const KEEP_ALIVE_MS = 11_000
@@ -121,8 +123,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     async replace(engine, publisher) {
       isDraining = true
       const { hub } = face
-      for (let tick = 0; tick < DRAIN.alone.msMax / DRAIN_TICK_MS; tick += 1) {
-        if (hub.endSome(hub.sessions.size, closeCodes.goingAway) === 0) break
+      for (let tick = 0; tick < REPLACE_MS_MAX / DRAIN_TICK_MS; tick += 1) {
+        if (hub.endSome(hub.sessions.size, closeCodes.renewed) === 0) break
         await pause(clock, DRAIN_TICK_MS)
       }
       hub.stop()

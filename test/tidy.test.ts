@@ -402,6 +402,7 @@ const BY_MACHINE_TIME = [
   'test/support/fakes/own-time.ts',
   'test/support/fakes/receivers.ts',
   'test/support/fakes/rough-proxy.ts',
+  'test/support/rigs/cluster.ts',
   'test/support/rigs/crowd-judge.ts',
   'test/support/rigs/planned-run.ts',
   'test/support/rigs/whole-service.ts',

@@ -59,6 +59,7 @@ export class Checkpoints {
   #next: Promise<void> | null = null
   #stopTimer: StopTimer = () => undefined
   #restMs = EVERY_MS
+  /** Of the newest that is stored; 0: none is. */
   #bytes = 0
 
   constructor(parts: CheckpointParts) {
@@ -71,6 +72,11 @@ export class Checkpoints {
   async start(): Promise<void> {
     await this.#try()
     this.#plan()
+  }
+
+  /** Resolves once the log has one of this run, whenever it was begun. Rejects with LogError when it cannot take it. */
+  async first(): Promise<void> {
+    if (this.#bytes === 0) await (this.#making ?? this.make())
   }
 
   stop(): void {
@@ -126,8 +132,8 @@ export class Checkpoints {
     }
     this.#restMs = Math.max(EVERY_MS, REST_TIMES * workedMs)
     const bytes = encodeCheckpoint(header, blocks)
-    this.#bytes = bytes.length
     await log.putObject(checkpointObject, bytes)
+    this.#bytes = bytes.length
   }
 
   async #gather(): Promise<{ blocks: Uint8Array[]; count: number; workedMs: number }> {

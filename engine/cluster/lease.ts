@@ -13,6 +13,7 @@ import { type Bucket, type BucketEntry, LogError } from './log.ts'
 export const leaseRenewMs = 1_000
 /** How long an unchanged one must be watched before another may take it. */
 export const leaseLostMs = 5_000
+const LOOK_MS_MIN = 25
 const KEY = 'leader'
 
 export interface LeaseHolder {
@@ -66,7 +67,9 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
     } catch (error) {
       if (!(error instanceof LogError)) throw error
     }
-    await pause(clock, leaseRenewMs / 2, signal)
+    // No later than it may be taken.
+    const lostInMs = seenMs + leaseLostMs - clock.monotonicMs()
+    await pause(clock, Math.max(LOOK_MS_MIN, Math.min(leaseRenewMs / 2, lostInMs)), signal)
   }
   return null
 }

@@ -16,5 +16,7 @@ export const closeCodes = {
   slowReader: { code: 4008, reason: 'slow reader', mayReturn: true },
   limitLowered: { code: 4009, reason: 'connection limit', mayReturn: true },
   keyRevoked: { code: 4010, reason: 'key revoked', mayReturn: false },
+  /** What this server knew had a hole, or another engine leads: it is whole again now, and the position is good. */
+  renewed: { code: 4012, reason: 'begun anew', mayReturn: true },
   internal: { code: 4011, reason: 'internal error', mayReturn: true },
 } as const satisfies Record<string, Close>

@@ -225,7 +225,7 @@ test('[CLUSTER16] a batch that the log lost ends the mirror: streams are told to
   await cluster.engine.flush(['a.books.0'])
   await cluster.play(20)
   const { code } = await client.closed
-  assert.equal(code, 1001)
+  assert.equal(code, 4012)
   await until(() => two.gateway.faults.count > before, 'the loss was noticed')
   await Promise.all([caughtUp(one), caughtUp(two)])
   const again = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)

@@ -11,7 +11,7 @@ import { Clerk } from '../support/clients/clerk.ts'
 import { Crowd, unannounced } from '../support/clients/crowd.ts'
 import { ClusterRig } from '../support/rigs/cluster.ts'
 import { settled, tell } from '../support/rigs/crowd-judge.ts'
-import { allMarketIds, beforeAgain, compareTrades, read } from '../support/rigs/whole-service.ts'
+import { allMarketIds, compareTrades } from '../support/rigs/whole-service.ts'
 
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
 const kills = number('CLUSTER_KILLS', 5)
@@ -61,8 +61,8 @@ test('[CLUSTER54] over kills of engine, gateways and nats-server nothing is lost
     }
     say(`${kills} kills: ${JSON.stringify(done)}`)
     await rig.listening()
-    await whole(rig)
-    await withoutNats(rig, say)
+    await rig.whole()
+    say(await rig.withoutNats(awaySeconds))
     for (const index of rig.ports.keys()) assert.equal(await rig.restartGateway(index), 0)
     await clerk.stop()
     await rig.venues.flow('pause')
@@ -93,64 +93,3 @@ test('[CLUSTER54] over kills of engine, gateways and nats-server nothing is lost
     for (const line of rig.logged().slice(-20)) say(line)
   }
 })
-
-interface Book {
-  readonly market_id: string
-  readonly stale: boolean
-}
-
-/** Some books at each gateway. */
-async function booksAt(rig: ClusterRig): Promise<readonly (readonly Book[])[]> {
-  const ids = await marketIds(rig)
-  return Promise.all(
-    rig.urls.map(async (url) => {
-      const path = `${url}/v1/orderbooks?market_ids=${ids.join(',')}`
-      const { orderbooks } = await read<{ orderbooks: readonly Book[] }>(path, rig.places.key)
-      return orderbooks
-    }),
-  )
-}
-
-let known: readonly string[] = []
-/** Some markets with a book, known from a time when all was well. */
-async function marketIds(rig: ClusterRig): Promise<readonly string[]> {
-  if (known.length === 0) {
-    const { api, key } = rig.places
-    const page = await read<{ markets: readonly { id: string }[] }>(
-      `${api}/v1/markets?status=open&limit=20`,
-      key,
-    )
-    known = page.markets.map(({ id }) => id)
-  }
-  return known
-}
-
-/** Resolves once every gateway has live books again. */
-async function whole(rig: ClusterRig): Promise<void> {
-  for (;;) {
-    const isHeard = await Promise.all(rig.urls.map(hearsEngine))
-    const all = isHeard.includes(false) ? [] : await booksAt(rig)
-    if (all.length > 0 && all.every((books) => books.some(({ stale }) => !stale))) return
-    await beforeAgain()
-  }
-}
-
-async function hearsEngine(url: string): Promise<boolean> {
-  const { cluster } = await read<{ cluster: { is_heard: boolean } }>(`${url}/health`)
-  return cluster.is_heard
-}
-
-async function withoutNats(rig: ClusterRig, say: (line: string) => void): Promise<void> {
-  await rig.killNats()
-  const goneMs = performance.now()
-  // Its books are stale while a gateway does not hear the engine, and after some seconds it has no quota left to say so.
-  for (const url of rig.urls) while (await hearsEngine(url)) await beforeAgain()
-  const staleMs = performance.now() - goneMs
-  await pause(Math.max(0, awaySeconds * 1_000 - staleMs))
-  await rig.startNats()
-  const backMs = performance.now()
-  await whole(rig)
-  say(
-    `nats-server away: every book stale after ${(staleMs / 1_000).toFixed(1)} s; ${awaySeconds} s later and back: live again after ${((performance.now() - backMs) / 1_000).toFixed(1)} s`,
-  )
-}

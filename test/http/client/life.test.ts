@@ -24,14 +24,14 @@ describe('the end of a connection', () => {
       9990,
     )
     assert.equal(delayMs(end(4009), 0, half), 45_000)
-    for (const code of [1006, 4001, 4008, 4011, 1000]) {
+    for (const code of [1006, 4001, 4008, 4011, 4012, 1000]) {
       assert.equal(delayMs(end(code), 0, half), 250)
       const delays = [1, 2, 3, 7, 50].map((attempt) => delayMs(end(code), attempt, half))
       assert.deepEqual(delays, [750, 1500, 3000, 22_500, 22_500])
     }
   })
 
-  for (const code of [1001, 4001, 4008, 4009, 4011, 1006]) {
+  for (const code of [1001, 4001, 4008, 4009, 4011, 4012, 1006]) {
     test(`[CLIENT9] after ${code} the client comes back and resumes`, async () => {
       const rig = await openRig()
       await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready

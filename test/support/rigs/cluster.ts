@@ -8,9 +8,19 @@ import { join } from 'node:path'
 import { systemClock } from '../../../engine/clock.ts'
 import { type RunningNats, startNats } from '../../../engine/cluster/nats-server.ts'
 import { freePorts, startProcess, type TestProcess } from './processes.ts'
-import { type Places, Rig } from './whole-service.ts'
+import { beforeAgain, type Places, Rig, read } from './whole-service.ts'
 
 const SECRET = 'of a cluster under test, 32 bytes or more'
+
+interface Book {
+  readonly market_id: string
+  readonly stale: boolean
+}
+
+async function hearsEngine(url: string): Promise<boolean> {
+  const { cluster } = await read<{ cluster: { is_heard: boolean } }>(`${url}/health`)
+  return cluster.is_heard
+}
 
 export class ClusterRig {
   readonly venues = new Rig()
@@ -18,20 +28,29 @@ export class ClusterRig {
   #nats: RunningNats | null = null
   readonly #engines: TestProcess[] = []
   readonly #gateways: TestProcess[] = []
+  readonly #logLevel: string
   #ports: readonly number[] = []
+  /** With a book, known from a time when all was well. */
+  #someMarkets = ''
   readonly #ended: TestProcess[] = []
+
+  private constructor(logLevel: string) {
+    this.#logLevel = logLevel
+  }
 
   /** Resolves once every gateway listens; `engines`: one leads, the others stand by. */
   static async open(set: {
     readonly engines: number
     readonly gateways: number
     readonly world: Parameters<Rig['startVenues']>[0]
+    /** Of all processes; only errors unless given. */
+    readonly logLevel?: 'info'
   }): Promise<ClusterRig> {
-    const rig = new ClusterRig()
+    const rig = new ClusterRig(process.env.CLUSTER_LOG ?? set.logLevel ?? 'error')
     await rig.venues.startVenues(set.world)
     await rig.startNats()
     for (let index = 0; index < set.engines; index += 1) {
-      rig.#startEngine(index)
+      rig.startEngine(index)
       // The first one leads.
       if (index === 0) await rig.#engines[0]?.line(/listens at/)
     }
@@ -64,12 +83,12 @@ export class ClusterRig {
   #env(role: string): Record<string, string> {
     return {
       ...{ ROLE: role, NATS_URL: this.#nats?.url ?? '', JWT_SECRET: SECRET, SECRETS_KEY: SECRET },
-      ...{ TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: process.env.CLUSTER_LOG ?? 'error' },
+      ...{ TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: this.#logLevel },
       ...{ WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on' },
     }
   }
 
-  #startEngine(index: number): void {
+  startEngine(index: number): void {
     const folder = index === 0 ? {} : { DATA_DIR: join(this.#folder, `engine${index}`) }
     this.#engines[index] = this.venues.spawnEngine({ ...this.#env('engine'), ...folder })
   }
@@ -80,8 +99,24 @@ export class ClusterRig {
   }
 
   async killEngine(index: number): Promise<void> {
-    await this.#end(this.#engines[index], 'SIGKILL')
-    this.#startEngine(index)
+    await this.endEngine(index, 'SIGKILL')
+    this.startEngine(index)
+  }
+
+  /** Ends it, without starting it again. */
+  endEngine(index: number, signal: NodeJS.Signals): Promise<number | null> {
+    return this.#end(this.#engines[index], signal)
+  }
+
+  /** It does nothing until it is sent SIGCONT, and knows nothing of the time between. */
+  stopEngine(index: number): void {
+    process.kill(this.engine(index).pid, 'SIGSTOP')
+  }
+
+  engine(index: number): TestProcess {
+    const engine = this.#engines[index]
+    if (engine === undefined) throw new Error(`no engine ${index}`)
+    return engine
   }
 
   async killGateway(index: number): Promise<void> {
@@ -116,6 +151,67 @@ export class ClusterRig {
   async startNats(): Promise<void> {
     const port = this.#nats?.port ?? 0
     this.#nats = await startNats(join(this.#folder, 'nats'), port, systemClock)
+  }
+
+  /** Resolves once every gateway has live books again. */
+  async whole(): Promise<void> {
+    for (;;) {
+      const isHeard = await Promise.all(this.urls.map(hearsEngine))
+      const all = isHeard.includes(false) ? [] : await this.#books()
+      if (all.length > 0 && all.every((books) => books.some(({ stale }) => !stale))) return
+      await beforeAgain()
+    }
+  }
+
+  /** Some books at each gateway. */
+  async #books(): Promise<readonly (readonly Book[])[]> {
+    const { api, key } = this.places
+    if (this.#someMarkets === '') {
+      const path = `${api}/v1/markets?status=open&limit=20`
+      const { markets } = await read<{ markets: readonly { id: string }[] }>(path, key)
+      this.#someMarkets = markets.map(({ id }) => id).join(',')
+    }
+    return Promise.all(
+      this.urls.map(async (url) => {
+        const answer = await read<{ orderbooks: readonly Book[] }>(this.booksUrl(url), key)
+        return answer.orderbooks
+      }),
+    )
+  }
+
+  /** Of those books, once {@link whole} has resolved. */
+  booksUrl(url: string): string {
+    return `${url}/v1/orderbooks?market_ids=${this.#someMarkets}`
+  }
+
+  /**
+   * Without nats-server for so long, at least until every gateway knows, from when on `onLook` is called again and again.
+   * Resolves, once all is whole again, with a line that says how long it took.
+   */
+  async withoutNats(
+    seconds: number,
+    onLook: () => Promise<void> = async () => {},
+  ): Promise<string> {
+    await this.killNats()
+    const goneMs = performance.now()
+    // Books are stale while a gateway does not hear the engine, and after some seconds it has no quota left to say so.
+    for (const url of this.urls) while (await hearsEngine(url)) await beforeAgain()
+    const staleMs = performance.now() - goneMs
+    while (performance.now() - goneMs < seconds * 1_000) {
+      await onLook()
+      await beforeAgain()
+    }
+    const awayMs = performance.now() - goneMs
+    await this.startNats()
+    const backMs = performance.now()
+    await this.whole()
+    const told = [staleMs, awayMs, performance.now() - backMs].map((ms) => (ms / 1_000).toFixed(1))
+    return `nats-server away for ${told[1]} s: every gateway called all stale after ${told[0]} s, and was whole ${told[2]} s after its return`
+  }
+
+  /** Whether none of the processes that run now has ended by itself. */
+  get isComplete(): boolean {
+    return [...this.#engines, ...this.#gateways].every(({ hasEnded }) => !hasEnded())
   }
 
   /** Lines that processes logged as errors, and those of them that ended by themselves. */

@@ -11,6 +11,7 @@ export interface TestProcess {
   /** Everything printed so far. */
   readonly stdout: () => string
   readonly stderr: () => string
+  readonly hasEnded: () => boolean
   /** The first match on stdout; rejects when the process ends first. However long it takes: the runner ends what hangs. */
   line(pattern: RegExp): Promise<RegExpExecArray>
   /** Sends a signal and resolves with the exit code (null after SIGKILL). */
@@ -48,6 +49,7 @@ export function startProcess(
     pid: child.pid ?? 0,
     stdout: () => stdout.join(''),
     stderr: () => stderr.join(''),
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     line: (pattern) => waitForLine(child, stdout, stderr, pattern, entry),
     async end(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal)

@@ -1,0 +1,99 @@
+// How soon a standby has taken the place of the engine that led, killed or stopped, as clients of two gateways see it. The times
+// are printed, and where they go: to the lease, to the gateways' first answer, to the first new message. What is asserted is that
+// every client goes on. Without a nats-server on the PATH it says so and is skipped.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { WebSocket } from 'ws'
+import { GET_NATS, hasNats } from '../../engine/cluster/nats-server.ts'
+import { connect, type StreamClient } from '../../http/client/connect.ts'
+import { ClusterRig } from '../support/rigs/cluster.ts'
+import { beforeAgain } from '../support/rigs/whole-service.ts'
+
+const isLong = process.env.TEST_LONG === '1'
+const FAILOVERS = Number(process.env.FAILOVERS ?? (isLong ? 12 : 2))
+const CLIENTS = 6
+const WORLD = { messagesPerSecond: 200, marketsPerVenue: 40, faults: 'off' }
+const skip = hasNats() ? false : GET_NATS
+
+/** A client of one gateway, and when it first heard of each run of an engine. */
+class Witness {
+  readonly #client: StreamClient
+  readonly heardMs = new Map<string, number>()
+
+  constructor(url: string, apiKey: string) {
+    this.#client = connect({
+      ...{ url, apiKey, WebSocket },
+      onEvent: (event) => {
+        const isNews = event.type === 'trade' || event.type === 'price' || event.type === 'update'
+        if (!isNews && (event.type !== 'snapshot' || event.stale)) return
+        if (!this.heardMs.has(event.epoch)) this.heardMs.set(event.epoch, performance.now())
+      },
+    })
+    for (const channel of ['trades', 'prices', 'orderbook'] as const) {
+      this.#client.subscribe({ channel, all: true })
+    }
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+}
+
+/** Milliseconds of {@link performance} at which a process logged a line; null: it did not. */
+function loggedMs(stderr: string, text: string): number | null {
+  const line = stderr.split('\n').find((one) => one.includes(text))
+  const time = line === undefined ? null : /"time":"([^"]+)"/.exec(line)?.[1]
+  return time == null ? null : Date.parse(time) - performance.timeOrigin
+}
+
+const seconds = (ms: number | null): string => (ms === null ? '?' : (ms / 1_000).toFixed(1))
+
+test('[CLUSTER56] clients of every gateway go on at the engine that leads next, after the one that led was killed or stopped', {
+  skip,
+}, async (t) => {
+  const rig = await ClusterRig.open({ engines: 2, gateways: 2, world: WORLD, logLevel: 'info' })
+  const witnesses: Witness[] = []
+  try {
+    const { key } = rig.places
+    for (let left = CLIENTS; left > 0; left -= 1) {
+      for (const url of rig.urls) witnesses.push(new Witness(url, key))
+    }
+    const heard = async (runs: number) => {
+      while (witnesses.some(({ heardMs }) => heardMs.size < runs)) await beforeAgain()
+    }
+    await heard(1)
+    const times: number[] = []
+    let leads = 0
+    for (let round = 0; round < FAILOVERS; round += 1) {
+      const next = 1 - leads
+      while (!rig.engine(next).stderr().includes('this engine follows')) await beforeAgain()
+      const isKilled = round % 2 === 0
+      const sinceMs = performance.now()
+      if (isKilled) await rig.endEngine(leads, 'SIGKILL')
+      else rig.stopEngine(leads)
+      await heard(round + 2)
+      const stderr = rig.engine(next).stderr()
+      const after = (text: string) => {
+        const ms = loggedMs(stderr, text)
+        return seconds(ms === null ? null : ms - sinceMs)
+      }
+      const firsts = witnesses.map(({ heardMs }) => Math.max(...heardMs.values()) - sinceMs)
+      times.push(...firsts)
+      t.diagnostic(
+        `${isKilled ? 'kill -9' : 'SIGSTOP'}: lease ${after('this engine leads')} s, gateways answered ${after('gateways are answered')} s, new messages at clients ${seconds(Math.min(...firsts))} to ${seconds(Math.max(...firsts))} s`,
+      )
+      if (!isKilled) assert.equal(await rig.endEngine(leads, 'SIGCONT'), 1, 'it was deposed')
+      rig.startEngine(leads)
+      leads = next
+    }
+    times.sort((one, other) => one - other)
+    const [median, worst] = [times[Math.floor(times.length / 2)] ?? 0, times.at(-1) ?? 0]
+    t.diagnostic(
+      `${FAILOVERS} failovers, ${witnesses.length} clients: first new message after ${seconds(median)} s in the median, ${seconds(worst)} s at most`,
+    )
+  } finally {
+    for (const witness of witnesses) witness.close()
+    await rig.close()
+  }
+})

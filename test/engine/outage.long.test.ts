@@ -1,0 +1,71 @@
+// nats-server is killed under load and stays away, for seconds or for a minute (TEST_LONG): engine and gateways go on, gateways call
+// everything stale, and when it is back nobody has lost anything that was not announced. How long each took is printed. Judged by
+// the simulator's own list of trades and its books. Without a nats-server on the PATH it says so and is skipped.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { GET_NATS, hasNats } from '../../engine/cluster/nats-server.ts'
+import { Crowd, unannounced } from '../support/clients/crowd.ts'
+import { ClusterRig } from '../support/rigs/cluster.ts'
+import { settled, tell } from '../support/rigs/crowd-judge.ts'
+import { allMarketIds, compareTrades } from '../support/rigs/whole-service.ts'
+
+const AWAY_SECONDS = process.env.TEST_LONG === '1' ? 60 : 8
+const CLIENTS = 20
+const WORLD = { messagesPerSecond: 200, marketsPerVenue: 40, faults: 'off' }
+const skip = hasNats() ? false : GET_NATS
+
+test('[CLUSTER58] without nats-server nobody ends and nothing is called live, and with it all is whole and nothing was lost unannounced', {
+  skip,
+}, async (t) => {
+  const say = (line: string) => t.diagnostic(line)
+  const rig = await ClusterRig.open({ engines: 2, gateways: 2, world: WORLD })
+  const { places } = rig
+  let crowd: Crowd | null = null
+  try {
+    const [port = 0] = rig.ports
+    const watched = { marketIds: await allMarketIds(places), wideEvery: 4, marketsPerClient: 20 }
+    crowd = Crowd.start({
+      ...{ seed: 'outage', host: '127.0.0.1', port, apiKey: places.key, clients: CLIENTS },
+      ...{ ...watched, rough: null },
+    })
+    assert.deepEqual((await crowd.ask({ kind: 'ready' })).rejected, [])
+    const sinceMs = Date.now()
+    await rig.whole()
+    const seen: Record<string, number> = {}
+    const look = async () => {
+      for (const url of rig.urls) {
+        const headers = { 'x-api-key': places.key }
+        const response = await fetch(rig.booksUrl(url), { headers })
+        seen[response.status] = (seen[response.status] ?? 0) + 1
+        const text = await response.text()
+        assert.equal(text.includes('"stale":false'), false, text)
+        // Without the engine a gateway has quota for some seconds only.
+        assert.ok([200, 429, 503].includes(response.status), text)
+      }
+    }
+    say(await rig.withoutNats(AWAY_SECONDS, look))
+    say(`books asked for meanwhile, by status: ${JSON.stringify(seen)}; none was called live`)
+    assert.ok(rig.isComplete, rig.logged().join('\n'))
+    await rig.venues.flow('pause')
+    await crowd.ask({ kind: 'calm' })
+    const { report, truth } = await settled(crowd, places, say)
+    tell(report, truth, say)
+    const trades = await compareTrades(places, null, sinceMs)
+    say(
+      `${trades.truthTrades} trades at the venues: ${trades.tradesMissing.length} missing, ${trades.tradesDoubled.length} twice, ${trades.tradesExtra.length} extra`,
+    )
+    assert.ok(rig.isComplete, rig.logged().join('\n'))
+    assert.deepEqual(report.faults.slice(0, 5), [])
+    assert.deepEqual(report.trades.missing.slice(0, 5), [])
+    assert.deepEqual(report.books.wrong.slice(0, 5), [])
+    assert.deepEqual(unannounced(report), [])
+    assert.equal(report.live, CLIENTS)
+    assert.ok(report.trades.due > 0)
+    const { tradesMissing, tradesDoubled, tradesExtra } = trades
+    assert.deepEqual([tradesMissing, tradesDoubled, tradesExtra], [[], [], []])
+  } finally {
+    await crowd?.stop()
+    await rig.close()
+  }
+})
