@@ -69,8 +69,9 @@ const TURNS_PER_READING = 3
 /** For each kept message so many perishable ones have their turns. */
 const PERISHABLE_PER_KEPT = 4
 
-/** The handle through which messages are sent to an actor. */
-export interface Cell<Message> {
+/** An actor, and the handle through which messages are sent to it. */
+export interface Cell<Message, Owner = Actor<Message>> {
+  readonly actor: Owner
   /** Whether no message waits. */
   readonly isIdle: boolean
   /** Queues a message, and runs it now when nothing waits before it. */
@@ -148,7 +149,9 @@ export class System {
   }
 
   /** Puts an actor to work. */
-  spawn<Message>(actor: Actor<Message>): Cell<Message> {
+  spawn<Message, Owner extends Actor<Message> = Actor<Message>>(
+    actor: Owner & Actor<Message>,
+  ): Cell<Message, Owner> {
     return new ActorCell(actor, this)
   }
 
@@ -293,26 +296,30 @@ export class System {
   }
 }
 
-/** A class and not a pair of closures: there is one for each of a hundred thousand markets. */
-class ActorCell<Message> implements Cell<Message>, Runnable {
-  isQueued = false
-  readonly #actor: Actor<Message>
+/**
+ * A class and not a pair of closures: there is one for each of a hundred thousand markets. A message that is handled at
+ * once touches no mailbox, which is memory that no cache holds.
+ */
+class ActorCell<Message, Owner extends Actor<Message>> implements Cell<Message, Owner>, Runnable {
+  readonly actor: Owner
   readonly #system: System
-  readonly #kept = new Mailbox<Message>(mailboxMessagesMax)
-  /** Made when the first message of the kind must wait. */
+  isQueued = false
+  /** Each made when the first message of its kind must wait. */
+  #kept: Mailbox<Message> | null = null
   #perishable: Mailbox<Message> | null = null
 
-  constructor(actor: Actor<Message>, system: System) {
-    this.#actor = actor
+  constructor(actor: Owner, system: System) {
+    this.actor = actor
     this.#system = system
   }
 
   get isIdle(): boolean {
-    return this.#kept.count === 0 && (this.#perishable?.count ?? 0) === 0
+    return (this.#kept?.count ?? 0) === 0 && (this.#perishable?.count ?? 0) === 0
   }
 
   tell(message: Message): void {
-    const [actor, system] = [this.#actor, this.#system]
+    const { actor } = this
+    const system = this.#system
     if (system.isStopped || system.handleNow(actor, message)) return
     const nowMs = system.nowMs()
     const mailbox = this.#mailboxOf(message)
@@ -324,24 +331,27 @@ class ActorCell<Message> implements Cell<Message>, Runnable {
   }
 
   #mailboxOf(message: Message): Mailbox<Message> {
-    if (this.#actor.isPerishable?.(message) !== true) return this.#kept
+    if (this.actor.isPerishable?.(message) !== true) {
+      this.#kept ??= new Mailbox<Message>(mailboxMessagesMax)
+      return this.#kept
+    }
     this.#perishable ??= new Mailbox<Message>(mailboxMessagesMax)
     return this.#perishable
   }
 
   /** Drops the actor's droppable messages and calls its `onOverflow`; false when there were none. */
   #makeRoom(mailbox: Mailbox<Message>): boolean {
-    const dropped = mailbox.remove((message) => this.#actor.isDroppable?.(message) === true)
+    const dropped = mailbox.remove((message) => this.actor.isDroppable?.(message) === true)
     const [first] = dropped
     if (first === undefined) return false
     this.#system.noteOverflow(dropped.length)
     for (const message of dropped) this.#system.unload(this.#weightOf(message))
-    this.#actor.onOverflow(first)
+    this.actor.onOverflow(first)
     return true
   }
 
   #weightOf(message: Message): number {
-    return this.#actor.weightOf?.(message) ?? 1
+    return this.actor.weightOf?.(message) ?? 1
   }
 
   run(count: number, nowMs: number): boolean {
@@ -349,14 +359,14 @@ class ActorCell<Message> implements Cell<Message>, Runnable {
       const isKeptDue = handled % (PERISHABLE_PER_KEPT + 1) === PERISHABLE_PER_KEPT
       const perishable = this.#perishable
       const hasPerishable = perishable !== null && perishable.count > 0
-      const isPerishable = hasPerishable && !(isKeptDue && this.#kept.count > 0)
+      const isPerishable = hasPerishable && !(isKeptDue && (this.#kept?.count ?? 0) > 0)
       const mailbox = isPerishable ? perishable : this.#kept
-      const waitedMs = Math.max(0, nowMs - (mailbox.oldestAtMs ?? nowMs))
-      const message = mailbox.shift()
+      const waitedMs = Math.max(0, nowMs - (mailbox?.oldestAtMs ?? nowMs))
+      const message = mailbox?.shift()
       if (message === undefined) return false
       this.#system.unload(this.#weightOf(message))
       this.#system.noteWait(waitedMs, isPerishable)
-      this.#system.takeTurn(this.#actor, message, waitedMs)
+      this.#system.takeTurn(this.actor, message, waitedMs)
     }
     return !this.isIdle
   }
@@ -368,7 +378,7 @@ class ActorCell<Message> implements Cell<Message>, Runnable {
   }
 
   tellLate(): void {
-    this.#actor.onLate?.()
+    this.actor.onLate?.()
   }
 }
 

@@ -131,13 +131,14 @@ export class Catalog extends CatalogLooks<KnownMarket> {
     }
   }
 
-  #takeKnown({ actor, cell }: KnownMarket, listing: ReadListing): void {
+  #takeKnown(known: KnownMarket, listing: ReadListing): void {
+    const { actor } = known
     const before = actor.summary
     const summary = keptBeside(before, listing)
     this.#noteChanged(actor.ref.number, listing)
     const hasNewDetails = this.#takeDetails(actor, listing)
     if (!isEqualRecord(before, summary)) {
-      cell.tell({ kind: 'summary', summary })
+      known.tell({ kind: 'summary', summary })
       this.note(actor)
     }
     // For a relisted market the watchers were called already, in this turn.
@@ -172,7 +173,7 @@ export class Catalog extends CatalogLooks<KnownMarket> {
       nativeId,
     }
     const actor = new MarketActor(ref, summary, this.#parts)
-    return this.adopt({ actor, cell: this.#system.spawn<MarketMessage>(actor) })
+    return this.adopt(this.#system.spawn<MarketMessage, MarketActor>(actor))
   }
 
   // Forgetting

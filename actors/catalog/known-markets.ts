@@ -1,11 +1,11 @@
 // The markets that the catalogue knows, each as its actor and its cell, found by our number, the venue's id, an outcome or
-// a slug. A market's keys are remembered with it, so that a market that changes them, or is removed, leaves nothing
+// a slug. Who removes a market, or changes its keys, says by which it was found, so that nothing is left
 // behind. Not for: what is known of a market (actors/market/market.ts), or which markets there are
 // (actors/catalog/catalog.ts). Upholds CAT1, CAT8.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
-import type { MarketNumber, OutcomeListing } from '../../engine/market/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 import type { MarketActor } from '../market/market.ts'
 import type { MarketMessage } from '../market/parts.ts'
@@ -17,24 +17,18 @@ export interface OwnedMarket<Owner extends MarketView = MarketView> {
   readonly actor: Owner
 }
 
-/** A market's actor, and the cell through which messages are sent to it. */
-export interface KnownMarket extends OwnedMarket<MarketActor> {
-  readonly cell: Cell<MarketMessage>
-}
+/** A market's actor, as the cell through which messages are sent to it. */
+export type KnownMarket = Cell<MarketMessage, MarketActor>
 
-/** The keys that may change. */
-interface Keys {
-  outcomes: readonly OutcomeListing[]
-  /** Lower case. */
-  slug: string
-}
+/** The keys of a market that may change. */
+type Keys = Pick<MarketSummary, 'outcomes' | 'slug'>
 
 /** Bounded by the catalogue, which removes what it forgets. */
 export class KnownMarkets<Known extends OwnedMarket> {
-  readonly #byNumber = new Map<MarketNumber, Known & Keys>()
-  readonly #byNative = new ByVenue(() => new Map<string, Known & Keys>())
-  readonly #byOutcome = new ByVenue(() => new Map<OutcomeId, Known & Keys>())
-  readonly #bySlug = new Map<string, (Known & Keys)[]>()
+  readonly #byNumber = new Map<MarketNumber, Known>()
+  readonly #byNative = new ByVenue(() => new Map<string, Known>())
+  readonly #byOutcome = new ByVenue(() => new Map<OutcomeId, Known>())
+  readonly #bySlug = new Map<string, Known[]>()
 
   get count(): number {
     return this.#byNumber.size
@@ -67,50 +61,46 @@ export class KnownMarkets<Known extends OwnedMarket> {
     return this.#bySlug.get(slug.toLowerCase()) ?? []
   }
 
-  add(known: Known): Known {
-    const { outcomes, slug } = known.actor.summary
-    const market: Known & Keys = { ...known, outcomes, slug: slug.toLowerCase() }
-    const { number, venue, nativeId } = known.actor.ref
-    this.#byNumber.set(number, market)
-    this.#byNative.of(venue).set(nativeId.toLowerCase(), market)
-    this.#addKeys(market)
-    return market
+  add(known: Known): void {
+    const { ref, summary } = known.actor
+    this.#byNumber.set(ref.number, known)
+    this.#byNative.of(ref.venue).set(ref.nativeId.toLowerCase(), known)
+    this.#addKeys(known, summary)
   }
 
-  /** The market is found by these keys from now on. */
-  rekey(number: MarketNumber, { outcomes, slug }: MarketSummary): void {
-    const market = this.#byNumber.get(number)
-    if (market === undefined) return
-    this.#removeKeys(market)
-    market.outcomes = outcomes
-    market.slug = slug.toLowerCase()
-    this.#addKeys(market)
+  /** The market, which was found by the keys of `before`, is found by these from now on. */
+  rekey(number: MarketNumber, before: Keys, now: Keys): void {
+    const known = this.#byNumber.get(number)
+    if (known === undefined) return
+    this.#removeKeys(known, before)
+    this.#addKeys(known, now)
   }
 
-  remove(number: MarketNumber): void {
-    const market = this.#byNumber.get(number)
-    if (market === undefined) return
-    const { venue, nativeId } = market.actor.ref
+  /** `keys`: by which the market was found. */
+  remove(number: MarketNumber, keys: Keys): void {
+    const known = this.#byNumber.get(number)
+    if (known === undefined) return
+    const { venue, nativeId } = known.actor.ref
     this.#byNumber.delete(number)
-    deleteIf(this.#byNative.of(venue), nativeId.toLowerCase(), market)
-    this.#removeKeys(market)
+    deleteIf(this.#byNative.of(venue), nativeId.toLowerCase(), known)
+    this.#removeKeys(known, keys)
   }
 
-  #addKeys(market: Known & Keys): void {
-    const { venue } = market.actor.ref
-    for (const { id } of market.outcomes) this.#byOutcome.of(venue).set(id, market)
-    const sharing = this.#bySlug.get(market.slug)
-    if (sharing === undefined) this.#bySlug.set(market.slug, [market])
-    else sharing.push(market)
+  #addKeys(known: Known, { outcomes, slug }: Keys): void {
+    const { venue } = known.actor.ref
+    for (const { id } of outcomes) this.#byOutcome.of(venue).set(id, known)
+    const sharing = this.#bySlug.get(slug.toLowerCase())
+    if (sharing === undefined) this.#bySlug.set(slug.toLowerCase(), [known])
+    else sharing.push(known)
   }
 
-  #removeKeys(market: Known & Keys): void {
-    const { venue } = market.actor.ref
-    for (const { id } of market.outcomes) deleteIf(this.#byOutcome.of(venue), id, market)
-    const sharing = this.#bySlug.get(market.slug)
-    const others = sharing?.filter((other) => other !== market) ?? []
-    if (others.length > 0) this.#bySlug.set(market.slug, others)
-    else this.#bySlug.delete(market.slug)
+  #removeKeys(known: Known, { outcomes, slug }: Keys): void {
+    const { venue } = known.actor.ref
+    for (const { id } of outcomes) deleteIf(this.#byOutcome.of(venue), id, known)
+    const sharing = this.#bySlug.get(slug.toLowerCase())
+    const others = sharing?.filter((other) => other !== known) ?? []
+    if (others.length > 0) this.#bySlug.set(slug.toLowerCase(), others)
+    else this.#bySlug.delete(slug.toLowerCase())
   }
 }
 

@@ -92,17 +92,17 @@ export abstract class CatalogLooks<Known extends OwnedMarket> implements Catalog
   /** Adds a market that was not known. */
   protected adopt(known: Known): Known {
     const { actor } = known
-    const market = this.knownMarkets.add(known)
+    this.knownMarkets.add(known)
     this.#place(actor)
     this.#index.put(actor.ref.number, actor.summary, this.eventTitle(actor.summary))
     this.tellListed(actor)
-    return market
+    return known
   }
 
   /** Forgets a market, and its event with its last one. */
   protected drop(market: MarketView, publisher: Pick<Publisher, 'forget'>): void {
     const { number } = market.ref
-    this.knownMarkets.remove(number)
+    this.knownMarkets.remove(number, this.columns.summary(number) ?? market.summary)
     this.#index.remove(number)
     const event = this.events.eventOf(number)
     this.events.place(market.ref, null)
@@ -119,7 +119,7 @@ export abstract class CatalogLooks<Known extends OwnedMarket> implements Catalog
     const before = this.columns.summary(number)
     if (before === null) return
     if (before === summary) return this.columns.moveVolumes(market)
-    this.knownMarkets.rekey(number, summary)
+    this.knownMarkets.rekey(number, before, summary)
     this.#place(market)
     if (isReworded(before, summary)) this.#index.put(number, summary, this.eventTitle(summary))
     for (const watcher of this.#watchers) watcher.onChanged?.(market)

@@ -55,8 +55,8 @@ export class OldMarkets {
    * A market that this run saw resolve is kept for the whole time from then on, however early the venue says that it
    * ended; and a market whose mailbox has messages stays until they are handled.
    */
-  #isOver({ actor, cell }: KnownMarket): boolean {
-    return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#keptFromMs && cell.isIdle
+  #isOver({ actor, isIdle }: KnownMarket): boolean {
+    return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#keptFromMs && isIdle
   }
 
   #hasHistory({ actor }: KnownMarket): boolean {

@@ -36,13 +36,13 @@ const REPLACED_BECAUSE = {
 type Doubt = 'difference' | 'crossed' | 'top' | null
 
 export class MarketBook {
+  #trust: Trust = 'empty'
   readonly levels = new OrderBook()
   readonly #market: MarketNumber
   readonly #table: SnapshotTable
   #snapshots: MarketSnapshots | null = null
   /** The book changed since it was last kept for the history. */
   #hasNews = false
-  #trust: Trust = 'empty'
   #venueTimeMs: TimeMs | null = null
   #receivedAtMs: TimeMs | null = null
 

@@ -54,7 +54,7 @@ export class EventRoutes {
         const market = this.#catalog.knownOfNative(event.venue, event.market)
         if (market === null) return this.#unowned.inc()
         this.#routed.inc()
-        return market.cell.tell(event)
+        return market.tell(event)
       }
       case 'walletFill':
         this.#routed.inc()
@@ -63,7 +63,7 @@ export class EventRoutes {
         const market = this.#catalog.knownOfOutcome(event.venue, event.outcome)
         if (market !== null) {
           this.#routed.inc()
-          return market.cell.tell(event)
+          return market.tell(event)
         }
         this.#unowned.inc()
         if (event.kind === 'trade') venue?.cell.tell(event)

@@ -228,7 +228,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     for (const outcome of event.outcomes) {
       const market = this.#parts.catalog.knownOfOutcome(this.venue, outcome)
       if (market === null) continue
-      market.cell.tell({ kind: 'void', reason: event.reason })
+      market.tell({ kind: 'void', reason: event.reason })
       this.#noteStale(market)
     }
     if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
@@ -373,7 +373,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     for (const { nativeId } of page.markets) {
       const market = this.#parts.catalog.knownOfNative(this.venue, nativeId)
       // An old market is not taken, and its trades are not wanted.
-      for (const trade of this.#takeHeld(nativeId)) market?.cell.tell(trade)
+      for (const trade of this.#takeHeld(nativeId)) market?.tell(trade)
     }
   }
 

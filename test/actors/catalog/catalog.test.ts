@@ -261,18 +261,18 @@ test('[CAT7] a market stays while a trade, a tick or a waiting message of it is 
   storage.ticks.put(number, Math.floor(NOON / 3_600_000), { seconds: [], prices: [] })
   assert.equal(forget(catalog), 0)
   held.mustHold = true
-  open?.cell.tell(trade('x', 'late', { venueTimeMs: timeMs(NOON + DAY_MS), source: 'history' }))
+  open?.tell(trade('x', 'late', { venueTimeMs: timeMs(NOON + DAY_MS), source: 'history' }))
   prune(DAYS + 1)
   assert.equal(storage.ticks.oldestHour(number), null)
   assert.equal(forget(catalog), 0, 'a message waits')
   held.mustHold = false
-  open?.cell.tell({ kind: 'void', reason: 'any' })
+  open?.tell({ kind: 'void', reason: 'any' })
 })
 
 test('[CAT7] trades that came late keep their market until they go by their own age', () => {
   const { catalog, storage } = openCatalog([over('x')])
   const open = catalog.knownOfNative('a', nativeMarketId('x'))
-  open?.cell.tell(trade('x', 'late', { source: 'history' }))
+  open?.tell(trade('x', 'late', { source: 'history' }))
   assert.equal(forget(catalog, 9, timeMs(NOON + 2 * DAYS * DAY_MS)), 0)
   const nowMs = timeMs(NOON + 2 * DAYS * DAY_MS)
   storage.prune({ nowMs, retentionDays: DAYS, sizeBytesMax: 1e12, rowsMax: 100 })

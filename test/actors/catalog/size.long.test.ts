@@ -149,6 +149,6 @@ function stir(random: Random, catalog: ReturnType<typeof emptyCatalog>['catalog'
     const name = `m${random.below(MARKETS)}`
     const venue = Number(name.slice(1)) % 2 === 0 ? 'a' : 'b'
     const market = catalog.knownOfNative(venue, nativeMarketId(name))
-    market?.cell.tell(trade(name, `${random.below(1e9)}`, { venue }))
+    market?.tell(trade(name, `${random.below(1e9)}`, { venue }))
   }
 }

@@ -167,13 +167,13 @@ export class RandomCatalog {
     if (this.#chance(3)) {
       const status = this.#one(['open', 'closed', 'resolved'] as const)
       const event = { kind: 'marketStatus', venue, market: nativeId, status, ...times } as const
-      this.catalog.knownOfNative(venue, nativeId)?.cell.tell({ ...event, settlementPrice: null })
+      this.catalog.knownOfNative(venue, nativeId)?.tell({ ...event, settlementPrice: null })
       return
     }
     this.#trades += 1
     const size = sizeMicros((1 + this.#random.below(20)) * 1_000_000)
     const message = trade(nativeId, `t${this.#trades}`, { venue, size })
-    this.catalog.knownOfNative(venue, nativeId)?.cell.tell(message)
+    this.catalog.knownOfNative(venue, nativeId)?.tell(message)
   }
 
   marketFilter(): MarketFilter {
