@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
 import { createGateway } from './gateway.ts'
@@ -30,7 +31,10 @@ export async function runGateway(config: Config, log: Log, shutdown: Shutdown): 
   )
   shutdown.add(() => gateway.stop())
   if (shutdown.hasBegun) return
+  // A mirror is read at once, and all of it stays: a heap that grows by little would be looked through again and again.
+  setFlagsFromString('--heap-growing-percent=0')
   await gateway.start()
+  setFlagsFromString('--heap-growing-percent=30')
   if (shutdown.hasBegun) return
   process.stdout.write(
     `\n  Twinbook ${version}, a gateway, listens at http://${config.host}:${gateway.port}\n\n`,

@@ -253,6 +253,7 @@ class LogGateway implements Gateway {
       const askTrades = (body: Uint8Array) => cluster.ask('trades', body)
       const set = { log, names: this.#names, index, onFault, askTrades }
       mirror = new Mirror(checkpoint, { ...shared, ...set })
+      await mirror.load(checkpoint)
     } catch (error) {
       await index.close()
       throw error

@@ -18,8 +18,9 @@ import type { CountedChannel, Publisher } from '../../engine/publisher.ts'
 import type { EventSummary } from '../../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../../storage/records/log-items.ts'
 import type { MatchView } from '../matches/views.ts'
-import type { EngineView } from '../views.ts'
-import { type Feeder, listedItem, stateOf } from './feeder.ts'
+import type { EngineView, MarketView } from '../views.ts'
+import { type Feeder, stateOf } from './feeder.ts'
+import { inBlocks } from './packed.ts'
 
 interface CheckpointParts {
   readonly log: ClusterLog
@@ -160,16 +161,13 @@ export class Checkpoints {
   }
 
   *#items(): Iterable<LogItem> {
-    const { view, events, publisher, feeder, pairs, opportunities } = this.#parts
-    for (const event of [...events()]) yield { kind: 'event', version: feeder.version, event }
+    const { view, events, feeder, pairs, opportunities } = this.#parts
+    yield* inBlocks(eventItems([...events()], feeder))
     const markets = [...view.catalog.markets(null)]
-    yield* feeder.texts.blocks(markets)
-    for (const market of markets) {
-      // Forgotten while this was made.
-      if (view.catalog.byNumber(market.ref.number) !== market) continue
-      yield listedItem(market, publisher, feeder.version)
-      yield { kind: 'state', state: stateOf(market, publisher) }
-    }
+    yield* feeder.packedTexts.blocks(markets)
+    // A row that was written for an earlier checkpoint has figures of then: the states behind the rows have those of now.
+    yield* feeder.packedRows.blocks(markets)
+    yield* inBlocks(stateItems(markets, this.#parts))
     for (const { a, b, judged, matchedAtMs } of [...pairs()]) {
       const match = { a: a.ref.number, b: b.ref.number, matchedAtMs, ...judged }
       yield { kind: 'matched', match }
@@ -200,5 +198,20 @@ export class Checkpoints {
       update: { kind: 'arbitrage', market, ...stamp, ...times, ...told },
       book: null,
     }
+  }
+}
+
+function* eventItems(events: readonly EventSummary[], feeder: Feeder): Iterable<LogItem> {
+  for (const event of events) yield { kind: 'event', version: feeder.version, event }
+}
+
+function* stateItems(
+  markets: readonly MarketView[],
+  { view, publisher }: Pick<CheckpointParts, 'view' | 'publisher'>,
+): Iterable<LogItem> {
+  for (const market of markets) {
+    // Forgotten while this was made.
+    if (view.catalog.byNumber(market.ref.number) !== market) continue
+    yield { kind: 'state', state: stateOf(market, publisher) }
   }
 }

@@ -14,8 +14,9 @@ import type { EventSummary, MarketSummary } from '../../storage/contract/storage
 import type { LogItem, MarketState } from '../../storage/records/log-items.ts'
 import type { EngineFigures } from '../../storage/records/log-standing.ts'
 import type { CatalogView, CatalogWatcher, MarketView, VenueView } from '../views.ts'
+import { KeptBlocks } from './packed.ts'
 import { Teams } from './teams.ts'
-import { Texts } from './texts.ts'
+import { Texts, wholeText } from './texts.ts'
 
 interface FeederParts {
   readonly put: (shard: ShardName, item: LogItem, place: ItemPlace | null) => void
@@ -42,7 +43,10 @@ export class Feeder implements Watcher, CatalogWatcher {
   /** The last row of each market; bounded by the markets. */
   readonly #told = new Map<MarketNumber, MarketSummary>()
   readonly #toldEvents = new WeakSet<EventSummary>()
-  readonly texts: Texts
+  readonly #texts = new Texts()
+  /** Descriptions and rows of markets as checkpoints have them. */
+  readonly packedTexts: KeptBlocks<MarketView>
+  readonly packedRows: KeptBlocks<MarketView>
   readonly teams = new Teams()
   /** Of the newest row. */
   version = 0
@@ -51,7 +55,11 @@ export class Feeder implements Watcher, CatalogWatcher {
 
   constructor(parts: FeederParts) {
     this.#parts = parts
-    this.texts = new Texts(parts.catalog)
+    const market = (number: MarketNumber) => parts.catalog.byNumber(number)
+    this.packedTexts = new KeptBlocks(market, wholeText)
+    this.packedRows = new KeptBlocks(market, (known) => [
+      listedItem(known, parts.publisher, this.version),
+    ])
   }
 
   onUpdate(update: Update): void {
@@ -75,14 +83,16 @@ export class Feeder implements Watcher, CatalogWatcher {
   }
 
   onListed(market: MarketView): void {
-    this.texts.touch(market)
+    this.packedTexts.touch(market)
+    this.packedRows.touch(market)
     if (!this.isOpen) return
-    for (const part of this.texts.news(market)) this.#toBoth(market.ref, part)
+    for (const part of this.#texts.news(market)) this.#toBoth(market.ref, part)
     this.onChanged(market)
   }
 
   onChanged(market: MarketView): void {
     const { ref, summary } = market
+    this.packedRows.touch(market)
     if (!this.isOpen || this.#told.get(ref.number) === summary) return
     this.#told.set(ref.number, summary)
     this.#tellEventOf(market)
@@ -111,7 +121,9 @@ export class Feeder implements Watcher, CatalogWatcher {
   onForgotten(market: MarketView): void {
     const { ref } = market
     this.#told.delete(ref.number)
-    this.texts.forget(market)
+    this.#texts.forget(market)
+    this.packedTexts.touch(market)
+    this.packedRows.touch(market)
     if (!this.isOpen) return
     this.version += 1
     this.#toBoth(ref, { kind: 'forgotten', version: this.version, market: ref.number })

@@ -31,6 +31,7 @@ import type { Storage } from '../../storage/contract/storage.ts'
 import type { Posted, Posting } from '../../storage/records/log-deliveries.ts'
 import { isState, type LogItem, readItem } from '../../storage/records/log-items.ts'
 import { MarketBars } from '../market/trades.ts'
+import { takeBlocks } from './packed.ts'
 
 interface StandbyParts {
   readonly log: ClusterLog
@@ -43,8 +44,6 @@ interface StandbyParts {
 }
 
 const AGAIN_MS = 250
-/** Rows that are taken without a rest. */
-const ROWS_AT_ONCE = 500
 /** For a market that no row has listed, the engine is asked for its rows again, but not more often. */
 const LEARN_EVERY_MS = 10_000
 /** What the log has when this engine is to lead is waited for so long. */
@@ -357,16 +356,14 @@ export class Standby {
 
   async #takeRows({ term, items }: Checkpoint): Promise<void> {
     if (this.#numbers.term !== term) this.#numbers = { term, markets: new Map() }
-    let count = 0
-    for (const raw of items) {
-      if (isState(raw)) continue
-      const item = readItem(raw, (number) => this.#numbers.markets.get(number) ?? null)
+    const known = (number: MarketNumber) => this.#numbers.markets.get(number) ?? null
+    await takeBlocks(items, this.#parts.clock, (raw) => {
+      if (isState(raw)) return
+      const item = readItem(raw, known)
       if (typeof item !== 'string' && item.kind !== 'update' && item.kind !== 'feed') {
         this.#takeRow(item)
       }
-      count += 1
-      if (count % ROWS_AT_ONCE === 0) await pause(this.#parts.clock, 1)
-    }
+    })
   }
 }
 

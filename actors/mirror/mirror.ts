@@ -5,10 +5,9 @@
 // Not for: reading the log (engine/cluster/follower.ts), or when a mirror is replaced (engine/gateway.ts).
 // Upholds MIRROR2, MIRROR4.
 
-import { inflateRawSync } from 'node:zlib'
 import type { Clock } from '../../engine/clock.ts'
-import { type RawItem, unpackAll } from '../../engine/cluster/batch.ts'
-import type { Checkpoint } from '../../engine/cluster/checkpoint.ts'
+import type { RawItem } from '../../engine/cluster/batch.ts'
+import type { Checkpoint, CheckpointHeader } from '../../engine/cluster/checkpoint.ts'
 import type { ShardName } from '../../engine/cluster/log.ts'
 import { assert } from '../../engine/errors.ts'
 import type { FeedState, Update } from '../../engine/events.ts'
@@ -23,6 +22,7 @@ import type { StoredMatch } from '../../storage/contract/matches.ts'
 import { type LogItem, readItem, SEQ_CHANNELS } from '../../storage/records/log-items.ts'
 import type { EngineFigures } from '../../storage/records/log-standing.ts'
 import type { SearchIndex } from '../catalog/lists.ts'
+import { takeBlocks } from '../cluster/packed.ts'
 import { Matches } from '../matches/matches.ts'
 import { judgementOf } from '../matches/results.ts'
 import { Sports } from '../sports/sports.ts'
@@ -139,9 +139,9 @@ export class Mirror {
   /** From the engine's receipt of the newest update to its place here, in milliseconds. */
   #lagMs = 0
 
-  /** Takes the checkpoint; throws when it names venues otherwise than `names` does, or has no run. */
+  /** Of this checkpoint, which is to be loaded; throws when it names venues otherwise than `names` does, or has no run. */
   constructor(
-    checkpoint: Checkpoint,
+    checkpoint: CheckpointHeader,
     parts: {
       readonly names: VenueTable
       readonly clock: Clock
@@ -196,7 +196,6 @@ export class Mirror {
     const older = ask === undefined ? null : new OlderTrades({ clock, ask, refOf })
     this.tradeLog = new MirrorTradeLog(checkpoint.runs, present, older)
     this.whaleLog = new MirrorWhaleLog(present)
-    this.#load(checkpoint)
   }
 
   /** How the venues stand; stale while the engine is not heard. */
@@ -282,33 +281,25 @@ export class Mirror {
 
   // Checkpoint
 
-  #load({ items, offsets }: Checkpoint): void {
+  /** Takes all that the checkpoint has, a few milliseconds at a time. Rejects with an Error for what cannot be read. */
+  async load({ items, offsets }: Checkpoint): Promise<void> {
     const later: LogItem[] = []
     const teams: TeamListing[] = []
     for (const channel of COUNTED) {
       this.publisher.follow(channel, { offset: offsets[channel] ?? 0, market: 0, seq: 0 })
     }
-    for (const raw of items) {
-      const item = readItem(raw, (number) => this.catalog.refOf(number))
-      if (item === 'unknown_market') continue
+    const refOf = (number: MarketNumber) => this.catalog.refOf(number)
+    await takeBlocks(items, this.#clock, (raw) => {
+      const item = readItem(raw, refOf)
+      if (item === 'unknown_market') return
       if (item === 'damaged') throw new Error('the checkpoint has an item that cannot be read')
       if (item.kind === 'matched') later.push(item)
-      else if (item.kind === 'texts') this.#loadTexts(item.packed)
       else if (item.kind === 'teams') teams.push(...item.listings)
       else this.#takeRow(item)
-    }
+    })
     for (const item of later) this.#takeRow(item)
     void this.sports.learnTeams(teams)
     this.catalog.isLoaded = true
-  }
-
-  #loadTexts(packed: Uint8Array): void {
-    for (const raw of unpackAll(inflateRawSync(packed)) ?? []) {
-      const item = Array.isArray(raw) ? readItem(raw, () => null) : 'damaged'
-      if (typeof item === 'string' || item.kind !== 'text')
-        throw new Error('the checkpoint has texts that cannot be read')
-      this.catalog.takeText(item)
-    }
   }
 
   #restore(item: Extract<LogItem, { kind: 'state' }>): void {
@@ -376,7 +367,7 @@ export class Mirror {
         return this.catalog.takeForgotten(item)
       case 'text':
         return this.catalog.takeText(item)
-      case 'texts':
+      case 'packed':
         // Of checkpoints alone.
         return
       case 'event':

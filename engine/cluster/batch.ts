@@ -89,7 +89,8 @@ export function unpackAll(bytes: Uint8Array): readonly unknown[] | null {
   }
 }
 
-function isItem(value: unknown): value is RawItem {
+/** Whether a value that was read has the form of an item. */
+export function isItem(value: unknown): value is RawItem {
   return Array.isArray(value) && typeof value[0] === 'number'
 }
 

@@ -124,8 +124,8 @@ export type LogItem =
     }
   | { readonly kind: 'forgotten'; readonly version: number; readonly market: MarketNumber }
   | TextItem
-  /** Of a checkpoint: items of kind `text`, deflated. */
-  | { readonly kind: 'texts'; readonly packed: Uint8Array }
+  /** Of a checkpoint: further items, deflated, so that it has fewer bytes and is read a block at a time. */
+  | { readonly kind: 'packed'; readonly packed: Uint8Array }
   | { readonly kind: 'event'; readonly version: number; readonly event: EventSummary }
   | { readonly kind: 'teams'; readonly listings: readonly TeamListing[] }
   | { readonly kind: 'figures'; readonly figures: EngineFigures }
@@ -159,7 +159,7 @@ const CODES = {
   state: 16,
   missing: 17,
   text: 18,
-  texts: 19,
+  packed: 19,
   posting: 24,
   posted: 25,
   teams: 20,
@@ -202,8 +202,8 @@ function fieldsOf(item: LogItem): readonly unknown[] {
       return [CODES.forgotten, item.version, item.market]
     case 'text':
       return [CODES.text, item.market, item.from, item.text]
-    case 'texts':
-      return [CODES.texts, item.packed]
+    case 'packed':
+      return [CODES.packed, item.packed]
     case 'event':
       return [CODES.event, item.version, ...eventFields(item.event)]
     case 'matched':
@@ -265,6 +265,10 @@ function updateFields(update: Update, book: BookState | null): readonly unknown[
 /** Whether an item is a market's whole state, which need not be read by those who keep no books. */
 export const isState = ([code]: readonly unknown[]): boolean => code === CODES.state
 
+/** The bytes of an item of kind `packed`; null for any other. */
+export const packedIn = ([code, bytes]: readonly unknown[]): Uint8Array | null =>
+  code === CODES.packed && bytes instanceof Uint8Array ? bytes : null
+
 /** Finds a market that was listed before; null when it is not known. */
 export type FindMarket = (number: MarketNumber) => MarketRef | null
 
@@ -302,8 +306,8 @@ function readBy(code: number, fields: FieldReader, marketOf: KnownMarket): LogIt
       const [market, from] = [fields.number(), fields.number()]
       return { kind: 'text', market, from, text: fields.text() }
     }
-    case CODES.texts:
-      return { kind: 'texts', packed: fields.bytes() }
+    case CODES.packed:
+      return { kind: 'packed', packed: fields.bytes() }
     case CODES.event: {
       const version = fields.number()
       const event = eventSchemas[EVENT_SCHEMA]?.(fields)

@@ -152,8 +152,8 @@ test('[FEEDTEXT1] a text is told before its row and again when it changes, a lon
       known.set(item.market, (known.get(item.market) ?? '').slice(0, item.from) + item.text)
     }
     assert.equal(known.get(market.ref.number), text)
-    const [block] = feeder.texts.blocks([market])
-    assert.ok(block?.kind === 'texts')
+    const [block] = feeder.packedTexts.blocks([market])
+    assert.ok(block?.kind === 'packed')
     const kept = unpackAll(inflateRawSync(block.packed)) ?? []
     assert.deepEqual(kept, text === '' ? [] : [[18, market.ref.number, 0, text]])
   }

@@ -74,6 +74,7 @@ async function follow(t: TestContext, { clock, server, settle }: World) {
   const onFault = (fault: MirrorFault | FollowFault) => void faults.push(fault)
   const parts = { clock, metrics: new Metrics(), names: NAMES, log: silentLog, index: NO_INDEX }
   const mirror = new Mirror(checkpoint, { ...parts, onFault })
+  await mirror.load(checkpoint)
   const offsets = { ...checkpoint.offsets }
   mirror.publisher.watch({ name: 'told', onUpdate: (update) => told.push(update) })
   const follower = new Follower({

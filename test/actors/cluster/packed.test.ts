@@ -1,0 +1,89 @@
+// Blocks of a checkpoint: a reader takes what was put in, and what did not change is not gathered again.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inBlocks, KeptBlocks, takeBlocks } from '../../../actors/cluster/packed.ts'
+import { isItem, type RawItem, unpackAll } from '../../../engine/cluster/batch.ts'
+import { encoded } from '../../../engine/msgpack-writer.ts'
+import { type LogItem, writeItem } from '../../../storage/records/log-items.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { marketRef } from '../../support/worlds/builders.ts'
+
+/** Items as a checkpoint has them. */
+const raw = (items: Iterable<LogItem>) =>
+  [...items].flatMap((item) =>
+    (unpackAll(encoded((to) => writeItem(to, item))) ?? []).filter(isItem),
+  )
+
+async function taken(items: readonly RawItem[], onItem = () => {}): Promise<readonly RawItem[]> {
+  const all: RawItem[] = []
+  await takeBlocks(items, new ManualClock(), (item) => {
+    all.push(item)
+    onItem()
+  })
+  return all
+}
+
+const textOf = (market: number, text: string): LogItem => ({ kind: 'text', market, from: 0, text })
+
+test('[CHECKPOINT2] a reader takes items and blocks in their order; a block that is damaged is refused', async () => {
+  const items = Array.from({ length: 1_000 }, (_, number) => textOf(number, `rules ${number}`))
+  const last: LogItem = { kind: 'unmatched', market: 7 }
+  const blocks = [...inBlocks(items)]
+  assert.ok(blocks.length > 1 && blocks.length < 20)
+  assert.deepEqual(await taken(raw([...blocks, last])), raw([...items, last]))
+  for (const packed of [Buffer.from('no block'), Buffer.alloc(0)]) {
+    await assert.rejects(taken(raw([...blocks, { kind: 'packed', packed }])))
+  }
+})
+
+test('[CHECKPOINT3] what a checkpoint says of a market is gathered again only once a market of its block was touched, and one that is gone is left out', async () => {
+  const markets = new Map(
+    Array.from({ length: 300 }, (_, number) => [number, { ref: marketRef(`m${number}`, number) }]),
+  )
+  const asked: number[] = []
+  let text = 'first'
+  const kept = new KeptBlocks(
+    (number) => markets.get(number) ?? null,
+    ({ ref }: { ref: ReturnType<typeof marketRef> }) => {
+      asked.push(ref.number)
+      return [textOf(ref.number, text)]
+    },
+  )
+  const texts = async () =>
+    (await taken(raw(kept.blocks(markets.values())))).map(([, number, , told]) => [number, told])
+  const all = [...markets.keys()]
+  assert.deepEqual(
+    await texts(),
+    all.map((number) => [number, 'first']),
+  )
+  assert.deepEqual(asked.splice(0), all)
+  await texts()
+  assert.equal(asked.length, 0, 'nothing was touched')
+  text = 'second'
+  const [touched, gone] = [markets.get(2), markets.get(299)]
+  assert.ok(touched !== undefined && gone !== undefined)
+  kept.touch(touched)
+  kept.touch(gone)
+  markets.delete(299)
+  const now = new Map((await texts()).map(([number, told]) => [number, told]))
+  assert.equal(now.get(2), 'second')
+  assert.equal(now.get(200), 'first', 'of a block that was not touched')
+  assert.equal(now.size, 299)
+  assert.ok(asked.includes(2) && !asked.includes(200) && asked.includes(298))
+})
+
+test('[CHECKPOINT4] the loop has its turns while a long checkpoint is taken', async () => {
+  const clock = new ManualClock()
+  const items = raw(inBlocks(Array.from({ length: 2_000 }, (_, number) => textOf(number, 'text'))))
+  let [turns, isDone] = [0, false]
+  const count = () => {
+    turns += 1
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  // Each item takes a millisecond of this clock.
+  await takeBlocks(items, clock, () => clock.advance(1))
+  isDone = true
+  assert.ok(turns >= items.length - 1, `${turns} turns`)
+})
