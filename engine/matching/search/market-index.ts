@@ -10,7 +10,8 @@ import type { Judge } from '../compare/judge.ts'
 import { CANDIDATES_MAX, Candidates } from './candidates.ts'
 import { keysOfEvent, keysOfMarket } from './keys.ts'
 
-/** Events that are judged for one event. */
+/** Events that are judged for one event: so many, the likeliest first, and the others while none of them is surely the one. */
+const EVENTS_JUDGED_MIN = 10
 const EVENTS_JUDGED_MAX = 24
 /** So many of these have their markets compared, from this score on. */
 const EVENTS_JOINED_MAX = 3
@@ -111,10 +112,12 @@ export class MarketIndex<Reading> {
     const sure = new Set<VenueKey>()
     for (const { a, b, judged } of joined) {
       const partner = a.venue === market.venue ? b : a
+      // The best come first: beside a sure one the others are none.
+      if (sure.has(partner.venue) && !isSure({ judged })) continue
       const markets = this.#events.of(partner.venue).get(partner.key)?.markets
       if (markets === undefined || markets.size > EVENT_MARKETS_MAX) continue
       near.push(...markets)
-      if (judged.score >= EVENT_SCORE_SURE) sure.add(partner.venue)
+      if (isSure({ judged })) sure.add(partner.venue)
     }
     const keys = keysOfMarket(market)
     const found = new Set(near)
@@ -194,7 +197,9 @@ export class MarketIndex<Reading> {
       if (venue === event.venue) continue
       const isFirst = isBefore(event.venue, venue)
       const ofVenue: EventPair[] = []
-      for (const number of candidates.find(keysOfEvent(subject), EVENTS_JUDGED_MAX)) {
+      const found = candidates.find(keysOfEvent(subject), EVENTS_JUDGED_MAX)
+      for (const [at, number] of found.entries()) {
+        if (at >= EVENTS_JUDGED_MIN && ofVenue.some(isSure)) break
         const other = this.#eventsByNumber.get(number)
         if (other === undefined) continue
         const partner = this.#subjectOf(other)
@@ -230,6 +235,7 @@ export class MarketIndex<Reading> {
   }
 }
 
+const isSure = ({ judged }: Pick<EventPair, 'judged'>): boolean => judged.score >= EVENT_SCORE_SURE
 const byScore = (one: EventPair, other: EventPair): number => other.judged.score - one.judged.score
 
 /** An event of which only its markets are known. */
