@@ -236,13 +236,16 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
       venues: () => [...venues.values()].map(({ actor }) => actor),
       figures: () => ({ ...statsOf(storage, names), wallets: wallets.count }),
     }) ?? null
-  const learn: Learn = (listings) => {
-    feeder?.learnTeams(listings)
-    return sports.learnTeams(listings)
-  }
-  const teams = new TeamReader({ clock, log, metrics, learn })
   const matchTable = feeder?.tap(storage.matches) ?? storage.matches
   const { matches, matcher, verdicts } = openMatching(parts, { catalog, publisher, matchTable })
+  const learn: Learn = async (listings) => {
+    feeder?.learnTeams(listings)
+    await sports.learnTeams(listings)
+    await matcher.learnTeams(
+      listings.map((team) => ({ team, handles: names.of(team.venue).handles })),
+    )
+  }
+  const teams = new TeamReader({ clock, log, metrics, learn })
   const arbitrage = new Arbitrage({
     ...{ clock, publisher, metrics, catalog, matches, table: storage.opportunities },
     heardMs: ({ venue, nativeId }) => venues.get(venue)?.actor.bookHeardMs(nativeId) ?? null,

@@ -1,7 +1,7 @@
 // A row of a venue's list of teams, as both the venues that give it and the tables that learn from it know it.
 // Not for: which team it is (sports/team-table.ts).
 
-import type { VenueKey } from './ids.ts'
+import type { HandleForm, VenueKey } from './ids.ts'
 
 /** One team or player as a venue lists it; texts as the venue writes them, '' where it says nothing. */
 export interface TeamListing {
@@ -16,4 +16,10 @@ export interface TeamListing {
   readonly place: string
   /** "Rams". */
   readonly nickname: string
+}
+
+/** A row with the form in which its venue writes codes. */
+export interface TaughtTeam {
+  readonly team: TeamListing
+  readonly handles: HandleForm
 }

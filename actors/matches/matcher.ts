@@ -2,7 +2,7 @@
 // what was found. Changes are given to the thread a few at a time and matched at once; all markets are matched again in
 // the background, behind them. Only open markets, and those about to open, are matched.
 // Not for: judging (engine/matching/), nor showing matches (actors/matches/matches.ts). Upholds MATCHER5 to MATCHER11,
-// MATCHER14.
+// MATCHER14, MATCHER19.
 
 import { crc32 } from 'node:zlib'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -10,7 +10,10 @@ import type { EventListing, MarketNumber } from '../../engine/market/market.ts'
 import type { ChangeTask, MatchChanges, MatchTask, PairWord } from '../../engine/matching/task.ts'
 import type { MatchPort } from '../../engine/matching/thread.ts'
 import type { Log } from '../../engine/process/log.ts'
+import { leagueOfWord } from '../../engine/sports/leagues.ts'
 import { type MatchMarket, marketOfListing, type SubjectReader } from '../../engine/subject.ts'
+import type { TaughtTeam } from '../../engine/team-listing.ts'
+import { Turns } from '../turns.ts'
 import type { CatalogWatcher, MarketView } from '../views.ts'
 import { type WordAnswer, WordAnswers } from './answers.ts'
 import { isMatchable } from './matches.ts'
@@ -20,6 +23,9 @@ import type { MatchVerdicts } from './verdicts.ts'
 /** Texts given to the thread in one turn: milliseconds of the loop, and their number. */
 const TURN_MS = 1.5
 const PUT_MAX = 64
+/** Rows of lists of teams given in one task, and kept for a new thread: two venues' rows of our leagues are some 4,000. */
+const TEAMS_GIVEN_MAX = 256
+const TEAMS_MAX = 40_000
 /** Markets whose partners are looked for in one task: a change waits no longer than one task takes. */
 const FIND_MAX = 16
 /** Whenever there are twice as many markets, and at least so many, all are matched in the background. */
@@ -51,6 +57,9 @@ export class Matcher implements CatalogWatcher {
   readonly #words: PairWord[] = []
   /** The thread has the verdicts on families as they are now. */
   #hasFamilies = false
+  /** Rows of the venues' lists of teams, and how many of them the thread has. */
+  readonly #teams = new Map<string, TaughtTeam>()
+  #teamsGiven = 0
   readonly #answers: WordAnswers
   /** Markets that the thread has, with the hash of their texts. */
   readonly #filed = new Map<MarketNumber, number>()
@@ -140,6 +149,21 @@ export class Matcher implements CatalogWatcher {
     this.rematch()
   }
 
+  /**
+   * Takes rows of venues' lists of teams, a piece in each turn of the loop: the thread has them before markets that come
+   * later, and all markets are matched again.
+   */
+  async learnTeams(rows: readonly TaughtTeam[]): Promise<void> {
+    const turns = new Turns(this.#parts.clock)
+    for (const row of rows) {
+      await turns.next()
+      const league = leagueOfWord(row.team.league)
+      if (league === null || league.kind === 'player' || this.#teams.size >= TEAMS_MAX) continue
+      this.#teams.set(JSON.stringify(Object.values(row.team)), row)
+    }
+    this.#schedule()
+  }
+
   // Work
 
   #schedule(): void {
@@ -165,7 +189,7 @@ export class Matcher implements CatalogWatcher {
   /** Changes first, then partners of changed markets, then all markets in the background. */
   #nextTask(): MatchTask | null {
     const seq = this.#seq + 1
-    if (this.#changed.size > 0 || this.#words.length > 0 || !this.#hasFamilies) {
+    if (this.#isChanged || !this.#hasFamilies) {
       const change = this.#nextChange()
       if (change !== null) return { seq, ...change }
     }
@@ -219,14 +243,24 @@ export class Matcher implements CatalogWatcher {
       put.push({ number, market: subject })
       words.push(...this.#parts.verdicts.wordsOn(market))
     }
-    if (!this.#hasFamilies) {
-      this.#hasFamilies = true
-      return { kind: 'change', put, removed, words, families: this.#parts.verdicts.families() }
+    const families = this.#hasFamilies ? undefined : this.#parts.verdicts.families()
+    this.#hasFamilies = true
+    const teams = this.#nextTeams()
+    if (put.length + removed.length + words.length > 0 || (families ?? teams) !== undefined) {
+      const given = { ...(families && { families }), ...(teams && { teams }) }
+      return { kind: 'change', put, removed, words, ...given }
     }
-    if (put.length + removed.length + words.length > 0)
-      return { kind: 'change', put, removed, words }
     // None of these changes mattered; goes on with the rest.
     return this.#changed.size === 0 ? null : this.#nextChange()
+  }
+
+  #nextTeams(): readonly TaughtTeam[] | undefined {
+    const left = this.#teams.size - this.#teamsGiven
+    if (left === 0) return undefined
+    const teams = [...this.#teams.values()].slice(this.#teamsGiven).slice(0, TEAMS_GIVEN_MAX)
+    this.#teamsGiven += teams.length
+    if (teams.length === left && this.#filed.size > 0) this.#background = this.#filed.keys()
+    return teams
   }
 
   #subjectOf(market: MarketView): MatchMarket {
@@ -254,9 +288,15 @@ export class Matcher implements CatalogWatcher {
     })
   }
 
+  /** The thread lacks something that was told since. */
+  get #isChanged(): boolean {
+    const teamsLeft = this.#teams.size - this.#teamsGiven
+    return this.#changed.size + this.#words.length + teamsLeft > 0
+  }
+
   /** A task waits that is not of the background. */
   get #isUrgent(): boolean {
-    return this.#changed.size + this.#words.length + this.#fresh.size > 0
+    return this.#isChanged || this.#fresh.size > 0
   }
 
   #accept(task: MatchTask, changes: MatchChanges): void {
@@ -276,6 +316,7 @@ export class Matcher implements CatalogWatcher {
     this.#background = null
     this.#filed.clear()
     this.#hasFamilies = false
+    this.#teamsGiven = 0
     this.#fresh.clear()
     this.#results.doubtAll()
     for (const market of this.#parts.markets()) this.#changed.set(market.ref.number, market)

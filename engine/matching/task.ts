@@ -1,6 +1,7 @@
 // What crosses the thread of the matcher, both ways. Not for: when a task is given (actors/matches/matcher.ts).
 
 import type { MatchMarket } from '../subject.ts'
+import type { TaughtTeam } from '../team-listing.ts'
 import type { ScoredPair } from './search/pair-graph.ts'
 import type { FamilyVerdict } from './veto/families.ts'
 
@@ -10,7 +11,7 @@ import type { FamilyVerdict } from './veto/families.ts'
  */
 export type MatchTask = { readonly seq: number } & (ChangeTask | FindTask)
 
-/** Files markets, removes others with their pairs, and takes an operator's verdicts on pairs. */
+/** Files markets, removes others with their pairs, and takes an operator's verdicts on pairs and the venues' teams. */
 export interface ChangeTask {
   readonly kind: 'change'
   readonly put: readonly { readonly number: number; readonly market: MatchMarket }[]
@@ -18,6 +19,8 @@ export interface ChangeTask {
   readonly words: readonly PairWord[]
   /** All verdicts on families, where they changed. */
   readonly families?: readonly FamilyVerdict[]
+  /** Rows of the venues' lists of teams that were not given yet. */
+  readonly teams?: readonly TaughtTeam[]
 }
 
 /** Looks for partners of filed markets; unknown ones are left out. */

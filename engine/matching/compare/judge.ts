@@ -4,7 +4,9 @@
 // Upholds CORPUS8.
 
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
+import type { TaughtTeam } from '../../team-listing.ts'
 import type { Proposition } from '../understand/proposition.ts'
+import { teachTeams } from '../understand/sides.ts'
 import { understandEvent, understandMarket } from '../understand/understand.ts'
 import type { Families } from '../veto/families.ts'
 import { type PairScore, scorePair } from './score.ts'
@@ -18,6 +20,8 @@ export interface Judge<Reading> {
   /** Scores below `from` need not be exact, only below it; without families those count that come with the program. */
   scoreMarkets(a: Reading, b: Reading, from?: number, families?: Families): PairScore
   scoreEvents(a: Reading, b: Reading, from?: number): PairScore
+  /** Takes rows of the venues' lists of teams; null forgets those before. What was read is read anew. */
+  teach?(teams: readonly TaughtTeam[] | null): void
 }
 
 /**
@@ -27,31 +31,49 @@ export interface Judge<Reading> {
 const MARKETS_KEPT = 8_192
 const EVENTS_KEPT = 2_048
 
-const readMarket = keeping(MARKETS_KEPT, understandMarket)
+/** Keeps what was read last: a reading does not depend on the corpus. */
+class Kept<Subject extends object> {
+  readonly #max: number
+  readonly #read: (subject: Subject) => Proposition
+  #recent = new Map<Subject, Proposition>()
+  #older = new Map<Subject, Proposition>()
+
+  constructor(max: number, read: (subject: Subject) => Proposition) {
+    this.#max = max
+    this.#read = read
+  }
+
+  of(subject: Subject): Proposition {
+    const known = this.#recent.get(subject)
+    if (known !== undefined) return known
+    const reading = this.#older.get(subject) ?? this.#read(subject)
+    if (this.#recent.size >= this.#max) {
+      this.#older = this.#recent
+      this.#recent = new Map()
+    }
+    this.#recent.set(subject, reading)
+    return reading
+  }
+
+  clear(): void {
+    this.#recent = new Map()
+    this.#older = new Map()
+  }
+}
+
+const MARKETS = new Kept(MARKETS_KEPT, understandMarket)
+const readMarket = (market: MatchMarket): Proposition => MARKETS.of(market)
+const EVENTS = new Kept(EVENTS_KEPT, (event: MatchEvent) => understandEvent(event, readMarket))
 
 /** The judge of the service. */
 export const JUDGE: Judge<Proposition> = {
   readMarket,
-  readEvent: keeping(EVENTS_KEPT, (event: MatchEvent) => understandEvent(event, readMarket)),
+  readEvent: (event) => EVENTS.of(event),
   scoreMarkets: scorePair,
   scoreEvents: scorePair,
-}
-
-/** Keeps what was read last: a reading does not depend on the corpus. */
-function keeping<Subject extends object>(
-  max: number,
-  read: (subject: Subject) => Proposition,
-): (subject: Subject) => Proposition {
-  let [recent, older] = [new Map<Subject, Proposition>(), new Map<Subject, Proposition>()]
-  return (subject) => {
-    const known = recent.get(subject)
-    if (known !== undefined) return known
-    const reading = older.get(subject) ?? read(subject)
-    if (recent.size >= max) {
-      older = recent
-      recent = new Map()
-    }
-    recent.set(subject, reading)
-    return reading
-  }
+  teach(teams) {
+    teachTeams(teams)
+    MARKETS.clear()
+    EVENTS.clear()
+  },
 }

@@ -23,6 +23,7 @@ export function encodedJudge({ encoder, model }: OpenEncoder): Judge<EncodedRead
   return {
     ...{ readMarket: encodedMarket, readEvent: encodedEvent },
     ...{ scoreMarkets: score, scoreEvents: score },
+    teach: (teams) => JUDGE.teach?.(teams),
   }
 }
 

@@ -48,10 +48,12 @@ export class PairFinder<Reading> {
     this.#graph = new PairGraph()
     this.#words.clear()
     this.#families = KNOWN_FAMILIES
+    this.#judge.teach?.(null)
   }
 
-  #change({ put, removed, words, families }: ChangeTask): MatchChanges {
+  #change({ put, removed, words, families, teams }: ChangeTask): MatchChanges {
     if (families !== undefined) this.#families = new Families(families)
+    if (teams !== undefined) this.#judge.teach?.(teams)
     for (const number of removed) this.#index.remove(number)
     for (const { number, market } of put) this.#index.put(number, market)
     for (const word of words) {

@@ -2,7 +2,7 @@
 // ("KXEPLGAME-25NOV23ARSTOT-TIE") with their titles. Any league is read; known ones are read better.
 // Upholds PROP5 to PROP11, PROP18 to PROP20, MATCHDATE4.
 
-import type { HandleForm } from '../../ids.ts'
+import type { HandleForm, VenueKey } from '../../ids.ts'
 import { easternDate, easternMs } from '../../sports/eastern-date.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'
 import { arenaOfLeague, arenaOfSeries, arenaOfSlug, NO_ARENA } from './arenas.ts'
@@ -15,6 +15,7 @@ import { fold } from './words.ts'
 
 /** What a market and an event have in common, for reading a game. */
 export interface GameFacts {
+  readonly venue: VenueKey
   readonly handle: string
   readonly eventKey: string | null
   readonly title: string
@@ -61,7 +62,7 @@ function gameOfSlug(facts: GameFacts, handles: HandleForm): Game | null {
   if (named !== null && !isCredible(named)) return null
   if (isAt && (named === null || !asksOf(named, subtitle))) return null
   const codes = slug === null ? null : codesOfSlug(slug[2] ?? '', named)
-  const sides = sidesOf(handles, named, codes)
+  const sides = sidesOf({ venue: facts.venue, handles }, named, codes)
   const saidArena = arenaOfSlug(slug?.[1] ?? '', `${tagsOf(facts)} ${title} ${eventTitle}`)
   const league = saidArena === NO_ARENA ? leagueOfTeams(...sides) : null
   const arena = league === null ? saidArena : arenaOfLeague(league)
@@ -133,7 +134,7 @@ function gameOfTicker(facts: GameFacts): Game | null {
     arena.table?.hasDoubleheaders === true ? /(?<=[a-z]{4})g?\d$/ : /(?<=[a-z]{4})g\d$/
   const run = date.rest.toLowerCase().replace(ordinal, '')
   const codes = codesOfRun(run, named, parts.suffix, facts.eventSubtitle)
-  const sides = sidesOf('ticker', named, codes)
+  const sides = sidesOf({ venue: facts.venue, handles: 'ticker' }, named, codes)
   const cut =
     named === null
       ? ''
@@ -212,13 +213,13 @@ function partsOfTicker({ handle, eventKey }: GameFacts, scope: string): TickerPa
 }
 
 function sidesOf(
-  handles: HandleForm,
+  listed: Pick<Side, 'venue' | 'handles'>,
   named: NamedPair | null,
   codes: readonly [string, string] | null,
 ): readonly [Side, Side] {
   return [
-    { handles, name: named?.first ?? '', code: codes?.[0] ?? '' },
-    { handles, name: named?.second ?? '', code: codes?.[1] ?? '' },
+    { ...listed, name: named?.first ?? '', code: codes?.[0] ?? '' },
+    { ...listed, name: named?.second ?? '', code: codes?.[1] ?? '' },
   ]
 }
 

@@ -1,16 +1,18 @@
 // Whether two names or codes mean one side of a game: a club, a country, a college, an esports team, a player.
-// A grade from 0 (they differ) to 1 (they agree); codes alone only hint. Upholds PROP6 to PROP8.
+// A grade from 0 (they differ) to 1 (they agree); codes alone only hint. Upholds PROP6 to PROP8, PROP23.
 
-import type { HandleForm } from '../../ids.ts'
+import type { HandleForm, VenueKey } from '../../ids.ts'
 import { clubOf } from '../../sports/clubs.ts'
 import { schoolOf } from '../../sports/colleges.ts'
 import { LEAGUES, type League } from '../../sports/leagues.ts'
 import { TeamTable } from '../../sports/team-table.ts'
+import type { TaughtTeam } from '../../team-listing.ts'
 import type { Arena } from './arenas.ts'
 import { countryOfCode, countryOfName } from './countries.ts'
 
 /** A side as one venue has it; texts folded, '' where unknown. */
 export interface Side {
+  readonly venue: VenueKey
   readonly handles: HandleForm
   readonly name: string
   readonly code: string
@@ -21,8 +23,15 @@ export const SAME_SIDE = 0.45
 /** Up to here they count as two. */
 export const OTHER_SIDE = 0.3
 
-/** The closed leagues' tables; read only. */
-const TEAMS = new TeamTable()
+/** The closed leagues' tables, with what the venues' lists add to them and of other leagues. */
+let known = new TeamTable()
+
+/** Takes rows of the venues' lists of teams; null forgets those before. Bounded by the table. */
+export function teachTeams(teams: readonly TaughtTeam[] | null): void {
+  if (teams === null) known = new TeamTable()
+  for (const { team, handles } of teams ?? []) known.learn(team, handles)
+}
+
 const GENERIC = new Set(
   'fc cf afc sc ac as ss sv sk fk nk bk if club cd ca de la el los the team esports esport gaming games academy junior jr united city real athletic sporting women w men basket basketball of and al'.split(
     ' ',
@@ -40,26 +49,36 @@ const SCHOOL_KINDS = new Set(
 export function gradeSides(a: Side, b: Side, arena: Arena): number {
   const { table } = arena
   if (table !== null && table.kind === 'pro') {
-    const [one, other] = [TEAMS.proTeam(table, a), TEAMS.proTeam(table, b)]
+    const [one, other] = [known.proTeam(table, a), known.proTeam(table, b)]
     if (one !== null && other !== null) return one === other ? 1 : 0
   }
   const countries = gradeCountries(a, b)
   if (countries !== null) return countries
   let grade = gradeCodes(a.code, b.code)
-  if (a.name !== '' && b.name !== '') {
-    const byName = table?.kind === 'college' ? gradeSchools(a, b) : gradeNames(a.name, b.name)
+  const [nameA, nameB] = [nameOf(a, table), nameOf(b, table)]
+  if (nameA !== '' && nameB !== '') {
+    const isSchool = table?.kind === 'college'
+    const byName = isSchool
+      ? gradeSchools({ ...a, name: nameA }, { ...b, name: nameB })
+      : gradeNames(nameA, nameB)
     // Two names that clearly differ outweigh codes that happen to agree.
     grade = byName === 0 ? Math.min(grade, 0.25) : Math.max(grade, byName)
   } else {
-    grade = Math.max(grade, gradeCodeInName(a.code, b.name), gradeCodeInName(b.code, a.name))
+    grade = Math.max(grade, gradeCodeInName(a.code, nameB), gradeCodeInName(b.code, nameA))
   }
   return grade
+}
+
+/** Where only a code is written, the name that the venue's own list has for it. */
+function nameOf(side: Side, league: League | null): string {
+  const isListed = league !== null && league.kind !== 'pro'
+  return side.name === '' && isListed ? (known.team(league, side) ?? '') : side.name
 }
 
 /** The one closed league with both of two teams; null: none, or several have teams of these names. */
 export function leagueOfTeams(a: Side, b: Side): League | null {
   const found = LEAGUES.filter((league) => {
-    const [one, other] = [TEAMS.proTeam(league, a), TEAMS.proTeam(league, b)]
+    const [one, other] = [known.proTeam(league, a), known.proTeam(league, b)]
     return one !== null && other !== null && one !== other
   })
   return found.length === 1 ? (found[0] ?? null) : null

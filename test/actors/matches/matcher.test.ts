@@ -412,6 +412,45 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
+  test('[MATCHER19] the thread has the teams of our leagues before what comes later, as a new thread has, and matches all again', async () => {
+    const bench = await started()
+    const row = (index: number, league: string) =>
+      ({
+        team: {
+          venue: 'a',
+          league,
+          code: `c${index}`,
+          name: `Team ${index}`,
+          place: '',
+          nickname: '',
+        },
+        handles: 'slug',
+      }) as const
+    const told = Array.from({ length: 300 }, (_, index) => row(index, 'epl'))
+    const given = (from: number) =>
+      bench.tasks
+        .slice(from)
+        .flatMap((task) => (task.kind === 'change' ? [...(task.teams ?? [])] : []))
+    const lookedUp = (from: number) =>
+      bench.tasks.slice(from).flatMap((task) => (task.kind === 'find' ? task.numbers : [])).length
+    const before = bench.tasks.length
+    await bench.matcher.learnTeams([...told, row(9, 'atp'), row(9, 'no league')])
+    await bench.settle()
+    assert.deepEqual(given(before), told)
+    assert.equal(lookedUp(before), bench.all.size)
+    const then = bench.tasks.length
+    await bench.matcher.learnTeams(told)
+    await bench.settle()
+    assert.equal(bench.tasks.length, then, 'a list that is read again says nothing new')
+    bench.failure = new Error('the thread ended')
+    bench.add('b', 'b5', 'Nothing in particular')
+    await bench.settle()
+    bench.clock.advance(1_000)
+    await bench.settle()
+    assert.deepEqual(given(then), told)
+    await bench.matcher.close()
+  })
+
   test('[MATCHER11] a thread that is lost is given everything again, and pairs stay meanwhile', async () => {
     const bench = await started()
     bench.finder = new PairFinder(wordJudge)

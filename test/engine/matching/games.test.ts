@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareGames, gameVerdict } from '../../../engine/matching/compare/games.ts'
+import { JUDGE } from '../../../engine/matching/compare/judge.ts'
 import { scorePair } from '../../../engine/matching/compare/score.ts'
 import {
   arenaOfSeries,
@@ -50,12 +51,55 @@ test('[PROP6] one side is known under its long, short and initial name', () => {
 
 test('[PROP7] countries are known under the codes of both venues; one code of one venue means another', () => {
   const side = (venue: 'a' | 'b', code: string) => ({
-    ...{ code, name: '' },
+    ...{ venue, code, name: '' },
     handles: venue === 'a' ? ('slug' as const) : ('ticker' as const),
   })
   assert.equal(gradeSides(side('a', 'ury'), side('b', 'uru'), NO_ARENA), 1)
   assert.equal(gradeSides(side('a', 'kor'), side('b', 'cuw'), NO_ARENA), 1)
   assert.equal(gradeSides(side('a', 'aus'), side('b', 'aut'), NO_ARENA), 0)
+})
+
+test('[PROP23] teams that only the venues’ lists name are known by them: a new one of a closed league, one written as a code', () => {
+  const row = (venue: 'a' | 'b', league: string, code: string, [place, nickname]: string[]) => ({
+    team: {
+      venue,
+      league,
+      code,
+      name: `${place} ${nickname}`,
+      place: place ?? '',
+      nickname: nickname ?? '',
+    },
+    handles: venue === 'a' ? ('slug' as const) : ('ticker' as const),
+  })
+  const prince = ['Strelsau', 'Princes']
+  const game = () =>
+    JUDGE.scoreMarkets(
+      JUDGE.readMarket(
+        marketA('Princes vs. Lakers', 'nba-prn-lal-2031-11-20', '', {
+          outcomes: ['Princes', 'Lakers'],
+        }),
+      ),
+      JUDGE.readMarket(
+        marketB('KXNBAGAME-31NOV20STRLAL-STR', 'Strelsau at Los Angeles L Winner?', 'Strelsau'),
+      ),
+    ).score
+  const club = (name: string) => {
+    const b = { venue: 'b', handles: 'ticker', code: 'zfw', name } as const
+    return gradeSides(
+      { venue: 'a', handles: 'slug', code: 'hen', name: '' },
+      b,
+      arenaOfSlug('epl', ''),
+    )
+  }
+  assert.ok(game() < MATCH_SCORE)
+  assert.ok(club('zenda wanderers') < SAME_SIDE)
+  JUDGE.teach?.([row('a', 'nba', 'prn', prince), row('b', 'nba', 'str', prince)])
+  JUDGE.teach?.([row('a', 'epl', 'hen', ['Zenda', 'Wanderers'])])
+  assert.ok(game() >= MATCH_SCORE)
+  assert.ok(club('zenda wanderers') >= SAME_SIDE)
+  assert.ok(club('zagreb') < SAME_SIDE)
+  JUDGE.teach?.(null)
+  assert.ok(game() < MATCH_SCORE)
 })
 
 test('[PROP8] one shared name is no proof', () => {
