@@ -14,6 +14,8 @@ export const leaseRenewMs = 1_000
 /** How long an unchanged one must be watched before another may take it. */
 export const leaseLostMs = 5_000
 const LOOK_MS_MIN = 25
+/** Between two looks; after a longer time the watch begins anew. */
+const LOOK_GAP_MS_MAX = leaseLostMs / 2
 const KEY = 'leader'
 
 export interface LeaseHolder {
@@ -47,17 +49,19 @@ interface LeaseParts {
 /** Waits until the lease is free, or its holder has not renewed it for so long; resolves with null when aborted. */
 export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise<Lease | null> {
   const { bucket, holder, clock, log } = parts
-  let [seen, seenMs, term] = [-1, 0, 0]
+  let [seen, seenMs, lookedMs, term] = [-1, 0, 0, 0]
   while (!signal.aborted) {
     try {
       const entry = await bucket.get(KEY)
       const held = readLease(entry)
       const revision = entry?.revision ?? 0
       const nowMs = clock.monotonicMs()
-      if (seen !== revision) {
+      // While the log could not be read its holder could not renew it either.
+      if (seen !== revision || nowMs - lookedMs > LOOK_GAP_MS_MAX) {
         ;[seen, seenMs] = [revision, nowMs]
         term = held?.term ?? term
       }
+      lookedMs = nowMs
       if (entry === null || held?.holder === '' || nowMs - seenMs >= leaseLostMs) {
         const next = term + 1
         const taken = await bucket.replace(KEY, packr.pack({ holder, term: next }), revision)
