@@ -3,6 +3,7 @@
 // method returns may not be kept across turns unless it says so.
 
 import type { KeyScope } from '../engine/accounts/account.ts'
+import type { HeardMember } from '../engine/cluster/members.ts'
 import type { FeedStatus } from '../engine/events.ts'
 import type { AccountId, KeyId, VenueKey } from '../engine/ids.ts'
 import type { MarketNumber, MarketRef, MarketStatus } from '../engine/market/market.ts'
@@ -358,6 +359,10 @@ export interface ClusterView {
   readonly lagMs: number
   /** Whether anything came from the engine of late; of an engine whether it leads. */
   readonly isHeard: boolean
+  /** Who holds the lease, as far as is known, and since when nothing was heard of it. */
+  readonly leader: HeardMember | null
+  /** Every process of the cluster that was heard of late, this one too. */
+  readonly members: readonly HeardMember[]
 }
 
 /** Everything the face needs of the engine. */

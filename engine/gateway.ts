@@ -19,6 +19,7 @@ import { type Checkpoint, checkpointObject, decodeCheckpoint } from './cluster/c
 import { Follower, type FollowFault } from './cluster/follower.ts'
 import { type ClusterLog, LogError, type StopReading, shardsOf } from './cluster/log.ts'
 import { Loopback } from './cluster/loopback.ts'
+import { Members } from './cluster/members.ts'
 import { EngineError } from './errors.ts'
 import type { VenueKey } from './ids.ts'
 import type { Log } from './process/log.ts'
@@ -101,6 +102,7 @@ class LogGateway implements Gateway {
   readonly #parts: GatewayParts
   readonly #names: ReturnType<typeof venueTable>
   readonly #shares: QuotaShares
+  readonly #members: Members
   readonly #timers: StopTimer[] = []
   #accounts: { readonly accounts: Accounts; readonly stop: () => Promise<void> } | null = null
   #face: Face | null = null
@@ -124,6 +126,14 @@ class LogGateway implements Gateway {
     this.#names = venueTable(settings.venueNames, parts.table)
     this.#startedAtMs = clock.monotonicMs()
     this.#shares = new QuotaShares({ clock, name, ask: (body) => cluster.ask('quota', body) })
+    this.#members = new Members({
+      ...{ log: cluster, clock },
+      self: () => ({
+        ...{ role: 'gateway', name, term: null },
+        lagBatches: this.#face?.follower.behind ?? 0,
+        lagMs: this.#face?.mirror.lagMs ?? 0,
+      }),
+    })
     const lag = 'Batches of the log that this gateway has not read yet.'
     metrics.gauge('cluster_lag_batches', lag, () => this.#face?.follower.behind ?? 0)
     const lagMs = 'From the engine to the mirror, of the newest update.'
@@ -186,6 +196,7 @@ class LogGateway implements Gateway {
     await face?.close()
     await face?.server.stop()
     this.#shares.stop()
+    await this.#members.stop()
     await this.#accounts?.stop()
   }
 
@@ -362,6 +373,8 @@ class LogGateway implements Gateway {
         lagBatches: follower.behind,
         lagMs: mirror.lagMs,
         isHeard: !mirror.isCut,
+        leader: this.#members.leader,
+        members: this.#members.all(),
       }),
     }
   }

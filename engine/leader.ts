@@ -25,6 +25,7 @@ import {
   shardsOf,
 } from './cluster/log.ts'
 import { Loopback } from './cluster/loopback.ts'
+import { type Member, type MemberRole, Members } from './cluster/members.ts'
 import { LogWriter } from './cluster/writer.ts'
 import type { Config } from './config.ts'
 import type { ClusterParts, Engine } from './engine.ts'
@@ -100,13 +101,23 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   log.info('standing by for the lease')
   const bucket = await cluster.bucket('lease')
   const holder = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`
+  let leading: Leading | null = null
+  const members = new Members({
+    ...{ log: cluster, clock },
+    self: () =>
+      leading?.member ?? {
+        ...{ role: 'standby', name: holder, term: null },
+        ...{ lagBatches: standby.behind, lagMs: Math.round(standby.lagMs) },
+      },
+  })
   const lease = await takeLease({ bucket, holder, clock, log }, signal)
   const shared = new ClusterAccounts(storage.accounts, accounts)
   // At once, since it is this one that renews the lease.
-  const leading = lease === null ? null : new Leading(parts, lease, { accounts: shared, webhooks })
+  if (lease !== null) leading = new Leading(parts, lease, { accounts: shared, webhooks, members })
   await (leading === null ? standby.stop() : standby.takeOver())
   stopRetention()
   for (const each of [followed, hooks]) await each.stop()
+  if (leading === null) await members.stop()
   if (leading === null) return null
   const count = (await shared.share(followed.names)) + (await webhooks.share(hooks.names))
   if (count > 0) log.info({ records: count }, 'records of this engine are shared with the cluster')
@@ -125,13 +136,18 @@ class Leading implements Leader {
   #stopTimer: StopTimer = () => undefined
   readonly #outbox: ToldOutbox
   readonly #takenAtMs: number
+  readonly #members: Members
   #isOpen = false
   #isDeposed = false
 
   constructor(
     parts: LeaderParts,
     lease: Lease,
-    shared: { readonly accounts: ClusterAccounts; readonly webhooks: ClusterWebhooks },
+    shared: {
+      readonly accounts: ClusterAccounts
+      readonly webhooks: ClusterWebhooks
+      readonly members: Members
+    },
   ) {
     this.#parts = parts
     this.#lease = lease
@@ -147,12 +163,16 @@ class Leading implements Leader {
         if (this.#isOpen) this.#writer?.put(hooksShard, item)
       },
     })
+    const { accounts, webhooks, members } = shared
+    this.#members = members
+    this.#measure()
     this.parts = {
-      ...shared,
+      ...{ accounts, webhooks },
       outbox: this.#outbox,
       view: () => ({
         ...{ role: 'engine', name: lease.holder, link: parts.cluster.link, lagMs: 0 },
         ...{ lagBatches: this.#writer?.waiting ?? 0, isHeard: !this.#isDeposed },
+        ...{ leader: members.leader, members: members.all() },
       }),
       feeder: (owners) => {
         const { cluster, clock, log, metrics } = parts
@@ -176,6 +196,27 @@ class Leading implements Leader {
         return this.#feeder
       },
     }
+  }
+
+  /** How this engine stands, by its own word. */
+  get member(): Member {
+    const { holder: name, term } = this.#lease
+    return { role: 'engine', name, term, lagBatches: this.#writer?.waiting ?? 0, lagMs: 0 }
+  }
+
+  /** Standbys serve no metrics: what is known of them is this engine's to say. */
+  #measure(): void {
+    const { metrics } = this.#parts
+    const of = (role: MemberRole) => this.#members.all().filter((member) => member.role === role)
+    const most = (lag: (member: Member) => number) =>
+      of('standby').reduce((all, member) => Math.max(all, lag(member)), 0)
+    const counted = (role: MemberRole) => () => of(role).length
+    metrics.gauge('cluster_standbys', 'Standbys heard of late.', counted('standby'))
+    metrics.gauge('cluster_gateways', 'Gateways heard of late.', counted('gateway'))
+    const batches = 'Batches of the log that the slowest standby has not read.'
+    metrics.gauge('cluster_standby_lag_batches', batches, () => most((one) => one.lagBatches))
+    const ms = 'From the engine to the disk of the slowest standby, of its newest trade.'
+    metrics.gauge('cluster_standby_lag_ms', ms, () => most((one) => one.lagMs))
   }
 
   async start(engine: Engine): Promise<void> {
@@ -247,6 +288,7 @@ class Leading implements Leader {
     this.#loopback?.close()
     if (!this.#isDeposed) await this.#writer?.drain(DRAIN_MS_MAX)
     this.#writer?.stop()
+    await this.#members.stop()
     await this.#lease.release()
     await this.#parts.cluster.close()
   }

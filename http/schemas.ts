@@ -370,6 +370,9 @@ const DriftSchema = Type.Object({
   sample: Type.String({ description: 'the beginning of what the venue sent first, cut' }),
 })
 
+const Count = () => Type.Integer({ minimum: 0 })
+const silentMs = () => Type.Integer({ minimum: 0, description: 'milliseconds since its last word' })
+
 export const HealthSchema = Type.Object({
   status: choice(['ok', 'degraded'] as const),
   version: Type.String(),
@@ -404,6 +407,26 @@ export const HealthSchema = Type.Object({
         is_heard: Type.Boolean({
           description: 'whether the engine was heard of late; of an engine: whether it leads',
         }),
+        lease: nullable(
+          Type.Object(
+            {
+              holder: Type.String({ description: 'the name of the engine that leads' }),
+              term: nullable(Type.Integer({ description: 'rises with each engine that leads' })),
+              silent_ms: silentMs(),
+            },
+            { description: 'null: none was heard of yet' },
+          ),
+        ),
+        members: Type.Array(
+          Type.Object({
+            role: choice(['engine', 'standby', 'gateway'] as const),
+            name: Type.String(),
+            lag_batches: Count(),
+            lag_ms: Count(),
+            silent_ms: silentMs(),
+          }),
+          { description: 'every process of the cluster that was heard within five seconds' },
+        ),
       },
       { description: 'only of a process that is part of a cluster' },
     ),

@@ -253,6 +253,11 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   dropped: 1,
   // Records in which a name means something else, or holds another kind of value
   'cluster.name': 'gateway-1-4120',
+  holder: 'engine-1-4007-9f2c81aa',
+  term: 3,
+  silent_ms: 420,
+  'members.role': 'gateway',
+  'members.name': 'gateway-1-4120',
   lag_batches: 2,
   is_heard: true,
   'User.id': 'acc_1b2c3d4e5f60718293a4b5c6',

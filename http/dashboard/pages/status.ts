@@ -1,6 +1,6 @@
 // How the service is and how this tab is connected to it: feeds, messages, what the database holds. A viewer who is
 // not logged in sees what needs no token. Not for: an account's own limits (pages/account.ts). Upholds DASH69, DASH70,
-// DASH71, DASH75.
+// DASH71, DASH75, DASH100.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -10,7 +10,7 @@ import { html } from '../html.ts'
 import { usePolled } from '../parts/asked.ts'
 import { Failure, Waiting } from '../parts/states.ts'
 import { MessageRate, useConnections } from '../parts/status/stream-counts.ts'
-import { DriftTable, driftRows, FeedTable, feedRows } from '../parts/status/tables.ts'
+import { ClusterTable, DriftTable, driftRows, FeedTable, feedRows } from '../parts/status/tables.ts'
 import { Figures } from '../parts/wallets/profile.ts'
 import type { Health, Stats } from '../records.ts'
 import { session } from '../session.ts'
@@ -50,6 +50,14 @@ export function StatusPage() {
         <h2 id="feeds">Feeds</h2>
         <${FeedTable} rows=${feedRows(answer, stats.answer, told, health.error === null)} />
       </section>
+      ${
+        answer.cluster === undefined
+          ? null
+          : html`<section class="card stack" aria-labelledby="cluster">
+        <h2 id="cluster">Cluster</h2>
+        <${ClusterTable} cluster=${answer.cluster} />
+      </section>`
+      }
       <section class="card stack" aria-labelledby="drift">
         <h2 id="drift">Changes at the venues</h2>
         <${DriftTable} rows=${driftRows(answer)} />

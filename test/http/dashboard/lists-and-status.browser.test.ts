@@ -347,6 +347,31 @@ test('[DASH75] what a venue sends that is not known stands on the status page in
   await tab.close()
 })
 
+test('[DASH100] in a cluster the status page names who leads, and how far each process is behind', async () => {
+  const { engine } = dashboard.face
+  const one = {
+    role: 'engine',
+    name: 'one',
+    term: 3,
+    lagBatches: 0,
+    lagMs: 0,
+    silentMs: 100,
+  } as const
+  const two = { ...one, role: 'standby', name: '<b>two</b>', term: null, lagBatches: 7 } as const
+  engine.cluster = () => ({
+    ...{ role: 'engine', name: 'one', link: 'up', lagBatches: 0, lagMs: 0, isHeard: true },
+    ...{ leader: one, members: [one, two] },
+  })
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  await page.locator('[data-lease]').getByText('one leads, term 3').waitFor()
+  assert.deepEqual((await texts(page, 'tr[data-member] > :nth-child(-n+3)')).slice(0, 6), [
+    ...['Engine', 'one (answers here)', '0', 'Standby', '<b>two</b>', '7'],
+  ])
+  delete engine.cluster
+  await tab.close()
+})
+
 test('[DASH48] the status shows how many streams are open at the server, where the server tells it', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab

@@ -17,7 +17,7 @@ import {
 } from '../../../http/dashboard/parts/matches/pair.ts'
 import { gamesOf } from '../../../http/dashboard/parts/sports/games.ts'
 import { gaugeIn, MessageRate } from '../../../http/dashboard/parts/status/stream-counts.ts'
-import { driftRows, feedRows } from '../../../http/dashboard/parts/status/tables.ts'
+import { driftRows, feedRows, leaseText } from '../../../http/dashboard/parts/status/tables.ts'
 import { curvePoints } from '../../../http/dashboard/parts/wallets/pnl.ts'
 import { windowRows } from '../../../http/dashboard/parts/wallets/profile.ts'
 import { addressIn, wordsOfRefusal } from '../../../http/dashboard/parts/wallets/words.ts'
@@ -358,6 +358,13 @@ test('[DASH75] findings of all venues stand in one table, those that cost a user
     ['north two', 'south three', 'north one'],
   )
   assert.deepEqual(driftRows({ drift: { north: [] } }), [])
+})
+
+test('[DASH100] who leads is said in words, and for how long it has been silent', () => {
+  const lease = { holder: 'one', term: 3, silent_ms: 900 }
+  assert.equal(leaseText({ lease }), 'one leads, term 3')
+  assert.match(leaseText({ lease: { ...lease, silent_ms: 12_000 } }), /one leads.*silent for 12/)
+  assert.match(leaseText({ lease: null }), /No engine/)
 })
 
 test('[DASH69] a feed is as the stream says, else as the server answered when it was asked', () => {

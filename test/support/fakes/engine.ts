@@ -3,6 +3,7 @@
 
 import { Matches } from '../../../actors/matches/matches.ts'
 import type {
+  ClusterView,
   EngineView,
   GameView,
   MarketView,
@@ -91,6 +92,8 @@ export class FakeEngine implements EngineView {
     range: async () => [],
   }
   venueViews: VenueView[]
+  /** For tests of a cluster to set. */
+  cluster?: () => ClusterView
   isHealthy = true
   databaseBytes = 4_096
 

@@ -1,6 +1,7 @@
-// Two tables of the status page, from what /health and /v1/stats say. The venues' feeds: the state that the stream reports,
-// the delays up to the server and within it, and when the last trade came. And what the venues send or answer that the
-// server does not know: its words are the venues', shown as text alone. Not for: the line at the top. Upholds DASH69, DASH75.
+// The tables of the status page, from what /health and /v1/stats say. The venues' feeds: the state that the stream reports,
+// the delays up to the server and within it, and when the last trade came. The processes of a cluster. What the venues send or answer that the
+// server does not know: its words are the venues', shown as text alone. Not for: the line at the top. Upholds DASH69,
+// DASH75, DASH100.
 
 import { countText, durationText } from '../../format.ts'
 import { html } from '../../html.ts'
@@ -58,6 +59,43 @@ export const FeedTable = ({
     <td data-label="Venue delay" class="num">${durationText(lagMs)}</td>
     <td data-label="Server delay" class="num">${durationText(delayMs)}</td>
     <td data-label="Last trade" class="num"><${Ago} atMs=${lastTradeMs} /></td>
+  </tr>`,
+  )}</tbody>
+</table></div>`
+
+type Cluster = NonNullable<Health['cluster']>
+const ROLE_WORDS = { engine: 'Engine', standby: 'Standby', gateway: 'Gateway' } as const
+
+/** Who leads, in words, and whether it is heard. */
+export function leaseText({ lease }: Pick<Cluster, 'lease'>): string {
+  if (lease === null) return 'No engine leads, as far as is known'
+  const { holder, term, silent_ms } = lease
+  const led = `${holder} leads${term === null ? '' : `, term ${term}`}`
+  return silent_ms <= SILENT_MS_MAX ? led : `${led}, silent for ${durationText(silent_ms)}`
+}
+
+/** It says something every second. */
+const SILENT_MS_MAX = 5_000
+
+/** The processes of a cluster, as the one that answers heard them. */
+export const ClusterTable = ({
+  cluster,
+}: {
+  readonly cluster: Cluster
+}) => html`<p data-lease>${leaseText(cluster)}.</p>
+<div class="scroll-x"><table class="list stacked">
+  <caption class="visually-hidden">Processes of the cluster</caption>
+  <thead><tr>
+    <th scope="col">Role</th><th scope="col">Name</th>
+    <th scope="col" class="num">Messages behind</th><th scope="col" class="num">Time behind</th><th scope="col" class="num">Last heard</th>
+  </tr></thead>
+  <tbody>${cluster.members.map(
+    ({ role, name, lag_batches, lag_ms, silent_ms }) => html`<tr key=${name} data-member=${role}>
+    <th scope="row">${ROLE_WORDS[role]}</th>
+    <td data-label="Name">${name}${name === cluster.name ? html` <span class="muted">(answers here)</span>` : null}</td>
+    <td data-label="Messages behind" class="num">${countText(lag_batches)}</td>
+    <td data-label="Time behind" class="num">${durationText(lag_ms)}</td>
+    <td data-label="Last heard" class="num">${durationText(silent_ms)}</td>
   </tr>`,
   )}</tbody>
 </table></div>`

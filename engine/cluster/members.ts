@@ -1,0 +1,115 @@
+// Who else is in the cluster: each process tells all others every second how it stands, and hears them. Nothing is kept in the
+// log; what is told was written by another process and is not believed beyond its form.
+// Not for: who leads (lease.ts): this only repeats what that one says. Upholds MEMBER1.
+
+import { Packr } from 'msgpackr'
+import type { Clock, StopTimer } from '../clock.ts'
+import { isRecord } from '../json-record.ts'
+import { isCount } from './batch.ts'
+import type { ClusterLog, StopReading } from './log.ts'
+
+const ROLES = ['engine', 'standby', 'gateway'] as const
+export type MemberRole = (typeof ROLES)[number]
+
+/** How a process stands in the cluster, by its own word. */
+export interface Member {
+  readonly role: MemberRole
+  readonly name: string
+  /** Of the lease that it holds; null: it holds none. */
+  readonly term: number | null
+  /** Batches of the log that are not read yet; of the engine that leads those that are not safe in the log yet. */
+  readonly lagBatches: number
+  /** From the engine's receipt of the newest update to its place there. */
+  readonly lagMs: number
+}
+
+/** A member as others see it. */
+export interface HeardMember extends Member {
+  /** Since its last word. */
+  readonly silentMs: number
+}
+
+const TELL_MS = 1_000
+/** Who is silent for longer has gone, or cannot be reached; the one that led last is still named. */
+export const memberSilentMsMax = 5_000
+export const membersMax = 1_024
+const NAME_MAX = 200
+
+const packr = new Packr({ useRecords: false, variableMapSize: true })
+
+/** Null unless the bytes are a member. */
+export function decodeMember(bytes: Uint8Array): Member | null {
+  let value: unknown
+  try {
+    value = packr.unpack(bytes)
+  } catch {
+    return null
+  }
+  if (!isRecord(value)) return null
+  const { name, term, lagBatches, lagMs } = value
+  const role = ROLES.find((one) => one === value.role)
+  if (role === undefined || typeof name !== 'string' || name.length > NAME_MAX) return null
+  if ((term !== null && !isCount(term)) || !isCount(lagBatches) || !isCount(lagMs)) return null
+  return { role, name, term, lagBatches, lagMs }
+}
+
+export class Members {
+  readonly #clock: Clock
+  readonly #heard = new Map<string, { readonly member: Member; readonly atMs: number }>()
+  readonly #self: () => Member
+  readonly #stops: readonly StopTimer[]
+  readonly #hearing: StopReading
+  #leader: { readonly member: Member; readonly atMs: number } | null = null
+
+  constructor(parts: { log: ClusterLog; clock: Clock; self: () => Member }) {
+    const { log, clock, self } = parts
+    this.#clock = clock
+    this.#self = self
+    this.#hearing = log.hear('member', (bytes) => this.#hear(bytes))
+    const tell = () => log.tell('member', packr.pack({ ...self() }))
+    tell()
+    this.#stops = [clock.every(TELL_MS, tell)]
+  }
+
+  /** Those heard of late and this one, in the order of their names: engines, standbys, gateways. */
+  all(): readonly HeardMember[] {
+    const nowMs = this.#clock.monotonicMs()
+    const self = this.#self()
+    const found: HeardMember[] = [{ ...self, silentMs: 0 }]
+    for (const [name, { member, atMs }] of this.#heard) {
+      const silentMs = Math.round(nowMs - atMs)
+      if (silentMs > memberSilentMsMax) this.#heard.delete(name)
+      else if (name !== self.name) found.push({ ...member, silentMs })
+    }
+    const rank = ({ role, name }: Member) => `${ROLES.indexOf(role)} ${name}`
+    return found.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
+  }
+
+  /** Who holds the lease with the highest term that was heard of, however long ago. */
+  get leader(): HeardMember | null {
+    const self = this.#self()
+    if (self.term !== null && self.term >= (this.#leader?.member.term ?? 0)) {
+      return { ...self, silentMs: 0 }
+    }
+    if (this.#leader === null) return null
+    const { member, atMs } = this.#leader
+    return { ...member, silentMs: Math.round(this.#clock.monotonicMs() - atMs) }
+  }
+
+  async stop(): Promise<void> {
+    for (const stopTimer of this.#stops) stopTimer()
+    await this.#hearing.stop()
+  }
+
+  #hear(bytes: Uint8Array): void {
+    const member = decodeMember(bytes)
+    if (member === null) return
+    // Who has gone makes room.
+    if (this.#heard.size >= membersMax) this.all()
+    if (this.#heard.size >= membersMax && !this.#heard.has(member.name)) return
+    const heard = { member, atMs: this.#clock.monotonicMs() }
+    this.#heard.set(member.name, heard)
+    if (member.term !== null && member.term >= (this.#leader?.member.term ?? 0))
+      this.#leader = heard
+  }
+}

@@ -1,0 +1,92 @@
+// How processes of a cluster hear of one another, on a log of this process.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  decodeMember,
+  type Member,
+  Members,
+  memberSilentMsMax,
+  membersMax,
+} from '../../../engine/cluster/members.ts'
+import { encoded, writeValue } from '../../../engine/msgpack-writer.ts'
+import { FaultyLogServer } from '../../support/fakes/faulty-log.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+
+const ENGINE: Member = { role: 'engine', name: 'one', term: 3, lagBatches: 2, lagMs: 0 }
+const STANDBY: Member = { role: 'standby', name: 'two', term: null, lagBatches: 7, lagMs: 12 }
+const GATEWAY: Member = { role: 'gateway', name: 'g1', term: null, lagBatches: 0, lagMs: 4 }
+
+const bytesOf = (value: unknown) => encoded((writer) => writeValue(writer, value))
+
+function openRig() {
+  const clock = new ManualClock()
+  const server = new FaultyLogServer(clock)
+  const join = (self: () => Member) => {
+    const log = server.connect()
+    return { log, members: new Members({ log, clock, self }) }
+  }
+  return { clock, server, join }
+}
+
+const names = ({ members }: { readonly members: Members }) => members.all().map(({ name }) => name)
+
+test('[MEMBER1] each process knows how all others stand within a second, and who has been silent for five seconds has gone; the one that led last is still named', async () => {
+  const { clock, join } = openRig()
+  let two: Member = STANDBY
+  const engine = join(() => ENGINE)
+  const standby = join(() => two)
+  const gateway = join(() => GATEWAY)
+  clock.advance(1_000)
+  clock.advance(1)
+  for (const member of [engine, standby, gateway]) {
+    assert.deepEqual(names(member), ['one', 'two', 'g1'])
+    assert.equal(member.members.leader?.name, 'one')
+  }
+  const [first] = gateway.members.all()
+  assert.deepEqual({ ...first, silentMs: 0 }, { ...ENGINE, silentMs: 0 })
+  // As if killed.
+  engine.log.setLink('down')
+  clock.advance(memberSilentMsMax + 2_000)
+  assert.deepEqual(names(gateway), ['two', 'g1'])
+  assert.equal(gateway.members.leader?.name, 'one')
+  assert.ok((gateway.members.leader?.silentMs ?? 0) > memberSilentMsMax)
+  two = { ...STANDBY, role: 'engine', term: 4 }
+  clock.advance(1_001)
+  assert.deepEqual(names(gateway), ['two', 'g1'])
+  assert.equal(gateway.members.leader?.term, 4)
+  // It wakes up, and says what it knew.
+  engine.log.setLink('up')
+  clock.advance(1_001)
+  assert.deepEqual(names(gateway), ['one', 'two', 'g1'])
+  assert.equal(gateway.members.leader?.name, 'two')
+  await standby.members.stop()
+  clock.advance(memberSilentMsMax + 1_000)
+  assert.deepEqual(names(gateway), ['one', 'g1'])
+})
+
+test('[MEMBER1] what is no member is left out, and no number of names takes more than its room', () => {
+  const { clock, join } = openRig()
+  const { log, members } = join(() => GATEWAY)
+  for (const wrong of [
+    ...[{ role: 'king' }, { name: 7 }, { name: 'x'.repeat(500) }, { term: -1 }],
+    ...[{ term: 'x' }, { lagBatches: 0.5 }, { lagMs: null }],
+  ]) {
+    assert.equal(decodeMember(bytesOf({ ...STANDBY, ...wrong })), null)
+    log.tell('member', bytesOf({ ...STANDBY, ...wrong }))
+  }
+  log.tell('member', Uint8Array.of(0xc1))
+  clock.advance(1)
+  assert.deepEqual(names({ members }), ['g1'])
+  const tell = (from: number) => {
+    for (let index = 0; index < 2 * membersMax; index += 1) {
+      log.tell('member', bytesOf({ ...STANDBY, name: `x${from + index}` }))
+    }
+    clock.advance(1)
+  }
+  tell(0)
+  assert.ok(members.all().length <= membersMax + 1)
+  clock.advance(memberSilentMsMax + 1_000)
+  tell(100_000)
+  assert.ok(names({ members }).includes('x100000'), 'those who have gone made room')
+})
