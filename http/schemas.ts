@@ -165,6 +165,12 @@ export const MarketSchema = Type.Object({
   category: nullable(Type.String()),
   event_slug: nullable(Type.String()),
   image: nullable(Type.String()),
+  price_step: nullable(
+    Type.Number({
+      exclusiveMinimum: 0,
+      description: 'What prices of orders are multiples of, in dollars; null: not known.',
+    }),
+  ),
   fees: FeesSchema,
 })
 

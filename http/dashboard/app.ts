@@ -80,7 +80,7 @@ export function App() {
     </main>
     <footer>
       <a href="docs">API</a> <a href="docs#stream">Stream</a>
-      <span>Times are in ${zoneText(nowMs())}</span>
+      <span>Time zone: ${zoneText(nowMs())}</span>
       <span>Charts by <a href="https://www.tradingview.com/" rel="noopener noreferrer">TradingView</a></span>
     </footer>
   `

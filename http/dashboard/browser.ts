@@ -133,6 +133,17 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
+/**
+ * What a row does at a click anywhere in it: `open`, but not where something of its own is clicked, or a text was selected.
+ * The keyboard has the row's button.
+ */
+export const onRow =
+  (open: () => void) =>
+  ({ target }: Event): void => {
+    const isOwn = target instanceof Element && target.closest('a, button, input, label') !== null
+    if (!isOwn && getSelection()?.isCollapsed !== false) open()
+  }
+
 /** Calls `action` when a key is pressed alone while nothing is typed into. */
 export function onKey(key: string, action: () => void): StopTimer {
   const listener = (event: KeyboardEvent) => {

@@ -33,18 +33,15 @@ const pastTime = new Intl.DateTimeFormat(undefined, {
   ...hours,
 })
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const zone = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset' })
+const zone = new Intl.DateTimeFormat()
 
 type Known = number | null | undefined
 
-/** Of a cent: most figures of lists need no more, and stand under each other with it. */
-const DECIMALS = 1
-
 /**
- * A probability in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`, and with never fewer than `decimals`, so
- * that the figures of a column stand under each other.
+ * A probability in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`, and with never fewer than `decimals`,
+ * which are those of the market's price step ({@link stepDecimals}).
  */
-export function priceText(price: Known, decimals = DECIMALS): string {
+export function priceText(price: Known, decimals = 0): string {
   return price === null || price === undefined ? DASH : `${centsText(price, decimals)}¢`
 }
 
@@ -61,8 +58,12 @@ const decimalsOf = (figure: string): number => figure.split('.')[1]?.length ?? 0
 export const priceDecimals = (prices: readonly number[]): number =>
   Math.max(0, ...prices.map((price) => decimalsOf(centsText(price, 0))))
 
+/** Decimals of a cent that a market's prices are written with, by the step of its orders in dollars; null: not known. */
+export const stepDecimals = (step: number | null): number =>
+  step === null ? 0 : priceDecimals([step])
+
 /** A difference of prices in dollars, with its sign: `+1.5¢`. */
-export function gapText(gap: Known, decimals = DECIMALS): string {
+export function gapText(gap: Known, decimals = 0): string {
   if (gap === null || gap === undefined) return DASH
   const text = centsText(Math.abs(gap), decimals)
   return `${Number(text) === 0 ? '' : gap > 0 ? '+' : '−'}${text}¢`
@@ -132,10 +133,12 @@ export function timeText(atMs: number, style: TimeStyle): string {
   return format.format(atMs)
 }
 
-/** The viewer's zone, which all times are in, as `Europe/Berlin, GMT+1`. */
-export function zoneText(atMs: number): string {
-  const offset = zone.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')?.value
-  return `${zone.resolvedOptions().timeZone}, ${offset ?? ''}`
+/** A zone, the viewer's unless named, as `Europe/Berlin (GMT+1)`; that of UTC has one name. */
+export function zoneText(atMs: number, timeZone = zone.resolvedOptions().timeZone): string {
+  if (/^(Etc\/)?(UTC|GMT|Universal|Zulu|UCT)$/.test(timeZone)) return 'UTC'
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
+  const offset = format.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')?.value
+  return `${timeZone.replaceAll('_', ' ')} (${offset ?? ''})`
 }
 
 /** In UTC, to the millisecond, shown while the pointer is over a time. */
@@ -153,10 +156,19 @@ export function localDay(atMs: number): string {
   return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
 }
 
-const eastern = new Intl.DateTimeFormat('sv', { timeZone: 'America/New_York' })
+const EASTERN = { timeZone: 'America/New_York' }
+const eastern = new Intl.DateTimeFormat('sv', EASTERN)
+const easternTime = new Intl.DateTimeFormat(undefined, {
+  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+  ...hours,
+  ...EASTERN,
+})
 
 /** The day of a moment in the eastern United States, which is that of a game, as `2026-11-22`. */
 export const easternDay = (atMs: number): string => eastern.format(atMs)
+
+/** The day and hour of a moment in the eastern United States. */
+export const easternTimeText = (atMs: number): string => `${easternTime.format(atMs)} US Eastern`
 
 /** Whether a text is a day that the calendar has. */
 export function isDay(text: string): boolean {

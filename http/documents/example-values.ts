@@ -45,6 +45,7 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   token_ids: [TOKEN],
   url: 'https://example.com/markets/nfl-den-hou',
   image: 'https://example.com/images/nfl.png',
+  price_step: 0.01,
   search: 'denver',
   sport: 'nfl',
   date: '2025-11-02',

@@ -174,6 +174,7 @@ function readListing(view: MarketView, nowMs: number): Listing {
     category: summary.category,
     event_slug: summary.eventSlug,
     image: summary.image,
+    price_step: summary.tickMicros === null ? null : summary.tickMicros / MICROS,
     fees: feesRecord(summary.fees, nowMs),
   })
   return {

@@ -47,6 +47,10 @@ export type Bar = Pick<
   'timestamp_ms' | 'open' | 'high' | 'low' | 'close' | 'volume' | 'trades_count' | 'closed'
 >
 
+/** Dollars that were traded; null: it is made of what the venue remembers of prices alone. */
+export const volumeOf = ({ volume, trades_count: count }: Bar): number | null =>
+  count === 0 ? null : volume
+
 /** Where a bar went: behind all others or in place of the last; among the older; nowhere, as it says nothing new. */
 export type Placed = 'newest' | 'older' | 'known'
 

@@ -15,7 +15,7 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts'
 import { priceText, timeText } from '../format.ts'
-import type { Bar, Placed } from './bars.ts'
+import { type Bar, type Placed, volumeOf } from './bars.ts'
 import { type ChartColors, chartColors, onSchemeChange } from './chart-colors.ts'
 
 /** The part of the height that volume has. */
@@ -124,6 +124,7 @@ export class CandleCanvas {
   }
 
   #volumeOf(bar: Bar) {
+    if (volumeOf(bar) === null) return { time: seconds(bar) }
     const color = bar.close < bar.open ? this.#colors.ask : this.#colors.bid
     return { time: seconds(bar), value: bar.volume, color: seeThrough(color) }
   }
@@ -190,9 +191,12 @@ const lineOptions = ({ accent }: ChartColors): DeepPartial<LineSeriesOptions> =>
   priceFormat: CENTS,
 })
 
+/** Prices lie between nothing and a dollar: beyond, where the volume is drawn, the axis has no marks. */
+export const axisText = (price: number): string => (price < 0 || price > 1 ? '' : priceText(price))
+
 const CENTS = {
   type: 'custom',
-  formatter: (price: number) => priceText(price, 0),
+  formatter: (price: number) => axisText(price),
   minMove: 0.0001,
 } as const
 
@@ -205,7 +209,8 @@ function widened(original: () => AutoscaleInfo | null): AutoscaleInfo | null {
   if (own === null || own.priceRange === null) return own
   const { minValue, maxValue } = own.priceRange
   const missing = Math.max(0, SPAN_MIN - (maxValue - minValue)) / 2
-  return { ...own, priceRange: { minValue: minValue - missing, maxValue: maxValue + missing } }
+  const [low, high] = [Math.max(0, minValue - missing), Math.min(1, maxValue + missing)]
+  return { ...own, priceRange: { minValue: low, maxValue: high } }
 }
 
 const candleOf = (bar: Bar) => {

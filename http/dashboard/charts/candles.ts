@@ -18,6 +18,7 @@ import {
   type Range,
   type Stretch,
   stretchOf,
+  volumeOf,
 } from './bars.ts'
 import { CandleCanvas } from './candle-canvas.ts'
 
@@ -84,7 +85,7 @@ function legend(bar: Bar | null, least: number) {
     ['High', priceText(bar.high, decimals)],
     ['Low', priceText(bar.low, decimals)],
     ['Close', priceText(bar.close, decimals)],
-    ['Volume', roundUsdText(bar.volume)],
+    ['Volume', roundUsdText(volumeOf(bar))],
   ]
   return html`<dl class="row legend" data-at=${bar.timestamp_ms} data-trades=${bar.trades_count}>
     ${figures.map(([name, text]) => html`<div key=${name}><dt>${name}</dt> <dd>${text}</dd></div>`)}
@@ -95,7 +96,8 @@ interface BarListener {
   /** `isFirst`: nothing of this interval was shown before. */
   readonly onPage: (bars: MarketBars, isFirst: boolean, isOwnAlone: boolean) => void
   readonly onBar: (bar: Bar, placed: 'newest' | 'older', bars: MarketBars) => void
-  readonly onFailure: (error: unknown) => void
+  /** `isFirst`: nothing of this interval was shown before. */
+  readonly onFailure: (error: unknown, isFirst: boolean) => void
 }
 
 interface Wanted {
@@ -150,10 +152,12 @@ function useDrawnBars(
         canvas.current?.put(bar, placed)
         setLast(bars.last)
       },
-      onFailure: (error) => {
+      onFailure: (error, isFirst) => {
+        setPhase({ kind: 'failed', error })
+        // What is shown of this stretch stays, and the page says how old it may be.
+        if (!isFirst) return
         canvas.current?.show([])
         setLast(null)
-        setPhase({ kind: 'failed', error })
       },
     })
   }, [marketId, stretch.interval, stretch.bars, round])
@@ -177,7 +181,7 @@ function followBars(
         listener.onPage(bars, !isRead, isOwnAlone)
         isRead = true
       },
-      (error: unknown) => ending.signal.aborted || listener.onFailure(error),
+      (error: unknown) => ending.signal.aborted || listener.onFailure(error, !isRead),
     )
   }
   const stop = follow(

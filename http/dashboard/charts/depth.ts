@@ -100,10 +100,10 @@ export function DepthChart({ marketId }: { readonly marketId: string }) {
       <path class="bid" d=${bidPath} /><path class="ask" d=${askPath} />
     </svg>
     <div class="row edges" aria-hidden="true">
-      <span>${priceText(from, 0)}</span>
+      <span>${priceText(from)}</span>
       <span class="bid">${countText(Math.round(bidSize))} bid</span>
       <span class="ask">${countText(Math.round(askSize))} asked</span>
-      <span>${priceText(to, 0)}</span>
+      <span>${priceText(to)}</span>
     </div>
   </section>`
 }

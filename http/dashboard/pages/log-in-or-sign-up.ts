@@ -210,12 +210,12 @@ function Welcome() {
   `
 }
 
-/** One question at two venues, and the gap between their prices. */
+/** One question at two venues: a book each, the gap between them, and the line that joins them. It shows no prices. */
 const PICTURE = html`<svg class="picture" viewBox="0 0 400 120" role="img"
-  aria-label="The same question costs 42 cents at one venue and 47 at the other: a gap of 5 cents">
+  aria-label="A drawing: the order books of one question at two venues, side by side, and the gap between their best prices">
   <g class="frame"><rect x="1" y="1" width="140" height="118" rx="10" /><rect x="259" y="1" width="140" height="118" rx="10" /></g>
-  <g class="words"><text x="71" y="30">Rain on Friday?</text><text x="329" y="30">Friday: rain</text></g>
-  <g class="cents"><text class="up" x="71" y="75">42¢</text><text class="down" x="329" y="75">47¢</text></g>
-  <g class="words"><text x="71" y="102">Yes, asked</text><text x="329" y="102">Yes, bid</text></g>
-  <path d="M150 60H250M242 53l8 7-8 7" /><text class="gap" x="200" y="46">+5¢</text>
+  <g class="words"><text x="71" y="22">One venue</text><text x="329" y="22">The other</text></g>
+  <g class="bars down"><path d="M20 40H122M20 50H98M20 60H64" /><path d="M278 34H368M278 44H336" /></g>
+  <g class="bars up"><path d="M20 86H52M20 96H88M20 106H110" /><path d="M278 70H306M278 80H346M278 90H362M278 100H380" /></g>
+  <path d="M150 60C190 60 210 70 250 70M242 63l8 7-8 7" /><text class="gap" x="200" y="48">gap</text>
 </svg>`

@@ -6,7 +6,7 @@ import { ApiError, request } from '../api.ts'
 import { setTitle } from '../browser.ts'
 import { CandleChart } from '../charts/candles.ts'
 import { DepthChart } from '../charts/depth.ts'
-import { priceDecimals } from '../format.ts'
+import { stepDecimals } from '../format.ts'
 import { html } from '../html.ts'
 import { useAsked } from '../parts/asked.ts'
 import { BookPanel } from '../parts/market/book.ts'
@@ -63,8 +63,7 @@ function KnownMarket({
 }) {
   const { id, question, platforms } = market
   const [own] = platforms
-  const quoted = [own?.best_bid ?? null, own?.best_ask ?? null].filter((price) => price !== null)
-  const decimals = priceDecimals(quoted)
+  const decimals = stepDecimals(market.price_step)
   const created = market.created_at === null ? null : market.created_at * 1_000
   // The titles of several tabs tell their markets apart.
   useEffect(() => setTitle(`${question} – Twinbook`), [question])
@@ -79,11 +78,11 @@ function KnownMarket({
       <div class="stack">
         <${MarketOutcomes} market=${market} decimals=${decimals} />
         <${CandleChart} marketId=${id} createdAtMs=${created} decimals=${decimals} />
-        <${TradePanel} marketId=${id} outcomes=${market.outcomes.map(({ label }) => label)} />
+        <${TradePanel} marketId=${id} outcomes=${market.outcomes.map(({ label }) => label)} decimals=${decimals} />
         <${MarketRules} market=${market} />
       </div>
       <div class="stack">
-        <${BookPanel} marketId=${id} platform=${own?.platform ?? ''} />
+        <${BookPanel} marketId=${id} platform=${own?.platform ?? ''} decimals=${decimals} />
         <${DepthChart} marketId=${id} />
         <${TwinPanel} market=${market} />
       </div>

@@ -10,6 +10,7 @@ import {
   chosen,
   chosenNumber,
   InputField,
+  numberField,
 } from '../parts/lists/filter-fields.ts'
 import { More, usePages } from '../parts/lists/pages.ts'
 import { useQuotes } from '../parts/lists/quotes.ts'
@@ -67,8 +68,7 @@ export function MatchesPage({ place }: PageProps) {
         choose=${(word: string) => changeQuery(place, { confidence: word })} />
       <${ChoiceField} label="Sort by" value=${order} choices=${ORDERS.map((word) => [word, ORDER_WORDS[word]])}
         choose=${(sort: string) => changeQuery(place, { sort })} />
-      <${InputField} label="Minimum score" type="number" value=${String(scoreMin)}
-        bounds=${{ min: SCORES.min, max: SCORES.max, step: 'any' }}
+      <${InputField} label="Minimum score" ...${numberField(place, 'score', SCORES)}
         choose=${(score: string) => changeQuery(place, { score })} />
     </form>
     ${first === undefined && paged.isAsking ? html`<${Waiting} what="matches" />` : null}

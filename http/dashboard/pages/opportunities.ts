@@ -3,6 +3,7 @@
 
 import { Component } from 'preact'
 import { useState } from 'preact/hooks'
+import { onRow } from '../browser.ts'
 import { countText, gapText, percentText, priceText, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import {
@@ -11,6 +12,7 @@ import {
   chosen,
   chosenNumber,
   InputField,
+  numberField,
 } from '../parts/lists/filter-fields.ts'
 import { sortHeads } from '../parts/lists/sort-heads.ts'
 import { protocols, venueText } from '../parts/lists/venues.ts'
@@ -36,7 +38,7 @@ const COLUMNS = [
   ['gap', 'Gap', 'num'],
   ['profit', 'Profit', 'num'],
   ['return', 'Return', 'num'],
-  ['cost', 'Cost', 'num'],
+  ['cost', 'Cost before fees', 'num'],
   ['size', 'Contracts', 'num'],
   ['opened', 'Opened', 'num'],
   ['closes', 'Closes', ''],
@@ -76,8 +78,7 @@ export function OpportunitiesPage({ place }: PageProps) {
       books. Not included: what others take until your orders arrive, differences in settlement rules, the cost of capital
       until the close, deposits and withdrawals.</p>
     <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${InputField} label="Minimum profit (USD)" type="number" value=${String(filter.profitMin)}
-        bounds=${{ min: PROFITS.min, step: 'any', required: 'required' }}
+      <${InputField} label="Minimum profit (USD)" ...${numberField(place, 'profit', PROFITS)}
         choose=${(profit: string) => changeQuery(place, { profit })} />
       <${ChoiceField} label="Kind" value=${filter.kind} choices=${KINDS}
         choose=${(kind: string) => changeQuery(place, { kind })} />
@@ -134,7 +135,7 @@ class Row extends Component<RowProps> {
     const toggle = () => changeQuery(place, { open: isOpen ? '' : id })
     const detailId = `detail-${id}`
     return html`
-      <tr class=${isFresh ? 'fresh' : ''} data-row=${id}>
+      <tr class=${isFresh ? 'opens fresh' : 'opens'} data-row=${id} onClick=${onRow(toggle)}>
         <td class="question">
           <button type="button" class="inline" aria-expanded=${isOpen} aria-controls=${isOpen ? detailId : null} onClick=${toggle}>${question}</button>
           ${ended === null ? null : html` <span class="tag bad">ended</span>`}
@@ -144,7 +145,7 @@ class Row extends Component<RowProps> {
         <td class="num" data-label="Gap" data-gap=${gapOf(one)}>${gapText(gapOf(one))}</td>
         <td class="num up" data-label="Profit" data-profit=${one.profit_usd}>${usdText(one.profit_usd)}</td>
         <td class="num" data-label="Return">${percentText(one.return)}</td>
-        <td class="num" data-label="Cost">${usdText(one.cost_usd)}</td>
+        <td class="num" data-label="Cost before fees">${usdText(one.cost_usd)}</td>
         <td class="num" data-label="Contracts">${sizeText(one.contracts)}</td>
         <td class="num" data-label="Opened"><${Ago} atMs=${one.opened_at_ms} /></td>
         <td data-label="Closes"><${Time} atMs=${closes === null ? null : closes * 1_000} /></td>

@@ -2,6 +2,7 @@
 // marked. Not for: which markets are one game: the server says it. Upholds DASH60, DASH61, DASH86.
 
 import { useEffect, useState } from 'preact/hooks'
+import type { DataMessage } from '../../client/messages.ts'
 import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { countText, dayAfter, easternDay, isDay } from '../format.ts'
@@ -9,12 +10,11 @@ import { html } from '../html.ts'
 import { useAsked } from '../parts/asked.ts'
 import { ChoiceField, changeQuery, InputField } from '../parts/lists/filter-fields.ts'
 import { useQuotes } from '../parts/lists/quotes.ts'
-import { askVenues } from '../parts/lists/venues.ts'
-import { pairsOf } from '../parts/matches/pair.ts'
-import { GameCard, gamesOf } from '../parts/sports/games.ts'
+import { askGames, GameCard } from '../parts/sports/games.ts'
 import { Empty, Unanswered } from '../parts/states.ts'
-import type { Games, SharedGames } from '../records.ts'
+import type { Games } from '../records.ts'
 import type { PageProps } from '../route.ts'
+import { follow } from '../stream.ts'
 
 /** Path values of the interface, with what people say. */
 const SPORTS = [
@@ -33,20 +33,12 @@ export function SportsPage({ place }: PageProps) {
   const date = place.query.get('date') ?? easternDay(nowMs())
   const found = useFirstSport(word === null && isDay(date) ? date : null)
   const [sport, name] = SPORTS.find(([path]) => path === (word ?? found)) ?? SPORTS[0]
-  const asked = useAsked((signal) => askGames(sport, date, signal), [sport, date])
-  const games = asked.kind === 'answered' ? asked.answer.games : []
+  const { asked, games, live } = useGames(sport, date)
   const counts = useCounts(sport, isDay(date) && asked.kind === 'answered' ? date : null)
   const counted = SPORTS.map(([path, words]) => {
     const count = counts.get(`${path} ${date}`) ?? 0
     return [path, count === 0 ? words : `${words} (${countText(count)})`] as const
   })
-  const live = useQuotes(
-    games.flatMap(({ sides, pairs, others }) => [
-      ...sides.flatMap(({ a, b }) => [a?.market.id ?? [], b?.market.id ?? []].flat()),
-      ...pairs.flatMap(({ a, b }) => [a.id, b.id]),
-      ...others.map(({ id }) => id),
-    ]),
-  )
   const go = (days: number) => () => changeQuery(place, { date: dayAfter(date, days) })
   return html`
     <h1>Sports</h1>
@@ -80,7 +72,7 @@ export function SportsPage({ place }: PageProps) {
       ${
         games.length === 0
           ? html`<${Empty}>Neither venue lists ${name} games on ${date}. Try another day or sport.<//>`
-          : html`<p class="muted" role="status">${countText(games.length)} ${games.length === 1 ? 'game' : 'games'} on ${dayText(date)}</p>`
+          : html`<p class="muted" role="status">${countText(games.length)} ${games.length === 1 ? 'game' : 'games'} on ${dayText(date)}, a day in US Eastern time</p>`
       }
       <div class="stack">
         ${games.map(
@@ -90,6 +82,27 @@ export function SportsPage({ place }: PageProps) {
       </div>`
     }
   `
+}
+
+/** The games with their live prices; they are asked for anew when one of their markets changes. */
+function useGames(sport: string, date: string) {
+  const asked = useAsked((signal) => askGames(sport, date, signal), [sport, date])
+  const games = asked.kind === 'answered' ? asked.answer.games : []
+  const ids = games.flatMap(({ sides, pairs, others }) => [
+    ...sides.flatMap(({ a, b }) => [a?.market.id ?? [], b?.market.id ?? []].flat()),
+    ...pairs.flatMap(({ a, b }) => [a.id, b.id]),
+    ...others.map(({ id }) => id),
+  ])
+  const live = useQuotes(ids)
+  // One of them closed, was settled, or found its twin.
+  useEffect(() => {
+    const shown = new Set(ids)
+    const onMessage = ({ market_id: id }: DataMessage) => shown.has(id) && asked.again()
+    return shown.size === 0
+      ? undefined
+      : follow({ channel: 'lifecycle', all: true }, { onMessage, onGap: asked.again })
+  }, [ids.join(' ')])
+  return { asked, games, live }
 }
 
 /** Of the sports that have games on a day the first; the first of all while it is not known. Null: not looked for. */
@@ -157,14 +170,4 @@ async function countOf(sport: string, date: string, signal: AbortSignal): Promis
   })
   known.set(key, count)
   return count
-}
-
-async function askGames(sport: string, date: string, signal: AbortSignal) {
-  const options = { query: { date }, signal }
-  const [venues, all, shared] = await Promise.all([
-    askVenues(signal),
-    request<Games>(`/v1/sports/${sport}`, options),
-    request<SharedGames>(`/v1/matching-markets/sports/${sport}`, options),
-  ])
-  return { games: gamesOf(all, pairsOf(shared.matches, venues)), venues }
 }

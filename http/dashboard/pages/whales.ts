@@ -2,7 +2,7 @@
 // where the venue names it, to the wallet. Not for: a wallet's own trades (pages/wallet.ts). Upholds DASH62, DASH63,
 // DASH81.
 
-import { countText, priceDecimals, priceText, shortId, sizeText, usdText } from '../format.ts'
+import { countText, shortId, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import {
   ChoiceField,
@@ -10,8 +10,10 @@ import {
   chosen,
   chosenNumber,
   InputField,
+  numberField,
 } from '../parts/lists/filter-fields.ts'
 import { useVenues, venueText, wholeVenueText } from '../parts/lists/venues.ts'
+import { Price } from '../parts/market/live-price.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Time } from '../parts/time.ts'
 import { TradedWords, tradedOf } from '../parts/traded.ts'
@@ -21,6 +23,7 @@ import { hrefOf, type PageProps } from '../route.ts'
 /** The server keeps trades from 1,000 dollars on, and sends those from 5,000 dollars on the stream. */
 const KEPT_USD = 1_000
 const TOLD_USD = 5_000
+const VALUES = { min: KEPT_USD, max: Number.MAX_SAFE_INTEGER, otherwise: TOLD_USD }
 const SIDES = ['', 'buy', 'sell'] as const
 const SIDE_WORDS = {
   '': 'All',
@@ -29,8 +32,7 @@ const SIDE_WORDS = {
 } as const
 
 export function WhalesPage({ place }: PageProps) {
-  const bounds = { min: KEPT_USD, max: Number.MAX_SAFE_INTEGER, otherwise: TOLD_USD }
-  const usdMin = chosenNumber(place, 'usd', bounds)
+  const usdMin = chosenNumber(place, 'usd', VALUES)
   const platform = place.query.get('venue') ?? ''
   const side = chosen(place, 'side', SIDES)
   const venues = useVenues()
@@ -38,8 +40,7 @@ export function WhalesPage({ place }: PageProps) {
   return html`
     <h1>Whales</h1>
     <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${InputField} label="Minimum value (USD)" type="number" value=${String(usdMin)}
-        bounds=${{ min: KEPT_USD, step: 'any', required: 'required' }}
+      <${InputField} label="Minimum value (USD)" ...${numberField(place, 'usd', VALUES)}
         choose=${(usd: string) => changeQuery(place, { usd })} />
       <${ChoiceField} label="Venue" value=${platform}
         choices=${[['', 'All'], ...venues.map((name) => [name, wholeVenueText(name)])]}
@@ -66,7 +67,6 @@ export function WhalesPage({ place }: PageProps) {
 }
 
 function tape(rows: readonly WhaleRow[]) {
-  const decimals = Math.max(1, priceDecimals(rows.map(({ price }) => price)))
   return html`<div class="card"><div class="scroll-x"><table class="list stacked whales">
     <caption class="muted">The newest ${countText(rows.length)}${rows.length === WHALE_ROWS_MAX ? '; older ones are left out' : ''}</caption>
     <thead><tr>
@@ -74,11 +74,11 @@ function tape(rows: readonly WhaleRow[]) {
       <th scope="col" class="num">Price</th><th scope="col" class="num">Contracts</th>
       <th scope="col" class="num">Value</th><th scope="col">Wallet</th>
     </tr></thead>
-    <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} decimals=${decimals} />`)}</tbody>
+    <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
   </table></div></div>`
 }
 
-function Row({ row, decimals }: { readonly row: WhaleRow; readonly decimals: number }) {
+function Row({ row }: { readonly row: WhaleRow }) {
   const { marketId, question, wallet } = row
   const done = tradedOf(row, null)
   return html`<tr class=${row.isLive ? 'fresh' : ''} data-whale=${row.id}>
@@ -86,7 +86,7 @@ function Row({ row, decimals }: { readonly row: WhaleRow; readonly decimals: num
     <td class="question"><a href=${hrefOf('market', marketId)}>${question}</a>
       <span class="muted below">${venueText(row.platform)}</span></td>
     <td class="what wide"><${TradedWords} of=${done} /></td>
-    <td class="num price" data-label="Price">${priceText(done.price, decimals)}</td>
+    <td class="num price" data-label="Price"><${Price} price=${done.price} /></td>
     <td class="num size" data-label="Contracts">${sizeText(row.size)}</td>
     <td class="num usd" data-label="Value">${usdText(row.usd)}</td>
     <td class="when wallet" data-label="Wallet">${

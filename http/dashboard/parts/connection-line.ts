@@ -8,6 +8,7 @@ import { html } from '../html.ts'
 import { useSignal } from '../signal.ts'
 import { feeds, type StreamState, streamState } from '../stream.ts'
 import { POLL_MS } from '../stream-poll.ts'
+import { venueText } from './lists/venues.ts'
 
 export function ConnectionLine() {
   const state = useSignal(streamState)
@@ -18,7 +19,7 @@ export function ConnectionLine() {
     ${words === null ? null : html`<p class=${`line ${state.state}`}>${words} <${Countdown} untilMs=${state.retryAtMs} /></p>`}
     ${troubled.map(
       ([name, feed]) => html`<p class="line stale" key=${name}>
-        The feed of ${name} is ${feed.state}: what is shown of it may be old.
+        ${feed.state === 'down' ? `${venueText(name)} cannot be reached` : `Nothing new comes from ${venueText(name)}`}: what is shown of it may be old.
       </p>`,
     )}
   </div>`
@@ -37,9 +38,23 @@ function Countdown({ untilMs }: { readonly untilMs: number | null }) {
   return html`<span aria-hidden="true">Next try in ${durationText(seconds * 1_000)}.</span>`
 }
 
+/** What people are told of why a connection ended; what is for programs alone is left out. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^no ticket/, 'the server does not answer'],
+  [/status 429|in use|connection limit/, 'all connections of this account may be in use'],
+  [/^silent/, 'the server stopped answering'],
+  [/shutting down|going away|status 503/, 'the server is restarting'],
+  [/status 40[13]|revoked|session/, 'the session has ended'],
+]
+
+function whyOf(reason: string): string {
+  const words = REASONS.find(([pattern]) => pattern.test(reason))?.[1]
+  return words === undefined ? '' : ` (${words})`
+}
+
 /** Null: nothing is the matter. */
 function wordsOf({ state, reason, isLost }: StreamState): string | null {
-  const why = reason === '' ? '' : ` (${reason})`
+  const why = whyOf(reason)
   switch (state) {
     case 'off':
     case 'live':

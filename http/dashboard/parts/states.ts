@@ -74,7 +74,41 @@ export function wordsOf(error: unknown): { readonly title: string; readonly deta
     }
   }
   if (error.status >= 500) return { title: 'The server could not answer.', detail: error.message }
-  return { title: 'The server did not accept this.', detail: error.message }
+  const said = [...error.fields.values()].map(problemText).join(' ')
+  return { title: 'The server did not accept this.', detail: said === '' ? error.message : said }
+}
+
+/** What the server says of a field, in words for a person: its own are for programs. */
+export function problemText(said: string): string {
+  const text = said.replace(/^value error, |^value is not a valid email address: /i, '')
+  for (const [pattern, words] of PLAIN) {
+    const found = pattern.exec(text)
+    if (found !== null) return words(found[1] ?? '', found[2] ?? '')
+  }
+  return sentence(text)
+}
+
+const PLAIN: readonly (readonly [RegExp, (first: string, second: string) => string])[] = [
+  [/^Input should be greater than or equal to (\S+)$/, (least) => `Enter ${least} or more.`],
+  [/^Input should be less than or equal to (\S+)$/, (most) => `Enter ${most} or less.`],
+  [/^Input should be greater than (\S+)$/, (bound) => `Enter more than ${bound}.`],
+  [/^Input should be less than (\S+)$/, (bound) => `Enter less than ${bound}.`],
+  [/^Input should be a valid integer/, () => 'Enter a whole number.'],
+  [/^Input should be a (?:valid|finite) number/, () => 'Enter a number.'],
+  [/^Input should be a valid (?:string|boolean|list|dictionary)/, () => 'This is not accepted.'],
+  [/^Input should be ('.+)$/, (choices) => `Choose ${choices.replaceAll("'", '')}.`],
+  [/^String should have at least (\d+)/, (least) => `Enter ${least} or more characters.`],
+  [/^String should have at most (\d+)/, (most) => `Enter at most ${most} characters.`],
+  [/^String should match pattern/, () => 'This does not have the form that is needed.'],
+  [/^List should have at most (\d+)/, (most) => `Enter at most ${most}.`],
+  [/^List should have at least (\d+)/, (least) => `Enter ${least} or more.`],
+  [/^Field required$/, () => 'This is needed.'],
+]
+
+/** With a capital at its beginning and a full stop at its end. */
+export function sentence(text: string): string {
+  const whole = capital(text)
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`
 }
 
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`

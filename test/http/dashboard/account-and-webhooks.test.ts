@@ -4,15 +4,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Type } from '@sinclair/typebox'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { ApiError } from '../../../http/dashboard/api.ts'
 import { curlLine } from '../../../http/dashboard/parts/account/api-keys.ts'
 import { limitText } from '../../../http/dashboard/parts/account/limits.ts'
-import {
-  entryRefusal,
-  problemText,
-  refusalOf,
-} from '../../../http/dashboard/parts/forms/refusal.ts'
+import { entryRefusal, refusalOf } from '../../../http/dashboard/parts/forms/refusal.ts'
+import { problemText, wordsOf } from '../../../http/dashboard/parts/states.ts'
+import { withAttempt } from '../../../http/dashboard/parts/webhooks/deliveries.ts'
 import {
   bodyOf,
   type Draft,
@@ -33,8 +32,19 @@ import {
   withOlder,
   withOne,
 } from '../../../http/dashboard/parts/webhooks/words.ts'
-import type { Deliveries, Delivery, Webhook } from '../../../http/dashboard/records.ts'
+import type {
+  Deliveries,
+  Delivery,
+  DeliveryDetail,
+  Webhook,
+} from '../../../http/dashboard/records.ts'
 import { BodyProblems } from '../../../http/validation/body-problems.ts'
+import {
+  boundRefusal,
+  choiceRefusal,
+  countRefusal,
+  textRefusal,
+} from '../../../http/validation/refusals.ts'
 import { createBody } from '../../../http/webhooks/schemas.ts'
 import { openFace } from '../../support/rigs/face.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
@@ -84,6 +94,73 @@ test('[DASH20] of a refusal nothing is lost: what is about no field of the form 
     'The URL must begin with https://.',
   )
   assert.match(refusalOf(refused(400, 'an account may have 20 keys'), []).form ?? '', /20 keys/)
+})
+
+test('[DASH20] what the server refuses a value for is said in words for a person', () => {
+  const refusals = [
+    boundRefusal(-1, Type.Number({ minimum: 0 })),
+    boundRefusal(6, Type.Number({ maximum: 5 })),
+    textRefusal('', Type.String({ minLength: 1 })),
+    textRefusal('abc', Type.String({ maxLength: 2 })),
+    textRefusal('x', Type.String({ pattern: '^y$' })),
+    countRefusal(0, Type.Array(Type.String(), { minItems: 1 })),
+    countRefusal(3, Type.Array(Type.String(), { maxItems: 2 })),
+    choiceRefusal(['buy', 'sell']),
+    { msg: 'Input should be a valid number, unable to parse string as a number' },
+  ]
+  assert.deepEqual(
+    refusals.map((refusal) => problemText(refusal?.msg ?? '')),
+    [
+      ...['Enter 0 or more.', 'Enter 5 or less.', 'Enter 1 or more characters.'],
+      'Enter at most 2 characters.',
+      'This does not have the form that is needed.',
+      ...['Enter 1 or more.', 'Enter at most 2.', 'Choose buy or sell.', 'Enter a number.'],
+    ],
+  )
+  // A page that is refused says no less.
+  const { detail } = wordsOf(unprocessable({ score: 'Input should be less than or equal to 100' }))
+  assert.equal(detail, 'Enter 100 or less.')
+})
+
+test('[DASH85] every attempt of an opened delivery keeps its own request, response and times', () => {
+  const attempt = (
+    atMs: number | null,
+    status: number | null,
+    attempts: number,
+  ): DeliveryDetail => ({
+    ...{ id: 'dlv_1', event_id: 'evt_1', event_type: 'webhook.test', status: 'pending' },
+    ...{ created_at: 1, created_at_ms: 1_000, next_attempt_at: 9, attempts, attempted_at_ms: atMs },
+    last_attempt:
+      atMs === null
+        ? null
+        : { at: Math.floor(atMs / 1_000), duration_ms: atMs % 100, status, error: null },
+    request: { headers: { 'webhook-timestamp': String(atMs) }, body: '{}' },
+    response: null,
+  })
+  const seen = [
+    attempt(null, null, 0),
+    attempt(2_007, 503, 1),
+    attempt(2_007, 503, 0),
+    attempt(9_021, 200, 1),
+  ]
+  let known: ReadonlyMap<number | null, DeliveryDetail> = new Map()
+  const shown: (readonly (number | null)[])[] = []
+  for (const detail of seen) {
+    known = withAttempt(known, detail)
+    shown.push([...known.keys()])
+  }
+  assert.deepEqual(shown, [[null], [2_007], [2_007], [2_007, 9_021]])
+  assert.deepEqual(
+    [...known.values()].map(({ last_attempt: last }) => [last?.status, last?.duration_ms]),
+    [
+      [503, 7],
+      [200, 21],
+    ],
+  )
+  for (let atMs = 20_000; atMs < 40_000; atMs += 1_000)
+    known = withAttempt(known, attempt(atMs, 500, 2))
+  assert.equal(known.size, 10)
+  assert.equal([...known.keys()].at(-1), 39_000)
 })
 
 test('[DASH26] the line to try a key with names the server as the tab reached it', () => {

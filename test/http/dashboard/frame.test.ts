@@ -15,6 +15,7 @@ import {
   roundUsdText,
   sizeDecimals,
   sizeText,
+  stepDecimals,
   timeText,
   usdText,
   utcText,
@@ -88,8 +89,8 @@ test('[DASH8] numbers are written alike everywhere, and what is not known is a d
     assert.doesNotMatch(write(0), /–|NaN/)
   }
   assert.equal(priceText(0.5325), '53.25¢')
-  assert.equal(priceText(0.29), '29.0¢')
-  assert.equal(priceText(0.29, 0), '29¢')
+  assert.equal(priceText(0.29), '29¢')
+  assert.equal(priceText(0.29, 1), '29.0¢')
   assert.equal(priceText(0.5325, 1), '53.25¢')
   assert.equal(priceText(null, 2), '–')
   assert.equal(priceDecimals([0.29, 0.5, 0.533]), 1)
@@ -101,8 +102,9 @@ test('[DASH8] numbers are written alike everywhere, and what is not known is a d
   assert.equal(digits(sizeText(1_234.5, sizeDecimals([3, 1_234.5]))), '123450')
   assert.equal(digits(sizeText(1_234, sizeDecimals([3, 1_234]))), '1234')
   assert.equal(gapText(0.015), '+1.5¢')
-  assert.equal(gapText(-0.02), '−2.0¢')
-  assert.equal(gapText(0, 0), '0¢')
+  assert.equal(gapText(-0.02, 1), '−2.0¢')
+  assert.equal(gapText(0), '0¢')
+  assert.deepEqual([0.01, 0.001, 0.0001, 0.05, null].map(stepDecimals), [0, 1, 2, 0, 0])
   assert.equal(usdText(-3.5), usdText(3.5).replace(/^/, '−'))
   assert.equal(roundUsdText(5.8), usdText(5.8))
   assert.equal(percentText(0.1234), '12.3 %')
@@ -115,5 +117,8 @@ test('[DASH8] numbers are written alike everywhere, and what is not known is a d
   for (const style of ['clock', 'day', 'full'] as const) assert.ok(timeText(noon, style).length > 5)
   for (const style of ['clock', 'full'] as const)
     assert.doesNotMatch(timeText(noon, style), /[AP]M/i, 'in hours of one to twenty-four')
-  assert.match(zoneText(noon), /^\S+, GMT/)
+  assert.equal(zoneText(noon, 'Europe/Berlin'), 'Europe/Berlin (GMT+1)')
+  assert.equal(zoneText(noon, 'America/New_York'), 'America/New York (GMT-5)')
+  for (const name of ['UTC', 'Etc/UTC', 'GMT']) assert.equal(zoneText(noon, name), 'UTC')
+  assert.equal(zoneText(noon), zoneText(noon, Intl.DateTimeFormat().resolvedOptions().timeZone))
 })

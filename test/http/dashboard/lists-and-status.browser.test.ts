@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import type { Whale } from '../../../engine/events.ts'
+import { outcomeId } from '../../../engine/ids.ts'
 import { priceMicros, type TimeMs, timeMs, usdMicros } from '../../../engine/units.ts'
 import { after, before, test } from '../../support/browser/browser-test.ts'
 import { sessionCookie } from '../../support/browser/chromium.ts'
@@ -100,7 +101,7 @@ test('[DASH55] the gap between the venues is that of one outcome, and follows th
   await gap(0, 0.24)
   quote(pairAt(1)[1], 0.6, 0.7)
   await gap(1, -0.06)
-  await tab.page.locator('.match').nth(1).getByText('−6.0¢').waitFor()
+  await tab.page.locator('.match').nth(1).getByText('−6¢').waitFor()
   for (const index of [0, 1]) quote(pairAt(index)[1], 0.5, 0.54)
   await gap(0, 0.11)
   await tab.close()
@@ -184,6 +185,81 @@ test('[DASH60] [DASH86] games have both venues beside each other, and what only 
   await page.getByRole('option', { name: 'NFL', exact: true }).waitFor({ state: 'attached' })
   await tab.close()
 })
+
+test('[DASH100] [DASH101] a game has both venues beside each other with their market’s own decimals, and once it is settled who won, by itself and on the market’s page', async () => {
+  const { engine } = dashboard.face
+  const day = '2026-11-18'
+  const eventSlug = `mlb-cin-tex-${day}`
+  const labels = (names: readonly string[]) =>
+    names.map((label) => ({ id: outcomeId(`${label} of ${day}`), label }))
+  const both = engine.add('both', {
+    ...{ question: 'Reds vs. Rangers', eventSlug, tickMicros: priceMicros(1_000) },
+    outcomes: labels(['Reds', 'Rangers']),
+  })
+  const of = (name: string) =>
+    engine.add(`one-${name}`, {
+      ...{
+        venue: 'b',
+        question: `Cincinnati at Texas: ${name}`,
+        eventSlug: 'kxmlbgame-26nov18cintex',
+      },
+    })
+  const [reds, rangers] = [of('Cincinnati'), of('Texas')]
+  for (const market of [both, reds, rangers]) quote(market, 0.4, 0.42)
+  engine.matches.put(both, reds, judgement(97), NOON)
+  const at = { sport: 'mlb', date: day, game: eventSlug, startMs: Date.UTC(2026, 10, 19, 0, 20) }
+  engine.sports.put(at, both, reds, rangers)
+  const tab = await dashboard.open(`#/sports?sport=mlb&date=${day}`)
+  const { page } = tab
+  const row = (name: string) => page.locator(`tr[data-side="${name}"]`)
+  const cells = async (name: string) =>
+    (await row(name).locator('td.num').allInnerTexts()).map((text) => text.trim())
+  await row('Reds').waitFor()
+  assert.deepEqual(await cells('Reds'), ['40.0¢', '42.0¢', '40¢', '42¢', '0¢'])
+  await page.getByText(/Started .*\(Nov 18, 19:20 US Eastern\)/).waitFor()
+  const end = (market: FakeMarket, price: number) => {
+    engine.matches.remove(market.ref)
+    market.summary = { ...market.summary, status: 'resolved' }
+    market.now = {
+      ...market.now,
+      price: priceMicros(price),
+      source: 'settlement',
+      bid: null,
+      ask: null,
+    }
+  }
+  for (const [market, price] of [
+    [both, 0],
+    [reds, 0],
+    [rangers, 1_000_000],
+  ] as const)
+    end(market, price)
+  tellLifecycle(both)
+  await page.locator('[data-winner]', { hasText: 'Rangers won' }).waitFor()
+  assert.deepEqual(await cells('Reds'), ['lost', 'lost', '–'])
+  assert.deepEqual(await cells('Rangers'), ['won', 'won', '–'])
+  await row('Rangers').getByRole('link', { name: 'Cincinnati at Texas: Texas' }).click()
+  await page.locator('[data-end=resolved]', { hasText: 'Settled: Yes' }).waitFor()
+  await page.locator('.twin').getByText('Settled: Rangers').waitFor()
+  await page.locator('.twin').getByRole('link', { name: 'Reds vs. Rangers' }).click()
+  await page.locator('[data-end=resolved]', { hasText: 'Settled: Rangers' }).waitFor()
+  await page.locator('.twin').getByRole('link', { name: 'All games of the day' }).click()
+  await row('Reds').waitFor()
+  await tab.close()
+})
+
+/** Tells that a market ended. */
+function tellLifecycle(market: FakeMarket): void {
+  const { publisher } = dashboard.face.engine
+  const { ref, summary } = market
+  const { slug, question, status, eventSlug, outcomes, closeAtMs, fees } = summary
+  publisher.publish({
+    ...{ kind: 'lifecycle', market: ref, event: 'resolved', twin: null },
+    ...publisher.stamp('lifecycle', ref.number),
+    ...{ venueTimeMs: NOON, receivedAtMs: NOON },
+    facts: { slug, question, status, eventSlug, outcomes, closeAtMs, fees, settlementPrice: null },
+  })
+}
 
 test('[DASH61] another sport or day is another list; one without games and one that no calendar has say so', async () => {
   const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)

@@ -5,17 +5,25 @@ import { test } from 'node:test'
 import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { ApiError } from '../../../http/dashboard/api.ts'
-import { dayAfter, easternDay, isDay, localDay } from '../../../http/dashboard/format.ts'
+import {
+  dayAfter,
+  easternDay,
+  easternTimeText,
+  isDay,
+  localDay,
+} from '../../../http/dashboard/format.ts'
 import { chosen, chosenNumber } from '../../../http/dashboard/parts/lists/filter-fields.ts'
 import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/lists/quotes.ts'
 import { protocols, venueText, wholeVenueText } from '../../../http/dashboard/parts/lists/venues.ts'
+import { endText } from '../../../http/dashboard/parts/market/facts.ts'
+import { gameDayOf } from '../../../http/dashboard/parts/market/twin.ts'
 import {
   alignedQuotes,
   type MatchRecord,
   pairOf,
   pairsOf,
 } from '../../../http/dashboard/parts/matches/pair.ts'
-import { gamesOf } from '../../../http/dashboard/parts/sports/games.ts'
+import { besides, gamesOf } from '../../../http/dashboard/parts/sports/games.ts'
 import { gaugeIn, MessageRate } from '../../../http/dashboard/parts/status/stream-counts.ts'
 import { driftRows, feedRows, leaseText } from '../../../http/dashboard/parts/status/tables.ts'
 import { curvePoints } from '../../../http/dashboard/parts/wallets/pnl.ts'
@@ -42,7 +50,7 @@ function market(id: string, quote: Quote, question = `Asked by ${id}?`): Market 
   const none = { description: null, close_time: null, category: null, event_slug: null }
   return {
     ...{ id, slug: id, question, status: 'open', volume_24h: 0, tags: [], image: null, ...none },
-    ...{ volume_total: null, open_interest: null, created_at: null },
+    ...{ volume_total: null, open_interest: null, created_at: null, price_step: 0.01 },
     fees: feesRecord(FEES_UNKNOWN, 0),
     outcomes: ['Yes', 'No'].map((label) => ({ label, price: 0.5, price_cents: 50 })),
     // What the other venue has stands beside the market's own.
@@ -223,12 +231,84 @@ test('[DASH86] a game has a row for either side; two markets of one venue of whi
   )
 })
 
+test('[DASH100] a game whose markets trade no longer has both venues beside each other, by who won, else by the order of its sides', () => {
+  const asked = (
+    set: Pick<Market, 'id' | 'question'> & { readonly labels?: readonly string[] },
+    prices: readonly [number, number] | 'closed' | 'open',
+  ): Market => ({
+    ...market(set.id, NOTHING, set.question),
+    event_slug: 'game',
+    status: typeof prices === 'string' ? prices : 'resolved',
+    outcomes: (set.labels ?? ['Yes', 'No']).map((label, index) => ({
+      ...{ label, price_cents: 50 },
+      price: typeof prices === 'string' ? 0.5 : (prices[index] ?? 0.5),
+    })),
+  })
+  type Ended = Parameters<typeof asked>[1]
+  const both = { id: 'north_1', question: 'Reds vs. Rangers', labels: ['Reds', 'Rangers'] }
+  const sidesOf = (ours: Ended, first: Ended, second: Ended, joint = 'Cincinnati at Texas') => {
+    const listed = [
+      asked(both, ours),
+      asked({ id: 'south_t', question: `${joint}: Texas` }, second),
+      asked({ id: 'south_r', question: `${joint}: Cincinnati` }, first),
+    ]
+    const day = { sport: 'mlb', date: '2026-11-20', total_events: 1, starts_at: {} }
+    const [game] = gamesOf({ markets: { g: listed }, ...day }, [])
+    assert.ok(game !== undefined)
+    const shown = game.sides.map(({ name, a, b }) => [name, a?.market.id, b?.market.id])
+    return { shown, besides: besides(game, 'south_r').map(({ id }) => id) }
+  }
+  const paired = [
+    ['Reds', 'north_1', 'south_r'],
+    ['Rangers', 'north_1', 'south_t'],
+  ]
+  const turned = [
+    ['Reds', 'north_1', 'south_t'],
+    ['Rangers', 'north_1', 'south_r'],
+  ]
+  // Who won says more than the order of the sides.
+  assert.deepEqual(sidesOf([1, 0], [1, 0], [0, 1]).shown, paired)
+  assert.deepEqual(sidesOf([0, 1], [1, 0], [0, 1]).shown, turned)
+  assert.deepEqual(sidesOf('closed', [1, 0], [0, 1]).shown, paired)
+  assert.deepEqual(sidesOf([0, 1], 'open', 'closed').shown, paired)
+  assert.deepEqual(sidesOf([0.5, 0.5], [0.5, 0.5], [0.5, 0.5]).shown, paired)
+  // Players have no order, and what trades has a match or none.
+  const apart = [undefined, undefined]
+  const theirs = (result: ReturnType<typeof sidesOf>) =>
+    result.shown.slice(0, 2).map(([, , b]) => b)
+  assert.deepEqual(theirs(sidesOf('closed', 'closed', 'closed', 'Cincinnati vs Texas')), apart)
+  assert.deepEqual(theirs(sidesOf('open', 'open', 'open')), apart)
+  assert.deepEqual(sidesOf([1, 0], [1, 0], [0, 1]).besides, ['north_1'])
+})
+
+test('[DASH100] a market that trades no longer says what it ended with, and its event names the day of its game', () => {
+  const ended = (status: Market['status'], prices: readonly number[]) =>
+    endText({
+      ...market('north_1', NOTHING),
+      status,
+      outcomes: prices.map((price, index) => ({ label: `S${index}`, price, price_cents: 0 })),
+    })
+  assert.equal(ended('open', [1, 0]), null)
+  assert.match(ended('closed', [0.5, 0.5]) ?? '', /no result yet/)
+  assert.equal(ended('resolved', [0, 1]), 'Settled: S1')
+  assert.equal(ended('resolved', [0.5, 0.5]), 'Settled: S0 50¢, S1 50¢')
+  const dayOf = (event_slug: string | null) => Object.values(gameDayOf({ event_slug }) ?? {}).join()
+  assert.deepEqual(
+    [
+      ...['nfl-den-hou-2025-11-02', 'KXMLBGAME-26NOV221230TBLAD', 'kxncaambgame-26nov23wsuunc'],
+      ...['cwbb-a-b-2026-01-02-2', 'fed-2026-11-02', 'kxfed-26nov', 'nfl-champion', null],
+    ].map(dayOf),
+    ['nfl,2025-11-02', 'mlb,2026-11-22', 'cbb,2026-11-23', 'cbb,2026-01-02', '', '', '', ''],
+  )
+})
+
 test('[DASH61] a day is that of the viewer, a game’s that of the eastern United States, and the next one follows it over months, years and changes of the clock', () => {
   const at = new Date(2026, 0, 5, 23, 59).getTime()
   assert.equal(localDay(at), '2026-01-05')
   assert.equal(localDay(new Date(2026, 10, 20, 0, 0).getTime()), '2026-11-20')
   const evening = Date.UTC(2026, 10, 24, 4, 59)
   assert.deepEqual([evening, evening + 60_000].map(easternDay), ['2026-11-23', '2026-11-24'])
+  assert.match(easternTimeText(evening), /23.*23:59 US Eastern$/)
   assert.deepEqual(
     [dayAfter('2026-12-31', 1), dayAfter('2028-03-01', -1), dayAfter('2026-03-29', 1)],
     ['2027-01-01', '2028-02-29', '2026-03-30'],
@@ -320,10 +400,10 @@ test('[DASH99] windows of a wallet that follow each other with the same figures 
         ...{ thirty_day: figures(thirty), all_time: figures(all) },
       },
     }).map(({ words, figures: { trades } }) => [words, trades])
-  assert.deepEqual(rows(3, 3, 3, 3), [['1 day to all time', 3]])
+  assert.deepEqual(rows(3, 3, 3, 3), [['1 day, 7 days, 30 days, all time', 3]])
   assert.deepEqual(rows(0, 3, 3, 5), [
     ['1 day', 0],
-    ['7 days to 30 days', 3],
+    ['7 days, 30 days', 3],
     ['All time', 5],
   ])
 })

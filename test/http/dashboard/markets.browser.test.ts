@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { EngineError } from '../../../engine/errors.ts'
 import { outcomeId } from '../../../engine/ids.ts'
-import { timeMs, usdMicros } from '../../../engine/units.ts'
+import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { Orderbook, TradePage } from '../../../http/dashboard/records.ts'
 import { after, before, test } from '../../support/browser/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
@@ -125,13 +125,13 @@ test('[DASH37] prices in the list follow the stream, without another request', a
   const { page } = tab
   const price = (market: FakeMarket) =>
     page.locator(`tr[data-market="${market.ref.id}"] .outcome .price`)
-  await price(one).first().getByText('30.0¢').waitFor()
-  assert.deepEqual(await price(one).allTextContents(), ['30.0¢', '70.0¢'])
+  await price(one).first().getByText('30¢').waitFor()
+  assert.deepEqual(await price(one).allTextContents(), ['30¢', '70¢'])
   const asked = askedOf(page)
   one.reprice(315_000)
   await price(one).first().getByText('31.5¢').waitFor()
   assert.deepEqual(await price(one).allTextContents(), ['31.5¢', '68.5¢'])
-  assert.deepEqual(await price(other).allTextContents(), ['50.0¢', '50.0¢'])
+  assert.deepEqual(await price(other).allTextContents(), ['50¢', '50¢'])
   assert.deepEqual(asked, [])
   await tab.close()
 })
@@ -231,6 +231,8 @@ test('[DASH83] a chart that is opened first shows the venue’s history, and say
   const tab = await dashboard.open(pageOf(market), { expected: [/status of 503/] })
   const { page } = tab
   await page.waitForSelector('.candles[data-range="1D"][data-bars="3"] .legend')
+  // [DASH101] What was traded is not known of them.
+  assert.match(await page.locator('.legend').innerText(), /Volume\s+–/)
   assert.match(await page.locator('.legend').innerText(), /Close\s+32¢/)
   await page.getByRole('button', { name: 'Line' }).click()
   await page.waitForSelector('.candles [role=img][aria-label="Price, 1D"]')
@@ -248,6 +250,47 @@ test('[DASH83] a chart that is opened first shows the venue’s history, and say
   await page.getByText('The venue does not give its history now').waitFor()
   await page.waitForSelector('.candles[data-range="1M"][data-bars="1"]')
   engine.pastPrices = own
+  await tab.close()
+})
+
+test('[DASH101] prices of a market have the decimals of its price step in list, book and tape, and the axis of its chart ends at nothing', async () => {
+  const market = add('tenths', { tickMicros: priceMicros(1_000) })
+  market.replace([level(0.01, 100)], [level(0.03, 30)])
+  market.reprice(20_000)
+  for (const cents of [1, 40]) market.trade({ price: bid(cents / 100, 1).price, side: 'sell' })
+  const tab = await dashboard.open('#/markets?q=tenths')
+  const { page } = tab
+  await page.locator('.outcome .price').first().getByText('2.0¢').waitFor()
+  await page.addInitScript(() => {
+    const written = new Set<string>()
+    Object.assign(window, { written })
+    const { fillText } = CanvasRenderingContext2D.prototype
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      written.add(text)
+      return fillText.call(this, text, ...place)
+    }
+  })
+  await page.goto(`${dashboard.face.origin}/dashboard${pageOf(market)}`)
+  await page.reload()
+  await page.locator('.candles[data-phase=shown] .legend').waitFor()
+  await page.locator('.tape tbody tr').nth(1).waitFor()
+  assert.deepEqual(await page.locator('.tape td.price').allTextContents(), ['40.0¢', '1.0¢'])
+  const { bids, asks } = await shownBook(page)
+  assert.deepEqual([bids[0]?.[0], asks[0]?.[0]], ['1.0¢', '3.0¢'])
+  await page.waitForFunction(() => {
+    const written: unknown = Reflect.get(window, 'written')
+    return written instanceof Set && written.has('20¢')
+  })
+  const marks = await page.evaluate(() => {
+    const written: unknown = Reflect.get(window, 'written')
+    return written instanceof Set
+      ? [...written].map(String).filter((text) => text.includes('¢'))
+      : []
+  })
+  assert.deepEqual(
+    marks.filter((text) => !/^(100|\d{1,2}(\.\d+)?)¢$/.test(text)),
+    [],
+  )
   await tab.close()
 })
 

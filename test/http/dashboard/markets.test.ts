@@ -42,6 +42,7 @@ function market(id: string): Market {
     category: null,
     event_slug: null,
     image: null,
+    price_step: 0.01,
     fees: feesRecord(FEES_UNKNOWN, 0),
   }
 }

@@ -128,15 +128,15 @@ test('[DASH76] the first page has the opportunities of REST, then each as it ope
     .locator('[data-label=Return]')
     .getByText(`${(share * 100).toFixed(1)} %`)
     .waitFor()
-  await row.locator('[data-label=Cost]').getByText(usdText(cost)).waitFor()
+  await row.locator('[data-label="Cost before fees"]').getByText(usdText(cost)).waitFor()
   await row.locator(`[data-profit="${profit}"]`).waitFor()
   // 1 less 0.55 and 0.37.
   await row.locator('[data-gap="0.08"]').waitFor()
-  for (const words of ['Yes at Polymarket 55.0¢', 'No at Kalshi 37.0¢', '96.0']) {
+  for (const words of ['Yes at Polymarket 55¢', 'No at Kalshi 37¢', '96.0']) {
     await row.getByText(words).waitFor()
   }
   await rowOf(page, CUPS)
-    .getByText(/^3 outcomes at Polymarket 93.0¢/)
+    .getByText(/^3 outcomes at Polymarket 93¢/)
     .waitFor()
   tell('changed', { ...cup, legs: cup.legs.map((leg) => ({ ...leg, isFirst: false })) })
   await rowOf(page, CUPS).getByText('No of 3 outcomes at Polymarket').waitFor()
@@ -297,6 +297,43 @@ test('[DASH79] an opened row says what speaks against the pair and has both rule
   await rowOf(page, RAINS).waitFor()
   await page.getByRole('button', { name: EVENT }).click()
   await page.getByText('Exactly one of the 3 outcomes wins.').waitFor()
+  await tab.close()
+})
+
+test('[DASH103] a click anywhere in a row opens it and another closes it, but for what it holds', async () => {
+  const tab = await dashboard.open('#/opportunities')
+  const { page } = tab
+  const detail = page.locator(`[data-opportunity="${RAINS}"]`)
+  const opener = page.getByRole('button', { name: RAIN })
+  await rowOf(page, RAINS).locator('[data-label=Return]').click()
+  await detail.waitFor()
+  assert.equal(await opener.getAttribute('aria-expanded'), 'true')
+  await rowOf(page, RAINS).locator('[data-label=Return]').click()
+  await detail.waitFor({ state: 'detached' })
+  // The button of the row opens it once, not twice.
+  await opener.click()
+  await detail.waitFor()
+  await tab.close()
+})
+
+test('[DASH102] a profit that is none stays in the field, and what is accepted stands beside it', async () => {
+  const tab = await dashboard.open('#/opportunities?profit=-5')
+  const { page } = tab
+  const field = page.getByLabel('Minimum profit (USD)')
+  const words = page.getByText('Enter a number, 0 or more.')
+  await words.waitFor()
+  assert.equal(await field.inputValue(), '-5')
+  assert.equal(await field.getAttribute('aria-invalid'), 'true')
+  await rowsAre(page, [CUPS, RAINS, SNOWS])
+  await field.fill('39')
+  await field.press('Enter')
+  await words.waitFor({ state: 'detached' })
+  await rowsAre(page, [CUPS])
+  await field.fill('-1')
+  await field.press('Enter')
+  await words.waitFor()
+  assert.match(page.url(), /profit=39/)
+  await rowsAre(page, [CUPS])
   await tab.close()
 })
 

@@ -99,6 +99,7 @@ test('[DASH96] a tab without a worker, or whose worker fails, has a stream of it
 
 test('[DASH92] a book is no longer live from the moment the browser is offline, and from the first heartbeat that does not come', async () => {
   const market = openMarket()
+  for (let count = 0; count < 3; count += 1) market.trade()
   const tab = await dashboard.open(`#/market/${market.ref.id}`, {
     expected: [/ERR_INTERNET_DISCONNECTED/],
   })
@@ -112,9 +113,18 @@ test('[DASH92] a book is no longer live from the moment the browser is offline, 
   await page.clock.runFor(100)
   await state('offline')
   await page.getByText('This browser is offline').waitFor()
+  await page.locator('.tape').getByText('Not connected: the last known trades').waitFor()
+  // The server is asked again in vain for what was missed: trades and candles stay.
+  const failing = page.waitForEvent('requestfailed', (request) => request.url().includes('/trades'))
+  await page.clock.runFor(21_000)
+  await failing
+  await page.locator('.candles[data-phase=failed]').waitFor()
+  assert.equal(await page.locator('.tape tbody tr').count(), 3)
+  assert.equal(await page.locator('.candles .legend').count(), 1)
   await page.context().setOffline(false)
   await page.clock.runFor(100)
   await state('live')
+  await page.locator('.tape [data-old]').waitFor({ state: 'detached' })
   // The tab's own time goes on, and nothing comes in it.
   await page.clock.runFor(7_500)
   await state('late')

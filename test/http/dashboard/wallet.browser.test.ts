@@ -76,6 +76,7 @@ test('[DASH66] profits are those of REST, and the curve has their points in the 
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   const card = page.locator('.wallet-pnl')
+  await card.getByRole('heading', { name: 'Realized profit to date' }).waitFor()
   for (const [step, words] of [
     ['all', 'All'],
     ['day', 'Daily'],

@@ -202,6 +202,31 @@ test('[DASH34] a webhook is switched off and on, changed, given a new secret tha
   await tab.close()
 })
 
+test('[DASH104] a field of a form that the focus goes to is in sight, below the head of the page', async () => {
+  const token = await dashboard.signUp('focused@example.com')
+  for (const width of [1_280, 390]) {
+    const tab = await dashboard.open('#/webhooks', { token, width, height: 500 })
+    const { page } = tab
+    await page.getByLabel('Endpoint URL').waitFor()
+    // From the end of the form backwards, every field comes in from above.
+    await page.getByRole('button', { name: 'Create and send a test' }).focus()
+    const seen: string[] = []
+    for (let steps = 0; steps < 30 && !seen.includes('url'); steps += 1) {
+      await page.keyboard.press('Shift+Tab')
+      const { name, isHidden } = await page.evaluate(() => {
+        const field = document.activeElement
+        const head = document.querySelector('.head')?.getBoundingClientRect().bottom ?? 0
+        const top = field?.getBoundingClientRect().top ?? 0
+        return { name: field?.getAttribute('name') ?? '', isHidden: top < head }
+      })
+      seen.push(name)
+      assert.equal(isHidden, false, `${name} at ${width}`)
+    }
+    assert.ok(seen.includes('url') && seen.length > 8, seen.join())
+    await tab.close()
+  }
+})
+
 test('[DASH20] what a webhook is refused for stands beside its field, the first of which has the focus', async () => {
   const token = await dashboard.signUp('refused@example.com')
   const tab = await dashboard.open('#/webhooks', { token })
@@ -223,7 +248,7 @@ test('[DASH20] what a webhook is refused for stands beside its field, the first 
   // What only the server knows.
   await page.getByLabel('Minimum value (USD)').fill('-5')
   await make.click()
-  await problemOf('min_usd').getByText('greater than or equal to 0').waitFor()
+  await problemOf('min_usd').getByText('Enter 0 or more.').waitFor()
   await page.getByLabel('Minimum value (USD)').fill('5')
   await problemOf('min_usd').waitFor({ state: 'detached' })
   await make.click()

@@ -107,6 +107,7 @@ test('[MARKETS10] a record is whole JSON, whatever its texts contain, and its nu
       category: summary.category,
       event_slug: summary.eventSlug,
       image: summary.image,
+      price_step: 0.01,
       fees: UNKNOWN,
     })
   }

@@ -2,7 +2,7 @@
 // Not for: pages that only show something (states.ts). Upholds DASH20, DASH23.
 
 import { ApiError } from '../../api.ts'
-import { wordsOf } from '../states.ts'
+import { problemText, sentence, wordsOf } from '../states.ts'
 
 /** What a form shows after it was refused. */
 export interface Refusal {
@@ -65,17 +65,6 @@ export function refusalOf(error: unknown, names: readonly string[]): Refusal {
     form: others.length === 0 ? null : others.map(([, said]) => problemText(said)).join(' '),
     fields: new Map(placed.map(([name, said]) => [name, problemText(said)])),
   }
-}
-
-/** What the server says of a field, without the words that are for programs. */
-export function problemText(said: string): string {
-  return sentence(said.replace(/^value error, |^value is not a valid email address: /i, ''))
-}
-
-/** With a capital at its beginning and a full stop at its end. */
-function sentence(text: string): string {
-  const whole = `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
-  return /[.!?]$/.test(whole) ? whole : `${whole}.`
 }
 
 const NOTHING: Refusal = { form: null, fields: new Map(), waitSeconds: 0 }

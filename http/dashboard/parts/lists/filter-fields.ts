@@ -5,6 +5,7 @@ import { useId, useState } from 'preact/hooks'
 import { setAddressHash } from '../../browser.ts'
 import { html } from '../../html.ts'
 import { hrefOf, type Place } from '../../route.ts'
+import { described, Field } from '../forms/field.ts'
 
 /** Puts some of the page's own parameters into the address; an empty one is taken out. */
 export function changeQuery(place: Place, changes: Readonly<Record<string, string>>): void {
@@ -23,16 +24,42 @@ export function chosen<Value extends string>(
   return others.find((value) => value === word) ?? first
 }
 
+interface NumberBounds {
+  readonly min: number
+  readonly max: number
+  /** Stands for none. */
+  readonly otherwise: number
+}
+
 /** The address's number when it is within the bounds, else the one that stands for none. */
-export function chosenNumber(
-  place: Place,
-  name: string,
-  bounds: { readonly min: number; readonly max: number; readonly otherwise: number },
-): number {
+export function chosenNumber(place: Place, name: string, bounds: NumberBounds): number {
+  return Number(wordWithin(place, name, bounds) ?? bounds.otherwise)
+}
+
+function wordWithin(place: Place, name: string, { min, max }: NumberBounds): string | null {
   const word = place.query.get(name) ?? ''
-  const value = Number(word)
-  const isWithin = word.trim() !== '' && value >= bounds.min && value <= bounds.max
-  return isWithin ? value : bounds.otherwise
+  return word.trim() !== '' && Number(word) >= min && Number(word) <= max ? word : null
+}
+
+/** A number of the address for its field: as it stands there, and where it is not accepted, what is. */
+export function numberField(place: Place, name: string, bounds: NumberBounds) {
+  const { min, max, otherwise } = bounds
+  const word = place.query.get(name) ?? ''
+  const isUsed = word === '' || wordWithin(place, name, bounds) !== null
+  return {
+    type: 'number',
+    value: word === '' ? String(otherwise) : word,
+    bounds: { min, max, step: 'any', required: 'required' },
+    problem: isUsed ? null : `${acceptedText({ min, max })} The list is shown with ${otherwise}.`,
+  } as const
+}
+
+/** What a field takes, for a person. */
+function acceptedText({ min, max }: InputFieldProps['bounds'] & object): string {
+  if (min === undefined) return 'Enter a day of the calendar.'
+  return Number(max) < Number.MAX_SAFE_INTEGER
+    ? `Enter a number from ${min} to ${max}.`
+    : `Enter a number, ${min} or more.`
 }
 
 /** One of a few. */
@@ -57,31 +84,42 @@ export function ChoiceField(set: {
   </div>`
 }
 
-/**
- * A number, a day, a text: chosen when the viewer leaves the field or presses Enter, and only when it is valid. What is
- * typed meanwhile stays, however often the list around it is drawn.
- */
-export function InputField(set: {
+interface InputFieldProps {
   readonly label: string
   readonly type: 'number' | 'date' | 'search' | 'text'
   readonly value: string
   readonly choose: (value: string) => void
   /** Further attributes of the input, such as `min` or `placeholder`. */
   readonly bounds?: Readonly<Record<string, string | number>>
-}) {
+  /** What is wrong with the value; null: nothing. */
+  readonly problem?: string | null
+}
+
+/**
+ * A number, a day, a text: chosen when the viewer leaves the field or presses Enter, and only when it is valid; else what
+ * is accepted stands beside it. What is typed meanwhile stays, however often the list around it is drawn.
+ */
+export function InputField(set: InputFieldProps) {
   const id = useId()
-  const [typed, setTyped] = useState<{ readonly over: string; readonly text: string } | null>(null)
+  const [typed, setTyped] = useState<{
+    readonly over: string
+    readonly text: string
+    readonly problem: string | null
+  } | null>(null)
   // At once, not in an effect: that would come after what is typed as soon as the field is there, and take it away.
   if (typed !== null && typed.over !== set.value) setTyped(null)
-  const shown = typed?.over === set.value ? typed.text : set.value
+  const own = typed?.over === set.value ? typed : { text: set.value, problem: set.problem ?? null }
+  const put = (text: string, problem: string | null) => setTyped({ over: set.value, text, problem })
   const onInput = ({ currentTarget: input }: Event) => {
-    if (input instanceof HTMLInputElement) setTyped({ over: set.value, text: input.value })
+    if (input instanceof HTMLInputElement) put(input.value, null)
   }
   const onChange = ({ currentTarget: input }: Event) => {
-    if (input instanceof HTMLInputElement && input.reportValidity()) set.choose(input.value)
+    if (!(input instanceof HTMLInputElement)) return
+    if (input.validity.valid) set.choose(input.value)
+    else put(input.value, acceptedText(set.bounds ?? {}))
   }
-  return html`<div class="field">
-    <label for=${id}>${set.label}</label>
-    <input id=${id} type=${set.type} value=${shown} onInput=${onInput} onChange=${onChange} ...${set.bounds ?? {}} />
-  </div>`
+  const field = { id, problem: own.problem }
+  return html`<${Field} ...${field} label=${set.label}>
+    <input ...${described(field)} type=${set.type} value=${own.text} onInput=${onInput} onChange=${onChange} ...${set.bounds ?? {}} />
+  <//>`
 }

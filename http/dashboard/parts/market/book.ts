@@ -45,13 +45,16 @@ export function useBook(
 export function BookPanel({
   marketId,
   platform,
+  decimals: least,
 }: {
   readonly marketId: string
   /** The venue's configured name. */
   readonly platform: string
+  /** Of a cent, that the market's prices have. */
+  readonly decimals: number
 }) {
   const [levels, setLevels] = useState(FEW)
-  const decimals = useRef<Decimals>({ price: 0, size: 0 })
+  const decimals = useRef<Decimals>({ price: least, size: 0 })
   // One more than is shown tells whether there are more.
   const { book, state } = useBook(marketId, platform, levels + 1)
   // Never fewer than before: figures that come and go would make the column jump.

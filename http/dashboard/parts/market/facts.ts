@@ -2,7 +2,7 @@
 // the rules by which it ends. Every text of it is the venue's, and shown as a text. Upholds DASH45, DASH46.
 
 import { useId, useState } from 'preact/hooks'
-import { countText, durationText, roundUsdText } from '../../format.ts'
+import { countText, durationText, priceText, roundUsdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
 import { Signal, useSignal } from '../../signal.ts'
@@ -21,8 +21,10 @@ export function MarketTitle({ market }: { readonly market: Market }) {
   const isTold = ['live', 'catching_up'].includes(useSignal(streamState).state)
   const feed = isTold ? told : undefined
   const link = safeLink(own?.url ?? null)
+  const end = endText(market)
   return html`<header class="stack market-title">
     <h1>${question}</h1>
+    ${end === null ? null : html`<p class="notice" data-end=${status}><strong>${end}</strong></p>`}
     <p class="row">
       <span class=${`tag status ${status}`}>${status}</span>
       ${category === null ? null : html`<span class="tag">${category}</span>`}
@@ -40,6 +42,15 @@ export function MarketTitle({ market }: { readonly market: Market }) {
       </span>
     </p>
   </header>`
+}
+
+/** How a market ended, for a person; null: it trades. */
+export function endText({ status, outcomes }: Market): string | null {
+  if (status === 'open') return null
+  if (status === 'closed') return 'Trading has ended. There is no result yet.'
+  const winner = outcomes.find(({ price }) => price === 1)
+  if (winner !== undefined) return `Settled: ${winner.label}`
+  return `Settled: ${outcomes.map(({ label, price }) => `${label} ${priceText(price)}`).join(', ')}`
 }
 
 export function MarketOutcomes({

@@ -42,14 +42,21 @@ export function useLivePrices(
 export const priceOfOutcome = (first: number, index: number): number =>
   index === 0 ? first : Math.round((1 - first) * 1e6) / 1e6
 
-/** `price` in dollars, with so many decimals of a cent at least. */
-export function ChangingPrice({
-  price,
-  decimals = 1,
-}: {
+interface PriceProps {
+  /** In dollars; null: not known. */
   readonly price: number | null
+  /** Of a cent, that are written at least: those of the market's price step. */
   readonly decimals?: number
-}) {
+}
+
+/** Of a price as it is written: a table lays points under each other by it. */
+const writtenDecimals = ({ price, decimals = 0 }: PriceProps): number | null =>
+  price === null ? null : Math.max(decimals, priceDecimals([price]))
+
+export const Price = (of: PriceProps) =>
+  html`<span data-decimals=${writtenDecimals(of)}>${priceText(of.price, of.decimals)}</span>`
+
+export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
   const last = useRef<{ price: number | null; count: number; way: string }>({
     price,
     count: 0,
@@ -63,6 +70,5 @@ export function ChangingPrice({
   }
   const { count, way } = last.current
   // Another key is another element, whose animation begins anew.
-  const written = price === null ? null : Math.max(decimals, priceDecimals([price]))
-  return html`<span class=${`price ${way}`} key=${count} data-decimals=${written}>${priceText(price, decimals)}</span>`
+  return html`<span class=${`price ${way}`} key=${count} data-decimals=${writtenDecimals({ price, decimals })}>${priceText(price, decimals)}</span>`
 }

@@ -9,8 +9,8 @@ import { after } from '../../browser.ts'
 import { priceDecimals, priceText, sizeDecimals, sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { TradePage } from '../../records.ts'
-import { useRedraw } from '../../signal.ts'
-import { follow } from '../../stream.ts'
+import { useRedraw, useSignal } from '../../signal.ts'
+import { follow, streamState } from '../../stream.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
 import { TradedWords, tradedOf } from '../traded.ts'
@@ -63,6 +63,10 @@ export class TradeTape {
 /** Twice what the tape has room for, so that there is something to scroll to. */
 const ROWS_AT_TOP = 32
 
+/** Of trades that stay while nothing newer can come. */
+const LAST_KNOWN = 'Not connected: the last known trades'
+const MAYBE_OLD = 'Nothing new: may be old'
+
 type Reading =
   | { readonly kind: 'waiting' | 'read' }
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -71,9 +75,11 @@ interface TradePanelProps {
   readonly marketId: string
   /** The market's, the quoted one first. */
   readonly outcomes: readonly string[]
+  /** Of a cent, that the market's prices have. */
+  readonly decimals: number
 }
 
-export function TradePanel({ marketId, outcomes }: TradePanelProps) {
+export function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
   const [tape] = useState(() => new TradeTape())
   const [reading, setReading] = useState<Reading>({ kind: 'waiting' })
   const [round, setRound] = useState(0)
@@ -119,23 +125,30 @@ export function TradePanel({ marketId, outcomes }: TradePanelProps) {
     return () => ending.abort()
   }, [marketId, round])
   const { trades } = tape
+  const { state, isLost } = useSignal(streamState)
+  const old = isLost || state === 'offline' ? LAST_KNOWN : state === 'late' ? MAYBE_OLD : null
   return html`<section class="card tape" aria-labelledby="tape-title" data-count=${trades.length}>
-    <h2 id="tape-title">Trades</h2>
-    ${reading.kind === 'failed' ? html`<${Failure} error=${reading.error} retry=${readAgain} />` : null}
+    <div class="row panel-head">
+      <h2 id="tape-title">Trades</h2>
+      ${old === null || trades.length === 0 ? null : html`<span class="tag wait" data-old=${state}>${old}</span>`}
+    </div>
+    ${reading.kind === 'failed' && (trades.length === 0 || old === null) ? html`<${Failure} error=${reading.error} retry=${readAgain} />` : null}
     ${reading.kind === 'waiting' && trades.length === 0 ? html`<${Waiting} what="trades" />` : null}
     ${reading.kind === 'read' && trades.length === 0 ? html`<${Empty}>No trades of this market are kept here.<//>` : null}
-    ${trades.length === 0 ? null : html`<${Table} trades=${trades} outcomes=${outcomes} />`}
+    ${trades.length === 0 ? null : html`<${Table} trades=${trades} outcomes=${outcomes} least=${decimals} />`}
   </section>`
 }
 
 interface TableProps {
   readonly trades: readonly TapeTrade[]
   readonly outcomes: readonly string[]
+  /** Decimals that prices have at least. */
+  readonly least: number
 }
 
-function Table({ trades, outcomes }: TableProps) {
+function Table({ trades, outcomes, least }: TableProps) {
   const [isAtTop, setAtTop] = useState(true)
-  const decimals = useRef<Decimals>({ price: 0, size: 0 })
+  const decimals = useRef<Decimals>({ price: least, size: 0 })
   const shown = isAtTop ? trades.slice(0, ROWS_AT_TOP) : trades
   // Never fewer than before: figures that come and go would make the columns jump.
   const { price, size } = decimals.current

@@ -3,7 +3,7 @@
 
 import type { BookView } from '../../../client/connect.ts'
 import { request } from '../../api.ts'
-import { gapText, priceDecimals, priceText } from '../../format.ts'
+import { gapText, priceText, stepDecimals } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market, MatchList } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
@@ -13,8 +13,10 @@ import { useAsked } from '../asked.ts'
 import { type Crossing, contrary, crossingOf, gapOf, midOf, type Quote } from '../lists/quotes.ts'
 import { askVenues, venueText, wholeVenueText } from '../lists/venues.ts'
 import { type MatchPair, type MatchRecord, pairsOf } from '../matches/pair.ts'
+import { askGames, besides } from '../sports/games.ts'
 import { Empty, Unanswered } from '../states.ts'
 import { BOOK_STATE_WORDS, bookStateOf, useBooks } from './book.ts'
+import { endText } from './facts.ts'
 
 /** A market's twin, and what is thought of the pair. */
 interface Twin {
@@ -26,15 +28,66 @@ interface Twin {
 const LIMIT = 200
 
 export function TwinPanel({ market }: { readonly market: Market }) {
-  const asked = useAsked((signal) => askTwin(market, signal), [market.id, market.platforms.length])
+  const { id, status, platforms } = market
+  const asked = useAsked((signal) => askTwin(market, signal), [id, status, platforms.length])
   const name = asked.kind === 'answered' ? asked.answer.other : null
   const twin = asked.kind === 'answered' ? asked.answer.twin : null
   return html`<section class="card twin" aria-labelledby="twin-title">
     <h2 id="twin-title">${name === null ? 'The other venue' : `At ${wholeVenueText(name)}`}</h2>
     <${Unanswered} asked=${asked} what="the twin" />
-    ${name !== null && twin === null ? html`<${Empty}>No market at ${venueText(name)} is known to ask the same.<//>` : null}
+    ${name === null || twin !== null ? null : status === 'open' ? html`<${Empty}>No market at ${venueText(name)} is known to ask the same.<//>` : html`<${EndedTwin} market=${market} venue=${name} />`}
     ${twin === null ? null : found(market, twin)}
   </section>`
+}
+
+/** Of a market that trades no longer: matches end with trading, but a game still has the markets of both venues. */
+function EndedTwin({ market, venue }: { readonly market: Market; readonly venue: string }) {
+  const { id, status } = market
+  const asked = useAsked(
+    async (signal) => {
+      const day = gameDayOf(market)
+      if (day === null) return { day, others: [] }
+      const { games } = await askGames(day.sport, day.date, signal)
+      return { day, others: games.flatMap((game) => besides(game, id)) }
+    },
+    [id, status],
+  )
+  if (asked.kind !== 'answered') return html`<${Unanswered} asked=${asked} what="the twin" />`
+  const { day, others } = asked.answer
+  return html`
+    ${others.length === 0 ? html`<${Empty}>No market at ${venueText(venue)} is known to have asked the same; matches end with trading.<//>` : null}
+    ${others.map(
+      (one) => html`<div key=${one.id} data-twin=${one.id}>
+        <p class="question"><a href=${hrefOf('market', one.id)}>${one.question}</a></p>
+        <p class="muted">${endText(one) ?? 'Still trading'}</p>
+      </div>`,
+    )}
+    ${day === null ? null : html`<p><a href=${hrefOf('sports', null, { ...day })}>All games of the day</a></p>`}
+  `
+}
+
+/** What the events of games begin with at either venue, by the sport of the interface. */
+const GAMES: readonly (readonly [sport: string, pattern: RegExp])[] = [
+  ['nfl', /^(kx)?nfl/],
+  ['nba', /^(kx)?nba/],
+  ['mlb', /^(kx)?mlb/],
+  ['nhl', /^(kx)?nhl/],
+  ['cfb', /^(cfb|kxncaaf)/],
+  ['cbb', /^(cbb|cwbb|kxncaa[mw]?b)/],
+  ['tennis', /^(kx)?(atp|wta|itf)/],
+]
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/** The list of games that a market's event is in, by the name of the event; null: it is about no game. */
+export function gameDayOf({ event_slug: slug }: Pick<Market, 'event_slug'>) {
+  const event = slug?.toLowerCase() ?? ''
+  const sport = GAMES.find(([, pattern]) => pattern.test(event))?.[0]
+  const [, ofSlug] = /-(\d{4}-\d{2}-\d{2})(?:-|$)/.exec(event) ?? []
+  const [, year, month = '', day] = /-(\d{2})([a-z]{3})(\d{2})/.exec(event) ?? []
+  const number = MONTHS.indexOf(month) + 1
+  const ofTicker = number === 0 ? null : `20${year}-${String(number).padStart(2, '0')}-${day}`
+  const date = ofSlug ?? ofTicker
+  return sport === undefined || date === null ? null : { sport, date }
 }
 
 /** Rejects with ApiError. */
@@ -109,8 +162,7 @@ function TwinPrices({
   // As our first outcome sees them; null: it is not known which of theirs means it.
   const theirs = inverted === null ? null : inverted ? contrary(there.quote) : there.quote
   const other = theirs ?? there.quote
-  const prices = [here.quote.bid, here.quote.ask, other.bid, other.ask]
-  const decimals = priceDecimals(prices.filter((price) => price !== null))
+  const decimals = [stepDecimals(market.price_step), stepDecimals(twin.price_step)] as const
   const isLive = here.state === 'live' && there.state === 'live'
   return html`
     <div class="scroll-x">
@@ -150,12 +202,12 @@ function figures(
   name: string,
   title: string,
   [ours, theirs]: readonly [Known, Known],
-  decimals: number,
+  [ourDecimals, theirDecimals]: readonly [number, number],
 ) {
   return html`<tr data-figure=${name}>
     <th scope="row">${title}</th>
-    <td class="num">${priceText(ours, decimals)}</td>
-    <td class="num">${priceText(theirs, decimals)}</td>
+    <td class="num">${priceText(ours, ourDecimals)}</td>
+    <td class="num">${priceText(theirs, theirDecimals)}</td>
   </tr>`
 }
 
@@ -166,10 +218,10 @@ function gapWords(
 ) {
   const [from, to] = buyAt === 'ours' ? [here, there] : [there, here]
   return html`<dl class="gaps">
-    <div><dt>Price gap</dt> <dd data-figure="gap">${gapText(gap, 0)}</dd></div>
+    <div><dt>Price gap</dt> <dd data-figure="gap">${gapText(gap)}</dd></div>
     <div>
       <dt>After crossing both spreads</dt>
-      <dd><span data-figure="crossed" class=${left !== null && left > 0 ? 'up' : ''}>${gapText(left, 0)}</span>${
+      <dd><span data-figure="crossed" class=${left !== null && left > 0 ? 'up' : ''}>${gapText(left)}</span>${
         left === null
           ? ' (a side is empty)'
           : left > 0

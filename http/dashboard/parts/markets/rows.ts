@@ -1,7 +1,7 @@
 // One page of the list of markets: a row each, its prices live. Every page follows its own markets, so that another
 // page leaves those above it alone. Upholds DASH37, DASH84.
 
-import { countText, roundUsdText } from '../../format.ts'
+import { countText, roundUsdText, stepDecimals } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
@@ -91,6 +91,7 @@ function MarketRow({
   const { id, question, status, category, outcomes, platforms } = market
   const [own, twin] = platforms
   const first = now?.price ?? outcomes[0]?.price ?? null
+  const decimals = stepDecimals(market.price_step)
   return html`<tr data-market=${id}>
     <th scope="row" class="question">
       <a href=${hrefOf('market', id)}>${question}</a>
@@ -108,7 +109,7 @@ function MarketRow({
       ${outcomes.map(
         ({ label, price }, index) => html`<span class="outcome" key=${index}>
           <span class="label" title=${label}>${label}</span>
-          ${html`<${ChangingPrice} price=${index < 2 && first !== null ? priceOfOutcome(first, index) : price} />`}
+          ${html`<${ChangingPrice} price=${index < 2 && first !== null ? priceOfOutcome(first, index) : price} decimals=${decimals} />`}
         </span>`,
       )}
     </td>

@@ -2,12 +2,13 @@
 // prices for the same outcome with the gap between them. Not for: which pairs there are (pages/matches.ts). Upholds
 // DASH55, DASH58.
 
-import { gapText, priceText } from '../../format.ts'
+import { gapText, stepDecimals } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market, MatchList } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { contrary, gapOf, type LiveQuotes, type Quote, quoteOf } from '../lists/quotes.ts'
 import { type Venues, venueText } from '../lists/venues.ts'
+import { Price } from '../market/live-price.ts'
 import { Time } from '../time.ts'
 
 export type MatchRecord = MatchList['matches'][number]
@@ -124,11 +125,12 @@ function PairPrices({ pair, venues, live }: PairProps) {
 }
 
 function side(venue: string, market: Market, outcome: string, { bid, ask }: Quote) {
+  const decimals = stepDecimals(market.price_step)
   return html`<tr data-market=${market.id}>
     <td class="question"><a href=${hrefOf('market', market.id)}>${market.question}</a>
       <span class="muted below">${venueText(venue)}, ${outcome}</span></td>
-    <td class="num bid">${priceText(bid)}</td>
-    <td class="num ask">${priceText(ask)}</td>
+    <td class="num bid"><${Price} price=${bid} decimals=${decimals} /></td>
+    <td class="num ask"><${Price} price=${ask} decimals=${decimals} /></td>
   </tr>`
 }
 

@@ -115,7 +115,7 @@ function costs(one: Opportunity) {
       <caption>What ${sizeText(contracts)} contracts of each cost; the fee is the most that the venue takes</caption>
       <thead><tr>
         <th scope="col">Buy</th><th scope="col" class="num">On average</th>
-        <th scope="col" class="num">Cost</th><th scope="col" class="num">Fee</th>
+        <th scope="col" class="num">Cost before fees</th><th scope="col" class="num">Fee</th>
       </tr></thead>
       <tbody>
         ${legs.map(

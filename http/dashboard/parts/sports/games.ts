@@ -1,19 +1,23 @@
 // The games of a day: each with a row for either side, at which price both venues trade it, and the gap; then the other
 // markets that both venues list, and what only one of them does. Two markets of one venue of which exactly one wins are the
-// two sides of a game. Not for: which games there are (pages/sports.ts). Upholds DASH60, DASH86.
+// two sides of a game. A market that trades no longer shows what it ended with, and the server knows its match no longer:
+// its game says what it was beside. Not for: which games there are (pages/sports.ts). Upholds DASH60, DASH86, DASH100.
 
+import { request } from '../../api.ts'
 import { nowMs } from '../../browser.ts'
-import { gapText, priceText } from '../../format.ts'
+import { easternTimeText, gapText, priceText, stepDecimals, timeText } from '../../format.ts'
 import { html } from '../../html.ts'
-import type { Games, Market } from '../../records.ts'
+import type { Games, Market, SharedGames } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { contrary, gapOf, type LiveQuotes, type Quote, quoteOf } from '../lists/quotes.ts'
-import { type Venues, venueText } from '../lists/venues.ts'
+import { askVenues, type Venues, venueText } from '../lists/venues.ts'
+import { Price } from '../market/live-price.ts'
 import {
   alignedQuotes,
   CONFIDENCE_TAGS,
   type MatchPair,
   type MatchRecord,
+  pairsOf,
 } from '../matches/pair.ts'
 import { Time } from '../time.ts'
 
@@ -95,18 +99,9 @@ function sidesOf(known: readonly Market[], pairs: readonly MatchPair[]): readonl
   const taken = new Set<string>()
   for (const market of known.filter(isOfBoth)) {
     const pair = pairs.find(({ a, match }) => a.id === market.id && match.inverted !== null)
-    const isTurned = pair?.match.inverted === true
-    const other = pair === undefined ? null : complementOf(pair.b, known)
+    const legs = pair === undefined ? endedLegs(market, known, pairs) : matchedLegs(pair, known)
     for (const [index, { label: name }] of market.outcomes.entries()) {
-      const isPaired = (index === 1) === isTurned
-      const b =
-        pair === undefined
-          ? null
-          : isPaired
-            ? leg(pair.b)
-            : other === null
-              ? leg(pair.b, true)
-              : leg(other)
+      const b = legs?.[index] ?? null
       sides.push({ name, a: leg(market, index === 1), b, match: pair?.match ?? null })
       if (b !== null) taken.add(b.market.id)
     }
@@ -122,6 +117,68 @@ function sidesOf(known: readonly Market[], pairs: readonly MatchPair[]): readonl
 }
 
 const leg = (market: Market, isSecond = false): Leg => ({ market, isSecond })
+
+/** Where the other venue trades either outcome of the pair's first market. */
+function matchedLegs({ b, match }: MatchPair, known: readonly Market[]): readonly Leg[] {
+  const other = complementOf(b, known)
+  const legs = [leg(b), other === null ? leg(b, true) : leg(other)]
+  return match.inverted === true ? legs.reverse() : legs
+}
+
+/**
+ * The same once a market trades no longer and has no match: the two sides at the other venue, where it lists exactly two.
+ * Null: it does not, or it cannot be told which of them is which.
+ */
+function endedLegs(
+  market: Market,
+  known: readonly Market[],
+  pairs: readonly MatchPair[],
+): readonly Leg[] | null {
+  const [one, other, ...further] = known.filter(
+    (each) => complementOf(each, known) !== null && !pairs.some(({ b }) => b.id === each.id),
+  )
+  if (one === undefined || other === undefined || further.length > 0) return null
+  if ([market, one, other].every(({ status }) => status === 'open')) return null
+  const isTurned = isTurnedRound(market, one, other)
+  return isTurned === null ? null : isTurned ? [leg(other), leg(one)] : [leg(one), leg(other)]
+}
+
+/** Whether `other`, not `one`, asks for the market's first outcome: by who won, else by the order of the sides. */
+function isTurnedRound(market: Market, one: Market, other: Market): boolean | null {
+  const [won, theirs] = [winnerOf(market), [one, other].findIndex((each) => winnerOf(each) === 0)]
+  if (won !== null && theirs !== -1) return won !== theirs
+  const [, title = '', side] = ASKED_SIDE.exec(other.question) ?? []
+  // Both venues name the visitors first; players of a match have no such order.
+  if (!title.includes(' at ') || side === undefined) return null
+  return title.startsWith(`${side} at `)
+}
+
+/** The index of the outcome that won; null: it is not settled, or no outcome won alone. */
+function winnerOf({ status, outcomes }: Market): number | null {
+  const index = status === 'resolved' ? outcomes.findIndex(({ price }) => price === 1) : -1
+  return index === -1 ? null : index
+}
+
+/** Markets of the other venue that a market of a game stands beside. */
+export function besides(game: Game, marketId: string): readonly Market[] {
+  const rows = [
+    ...game.sides.map(({ a, b }) => [a?.market, b?.market]),
+    ...game.pairs.map(({ a, b }) => [a, b]),
+  ]
+  const others = rows.flatMap(([a, b]) => (a?.id === marketId ? b : b?.id === marketId ? a : []))
+  return [...new Set(others)].flatMap((market) => market ?? [])
+}
+
+/** The games of a day with both venues' markets. Rejects with ApiError. */
+export async function askGames(sport: string, date: string, signal: AbortSignal) {
+  const options = { query: { date }, signal }
+  const [venues, all, shared] = await Promise.all([
+    askVenues(signal),
+    request<Games>(`/v1/sports/${sport}`, options),
+    request<SharedGames>(`/v1/matching-markets/sports/${sport}`, options),
+  ])
+  return { games: gamesOf(all, pairsOf(shared.matches, venues)), venues }
+}
 
 /** The shortest of its questions is the one that asks who wins; a game without any is called by its key. */
 function titleOf(key: string, markets: readonly Market[]): string {
@@ -141,13 +198,16 @@ interface GameProps {
 export function GameCard({ game, venues, live }: GameProps) {
   const { key, title, sides, pairs, others, startsAt, closesAt } = game
   const id = `game-${key}`
+  const winners = [
+    ...new Set(sides.flatMap(({ name, a, b }) => (hasWon(a) || hasWon(b) ? name : []))),
+  ]
   return html`<section class="card stack game" aria-labelledby=${id} data-game=${key}>
     <div class="row view-head">
-      <h2 id=${id}>${title}</h2>
+      <h2 id=${id}>${title} ${winners.length === 1 ? html`<span class="tag good" data-winner>${winners[0]} won</span>` : null}</h2>
       <span class="muted">${
         startsAt === null
-          ? html`Closes <${Time} atMs=${closesAt === null ? null : closesAt * 1_000} />`
-          : html`${startsAt * 1_000 > nowMs() ? 'Starts' : 'Started'} <${Time} atMs=${startsAt * 1_000} />`
+          ? html`Closes ${moment(closesAt)}`
+          : html`${startsAt * 1_000 > nowMs() ? 'Starts' : 'Started'} ${moment(startsAt)}`
       }</span>
     </div>
     <div class="scroll-x"><table class="list stacked game-list">
@@ -167,14 +227,27 @@ export function GameCard({ game, venues, live }: GameProps) {
   </section>`
 }
 
+/** In the viewer's zone, and in that of the game's day where it is another. */
+function moment(seconds: number | null) {
+  if (seconds === null) return html`<${Time} atMs=${null} />`
+  const atMs = seconds * 1_000
+  const eastern = easternTimeText(atMs)
+  const isSame = eastern.startsWith(timeText(atMs, 'past'))
+  return html`<${Time} atMs=${atMs} />${isSame ? null : ` (${eastern})`}`
+}
+
+const hasWon = (at: Leg | null): boolean =>
+  at !== null && winnerOf(at.market) === (at.isSecond ? 1 : 0)
+
 function sideRow({ name, a, b, match }: Side, venues: Venues, live: LiveQuotes) {
-  const quoteAt = (at: Leg | null): Quote | null => {
+  const quoted = (at: Leg | null): Quoted | null => {
     if (at === null) return null
     const quote = quoteOf(at.market, live)
-    return at.isSecond ? contrary(quote) : quote
+    return { ...at, quote: at.isSecond ? contrary(quote) : quote }
   }
-  const [ours, theirs] = [quoteAt(a), quoteAt(b)]
-  const gap = ours === null || theirs === null ? null : gapOf(ours, theirs)
+  const [ours, theirs] = [quoted(a), quoted(b)]
+  const isTrading = [ours, theirs].every((each) => each?.market.status === 'open')
+  const gap = isTrading && ours !== null && theirs !== null ? gapOf(ours.quote, theirs.quote) : null
   const link = (venue: string, at: Leg | null) =>
     at === null
       ? null
@@ -188,17 +261,21 @@ function sideRow({ name, a, b, match }: Side, venues: Venues, live: LiveQuotes) 
       ${link(venues.a, a)}${link(venues.b, b)}
     </td>
     ${venueCells(venues, ours, theirs)}
-    <td class="num gap" data-label="Gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>
+    ${gapCell(gap)}
   </tr>`
 }
 
-/** Beside the figures of the venue that lists it. */
-const absent = (venue: string, place: string) =>
-  html`<td class=${`num muted ${place}`} colspan="2" data-label=${venueText(venue)}>not listed</td>`
+/** An outcome with what is bid and asked for it. */
+interface Quoted extends Leg {
+  readonly quote: Quote
+}
+
+const gapCell = (gap: number | null) =>
+  html`<td class="num gap" data-label="Gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>`
 
 function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes) {
   const { outcome, a, b, gap } = alignedQuotes(pair, live)
-  const { score, confidence, explanation } = pair.match
+  const { score, confidence, explanation, inverted } = pair.match
   return html`<tr key=${pair.a.id} data-market=${pair.a.id}>
     <td class="question">
       <a href=${hrefOf('market', pair.a.id)}>${pair.a.question}</a>
@@ -206,30 +283,48 @@ function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes) {
       <span class="muted below">${venueText(venues.b)}: <a href=${hrefOf('market', pair.b.id)}>${pair.b.question}</a>${' '}
         <span class=${`tag ${CONFIDENCE_TAGS[confidence]}`} title=${explanation}>${score.toFixed(1)} ${confidence}</span></span>
     </td>
-    ${venueCells(venues, a, b)}
-    <td class="num gap" data-label="Gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>
+    ${venueCells(venues, { ...leg(pair.a), quote: a }, { ...leg(pair.b, inverted === true), quote: b })}
+    ${gapCell(gap)}
   </tr>`
 }
 
 function marketRow(market: Market, venues: Venues, live: LiveQuotes) {
-  const quote = quoteOf(market, live)
+  const quoted = { ...leg(market), quote: quoteOf(market, live) }
   const isOfA = market.id.startsWith(`${venues.a}_`)
   return html`<tr key=${market.id} data-market=${market.id}>
     <td class="question"><a href=${hrefOf('market', market.id)}>${market.question}</a>
-      ${market.status === 'open' ? null : html` <span class="tag">${market.status}</span>`}
       <span class="muted below">Prices of ${market.outcomes[0]?.label}</span></td>
-    ${isOfA ? venueCells(venues, quote, null) : venueCells(venues, null, quote)}
-    <td class="num gap" data-label="Gap">–</td>
+    ${isOfA ? venueCells(venues, quoted, null) : venueCells(venues, null, quoted)}
+    ${gapCell(null)}
   </tr>`
 }
 
-/** What either venue bids and asks; null: it does not list it. */
-const venueCells = ({ a, b }: Venues, first: Quote | null, second: Quote | null) => [
-  first === null ? absent(a, 'first') : quoteCells(a, first, 'first'),
-  second === null ? absent(b, 'second') : quoteCells(b, second, 'second'),
+/** What either venue bids and asks, or how its market ended; null: it does not list it. */
+const venueCells = ({ a, b }: Venues, first: Quoted | null, second: Quoted | null) => [
+  quoteCells(a, first, 'first'),
+  quoteCells(b, second, 'second'),
 ]
 
-const quoteCells = (venue: string, { bid, ask }: Quote, place: string) => [
-  html`<td class=${`num bid ${place}`} data-label=${`${venueText(venue)} bid`}>${priceText(bid)}</td>`,
-  html`<td class=${`num ask ${place}`} data-label=${`${venueText(venue)} ask`}>${priceText(ask)}</td>`,
-]
+function quoteCells(venue: string, quoted: Quoted | null, place: string) {
+  const words = quoted === null ? html`<span class="muted">not listed</span>` : ended(quoted)
+  // Beside the figures of the venue that lists it.
+  if (quoted === null || words !== null) {
+    return html`<td class=${`num ${place}`} colspan="2" data-label=${venueText(venue)}>${words}</td>`
+  }
+  const { quote, market } = quoted
+  const decimals = stepDecimals(market.price_step)
+  return (['bid', 'ask'] as const).map(
+    (side) =>
+      html`<td class=${`num ${side} ${place}`} data-label=${`${venueText(venue)} ${side}`}><${Price} price=${quote[side]} decimals=${decimals} /></td>`,
+  )
+}
+
+/** How trading of an outcome ended; null: it goes on. */
+function ended({ market, isSecond }: Leg) {
+  const { status, outcomes } = market
+  if (status === 'open') return null
+  if (status === 'closed') return html`<span class="tag wait">closed, no result yet</span>`
+  const price = outcomes[isSecond ? 1 : 0]?.price
+  if (price === 1) return html`<span class="tag good">won</span>`
+  return html`<span class="tag">${price === 0 ? 'lost' : `settled at ${priceText(price)}`}</span>`
+}

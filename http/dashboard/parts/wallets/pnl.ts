@@ -1,4 +1,4 @@
-// A wallet's profits: the figures, and the curve of what was realized to date in steps of the viewer's choice; the same
+// A wallet's profits: the figures, and the curve of what was realized to date, named so, in steps of the viewer's choice; the same
 // points as a table for viewers who cannot see the curve. Not for: drawing (charts/curve.ts). Upholds DASH66, DASH67.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -96,6 +96,7 @@ function PnlCurve({
   const words = `Realized to date: from ${usdText(first.usd)} to ${usdText(last.usd)} in ${countText(points.length)} steps`
   return html`
     ${failure === null ? null : html`<${Failure} error=${failure} />`}
+    <h3>Realized profit to date</h3>
     <div class="canvas" ref=${host} role="img" aria-label=${words} data-points=${points.length}></div>
     <details>
       <summary>The curve as a table${points.length > TABLE_ROWS ? `: the newest ${TABLE_ROWS}` : ''}</summary>

@@ -2,13 +2,14 @@
 
 import { useState } from 'preact/hooks'
 import { request } from '../../api.ts'
-import { countText, priceDecimals, priceText, sizeText, usdText } from '../../format.ts'
+import { countText, sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { WalletPosition, WalletPositionPage } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { ChoiceField } from '../lists/filter-fields.ts'
 import { More, usePages } from '../lists/pages.ts'
 import { type Order, sortHeads } from '../lists/sort-heads.ts'
+import { Price } from '../market/live-price.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { signedUsdText, wayOf } from './words.ts'
 
@@ -83,16 +84,14 @@ function table(
   order: Order<Column>,
   choose: (order: Order<Column>) => void,
 ) {
-  const prices = rows.flatMap((row) => [row.avg_entry_price ?? [], row.current_price ?? []].flat())
-  const decimals = Math.max(1, priceDecimals(prices))
   return html`<div class="scroll-x"><table class="list stacked">
     <caption class="visually-hidden">Positions, to be sorted by the buttons of the columns</caption>
     ${sortHeads(COLUMNS, order, choose)}
-    <tbody>${rows.map((row) => html`<${Row} key=${row.token_id} row=${row} decimals=${decimals} />`)}</tbody>
+    <tbody>${rows.map((row) => html`<${Row} key=${row.token_id} row=${row} />`)}</tbody>
   </table></div>`
 }
 
-function Row({ row, decimals }: { readonly row: WalletPosition; readonly decimals: number }) {
+function Row({ row }: { readonly row: WalletPosition }) {
   const profit = (name: string, usd: number) =>
     html`<td class=${`num ${wayOf(usd)}`} data-label=${name}>${signedUsdText(usd)}</td>`
   return html`<tr data-token=${row.token_id}>
@@ -102,8 +101,8 @@ function Row({ row, decimals }: { readonly row: WalletPosition; readonly decimal
       ${row.cost_basis_known ? null : html` <span class="tag wait" title="Part of it came from where no price is known">cost not known</span>`}</td>
     <td data-label="Outcome">${row.outcome ?? '–'}</td>
     <td data-label="Contracts" class="num">${sizeText(row.balance)}</td>
-    <td data-label="Entry" class="num">${priceText(row.avg_entry_price, decimals)}</td>
-    <td data-label="Now" class="num">${priceText(row.current_price, decimals)}</td>
+    <td data-label="Entry" class="num"><${Price} price=${row.avg_entry_price} /></td>
+    <td data-label="Now" class="num"><${Price} price=${row.current_price} /></td>
     <td data-label="Cost" class="num">${usdText(row.initial_value)}</td>
     <td data-label="Value" class="num">${usdText(row.current_value)}</td>
     ${profit('Realized', row.realized_pnl)}${profit('Unrealized', row.unrealized_pnl)}${profit('Total', row.total_pnl)}

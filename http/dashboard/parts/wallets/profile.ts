@@ -53,16 +53,16 @@ export function WalletProfileCard({ profile }: { readonly profile: WalletProfile
   </section>`
 }
 
-/** Windows that follow each other with the same figures have one row: `7 days to all time`. */
+/** Windows that follow each other with the same figures have one row: `7 days, 30 days, all time`. */
 export function windowRows({ windows }: Pick<WalletProfile, 'windows'>) {
-  const rows: { words: string; figures: WindowFigures; from: string }[] = []
+  const rows: { words: string; figures: WindowFigures }[] = []
   for (const [name, words] of WINDOWS) {
     const figures = windows[name]
     const last = rows.at(-1)
     if (figures === undefined) continue
     if (last === undefined || !isSame(figures, last.figures)) {
-      rows.push({ words, figures, from: words })
-    } else last.words = `${last.from} to ${words.toLowerCase()}`
+      rows.push({ words, figures })
+    } else last.words = `${last.words}, ${words.toLowerCase()}`
   }
   return rows
 }

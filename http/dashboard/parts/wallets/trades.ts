@@ -1,11 +1,12 @@
 // A wallet's trades, newest first, in pages. Upholds DASH65, DASH81.
 
 import { request } from '../../api.ts'
-import { priceDecimals, priceText, sizeText, usdText } from '../../format.ts'
+import { sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { WalletTrade, WalletTradePage } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { More, usePages } from '../lists/pages.ts'
+import { Price } from '../market/live-price.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
 import { TradedWords, tradedOf } from '../traded.ts'
@@ -34,7 +35,6 @@ export function WalletTrades({ address }: { readonly address: string }) {
 }
 
 function table(rows: readonly WalletTrade[]) {
-  const decimals = Math.max(1, priceDecimals(rows.map(({ price }) => price)))
   return html`<div class="scroll-x"><table class="list stacked">
     <caption class="visually-hidden">Trades, newest first</caption>
     <thead><tr>
@@ -49,7 +49,7 @@ function table(rows: readonly WalletTrade[]) {
         <td class="when" data-label="Time"><${Time} atMs=${row.timestamp_ms} /></td>
         <td class="question"><a href=${hrefOf('market', row.market_id)}>${question ?? row.market_id}</a></td>
         <td class="what" data-label="Trade"><${TradedWords} of=${done} />${outcome === null ? '–' : ''}</td>
-        <td class="num" data-label="Price">${priceText(done.price, decimals)}</td>
+        <td class="num" data-label="Price"><${Price} price=${done.price} /></td>
         <td class="num" data-label="Contracts">${sizeText(size)}</td>
         <td class="num" data-label="Value">${usdText(usd)}</td>
         <td data-label="As">${row.role ?? '–'}</td>

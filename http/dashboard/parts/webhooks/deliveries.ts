@@ -4,7 +4,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
-import { after, every, nowMs } from '../../browser.ts'
+import { after, every, nowMs, onRow } from '../../browser.ts'
 import { countText, durationText, shortId } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Deliveries, Delivery, DeliveryDetail as Detail } from '../../records.ts'
@@ -164,13 +164,14 @@ function DeliveryRow({ delivery, path, url, onRetried }: DeliveryRowProps) {
   const { created_at: created, next_attempt_at: next } = delivery
   const action = useAction()
   const [isOpen, setOpen] = useState(false)
+  const toggle = () => setOpen(!isOpen)
   const retry = () =>
     action.run(async () => {
       const address = `${path}/deliveries/${encodeURIComponent(id)}/retry`
       onRetried(await request<Delivery>(address, { method: 'POST' }))
     })
-  return html`<tr data-delivery=${id} data-status=${status}>
-    <th scope="row"><button type="button" class="inline" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${type}</button><small class="muted"><code title=${`webhook-id: ${eventId}`}>${shortId(eventId)}</code></small></th>
+  return html`<tr class="opens" data-delivery=${id} data-status=${status} onClick=${onRow(toggle)}>
+    <th scope="row"><button type="button" class="inline" aria-expanded=${isOpen} onClick=${toggle}>${type}</button><small class="muted"><code title=${`webhook-id: ${eventId}`}>${shortId(eventId)}</code></small></th>
     <td data-label="Created"><${Moment} seconds=${created} /></td>
     <td data-label="Status"><span class=${`tag ${COLOURS[status]}`}>${DELIVERY_WORDS[status]}</span></td>
     <td class="num" data-label="Attempts">${attempts}</td>
@@ -205,25 +206,73 @@ interface DeliveryDetailProps {
   readonly url: string
 }
 
-/** Opened; asked for anew with every attempt. */
+/**
+ * Opened; asked for anew with every attempt. Every figure of an attempt is of one answer: what the list knows meanwhile may
+ * be of the next one. The server keeps the last attempt; the ones before it stay here while the row is open.
+ */
 function DeliveryDetail({ delivery, path, url }: DeliveryDetailProps) {
-  const { attempts, status } = delivery
-  const asked = useAsked((signal) => request<Detail>(path, { signal }), [path, attempts, status])
-  const { last_attempt: last, next_attempt_at: next } = delivery
+  const { attempts, status, last_attempt: last } = delivery
+  const asked = useAsked(
+    (signal) => request<Detail>(path, { signal }),
+    [path, attempts, status, last?.at],
+  )
+  const seen = useRef(new Map<number | null, Detail>())
+  if (asked.kind === 'answered') seen.current = withAttempt(seen.current, asked.answer)
+  const details = [...seen.current.values()].reverse()
+  const [newest] = details
   return html`<div class="stack delivery">
-    <${Figures} of=${[
-      ['Event created', asked.kind === 'answered' ? moment(asked.answer.created_at_ms) : '–'],
-      ['Last attempt', asked.kind === 'answered' ? moment(asked.answer.attempted_at_ms) : '–'],
-      ['Took', last === null ? '–' : durationText(last.duration_ms)],
-      ['Attempts', countText(attempts)],
-      ['Next attempt', moment(next === null ? null : next * 1_000)],
-    ]} />
     <${Unanswered} asked=${asked} what="the request and its response" />
-    ${asked.kind === 'answered' ? html`<${Exchange} detail=${asked.answer} url=${url} />` : null}
+    ${
+      newest === undefined
+        ? null
+        : html`<${Figures} of=${[
+            ['Event created', moment(newest.created_at_ms)],
+            ['Attempts', countText(newest.attempts)],
+            [
+              'Next attempt',
+              moment(newest.next_attempt_at === null ? null : newest.next_attempt_at * 1_000),
+            ],
+          ]} />`
+    }
+    ${details.map((detail, index) => html`<${Attempt} key=${detail.attempted_at_ms} detail=${detail} url=${url} isLast=${index === 0} />`)}
   </div>`
 }
 
 const moment = (atMs: number | null) => html`<${Time} atMs=${atMs} style="exact" />`
+
+/** What is shown of a delivery's attempts, the oldest first, each once by its beginning; beyond it the oldest go. */
+const ATTEMPTS_MAX = 10
+
+export function withAttempt(
+  known: ReadonlyMap<number | null, Detail>,
+  detail: Detail,
+): Map<number | null, Detail> {
+  const { attempted_at_ms: atMs } = detail
+  // Where nothing was tried there is a request alone, until the first attempt.
+  const tried = [...known].filter(([at]) => at !== null && at !== atMs)
+  const all = [...tried, [atMs, detail] as const]
+  return new Map(all.sort(([one], [other]) => (one ?? 0) - (other ?? 0)).slice(-ATTEMPTS_MAX))
+}
+
+interface AttemptProps {
+  readonly detail: Detail
+  readonly url: string
+  readonly isLast: boolean
+}
+
+/** When it was, how long it took, what was sent and what came back. */
+function Attempt({ detail, url, isLast }: AttemptProps) {
+  const { attempted_at_ms: atMs, last_attempt: last } = detail
+  return html`<section class="stack" data-attempt=${atMs}>
+    ${
+      last === null
+        ? null
+        : html`<h3>${isLast ? 'Last attempt' : 'Earlier attempt'}</h3>
+          <${Figures} of=${[['Began', moment(atMs)], ['Took', durationText(last.duration_ms)]]} />`
+    }
+    <${Exchange} detail=${detail} url=${url} />
+  </section>`
+}
 
 /** Request and response, beside each other where there is room. */
 function Exchange({ detail, url }: { readonly detail: Detail; readonly url: string }) {
@@ -231,7 +280,7 @@ function Exchange({ detail, url }: { readonly detail: Detail; readonly url: stri
   const status = last === null ? 'Not sent yet' : (last.status ?? last.error ?? '')
   return html`<div class="exchange">
     <section class="stack">
-      <h3>Request</h3>
+      <h4>Request</h4>
       <pre data-part="request" tabindex="0" aria-label="The request">${[
         `POST ${url}`,
         ...headerLines(sent.headers),
@@ -241,7 +290,7 @@ function Exchange({ detail, url }: { readonly detail: Detail; readonly url: stri
       ].join('\n')}</pre>
     </section>
     <section class="stack">
-      <h3>Response</h3>
+      <h4>Response</h4>
       <pre data-part="response" tabindex="0" aria-label="The response">${[
         last?.status === null || last === null ? String(status) : `HTTP ${status}`,
         ...(response === null ? [] : [...headerLines(response.headers), '', response.body]),
