@@ -94,15 +94,16 @@ function useGames(sport: string, date: string) {
     ...others.map(({ id }) => id),
   ])
   const live = useQuotes(ids)
-  // One of them closed, was settled, or found its twin.
-  useEffect(() => {
-    const shown = new Set(ids)
-    const onMessage = ({ market_id: id }: DataMessage) => shown.has(id) && asked.again()
-    return shown.size === 0
-      ? undefined
-      : follow({ channel: 'lifecycle', all: true }, { onMessage, onGap: asked.again })
-  }, [ids.join(' ')])
+  useEffect(() => followEnds(ids, asked.again), [ids.join(' ')])
   return { asked, games, live }
+}
+
+/** Calls `again` when one of these markets closes, is settled or finds its twin. */
+function followEnds(ids: readonly string[], again: () => void): (() => void) | undefined {
+  const shown = new Set(ids)
+  if (shown.size === 0) return undefined
+  const onMessage = ({ market_id: id }: DataMessage) => shown.has(id) && again()
+  return follow({ channel: 'lifecycle', all: true }, { onMessage, onGap: again })
 }
 
 /** Of the sports that have games on a day the first; the first of all while it is not known. Null: not looked for. */
