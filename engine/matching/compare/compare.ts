@@ -193,8 +193,10 @@ function compareParts(
   const vetoes = [...first, ...laterVetoes(a, b, when, words)]
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
   vetoes.push(...settledVetoes(a, b, vetoes))
-  const lonely = lonelyMarks(a.marks, b.marks).filter(({ lacks, values }) => {
+  const lonely = lonelyMarks(a.marks, b.marks).filter(({ name, lacks, values }) => {
     const { words, context } = lacks === 'first' ? a : b
+    // "Increase by more than 3 %" asks the same of growth as "above 3 %".
+    if (name === 'direction' && a.quantity !== null && b.quantity !== null) return false
     return !values.some(
       (value) => value === HOME || words.includes(value) || context.includes(value),
     )

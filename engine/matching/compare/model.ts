@@ -8,13 +8,11 @@ export interface Model {
   readonly weights: readonly number[]
 }
 
-/** What the training command writes: weights in thousandths by feature, in the order of FEATURES, and caps in percent. */
+/** What the training command writes: weights in thousandths by feature, in the order of FEATURES, and how chances bend. */
 export interface Learned {
   readonly source: string
   readonly thousandths: Readonly<Record<string, number>>
-  readonly caps: Readonly<
-    Record<'boundary' | 'other_grid' | 'other_rules' | 'other_occasion', number>
-  >
+  readonly bend: number
 }
 
 const LEARNED = tableIn<Learned>(new URL('./weights.json', import.meta.url))
@@ -24,8 +22,19 @@ export const WEIGHTS: Model = {
   weights: Object.values(LEARNED.thousandths).map((weight) => weight / 1_000),
 }
 
-/** Of labelled pairs that such a conflict alone parts, in percent, how many are the same. */
-export const CAPS = LEARNED.caps
+/** From the first on two questions are related, from the second on the same; 0 to 1. */
+export const UNSURE = [0.4, 0.8] as const
+
+/**
+ * The chance among all questions, of which most have a twin or none and several that are alike; labelled pairs are half
+ * the same. Where the model is unsure a pair is then mostly a question's neighbour, and its chance falls the more the
+ * greater `bend`; the order of pairs, and what counts as the same, stay.
+ */
+export function amongAll(chance: number, bend = LEARNED.bend): number {
+  const [from, to] = UNSURE
+  if (chance <= from || chance >= to) return chance
+  return from + (to - from) * ((chance - from) / (to - from)) ** bend
+}
 
 /** The chance that two markets are the same, 0 to 1. */
 export function chanceOf(model: Model, features: readonly number[]): number {

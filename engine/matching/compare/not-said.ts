@@ -3,7 +3,7 @@
 
 import type { Game } from '../understand/game.ts'
 import { isSoftWord } from '../understand/lexicon.ts'
-import type { LonelyMark } from '../understand/marks.ts'
+import { HOME, type LonelyMark } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals, weightOf } from '../understand/words.ts'
 import type { GameComparison } from './games.ts'
@@ -91,6 +91,7 @@ export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): rea
       cap: share === 'other' ? NAMES : DECIDES,
     })),
     ...lack('name', hasRival(a, b, ofA, ofB), hasRival(a, b, ofA, ofB), DECIDES),
+    ...lack('place', isPlaced(b, a), isPlaced(a, b), DECIDES),
     ...lack('modifier', restricts(b, a, ofB, ofA), restricts(a, b, ofA, ofB), DECIDES),
     ...lack('station', ...found.noStation, OPEN_CAP),
     ...lack('outcomes', found.outcomes.isLoneGrid, found.outcomes.isLoneGrid, DECIDES),
@@ -107,9 +108,26 @@ export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): rea
   ]
 }
 
+/** Only one names a place, of what names nothing else: an earthquake, and one in Japan. */
+function isPlaced(own: Proposition, other: Proposition): boolean {
+  const isPlace = (word: string): boolean => /^(?:country|state):/.test(word) && word !== HOME
+  const said = [...other.words, ...other.answer, ...other.context]
+  if (said.some(isPlace) || [...own.names].some((name) => !isPlace(name) && said.includes(name)))
+    return false
+  return own.words.some(isPlace)
+}
+
+/** Words that stand side by side in a text, with nothing between them: "major", "hurricanes". */
+function* besides({ spelled }: Proposition): Iterable<readonly [word: string, head: string]> {
+  for (const [at, { meaning }] of spelled.entries()) {
+    const head = spelled[at + 1]?.meaning ?? ''
+    if (meaning !== '' && head !== '') yield [meaning, head]
+  }
+}
+
 /**
- * "Major hurricanes" are fewer than "hurricanes": of two questions of which one has all of the other's words, a word that
- * parts titles of one venue (offline/learn-words.ts) restricts the shared one that it precedes.
+ * "Major hurricanes" are fewer than "hurricanes": of two questions of which one has all of the other's telling words, a
+ * word that the other lacks and that parts titles of one venue (offline/learn-words.ts) restricts the shared one that it precedes.
  */
 function restricts(
   own: Proposition,
@@ -117,18 +135,12 @@ function restricts(
   ofOwn: WordComparison,
   ofOther: WordComparison,
 ): boolean {
-  if (ofOther.missing.length > 0) return false
-  return own.words.some((word, at) => {
-    const head = own.words[at + 1]
-    return (
-      head !== undefined &&
-      ofOwn.missing.includes(word) &&
-      other.words.includes(head) &&
-      areRivals('', word) &&
-      !isSoftWord(word) &&
-      weightOf(word) >= MODIFIER_WEIGHT
-    )
-  })
+  if (!ofOther.missing.every(isSoftWord)) return false
+  for (const [word, head] of besides(own)) {
+    if (!ofOwn.missing.includes(word) || isSoftWord(word) || !other.words.includes(head)) continue
+    if (areRivals('', word) && weightOf(word) >= MODIFIER_WEIGHT) return true
+  }
+  return false
 }
 
 const MODIFIER_WEIGHT = 0.6
@@ -140,13 +152,13 @@ function hasRival(
   ofA: WordComparison,
   ofB: WordComparison,
 ): boolean {
-  return a.words.some((one, at) => {
-    const head = a.words[at + 1]
-    const other = head === undefined ? undefined : b.words[b.words.indexOf(head) - 1]
-    if (head === undefined || other === undefined || [one, other, head].some(isSoftWord))
-      return false
-    return ofA.missing.includes(one) && ofB.missing.includes(other)
-  })
+  const isLone = (word: string, { missing }: WordComparison): boolean =>
+    missing.includes(word) && !isSoftWord(word)
+  for (const [one, head] of besides(a)) {
+    if (!isLone(one, ofA) || isSoftWord(head)) continue
+    for (const [other, same] of besides(b)) if (same === head && isLone(other, ofB)) return true
+  }
+  return false
 }
 
 /** One has a deadline and the other no end at all; or one ends long after the other, of which a text says nothing. */

@@ -13,7 +13,7 @@ import {
   veto,
 } from '../veto/vetoes.ts'
 import { type Comparison, compare } from './compare.ts'
-import { chanceOf, type Model, WEIGHTS } from './model.ts'
+import { amongAll, chanceOf, type Model, WEIGHTS } from './model.ts'
 
 export interface PairScore {
   /** 0 to 100, one decimal. */
@@ -51,7 +51,7 @@ export function scorePair(
 export function scoreOf(comparison: Comparison, model: Model): PairScore {
   const { features, isConfirmed, similarity } = comparison
   const fitting = similarity === 'not read' ? WEIGHTS : model
-  const chance = isConfirmed === true ? 100 : 100 * chanceOf(fitting, features)
+  const chance = isConfirmed === true ? 100 : 100 * amongAll(chanceOf(fitting, features))
   const conflicts = [...comparison.vetoes].sort((one, other) => capOf([one]) - capOf([other]))
   const [first] = conflicts
   const open = first === undefined ? notSaid(comparison, chance) : { cap: 100, vetoes: [] }

@@ -19,6 +19,7 @@ type Verdict = Pick<WhenComparison, 'verdict' | 'gap'>
 
 /** Deadlines at most this many days apart are the same: "by Dec 31", "before Jan 1", "on Jan 1". */
 const NEAR_DAYS = 1
+const MONTH_DAYS = 31
 /** Venue a closes within this many days of the day that a question is about. */
 const MISSED_DAYS = 10
 /** A figure of a period is known within this many days of its end. */
@@ -140,6 +141,9 @@ function compareSaid(a: readonly When[], b: readonly When[], closeGap: number | 
       // "The 2027 championship" is held in January 2027 where trading ends alike.
       const isPartOfYear = isInYear(one, other) || isInYear(other, one)
       if (isPartOfYear && closeGap !== null && closeGap <= MISSED_DAYS) isDayOfPeriod = true
+      // "By June" may mean before June or by its end: trading that ends alike decides.
+      const isMonthOff = one.role === 'by' && other.role === 'by' && gap <= MONTH_DAYS
+      if (isMonthOff && closeGap !== null && closeGap <= NEAR_DAYS) isDayOfPeriod = true
     }
   }
   if (isSame) return { verdict: 'same', gap: best }

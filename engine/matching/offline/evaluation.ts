@@ -4,7 +4,7 @@
 
 import { hash32 } from '../../random.ts'
 import { type Comparison, EXPECTED_WEIGHTS } from '../compare/compare.ts'
-import { type Example, type Learned, type Model, train } from '../compare/model.ts'
+import { amongAll, chanceOf, type Example, type Model, train, UNSURE } from '../compare/model.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
 import {
   compareReadings,
@@ -100,25 +100,33 @@ export function trainOn(judged: readonly Judged[]): Model {
   return train(examplesOf(judged), EXPECTED_WEIGHTS)
 }
 
-/** Above what a threshold beside the right one leaves, so that the right one is chosen (veto/vetoes.ts). */
-const CAP_MIN = 50
-const CAP_MAX = 79
+const BENDS: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 
-/** For each conflict whose cap is learned, in percent, how many of the pairs that it alone parts are the same; of none 50. */
-export function capsOf(judged: readonly Judged[]): Learned['caps'] {
-  const capOf = (reason: keyof Learned['caps']): number => {
-    const parted = judged.filter(({ comparison: { vetoes } }) => {
-      return vetoes.length > 0 && vetoes.every((found) => found.reason === reason)
+/**
+ * How far unsure chances fall (compare/model.ts), by likelihood: each labelled question once beside its twin and once
+ * beside the likeliest of its neighbours, as if half of all questions had no twin.
+ */
+export function bendOf(judged: readonly Judged[], model: Model): number {
+  const chances = judged
+    .filter(({ others }) => others.length > 0)
+    .map(({ comparison, others }) => {
+      const of = ({ vetoes, features }: Comparison): number =>
+        vetoes.length > 0 ? 0 : chanceOf(model, features)
+      return [of(comparison), Math.max(...others.map(of))] as const
     })
-    const same = parted.filter(({ pair }) => pair.isSame).length
-    // As if one of each were known before: a share of few pairs is no certainty.
-    const share = Math.round((100 * (same + 1)) / (parted.length + 2))
-    return Math.min(CAP_MAX, Math.max(CAP_MIN, share))
+  const isUnsure = (chance: number): boolean => chance > UNSURE[0] && chance < UNSURE[1]
+  const lossOf = (bend: number): number => {
+    const sum = (losses: readonly number[]): number =>
+      losses.reduce((total, loss) => total + loss, 0)
+    const twins = chances
+      .filter(([twin]) => isUnsure(twin))
+      .map(([twin]) => -Math.log(amongAll(twin, bend)))
+    const rest = chances
+      .filter(([, other]) => isUnsure(other))
+      .map(([, other]) => -Math.log(1 - amongAll(other, bend)))
+    return sum(twins) + sum(rest)
   }
-  return {
-    ...{ boundary: capOf('boundary'), other_grid: capOf('other_grid') },
-    ...{ other_rules: capOf('other_rules'), other_occasion: capOf('other_occasion') },
-  }
+  return BENDS.reduce((best, bend) => (lossOf(bend) < lossOf(best) ? bend : best))
 }
 
 /** Scores with one model, or by parts: each part is scored by a model trained on the others. */

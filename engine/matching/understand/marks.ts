@@ -18,7 +18,7 @@ const TABLES = tableIn<{
 const NTH = 'first|second|third|fourth|fifth|\\d+(?:st|nd|rd|th)'
 /** A text without any of these has none of the marks below. */
 const ORDINAL =
-  /\d|#|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs/
+  /\d|#|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next/
 /** Class → pattern over the folded text, its first group that is set being the value, and a cheap text that must be there. */
 const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ['season', /\b(?:season|s)\s?(\d{1,2})\b/g, /season|s\d/],
@@ -47,6 +47,7 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
     /\b(?:an)?(other) (?:actor|actress|artist|candidate|club|company|country|director|driver|film|individual|model|movie|nation|nominee|option|party|person|player|show|song|team)\b|^will (?:any )?(other) |\b(?:someone|anyone|somebody|anybody) (else)\b|\? (?:any |all )?(others?)$|\? (the field|none of the above)$/g,
   ],
   ['fixture', /: [^:]+ (vs)\.? /g],
+  ['turn', /\b(?:be|become|becomes|is) (?:the )?(next)\b|^(next)\b/g, /next/],
   ['peak', /\bhow (high|low)\b/g],
   ['dayN', /\bday (\d{1,2})\b/g, /day /],
   [
@@ -181,6 +182,7 @@ export const asksWin = (marks: Marks): boolean => marks.get('placing')?.has('win
 
 /** Classes that tell one part or measure of an occasion from another. */
 const STAGES = new Set([
+  'direction',
   'scale',
   'placing',
   'half',
@@ -192,7 +194,7 @@ const STAGES = new Set([
   'group',
 ])
 /** Classes that tell a part from the whole. */
-const PARTS = new Set(['round', 'stage', 'limit', 'map', 'set', 'residual', 'fixture'])
+const PARTS = new Set(['sex', 'round', 'stage', 'limit', 'map', 'set', 'residual', 'fixture'])
 
 /** A class of which only one of two texts has marks. */
 export interface LonelyMark {
@@ -204,8 +206,8 @@ export interface LonelyMark {
   readonly lacks: 'first' | 'second'
 }
 
-/** Classes that one side may leave out: a move up or down is told in many words. */
-const PLAIN = new Set(['direction', 'reach', 'step', 'making', 'store'])
+/** Classes that one side may leave out. */
+const PLAIN = new Set(['reach', 'step', 'making', 'store', 'turn'])
 
 /** Classes that only one of the two has. */
 export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {
@@ -216,7 +218,8 @@ export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {
   ] as const) {
     for (const [name, values] of own) {
       // A win is what most questions ask, said or not.
-      const isPlain = (name === 'placing' && values.has('win')) || PLAIN.has(name)
+      const isPlain =
+        (name === 'placing' && values.has('win')) || PLAIN.has(name) || values.has('men')
       if (other.has(name) || isPlain) continue
       const share = PARTS.has(name) ? 'part' : STAGES.has(name) ? 'stage' : 'other'
       lonely.push({ name: TABLES.told[name] ?? name, share, lacks, values: [...values] })

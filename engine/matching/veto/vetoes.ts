@@ -1,13 +1,13 @@
 // Conflicts that decide alone, each with the highest score that it leaves and its words. One is enough: similar
 // words never outweigh it. Not for: degrees of similarity (compare.ts). Upholds VETO1 to VETO30.
 
-import { CAPS } from '../compare/model.ts'
-
 /** From here on a pair counts as matched. */
 export const MATCH_SCORE = 80
 
 /** How venue a's question relates to venue b's; README.md says what each means. */
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
+
+const OVERRULED = 50
 
 interface VetoRule {
   /** Highest score that remains, 0 to 79. */
@@ -17,8 +17,8 @@ interface VetoRule {
 }
 
 /**
- * Every veto. Where a close reader may find the two the same after all (rules, boundaries, grids, occasions) the cap is
- * learned: the share of labelled pairs that are. Sides exchanged leave 79, for it is one question. A question that
+ * Every veto. Where a close reader may find the two the same after all (rules, boundaries, grids, occasions) half remains:
+ * of labelled pairs that such a conflict alone parts fewer are the same. Sides exchanged leave 79, for it is one question. A question that
  * contains the other stays below all those, so that of a ladder of thresholds the nearest is chosen, and events from 40 on
  * have their markets compared. Where the relation has a direction, the finding states it.
  */
@@ -41,12 +41,12 @@ export const VETOES = {
   other_range: { cap: 41, relation: 'overlap', says: 'another threshold or range' },
   containment: { cap: 45, relation: 'overlap', says: 'one contains the other' },
   boundary: {
-    cap: CAPS.boundary,
+    cap: OVERRULED,
     relation: 'overlap',
     says: 'they differ when the value is exactly the threshold',
   },
   other_grid: {
-    cap: CAPS.other_grid,
+    cap: OVERRULED,
     relation: 'overlap',
     says: 'the outcomes are cut differently',
   },
@@ -66,12 +66,12 @@ export const VETOES = {
   },
   other_kind: { cap: 20, relation: 'different', says: 'another kind of question' },
   other_rules: {
-    cap: CAPS.other_rules,
+    cap: OVERRULED,
     relation: 'overlap',
     says: 'the rules settle it differently',
   },
   other_occasion: {
-    cap: CAPS.other_occasion,
+    cap: OVERRULED,
     relation: 'overlap',
     says: 'which occasion is meant depends on when it was asked',
   },

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { EXPECTED_WEIGHTS, FEATURES } from '../../../../engine/matching/compare/compare.ts'
-import { CAPS, chanceOf, train, WEIGHTS } from '../../../../engine/matching/compare/model.ts'
+import { amongAll, chanceOf, train, WEIGHTS } from '../../../../engine/matching/compare/model.ts'
 import { compareOutcomes } from '../../../../engine/matching/compare/outcomes.ts'
 import { scorePair } from '../../../../engine/matching/compare/score.ts'
 import {
   bandsOf,
-  capsOf,
+  bendOf,
   countAt,
   crossScore,
   foldOf,
@@ -188,23 +188,27 @@ test('[SCORE7] mistakes are counted at the threshold, with intervals', () => {
   assert.equal(labelledPairOf({ label: 'same' }, PAIRED), null)
 })
 
-test('[SCORE16] the cap of a conflict that a reader may overrule is the share of labelled pairs that are the same', () => {
-  const ladder = (label: string, at: number) => {
-    const asked = (bound: string) => `Will Altland report ${bound} ${at} ships in May 2031?`
-    const row = {
-      ...{ label, grain: 'market', polymarket: { question: asked('at least'), slug: `s${at}` } },
-      kalshi: { ticker: `KXALT-31MAY-${at}`, title: asked('more than') },
+test('[SCORE16] an unsure chance falls to that among all questions; the order of pairs, and what is the same, stay', () => {
+  const chances = Array.from({ length: 101 }, (_, at) => at / 100)
+  for (const bend of [1, 3, 12]) {
+    const bent = chances.map((chance) => amongAll(chance, bend))
+    assert.deepEqual(
+      bent,
+      bent.toSorted((one, other) => one - other),
+    )
+    for (const [at, chance] of chances.entries()) {
+      if (chance <= 0.4 || chance >= 0.8) assert.equal(bent[at], chance)
+      else assert.ok((bent[at] ?? 1) <= chance + 1e-9 && (bent[at] ?? 0) >= 0.4)
     }
-    return labelledPairOf(row, PAIRED) ?? assert.fail()
   }
-  const cap = (...labels: readonly string[]) =>
-    capsOf(judge(labels.map((label, at) => ladder(label, 60 + at)))).boundary
-  assert.equal(cap(), 50)
-  assert.equal(cap('same', 'same', 'related'), 60)
-  // Some difference remains however few pairs show it, and a threshold beside the right one is never above it.
-  assert.equal(cap(...Array<string>(9).fill('same')), 79)
-  assert.equal(cap(...Array<string>(9).fill('related')), 50)
-  for (const learned of Object.values(CAPS)) assert.ok(learned > VETOES.containment.cap)
+  // Of questions beside their twin and beside another, both at 0.7, half are the same: 0.7 means 0.5.
+  const [twin] = judge([pair('same', 'CHI', 1)])
+  if (twin === undefined) return assert.fail()
+  const comparison = { ...twin.comparison, vetoes: [], features: [1] }
+  const model = { weights: [Math.log(0.7 / 0.3)] }
+  const bend = bendOf([{ ...twin, comparison, others: [comparison] }], model)
+  assert.ok(Math.abs(amongAll(0.7, bend) - 0.5) < 0.03)
+  assert.equal(bendOf([{ ...twin, others: [] }], model), 1)
 })
 
 test('[SCORE8] pairs of one event are never parted between training and judging', () => {
