@@ -33,7 +33,7 @@ import {
   understandMarket,
 } from '../../../../engine/matching/understand/understand.ts'
 import { isOrdinary, weightOf } from '../../../../engine/matching/understand/words.ts'
-import { MATCH_SCORE, VETOES } from '../../../../engine/matching/veto/vetoes.ts'
+import { MATCH_SCORE } from '../../../../engine/matching/veto/vetoes.ts'
 import { KALSHI } from '../../../../engine/venues/kalshi/facts.ts'
 import { POLYMARKET } from '../../../../engine/venues/polymarket/facts.ts'
 import { eventA, eventB, marketA, marketB } from '../subjects.ts'
