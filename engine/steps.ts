@@ -8,6 +8,14 @@ import type { Clock } from './clock.ts'
 /** Work with a result that stops at each `yield`. */
 export type Steps<Result> = Generator<void, Result, void>
 
+/** The same done with each item, a step each. */
+export function* each<Item>(items: Iterable<Item>, act: (item: Item) => void): Steps<void> {
+  for (const item of items) {
+    act(item)
+    yield
+  }
+}
+
 /** Milliseconds of one piece; one step more may begin within them. */
 const PIECE_MS = 2
 

@@ -2,9 +2,10 @@
 // timers for what the venue does in silence, REST for what was missed.
 // Without a key: polling.ts. Upholds KFEED7 to KFEED9, KFEED14.
 
-import type { VenueEvent } from '../../events.ts'
+import type { TradeEvent, VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
+import { each, inPieces } from '../../steps.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import type {
   FeedHealth,
@@ -117,7 +118,10 @@ export class KalshiFeed implements VenueFeed {
       { ...rest, ticker: market },
       signal,
     )
-    if (!signal.aborted) for (const trade of trades) this.#parts.emit(trade)
+    const emit = (trade: TradeEvent) => {
+      if (!signal.aborted) this.#parts.emit(trade)
+    }
+    await inPieces(this.#parts.clock, each(trades, emit))
     return read
   }
 

@@ -7,6 +7,7 @@
 import { pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
+import { each, inPieces } from '../../steps.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import { AnswerDoubt, listIn } from '../answers.ts'
 import { type FrameTap, feedEvent } from '../feed.ts'
@@ -162,7 +163,8 @@ export class PollingFeed implements VenueFeed {
   async fetchTrades(range: TradesRange): Promise<TradesRead> {
     const { market, ...rest } = range
     const { trades, ...read } = await this.#parts.trades.fetchRange({ ...rest, ticker: market })
-    for (const trade of trades) this.#parts.emit(trade)
+    const { clock, emit } = this.#parts
+    await inPieces(clock, each(trades, emit))
     return read
   }
 

@@ -90,6 +90,8 @@ export interface Bench {
   readonly clock: ManualClock
   readonly venue: Venue
   readonly events: VenueEvent[]
+  /** Called with each event. */
+  onEvent: () => void
   readonly peers: Peer[]
   readonly upgrades: IncomingHttpHeaders[]
   readonly requests: string[]
@@ -141,7 +143,10 @@ export async function open(isKeyed: boolean): Promise<Bench> {
       random: seededRandom(1),
       log: silentLog,
       metrics: new Metrics(),
-      emit: (event) => events.push(event),
+      emit(event) {
+        events.push(event)
+        bench.onEvent()
+      },
     },
     {
       restUrl: `http://127.0.0.1:${address.port}/trade-api/v2`,
@@ -158,6 +163,7 @@ export async function open(isKeyed: boolean): Promise<Bench> {
   }
   const bench: Bench = {
     ...{ clock, venue, events, peers, upgrades, requests, close },
+    onEvent: () => undefined,
     trades: [],
     isRestUp: true,
     acknowledges: true,

@@ -5,6 +5,7 @@
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
+import { inPieces, type Steps } from '../../../steps.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
 import type { Tally } from '../../tally.ts'
 import type { TradesRange, TradesRead } from '../../venue.ts'
@@ -13,9 +14,9 @@ import type { TradeWalk } from './walk.ts'
 
 interface BackFillParts {
   readonly clock: Clock
-  readonly walk: TradeWalk
+  readonly walk: Pick<TradeWalk, 'read'>
   readonly ledger: TradeLedger
-  readonly tally: Tally
+  readonly tally: Pick<Tally, 'trouble'>
   readonly emit: (event: VenueEvent) => void
   /** A later reading failed: trades since then may be missing. */
   readonly onGivenUp: (sinceMs: TimeMs, reason: string) => void
@@ -49,7 +50,7 @@ export class BackFill {
   async fetch(range: TradesRange): Promise<TradesRead> {
     const { clock, walk, signal } = this.#parts
     const isRecent = range.toMs >= clock.nowMs() - TAIL_RECENT_MS
-    const emit = (rows: readonly TradeRow[]) => this.#emit(rows, range.source)
+    const emit = (rows: readonly TradeRow[]) => inPieces(clock, this.#emit(rows, range.source))
     const whole = range.market === null ? this.#fromProven(range) : range
     const { provenToMs, ...result } = await walk.read(whole, emit, signal)
     if (range.market === null) {
@@ -69,12 +70,20 @@ export class BackFill {
     return { ...range, fromMs }
   }
 
-  #emit(rows: readonly TradeRow[], source: TradeEvent['source']): void {
-    const { clock, ledger, emit } = this.#parts
+  /** A second in a step, since equal rows of a second are numbered together: the stream may give a later one meanwhile. */
+  *#emit(rows: readonly TradeRow[], source: TradeEvent['source']): Steps<void> {
+    const { clock, ledger, emit, signal } = this.#parts
     const receivedAtMs = clock.nowMs()
-    for (const numbered of numberRows(ledger.known(rows))) {
-      emit(tradeEvent(numbered, source, receivedAtMs))
-      if (source === 'backfill') ledger.noteFetched(numbered, receivedAtMs)
+    for (let from = 0; from < rows.length && !signal.aborted; ) {
+      const second = rows[from]?.timeMs
+      let to = from
+      while (to < rows.length && rows[to]?.timeMs === second) to += 1
+      for (const numbered of numberRows(ledger.known(rows.slice(from, to)))) {
+        emit(tradeEvent(numbered, source, receivedAtMs))
+        if (source === 'backfill') ledger.noteFetched(numbered, receivedAtMs)
+      }
+      from = to
+      yield
     }
   }
 

@@ -89,7 +89,7 @@ export class TradeWalk {
    */
   async read(
     range: WalkRange,
-    onRows: (rows: readonly TradeRow[]) => void,
+    onRows: (rows: readonly TradeRow[]) => void | Promise<void>,
     signal: AbortSignal,
   ): Promise<Walked> {
     const askedAtMs = this.#parts.clock.nowMs()
@@ -104,7 +104,7 @@ export class TradeWalk {
     if (isCut) this.#parts.onCut(walked.pages)
     const whole = isCut ? rows.filter(({ timeMs: at }) => at > oldest * 1_000) : rows
     // The venue's newest first, turned round: within a second the earlier fill comes first.
-    onRows(whole.reverse().sort((one, other) => one.timeMs - other.timeMs))
+    await onRows(whole.reverse().sort((one, other) => one.timeMs - other.timeMs))
     const seenMs = Math.max(newest, place?.second ?? 0) * 1_000 - BLOCK_MS
     return {
       completeFromMs: isCut ? timeMs(Math.max(from, oldest + 1) * 1_000) : range.fromMs,

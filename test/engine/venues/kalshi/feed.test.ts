@@ -125,6 +125,30 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual(ids(bench), ['t1', 't4', 't1', 't2', 't3', 't4'])
   })
 
+  it('[KFEED15] trades of a long range are given in pieces, between which the loop has its turn', async () => {
+    const bench = await startKeyed(['A'])
+    const startMs = bench.clock.nowMs()
+    bench.trades = Array.from({ length: 50 }, (_, index) => row(`t${50 - index}`, startMs - index))
+    let ofTurn = 0
+    let most = 0
+    bench.onEvent = () => {
+      ofTurn += 1
+      most = Math.max(most, ofTurn)
+      bench.clock.advance(1)
+    }
+    const range = { market: null, fromMs: timeMs(startMs - 100), toMs: timeMs(startMs) }
+    let isRead = false
+    void bench.venue.feed.fetchTrades({ ...range, source: 'backfill' }).then(() => {
+      isRead = true
+    })
+    await until(bench, () => {
+      ofTurn = 0
+      return isRead
+    })
+    assert.equal(count(bench, 'trade'), 50)
+    assert.equal(most, 2, 'as many as two milliseconds hold')
+  })
+
   it('[KFEED5] a reconnect of the trades is up only when subscribed, with the time of the loss', async () => {
     const bench = await startKeyed(['A'])
     trades(bench)?.socket.terminate()

@@ -65,7 +65,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
     }
     const walked = await walk.read(
       range,
-      (page) => got.push(...numberRows(page)),
+      (page) => void got.push(...numberRows(page)),
       new AbortController().signal,
     )
     return { got, ...walked }

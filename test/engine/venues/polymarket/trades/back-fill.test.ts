@@ -1,0 +1,106 @@
+// A back-fill in pieces, beside a stream that goes on. Its walk is a list; what walks and streams do is tested with them.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { timeMs } from '../../../../../engine/units.ts'
+import { BackFill } from '../../../../../engine/venues/polymarket/trades/back-fill.ts'
+import {
+  readTrade,
+  TradeLedger,
+  type TradeRow,
+} from '../../../../../engine/venues/polymarket/trades/trades.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+
+const FIRST_S = 1_795_000_000
+const SECONDS = 40
+
+/** Two equal fills in each second. */
+function rowsOf(): TradeRow[] {
+  return Array.from({ length: 2 * SECONDS }, (_, index) => {
+    const second = Math.floor(index / 2)
+    const read = readTrade({
+      proxyWallet: '0xaa',
+      asset: '111',
+      conditionId: '0xabc',
+      side: 'BUY',
+      size: 25,
+      price: 0.42,
+      timestamp: FIRST_S + second,
+      transactionHash: `0x${second}`,
+    })
+    assert.ok(typeof read !== 'string')
+    return read
+  })
+}
+
+function open() {
+  const clock = new ManualClock()
+  const stopping = new AbortController()
+  const rows = rowsOf()
+  const ids: string[] = []
+  let ofTurn = 0
+  const seen = { most: 0 }
+  const emit = (event: { readonly kind: string; readonly nativeId?: string }): void => {
+    ids.push(event.nativeId ?? '')
+    ofTurn += 1
+    seen.most = Math.max(seen.most, ofTurn)
+    clock.advance(1)
+  }
+  const ledger = new TradeLedger({ emit, onSuspicion: () => assert.fail('nothing is doubtful') })
+  const backFill = new BackFill({
+    ...{ clock, ledger, emit, signal: stopping.signal },
+    walk: {
+      async read(range, onRows) {
+        await onRows(rows)
+        const newestMs = timeMs(FIRST_S * 1_000)
+        return { completeFromMs: range.fromMs, doubt: null, newestMs, provenToMs: range.toMs }
+      },
+    },
+    tally: { trouble: () => assert.fail('no tail is left out') },
+    onGivenUp: () => assert.fail('no reading failed'),
+  })
+  const range = { fromMs: timeMs(FIRST_S * 1_000), toMs: timeMs((FIRST_S + SECONDS) * 1_000) }
+  const reading = { isOver: false }
+  const fetch = async (): Promise<void> => {
+    await backFill.fetch({ market: null, source: 'backfill', ...range })
+    reading.isOver = true
+  }
+  /** Until the reading is over, with `between` in each turn. */
+  const read = async (between: () => void): Promise<void> => {
+    const fetching = fetch()
+    while (!reading.isOver) {
+      await nextTurn()
+      ofTurn = 0
+      between()
+    }
+    await fetching
+  }
+  return { rows, ids, seen, ledger, read, stopping, clock }
+}
+
+test('[POLYFEED14] trades are given in pieces of whole seconds, and the stream between them doubles none', async () => {
+  const { rows, ids, seen, ledger, read, clock } = open()
+  let turns = 0
+  await read(() => {
+    turns += 1
+    // The stream's copy of a fill that the back-fill has not come to yet, and of one that it has given.
+    const later = rows[2 * turns + 20]
+    if (turns === 3 && later !== undefined) ledger.addMatched(later, clock.nowMs())
+    const given = rows[0]
+    if (turns === 5 && given !== undefined) ledger.addMatched(given, clock.nowMs())
+  })
+  const wanted = rows.map(({ key }, index) => `${key}-${index % 2}`)
+  assert.deepEqual([...new Set(ids)].sort(), wanted.sort())
+  assert.equal(ids.length, wanted.length + 1, 'the fill that the stream gave first has the same id')
+  assert.ok(turns >= SECONDS, `${turns} turns`)
+  assert.ok(seen.most <= 3, `${seen.most} in a turn`)
+})
+
+test('[POLYFEED14] after stop nothing more is given', async () => {
+  const { ids, read, stopping } = open()
+  await read(() => {
+    if (ids.length >= 10) stopping.abort()
+  })
+  assert.equal(ids.length, 10)
+})
