@@ -44,7 +44,7 @@ interface Started {
 
 function start(name: string, env: NodeJS.ProcessEnv): Started {
   // Over the channel it hears when this process is gone, and ends.
-  const child = spawn(process.execPath, ['--v8-pool-size=1', START], {
+  const child = spawn(process.execPath, ['--v8-pool-size=1', '--max-semi-space-size=4', START], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
