@@ -7,7 +7,9 @@ import { type ChildProcess, fork } from 'node:child_process'
 const ANSWER_MS_MAX = 120_000
 
 /** V8's settings of this process, for all processes of a bench alike: `npm run bench` gives those of `npm start`. */
-export const V8_FLAGS = process.execArgv.filter((flag) => /^--(v8-pool|max-semi-space)-size=/.test(flag))
+export const V8_FLAGS = process.execArgv.filter((flag) =>
+  /^--(v8-pool|max-semi-space)-size=/.test(flag),
+)
 
 /** A TypeScript file of this folder, running, which takes commands and gives reports. */
 export class Child<Command, Report> {
