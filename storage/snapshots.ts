@@ -9,10 +9,14 @@ import type { Hours } from './hours.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { Removed, Table } from './lmdb/table.ts'
 import { groupKey, readInteger } from './records/keys.ts'
+import type { PackedSchemas } from './records/records.ts'
 import { packSnapshot, unpackSnapshot } from './records/snapshot.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 1
+const SCHEMAS: PackedSchemas<BookSnapshot> = {
+  [SCHEMA]: (body, key) => unpackSnapshot(readInteger(key, 4), body),
+}
 
 export class Snapshots implements SnapshotTable {
   readonly #snapshots: Table
@@ -41,9 +45,7 @@ export class Snapshots implements SnapshotTable {
     if (limit < 1 || fromMs > toMs) return found
     const range = { from: groupKey(market, fromMs), to: groupKey(market, toMs + 1) }
     this.#snapshots.scan({ ...range, isReverse: order === 'desc' }, (row) => {
-      const snapshot = this.#snapshots.decodePacked(row, {
-        1: (body) => unpackSnapshot(readInteger(row.key, 4), body),
-      })
+      const snapshot = this.#snapshots.decodePacked(row, SCHEMAS)
       if (snapshot !== null) found.push(snapshot)
       return found.length < limit
     })

@@ -16,8 +16,6 @@ export interface TableLayout {
   readonly environment: EnvironmentName
   /** Leading key bytes that every range stays within; pending rows are sorted per such group. */
   readonly groupBytes: number
-  /** Whether rows are put once and seldom looked for before they are committed: they wait as a list. */
-  readonly isAppended: boolean
   /** LZ4 by lmdb-js for values above 1,000 bytes; part of the fingerprint, can never be changed. */
   readonly isCompressed: boolean
   /** Whether records carry a CRC-32 over key and body. */
@@ -33,7 +31,6 @@ function table(
     name,
     environment,
     groupBytes: options.groupBytes ?? 0,
-    isAppended: options.isAppended ?? false,
     isCompressed: options.isCompressed ?? false,
     isChecked: options.isChecked ?? false,
   }

@@ -24,6 +24,7 @@ import { PackedTable } from './lmdb/packed-table.ts'
 import type { Removed, Row, Table } from './lmdb/table.ts'
 import { groupKey, hashNativeId, readInteger, tradeIdKey, tradeKey } from './records/keys.ts'
 import { idRowValue, keyOfOffsetRow, keysOfIdRow, offsetRowValue } from './records/places.ts'
+import { encodePacked, type PackedSchemas } from './records/records.ts'
 import {
   type PlacedTrade,
   packTrade,
@@ -61,6 +62,7 @@ interface LookedUp {
 export class Trades implements TradeTable {
   readonly #trades: PackedTable
   readonly #tokens: TradeTokens
+  readonly #schemas: PackedSchemas<PlacedTrade>
   readonly #ids: Table
   readonly #offsets: PackedTable
   readonly #byVenue: VenueTrades
@@ -74,6 +76,7 @@ export class Trades implements TradeTable {
   constructor(environment: Environment, hours: Hours, hash = hashNativeId) {
     this.#trades = new PackedTable(environment.table(TABLES.trades))
     this.#tokens = new TradeTokens(environment)
+    this.#schemas = placedTradeSchemas(this.#tokens)
     this.#ids = environment.table(TABLES.tradeIds)
     this.#offsets = new PackedTable(environment.table(TABLES.tradeOffsets))
     this.#byVenue = new VenueTrades(environment)
@@ -246,7 +249,7 @@ export class Trades implements TradeTable {
 
   #putRecord(key: Buffer, trade: StoredTrade, place: VenuePlace | null): void {
     const body = packTrade(key, { trade, place }, this.#tokens)
-    this.#trades.put(key, this.#trades.blocks.encodePacked(key, TRADE_SCHEMA, body))
+    this.#trades.put(key, encodePacked(TABLES.trades, { key, schema: TRADE_SCHEMA, body }))
   }
 
   #read(key: Buffer): PlacedTrade | null {
@@ -255,7 +258,7 @@ export class Trades implements TradeTable {
   }
 
   #decode(row: Row): PlacedTrade | null {
-    return this.#trades.blocks.decodePacked(row, placedTradeSchemas(row.key, this.#tokens))
+    return this.#trades.blocks.decodePacked(row, this.#schemas)
   }
 
   #find(market: MarketNumber, nativeId: string): (PlacedTrade & { key: Buffer }) | null {

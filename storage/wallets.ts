@@ -11,8 +11,9 @@ import type {
   WalletTable,
 } from './contract/wallets.ts'
 import type { Environment } from './lmdb/environment.ts'
-import type { PackedSchemas, Table } from './lmdb/table.ts'
+import type { Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
+import type { PackedSchemas } from './records/records.ts'
 import {
   addressKey,
   blockKey,

@@ -5,35 +5,47 @@
 //   255 | row | row | …      each in the order of keys:
 //   shared << 4 | zeros (u8) | value's bytes (varint) | key without what it shares with the block's and the zeros at its end | value
 //
-// A row is added behind the last one of its group without a look at the others: trades come in the order of time.
-// Elsewhere its block is written anew, in two halves when it is full. Not for: what a row means, or whether it is
-// damaged (each record has its own check). Upholds STORE1, STORE34.
+// A row is added behind the last one of its group, in place, without a look at the others: trades come in the order of time.
+// The block waits for its commit as one row, however many are added to it until then; what a commit has
+// been handed is never written again, since bytes are only added behind it. Elsewhere a row's block is written anew, in two
+// halves when it is full. In memory stay the last two blocks of up to 4,096 groups, some 4 MB; beyond it they are
+// read again. Not for: what a row means, or whether it is damaged (each record has its own check). Upholds STORE1, STORE34.
 
 import { assert } from '../../engine/errors.ts'
-import { VarintReader, writeVarint } from '../records/varints.ts'
+import { writeVarint } from '../records/varints.ts'
+import type { OpenRow } from './pending.ts'
 import type { KeyRange, Row, Table } from './table.ts'
 
 /** So that eight fill a page of LMDB (4,096 bytes, 24 of them a header, and 26 a block for node and key). */
 const BLOCK_BYTES = 483
 /** No row of a table that is not packed begins so: the highest byte of a market's number, or a schema. */
 const MARK = 255
-const NO_ROWS: Buffer = Buffer.of(MARK)
 const NIBBLE_MAX = 15
 /** Of a varint below 2 MiB: a record's fields are a few kilobytes. */
 const VALUE_LENGTH_BYTES_MAX = 3
 /** Groups whose blocks are remembered; above it the memory starts afresh. */
 const GROUPS_MAX = 4_096
+const VALUE_LENGTH_END = 0x80 ** VALUE_LENGTH_BYTES_MAX
+/** What stands for rows behind damaged bytes: no record's check lets it through. */
+const DAMAGED: Buffer = Buffer.of(0)
 
+/** Of `bytes`, those up to `end` are the block. */
 interface Block {
   readonly key: Buffer
-  readonly bytes: Buffer
-  readonly lastKey: Buffer
+  bytes: Buffer
+  end: number
+  lastKey: Buffer
+  /** Whether nothing may be added: it is a row of an older format, or its last bytes are damaged. */
+  readonly isClosed: boolean
 }
 
 /** Of one group of keys: its last block, and the one that was last looked into. */
 interface Known {
   tail: Block | null
   recent: Block | null
+  /** What waits for the commit of this number: the last block. */
+  waiting: OpenRow | null
+  commitCount: number
 }
 
 export class PackedTable {
@@ -45,27 +57,42 @@ export class PackedTable {
   }
 
   /** The table in which the blocks are rows; for records' bytes. */
-  get blocks(): Pick<Table, 'encodePacked' | 'decodePacked'> {
+  get blocks(): Pick<Table, 'layout' | 'decodePacked'> {
     return this.#table
   }
 
   get(key: Buffer): Buffer | null {
     const block = this.#floor(key)
-    if (block === null || block.lastKey.compare(key) < 0) return null
-    for (const row of rowsOf(block)) if (row.key.equals(key)) return row.value
-    return null
+    if (block === null || compare(block.lastKey, key) < 0) return null
+    return valueIn(block, key)
   }
 
-  put(key: Buffer, value: Buffer): void {
+  /** Both are copied. */
+  put(key: Buffer, value: Uint8Array): void {
     const known = this.#knownOf(key)
     const { tail } = known
-    if (tail === null) this.#putBehind(known, null, { key, value })
-    else if (tail.lastKey.compare(key) >= 0) this.#insert(known, { key, value })
-    else {
-      const bytes = tail.bytes.length + rowBytesMax(key, value)
-      const hasRoom = tail.bytes[0] === MARK && bytes <= BLOCK_BYTES
-      this.#putBehind(known, hasRoom ? tail : null, { key, value })
+    if (tail !== null && compare(tail.lastKey, key) >= 0) {
+      this.#insert(known, { key: Buffer.from(key), value: Buffer.from(value) })
+      return
     }
+    if (!this.#table.isAccepting()) {
+      this.#known.clear()
+      return
+    }
+    const bytes = rowBytesMax(key, value)
+    if (tail !== null && !tail.isClosed && tail.end + bytes <= BLOCK_BYTES) {
+      if (tail.bytes.length < tail.end + bytes) tail.bytes = roomFor(tail, BLOCK_BYTES)
+      addRow(tail, key, value)
+      key.copy(tail.lastKey)
+      this.#keepWaiting(known, tail)
+      return
+    }
+    const block = newBlock(key, Math.max(BLOCK_BYTES, 1 + bytes))
+    addRow(block, key, value)
+    known.recent = tail
+    known.tail = block
+    known.waiting = null
+    this.#keepWaiting(known, block)
   }
 
   remove(key: Buffer): void {
@@ -77,18 +104,28 @@ export class PackedTable {
 
   /** Visits rows in key order (or its reverse) until `visit` returns false; it may not put. */
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
-    const { from, to } = range
-    const isReverse = range.isReverse ?? false
-    const start = this.#floor(from)?.key ?? from
-    this.#table.scan({ from: start, to, isReverse }, (row) => {
-      const rows = unpacked(row)
-      if (isReverse) rows.reverse()
-      for (const one of rows) {
-        const isWithin = one.key.compare(from) >= 0 && one.key.compare(to) < 0
-        if (isWithin && !visit(one)) return false
-      }
-      return true
-    })
+    const { from, to, isReverse = false } = range
+    const { tail } = this.#knownOf(from)
+    const isInTail = tail !== null && compare(tail.key, from) <= 0
+    const end = tail !== null && compare(tail.key, to) < 0 ? tail.key : to
+    if (isReverse) {
+      if (tail !== null && !visitRows(tail, range, visit)) return
+      if (isInTail) return
+      // The block in which the range begins is the first whose key is not above it.
+      this.#table.scan({ from: this.#groupStart(from), to: end, isReverse }, (row) => {
+        return visitRows(asBlock(row), range, visit) && compare(row.key, from) > 0
+      })
+      return
+    }
+    let goesOn = true
+    if (!isInTail) {
+      const start = this.#floor(from)?.key ?? from
+      this.#table.scan({ from: start, to: end, isReverse }, (row) => {
+        goesOn = visitRows(asBlock(row), range, visit)
+        return goesOn
+      })
+    }
+    if (goesOn && tail !== null) visitRows(tail, range, visit)
   }
 
   /** The first row of a range, or the last with `isReverse`. */
@@ -101,12 +138,16 @@ export class PackedTable {
     return found
   }
 
-  /** Puts a row behind all of its group: into its last block, or a block of its own. */
-  #putBehind(known: Known, tail: Block | null, row: Row): void {
-    const key = tail === null ? row.key : tail.key
-    const block = { key, bytes: withRow(tail?.bytes ?? NO_ROWS, key, row), lastKey: row.key }
-    this.#put(known, block)
-    known.tail = block
+  /** Lets the commit that comes see the last block of a group as it is now. */
+  #keepWaiting(known: Known, { key, bytes, end }: Block): void {
+    const value = bytes.subarray(0, end)
+    if (known.waiting !== null && known.commitCount === this.#table.commitCount) {
+      known.waiting.value = value
+      return
+    }
+    known.commitCount = this.#table.commitCount
+    known.waiting = { key, value }
+    if (!this.#table.open(known.waiting)) this.#known.clear()
   }
 
   /** Puts a row before the last of its group, in place of the one with its key if there is one. */
@@ -115,14 +156,13 @@ export class PackedTable {
     const block = floor ?? this.#firstOfGroup(row.key)
     assert(block !== null, 'a group with a last block has a first one')
     const rows = rowsOf(block)
-    let index = rows.findIndex((one) => one.key.compare(row.key) >= 0)
+    let index = rows.findIndex((one) => compare(one.key, row.key) >= 0)
     const isKnown = rows[index]?.key.equals(row.key) ?? false
     if (index < 0) index = rows.length
-    const isFull = block.bytes.length + rowBytesMax(row.key, row.value) > BLOCK_BYTES
+    const isFull = block.end + rowBytesMax(row.key, row.value) > BLOCK_BYTES
     if (!isKnown && isFull && (floor === null || index === rows.length)) {
       // Rows that come newest first, or in a row of their own behind a full block, fill blocks of their own.
-      const bytes = withRow(NO_ROWS, row.key, row)
-      this.#put(known, { key: row.key, bytes, lastKey: row.key })
+      this.#put(known, packed(row.key, [row]))
       return
     }
     rows.splice(index, isKnown ? 1 : 0, row)
@@ -132,45 +172,36 @@ export class PackedTable {
   /** Writes a block's rows anew, under a key at or below the first of them. */
   #replace(known: Known, block: Block, key: Buffer, rows: readonly Row[]): void {
     const wasTail = known.tail?.key.equals(block.key) ?? false
+    if (wasTail) known.waiting = null
     if (rows.length === 0 || !key.equals(block.key)) this.#table.remove(block.key)
     known.recent = null
-    const last = rows.at(-1)
-    if (last === undefined) {
+    if (rows.length === 0) {
       // The block before, if any, is the last one now.
       this.#known.delete(this.#groupOf(key))
       return
     }
-    const bytes = packedAll(key, rows)
+    let newest = packed(key, rows)
     const middle = rows.length >> 1
     const second = rows[middle]
-    const halves = bytes.length > BLOCK_BYTES && middle > 0 && second !== undefined
-    const kept = halves ? rows.slice(0, middle) : rows
-    const upper = halves ? rows.slice(middle) : []
-    const lower = kept.at(-1) ?? last
-    let newest: Block = {
-      key,
-      bytes: halves ? packedAll(key, kept) : bytes,
-      lastKey: lower.key,
+    if (newest.end > BLOCK_BYTES && middle > 0 && second !== undefined) {
+      this.#put(known, packed(key, rows.slice(0, middle)))
+      newest = packed(second.key, rows.slice(middle))
     }
     this.#put(known, newest)
-    if (halves) {
-      newest = { key: second.key, bytes: packedAll(second.key, upper), lastKey: last.key }
-      this.#put(known, newest)
-    }
     if (wasTail) known.tail = newest
   }
 
-  #put(known: Known, block: Block): void {
+  #put(known: Known, { key, bytes, end }: Block): void {
     known.recent = null
-    if (!this.#table.put(block.key, block.bytes)) this.#known.clear()
+    if (!this.#table.put(key, bytes.subarray(0, end))) this.#known.clear()
   }
 
   /** The block in which this key is, or would be; null when it is below all of its group. */
   #floor(key: Buffer): Block | null {
     const known = this.#knownOf(key)
     const { tail, recent } = known
-    if (tail === null || tail.key.compare(key) <= 0) return tail
-    if (recent !== null && recent.key.compare(key) <= 0 && recent.lastKey.compare(key) >= 0) {
+    if (tail === null || compare(tail.key, key) <= 0) return tail
+    if (recent !== null && compare(recent.key, key) <= 0 && compare(recent.lastKey, key) >= 0) {
       return recent
     }
     const row = this.#lastUpTo(key, this.#groupStart(key))
@@ -180,7 +211,8 @@ export class PackedTable {
   }
 
   #lastUpTo(key: Buffer, from: Buffer): Row | null {
-    const to = Buffer.concat([key, Buffer.of(0)])
+    const to = Buffer.alloc(key.length + 1)
+    key.copy(to)
     return this.#table.first({ from, to, isReverse: true })
   }
 
@@ -194,14 +226,15 @@ export class PackedTable {
     const known = this.#known.get(group)
     if (known !== undefined) return known
     const row = this.#lastUpTo(this.#groupEnd(key), this.#groupStart(key))
-    const made: Known = { tail: row === null ? null : blockOf(row), recent: null }
+    const tail = row === null ? null : blockOf(row)
+    const made: Known = { tail, recent: null, waiting: null, commitCount: 0 }
     if (this.#known.size >= GROUPS_MAX) this.#known.clear()
     this.#known.set(group, made)
     return made
   }
 
   #groupOf(key: Buffer): number {
-    return key.readUIntBE(0, this.#table.layout.groupBytes)
+    return this.#table.layout.groupBytes === 1 ? key.readUInt8(0) : key.readUInt32BE(0)
   }
 
   #groupStart(key: Buffer): Buffer {
@@ -215,62 +248,191 @@ export class PackedTable {
   }
 }
 
-function blockOf(row: Row): Block {
-  const rows = unpacked(row)
-  return { key: row.key, bytes: row.value, lastKey: rows.at(-1)?.key ?? row.key }
+/** The order of two keys; without a call out of JavaScript, which costs more than the few bytes compared. */
+function compare(one: Buffer, other: Buffer): number {
+  const length = Math.min(one.length, other.length)
+  for (let index = 0; index < length; index += 1) {
+    const difference = (one[index] ?? 0) - (other[index] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return one.length - other.length
 }
 
-function rowsOf(block: Block): Row[] {
-  return unpacked({ key: block.key, value: block.bytes })
+function rowBytesMax(key: Buffer, value: Uint8Array): number {
+  return 1 + VALUE_LENGTH_BYTES_MAX + key.length + value.length
 }
 
-/** The bytes of a block with one more row behind its last. */
-function withRow(before: Buffer, blockKey: Buffer, { key, value }: Row): Buffer {
+/** A block without rows whose key is a copy of this one. */
+function newBlock(key: Buffer, byteCount: number): Block {
+  const block = {
+    key: Buffer.from(key),
+    bytes: Buffer.allocUnsafe(byteCount),
+    end: 1,
+    lastKey: Buffer.from(key),
+    isClosed: false,
+  }
+  block.bytes[0] = MARK
+  return block
+}
+
+function packed(key: Buffer, rows: readonly Row[]): Block {
+  let byteCount = 1
+  for (const row of rows) byteCount += rowBytesMax(row.key, row.value)
+  const block = newBlock(key, byteCount)
+  for (const row of rows) {
+    addRow(block, row.key, row.value)
+    block.lastKey = row.key
+  }
+  return block
+}
+
+/** The block's bytes with room behind them. */
+function roomFor({ bytes, end }: Block, byteCount: number): Buffer {
+  const roomy = Buffer.allocUnsafe(byteCount)
+  bytes.copy(roomy, 0, 0, end)
+  return roomy
+}
+
+/** Adds a row behind the last of a block that has room for it. */
+function addRow(block: Block, key: Buffer, value: Uint8Array): void {
+  const { bytes, key: blockKey } = block
   let shared = 0
   while (shared < NIBBLE_MAX && shared < key.length && key[shared] === blockKey[shared]) shared += 1
   let end = key.length
   while (end > shared && key.length - end < NIBBLE_MAX && key[end - 1] === 0) end -= 1
-  const bytes = Buffer.allocUnsafe(before.length + rowBytesMax(key, value))
-  bytes.set(before)
-  bytes[before.length] = shared * (NIBBLE_MAX + 1) + key.length - end
-  let position = writeVarint(bytes, before.length + 1, value.length)
+  bytes[block.end] = shared * (NIBBLE_MAX + 1) + key.length - end
+  let position = writeVarint(bytes, block.end + 1, value.length)
   for (let index = shared; index < end; index += 1, position += 1) bytes[position] = key[index] ?? 0
   bytes.set(value, position)
-  return bytes.subarray(0, position + value.length)
+  block.end = position + value.length
 }
 
-function rowBytesMax(key: Buffer, value: Buffer): number {
-  return 1 + VALUE_LENGTH_BYTES_MAX + key.length + value.length
+/** A row of LMDB as a block of which only the rows are asked for. */
+function asBlock({ key, value }: Row): Block {
+  return { key, bytes: value, end: value.length, lastKey: key, isClosed: true }
 }
 
-function packedAll(key: Buffer, rows: readonly Row[]): Buffer {
-  let bytes = NO_ROWS
-  for (const row of rows) bytes = withRow(bytes, key, row)
-  return bytes
+function blockOf({ key, value }: Row): Block {
+  const rows = new BlockRows(key, value, value.length)
+  while (rows.next()) {}
+  const lastKey = rows.key()
+  const isClosed = value[0] !== MARK || rows.isDamaged
+  return { key, bytes: value, end: value.length, lastKey, isClosed }
 }
 
-/** The rows of a block; those behind damaged bytes come as one row, which no record's check lets through. */
-function unpacked({ key: blockKey, value: bytes }: Row): Row[] {
-  if (bytes[0] !== MARK) return [{ key: blockKey, value: bytes }]
-  const rows: Row[] = []
-  const reader = new VarintReader(bytes, 1)
-  try {
-    while (!reader.isAtEnd) {
-      const head = bytes.readUInt8(reader.skip(1))
-      const shared = head >> 4
-      const valueBytes = reader.next()
-      const partBytes = blockKey.length - shared - (head & NIBBLE_MAX)
-      if (partBytes < 0) throw new RangeError('a key is longer than its block')
-      const start = reader.skip(partBytes)
-      const key = Buffer.allocUnsafe(blockKey.length)
-      blockKey.copy(key, 0, 0, shared)
-      bytes.copy(key, shared, start, start + partBytes)
-      key.fill(0, shared + partBytes)
-      const valueStart = reader.skip(valueBytes)
-      rows.push({ key, value: bytes.subarray(valueStart, valueStart + valueBytes) })
+function rowsOf({ key, bytes, end }: Block): Row[] {
+  const rows = new BlockRows(key, bytes, end)
+  const found: Row[] = []
+  while (rows.next()) found.push({ key: rows.key(), value: rows.value() })
+  if (rows.isDamaged) found.push({ key: rows.key(), value: DAMAGED })
+  return found
+}
+
+function valueIn({ key: blockKey, bytes, end }: Block, key: Buffer): Buffer | null {
+  const rows = new BlockRows(blockKey, bytes, end)
+  while (rows.next()) if (rows.compare(key) === 0) return rows.value()
+  return rows.isDamaged ? DAMAGED : null
+}
+
+/** Visits the rows of a block that lie in a range; false when none of a later block does, or `visit` has enough. */
+function visitRows(block: Block, range: KeyRange, visit: (row: Row) => boolean): boolean {
+  const { from, to } = range
+  if (range.isReverse) {
+    for (const row of rowsOf(block).reverse()) {
+      if (compare(row.key, from) < 0) return false
+      if (compare(row.key, to) < 0 && !visit(row)) return false
     }
-  } catch {
-    rows.push({ key: rows.at(-1)?.key ?? blockKey, value: Buffer.of(0) })
+    return true
   }
-  return rows
+  const rows = new BlockRows(block.key, block.bytes, block.end)
+  while (rows.next()) {
+    if (rows.compare(to) >= 0) return false
+    if (rows.compare(from) < 0) continue
+    if (!visit({ key: rows.key(), value: rows.value() })) return false
+  }
+  return !rows.isDamaged || visit({ key: rows.key(), value: DAMAGED })
+}
+
+/** Goes through the rows of a block; keys and values are made for those alone that are asked for. */
+class BlockRows {
+  readonly #blockKey: Buffer
+  readonly #bytes: Buffer
+  readonly #end: number
+  #next: number
+  /** Of the row's key: bytes that are the block's, bytes that follow, and where those stand. */
+  #shared: number
+  #partBytes = 0
+  #partStart = 0
+  #valueStart = 0
+  #valueEnd = 0
+  isDamaged = false
+
+  constructor(blockKey: Buffer, bytes: Buffer, end: number) {
+    this.#blockKey = blockKey
+    this.#bytes = bytes
+    this.#end = end
+    this.#next = bytes[0] === MARK ? 1 : 0
+    this.#shared = blockKey.length
+  }
+
+  /** Goes to the next row; false behind the last one, and where bytes are damaged. */
+  next(): boolean {
+    const bytes = this.#bytes
+    const end = this.#end
+    let position = this.#next
+    if (this.isDamaged || position >= end) return false
+    if (position === 0) {
+      this.#valueEnd = end
+      this.#next = end
+      return true
+    }
+    const head = bytes[position] ?? 0
+    const shared = head >> 4
+    const partBytes = this.#blockKey.length - shared - (head & NIBBLE_MAX)
+    let valueBytes = 0
+    let byte = 0x80
+    for (let scale = 1; byte >= 0x80 && scale < VALUE_LENGTH_END; scale *= 0x80) {
+      position += 1
+      byte = bytes[position] ?? 0
+      valueBytes += (byte & 0x7f) * scale
+    }
+    position += 1
+    const valueStart = position + partBytes
+    this.isDamaged = byte >= 0x80 || partBytes < 0 || valueStart + valueBytes > end
+    if (this.isDamaged) return false
+    this.#shared = shared
+    this.#partBytes = partBytes
+    this.#partStart = position
+    this.#valueStart = valueStart
+    this.#valueEnd = valueStart + valueBytes
+    this.#next = this.#valueEnd
+    return true
+  }
+
+  /** The row's key, a copy; the block's before the first. */
+  key(): Buffer {
+    const blockKey = this.#blockKey
+    const key = Buffer.allocUnsafe(blockKey.length)
+    for (let index = 0; index < key.length; index += 1) key[index] = this.#keyByte(index)
+    return key
+  }
+
+  value(): Buffer {
+    return this.#bytes.subarray(this.#valueStart, this.#valueEnd)
+  }
+
+  /** The order of the row's key and this one. */
+  compare(key: Buffer): number {
+    for (let index = 0; index < key.length; index += 1) {
+      const difference = this.#keyByte(index) - (key[index] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+
+  #keyByte(index: number): number {
+    const shared = this.#shared
+    if (index < shared) return this.#blockKey[index] ?? 0
+    return index < shared + this.#partBytes ? (this.#bytes[this.#partStart + index - shared] ?? 0) : 0
+  }
 }

@@ -1,45 +1,44 @@
 // Rows of one table that were put and are not yet committed: found by key, and in key order within
 // their group, so that reads can be merged with what LMDB already shows. A removed row is a row
-// whose value is null. Not for: when rows are committed (environment.ts).
+// whose value is null. Rows are sorted when a range is first asked for: most are committed before.
+// Not for: when rows are committed (environment.ts).
 // Bounded by the caller: ingestion slows above outstandingWritesMax.
 
 import type { TableLayout } from '../tables.ts'
 
-/** What of a table's layout says how its rows wait. */
-type PendingLayout = Pick<TableLayout, 'groupBytes' | 'isAppended'>
-
-interface WaitingRow {
+/** A row whose value grows until its commit begins, as the last block of a group does (packed-table.ts). */
+export interface OpenRow {
   readonly key: Buffer
-  readonly value: Buffer | null
+  value: Buffer
 }
 
 /** `text` is the key as one character a byte: comparing texts compares bytes. */
 interface PendingRow {
   readonly text: string
   readonly key: Buffer
-  value: Buffer | null
+  /** What holds the value: an open row, or what was put. */
+  held: { readonly value: Buffer | null }
 }
 
 const NO_ROWS: readonly PendingRow[] = []
 
-/**
- * The uncommitted rows of one table in one commit. Of a table whose rows are put once and seldom looked for while they
- * wait (`isAppended`), they are indexed at the first look-up.
- */
+/** The uncommitted rows of one table in one commit. */
 export class PendingRows {
-  readonly #layout: PendingLayout
+  readonly #groupBytes: number
   readonly #byKey = new Map<string, PendingRow>()
   readonly #groups = new Map<string, PendingRow[]>()
-  /** Rows that are not indexed yet; newer than the indexed ones. */
-  #appended: WaitingRow[] = []
+  /** Rows that stand in no group yet. */
+  #unsorted: PendingRow[] = []
+  /** Rows that are not found by key yet; newer than the others. */
+  #opened: OpenRow[] = []
 
-  constructor(layout: PendingLayout) {
-    this.#layout = layout
+  constructor({ groupBytes }: Pick<TableLayout, 'groupBytes'>) {
+    this.#groupBytes = groupBytes
   }
 
-  /** How many; one that was appended twice counts twice until it is indexed. */
+  /** How many; one that was opened over another counts twice until it is looked for. */
   get count(): number {
-    return this.#byKey.size + this.#appended.length
+    return this.#byKey.size + this.#opened.length
   }
 
   get(text: string): PendingRow | undefined {
@@ -49,46 +48,55 @@ export class PendingRows {
 
   /** Calls for every row, in no particular order but that of one key. */
   each(visit: (key: Buffer, value: Buffer | null) => void): void {
-    for (const { key, value } of this.#byKey.values()) visit(key, value)
-    for (const { key, value } of this.#appended) visit(key, value)
+    for (const { key, held } of this.#byKey.values()) visit(key, held.value)
+    for (const { key, value } of this.#opened) visit(key, value)
   }
 
   put(key: Buffer, value: Buffer | null): void {
-    if (this.#layout.isAppended) this.#appended.push({ key, value })
-    else this.#place(key, value)
+    this.#index()
+    this.#place(key, { value })
   }
 
-  #index(): void {
-    if (this.#appended.length === 0) return
-    const appended = this.#appended
-    this.#appended = []
-    for (const { key, value } of appended) this.#place(key, value)
-  }
-
-  #place(key: Buffer, value: Buffer | null): void {
-    const text = key.toString('latin1')
-    const known = this.#byKey.get(text)
-    if (known !== undefined) {
-      known.value = value
-      return
-    }
-    const row = { text, key, value }
-    this.#byKey.set(text, row)
-    const name = text.slice(0, this.#layout.groupBytes)
-    const group = this.#groups.get(name)
-    if (group === undefined) {
-      this.#groups.set(name, [row])
-      return
-    }
-    const last = group.at(-1)
-    if (last === undefined || last.text < text) group.push(row)
-    else group.splice(firstAtOrAfter(group, text), 0, row)
+  /** Puts a row whose value its caller may set until the commit begins, or something else is put under its key. */
+  open(row: OpenRow): void {
+    this.#opened.push(row)
   }
 
   /** The rows of the group that `text` lies in, ascending. Not to be kept across a put. */
   group(text: string): readonly PendingRow[] {
     this.#index()
-    return this.#groups.get(text.slice(0, this.#layout.groupBytes)) ?? NO_ROWS
+    if (this.#unsorted.length > 0) {
+      for (const row of this.#unsorted) this.#sort(row)
+      this.#unsorted = []
+    }
+    return this.#groups.get(text.slice(0, this.#groupBytes)) ?? NO_ROWS
+  }
+
+  #index(): void {
+    if (this.#opened.length === 0) return
+    for (const row of this.#opened) this.#place(row.key, row)
+    this.#opened = []
+  }
+
+  #place(key: Buffer, held: PendingRow['held']): void {
+    const text = key.toString('latin1')
+    const known = this.#byKey.get(text)
+    if (known !== undefined) {
+      known.held = held
+      return
+    }
+    const row = { text, key, held }
+    this.#byKey.set(text, row)
+    this.#unsorted.push(row)
+  }
+
+  #sort(row: PendingRow): void {
+    const name = row.text.slice(0, this.#groupBytes)
+    const group = this.#groups.get(name)
+    const last = group?.at(-1)
+    if (group === undefined) this.#groups.set(name, [row])
+    else if (last === undefined || last.text < row.text) group.push(row)
+    else group.splice(firstAtOrAfter(group, row.text), 0, row)
   }
 }
 

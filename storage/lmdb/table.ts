@@ -11,9 +11,10 @@ import {
   encodePacked,
   encodeRecord,
   type FieldReader,
+  type PackedSchemas,
 } from '../records/records.ts'
 import type { TableLayout } from '../tables.ts'
-import { PendingCursor, PendingRows } from './pending.ts'
+import { type OpenRow, PendingCursor, PendingRows } from './pending.ts'
 
 /** What a table reports to its environment, and asks of it. */
 interface TableEnvironment {
@@ -37,8 +38,6 @@ export interface Row {
 
 /** Decoders of a record by schema version. */
 export type Schemas<Decoded> = { readonly [schema: number]: (fields: FieldReader) => Decoded }
-/** Decoders of a record that packs its own body. */
-export type PackedSchemas<Decoded> = { readonly [schema: number]: (body: Buffer) => Decoded }
 
 /** What a removal took away. */
 export interface Removed {
@@ -56,6 +55,7 @@ export class Table {
   readonly #environment: TableEnvironment
   #open: PendingRows
   #committing: PendingRows
+  #commitCount = 0
 
   constructor(
     layout: TableLayout,
@@ -87,6 +87,24 @@ export class Table {
     return this.#set(key, value)
   }
 
+  /** As `put`, of a row whose value its caller may set until `commitCount` changes, or another is put under its key. */
+  open(row: OpenRow): boolean {
+    if (!this.#environment.isAccepting()) return false
+    this.#open.open(row)
+    this.#environment.onPut()
+    return true
+  }
+
+  /** Whether a row would be taken; counted as dropped when not. */
+  isAccepting(): boolean {
+    return this.#environment.isAccepting()
+  }
+
+  /** Changes when the rows that wait are handed over. */
+  get commitCount(): number {
+    return this.#commitCount
+  }
+
   /** Puts unless the table holds just these bytes. */
   putIfChanged(key: Buffer, value: Buffer): void {
     const pending = this.#pending(key)
@@ -114,7 +132,7 @@ export class Table {
         const text = row.key.toString('latin1')
         while (pending !== undefined && !waiting.comesBefore(text, pending.text)) {
           isReplaced = pending.text === text
-          if (pending.value !== null && !visit({ key: pending.key, value: pending.value })) return
+          if (!visitWaiting(pending, visit)) return
           waiting.advance(pending)
           pending = waiting.peek()
         }
@@ -122,7 +140,7 @@ export class Table {
       if (!isReplaced && !visit(row)) return
     }
     while (pending !== undefined) {
-      if (pending.value !== null && !visit({ key: pending.key, value: pending.value })) return
+      if (!visitWaiting(pending, visit)) return
       waiting.advance(pending)
       pending = waiting.peek()
     }
@@ -191,6 +209,7 @@ export class Table {
   /** What waits is about to be handed over; rows of a failed commit are handed over once more. */
   beginCommit(): void {
     if (this.#open.count === 0) return
+    this.#commitCount += 1
     if (this.#committing.count === 0) this.#committing = this.#open
     else this.#open.each((key, value) => this.#committing.put(key, value))
     this.#open = new PendingRows(this.layout)
@@ -221,7 +240,7 @@ export class Table {
   #pending(key: Buffer): Buffer | null | undefined {
     if (this.#open.count === 0 && this.#committing.count === 0) return undefined
     const text = key.toString('latin1')
-    return (this.#open.get(text) ?? this.#committing.get(text))?.value
+    return (this.#open.get(text) ?? this.#committing.get(text))?.held.value
   }
 
   #committedRows(range: KeyRange, isReverse: boolean): Iterable<Row> {
@@ -235,4 +254,12 @@ export class Table {
       reverse: true,
     })
   }
+}
+
+/** Shows a row that waits, unless it waits to be removed; false when the visit ends. */
+function visitWaiting(
+  { key, held }: { readonly key: Buffer; readonly held: { readonly value: Buffer | null } },
+  visit: (row: Row) => boolean,
+): boolean {
+  return held.value === null || visit({ key, value: held.value })
 }

@@ -11,9 +11,9 @@ import {
   type ReceiverAnswer,
   type StoredDelivery,
 } from '../../engine/webhooks/webhook.ts'
-import type { PackedSchemas, Schemas } from '../lmdb/table.ts'
+import type { Schemas } from '../lmdb/table.ts'
 import { readInteger, writeInteger } from './keys.ts'
-import type { FieldReader } from './records.ts'
+import type { FieldReader, PackedSchemas } from './records.ts'
 
 export const DELIVERY_SCHEMA = 1
 export const STATE_SCHEMA = 1

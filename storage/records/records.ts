@@ -4,10 +4,10 @@
 // each table.
 // Nothing damaged is ever returned: a record that does not check out is null. Upholds STORE11.
 
-import { crc32 } from 'node:zlib'
 import { Packr } from 'msgpackr'
 import type { JsonRecord } from '../../engine/market/market.ts'
 import type { TableLayout } from '../tables.ts'
+import { crc32 } from './crc-32.ts'
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
@@ -54,11 +54,16 @@ export function fieldsOf(body: Buffer): FieldReader {
   return new FieldReader(packr.unpack(body))
 }
 
+/** Decoders of a record that packs its own body, by schema version. */
+export type PackedSchemas<Decoded> = {
+  readonly [schema: number]: (body: Buffer, key: Buffer) => Decoded
+}
+
 /** The same of a record that packed its own body. */
 export function decodePacked<Decoded>(
   layout: TableLayout,
   row: { readonly key: Buffer; readonly value: Buffer },
-  schemas: { readonly [schema: number]: (body: Buffer) => Decoded },
+  schemas: PackedSchemas<Decoded>,
 ): Decoded | null {
   return decodeBy(layout, row, schemas, asItIs)
 }
@@ -68,7 +73,7 @@ const asItIs = (body: Buffer) => body
 function decodeBy<Form, Decoded>(
   layout: TableLayout,
   row: { readonly key: Buffer; readonly value: Buffer },
-  schemas: { readonly [schema: number]: (form: Form) => Decoded },
+  schemas: { readonly [schema: number]: (form: Form, key: Buffer) => Decoded },
   open: (body: Buffer) => Form,
 ): Decoded | null {
   const schema = row.value[0]
@@ -79,7 +84,7 @@ function decodeBy<Form, Decoded>(
     if (layout.isChecked && row.value.readUInt32BE(1) !== checksum(row.key, schema, body)) {
       return null
     }
-    return decode(open(body))
+    return decode(open(body), row.key)
   } catch {
     return null
   }
@@ -87,7 +92,7 @@ function decodeBy<Form, Decoded>(
 
 /** The key is covered too, so that a record under a damaged key is not served as another's. */
 function checksum(key: Buffer, schema: number, body: Uint8Array): number {
-  return crc32(body, (crc32(key) ^ schema) >>> 0)
+  return crc32(body, crc32(key, 0) ^ schema)
 }
 
 /** Reads the fields of a record in their order and checks each. Throws on the first wrong one. */

@@ -24,7 +24,7 @@ import {
 import type { StoredTrade } from '../contract/storage.ts'
 import type { VenuePlace } from '../venue-trades.ts'
 import { readInteger } from './keys.ts'
-import { type FieldReader, fieldsOf } from './records.ts'
+import { type FieldReader, fieldsOf, type PackedSchemas } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
 /** A trade with the place that its record names, if it names one (since format 2). */
@@ -67,9 +67,14 @@ const ID_UUID = 1
 const ID_FIELDS = 2
 const ID_PART = 3
 
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
 const UUID_BYTES = 16
-const HEX = /^0x(?:[\da-f]{2})+$/
+const UUID_LENGTH = 36
+/** Where the groups of a UUID's digits begin and end. */
+const UUID_GROUPS = [0, 8, 9, 13, 14, 18, 19, 23, 24, UUID_LENGTH] as const
+/** By character code below 128: the digit that it is, or -1. */
+const DIGITS = Int8Array.from({ length: 128 }, (_, code) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(code)),
+)
 /** The largest size whose worth is computed; larger ones say it. */
 const DERIVED_SIZE_MAX = 1e14
 /** A tenth of a cent, and a hundredth of a contract: what most prices and sizes are multiples of. */
@@ -89,7 +94,6 @@ export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: To
   const isDerived = usd === worth(price, size, outcomeIndex)
   const isCoarsePrice = price % PRICE_UNIT === 0
   const isCoarseSize = size % SIZE_UNIT === 0
-  const id = idForm(key, trade, tokens)
   scratch[0] =
     (trade.side === 'sell' ? SELL : 0) +
     (trade.isBlock ? BLOCK : 0) +
@@ -101,8 +105,7 @@ export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: To
     (trade.offset === null ? 0 : HAS_OFFSET) +
     (trade.seq === null ? 0 : HAS_SEQ) +
     (isCoarsePrice ? COARSE_PRICE : 0) +
-    (isCoarseSize ? COARSE_SIZE : 0) +
-    (id.form << ID_SHIFT)
+    (isCoarseSize ? COARSE_SIZE : 0)
   let position = writeVarint(scratch, 2, isCoarsePrice ? price / PRICE_UNIT : price)
   position = writeVarint(scratch, position, isCoarseSize ? size / SIZE_UNIT : size)
   if (!isDerived) position = writeVarint(scratch, position, usd)
@@ -114,28 +117,20 @@ export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: To
     const venue = VENUE_KEYS.indexOf(place.venue)
     position = writeVarint(scratch, position, place.ordinal * VENUES_MAX + venue)
   }
-  if (id.form === ID_TEXT) position = writeText(position, nativeId)
-  else if (id.form === ID_UUID) {
-    position += scratch.write(nativeId.replaceAll('-', ''), position, 'hex')
-  } else position = writeVarint(scratch, position, id.n)
+  position = writeId(position, key.readUInt32BE(0), trade, tokens)
   position = writeText(position, maker)
   position = writeText(position, taker)
   position = writeText(position, txHash)
   return scratch.subarray(0, position)
 }
 
-/** The decoders for the trade under this key with its place among the venue's. */
-export function placedTradeSchemas(key: Buffer, tokens: Tokens) {
-  const placed = (isBlock: boolean) => (body: Buffer) => {
-    const fields = fieldsOf(body)
-    const trade = readTrade(key, fields, isBlock)
-    return { trade, place: { venue: fields.choice(VENUE_KEYS), ordinal: fields.number() } }
-  }
+/** The decoders of a trade with its place among the venue's. */
+export function placedTradeSchemas(tokens: Tokens): PackedSchemas<PlacedTrade> {
   return {
-    1: (body: Buffer) => ({ trade: readTrade(key, fieldsOf(body), false), place: null }),
-    2: placed(false),
-    3: placed(true),
-    [TRADE_SCHEMA]: (body: Buffer) => unpackTrade(key, body, tokens),
+    1: (body, key) => ({ trade: readTrade(key, fieldsOf(body), false), place: null }),
+    2: (body, key) => readPlacedTrade(key, fieldsOf(body), false),
+    3: (body, key) => readPlacedTrade(key, fieldsOf(body), true),
+    [TRADE_SCHEMA]: (body, key) => unpackTrade(key, body, tokens),
   }
 }
 
@@ -212,23 +207,47 @@ function idOfFields(fields: IdFields, token: string | null, n: number): string |
   return `${txHash}-${token}-${taker}-${side}-${size}-${traded}-${n}`
 }
 
-/** How the id can be written; always in a form that gives this very text again. */
-function idForm(
-  key: Buffer,
-  trade: StoredTrade,
-  tokens: Tokens,
-): { readonly form: number; readonly n: number } {
-  const { nativeId, txHash, outcomeIndex } = trade
-  if (nativeId.length === 36 && UUID.test(nativeId)) return { form: ID_UUID, n: 0 }
-  if (txHash === null || !nativeId.startsWith(txHash)) return { form: ID_TEXT, n: 0 }
-  const n = Number(nativeId.slice(nativeId.lastIndexOf('-') + 1))
-  if (!Number.isSafeInteger(n) || n < 0) return { form: ID_TEXT, n: 0 }
-  if (partId(txHash, n) === nativeId) return { form: ID_PART, n }
+/** Writes the id in the shortest form that gives this very text again, and the form into the second byte. */
+function writeId(position: number, market: number, trade: StoredTrade, tokens: Tokens): number {
+  const { nativeId, txHash } = trade
+  if (nativeId.length === UUID_LENGTH) {
+    const end = writeUuid(position, nativeId)
+    if (end !== null) return formed(ID_UUID, end)
+  }
+  const n = txHash === null || !nativeId.startsWith(txHash) ? null : countOf(nativeId)
+  if (txHash === null || n === null) return writeText(position, nativeId)
+  const isPart = nativeId.startsWith('-part-', txHash.length) && partId(txHash, n) === nativeId
+  if (isPart) return formed(ID_PART, writeVarint(scratch, position, n))
   const start = txHash.length + 1
   const token = nativeId.slice(start, nativeId.indexOf('-', start))
-  const isWhole = idOfFields(trade, token, n) === nativeId
-  const isKept = isWhole && tokens.offer(key.readUInt32BE(0), outcomeIndex, token)
-  return { form: isKept ? ID_FIELDS : ID_TEXT, n }
+  const isWhole = repeatsFields(trade, start + token.length, n)
+  if (!isWhole || !tokens.offer(market, trade.outcomeIndex, token)) {
+    return writeText(position, nativeId)
+  }
+  return formed(ID_FIELDS, writeVarint(scratch, position, n))
+}
+
+function formed(form: number, end: number): number {
+  scratch[1] = (scratch[1] ?? 0) | (form << ID_SHIFT)
+  return end
+}
+
+/** The count that an id ends in, written as numbers are; null when it ends in none. */
+function countOf(nativeId: string): number | null {
+  const text = nativeId.slice(nativeId.lastIndexOf('-') + 1)
+  const n = Number(text)
+  return Number.isSafeInteger(n) && n >= 0 && String(n) === text ? n : null
+}
+
+/** Whether an id goes on with the trade's fields behind its token, as `idOfFields` puts them together; without doing so. */
+function repeatsFields(trade: StoredTrade, tokenEnd: number, n: number): boolean {
+  const { nativeId, taker, side, size, price, outcomeIndex } = trade
+  if (taker === null || nativeId[tokenEnd] !== '-') return false
+  if (!nativeId.startsWith(taker, tokenEnd + 1)) return false
+  const traded = outcomeIndex === 0 ? price : complement(price)
+  const rest = `-${side}-${size}-${traded}-${n}`
+  const start = tokenEnd + 1 + taker.length
+  return nativeId.length === start + rest.length && nativeId.startsWith(rest, start)
 }
 
 /** What price and size come to; null where the product may not be exact. */
@@ -246,13 +265,38 @@ function reserve(characters: number): void {
 /** 0 for none; else the bytes, twice, plus one, or two where they are the digits of a hash or an address. */
 function writeText(position: number, text: string | null): number {
   if (text === null) return writeVarint(scratch, position, 0)
-  if (HEX.test(text)) {
-    const byteCount = text.length / 2 - 1
-    const next = writeVarint(scratch, position, 2 * byteCount + 2)
-    return next + scratch.write(text.slice(2), next, 'hex')
+  if (text.length > 2 && text.length % 2 === 0 && text.startsWith('0x')) {
+    const head = writeVarint(scratch, position, text.length)
+    const end = writeDigits(head, text, 2, text.length)
+    if (end !== null) return end
   }
   const next = writeVarint(scratch, position, 2 * Buffer.byteLength(text) + 1)
   return next + scratch.write(text, next)
+}
+
+/** Writes hexadecimal digits as bytes; null where one of the characters is none, or a capital. A call of `write` takes twice as long. */
+function writeDigits(position: number, text: string, from: number, to: number): number | null {
+  let end = position
+  for (let index = from; index < to; index += 2, end += 1) {
+    const [upper, lower] = [digitAt(text, index), digitAt(text, index + 1)]
+    if (upper < 0 || lower < 0) return null
+    scratch[end] = upper * 16 + lower
+  }
+  return end
+}
+
+function digitAt(text: string, index: number): number {
+  return DIGITS[text.charCodeAt(index)] ?? -1
+}
+
+function writeUuid(position: number, text: string): number | null {
+  let end: number | null = position
+  for (let index = 0; index < UUID_GROUPS.length && end !== null; index += 2) {
+    const [from, to] = [UUID_GROUPS[index] ?? 0, UUID_GROUPS[index + 1] ?? 0]
+    if (to < UUID_LENGTH && text[to] !== '-') return null
+    end = writeDigits(end, text, from, to)
+  }
+  return end
 }
 
 function readText(body: Buffer, reader: VarintReader): string | null {
@@ -274,6 +318,11 @@ function uuid(body: Buffer, reader: VarintReader): string {
     digits.slice(16, 20),
   ]
   return `${parts.join('-')}-${digits.slice(20)}`
+}
+
+function readPlacedTrade(key: Buffer, fields: FieldReader, isBlock: boolean): PlacedTrade {
+  const trade = readTrade(key, fields, isBlock)
+  return { trade, place: { venue: fields.choice(VENUE_KEYS), ordinal: fields.number() } }
 }
 
 function readTrade(key: Buffer, fields: FieldReader, isBlock: boolean): StoredTrade {

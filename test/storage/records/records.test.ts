@@ -37,7 +37,7 @@ function recordOf(placed: PlacedTrade): Buffer {
 }
 
 function read(row: Buffer, at = key): PlacedTrade | null {
-  return decodePacked(TABLES.trades, { key: at, value: row }, placedTradeSchemas(at, tokens))
+  return decodePacked(TABLES.trades, { key: at, value: row }, placedTradeSchemas(tokens))
 }
 
 test('[STORE11] a trade survives its record, with time and ordinal from the key', () => {
