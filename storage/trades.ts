@@ -23,15 +23,15 @@ import type { Environment } from './lmdb/environment.ts'
 import { PackedTable } from './lmdb/packed-table.ts'
 import type { Removed, Row, Table } from './lmdb/table.ts'
 import { groupKey, hashNativeId, readInteger, tradeIdKey, tradeKey } from './records/keys.ts'
-import { idRowValue, keyOfOffsetRow, keysOfIdRow, offsetRowValue } from './records/places.ts'
-import { encodePacked, type PackedSchemas } from './records/records.ts'
 import {
-  type PlacedTrade,
-  packTrade,
-  placedTradeSchemas,
-  storedTrade,
-  TRADE_SCHEMA,
-} from './records/trade.ts'
+  idRowValue,
+  keyOfOffsetRow,
+  keysOfIdRow,
+  PLACE_BYTES_MAX,
+  writeOffsetRow,
+} from './records/places.ts'
+import type { PackedSchemas } from './records/records.ts'
+import { type PlacedTrade, packTrade, placedTradeSchemas, storedTrade } from './records/trade.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
 import { TradeTokens } from './trade-tokens.ts'
@@ -68,6 +68,9 @@ export class Trades implements TradeTable {
   readonly #byVenue: VenueTrades
   readonly #hours: Hours
   readonly #hash: (nativeId: string) => readonly [number, number]
+  /** Reused by each put. */
+  readonly #row = Buffer.alloc(PLACE_BYTES_MAX)
+  readonly #offsetKey = groupKey(0, 0)
   readonly #places = new Map<MarketNumber, Place>()
   #lookedUp: LookedUp | null = null
   #count: number
@@ -102,7 +105,8 @@ export class Trades implements TradeTable {
     this.#ids.put(idKey, idRowValue([...others, key]))
     this.#lookedUp = null
     if (trade.run !== null && trade.offset !== null) {
-      this.#offsets.put(groupKey(trade.run, trade.offset), offsetRowValue(key))
+      const end = writeOffsetRow(this.#row, key)
+      this.#offsets.put(groupKey(trade.run, trade.offset, this.#offsetKey), this.#row, end)
     }
     this.#hours.add('trades', market, Math.floor(trade.timeMs / HOUR_MS))
     this.#count += 1
@@ -248,8 +252,8 @@ export class Trades implements TradeTable {
   }
 
   #putRecord(key: Buffer, trade: StoredTrade, place: VenuePlace | null): void {
-    const body = packTrade(key, { trade, place }, this.#tokens)
-    this.#trades.put(key, encodePacked(TABLES.trades, { key, schema: TRADE_SCHEMA, body }))
+    const { bytes, end } = packTrade(key, { trade, place }, this.#tokens)
+    this.#trades.put(key, bytes, end)
   }
 
   #read(key: Buffer): PlacedTrade | null {

@@ -10,7 +10,7 @@ import type { SliceQuery } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { PackedTable } from './lmdb/packed-table.ts'
 import { readInteger, venueTradeKey } from './records/keys.ts'
-import { keyOfVenueRow, venueRowValue } from './records/places.ts'
+import { keyOfVenueRow, PLACE_BYTES_MAX, writeVenueRow } from './records/places.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
 
@@ -32,6 +32,9 @@ interface Recent {
 
 export class VenueTrades {
   readonly #index: PackedTable
+  /** Reused by each put. */
+  readonly #row = Buffer.alloc(PLACE_BYTES_MAX)
+  readonly #key = venueTradeKey('a', 0, 0)
   readonly #recent = new Map<VenueKey, Recent>()
 
   constructor(environment: Environment) {
@@ -42,7 +45,8 @@ export class VenueTrades {
   put(venue: VenueKey, key: Buffer): VenuePlace {
     const time = readInteger(key, 4)
     const ordinal = this.#nextOrdinal(venue, time)
-    this.#index.put(venueTradeKey(venue, time, ordinal), venueRowValue(key))
+    const end = writeVenueRow(this.#row, key)
+    this.#index.put(venueTradeKey(venue, time, ordinal, this.#key), this.#row, end)
     return { venue, ordinal }
   }
 

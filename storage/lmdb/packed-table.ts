@@ -25,27 +25,41 @@ const NIBBLE_MAX = 15
 const VALUE_LENGTH_BYTES_MAX = 3
 /** Groups whose blocks are remembered; above it the memory starts afresh. */
 const GROUPS_MAX = 4_096
+/** No number of a commit. */
+const NEVER = -1
 const VALUE_LENGTH_END = 0x80 ** VALUE_LENGTH_BYTES_MAX
 /** What stands for rows behind damaged bytes: no record's check lets it through. */
 const DAMAGED: Buffer = Buffer.of(0)
 
-/** Of `bytes`, those up to `end` are the block. */
-interface Block {
+/** A row of LMDB that holds rows: of `bytes`, those up to `end`. As a row that waits, it has the value of the moment. */
+class Block implements OpenRow {
   readonly key: Buffer
   bytes: Buffer
   end: number
-  lastKey: Buffer
+  /** Its own copy. */
+  readonly lastKey: Buffer
   /** Whether nothing may be added: it is a row of an older format, or its last bytes are damaged. */
   readonly isClosed: boolean
+  /** The commit for which it waits. */
+  commitCount = NEVER
+
+  constructor(key: Buffer, bytes: Buffer, end: number, isClosed = true) {
+    this.key = key
+    this.bytes = bytes
+    this.end = end
+    this.lastKey = Buffer.from(key)
+    this.isClosed = isClosed
+  }
+
+  get value(): Buffer {
+    return this.bytes.subarray(0, this.end)
+  }
 }
 
 /** Of one group of keys: its last block, and the one that was last looked into. */
 interface Known {
   tail: Block | null
   recent: Block | null
-  /** What waits for the commit of this number: the last block. */
-  waiting: OpenRow | null
-  commitCount: number
 }
 
 export class PackedTable {
@@ -67,32 +81,33 @@ export class PackedTable {
     return valueIn(block, key)
   }
 
-  /** Both are copied. */
-  put(key: Buffer, value: Uint8Array): void {
+  /** The value is the first `valueBytes` of these bytes; they and the key are copied. */
+  put(key: Buffer, value: Buffer, valueBytes = value.length): void {
     const known = this.#knownOf(key)
     const { tail } = known
     if (tail !== null && compare(tail.lastKey, key) >= 0) {
-      this.#insert(known, { key: Buffer.from(key), value: Buffer.from(value) })
+      this.#insert(known, {
+        key: Buffer.from(key),
+        value: Buffer.from(value.subarray(0, valueBytes)),
+      })
       return
     }
     if (!this.#table.isAccepting()) {
       this.#known.clear()
       return
     }
-    const bytes = rowBytesMax(key, value)
+    const bytes = rowBytesMax(key, valueBytes)
     if (tail !== null && !tail.isClosed && tail.end + bytes <= BLOCK_BYTES) {
       if (tail.bytes.length < tail.end + bytes) tail.bytes = roomFor(tail, BLOCK_BYTES)
-      addRow(tail, key, value)
-      key.copy(tail.lastKey)
-      this.#keepWaiting(known, tail)
+      addRow(tail, key, value, valueBytes)
+      this.#keepWaiting(tail)
       return
     }
     const block = newBlock(key, Math.max(BLOCK_BYTES, 1 + bytes))
-    addRow(block, key, value)
+    addRow(block, key, value, valueBytes)
     known.recent = tail
     known.tail = block
-    known.waiting = null
-    this.#keepWaiting(known, block)
+    this.#keepWaiting(block)
   }
 
   remove(key: Buffer): void {
@@ -113,7 +128,7 @@ export class PackedTable {
       if (isInTail) return
       // The block in which the range begins is the first whose key is not above it.
       this.#table.scan({ from: this.#groupStart(from), to: end, isReverse }, (row) => {
-        return visitRows(asBlock(row), range, visit) && compare(row.key, from) > 0
+        return visitRows(row, range, visit) && compare(row.key, from) > 0
       })
       return
     }
@@ -121,7 +136,7 @@ export class PackedTable {
     if (!isInTail) {
       const start = this.#floor(from)?.key ?? from
       this.#table.scan({ from: start, to: end, isReverse }, (row) => {
-        goesOn = visitRows(asBlock(row), range, visit)
+        goesOn = visitRows(row, range, visit)
         return goesOn
       })
     }
@@ -138,16 +153,12 @@ export class PackedTable {
     return found
   }
 
-  /** Lets the commit that comes see the last block of a group as it is now. */
-  #keepWaiting(known: Known, { key, bytes, end }: Block): void {
-    const value = bytes.subarray(0, end)
-    if (known.waiting !== null && known.commitCount === this.#table.commitCount) {
-      known.waiting.value = value
-      return
-    }
-    known.commitCount = this.#table.commitCount
-    known.waiting = { key, value }
-    if (!this.#table.open(known.waiting)) this.#known.clear()
+  /** Lets the commit that comes write the last block of a group as it is then. */
+  #keepWaiting(block: Block): void {
+    const { commitCount } = this.#table
+    if (block.commitCount === commitCount) return
+    block.commitCount = commitCount
+    if (!this.#table.open(block)) this.#known.clear()
   }
 
   /** Puts a row before the last of its group, in place of the one with its key if there is one. */
@@ -159,7 +170,7 @@ export class PackedTable {
     let index = rows.findIndex((one) => compare(one.key, row.key) >= 0)
     const isKnown = rows[index]?.key.equals(row.key) ?? false
     if (index < 0) index = rows.length
-    const isFull = block.end + rowBytesMax(row.key, row.value) > BLOCK_BYTES
+    const isFull = block.end + rowBytesMax(row.key, row.value.length) > BLOCK_BYTES
     if (!isKnown && isFull && (floor === null || index === rows.length)) {
       // Rows that come newest first, or in a row of their own behind a full block, fill blocks of their own.
       this.#put(known, packed(row.key, [row]))
@@ -172,7 +183,7 @@ export class PackedTable {
   /** Writes a block's rows anew, under a key at or below the first of them. */
   #replace(known: Known, block: Block, key: Buffer, rows: readonly Row[]): void {
     const wasTail = known.tail?.key.equals(block.key) ?? false
-    if (wasTail) known.waiting = null
+    block.commitCount = NEVER
     if (rows.length === 0 || !key.equals(block.key)) this.#table.remove(block.key)
     known.recent = null
     if (rows.length === 0) {
@@ -191,9 +202,9 @@ export class PackedTable {
     if (wasTail) known.tail = newest
   }
 
-  #put(known: Known, { key, bytes, end }: Block): void {
+  #put(known: Known, { key, value }: Block): void {
     known.recent = null
-    if (!this.#table.put(key, bytes.subarray(0, end))) this.#known.clear()
+    if (!this.#table.put(key, value)) this.#known.clear()
   }
 
   /** The block in which this key is, or would be; null when it is below all of its group. */
@@ -227,7 +238,7 @@ export class PackedTable {
     if (known !== undefined) return known
     const row = this.#lastUpTo(this.#groupEnd(key), this.#groupStart(key))
     const tail = row === null ? null : blockOf(row)
-    const made: Known = { tail, recent: null, waiting: null, commitCount: 0 }
+    const made: Known = { tail, recent: null }
     if (this.#known.size >= GROUPS_MAX) this.#known.clear()
     this.#known.set(group, made)
     return made
@@ -258,31 +269,22 @@ function compare(one: Buffer, other: Buffer): number {
   return one.length - other.length
 }
 
-function rowBytesMax(key: Buffer, value: Uint8Array): number {
-  return 1 + VALUE_LENGTH_BYTES_MAX + key.length + value.length
+function rowBytesMax(key: Buffer, valueBytes: number): number {
+  return 1 + VALUE_LENGTH_BYTES_MAX + key.length + valueBytes
 }
 
 /** A block without rows whose key is a copy of this one. */
 function newBlock(key: Buffer, byteCount: number): Block {
-  const block = {
-    key: Buffer.from(key),
-    bytes: Buffer.allocUnsafe(byteCount),
-    end: 1,
-    lastKey: Buffer.from(key),
-    isClosed: false,
-  }
-  block.bytes[0] = MARK
-  return block
+  const bytes = Buffer.allocUnsafe(byteCount)
+  bytes[0] = MARK
+  return new Block(Buffer.from(key), bytes, 1, false)
 }
 
 function packed(key: Buffer, rows: readonly Row[]): Block {
   let byteCount = 1
-  for (const row of rows) byteCount += rowBytesMax(row.key, row.value)
+  for (const row of rows) byteCount += rowBytesMax(row.key, row.value.length)
   const block = newBlock(key, byteCount)
-  for (const row of rows) {
-    addRow(block, row.key, row.value)
-    block.lastKey = row.key
-  }
+  for (const row of rows) addRow(block, row.key, row.value, row.value.length)
   return block
 }
 
@@ -294,34 +296,32 @@ function roomFor({ bytes, end }: Block, byteCount: number): Buffer {
 }
 
 /** Adds a row behind the last of a block that has room for it. */
-function addRow(block: Block, key: Buffer, value: Uint8Array): void {
+function addRow(block: Block, key: Buffer, value: Buffer, valueBytes: number): void {
   const { bytes, key: blockKey } = block
   let shared = 0
   while (shared < NIBBLE_MAX && shared < key.length && key[shared] === blockKey[shared]) shared += 1
   let end = key.length
   while (end > shared && key.length - end < NIBBLE_MAX && key[end - 1] === 0) end -= 1
   bytes[block.end] = shared * (NIBBLE_MAX + 1) + key.length - end
-  let position = writeVarint(bytes, block.end + 1, value.length)
+  let position = writeVarint(bytes, block.end + 1, valueBytes)
   for (let index = shared; index < end; index += 1, position += 1) bytes[position] = key[index] ?? 0
-  bytes.set(value, position)
-  block.end = position + value.length
-}
-
-/** A row of LMDB as a block of which only the rows are asked for. */
-function asBlock({ key, value }: Row): Block {
-  return { key, bytes: value, end: value.length, lastKey: key, isClosed: true }
+  for (let index = 0; index < valueBytes; index += 1, position += 1) {
+    bytes[position] = value[index] ?? 0
+  }
+  for (let index = 0; index < key.length; index += 1) block.lastKey[index] = key[index] ?? 0
+  block.end = position
 }
 
 function blockOf({ key, value }: Row): Block {
-  const rows = new BlockRows(key, value, value.length)
+  const rows = new BlockRows(key, value)
   while (rows.next()) {}
-  const lastKey = rows.key()
-  const isClosed = value[0] !== MARK || rows.isDamaged
-  return { key, bytes: value, end: value.length, lastKey, isClosed }
+  const block = new Block(key, value, value.length, value[0] !== MARK || rows.isDamaged)
+  rows.key().copy(block.lastKey)
+  return block
 }
 
-function rowsOf({ key, bytes, end }: Block): Row[] {
-  const rows = new BlockRows(key, bytes, end)
+function rowsOf({ key, value }: Row): Row[] {
+  const rows = new BlockRows(key, value)
   const found: Row[] = []
   while (rows.next()) found.push({ key: rows.key(), value: rows.value() })
   if (rows.isDamaged) found.push({ key: rows.key(), value: DAMAGED })
@@ -335,7 +335,7 @@ function valueIn({ key: blockKey, bytes, end }: Block, key: Buffer): Buffer | nu
 }
 
 /** Visits the rows of a block that lie in a range; false when none of a later block does, or `visit` has enough. */
-function visitRows(block: Block, range: KeyRange, visit: (row: Row) => boolean): boolean {
+function visitRows(block: Row, range: KeyRange, visit: (row: Row) => boolean): boolean {
   const { from, to } = range
   if (range.isReverse) {
     for (const row of rowsOf(block).reverse()) {
@@ -344,7 +344,7 @@ function visitRows(block: Block, range: KeyRange, visit: (row: Row) => boolean):
     }
     return true
   }
-  const rows = new BlockRows(block.key, block.bytes, block.end)
+  const rows = new BlockRows(block.key, block.value)
   while (rows.next()) {
     if (rows.compare(to) >= 0) return false
     if (rows.compare(from) < 0) continue
@@ -367,7 +367,7 @@ class BlockRows {
   #valueEnd = 0
   isDamaged = false
 
-  constructor(blockKey: Buffer, bytes: Buffer, end: number) {
+  constructor(blockKey: Buffer, bytes: Buffer, end = bytes.length) {
     this.#blockKey = blockKey
     this.#bytes = bytes
     this.#end = end
@@ -433,6 +433,8 @@ class BlockRows {
   #keyByte(index: number): number {
     const shared = this.#shared
     if (index < shared) return this.#blockKey[index] ?? 0
-    return index < shared + this.#partBytes ? (this.#bytes[this.#partStart + index - shared] ?? 0) : 0
+    return index < shared + this.#partBytes
+      ? (this.#bytes[this.#partStart + index - shared] ?? 0)
+      : 0
   }
 }

@@ -9,7 +9,7 @@ import type { TableLayout } from '../tables.ts'
 /** A row whose value grows until its commit begins, as the last block of a group does (packed-table.ts). */
 export interface OpenRow {
   readonly key: Buffer
-  value: Buffer
+  readonly value: Buffer
 }
 
 /** `text` is the key as one character a byte: comparing texts compares bytes. */
@@ -57,7 +57,7 @@ export class PendingRows {
     this.#place(key, { value })
   }
 
-  /** Puts a row whose value its caller may set until the commit begins, or something else is put under its key. */
+  /** Puts a row whose value may still change until the commit begins, or something else is put under its key. */
   open(row: OpenRow): void {
     this.#opened.push(row)
   }

@@ -87,7 +87,7 @@ export class Table {
     return this.#set(key, value)
   }
 
-  /** As `put`, of a row whose value its caller may set until `commitCount` changes, or another is put under its key. */
+  /** As `put`, of a row whose value may still change until `commitCount` does, or another is put under its key. */
   open(row: OpenRow): boolean {
     if (!this.#environment.isAccepting()) return false
     this.#open.open(row)

@@ -21,11 +21,14 @@ function at(sums: Int32Array, byte: number): number {
   return sums[byte & 0xff] ?? 0
 }
 
-/** The checksum of these bytes behind others whose checksum is `before`; 0 for none. */
-export function crc32(bytes: Uint8Array, before: number): number {
+/** The checksum of a part of these bytes behind others whose checksum is `before`; 0 for none. */
+export function crc32(
+  bytes: Uint8Array,
+  { from, to, before }: { readonly from: number; readonly to: number; readonly before: number },
+): number {
   let sum = ~before
-  let index = 0
-  for (const end = bytes.length - 3; index < end; index += 4) {
+  let index = from
+  for (const end = to - 3; index < end; index += 4) {
     const word =
       (bytes[index] ?? 0) |
       ((bytes[index + 1] ?? 0) << 8) |
@@ -34,6 +37,6 @@ export function crc32(bytes: Uint8Array, before: number): number {
     sum ^= word
     sum = at(table3, sum) ^ at(table2, sum >>> 8) ^ at(table1, sum >>> 16) ^ at(table, sum >>> 24)
   }
-  for (; index < bytes.length; index += 1) sum = at(table, sum ^ (bytes[index] ?? 0)) ^ (sum >>> 8)
+  for (; index < to; index += 1) sum = at(table, sum ^ (bytes[index] ?? 0)) ^ (sum >>> 8)
   return ~sum >>> 0
 }

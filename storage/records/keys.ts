@@ -15,10 +15,14 @@ const U32_MAX = WORD - 1
 
 /** Writes a safe integer as 8 bytes; larger numbers are cut to the safe range (queries). */
 export function writeInteger(target: Buffer, position: number, value: number): number {
-  const cut = Math.min(Math.max(value, -Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
+  const cut = Number.isSafeInteger(value) ? value : nearestSafe(value)
   const upper = Math.floor(cut / WORD)
   target.writeUInt32BE(upper + UPPER_SHIFT, position)
   return target.writeUInt32BE(cut - upper * WORD, position + 4)
+}
+
+function nearestSafe(value: number): number {
+  return Math.min(Math.max(value, -Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
 }
 
 /** Reads what writeInteger wrote. */
@@ -43,9 +47,12 @@ export function tradeKey(market: number, timeMs: number, ordinal: number): Buffe
   return key
 }
 
-/** group (market or run), then an integer: ticks by hour, trades by offset, snapshots by time. */
-export function groupKey(group: number, value: number): Buffer {
-  const key = Buffer.allocUnsafe(12)
+/** group (market or run), then an integer: ticks by hour, trades by offset, snapshots by time. Into `key`, if one is given. */
+export function groupKey(
+  group: number,
+  value: number,
+  key: Buffer = Buffer.allocUnsafe(12),
+): Buffer {
   key.writeUInt32BE(group, 0)
   writeInteger(key, 4, value)
   return key
@@ -60,9 +67,13 @@ export function tradeIdKey(market: number, hash: readonly [number, number]): Buf
   return key
 }
 
-/** venue letter, timeMs, ordinal among the venue's trades; cut as in tradeKey. */
-export function venueTradeKey(venue: VenueKey, timeMs: number, ordinal: number): Buffer {
-  const key = Buffer.allocUnsafe(13)
+/** venue letter, timeMs, ordinal among the venue's trades; cut as in tradeKey. Into `key`, if one is given. */
+export function venueTradeKey(
+  venue: VenueKey,
+  timeMs: number,
+  ordinal: number,
+  key: Buffer = Buffer.allocUnsafe(13),
+): Buffer {
   key.writeUInt8(venue.charCodeAt(0), 0)
   writeInteger(key, 1, timeMs)
   key.writeUInt32BE(Math.min(Math.max(ordinal, 0), U32_MAX), 9)

@@ -12,12 +12,12 @@ const OLD_PLACE_BYTES = 12
 /** Begins places by id; those of before begin with the highest byte of a time, which is 0. */
 const MARK = 1
 
-/** Of a row by offset: market, time and ordinal of the trade under this key. */
-export function offsetRowValue(key: Buffer): Buffer {
-  const value = Buffer.allocUnsafe(3 * varintBytesMax)
-  let end = writeVarint(value, 0, key.readUInt32BE(0))
-  end = writePlace(value, end, key)
-  return value.subarray(0, end)
+/** The most bytes that a row by offset or by venue takes. */
+export const PLACE_BYTES_MAX = 3 * varintBytesMax
+
+/** Writes a row by offset: market, time and ordinal of the trade under this key. Where it ends. */
+export function writeOffsetRow(value: Buffer, key: Buffer): number {
+  return writePlace(value, writeVarint(value, 0, key.readUInt32BE(0)), key)
 }
 
 /** The key of the trade that such a row leads to. Throws RangeError when it is none. */
@@ -27,11 +27,10 @@ export function keyOfOffsetRow(value: Buffer): Buffer {
   return tradeKey(reader.next(), reader.nextSigned(), reader.next())
 }
 
-/** Of a row by venue: market and ordinal; the time between them stands in the row's own key. */
-export function venueRowValue(key: Buffer): Buffer {
-  const value = Buffer.allocUnsafe(2 * varintBytesMax)
+/** Writes a row by venue: market and ordinal; the time between them stands in the row's own key. Where it ends. */
+export function writeVenueRow(value: Buffer, key: Buffer): number {
   const end = writeVarint(value, 0, key.readUInt32BE(0))
-  return value.subarray(0, writeVarint(value, end, key.readUInt32BE(12)))
+  return writeVarint(value, end, key.readUInt32BE(12))
 }
 
 /** The key of the trade of this time that such a row leads to. Throws RangeError when it is none. */

@@ -9,6 +9,9 @@ import type { JsonRecord } from '../../engine/market/market.ts'
 import type { TableLayout } from '../tables.ts'
 import { crc32 } from './crc-32.ts'
 
+/** Schema and checksum. */
+export const CHECKED_HEADER_BYTES = 5
+
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
 /** A field is not what the schema says; caught in `decodeBy` and nowhere else. */
@@ -29,12 +32,22 @@ export function encodePacked(
   record: { readonly key: Buffer; readonly schema: number; readonly body: Uint8Array },
 ): Buffer {
   const { key, schema, body } = record
-  const headerBytes = layout.isChecked ? 5 : 1
+  const headerBytes = layout.isChecked ? CHECKED_HEADER_BYTES : 1
   const bytes = Buffer.allocUnsafe(headerBytes + body.length)
-  bytes[0] = schema
   bytes.set(body, headerBytes)
-  if (layout.isChecked) bytes.writeUInt32BE(checksum(key, schema, body), 1)
+  if (layout.isChecked) writeCheckedHeader(bytes, bytes.length, { key, schema })
+  else bytes[0] = schema
   return bytes
+}
+
+/** Writes what stands before the body of a checked record, which ends at `end`. */
+export function writeCheckedHeader(
+  bytes: Buffer,
+  end: number,
+  { key, schema }: { readonly key: Buffer; readonly schema: number },
+): void {
+  bytes[0] = schema
+  bytes.writeUInt32BE(checksum(key, schema, bytes, end), 1)
 }
 
 /**
@@ -79,20 +92,22 @@ function decodeBy<Form, Decoded>(
   const schema = row.value[0]
   const decode = schema === undefined ? undefined : schemas[schema]
   if (schema === undefined || decode === undefined) return null
-  const body = row.value.subarray(layout.isChecked ? 5 : 1)
+  const { key, value } = row
   try {
-    if (layout.isChecked && row.value.readUInt32BE(1) !== checksum(row.key, schema, body)) {
+    if (layout.isChecked && value.readUInt32BE(1) !== checksum(key, schema, value, value.length)) {
       return null
     }
-    return decode(open(body), row.key)
+    const body = value.subarray(layout.isChecked ? CHECKED_HEADER_BYTES : 1)
+    return decode(open(body), key)
   } catch {
     return null
   }
 }
 
 /** The key is covered too, so that a record under a damaged key is not served as another's. */
-function checksum(key: Buffer, schema: number, body: Uint8Array): number {
-  return crc32(body, crc32(key, 0) ^ schema)
+function checksum(key: Buffer, schema: number, bytes: Buffer, end: number): number {
+  const before = crc32(key, { from: 0, to: key.length, before: 0 })
+  return crc32(bytes, { from: CHECKED_HEADER_BYTES, to: end, before: before ^ schema })
 }
 
 /** Reads the fields of a record in their order and checks each. Throws on the first wrong one. */

@@ -24,7 +24,13 @@ import {
 import type { StoredTrade } from '../contract/storage.ts'
 import type { VenuePlace } from '../venue-trades.ts'
 import { readInteger } from './keys.ts'
-import { type FieldReader, fieldsOf, type PackedSchemas } from './records.ts'
+import {
+  CHECKED_HEADER_BYTES as BODY,
+  type FieldReader,
+  fieldsOf,
+  type PackedSchemas,
+  writeCheckedHeader,
+} from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
 /** A trade with the place that its record names, if it names one (since format 2). */
@@ -45,7 +51,7 @@ export interface Tokens {
 export const SIDES: readonly TradeSide[] = ['buy', 'sell']
 
 /** The schema of packed records. */
-export const TRADE_SCHEMA = 4
+const TRADE_SCHEMA = 4
 
 /** First byte of flags. */
 const SELL = 1
@@ -86,27 +92,33 @@ const NUMBERS_MAX = 12
 
 let scratch = Buffer.allocUnsafe(1_024)
 
-/** The body of a trade's record under this key. Good until the next call. */
-export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: Tokens): Uint8Array {
+/** The first `end` of some bytes. */
+export interface Written {
+  readonly bytes: Buffer
+  readonly end: number
+}
+
+/** The record of a trade under this key. Good until the next call. */
+export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: Tokens): Written {
   const { price, size, outcomeIndex, usd, nativeId, maker, taker, txHash } = trade
   if (!(outcomeIndex >= 0 && outcomeIndex <= OUTCOME_MAX)) throw new RangeError('no such outcome')
   reserve(nativeId.length + lengthOf(maker) + lengthOf(taker) + lengthOf(txHash))
   const isDerived = usd === worth(price, size, outcomeIndex)
   const isCoarsePrice = price % PRICE_UNIT === 0
   const isCoarseSize = size % SIZE_UNIT === 0
-  scratch[0] =
+  scratch[BODY] =
     (trade.side === 'sell' ? SELL : 0) +
     (trade.isBlock ? BLOCK : 0) +
     (isDerived ? DERIVED_USD : 0) +
     (place === null ? 0 : PLACED) +
     (outcomeIndex << OUTCOME_SHIFT)
-  scratch[1] =
+  scratch[BODY + 1] =
     (trade.run === null ? 0 : HAS_RUN) +
     (trade.offset === null ? 0 : HAS_OFFSET) +
     (trade.seq === null ? 0 : HAS_SEQ) +
     (isCoarsePrice ? COARSE_PRICE : 0) +
     (isCoarseSize ? COARSE_SIZE : 0)
-  let position = writeVarint(scratch, 2, isCoarsePrice ? price / PRICE_UNIT : price)
+  let position = writeVarint(scratch, BODY + 2, isCoarsePrice ? price / PRICE_UNIT : price)
   position = writeVarint(scratch, position, isCoarseSize ? size / SIZE_UNIT : size)
   if (!isDerived) position = writeVarint(scratch, position, usd)
   position = writeSigned(scratch, position, trade.receivedAtMs - trade.timeMs)
@@ -121,7 +133,8 @@ export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: To
   position = writeText(position, maker)
   position = writeText(position, taker)
   position = writeText(position, txHash)
-  return scratch.subarray(0, position)
+  writeCheckedHeader(scratch, position, { key, schema: TRADE_SCHEMA })
+  return { bytes: scratch, end: position }
 }
 
 /** The decoders of a trade with its place among the venue's. */
@@ -228,7 +241,7 @@ function writeId(position: number, market: number, trade: StoredTrade, tokens: T
 }
 
 function formed(form: number, end: number): number {
-  scratch[1] = (scratch[1] ?? 0) | (form << ID_SHIFT)
+  scratch[BODY + 1] = (scratch[BODY + 1] ?? 0) | (form << ID_SHIFT)
   return end
 }
 
@@ -258,7 +271,7 @@ function worth(price: PriceMicros, size: SizeMicros, outcomeIndex: number): numb
 
 /** Room for the numbers and for texts of this many characters, of up to three bytes each. */
 function reserve(characters: number): void {
-  const bytes = 2 + NUMBERS_MAX * varintBytesMax + 3 * characters
+  const bytes = BODY + 2 + NUMBERS_MAX * varintBytesMax + 3 * characters
   if (scratch.length < bytes) scratch = Buffer.allocUnsafe(2 * bytes)
 }
 
