@@ -2,9 +2,11 @@
 // `put`, as a market's actor does for each trade; the wait from the last put of a thousand until they
 // are on the platter; the newest 100 of a market and of a venue, and the oldest 500 of a market, after
 // commit.
-// MemoryStorage, the naive twin, does the same beside it.
+// MemoryStorage, the naive twin, does the same beside it; ranges are also read from a bare LMDB that holds a trade a row in
+// MessagePack, as lmdb-js comes.
 // Then a stream of trades stored and flushed, some thousands in turns of the loop, until the last is on the platter:
-// ours, a bare LMDB that is handed the very rows that ours writes (the limit), and LevelDB through `classic-level`.
+// ours, a bare LMDB that is handed the very rows that ours writes (the limit), one that is handed a row for each of those that
+// ours packs together, and LevelDB through `classic-level`.
 // Each goes on while its disk writes, as a feed does; the bare ones hand over a thousand trades' rows at a time.
 // Excluded: actors and rings. The folder is a new one under the system's temporary folder, so that the
 // disk is this machine's, and everything read is in the page cache.
@@ -14,9 +16,18 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '../engine/clock.ts'
-import { VENUE_KEYS } from '../engine/ids.ts'
+import { VENUE_KEYS, type VenueKey } from '../engine/ids.ts'
+import { bookSnapshotLevels } from '../engine/limits.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
-import { complement, notionalMicros, TIME_ZERO, timeMs } from '../engine/units.ts'
+import { seededRandom } from '../engine/random.ts'
+import {
+  complement,
+  notionalMicros,
+  priceMicros,
+  sizeMicros,
+  TIME_ZERO,
+  timeMs,
+} from '../engine/units.ts'
 import type { SimMarket, SimTrade } from '../engine/venues/simulator/model.ts'
 import type { Storage, StoredTrade } from '../storage/contract/storage.ts'
 import { openMemoryStorage } from '../test/support/twins/memory.ts'
@@ -38,11 +49,13 @@ import {
 import { listingOf, simLoad } from './sim-load.ts'
 import {
   BareLmdb,
+  BareTrades,
   Level,
   type RowStore,
   recordedRows,
   rowLine,
   type TradeInput,
+  unpackedRows,
   type WrittenRow,
 } from './storage/peers.ts'
 import { median } from './times.ts'
@@ -57,8 +70,15 @@ const ROUND_TRADES = 7 * COMMIT_AFTER
 const WARM_UP_STORAGES = 3
 /** The share of the bare LMDB's rate that ours is to reach. */
 const BARE_SHARE_MIN = 0.7
+/** And of its range reads. */
+const BARE_READS_MIN = 0.5
 /** What a trade may take on disk, its indexes included. */
 const TRADE_BYTES_MAX = 200
+/** And a snapshot of a book with all the levels that are kept. */
+const SNAPSHOT_BYTES_MAX = 300
+const SNAPSHOT_ROUNDS = 100
+const SNAPSHOT_EVERY_MS = 10_000
+const SNAPSHOT_START_MS = 1_795_176_000_000
 const END_OF_TIME = timeMs(Number.MAX_SAFE_INTEGER)
 
 export const bench: Bench = {
@@ -90,7 +110,10 @@ export const bench: Bench = {
           { atMost: TRADE_BYTES_MAX },
           'bytes',
         ),
-        ...timeReads(lmdb, memory, { numbers: [...numbers.values()], isSmall }),
+        ...(await inFolder((folder) =>
+          timeReads(lmdb, memory, { folder, numbers: [...numbers.values()], isSmall }),
+        )),
+        await snapshotRow(lmdb, [...numbers.values()], isSmall),
       ]
       return { rows, inputs, numbers, lines: compareAll(lmdb, memory, numbers) }
     })
@@ -209,7 +232,9 @@ async function timeFlushes(
     return join(folder, name)
   }
   const commits = await recordedRows(place('recorded'), inputs, COMMIT_AFTER)
-  const [bare, level] = [new BareLmdb(place('bare')), new Level(place('level'))]
+  const unpacked = unpackedRows(commits)
+  const [bare, single] = [new BareLmdb(place('bare')), new BareLmdb(place('single'))]
+  const level = new Level(place('level'))
   try {
     // Other storages first, for the compiler: one stream is over before it has seen enough.
     const warmUpCount = inputs.length > ROUND_TRADES ? WARM_UP_STORAGES : 0
@@ -225,6 +250,7 @@ async function timeFlushes(
       const streams = {
         ours: (from: number, to: number) => ourStream(lmdb, inputs.slice(from, to)),
         bare: rowStream(bare, commits),
+        single: rowStream(single, unpacked),
         level: rowStream(level, commits),
       }
       const rates = await raceStreams(inputs.length, streams)
@@ -232,12 +258,16 @@ async function timeFlushes(
       return rates
     })
     const written = writtenLines(commits)
-    for (const [name, store] of [['bare LMDB', bare] as const, ['LevelDB', level] as const]) {
-      check((await store.lines()).join('\n') === written.join('\n'), `the rows of ${name} differ`)
+    for (const [name, store, lines] of [
+      ['bare LMDB', bare, written] as const,
+      ['bare LMDB with a row each', single, writtenLines(unpacked)] as const,
+      ['LevelDB', level, written] as const,
+    ]) {
+      check((await store.lines()).join('\n') === lines.join('\n'), `the rows of ${name} differ`)
     }
     return { rows: measured, rowCount: written.length }
   } finally {
-    await Promise.all([bare.close(), level.close()])
+    await Promise.all([bare.close(), single.close(), level.close()])
   }
 }
 
@@ -263,7 +293,7 @@ function rowStream(store: RowStore, commits: readonly (readonly WrittenRow[])[])
   }
 }
 
-const STREAMS = ['ours', 'bare', 'level'] as const
+const STREAMS = ['ours', 'bare', 'single', 'level'] as const
 type StreamName = (typeof STREAMS)[number]
 
 /** What one round took, a trade: nanoseconds by the clock, microseconds of processor. */
@@ -276,7 +306,7 @@ async function raceStreams(
   inputCount: number,
   streams: Readonly<Record<StreamName, Stream>>,
 ): Promise<readonly Row[]> {
-  const rounds: Record<StreamName, Round[]> = { ours: [], bare: [], level: [] }
+  const rounds: Record<StreamName, Round[]> = { ours: [], bare: [], single: [], level: [] }
   for (let from = 0, round = 0; from < inputCount; from += ROUND_TRADES, round += 1) {
     const to = Math.min(from + ROUND_TRADES, inputCount)
     for (let step = 0; step < STREAMS.length; step += 1) {
@@ -300,13 +330,16 @@ async function raceStreams(
   return [
     figureRow(
       'trades stored and flushed a second, medians',
-      `ours ${perSecond('ours')}, bare LMDB ${perSecond('bare')}, classic-level ${perSecond('level')}`,
+      `ours ${perSecond('ours')}, bare LMDB ${perSecond('bare')}, with a row each ${perSecond('single')}, classic-level ${perSecond('level')}`,
     ),
     figureRow(
       'processor a trade, with the threads that write',
-      `ours ${used('ours')}, bare LMDB ${used('bare')}, classic-level ${used('level')}`,
+      `ours ${used('ours')}, bare LMDB ${used('bare')}, with a row each ${used('single')}, classic-level ${used('level')}`,
     ),
     aimedRow('rate of ours / bare LMDB', shareOf('bare'), { atLeast: BARE_SHARE_MIN }),
+    aimedRow('rate of ours / bare LMDB with a row each', shareOf('single'), {
+      atLeast: BARE_SHARE_MIN,
+    }),
     figureRow('rate of ours / classic-level', `${shareOf('level').toFixed(2)} times`),
   ]
 }
@@ -320,11 +353,21 @@ function writtenLines(commits: readonly (readonly WrittenRow[])[]): readonly str
   return [...last.values()].sort()
 }
 
-function timeReads(
+async function timeReads(
   lmdb: Storage,
   memory: Storage,
-  { numbers, isSmall }: { numbers: readonly MarketNumber[]; isSmall: boolean },
-): readonly Row[] {
+  options: {
+    readonly folder: string
+    readonly numbers: readonly MarketNumber[]
+    readonly isSmall: boolean
+  },
+): Promise<readonly Row[]> {
+  const { folder, numbers, isSmall } = options
+  const bare = new BareTrades(folder)
+  for (const venue of VENUE_KEYS) {
+    const all = { venue, fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, limit: 1_000_000 }
+    await bare.put(venue, lmdb.trades.rangeOfVenue({ ...all, order: 'asc' }))
+  }
   const rows: Row[] = []
   const operationCount = isSmall ? 40 : 4_000
   for (const [what, order, limit, isOfVenue] of [
@@ -332,32 +375,89 @@ function timeReads(
     ['oldest 500 of a market', 'asc', 500, false],
     ['newest 100 of a venue', 'desc', 100, true],
   ] as const) {
-    const lmdbTimes = newTimes()
-    const memoryTimes = newTimes()
-    let balance = 0
-    const readFrom = (storage: Storage, sign: 1 | -1) => (from: number, count: number) => {
-      for (let index = from; index < from + count; index += 1) {
-        const range = { fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, order, limit }
-        const market = numbers[index % numbers.length] ?? 0
-        const rows = isOfVenue
-          ? storage.trades.rangeOfVenue({ ...range, venue: index % 2 === 0 ? 'a' : 'b' })
-          : storage.trades.range({ ...range, market })
-        balance += sign * rows.length
-      }
-    }
+    const times = { lmdb: newTimes(), bare: newTimes(), memory: newTimes() }
+    const counts = { lmdb: 0, bare: 0, memory: 0 }
+    const contestant = (
+      name: keyof typeof times,
+      ofVenue: (venue: VenueKey) => readonly unknown[],
+      ofMarket: (market: MarketNumber) => readonly unknown[],
+    ) => ({
+      times: times[name],
+      batch: (from: number, count: number) => {
+        for (let index = from; index < from + count; index += 1) {
+          const market = numbers[index % numbers.length] ?? 0
+          const read = isOfVenue ? ofVenue(index % 2 === 0 ? 'a' : 'b') : ofMarket(market)
+          counts[name] += read.length
+        }
+      },
+    })
+    const range = { fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, order, limit }
+    const bareQuery = { isReverse: order === 'desc', limit }
+    const contestantOf = (name: 'lmdb' | 'memory', { trades }: Storage) =>
+      contestant(
+        name,
+        (venue) => trades.rangeOfVenue({ ...range, venue }),
+        (market) => trades.range({ ...range, market }),
+      )
     timeInTurns(
       [
-        { times: lmdbTimes, batch: readFrom(lmdb, 1) },
-        { times: memoryTimes, batch: readFrom(memory, -1) },
+        contestantOf('lmdb', lmdb),
+        contestantOf('memory', memory),
+        contestant(
+          'bare',
+          (venue) => bare.ofVenue(venue, bareQuery),
+          (market) => bare.ofMarket(market, bareQuery),
+        ),
       ],
       { operationCount, batchCount: 1 },
     )
-    check(balance === 0, `${what}: both have as many rows`)
-    rows.push(timesRow(`range, ${what}: LMDB`, lmdbTimes))
-    rows.push(timesRow(`range, ${what}: memory`, memoryTimes))
-    rows.push(ratioRow(`range, ${what}: LMDB / memory`, lmdbTimes, memoryTimes))
+    const isAlike = counts.lmdb === counts.memory && counts.lmdb === counts.bare
+    check(isAlike, `${what}: all have as many rows`)
+    const medians = [times.bare, times.lmdb].map((one) => one.getValueAtPercentile(50))
+    const [bareNanos = 0, ourNanos = 1] = medians
+    rows.push(timesRow(`range, ${what}: LMDB`, times.lmdb))
+    rows.push(timesRow(`range, ${what}: bare LMDB, MessagePack`, times.bare))
+    rows.push(timesRow(`range, ${what}: memory`, times.memory))
+    rows.push(ratioRow(`range, ${what}: LMDB / memory`, times.lmdb, times.memory))
+    const aim = { atLeast: BARE_READS_MIN }
+    rows.push(aimedRow(`range, ${what}: rate of ours / bare`, bareNanos / ourNanos, aim))
   }
+  await bare.close()
   return rows
+}
+
+/** Pages of the snapshots of books that have every level that is kept, of so many markets every ten seconds. */
+async function snapshotRow(
+  lmdb: Storage,
+  numbers: readonly MarketNumber[],
+  isSmall: boolean,
+): Promise<Row> {
+  const random = seededRandom('bench snapshots')
+  const emptyBytes = lmdb.sizeBytes()
+  const side = (sign: 1 | -1) =>
+    Array.from({ length: bookSnapshotLevels }, (_, level) => ({
+      price: priceMicros(500_000 + sign * (level + 1 + random.below(2)) * 10_000),
+      size: sizeMicros((1 + random.below(30_000)) * 10_000),
+    }))
+  const rounds = isSmall ? 1 : SNAPSHOT_ROUNDS
+  for (let round = 0; round < rounds; round += 1) {
+    for (const market of numbers) {
+      const at = timeMs(SNAPSHOT_START_MS + round * SNAPSHOT_EVERY_MS)
+      const depth = sizeMicros(random.below(1_000_000) * 10_000)
+      lmdb.snapshots.put(market, {
+        ...{ timeMs: at, bids: side(-1), asks: side(1) },
+        ...{ bidDepth: depth, askDepth: depth },
+      })
+    }
+    await lmdb.committed()
+  }
+  const bytes = (lmdb.sizeBytes() - emptyBytes) / (rounds * numbers.length)
+  return aimedRow(
+    'pages a snapshot of forty levels',
+    bytes,
+    { atMost: SNAPSHOT_BYTES_MAX },
+    'bytes',
+  )
 }
 
 /** Every trade of every market and venue, from both; throws where they differ. */

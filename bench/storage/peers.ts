@@ -1,16 +1,21 @@
 // What the flush of trades is compared with: the rows that our tables write for them, put into a bare LMDB with
 // the options of ours, and into LevelDB through the package `classic-level`. Both get keys and values ready made
-// and neither reads, encodes or looks for doubles, which makes the bare one a limit.
+// and neither reads, encodes or looks for doubles, which makes the bare one a limit. The same rows before they share
+// rows of LMDB are what a program without packing puts. Reads are compared with LMDB as lmdb-js comes: a trade a row, in MessagePack.
 // Not for: what is measured (storage.bench.ts), or what a trade's rows are (storage/trades.ts).
 
 import { ClassicLevel } from 'classic-level'
-import type { Database, RootDatabase } from 'lmdb'
+import { type Database, open, type RootDatabase } from 'lmdb'
 import { systemClock } from '../../engine/clock.ts'
+import type { VenueKey } from '../../engine/ids.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
-import type { StoredTrade, TradedMarket } from '../../storage/contract/storage.ts'
+import type { StoredTrade, TradedMarket, VenueTrade } from '../../storage/contract/storage.ts'
 import { Hours } from '../../storage/hours.ts'
 import { Environment, openDatabase, openTable, type Root } from '../../storage/lmdb/environment.ts'
+import { rowsOf } from '../../storage/lmdb/packed-table.ts'
+import { tradeKey, venueTradeKey } from '../../storage/records/keys.ts'
 import { TABLE_LAYOUTS, TABLES } from '../../storage/tables.ts'
 import { Trades } from '../../storage/trades.ts'
 
@@ -62,6 +67,29 @@ export async function recordedRows(
   }
   await environment.close(CLOSE_MS_MAX)
   return commits
+}
+
+const PACKED: ReadonlySet<string> = new Set(
+  [TABLES.trades, TABLES.tradeOffsets, TABLES.venueTrades].map(({ name }) => name),
+)
+
+/** The same rows, each a row of LMDB of its own, in the commit that first has it. */
+export function unpackedRows(
+  commits: readonly (readonly WrittenRow[])[],
+): readonly (readonly WrittenRow[])[] {
+  const seen = new Set<string>()
+  return commits.map((rows) =>
+    rows.flatMap((written) => {
+      const { table } = written
+      const each = PACKED.has(table) ? rowsOf(written) : [written]
+      return each.flatMap(({ key, value }) => {
+        const name = `${table} ${key.toString('latin1')}`
+        if (PACKED.has(table) && seen.has(name)) return []
+        seen.add(name)
+        return [{ table, key, value }]
+      })
+    }),
+  )
 }
 
 /** The root, with a listener of every row that is put. */
@@ -125,6 +153,69 @@ export class BareLmdb implements RowStore {
   close(): Promise<void> {
     return this.#root.close()
   }
+}
+
+/** Trades by market and by venue in LMDB as lmdb-js comes: MessagePack with its shared structures, a row each. */
+export class BareTrades {
+  readonly #root: RootDatabase<Buffer, Buffer>
+  readonly #trades: Database<StoredTrade, Buffer>
+  readonly #byVenue: Database<Buffer, Buffer>
+
+  constructor(folder: string) {
+    this.#root = openDatabase(folder)
+    const sharedStructuresKey = Buffer.of(0xff)
+    this.#trades = open<StoredTrade, Buffer>(`${folder}/trades`, {
+      keyEncoding: 'binary',
+      sharedStructuresKey,
+    })
+    this.#byVenue = this.#root.openDB<Buffer, Buffer>('byVenue', {
+      encoding: 'binary',
+      keyEncoding: 'binary',
+    })
+  }
+
+  async put(venue: VenueKey, rows: readonly VenueTrade[]): Promise<void> {
+    for (const { market, venueOrdinal, trade } of rows) {
+      const key = tradeKey(market, trade.timeMs, trade.ordinal)
+      void this.#trades.put(key, trade)
+      void this.#byVenue.put(venueTradeKey(venue, trade.timeMs, venueOrdinal), key)
+    }
+    await Promise.all([this.#trades.flushed, this.#byVenue.flushed])
+  }
+
+  ofMarket(market: MarketNumber, { isReverse, limit }: BareQuery): readonly StoredTrade[] {
+    const [low, high] = [tradeKey(market, 0, 0), tradeKey(market, Number.MAX_SAFE_INTEGER, 0)]
+    return [...this.#trades.getRange(bareRange(low, high, { isReverse, limit }))].map(
+      ({ value }) => value,
+    )
+  }
+
+  ofVenue(venue: VenueKey, query: BareQuery): readonly StoredTrade[] {
+    const [low, high] = [
+      venueTradeKey(venue, 0, 0),
+      venueTradeKey(venue, Number.MAX_SAFE_INTEGER, 0),
+    ]
+    const found: StoredTrade[] = []
+    for (const { value } of this.#byVenue.getRange(bareRange(low, high, query))) {
+      const trade = this.#trades.get(value)
+      if (trade !== undefined) found.push(trade)
+    }
+    return found
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#trades.close(), this.#root.close()])
+  }
+}
+
+interface BareQuery {
+  readonly isReverse: boolean
+  readonly limit: number
+}
+
+function bareRange(low: Buffer, high: Buffer, { isReverse, limit }: BareQuery) {
+  if (isReverse) return { start: high, end: low, reverse: true, limit }
+  return { start: low, end: high, limit }
 }
 
 /** LevelDB, each commit one batch with its log written through to the platter. */

@@ -320,7 +320,8 @@ function blockOf({ key, value }: Row): Block {
   return block
 }
 
-function rowsOf({ key, value }: Row): Row[] {
+/** The rows that share a row of LMDB. */
+export function rowsOf({ key, value }: Row): Row[] {
   const rows = new BlockRows(key, value)
   const found: Row[] = []
   while (rows.next()) found.push({ key: rows.key(), value: rows.value() })

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '../../../engine/clock.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -49,7 +50,12 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
         table.put(key, value)
         twin.set(key.toString('hex'), value)
       }
-      if (random.below(30) === 0) await environment.committed()
+      if (random.below(30) === 0) {
+        // Half of the commits are still on their way when the next rows come.
+        const committed = environment.committed()
+        if (random.below(2) === 0) await committed
+        else await nextTurn()
+      }
       if (random.below(300) === 0) {
         await environment.close(CLOSE_MS)
         const again = open(path)
@@ -76,3 +82,26 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
     await environment.close(CLOSE_MS)
   })
 }
+
+test('[STORE34] rows that are added to a block wait as one for their commit, and each commit has what was put before it', async () => {
+  const path = `${folder}/open-block`
+  const { environment, table } = open(path)
+  const written: string[] = []
+  for (let step = 0; step < 40; step += 1) {
+    table.put(tradeKey(1, step, 0), Buffer.alloc(4, step))
+    written.push(tradeKey(1, step, 0).toString('hex'))
+    // The first commit is on its way, with the block as it was, while rows are added behind.
+    if (step === 20) await nextTurn()
+    if (step === 19) assert.equal(environment.outstandingWrites(), 1)
+  }
+  assert.ok(environment.outstandingWrites() <= 2)
+  await environment.close(CLOSE_MS)
+  const again = open(path)
+  const read: string[] = []
+  again.table.scan({ from: tradeKey(1, 0, 0), to: tradeKey(2, 0, 0) }, ({ key, value }) => {
+    assert.deepEqual(value, Buffer.alloc(4, read.length))
+    return read.push(key.toString('hex')) > 0
+  })
+  assert.deepEqual(read, written)
+  await again.environment.close(CLOSE_MS)
+})

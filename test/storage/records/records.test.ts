@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import zlib from 'node:zlib'
 import fc from 'fast-check'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { crc32 } from '../../../storage/records/crc-32.ts'
 import { numberKey, tradeKey } from '../../../storage/records/keys.ts'
 import { decodePacked, decodeRecord, encodeRecord } from '../../../storage/records/records.ts'
 import { type PlacedTrade, packTrade, placedTradeSchemas } from '../../../storage/records/trade.ts'
@@ -108,6 +110,17 @@ test('[STORE34] an id that repeats the fields of its trade costs a byte, and the
   const nativeId = `${txHash}-${TOKEN}0-${taker}-buy-${row.size}-${row.price}-0`
   const bytes = recordOf({ trade: { ...row, nativeId }, place }).length
   assert.ok(nativeId.length > 200 && bytes < 90, `${bytes} bytes`)
+})
+
+test('[STORE11] the checksum of bytes in two parts is what zlib makes of them', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(40), (bytes, cut) => {
+      const middle = Math.min(cut, bytes.length)
+      const before = crc32(bytes, { from: 0, to: middle, before: 0 })
+      const whole = crc32(bytes, { from: middle, to: bytes.length, before })
+      assert.equal(whole, zlib.crc32(bytes))
+    }),
+  )
 })
 
 test('[STORE11] every single flipped bit of a checked record, or of its key, is found', () => {
