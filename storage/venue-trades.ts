@@ -34,7 +34,7 @@ export class VenueTrades {
   readonly #index: PackedTable
   /** Reused by each put. */
   readonly #row = Buffer.alloc(PLACE_BYTES_MAX)
-  readonly #key = venueTradeKey('a', 0, 0)
+  readonly #key = venueTradeKey(VENUE_KEYS[0], 0, 0)
   readonly #recent = new Map<VenueKey, Recent>()
 
   constructor(environment: Environment) {
