@@ -9,7 +9,7 @@ import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { SliceQuery } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { PackedTable } from './lmdb/packed-table.ts'
-import { readInteger, venueTradeKey } from './records/keys.ts'
+import { readInteger, VENUE_TRADE_KEY_BYTES, venueTradeKey } from './records/keys.ts'
 import { keyOfVenueRow, PLACE_BYTES_MAX, writeVenueRow } from './records/places.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
@@ -34,7 +34,7 @@ export class VenueTrades {
   readonly #index: PackedTable
   /** Reused by each put. */
   readonly #row = Buffer.alloc(PLACE_BYTES_MAX)
-  readonly #key = venueTradeKey(VENUE_KEYS[0], 0, 0)
+  readonly #key = Buffer.allocUnsafe(VENUE_TRADE_KEY_BYTES)
   readonly #recent = new Map<VenueKey, Recent>()
 
   constructor(environment: Environment) {

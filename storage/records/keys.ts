@@ -67,12 +67,14 @@ export function tradeIdKey(market: number, hash: readonly [number, number]): Buf
   return key
 }
 
+export const VENUE_TRADE_KEY_BYTES = 13
+
 /** venue letter, timeMs, ordinal among the venue's trades; cut as in tradeKey. Into `key`, if one is given. */
 export function venueTradeKey(
   venue: VenueKey,
   timeMs: number,
   ordinal: number,
-  key: Buffer = Buffer.allocUnsafe(13),
+  key: Buffer = Buffer.allocUnsafe(VENUE_TRADE_KEY_BYTES),
 ): Buffer {
   key.writeUInt8(venue.charCodeAt(0), 0)
   writeInteger(key, 1, timeMs)
