@@ -195,7 +195,7 @@ class LogGateway implements Gateway {
     await face?.server.drain()
     await face?.close()
     await face?.server.stop()
-    this.#shares.stop()
+    await this.#shares.stop()
     await this.#members.stop()
     await this.#accounts?.stop()
   }

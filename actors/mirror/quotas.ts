@@ -1,6 +1,8 @@
 // The minute quotas of accounts over several gateways. The engine counts, and knows what each gateway may still let
 // through (its share); a gateway says after every 100 ms what it let through and what it keeps. What was counted and all
 // shares together stay within the quota, over the end of a window too; only first shares come on top, until reported.
+// A gateway that does not hear the engine lets through, in each window, the limit divided by the gateways that there were,
+// which the engine keeps back for one that it does not hear.
 // Upholds CLUSTER20. Not for: windows (quotas.ts in actors/accounts), addresses, which each gateway counts alone.
 
 import { Packr } from 'msgpackr'
@@ -16,15 +18,19 @@ import type { Quota } from '../views.ts'
 const REPORT_MS = 100
 /** How often a gateway says that it is there, and gives back what it does not use. */
 const IDLE_MS = 1_000
-/** A gateway that heard nothing for so long lets its shares lapse. */
-const LAPSE_MS = 10_000
-/** A gateway that was not heard for so long holds nothing more: the window is over in which it last let anything through. */
-const GONE_MS = LAPSE_MS + WINDOW_MS + IDLE_MS
+/** A gateway that heard nothing for so long is alone; the engine counts on it somewhat sooner. */
+const ALONE_MS = 10_000
+const UNHEARD_MS = 8_000
+/** A gateway that was not heard for so long holds nothing more: most likely it has ended without a word. */
+const GONE_MS = ALONE_MS + WINDOW_MS + IDLE_MS
 /** A gateway's first share, and what it keeps when idle: four gateways' together are a twentieth of the limit. */
 const FIRST_SHARE = 80
 /** Accounts that are remembered, by the engine of each gateway. */
 const ACCOUNTS_MAX = 100_000
 const GATEWAYS_MAX = 1_000
+
+/** The row of an answer that says how many gateways there are. */
+const GATEWAYS_ROW = 'gateways'
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
@@ -72,16 +78,16 @@ export class QuotaOwner {
   /** Answers a gateway's reports; throws for bytes that are none. */
   readonly answer = async (body: Uint8Array): Promise<Uint8Array> => {
     const value: unknown = packr.unpack(body)
-    const [gateway, rows]: readonly unknown[] = Array.isArray(value) ? value : []
+    const [gateway, rows, isLeaving]: readonly unknown[] = Array.isArray(value) ? value : []
     if (typeof gateway !== 'string' || !Array.isArray(rows)) throw new Error('no reports of quotas')
     this.#endGone()
     const held = this.#heldBy(gateway)
-    return packr.pack(
-      rows.flatMap((row: unknown) => {
-        const report = readReport(row)
-        return report === null ? [] : [this.#grant(held, report)]
-      }),
-    )
+    const granted = rows.flatMap((row: unknown) => {
+      const report = readReport(row)
+      return report === null ? [] : [this.#grant(held, report)]
+    })
+    if (isLeaving === true) this.#gateways.delete(gateway)
+    return packr.pack([...granted, [GATEWAYS_ROW, this.#gateways.size]])
   }
 
   #grant(held: Map<string, number>, report: Report) {
@@ -92,9 +98,11 @@ export class QuotaOwner {
     let users = 1
     const remaining = Math.max(0, quota.remaining - this.#usedBefore(key, quota.limit, report))
     let free = remaining
-    for (const { held: others } of this.#gateways.values()) {
-      const other = others.get(key)
-      if (other === undefined) continue
+    const unheardMs = this.#clock.monotonicMs() - UNHEARD_MS
+    for (const { held: others, heardAtMs } of this.#gateways.values()) {
+      const alone = heardAtMs > unheardMs ? 0 : aloneShare(quota.limit, this.#gateways.size)
+      const other = Math.max(others.get(key) ?? 0, alone)
+      if (other === 0) continue
       users += 1
       free -= other
     }
@@ -141,6 +149,9 @@ export class QuotaOwner {
   }
 }
 
+/** What a gateway that does not hear the engine lets through of a window. */
+const aloneShare = (limit: number, gateways: number): number => Math.floor(limit / gateways)
+
 /** An account's quota as a gateway knows it. */
 interface Known {
   readonly kind: QuotaKind
@@ -166,11 +177,13 @@ export class QuotaShares {
   readonly #ask: (body: Uint8Array) => Promise<Uint8Array>
   readonly #known = new Map<string, Known>()
   readonly #due = new Set<string>()
-  #isAsking = false
+  #asking: Promise<void> | null = null
   #isPlanned = false
   /** When the last report that was answered was sent. */
   #heardAtMs: number
   #saidAtMs = Number.NEGATIVE_INFINITY
+  /** How many gateways there are, as the engine said last; more than there may be while it has not. */
+  #gateways = FIRST_SHARE
   readonly #stopTimer: () => void
 
   /** `name`: of this gateway; `ask`: the engine's `answer`. */
@@ -186,8 +199,19 @@ export class QuotaShares {
     this.#stopTimer = parts.clock.every(REPORT_MS, () => this.#tick())
   }
 
-  stop(): void {
+  /** Gives everything back, unless the engine is not heard. */
+  async stop(): Promise<void> {
     this.#stopTimer()
+    for (const [key, known] of this.#known) {
+      if (known.share > 0 || known.unreported > 0) this.#due.add(key)
+      known.share = 0
+    }
+    await this.#asking
+    await this.#report(true)
+  }
+
+  get #isAlone(): boolean {
+    return this.#clock.monotonicMs() - this.#heardAtMs >= ALONE_MS
   }
 
   /** The quotas of a kind. */
@@ -203,7 +227,6 @@ export class QuotaShares {
     account: AccountId,
     { limit, amount }: { limit: number; amount: number },
   ): Quota {
-    this.#lapse()
     const key = `${kind} ${account}`
     const nowSeconds = this.#clock.nowMs() / 1_000
     const fresh = this.#known.get(key) === undefined
@@ -211,6 +234,11 @@ export class QuotaShares {
     if (nowSeconds >= known.resetSeconds) {
       known.remaining = limit
       known.resetSeconds = Math.ceil(nowSeconds + WINDOW_MS / 1_000)
+      if (this.#isAlone) {
+        known.share = Math.max(known.first, aloneShare(limit, this.#gateways))
+        // What was let through of a window that is over counts for nothing any more.
+        known.unreported = 0
+      }
     }
     const isAllowed = amount === 0 || (limit > 0 && known.share >= amount)
     if (amount > 0) {
@@ -238,19 +266,10 @@ export class QuotaShares {
     return known
   }
 
-  /** Shares of an engine that is not heard end before it gives them to others. */
-  #lapse(): void {
-    const nowMs = this.#clock.monotonicMs()
-    if (nowMs - this.#heardAtMs < LAPSE_MS) return
-    this.#heardAtMs = nowMs
-    for (const known of this.#known.values()) known.share = 0
-  }
-
   #tick(): void {
-    this.#lapse()
     const nowMs = this.#clock.monotonicMs()
     const isTime = nowMs - this.#saidAtMs >= IDLE_MS
-    if (isTime) this.#giveBack(nowMs)
+    if (isTime && !this.#isAlone) this.#giveBack(nowMs)
     if (isTime || this.#due.size > 0) void this.#report()
   }
 
@@ -268,7 +287,7 @@ export class QuotaShares {
   }
 
   #soon(): void {
-    if (this.#isPlanned || this.#isAsking) return
+    if (this.#isPlanned || this.#asking !== null) return
     this.#isPlanned = true
     this.#clock.soon(() => {
       this.#isPlanned = false
@@ -276,9 +295,14 @@ export class QuotaShares {
     })
   }
 
-  async #report(): Promise<void> {
-    if (this.#isAsking) return
-    this.#isAsking = true
+  #report(isLeaving = false): Promise<void> {
+    this.#asking ??= this.#send(isLeaving).finally(() => {
+      this.#asking = null
+    })
+    return this.#asking
+  }
+
+  async #send(isLeaving: boolean): Promise<void> {
     const sentAtMs = this.#clock.monotonicMs()
     this.#saidAtMs = sentAtMs
     const sent = new Map<string, { known: Known; kept: number }>()
@@ -295,8 +319,8 @@ export class QuotaShares {
     }
     this.#due.clear()
     try {
-      const answer = await this.#ask(packr.pack([this.#name, rows]))
-      if (this.#clock.monotonicMs() - sentAtMs < LAPSE_MS) {
+      const answer = await this.#ask(packr.pack([this.#name, rows, isLeaving]))
+      if (this.#clock.monotonicMs() - sentAtMs < ALONE_MS) {
         this.#hear(answer, sent)
         this.#heardAtMs = sentAtMs
       }
@@ -308,7 +332,6 @@ export class QuotaShares {
       }
     }
     for (const { known } of sent.values()) known.underWay = 0
-    this.#isAsking = false
   }
 
   #hear(body: Uint8Array, sent: ReadonlyMap<string, { known: Known; kept: number }>): void {
@@ -318,6 +341,7 @@ export class QuotaShares {
       const [kind, id, share, remaining, resetSeconds]: readonly unknown[] = Array.isArray(row)
         ? row
         : []
+      if (kind === GATEWAYS_ROW && isCount(id) && id > 0) this.#gateways = id
       const asked = sent.get(`${kind} ${id}`)
       if (asked === undefined) continue
       if (!isCount(share) || !isCount(remaining) || !isCount(resetSeconds)) continue

@@ -85,7 +85,7 @@ class Rig {
   }
 
   stop(): void {
-    for (const gateway of this.gateways) gateway.stop()
+    for (const gateway of this.gateways) void gateway.stop()
   }
 }
 
@@ -159,25 +159,48 @@ test('[CLUSTER20] what a gateway does not use is for the others after a second o
   assert.ok(passed >= LIMIT * 0.95 && passed < LIMIT, String(passed))
 })
 
-test('[CLUSTER20] a gateway that the engine does not answer lets through its share and no more', async () => {
+test('[CLUSTER20] a gateway that the engine does not answer lets through its share, then in each window the limit divided by the gateways, which the others leave to it', async () => {
   const rig = new Rig(() => 2)
-  rig.take(0, 1)
-  for (let step = 0; step < 10; step += 1) await rig.step()
+  for (const place of [0, 1, 2, 3]) rig.take(place, 1)
+  for (let step = 0; step < 100; step += 1) await rig.step()
   rig.cut.add(0)
   let passed = rig.take(0, 10)
   assert.equal(passed, 10)
-  for (let step = 0; step < 300; step += 1) {
+  for (let step = 0; step < WINDOW_STEPS - 100; step += 1) {
     passed += rig.take(0, 50)
     await rig.step()
   }
   assert.ok(passed <= LIMIT / 2, String(passed))
-  // Once it lapsed, nothing is let through, and with the engine again all goes on.
-  for (let step = 0; step < 500; step += 1) await rig.step()
-  assert.equal(rig.take(0, 5), 0)
+  // Windows of the gateway that is cut and of the engine end at the same time, give or take a second.
+  for (let step = 0; step < 200; step += 1) await rig.step()
+  const [alone, others] = [rig.take(0, LIMIT), [0, 0, 0, 0]]
+  for (let step = 0; step < 400; step += 1) {
+    for (const place of [1, 2, 3]) others[place] = (others[place] ?? 0) + rig.take(place, 20)
+    await rig.step()
+  }
+  assert.equal(alone, LIMIT / 4)
+  const together = others.reduce((sum, count) => sum + count, 0)
+  assert.ok(together <= LIMIT * 0.8 && together >= LIMIT * 0.7, String(others))
   rig.cut.clear()
-  for (let step = 0; step < 20; step += 1) await rig.step()
+  for (let step = 0; step < WINDOW_STEPS; step += 1) await rig.step()
   assert.equal(rig.take(0, 5), 5)
   rig.stop()
+})
+
+test('[CLUSTER20] what a gateway leaves behind when it stops is for the others at once', async () => {
+  const rig = new Rig(() => 2)
+  for (let step = 0; step < 100; step += 1) {
+    for (const place of [0, 1, 2, 3]) rig.take(place, 1)
+    await rig.step()
+  }
+  for (const place of [1, 2, 3]) void rig.gateways[place]?.stop()
+  let passed = 400
+  for (let step = 0; step < 500; step += 1) {
+    passed += rig.take(0, 10)
+    await rig.step()
+  }
+  rig.stop()
+  assert.ok(passed >= LIMIT * 0.98 && passed <= LIMIT * 1.05, String(passed))
 })
 
 test('[CLUSTER20] the shares of all gateways together are within the quota, though all are let through at once', async () => {
