@@ -8,11 +8,14 @@ import { MarketSearch } from '../actors/catalog/search.ts'
 import { followAccounts } from '../actors/mirror/accounts.ts'
 import { ELSEWHERE } from '../actors/mirror/elsewhere.ts'
 import { Mirror, type MirrorFault } from '../actors/mirror/mirror.ts'
+import { SharedPlaces } from '../actors/mirror/places.ts'
 import { QuotaShares } from '../actors/mirror/quotas.ts'
+import { decodeTicketNews, encodeTicketNews } from '../actors/mirror/tickets.ts'
 import type { ClusterView, EngineView } from '../actors/views.ts'
 import type { Forward } from '../http/request/forwarding.ts'
 import { createServer, type Server } from '../http/server.ts'
 import { CHANNELS } from '../http/ws/channels/channels.ts'
+import { Tickets } from '../http/ws/session/tickets.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
 import { decodeAnswer, encodeAsked } from './cluster/asked.ts'
 import { type Checkpoint, checkpointObject, decodeCheckpoint } from './cluster/checkpoint.ts'
@@ -103,6 +106,10 @@ class LogGateway implements Gateway {
   readonly #names: ReturnType<typeof venueTable>
   readonly #shares: QuotaShares
   readonly #members: Members
+  readonly #places: SharedPlaces
+  readonly #tickets: Tickets
+  /** What other gateways tell. */
+  readonly #hearing: readonly StopReading[]
   readonly #timers: StopTimer[] = []
   #accounts: { readonly accounts: Accounts; readonly stop: () => Promise<void> } | null = null
   #face: Face | null = null
@@ -134,6 +141,18 @@ class LogGateway implements Gateway {
         lagMs: this.#face?.mirror.lagMs ?? 0,
       }),
     })
+    this.#places = new SharedPlaces({
+      ...{ clock, name, tell: (body) => cluster.tell('places', body) },
+      onBeyond: (account, most) => this.#face?.server.hub.endBeyond(account, most),
+    })
+    this.#tickets = new Tickets(clock, (news) => cluster.tell('tickets', encodeTicketNews(news)))
+    this.#hearing = [
+      cluster.hear('places', (body) => this.#places.hear(body)),
+      cluster.hear('tickets', (body) => {
+        const news = decodeTicketNews(body)
+        if (news !== null) this.#tickets.hear(news)
+      }),
+    ]
     const lag = 'Batches of the log that this gateway has not read yet.'
     metrics.gauge('cluster_lag_batches', lag, () => this.#face?.follower.behind ?? 0)
     const lagMs = 'From the engine to the mirror, of the newest update.'
@@ -163,7 +182,10 @@ class LogGateway implements Gateway {
     while (this.#accounts === null && !this.#isStopped) {
       try {
         const quotas = (kind: Parameters<QuotaShares['of']>[0]) => this.#shares.of(kind)
-        this.#accounts = await followAccounts(cluster, { ...this.#settings, clock, log, quotas })
+        const counted = { quotas, places: this.#places }
+        this.#accounts = await followAccounts(cluster, {
+          ...{ ...this.#settings, ...counted, clock, log },
+        })
       } catch (error) {
         log.warn({ err: error }, 'the accounts cannot be read yet')
         await pause(clock, AGAIN_MS)
@@ -195,6 +217,8 @@ class LogGateway implements Gateway {
     await face?.server.drain()
     await face?.close()
     await face?.server.stop()
+    this.#places.stop()
+    for (const hearing of this.#hearing) await hearing.stop()
     await this.#shares.stop()
     await this.#members.stop()
     await this.#accounts?.stop()
@@ -328,7 +352,12 @@ class LogGateway implements Gateway {
     if (server === null) {
       server = await createServer({
         ...{ ...this.#settings, engine: view, publisher, clock, log, metrics },
-        ...{ channels: MIRRORED_CHANNELS, forward: this.#forward, servedBy: name },
+        ...{
+          channels: MIRRORED_CHANNELS,
+          forward: this.#forward,
+          servedBy: name,
+          tickets: this.#tickets,
+        },
       })
     } else await server.replace(view, publisher)
     publisher.watch(server.hub)

@@ -65,6 +65,8 @@ interface ServerOptions {
   readonly eventTypes?: readonly EventDescriptor[]
   /** In a gateway: has the engine answer what its mirror cannot; unless given, this process answers all. */
   readonly forward?: Forward | null
+  /** In a gateway: tickets that the other gateways know of; unless given, those of this process. */
+  readonly tickets?: Tickets
   /** In a cluster: names this process in every answer. */
   readonly servedBy?: string | null
 }
@@ -94,7 +96,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const uws = await import('uWebSockets.js')
   const app = uws.App()
   const unsent = new UnsentAnswers({ clock, metrics })
-  const tickets = new Tickets(clock)
+  const tickets = options.tickets ?? new Tickets(clock)
   const shared = { clock, log, corsOrigins, peers, unsent, head: new RequestHead() }
   const build = (engine: EngineView, publisher: Publisher) =>
     openFace({ ...options, engine, publisher }, { app, tickets, shared })

@@ -21,6 +21,7 @@ import type { AccountRecord, AccountTable } from '../../storage/contract/storage
 import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from '../views.ts'
 import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
+import { type Place, Places } from './places.ts'
 import { type AccountQuotas, type QuotaKind, Quotas } from './quotas.ts'
 
 const LOCAL_EMAIL = 'local@localhost'
@@ -41,7 +42,7 @@ export class Accounts implements AccountsView {
   readonly #passwords: PasswordPool
   readonly #tokens: AccessTokens
   readonly #clock: Clock
-  readonly #sockets = new Map<AccountId, number>()
+  readonly #places: Places
   /** E-mails being signed up, so that two at once make one account; true: the caller was told that there is no time for it. */
   readonly #claimed = new Map<string, boolean>()
   /** E-mails whose sign-up this process answered in time, oldest first. */
@@ -62,6 +63,8 @@ export class Accounts implements AccountsView {
     jwtSecretPrevious?: string | null
     /** Where a kind of requests of accounts is counted; unless given, in this process. */
     quotas?: (kind: QuotaKind) => AccountQuotas
+    /** Where streams are counted; unless given, in this process. */
+    places?: Places
   }) {
     const { storage, clock, jwtSecret, jwtSecretPrevious = null } = parts
     const { quotas = () => new Quotas<AccountId>(clock) } = parts
@@ -72,6 +75,7 @@ export class Accounts implements AccountsView {
     this.#accountQuotas = quotas('account')
     this.#managementQuotas = quotas('management')
     this.#dashboardQuotas = quotas('dashboard')
+    this.#places = parts.places ?? new Places()
     this.#addressQuotas = new Quotas(clock)
     this.#fileQuotas = new Quotas(clock)
     this.#throttle = new LoginThrottle(clock)
@@ -160,21 +164,8 @@ export class Accounts implements AccountsView {
     return this.#throttle.peek(address)
   }
 
-  openSocket(caller: Caller): { release(): void } | null {
-    const { accountId: id, socketsMax } = caller
-    const open = this.#sockets.get(id) ?? 0
-    if (open >= socketsMax) return null
-    this.#sockets.set(id, open + 1)
-    let isReleased = false
-    return {
-      release: () => {
-        if (isReleased) return
-        isReleased = true
-        const left = (this.#sockets.get(id) ?? 1) - 1
-        if (left > 0) this.#sockets.set(id, left)
-        else this.#sockets.delete(id)
-      },
-    }
+  openSocket({ accountId: id, socketsMax }: Caller): Place | null {
+    return this.#places.take(id, socketsMax)
   }
 
   watch(watcher: AccountWatcher): void {

@@ -11,6 +11,7 @@ import type { Log } from '../../engine/process/log.ts'
 import { readAccountEntry } from '../../storage/cluster-accounts.ts'
 import type { AccountTable } from '../../storage/contract/storage.ts'
 import { Accounts } from '../accounts/accounts.ts'
+import type { Places } from '../accounts/places.ts'
 import type { AccountQuotas, QuotaKind } from '../accounts/quotas.ts'
 
 const elsewhere = (): Promise<never> =>
@@ -44,12 +45,13 @@ export async function followAccounts(
     readonly jwtSecret: string
     readonly jwtSecretPrevious: string | null
     readonly quotas: (kind: QuotaKind) => AccountQuotas
+    readonly places: Places
   },
 ): Promise<{ readonly accounts: Accounts; readonly stop: () => Promise<void> }> {
-  const { clock, log, jwtSecret, jwtSecretPrevious, quotas } = parts
+  const { clock, log, jwtSecret, jwtSecretPrevious, quotas, places } = parts
   const secrets = { jwtSecret, jwtSecretPrevious }
   const accounts = new Accounts({
-    ...{ storage: NO_TABLE, clock, passwords: NO_PASSWORDS, quotas },
+    ...{ storage: NO_TABLE, clock, passwords: NO_PASSWORDS, quotas, places },
     ...secrets,
   })
   const readings: StopReading[] = []

@@ -95,7 +95,7 @@ export type Answer = (body: Uint8Array) => Promise<Uint8Array>
 /** Subjects of requests: the engine that leads answers them; `http.<name>` the gateway of that name. */
 export type AskedSubject = 'http' | `http.${string}` | 'checkpoint' | 'quota' | 'trades'
 /** Subjects of announcements, which reach whoever listens at that moment. */
-export type ToldSubject = 'revoked' | 'member'
+export type ToldSubject = 'revoked' | 'member' | 'places' | 'tickets'
 
 export interface ClusterLog {
   readonly link: LinkState

@@ -120,7 +120,7 @@ export class Hub implements Watcher, HubAccess {
       onTokensEnded: (account) =>
         this.#endThose(({ accountId, token }) => accountId === account && token !== null),
       onAccountGone: (account) => this.#endThose(({ accountId }) => accountId === account),
-      onLimits: (account, { socketsMax }) => this.#endBeyond(account, socketsMax),
+      onLimits: (account, { socketsMax }) => this.endBeyond(account, socketsMax),
     }
     this.#timers = [
       clock.every(heartbeatMs, () => this.beat()),
@@ -336,7 +336,7 @@ export class Hub implements Watcher, HubAccess {
   }
 
   /** Ends the newest connections beyond what the account may now have. */
-  #endBeyond(account: AccountId, socketsMax: number): void {
+  endBeyond(account: AccountId, socketsMax: number): void {
     let open = 0
     for (const session of this.sessions) {
       if (session.caller.accountId !== account) continue

@@ -160,6 +160,33 @@ test('[CLUSTER8] a request that changes something is forwarded with its body, an
   assert.equal(bad.status, 422)
 })
 
+test('[CLUSTER64] over gateways a ticket of one opens a stream at the other once, and an account has as many streams as it may', async () => {
+  const { directory } = cluster.engine.engine.accounts
+  const made = await directory.add({ email: 'two@example.com', passwordHash: null, tier: 'free' })
+  const { key } = await cluster.engine.engine.accounts.createKey(made.id, 'places')
+  const bucket = await cluster.log.bucket('accounts')
+  await new ClusterAccounts(cluster.storage.accounts, bucket).share()
+  for (const { gateway } of [one, two]) {
+    for (let left = 100; left > 0; left -= 1) {
+      if ((await get(gateway.port, '/v1/stats', key)).status !== 401) break
+      await beforeAgain()
+    }
+  }
+  const asked = await fetch(`http://127.0.0.1:${one.gateway.port}/v1/ws/ticket`, {
+    method: 'POST',
+    headers: { 'x-api-key': key },
+  })
+  const { ticket } = (await asked.json()) as { ticket: string }
+  const first = await StreamClient.open(two.gateway.port, `ticket=${ticket}`)
+  await assert.rejects(StreamClient.open(one.gateway.port, `ticket=${ticket}`))
+  const second = await StreamClient.open(one.gateway.port, `api_key=${key}`)
+  for (const { gateway } of [one, two]) {
+    await assert.rejects(StreamClient.open(gateway.port, `api_key=${key}`))
+  }
+  first.socket.close()
+  second.socket.close()
+})
+
 test('[CLUSTER14] a stream goes on at another gateway where it left off: every trade once, books without a hole', async () => {
   const channel = 'trades'
   const first = await StreamClient.open(one.gateway.port, `api_key=${cluster.key}`)

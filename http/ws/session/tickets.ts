@@ -1,8 +1,10 @@
 // Tickets: what opens a stream in place of a key or token in its address, since addresses are written into logs. A ticket
 // is good for one handshake within a minute, whatever that comes to. They are kept in memory alone: after a restart a
-// client asks for another. Bounded for each account, so that none drops another's, and in all. Upholds WS29, WS30.
+// client asks for another. Bounded for each account, so that none drops another's, and in all. A gateway tells the others of
+// each, by its hash, and that it was used: within that moment, a millisecond or so, it may be used at two. Upholds WS29, WS30.
 
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import type { TicketNews } from '../../../actors/mirror/tickets.ts'
 import type { AccountsView, Caller } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import type { AccountId } from '../../../engine/ids.ts'
@@ -15,32 +17,47 @@ interface Issued {
 
 export class Tickets {
   readonly #clock: Clock
-  /** The oldest first, so that the first are over first. */
+  readonly #tell: (news: TicketNews) => void
+  /** By hash, the oldest first, so that the first are over first. */
   readonly #issued = new Map<string, Issued>()
   readonly #ofAccount = new Map<AccountId, Set<string>>()
 
-  constructor(clock: Clock) {
+  /** `tell`: has the other gateways of a cluster know. */
+  constructor(clock: Clock, tell: (news: TicketNews) => void = () => undefined) {
     this.#clock = clock
+    this.#tell = tell
   }
 
   /** A new ticket; of more than an account or all may have, the oldest is good for nothing any more. */
   issue(caller: Caller): string {
+    const ticket = randomBytes(24).toString('base64url')
+    const [id, leftMs] = [hashOf(ticket), ticketSeconds * 1_000]
+    this.#put(id, caller, leftMs)
+    this.#tell({ kind: 'issued', id, caller, leftMs })
+    return ticket
+  }
+
+  /** Another gateway issued a ticket, or let somebody in with it. */
+  hear(news: TicketNews): void {
+    if (news.kind === 'taken') this.#drop(news.id)
+    else this.#put(news.id, news.caller, Math.min(news.leftMs, ticketSeconds * 1_000))
+  }
+
+  #put(id: string, caller: Caller, leftMs: number): void {
     const nowMs = this.#clock.monotonicMs()
-    for (const [ticket, { endsAtMs }] of this.#issued) {
+    for (const [known, { endsAtMs }] of this.#issued) {
       if (endsAtMs > nowMs && this.#issued.size < ticketsMax) break
-      this.#drop(ticket)
+      this.#drop(known)
     }
     const { accountId } = caller
     const own = this.#ofAccount.get(accountId) ?? new Set()
-    for (const ticket of own) {
+    for (const known of own) {
       if (own.size < ticketsPerAccountMax) break
-      this.#drop(ticket)
+      this.#drop(known)
     }
-    const ticket = randomBytes(24).toString('base64url')
-    this.#issued.set(ticket, { caller, endsAtMs: nowMs + ticketSeconds * 1_000 })
-    own.add(ticket)
+    this.#issued.set(id, { caller, endsAtMs: nowMs + leftMs })
+    own.add(id)
     this.#ofAccount.set(accountId, own)
-    return ticket
   }
 
   /**
@@ -48,19 +65,24 @@ export class Tickets {
    * was asked for with has ended.
    */
   take(ticket: string, accounts: AccountsView): Caller | null {
-    const issued = this.#drop(ticket)
-    if (issued === undefined || issued.endsAtMs <= this.#clock.monotonicMs()) return null
+    const id = hashOf(ticket)
+    const issued = this.#drop(id)
+    if (issued === undefined) return null
+    this.#tell({ kind: 'taken', id })
+    if (issued.endsAtMs <= this.#clock.monotonicMs()) return null
     return accounts.isGood(issued.caller) ? issued.caller : null
   }
 
-  #drop(ticket: string): Issued | undefined {
-    const issued = this.#issued.get(ticket)
+  #drop(id: string): Issued | undefined {
+    const issued = this.#issued.get(id)
     if (issued === undefined) return undefined
-    this.#issued.delete(ticket)
+    this.#issued.delete(id)
     const { accountId } = issued.caller
     const own = this.#ofAccount.get(accountId)
-    own?.delete(ticket)
+    own?.delete(id)
     if (own?.size === 0) this.#ofAccount.delete(accountId)
     return issued
   }
 }
+
+const hashOf = (ticket: string): string => createHash('sha256').update(ticket).digest('base64url')
