@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Place } from '../../../actors/accounts/places.ts'
 import { SharedPlaces } from '../../../actors/mirror/places.ts'
 import { decodeTicketNews, encodeTicketNews } from '../../../actors/mirror/tickets.ts'
-import type { Caller } from '../../../actors/views.ts'
+import type { AccountsView, Caller } from '../../../actors/views.ts'
 import { type AccountId, accountId, keyId } from '../../../engine/ids.ts'
 import { ticketSeconds } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
@@ -166,7 +166,7 @@ const CALLER: Caller = {
 test('[CLUSTER62] a ticket of one gateway opens a stream at any other, once, within its minute, and what is told of it is read as it was written and does not name it', async () => {
   const clock = new ManualClock()
   const { accounts } = openQuickAccounts()
-  const good = Object.assign(Object.create(accounts), { isGood: () => true })
+  const good: AccountsView = Object.assign(Object.create(accounts), { isGood: () => true })
   const told: Uint8Array[] = []
   const gateways: Tickets[] = []
   for (let count = 0; count < 3; count += 1) {
@@ -184,7 +184,7 @@ test('[CLUSTER62] a ticket of one gateway opens a stream at any other, once, wit
   assert.ok(first !== undefined && other !== undefined && third !== undefined)
   const token = { id: 'token', generation: 2, expiresAtMs: NOON }
   for (const caller of [CALLER, { ...CALLER, keyId: null, token }]) {
-    const ticket = first.issue(caller)
+    const ticket: string = first.issue(caller)
     assert.deepEqual(other.take(ticket, good), caller)
     for (const gateway of gateways) assert.equal(gateway.take(ticket, good), null)
     for (const bytes of told) assert.equal(Buffer.from(bytes).includes(ticket), false)
