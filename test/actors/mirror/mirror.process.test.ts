@@ -12,12 +12,9 @@ import { shardsOf } from '../../../engine/cluster/log.ts'
 import type { Update } from '../../../engine/events.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { seededRandom } from '../../../engine/random.ts'
-import { FaultyLogServer, NO_FAULTS } from '../../support/fakes/faulty-log.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { ScribedEngine } from '../../support/rigs/scribed-engine.ts'
-import { NAMES, NOON } from '../../support/worlds/builders.ts'
-import { manyMarkets, VenueEvents } from '../../support/worlds/venue-events.ts'
+import { NO_FAULTS } from '../../support/fakes/faulty-log.ts'
+import { openScribedWorld, type ScribedWorld } from '../../support/rigs/scribed-world.ts'
+import { NAMES } from '../../support/worlds/builders.ts'
 
 const NO_INDEX = {
   put: () => undefined,
@@ -25,47 +22,11 @@ const NO_INDEX = {
   find: async () => new Uint32Array(0),
 }
 
-/** An engine that writes into a log of this process, and time that goes on while something is waited for. */
-async function openWorld() {
-  const seed = 'mirror'
-  const clock = new ManualClock(NOON)
-  const server = new FaultyLogServer(clock, seed)
-  const markets = manyMarkets(6)
-  const engine = new ScribedEngine({ clock, markets })
-  const random = seededRandom('mirror', seed)
-  const events = new VenueEvents(random, markets)
-  const settle = async <Result>(promise: Promise<Result>): Promise<Result> => {
-    let isDone = false
-    const note = () => {
-      isDone = true
-    }
-    promise.then(note, note)
-    while (!isDone) {
-      await nextTurn()
-      clock.advance(1)
-    }
-    return promise
-  }
-  await settle(engine.start(server.connect()))
-  /** So many events, in turns of up to four. */
-  const play = async (turns: number) => {
-    for (let turn = 0; turn < turns; turn += 1) {
-      for (let left = 1 + random.below(4); left > 0; left -= 1)
-        engine.emit(events.next(clock.nowMs()))
-      await settle(engine.flush())
-    }
-  }
-  return { clock, server, engine, settle, play }
-}
-
-type World = Awaited<ReturnType<typeof openWorld>>
-
-/** One for all: its threads take a second to start. */
-const world = await openWorld()
+const world = await openScribedWorld('mirror')
 after(() => world.settle(world.engine.stop()))
 
 /** A mirror from the newest checkpoint on. */
-async function follow(t: TestContext, { clock, server, settle }: World) {
+async function follow(t: TestContext, { clock, server, settle }: ScribedWorld) {
   const bytes = server.objects.get('checkpoint')
   const checkpoint = bytes === undefined ? null : decodeCheckpoint(bytes)
   assert.ok(checkpoint !== null)
@@ -94,7 +55,10 @@ async function follow(t: TestContext, { clock, server, settle }: World) {
 type Following = Awaited<ReturnType<typeof follow>>
 
 /** Lets time go on until everything that was written has come. */
-async function caughtUp({ clock, engine }: World, { mirror, faults }: Following): Promise<void> {
+async function caughtUp(
+  { clock, engine }: ScribedWorld,
+  { mirror, faults }: Following,
+): Promise<void> {
   const channels = ['orderbook', 'trades', 'prices', 'lifecycle'] as const
   for (let look = 0; look < 20_000 && faults.length === 0; look += 1) {
     const isEqual = channels.every(
@@ -107,7 +71,7 @@ async function caughtUp({ clock, engine }: World, { mirror, faults }: Following)
 }
 
 /** What the mirror serves is what the engine serves. */
-function assertSame({ engine }: World, { mirror }: Following): void {
+function assertSame({ engine }: ScribedWorld, { mirror }: Following): void {
   const { catalog, publisher } = engine.engine
   assert.equal(mirror.catalog.marketCount, catalog.marketCount)
   for (const market of catalog.markets(null)) {

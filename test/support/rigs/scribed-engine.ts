@@ -173,7 +173,9 @@ export class ScribedEngine {
             written.sequence = await log.publish(shard, { bytes, id, after: written.sequence })
             return
           } catch (error) {
-            if (!(error instanceof LogError) || error.reason === 'fenced') break
+            if (!(error instanceof LogError)) break
+            // Behind what another engine wrote, since it is this one that leads.
+            if (error.reason === 'fenced') written.sequence = await log.head(shard)
           }
         }
         written.lost += 1
@@ -200,7 +202,8 @@ export class ScribedEngine {
   }
 }
 
-function bytesOf(item: LogItem): Uint8Array {
+/** An item as the log carries it. */
+export function bytesOf(item: LogItem): Uint8Array {
   const writer = new MsgpackWriter()
   writer.begin()
   writeItem(writer, item)

@@ -1,0 +1,128 @@
+// What an engine that stands by has on its disk, over a log with faults on a seed: the leader's own tables are the judge.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Standby } from '../../../actors/cluster/standby.ts'
+import { encodeBatch } from '../../../engine/cluster/batch.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { TIME_END, TIME_ZERO } from '../../../engine/units.ts'
+import { ClusterWebhooks } from '../../../storage/cluster-webhooks.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
+import { NO_FAULTS } from '../../support/fakes/faulty-log.ts'
+import { bytesOf, ScribedEngine } from '../../support/rigs/scribed-engine.ts'
+import { openScribedWorld, type ScribedWorld } from '../../support/rigs/scribed-world.ts'
+import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { NAMES } from '../../support/worlds/builders.ts'
+
+const SEEDS = process.env.TEST_LONG === '1' ? 40 : 3
+const ALL = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'asc', limit: 1e6 } as const
+
+/** A standby with a disk of its own that knows nothing yet. */
+async function stand({ server, clock, settle }: ScribedWorld) {
+  const log = server.connect()
+  const storage: Storage = openMemoryStorage()
+  const metrics = new Metrics()
+  const webhooks = new ClusterWebhooks(storage.webhooks, await settle(log.bucket('webhooks')))
+  const parts = { log, clock, logger: silentLog, metrics, storage, names: NAMES, webhooks }
+  const standby = new Standby(parts)
+  standby.start()
+  return { standby, storage }
+}
+
+/** The venues' own ids of markets, by number. */
+const idsOf = (storage: Storage) =>
+  new Map([...storage.markets.all()].map(({ number, summary }) => [number, summary.nativeId]))
+
+/** Trades of all venues by native id, with their stamps. */
+function tradesOf(storage: Storage) {
+  const ids = idsOf(storage)
+  const rows = NAMES.keys.flatMap((venue) => storage.trades.rangeOfVenue({ venue, ...ALL }))
+  return new Map(
+    rows.map(({ trade: { ordinal: _, run: __, ...trade }, market }) => [
+      trade.nativeId,
+      { ...trade, market: ids.get(market) ?? '' },
+    ]),
+  )
+}
+
+/** Every minute's bar of every market, by the market's native id. */
+function barsOf(storage: Storage) {
+  const asked = { size: 'minute', ...ALL } as const
+  const bars = [...idsOf(storage)].map(([market, id]) => [
+    id,
+    storage.bars.range({ market, ...asked }),
+  ])
+  return Object.fromEntries(bars)
+}
+
+for (let seed = 1; seed <= SEEDS; seed += 1) {
+  test(`[STANDBY3] over a log that is late, repeats and changes places it has every trade and bar of those who led; what a deposed engine writes is left out; what never came is a loss that is told (seed ${seed})`, async (t) => {
+    const world = await openScribedWorld(`standby ${seed}`)
+    const { server, settle, play, until, clock, engine, markets } = world
+    t.after(() => settle(engine.stop()))
+    await play(20)
+    await settle(engine.checkpoint())
+    const { standby, storage } = await stand(world)
+    t.after(() => settle(standby.stop()))
+    const faults = { ...NO_FAULTS, lostAcks: 0.1, repeats: 0.2, swaps: 0.1, delayMsMax: 20 }
+    server.faults = faults
+    await play(120)
+    const count = () => tradesOf(storage).size
+    const led = tradesOf(engine.storage)
+    assert.ok(led.size > 20)
+    assert.ok(await until(() => count() >= led.size), `${count()} of ${led.size} trades`)
+    assert.deepEqual(tradesOf(storage), led)
+    assert.deepEqual(barsOf(storage), barsOf(engine.storage))
+
+    // Another engine leads, which numbers its markets otherwise; the first one does not know it yet.
+    const next = new ScribedEngine({ clock, markets: markets.toReversed(), epoch: 'e2', term: 2 })
+    t.after(() => settle(next.stop()))
+    server.faults = NO_FAULTS
+    await settle(next.start(server.connect()))
+    await settle(next.checkpoint())
+    server.faults = faults
+    await play(20, next)
+    const ghost = engine.told.findLast((update) => update.kind === 'trade')
+    assert.ok(ghost !== undefined)
+    const trade = { ...ghost.trade, nativeId: 'of the deposed' }
+    const item = bytesOf({ kind: 'update', update: { ...ghost, trade }, book: null })
+    const header = { epoch: engine.epoch, term: 1, batch: 10_000, offsets: [], count: 1 }
+    const shard = `${ghost.market.venue}.trades.0` as const
+    const deposed = server.connect()
+    await settle(
+      deposed
+        .head(shard)
+        .then((after) =>
+          deposed.publish(shard, { bytes: encodeBatch(header, item), id: 'deposed', after }),
+        ),
+    )
+    await play(60, next)
+    const both = new Map([...led, ...tradesOf(next.storage)])
+    assert.ok(both.size > led.size + 10)
+    assert.ok(await until(() => count() >= both.size), `${count()} of ${both.size} trades`)
+    assert.deepEqual(tradesOf(storage), both)
+
+    // Batches that never come.
+    server.faults = { ...faults, holes: 0.2 }
+    await play(60, next)
+    server.faults = NO_FAULTS
+    await play(10, next)
+    await until(() => standby.behind === 0)
+    const whole = tradesOf(next.storage)
+    const has = tradesOf(storage)
+    const missing = [...whole].filter(([id]) => !has.has(id)).map(([, one]) => one)
+    assert.ok(missing.length > 0)
+    const run = storage.runs.all().find(({ epoch }) => epoch === 'e2')
+    assert.ok(run !== undefined)
+    const losses = storage.losses.range({ run: run.number, offset: 0 })
+    for (const { timeMs, market, offset } of missing) {
+      const isTold = losses.some(
+        (loss) => loss.venue === market[0] && loss.fromMs <= timeMs && timeMs <= loss.toMs,
+      )
+      assert.ok(isTold, `trade ${offset} of ${market} at ${timeMs} is missing and no loss says so`)
+      const markMs = storage.marks.get(`newest_trade_ms_${market[0]}`) ?? 0
+      assert.ok(markMs <= timeMs, 'the venue is asked for it')
+    }
+  })
+}

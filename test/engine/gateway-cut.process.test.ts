@@ -1,0 +1,66 @@
+// A gateway whose log is gone for a minute, on a clock of the test: the engine's own views are the judge.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createGateway } from '../../engine/gateway.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
+import { SETTINGS } from '../support/rigs/scribed-engine.ts'
+import { openScribedWorld } from '../support/rigs/scribed-world.ts'
+
+test('[CLUSTER60] without the log a gateway calls everything stale after five seconds, whatever it knew; within ten seconds of its return all is live and as the engine has it, by the same mirror', async (t) => {
+  const world = await openScribedWorld('cut')
+  const { server, engine, clock, settle, play, until } = world
+  await play(30)
+  await settle(engine.checkpoint())
+  const link = server.connect()
+  const gateway = createGateway(SETTINGS, {
+    clock,
+    log: silentLog,
+    metrics: new Metrics(),
+    cluster: link,
+    name: 'g1',
+    version: '0',
+  })
+  await settle(gateway.start())
+  t.after(() => settle(Promise.all([gateway.stop(), engine.stop()])))
+  /** The engine says every second how it stands, and goes on. */
+  const second = async () => {
+    engine.feeds()
+    await play(3)
+    const untilMs = Math.ceil((clock.monotonicMs() + 1) / 1_000) * 1_000
+    await until(() => clock.monotonicMs() >= untilMs)
+  }
+  const books = () => {
+    const { catalog } = gateway.view ?? assert.fail('it serves')
+    return [...catalog.markets(null)].map((market) => market.book())
+  }
+  const hasLive = () => books().some(({ isStale }) => !isStale)
+  for (let left = 3; left > 0; left -= 1) await second()
+  const { mirror } = gateway
+  assert.ok(hasLive())
+  link.setLink('down')
+  for (let left = 4; left > 0; left -= 1) await second()
+  assert.ok(hasLive(), 'a short silence is none')
+  for (let left = 2; left > 0; left -= 1) await second()
+  for (let left = 54; left > 0; left -= 1) {
+    assert.equal(hasLive(), false)
+    assert.equal(gateway.view?.isStorageHealthy(), false, 'its health is degraded')
+    assert.ok(gateway.view?.venues().every(({ state }) => state !== 'live'))
+    await second()
+  }
+  link.setLink('up')
+  for (let left = 10; left > 0; left -= 1) await second()
+  await until(
+    () => mirror?.publisher.offset('orderbook') === engine.engine.publisher.offset('orderbook'),
+  )
+  assert.ok(hasLive())
+  assert.equal(gateway.mirror, mirror, 'its streams went on')
+  assert.deepEqual(gateway.faults, { count: 0, last: null })
+  for (const market of engine.engine.catalog.markets(null)) {
+    const mirrored = mirror?.catalog.find(market.ref.id)?.book()
+    const own = market.book()
+    assert.deepEqual([mirrored?.checksum, mirrored?.seq], [own.checksum, own.seq], market.ref.id)
+    assert.equal(mirrored?.isStale, own.isStale, market.ref.id)
+  }
+})

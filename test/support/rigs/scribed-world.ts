@@ -1,0 +1,52 @@
+// An engine that writes into a log of this process, events of its venues on a seed, and time that goes on while something is
+// waited for. Not for: the engine itself (scribed-engine.ts), or the faults of its log (fakes/faulty-log.ts).
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { seededRandom } from '../../../engine/random.ts'
+import { FaultyLogServer } from '../fakes/faulty-log.ts'
+import { ManualClock } from '../fakes/manual-clock.ts'
+import { NOON } from '../worlds/builders.ts'
+import { manyMarkets, VenueEvents } from '../worlds/venue-events.ts'
+import { ScribedEngine } from './scribed-engine.ts'
+
+export type ScribedWorld = Awaited<ReturnType<typeof openScribedWorld>>
+
+/** One for all tests of a file, where it can be: its threads take a second to start. */
+export async function openScribedWorld(seed: string) {
+  const clock = new ManualClock(NOON)
+  const server = new FaultyLogServer(clock, seed)
+  const markets = manyMarkets(6)
+  const engine = new ScribedEngine({ clock, markets })
+  const random = seededRandom('world', seed)
+  const events = new VenueEvents(random, markets)
+  const settle = async <Result>(promise: Promise<Result>): Promise<Result> => {
+    let isDone = false
+    const note = () => {
+      isDone = true
+    }
+    promise.then(note, note)
+    while (!isDone) {
+      await nextTurn()
+      clock.advance(1)
+    }
+    return promise
+  }
+  await settle(engine.start(server.connect()))
+  /** So many turns of up to four events, of the first engine unless another one is given. */
+  const play = async (turns: number, by: ScribedEngine = engine) => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      for (let left = 1 + random.below(4); left > 0; left -= 1) by.emit(events.next(clock.nowMs()))
+      await settle(by.flush())
+    }
+  }
+  /** Lets time go on until it is so; false: it was not within a minute. */
+  const until = async (isSo: () => boolean): Promise<boolean> => {
+    for (let look = 0; look < 6_000; look += 1) {
+      if (isSo()) return true
+      await nextTurn()
+      clock.advance(10)
+    }
+    return false
+  }
+  return { clock, server, markets, engine, events, settle, play, until }
+}
