@@ -2,7 +2,7 @@
 // telling word without a counterpart, cosines. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5.
 
 import { PRO_TEAMS } from '../../sports/pro-teams.ts'
-import { isSoftWord } from '../understand/lexicon.ts'
+import { isProper, isSoftWord } from '../understand/lexicon.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { fold, implies, meanings, type Spelling, weightOf } from '../understand/words.ts'
 
@@ -83,7 +83,8 @@ export function shortenedWords(
   for (const run of hasOther ? [] : own.runs) {
     const missing = run.filter((word) => !otherKnown.has(word))
     const shared = run.filter((word) => otherKnown.has(word))
-    if (missing.length === 0 || shared.length === 0 || missing.some((word) => HEIRS.has(word)))
+    // "Grammy" is whole, and no short form of "Latin Grammy".
+    if (missing.length === 0 || shared.every(isProper) || missing.some((word) => HEIRS.has(word)))
       continue
     // "Steve Smith" is no short form of "Steve Bannon": the other side's name must have nothing of its own.
     const isShort = other.runs
@@ -101,7 +102,7 @@ export function shortenedWords(
 
 /**
  * The words of `own` that go without saying for the other side: a word that both have implies them ("head" of a coach,
- * "award" of an Emmy), or its rules say them. A name does not where the other side has one that this one lacks.
+ * "award" of an Emmy), or its rules say them. A name does not where the other side says what this one lacks.
  */
 export function impliedWords(
   own: Texts,
@@ -110,17 +111,18 @@ export function impliedWords(
   otherKnown: WordIndex,
 ): readonly string[] {
   const missing = [...own.words, ...own.answer].filter((word) => !otherKnown.has(word))
-  if (missing.length === 0) return missing
+  // Of two teams none goes without saying.
+  if (missing.length === 0 || own.marks.has('fixture') || other.marks.has('fixture')) return []
   const others = [...other.words, ...other.answer]
   const shared = others.filter((word) => ownKnown.has(word))
-  const hasRival = others.some((word) => other.names.has(word) && !ownKnown.has(word))
+  const hasRival = others.some((word) => !isSoftWord(word) && !ownKnown.has(word))
   return missing.filter((word) => {
     if (hasRival && own.names.has(word)) return false
     return shared.some((one) => implies(one, word)) || other.restated().has(word)
   })
 }
 
-type Texts = Pick<Proposition, 'words' | 'answer' | 'names' | 'restated'>
+type Texts = Pick<Proposition, 'words' | 'answer' | 'names' | 'marks' | 'restated'>
 
 /** Nickname and place of one team, each as the meanings of its words, under every word of either. */
 const teamsByWord = new Map<string, { nick: readonly string[]; place: readonly string[] }[]>()

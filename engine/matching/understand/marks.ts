@@ -207,7 +207,7 @@ export interface LonelyMark {
 }
 
 /** Classes that one side may leave out. */
-const PLAIN = new Set(['reach', 'step', 'making', 'store', 'turn'])
+const PLAIN = new Set(['reach', 'step', 'making', 'store', 'turn', 'fall', 'critic', 'prize'])
 
 /** Classes that only one of the two has. */
 export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {

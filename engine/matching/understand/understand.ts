@@ -90,7 +90,9 @@ export function understandEvent(
     samples: markets.map(({ title }) => title),
   }
   const rules = event.rules === '' ? (markets[0]?.rules ?? '') : event.rules
-  return understand({ ...event, rules }, facts, markets, read)
+  const found = understand({ ...event, rules }, facts, markets, read)
+  // A market's rules name what Yes of that one stands for.
+  return rules === event.rules ? found : { ...found, restated: NO_WORDS }
 }
 
 /** The fields that a market and an event share. */
@@ -196,6 +198,8 @@ function onceRead(
     return children.slice(0, most)
   }
 }
+
+const NO_WORDS = (): ReadonlySet<string> => new Set()
 
 /** Characters of the sentence with which rules begin. */
 const RESTATED_CHARACTERS_MAX = 300
