@@ -1,7 +1,7 @@
 // What an engine that stands by keeps on its own disk: markets, trades with their bars, whales and pairs, what is lost of them,
 // and deliveries of webhooks, as the log of the one that leads says. It numbers markets for itself and knows them by the venues'
 // own ids. All of it may be read twice: how far each shard was read is a mark beside the rows.
-// Not for: accounts and webhooks (storage/cluster-*.ts), or who leads (engine/leader.ts). Upholds STANDBY1 to STANDBY3.
+// Not for: accounts and webhooks (storage/cluster-*.ts), or who leads (engine/leader.ts). Upholds STANDBY1 to STANDBY4.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import { type Batch, decodeBatch, type RawItem } from '../../engine/cluster/batch.ts'
@@ -18,7 +18,7 @@ import {
   type StopReading,
   shardsOf,
 } from '../../engine/cluster/log.ts'
-import type { Update } from '../../engine/events.ts'
+import type { TradeUpdate, Update } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import { outstandingWritesMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
@@ -258,7 +258,7 @@ export class Standby {
       if (place.hasHole) this.#tellLoss(place, trade.timeMs, { run, offset })
       place.newestMs = timeMs(Math.max(place.newestMs ?? 0, trade.timeMs))
       this.#lagMs = Math.max(0, clock.nowMs() - receivedAtMs)
-      if (storage.trades.has(market.number, trade.nativeId)) return
+      if (storage.trades.has(market.number, trade.nativeId)) return this.#noteKnown(update, run)
       const stored = storage.trades.put(market, { ...trade, receivedAtMs, run, offset, seq })
       if (!stored.isBlock) this.#barsOf(market.number).add(stored)
     } else {
@@ -266,6 +266,18 @@ export class Standby {
       if (storage.whales.get(market.number, whale.nativeId) !== null) return
       storage.whales.put(market, { ...whale, receivedAtMs, run, offset, seq })
     }
+  }
+
+  /**
+   * A trade that stands here already. In another run: this engine published it when it led itself, perhaps unheard, or knows it as
+   * history. It is not among those of the run that tells it now, so that whoever resumes there without it is told.
+   */
+  #noteKnown({ market, trade, offset }: TradeUpdate, run: number): void {
+    const { trades, losses } = this.#parts.storage
+    if (trades.get(market.number, trade.nativeId)?.run === run) return
+    const whose = { venue: market.venue, market: market.number }
+    const times = { fromMs: trade.timeMs, toMs: trade.timeMs }
+    losses.put({ run, offset: Math.max(0, offset - 1), ...whose, ...times, count: 1 })
   }
 
   #barsOf(market: MarketNumber): MarketBars {

@@ -13,7 +13,7 @@ import { NO_FAULTS } from '../../support/fakes/faulty-log.ts'
 import { bytesOf, ScribedEngine } from '../../support/rigs/scribed-engine.ts'
 import { openScribedWorld, type ScribedWorld } from '../../support/rigs/scribed-world.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { NAMES } from '../../support/worlds/builders.ts'
+import { NAMES, trade } from '../../support/worlds/builders.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 40 : 3
 const ALL = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'asc', limit: 1e6 } as const
@@ -85,8 +85,8 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     await play(20, next)
     const ghost = engine.told.findLast((update) => update.kind === 'trade')
     assert.ok(ghost !== undefined)
-    const trade = { ...ghost.trade, nativeId: 'of the deposed' }
-    const item = bytesOf({ kind: 'update', update: { ...ghost, trade }, book: null })
+    const unheard = { ...ghost.trade, nativeId: 'of the deposed' }
+    const item = bytesOf({ kind: 'update', update: { ...ghost, trade: unheard }, book: null })
     const header = { epoch: engine.epoch, term: 1, batch: 10_000, offsets: [], count: 1 }
     const shard = `${ghost.market.venue}.trades.0` as const
     const deposed = server.connect()
@@ -126,3 +126,38 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     }
   })
 }
+
+test('[STANDBY4] a trade that it has from a run of its own, and that the run that it follows tells anew, is a loss that is told to whoever resumes within that run', async (t) => {
+  const world = await openScribedWorld('known')
+  const { settle, play, until, engine, clock } = world
+  t.after(() => settle(engine.stop()))
+  await play(20)
+  await settle(engine.checkpoint())
+  const { standby, storage } = await stand(world)
+  t.after(() => settle(standby.stop()))
+  assert.ok(await until(() => tradesOf(storage).size === tradesOf(engine.storage).size))
+  const [first] = [...storage.markets.all()]
+  assert.ok(first !== undefined)
+  const { nativeId, venue } = first.summary
+  const event = trade(nativeId, 'known', { venue, venueTimeMs: clock.nowMs() })
+  const own = storage.runs.all().at(-1)
+  assert.ok(own !== undefined)
+  const told = () => engine.told.findLast((update) => update.kind === 'trade')
+  const count = tradesOf(engine.storage).size
+  engine.emit(event)
+  assert.ok(await until(() => tradesOf(engine.storage).size > count))
+  const update = told()
+  assert.ok(update !== undefined)
+  assert.equal(update.trade.nativeId, 'known')
+  // Before the log brings it, it is there at a place of another run.
+  const elsewhere = { run: own.number + 1_000, offset: 7, seq: 7, receivedAtMs: clock.nowMs() }
+  storage.trades.put({ number: first.number, venue }, { ...update.trade, ...elsewhere })
+  assert.deepEqual(storage.losses.range({ run: own.number, offset: 0 }), [])
+  await settle(engine.flush())
+  await play(5)
+  const loss = () => storage.losses.range({ run: own.number, offset: 0 })[0]
+  assert.ok(await until(() => loss() !== undefined))
+  const { offset, fromMs, toMs, market } = loss() ?? assert.fail()
+  assert.deepEqual([offset, market], [update.offset - 1, first.number])
+  assert.ok(fromMs <= update.trade.timeMs && update.trade.timeMs <= toMs)
+})
