@@ -7,6 +7,7 @@ import {
   type CheckpointHeader,
   checkpointObject,
   encodeCheckpoint,
+  type KnownLoss,
   type ShardPlace,
 } from '../../engine/cluster/checkpoint.ts'
 import type { ClusterLog } from '../../engine/cluster/log.ts'
@@ -60,6 +61,8 @@ export class Checkpoints {
   #next: Promise<void> | null = null
   #stopTimer: StopTimer = () => undefined
   #restMs = EVERY_MS
+  /** Of runs that are over, which lose nothing more; null: not read yet. */
+  #earlierLosses: readonly KnownLoss[] | null = null
   /** Of the newest that is stored; 0: none is. */
   #bytes = 0
 
@@ -128,6 +131,7 @@ export class Checkpoints {
       ...{ epoch: view.epoch, term, takenAtMs, shards, version, count },
       offsets: Object.fromEntries(offsets),
       runs: view.tradeLog.runs(),
+      losses: this.#losses(),
       recordsSinceMs: view.catalog.recordsSinceMs,
       names: view.venues().map(({ venue, platform }) => ({ venue, platform })),
     }
@@ -135,6 +139,15 @@ export class Checkpoints {
     const bytes = encodeCheckpoint(header, blocks)
     await log.putObject(checkpointObject, bytes)
     this.#bytes = bytes.length
+  }
+
+  #losses(): readonly KnownLoss[] {
+    const { tradeLog } = this.#parts.view
+    const present = tradeLog.present.number
+    this.#earlierLosses ??= tradeLog
+      .runs()
+      .flatMap(({ number: run }) => (run === present ? [] : tradeLog.losses({ run, offset: 0 })))
+    return [...this.#earlierLosses, ...tradeLog.losses({ run: present, offset: 0 })]
   }
 
   async #gather(): Promise<{ blocks: Uint8Array[]; count: number; workedMs: number }> {

@@ -129,9 +129,10 @@ export class MirrorTradeLog implements TradeLogView {
     }))
   }
 
-  /** Notes an announced loss with its place, for streams that were away. */
+  /** Notes an announced loss with its place, for streams that were away; one that a checkpoint has may come by the log as well. */
   lose(loss: TradeLoss): void {
-    if (this.#losses.length < LOSSES_MAX) this.#losses.push(loss)
+    const isKnown = this.#losses.some((known) => isSameLoss(known, loss))
+    if (!isKnown && this.#losses.length < LOSSES_MAX) this.#losses.push(loss)
   }
 
   losses({ run, offset }: { run: number; offset: number }): readonly TradeLoss[] {
@@ -140,6 +141,14 @@ export class MirrorTradeLog implements TradeLogView {
 }
 
 const LOSSES_MAX = 10_000
+
+/** Offsets count over all venues, and may be a few apart in the engine and here. */
+const isSameLoss = (one: TradeLoss, other: TradeLoss): boolean =>
+  one.run === other.run &&
+  one.venue === other.venue &&
+  one.market === other.market &&
+  one.fromMs === other.fromMs &&
+  one.toMs === other.toMs
 
 interface PlacedWhale extends Placed, WhaleRow {}
 

@@ -195,6 +195,7 @@ export class Mirror {
     const refOf = (number: MarketNumber) => this.catalog.refOf(number)
     const older = ask === undefined ? null : new OlderTrades({ clock, ask, refOf })
     this.tradeLog = new MirrorTradeLog(checkpoint.runs, present, older)
+    for (const loss of checkpoint.losses) this.tradeLog.lose(loss)
     this.whaleLog = new MirrorWhaleLog(present)
   }
 

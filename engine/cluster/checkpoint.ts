@@ -36,6 +36,19 @@ export interface KnownRun {
   readonly endOffset: number | null
 }
 
+/** Trades that the engine announced as lost, for streams that resume from before it did. */
+export interface KnownLoss {
+  readonly run: number
+  /** Of the newest trade then. */
+  readonly offset: number
+  readonly venue: VenueKey
+  /** Null: of any market of the venue. */
+  readonly market: number | null
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  readonly count: number | null
+}
+
 export interface CheckpointHeader {
   readonly epoch: string
   readonly term: number
@@ -51,6 +64,8 @@ export interface CheckpointHeader {
   /** The newest version of a row when it was begun. */
   readonly version: number
   readonly count: number
+  /** Of the kept runs. */
+  readonly losses: readonly KnownLoss[]
 }
 
 export interface Checkpoint extends CheckpointHeader {
@@ -74,8 +89,13 @@ function headOf(header: CheckpointHeader): Uint8Array {
   const shards = header.shards.flatMap(({ shard, sequence, batch }) => [shard, sequence, batch])
   const offsets = Object.entries(header.offsets).flat()
   const whose = [FORMAT, epoch, term, takenAtMs, runs, recordsSinceMs, names]
-  // The last field stands for what a later engine may add.
-  return encoded((writer) => writeValue(writer, [...whose, shards, offsets, version, count, null]))
+  const losses = header.losses.flatMap(
+    ({ run, offset, venue, market, fromMs, toMs, count: lost }) => [
+      ...[run, offset, venue, market, fromMs, toMs, lost],
+    ],
+  )
+  const rest = [shards, offsets, version, count, losses]
+  return encoded((writer) => writeValue(writer, [...whose, ...rest]))
 }
 
 /** The checkpoint in these bytes; null unless they are exactly one, undamaged. */
@@ -99,15 +119,17 @@ function readHeader(value: unknown): CheckpointHeader | null {
     told,
     version,
     count,
+    lost,
   ]: readonly unknown[] = value.slice(1)
   if (typeof epoch !== 'string' || !isCount(term) || !isCount(takenAt) || !isCount(since))
     return null
   const [runs, names] = [readRuns(kept), readNames(named)]
   const [shards, offsets] = [readPlaces(places), readOffsets(told)]
   if (runs === null || names === null || shards === null || offsets === null) return null
-  if (!isCount(version) || !isCount(count)) return null
+  const losses = readLosses(lost)
+  if (!isCount(version) || !isCount(count) || losses === null) return null
   const times = { takenAtMs: timeMs(takenAt), recordsSinceMs: timeMs(since) }
-  return { epoch, term, ...times, runs, names, shards, offsets, version, count }
+  return { epoch, term, ...times, runs, names, shards, offsets, version, count, losses }
 }
 
 function readRuns(value: unknown): readonly KnownRun[] | null {
@@ -122,6 +144,27 @@ function readRuns(value: unknown): readonly KnownRun[] | null {
   }
   return runs
 }
+
+const LOSS_FIELDS = 7
+
+/** An older engine writes null for none. */
+function readLosses(value: unknown): readonly KnownLoss[] | null {
+  if (value === null) return []
+  if (!Array.isArray(value) || value.length % LOSS_FIELDS !== 0) return null
+  const losses: KnownLoss[] = []
+  for (let index = 0; index < value.length; index += LOSS_FIELDS) {
+    const row: readonly unknown[] = value.slice(index, index + LOSS_FIELDS)
+    const [run, offset, letter, market, from, to, count] = row
+    const venue = VENUE_KEYS.find((key) => key === letter)
+    if (!isCount(run) || !isCount(offset) || venue === undefined) return null
+    if (!isCount(from) || !isCount(to) || !isCountOrNull(market) || !isCountOrNull(count))
+      return null
+    losses.push({ run, offset, venue, market, fromMs: timeMs(from), toMs: timeMs(to), count })
+  }
+  return losses
+}
+
+const isCountOrNull = (value: unknown): value is number | null => value === null || isCount(value)
 
 function readNames(value: unknown): CheckpointHeader['names'] | null {
   if (!Array.isArray(value) || value.length % 2 !== 0) return null

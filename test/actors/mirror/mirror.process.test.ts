@@ -12,9 +12,10 @@ import { shardsOf } from '../../../engine/cluster/log.ts'
 import type { Update } from '../../../engine/events.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
+import { timeMs } from '../../../engine/units.ts'
 import { NO_FAULTS } from '../../support/fakes/faulty-log.ts'
 import { openScribedWorld, type ScribedWorld } from '../../support/rigs/scribed-world.ts'
-import { NAMES } from '../../support/worlds/builders.ts'
+import { NAMES, NOON } from '../../support/worlds/builders.ts'
 
 const NO_INDEX = {
   put: () => undefined,
@@ -136,6 +137,34 @@ test('[MIRROR4] updates of all shards are told in the order in which the engine 
       )
     assert.deepEqual(books(following.told).map(name), books(expected).map(name), 'of one shard')
   }
+})
+
+test('[CLUSTER66] a loss of trades that was announced before a mirror began is told to streams that resume there from before it, and once', async (t) => {
+  world.server.faults = NO_FAULTS
+  const { publisher, view } = world.engine.engine
+  const lose = (fromMs: number) => {
+    const where = { market: null, venue: 'a', platform: 'venue_a', count: null } as const
+    const times = { fromMs: timeMs(fromMs), toMs: timeMs(fromMs + 5) }
+    publisher.publish({ kind: 'gap', channel: 'trades', ...where, ...times })
+  }
+  lose(NOON)
+  await world.play(20)
+  // The checkpoint has it, and so has the log behind the place that the checkpoint names.
+  lose(NOON + 100)
+  await world.settle(world.engine.checkpoint())
+  const following = await follow(t, world)
+  lose(NOON + 200)
+  await world.play(10)
+  await caughtUp(world, following)
+  const { number: run } = view.tradeLog.runs().at(-1) ?? { number: 0 }
+  const losses = (of: typeof view.tradeLog, offset: number) =>
+    of
+      .losses({ run, offset })
+      .map(({ venue, market, fromMs, toMs }) => [venue, market, fromMs, toMs])
+  assert.equal(losses(following.mirror.tradeLog, 0).length, 3)
+  assert.deepEqual(losses(following.mirror.tradeLog, 0), losses(view.tradeLog, 0))
+  const newest = publisher.offset('trades') + 1
+  assert.deepEqual(losses(following.mirror.tradeLog, newest), [])
 })
 
 test('[CLUSTER2] a batch that never comes is a fault: what waits behind it is not served as if nothing were missing', async (t) => {

@@ -51,6 +51,10 @@ const CHECKPOINT: CheckpointHeader = {
   offsets: { orderbook: 2 ** 40, trades: 0 },
   version: 99,
   count: 2,
+  losses: [
+    { run: 1, offset: 5, venue: 'a', market: 7, fromMs: NOON, toMs: NOON, count: null },
+    { run: 2, offset: 0, venue: 'b', market: null, fromMs: timeMs(0), toMs: NOON, count: 3 },
+  ],
 }
 
 /** Each byte changed, each end cut off, and bytes at random. */
