@@ -43,9 +43,3 @@ export interface MatchChanges {
   readonly begun: readonly ScoredPair[]
   readonly ended: readonly { readonly a: number; readonly b: number }[]
 }
-
-export function isMatchResult(value: unknown): value is MatchResult {
-  if (value === 'lost') return true
-  if (typeof value !== 'object' || value === null) return false
-  return 'begun' in value && Array.isArray(value.begun) && 'ended' in value
-}

@@ -1,12 +1,17 @@
 // Labelled pairs of two venues, one JSON object a line, as the evaluation reads them: each side stands under its venue's
-// protocol.
-// Not for: pairs that matching finds (score.ts).
+// protocol. Not for: pairs that matching finds (score.ts). Upholds SCORE8.
 
 import { type Row, textOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { VenueFacts } from '../../venue-table.ts'
-import { kindOf } from './kinds.ts'
+import { firstSaid, type PhraseRows, phraseTable, tableIn } from '../understand/phrases.ts'
+import { fold } from '../understand/words.ts'
+
+const TABLES = tableIn<Readonly<Record<'bySeries' | 'byWords', PhraseRows>>>(
+  new URL('./kinds.json', import.meta.url),
+)
+const [BY_SERIES, BY_WORDS] = [phraseTable(TABLES.bySeries), phraseTable(TABLES.byWords)]
 
 interface Labelled {
   /** Whether Yes means Yes and both settle alike, by the label. */
@@ -21,7 +26,10 @@ interface Labelled {
   readonly group: string
   /** The second venue's series; its title where that is all there is. */
   readonly series: string
-  /** The kind of question (kinds.ts). */
+  /**
+   * The kind of question, by the second side's series, else by both titles (kinds.json), so that an evaluation can hold
+   * back all of one kind; nothing that scores reads it.
+   */
   readonly kind: string
   /** The collection from which the pair was taken, else where its label came from. */
   readonly source: string
@@ -82,6 +90,7 @@ function labelOf(
   collection: string,
 ): Labelled {
   const series = group.split('-')[0] ?? ''
+  const titles = `${fold(b.title)} ${fold(b.subtitle)} | ${fold(a.title)}`
   return {
     isSame: label === 'same',
     label,
@@ -89,7 +98,7 @@ function labelOf(
     origin: textOf(row, 'how_labelled'),
     group,
     series,
-    kind: kindOf(a, b, series),
+    kind: firstSaid(BY_SERIES, series) ?? firstSaid(BY_WORDS, titles) ?? 'other',
     source: textOf(row, 'source', 'how_labelled'),
     collection,
   }

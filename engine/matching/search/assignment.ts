@@ -11,41 +11,13 @@ export interface Edge {
 /** Rows or columns above which the greedy assignment is taken: 200 rows take some 10 ms. */
 const EXACT_MAX = 200
 
-/**
- * A one-to-one choice among the edges: of greatest total weight within each group that hangs together, greedy
- * in groups of very many rows or columns. The result is in no particular order.
- */
+/** A one-to-one choice among the edges: of greatest total weight, or greedy among very many rows or columns; in no particular order. */
 export function assign<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
-  return groupsOf(edges).flatMap((group) => {
-    if (group.length === 1) return group
-    const rows = numbered(group.map(({ row }) => row))
-    const columns = numbered(group.map(({ column }) => column))
-    const isSmall = Math.max(rows.size, columns.size) <= EXACT_MAX
-    return isSmall ? exact(group, rows, columns) : greedy(group)
-  })
-}
-
-/** Edges that share rows or columns, over however many others, are of one group. */
-function groupsOf<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[][] {
-  const above = new Map<number, number>()
-  // Columns below zero, so that they are no rows.
-  const top = (node: number): number => {
-    let at = node
-    for (let next = above.get(at); next !== undefined && next !== at; next = above.get(at)) {
-      above.set(at, above.get(next) ?? next)
-      at = next
-    }
-    return at
-  }
-  for (const { row, column } of edges) above.set(top(-1 - column), top(row))
-  const groups = new Map<number, Kind[]>()
-  for (const edge of edges) {
-    const at = top(edge.row)
-    const group = groups.get(at)
-    if (group === undefined) groups.set(at, [edge])
-    else group.push(edge)
-  }
-  return [...groups.values()]
+  const rows = numbered(edges.map(({ row }) => row))
+  const columns = numbered(edges.map(({ column }) => column))
+  return Math.max(rows.size, columns.size) <= EXACT_MAX
+    ? exact(edges, rows, columns)
+    : greedy(edges)
 }
 
 /** The heaviest edge first, as long as both its ends are free; ties by row, then column. */

@@ -14,7 +14,7 @@ import {
   type OpenEncoder,
   openEncoder,
 } from '../../../../engine/matching/encoder/encoder-folder.ts'
-import { openEncodingThread } from '../../../../engine/matching/encoder/thread.ts'
+import { openEncodingThread } from '../../../../engine/matching/thread.ts'
 import { judge, textsOfPairs, trainOn } from '../../../../engine/matching/offline/evaluation.ts'
 import { labelledPairOf } from '../../../../engine/matching/offline/labelled-pair.ts'
 import { PairFinder } from '../../../../engine/matching/search/pair-finder.ts'
