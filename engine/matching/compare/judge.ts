@@ -31,49 +31,43 @@ export interface Judge<Reading> {
 const MARKETS_KEPT = 8_192
 const EVENTS_KEPT = 2_048
 
-/** Keeps what was read last: a reading does not depend on the corpus. */
-class Kept<Subject extends object> {
-  readonly #max: number
-  readonly #read: (subject: Subject) => Proposition
-  #recent = new Map<Subject, Proposition>()
-  #older = new Map<Subject, Proposition>()
-
-  constructor(max: number, read: (subject: Subject) => Proposition) {
-    this.#max = max
-    this.#read = read
-  }
-
-  of(subject: Subject): Proposition {
-    const known = this.#recent.get(subject)
-    if (known !== undefined) return known
-    const reading = this.#older.get(subject) ?? this.#read(subject)
-    if (this.#recent.size >= this.#max) {
-      this.#older = this.#recent
-      this.#recent = new Map()
-    }
-    this.#recent.set(subject, reading)
-    return reading
-  }
-
-  clear(): void {
-    this.#recent = new Map()
-    this.#older = new Map()
+const openReaders = () => {
+  const market = keeping(MARKETS_KEPT, understandMarket)
+  return {
+    market,
+    event: keeping(EVENTS_KEPT, (event: MatchEvent) => understandEvent(event, market)),
   }
 }
 
-const MARKETS = new Kept(MARKETS_KEPT, understandMarket)
-const readMarket = (market: MatchMarket): Proposition => MARKETS.of(market)
-const EVENTS = new Kept(EVENTS_KEPT, (event: MatchEvent) => understandEvent(event, readMarket))
+let readers = openReaders()
 
 /** The judge of the service. */
 export const JUDGE: Judge<Proposition> = {
-  readMarket,
-  readEvent: (event) => EVENTS.of(event),
+  readMarket: (market) => readers.market(market),
+  readEvent: (event) => readers.event(event),
   scoreMarkets: scorePair,
   scoreEvents: scorePair,
   teach(teams) {
     teachTeams(teams)
-    MARKETS.clear()
-    EVENTS.clear()
+    readers = openReaders()
   },
+}
+
+/** Keeps what was read last: a reading does not depend on the corpus. */
+function keeping<Subject extends object>(
+  max: number,
+  read: (subject: Subject) => Proposition,
+): (subject: Subject) => Proposition {
+  let [recent, older] = [new Map<Subject, Proposition>(), new Map<Subject, Proposition>()]
+  return (subject) => {
+    const known = recent.get(subject)
+    if (known !== undefined) return known
+    const reading = older.get(subject) ?? read(subject)
+    if (recent.size >= max) {
+      older = recent
+      recent = new Map()
+    }
+    recent.set(subject, reading)
+    return reading
+  }
 }

@@ -1,32 +1,32 @@
 // One-to-one assignment: the choice of greatest total weight among the scored pairs of a group of subjects, and the
 // greedy choice where a group is too large. Pure. Upholds CORPUS2, CORPUS3.
 
-/** A scored pair: rows and columns are counted from 0, the weight is above 0. */
+/** A scored pair: the weight is above 0. */
 export interface Edge {
   readonly row: number
   readonly column: number
   readonly weight: number
 }
 
-/** Rows or columns above which the greedy assignment is taken: 200 rows take some 10 ms. */
+/** Rows or columns above which the greedy assignment is taken: 200 rows of eight edges each take some 50 ms. */
 const EXACT_MAX = 200
+/** What two sums of equal weights may differ by, for weights up to a million. */
+const ROUNDING = 1e-8
 
 /** A one-to-one choice among the edges: of greatest total weight, or greedy among very many rows or columns; in no particular order. */
 export function assign<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
-  const rows = numbered(edges.map(({ row }) => row))
-  const columns = numbered(edges.map(({ column }) => column))
-  return Math.max(rows.size, columns.size) <= EXACT_MAX
-    ? exact(edges, rows, columns)
-    : greedy(edges)
+  const rows = new Set(edges.map(({ row }) => row))
+  const columns = new Set(edges.map(({ column }) => column))
+  // Of equal weights those of the first rows are taken, however the edges came.
+  const sorted = [...edges].sort((one, other) => one.row - other.row || one.column - other.column)
+  return Math.max(rows.size, columns.size) <= EXACT_MAX ? exact(sorted) : greedy(sorted)
 }
 
-/** The heaviest edge first, as long as both its ends are free; ties by row, then column. */
+/** The heaviest edge first, as long as both its ends are free. */
 function greedy<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   const rows = new Set<number>()
   const columns = new Set<number>()
-  const sorted = [...edges].sort(
-    (one, other) => other.weight - one.weight || one.row - other.row || one.column - other.column,
-  )
+  const sorted = [...edges].sort((one, other) => other.weight - one.weight)
   return sorted.filter(({ row, column }) => {
     if (rows.has(row) || columns.has(column)) return false
     rows.add(row)
@@ -35,88 +35,56 @@ function greedy<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
   })
 }
 
-function numbered(values: readonly number[]): Map<number, number> {
-  const numbers = new Map<number, number>()
-  for (const value of [...values].sort((one, other) => one - other)) {
-    if (!numbers.has(value)) numbers.set(value, numbers.size)
-  }
-  return numbers
-}
-
 /**
- * The Hungarian method by shortest augmenting paths, on a square whose missing edges weigh nothing.
- * Source: Kuhn 1955, in the O(n³) form of Jonker and Volgenant 1987.
+ * One edge more at a time, by the alternating path that gains most, until none gains: a choice made so weighs most among
+ * those of its size. Paths are found as by Bellman and Ford. Source: Edmonds and Karp 1972.
  */
-function exact<Kind extends Edge>(
-  edges: readonly Kind[],
-  rows: ReadonlyMap<number, number>,
-  columns: ReadonlyMap<number, number>,
-): readonly Kind[] {
-  const size = Math.max(rows.size, columns.size)
-  const costs = new Float64Array(size * size)
-  const chosen = new Map<number, Kind>()
-  for (const edge of edges) {
-    const at = (rows.get(edge.row) ?? 0) * size + (columns.get(edge.column) ?? 0)
-    if (-edge.weight >= (costs[at] ?? 0)) continue
-    costs[at] = -edge.weight
-    chosen.set(at, edge)
+function exact<Kind extends Edge>(edges: readonly Kind[]): readonly Kind[] {
+  const ofRow = new Map<number, Kind>()
+  const takenColumns = new Set<number>()
+  for (;;) {
+    const paths = pathsTo(edges, ofRow)
+    let best: Path<Kind> | undefined
+    for (const [column, path] of paths) {
+      if (!takenColumns.has(column) && path.gain > (best?.gain ?? ROUNDING)) best = path
+    }
+    if (best === undefined) return [...ofRow.values()]
+    takenColumns.add(best.last.column)
+    for (let path: Path<Kind> | undefined = best; path !== undefined; ) {
+      const { last } = path
+      const replaced = ofRow.get(last.row)
+      ofRow.set(last.row, last)
+      path = replaced && paths.get(replaced.column)
+    }
   }
-  const rowOf = solve(costs, size)
-  const found: Kind[] = []
-  for (let column = 0; column < size; column += 1) {
-    const edge = chosen.get(((rowOf[column + 1] ?? 0) - 1) * size + column)
-    if (edge !== undefined) found.push(edge)
-  }
-  return found
 }
 
-/** By column (from 1) the row (from 1) of the cheapest assignment of a square of costs. */
-function solve(costs: Float64Array, size: number): Int32Array {
-  const rowPrices = new Float64Array(size + 1)
-  const columnPrices = new Float64Array(size + 1)
-  const rowOf = new Int32Array(size + 1)
-  const cameFrom = new Int32Array(size + 1)
-  for (let row = 1; row <= size; row += 1) {
-    rowOf[0] = row
-    let column = 0
-    const least = new Float64Array(size + 1).fill(Number.POSITIVE_INFINITY)
-    const isUsed = new Uint8Array(size + 1)
-    do {
-      isUsed[column] = 1
-      const from = rowOf[column] ?? 0
-      let delta = Number.POSITIVE_INFINITY
-      let next = 0
-      for (let to = 1; to <= size; to += 1) {
-        if (isUsed[to] === 1) continue
-        const cost =
-          (costs[(from - 1) * size + to - 1] ?? 0) -
-          (rowPrices[from] ?? 0) -
-          (columnPrices[to] ?? 0)
-        if (cost < (least[to] ?? 0)) {
-          least[to] = cost
-          cameFrom[to] = column
-        }
-        if ((least[to] ?? 0) < delta) {
-          delta = least[to] ?? 0
-          next = to
-        }
-      }
-      for (let to = 0; to <= size; to += 1) {
-        if (isUsed[to] === 1) {
-          const taken = rowOf[to] ?? 0
-          rowPrices[taken] = (rowPrices[taken] ?? 0) + delta
-          columnPrices[to] = (columnPrices[to] ?? 0) - delta
-        } else {
-          least[to] = (least[to] ?? 0) - delta
-        }
-      }
-      column = next
-    } while (rowOf[column] !== 0)
-    do {
-      const before = cameFrom[column] ?? 0
-      rowOf[column] = rowOf[before] ?? 0
-      column = before
-    } while (column !== 0)
+/** A path from a free row: each edge that is taken on it frees the column of the row's edge before. */
+interface Path<Kind> {
+  readonly last: Kind
+  readonly gain: number
+}
+
+/** By column the path that gains most. */
+function pathsTo<Kind extends Edge>(
+  edges: readonly Kind[],
+  ofRow: ReadonlyMap<number, Kind>,
+): ReadonlyMap<number, Path<Kind>> {
+  const paths = new Map<number, Path<Kind>>()
+  const gainAt = (row: number): number => {
+    const held = ofRow.get(row)
+    if (held === undefined) return 0
+    return (paths.get(held.column)?.gain ?? Number.NEGATIVE_INFINITY) - held.weight
   }
-  return rowOf
+  for (let isBetter = true; isBetter; ) {
+    isBetter = false
+    for (const last of edges) {
+      if (ofRow.get(last.row) === last) continue
+      const gain = gainAt(last.row) + last.weight
+      if (gain <= (paths.get(last.column)?.gain ?? Number.NEGATIVE_INFINITY) + ROUNDING) continue
+      paths.set(last.column, { last, gain })
+      isBetter = true
+    }
+  }
+  return paths
 }

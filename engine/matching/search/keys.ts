@@ -28,6 +28,7 @@ const NUMBERS_MAX = 6
 const DAYS_MAX = 3
 const CODES_MAX = 4
 const HOURS_MAX = 3
+const LABELS_MAX = 4
 /** Child titles that add to an event's words. */
 const CHILDREN_READ_MAX = 12
 /** The hour of New York at which a price is taken where the question names none. */
@@ -37,34 +38,34 @@ const STEM_CHARACTERS = 4
 const ONE_DAY = [0, 1, -1]
 
 /** The features that combine into keys. */
-interface Features {
-  readonly words: Set<string>
-  readonly numbers: Set<string>
-  readonly days: Set<Day>
+const emptyFeatures = () => ({
+  words: new Set<string>(),
+  numbers: new Set<string>(),
+  days: new Set<Day>(),
   /** Codes of a game's sides as far as both venues might write them. */
-  readonly codes: Set<string>
+  codes: new Set<string>(),
   /** Clock hours said, also as the ends of a window. */
-  readonly hours: Set<number>
-}
+  hours: new Set<number>(),
+})
+type Features = ReturnType<typeof emptyFeatures>
 
 /** Keys of a market; deterministic, never throws. */
 export function keysOfMarket(market: MatchMarket): BlockingKeys {
   const features = emptyFeatures()
   const anchor = anchorOf(market)
   readHandle(market.handle, features)
-  readText(market.title, anchor, features)
-  readText(market.subtitle, anchor, features)
-  if (!isYesNo(market.outcomes)) {
-    for (const label of market.outcomes.slice(0, 4)) readText(label, anchor, features)
+  const isYesNo = market.outcomes[0]?.toLowerCase() === 'yes'
+  const labels = isYesNo ? [] : market.outcomes.slice(0, LABELS_MAX)
+  const { title, subtitle, eventTitle, eventSubtitle } = market
+  for (const text of [title, subtitle, ...labels, eventTitle, eventSubtitle]) {
+    readText(text, anchor, features)
   }
-  readText(market.eventTitle, anchor, features)
-  readText(market.eventSubtitle, anchor, features)
   const { strike } = market
   if (strike !== null) {
     for (const bound of [strike.floor, strike.cap]) if (bound !== null) addNumber(bound, features)
   }
   if (market.line !== null) addNumber(Math.abs(market.line), features)
-  const coin = coinOfCode(market.title, market.rules)
+  const coin = coinOfCode(title, market.rules)
   if (coin !== null) addWord(coin, features)
   return combined(features, market)
 }
@@ -84,23 +85,9 @@ export function keysOfEvent(event: MatchEvent): BlockingKeys {
 
 type Times = Pick<MatchMarket, 'startMs' | 'closeMs'>
 
-function emptyFeatures(): Features {
-  return {
-    words: new Set(),
-    numbers: new Set(),
-    days: new Set(),
-    codes: new Set(),
-    hours: new Set(),
-  }
-}
-
 function anchorOf({ startMs, closeMs }: Times): Day | null {
   const atMs = startMs ?? closeMs
   return atMs === null ? null : dayOf(atMs)
-}
-
-function isYesNo(outcomes: readonly string[]): boolean {
-  return outcomes[0]?.toLowerCase() === 'yes'
 }
 
 // Reading

@@ -173,13 +173,7 @@ function roleOf(word: string | undefined, whole: string, span: Span): Span & { r
     if (whole.includes('end of')) return { ...span, first: span.last, role: 'by' }
     return { grain: 'day', first: span.first - 1, last: span.first - 1, role: 'by' }
   }
-  if (
-    word === 'by' ||
-    word === 'until' ||
-    word === 'till' ||
-    word === 'through' ||
-    word === 'thru'
-  ) {
+  if (/^(?:by|until|till|through|thru)$/.test(word ?? '')) {
     // The venues mean the end of June by "by June", as by "by June 30".
     return { ...span, grain: 'day', first: span.last, role: 'by' }
   }

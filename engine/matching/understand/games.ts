@@ -143,28 +143,16 @@ function gameOfTicker(facts: GameFacts): Game | null {
   const bet = betOf(said ?? '', statedWith('', facts), scope, parts.number, after)
   const subtitle = fold(facts.subtitle)
   const asking: AskedFacts = {
-    handles: 'ticker',
-    arena,
-    sides,
-    tail: '',
-    title,
-    rest: cut,
-    subtitle,
-    suffix: parts.suffix,
-    facts,
-    bet,
+    ...{ handles: 'ticker', arena, sides, tail: '', title, rest: cut },
+    ...{ subtitle, suffix: parts.suffix, facts, bet },
   }
   const clockMs = date.hour === null ? null : easternMs(isoDay(date.first), date.hour * 60)
+  const isDaySure = date.grain === 'day'
   return {
-    arena,
-    sides,
-    run: codes === null ? run : '',
-    day: date.grain === 'day' ? date.first : null,
-    isDaySure: date.grain === 'day',
+    ...{ arena, sides, run: codes === null ? run : '', bet },
+    ...{ day: isDaySure ? date.first : null, isDaySure },
     // The clock in a ticker is the start; the listing's own time is about the end.
-    startMs: clockMs ?? facts.startMs,
-    isStartSure: clockMs !== null,
-    bet,
+    ...{ startMs: clockMs ?? facts.startMs, isStartSure: clockMs !== null },
     ...askedOf(asking),
   }
 }

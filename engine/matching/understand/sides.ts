@@ -132,7 +132,7 @@ export function gradeNames(one: string, other: string): number {
   }
   if (isInitials(one, other) || isInitials(other, one)) return 0.7
   // A surname in common is no proof: Davis Riley and Cam Davis.
-  return hits > 0 && letters >= 5 && hits * 2 >= short.length && isLastShared(a, b) ? 0.35 : 0
+  return hits > 0 && letters >= 5 && hits * 2 >= short.length && a.at(-1) === b.at(-1) ? 0.35 : 0
 }
 
 function telling(name: string): readonly string[] {
@@ -147,10 +147,6 @@ function isWordAlike(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   if (short.length === 1) return long.startsWith(short)
   return short.length >= 4 && long.startsWith(short)
-}
-
-function isLastShared(a: readonly string[], b: readonly string[]): boolean {
-  return a.at(-1) === b.at(-1)
 }
 
 /** "psg" of "paris saint germain", "tdp" of "turma do pagode", "gx" of "giantx". */

@@ -14,11 +14,11 @@ import {
   type OpenEncoder,
   openEncoder,
 } from '../../../../engine/matching/encoder/encoder-folder.ts'
-import { openEncodingThread } from '../../../../engine/matching/thread.ts'
 import { judge, textsOfPairs, trainOn } from '../../../../engine/matching/offline/evaluation.ts'
 import { labelledPairOf } from '../../../../engine/matching/offline/labelled-pair.ts'
 import { PairFinder } from '../../../../engine/matching/search/pair-finder.ts'
 import type { MatchTask } from '../../../../engine/matching/task.ts'
+import { openEncodingThread } from '../../../../engine/matching/thread.ts'
 import { MATCH_SCORE } from '../../../../engine/matching/veto/vetoes.ts'
 import { Metrics } from '../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
