@@ -30,7 +30,6 @@ import { HINT_APART_DAYS, HINT_FAR_DAYS, type Unsaid, unsaidOfTexts } from './no
 import { compareOutcomes, type OutcomeComparison } from './outcomes.ts'
 import { compareWhens, type WhenComparison } from './when.ts'
 import {
-  cosine,
   explain,
   impliedWords,
   NAME_WEIGHT,
@@ -70,7 +69,6 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
     -2,
     ({ ofA, ofB }) => ofA.missing.some((one) => ofB.missing.some((other) => areRivals(one, other))),
   ],
-  cosine: [1, ({ cosine }) => cosine],
   lonelyMarks: [-1, ({ lonely }) => Math.min(1, lonely.filter(isOther).length / 3)],
   lonelyStage: [-2, ({ lonely }) => lonely.some(({ share }) => share === 'stage')],
   lonelyPart: [-3, ({ lonely }) => lonely.some(({ share }) => share === 'part')],
@@ -78,7 +76,6 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   closeNear: [0.5, ({ when }) => when.closeGap !== null && when.closeGap <= 2],
   sharedAnswer: [1, ({ b }) => b.answer.length > 0],
   sharedOutcomes: [1, ({ outcomes }) => outcomes.overlap ?? 0],
-  isEvent: [-0.3, ({ a }) => a.grain === 'event'],
   coveredLeast: [1, ({ ofA, ofB }) => Math.min(ofA.covered, ofB.covered)],
   allCovered: [1, ({ ofA, ofB }) => Math.max(ofA.missed, ofB.missed) < ALL_COVERED],
   relative: [-2, ({ a, b, isSameDate }) => !isSameDate && (a.isRelative || b.isRelative)],
@@ -237,7 +234,6 @@ const ALL_COVERED = 0.12
 interface TextComparison {
   readonly ofA: WordComparison
   readonly ofB: WordComparison
-  readonly cosine: number
   readonly knownA: WordIndex
   readonly shortB: ReadonlySet<string>
 }
@@ -255,7 +251,6 @@ function compareTexts(a: Proposition, b: Proposition): TextComparison {
     ofA: explain(wordsA, knownB, a.names, knownToB),
     ofB: explain(wordsB, knownA, b.names, knownToA),
     shortB,
-    cosine: cosine(wordsA, wordsB),
     knownA,
   }
 }
