@@ -288,12 +288,13 @@ class LogGateway implements Gateway {
       const askTrades = (body: Uint8Array) => cluster.ask('trades', body)
       const set = { log, names: this.#names, index, onFault, askTrades }
       mirror = new Mirror(checkpoint, { ...shared, ...set })
+      index.rebuildFrom(() => mirror.catalog.texts())
+      index.hold()
       await mirror.load(checkpoint)
     } catch (error) {
       await index.close()
       throw error
     }
-    index.rebuildFrom(() => mirror.catalog.texts())
     const follower = new Follower({
       ...{ ...shared, log: cluster, from: checkpoint, shards: shardsOf(this.#names.keys) },
       sink: {
@@ -312,6 +313,7 @@ class LogGateway implements Gateway {
       throw error
     })
     if (isReady && known === null && !this.#isStopped) {
+      index.release()
       return { mirror, follower, fault: () => known, close }
     }
     await close()

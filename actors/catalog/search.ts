@@ -74,6 +74,16 @@ export class MarketSearch {
     this.#texts = texts
   }
 
+  /** Gives the thread nothing until {@link release}, so that a catalogue that is loaded has the loop to itself. Call it before the first change. */
+  hold(): void {
+    if (this.#state === 'idle') this.#state = 'scheduled'
+  }
+
+  /** Hands over what waits, and every change from now on. */
+  release(): void {
+    if (this.#state === 'scheduled') this.#work()
+  }
+
   /** Adds a market, or replaces its words. Keeps the summary until it is handed over. */
   put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void {
     this.#change(number, { number, summary, eventTitle })

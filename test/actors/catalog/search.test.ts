@@ -61,6 +61,16 @@ test('[SEARCH6] a search sees every change made before it was asked, however man
   assert.deepEqual((await second).slice(-2), [1_000, 1_001])
 })
 
+test('[SEARCH9] while it is held nothing is handed over, and everything once it is released', async () => {
+  const { search, found, port } = bench(searchInPlace())
+  search.hold()
+  for (let number = 1; number <= 300; number += 1) search.put(number, zebra, null)
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(port.given.length, 0)
+  search.release()
+  assert.equal((await found('zebra')).length, 300)
+})
+
 test('[SEARCH9] changes are handed over a few at a time, the last state of each market only', async () => {
   const { search, found, port } = bench(searchInPlace())
   for (let round = 0; round < 3; round += 1) {
