@@ -1,6 +1,6 @@
 // How the service is and how this tab is connected to it: feeds, messages, what the database holds. A viewer who is
 // not logged in sees what needs no token. Not for: an account's own limits (pages/account.ts). Upholds DASH69, DASH70,
-// DASH71, DASH75, DASH100.
+// DASH71, DASH75, DASH105.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'

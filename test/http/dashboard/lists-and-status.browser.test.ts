@@ -423,7 +423,7 @@ test('[DASH75] what a venue sends that is not known stands on the status page in
   await tab.close()
 })
 
-test('[DASH100] in a cluster the status page names who leads, and how far each process is behind', async () => {
+test('[DASH105] in a cluster the status page names who leads, and how far each process is behind', async () => {
   const { engine } = dashboard.face
   const one = {
     role: 'engine',

@@ -440,7 +440,7 @@ test('[DASH75] findings of all venues stand in one table, those that cost a user
   assert.deepEqual(driftRows({ drift: { north: [] } }), [])
 })
 
-test('[DASH100] who leads is said in words, and for how long it has been silent', () => {
+test('[DASH105] who leads is said in words, and for how long it has been silent', () => {
   const lease = { holder: 'one', term: 3, silent_ms: 900 }
   assert.equal(leaseText({ lease }), 'one leads, term 3')
   assert.match(leaseText({ lease: { ...lease, silent_ms: 12_000 } }), /one leads.*silent for 12/)
