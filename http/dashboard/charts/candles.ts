@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
 import { nowMs } from '../browser.ts'
-import { priceDecimals, priceText, roundUsdText } from '../format.ts'
+import { priceText, roundUsdText } from '../format.ts'
 import { html } from '../html.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import type { CandlePage } from '../records.ts'
@@ -76,10 +76,8 @@ const choice = <Name extends string>(
   )}
 </div>`
 
-function legend(bar: Bar | null, least: number) {
+function legend(bar: Bar | null, decimals: number) {
   if (bar === null) return null
-  // What was paid may be finer than what is bid now.
-  const decimals = Math.max(least, priceDecimals([bar.open, bar.high, bar.low, bar.close]))
   const figures: readonly (readonly [string, string])[] = [
     ['Open', priceText(bar.open, decimals)],
     ['High', priceText(bar.high, decimals)],

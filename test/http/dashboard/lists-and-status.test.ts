@@ -282,14 +282,15 @@ test('[DASH100] a game whose markets trade no longer has both venues beside each
 })
 
 test('[DASH100] a market that trades no longer says what it ended with, and its event names the day of its game', () => {
-  const ended = (status: Market['status'], prices: readonly number[]) =>
+  const ended = (status: Market['status'], prices: readonly number[], close_time = 1) =>
     endText({
       ...market('north_1', NOTHING),
-      status,
+      ...{ status, close_time },
       outcomes: prices.map((price, index) => ({ label: `S${index}`, price, price_cents: 0 })),
     })
   assert.equal(ended('open', [1, 0]), null)
   assert.match(ended('closed', [0.5, 0.5]) ?? '', /no result yet/)
+  assert.match(ended('closed', [0.5, 0.5], 4_000_000_000) ?? '', /does not trade now/)
   assert.equal(ended('resolved', [0, 1]), 'Settled: S1')
   assert.equal(ended('resolved', [0.5, 0.5]), 'Settled: S0 50¢, S1 50¢')
   const dayOf = (event_slug: string | null) => Object.values(gameDayOf({ event_slug }) ?? {}).join()

@@ -257,7 +257,8 @@ test('[DASH101] prices of a market have the decimals of its price step in list, 
   const market = add('tenths', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.01, 100)], [level(0.03, 30)])
   market.reprice(20_000)
-  for (const cents of [1, 40]) market.trade({ price: bid(cents / 100, 1).price, side: 'sell' })
+  // The second was had at two levels: its price is one of neither.
+  for (const price of [10_000, 402_500]) market.trade({ price: priceMicros(price), side: 'sell' })
   const tab = await dashboard.open('#/markets?q=tenths')
   const { page } = tab
   await page.locator('.outcome .price').first().getByText('2.0¢').waitFor()
@@ -274,7 +275,7 @@ test('[DASH101] prices of a market have the decimals of its price step in list, 
   await page.reload()
   await page.locator('.candles[data-phase=shown] .legend').waitFor()
   await page.locator('.tape tbody tr').nth(1).waitFor()
-  assert.deepEqual(await page.locator('.tape td.price').allTextContents(), ['40.0¢', '1.0¢'])
+  assert.deepEqual(await page.locator('.tape td.price').allTextContents(), ['40.25¢', '1.0¢'])
   const { bids, asks } = await shownBook(page)
   assert.deepEqual([bids[0]?.[0], asks[0]?.[0]], ['1.0¢', '3.0¢'])
   await page.waitForFunction(() => {

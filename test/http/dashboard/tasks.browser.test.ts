@@ -98,12 +98,19 @@ test('[DASH97] a game’s live book', async () => {
   const tab = await openFirst('game')
   const { page } = tab
   await goTo(page, 'Sports')
-  const quoted = page.locator('.game tbody tr:has(.bid:text-matches("¢")) a').first()
+  const quoted = 'tbody tr:has(:is(.bid, .ask):has-text("¢")) a'
   await page.locator('.game, .state.empty').first().waitFor()
-  // On a day without games a marked one is chosen.
-  if ((await page.locator('.game').count()) === 0)
-    await page.locator('.days [data-count]:not([data-count="0"])').first().click()
-  await quoted.click()
+  // A game under way may be over before its book is looked at: one that is to come is chosen, on a later day if need be.
+  const coming = page.locator(`.game:has-text("Starts ") ${quoted}`).first()
+  if ((await coming.count()) > 0) await coming.click()
+  else {
+    const later = '[aria-pressed=true] ~ [data-count]:not([data-count="0"])'
+    await page.locator(`.days ${later}`).first().click()
+    await coming
+      .or(page.locator(`.game ${quoted}`))
+      .first()
+      .click()
+  }
   await page.locator('.book[data-state=live]').waitFor()
   // Near a game's end the one side of a book may stand empty.
   await page.locator('.ladder [data-side] tr:not(.blank)').first().waitFor()

@@ -2,6 +2,7 @@
 // the rules by which it ends. Every text of it is the venue's, and shown as a text. Upholds DASH45, DASH46.
 
 import { useId, useState } from 'preact/hooks'
+import { nowMs } from '../../browser.ts'
 import { countText, durationText, priceText, roundUsdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
@@ -44,10 +45,18 @@ export function MarketTitle({ market }: { readonly market: Market }) {
   </header>`
 }
 
+/** Whether the time of a market's close is past. */
+export const isOver = ({ close_time: atSeconds }: Market): boolean =>
+  atSeconds !== null && atSeconds * 1_000 <= nowMs()
+
 /** How a market ended, for a person; null: it trades. */
-export function endText({ status, outcomes }: Market): string | null {
+export function endText(market: Market): string | null {
+  const { status, outcomes } = market
   if (status === 'open') return null
-  if (status === 'closed') return 'Trading has ended. There is no result yet.'
+  if (status === 'closed')
+    return isOver(market)
+      ? 'Trading has ended. There is no result yet.'
+      : 'This market does not trade now.'
   const winner = outcomes.find(({ price }) => price === 1)
   if (winner !== undefined) return `Settled: ${winner.label}`
   return `Settled: ${outcomes.map(({ label, price }) => `${label} ${priceText(price)}`).join(', ')}`

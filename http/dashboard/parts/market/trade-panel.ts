@@ -6,7 +6,7 @@ import { Component } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { after } from '../../browser.ts'
-import { priceDecimals, priceText, sizeDecimals, sizeText, usdText } from '../../format.ts'
+import { sizeDecimals, sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { TradePage } from '../../records.ts'
 import { useRedraw, useSignal } from '../../signal.ts'
@@ -14,6 +14,7 @@ import { follow, streamState } from '../../stream.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
 import { TradedWords, tradedOf } from '../traded.ts'
+import { Price } from './live-price.ts'
 
 /** A stream that is not live by then is not waited for. */
 const PATIENCE_MS = 1_500
@@ -109,21 +110,10 @@ export function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
     },
     [marketId],
   )
-  useEffect(() => {
-    if (round === 0) return undefined
-    const ending = new AbortController()
-    const path = `/v1/markets/${encodeURIComponent(marketId)}/trades`
-    const asked = { query: { limit: TAPE_TRADES_MAX }, signal: ending.signal }
-    request<TradePage>(path, asked).then(
-      ({ trades }) => {
-        if (ending.signal.aborted) return
-        for (const trade of [...trades].reverse()) tape.put(trade)
-        setReading({ kind: 'read' })
-      },
-      (error: unknown) => ending.signal.aborted || setReading({ kind: 'failed', error }),
-    )
-    return () => ending.abort()
-  }, [marketId, round])
+  useEffect(
+    () => (round === 0 ? undefined : readTrades(marketId, tape, setReading)),
+    [marketId, round],
+  )
   const { trades } = tape
   const { state, isLost } = useSignal(streamState)
   const old = isLost || state === 'offline' ? LAST_KNOWN : state === 'late' ? MAYBE_OLD : null
@@ -139,6 +129,26 @@ export function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
   </section>`
 }
 
+/** Puts the server's page onto the tape; returns how to give up. */
+function readTrades(
+  marketId: string,
+  tape: TradeTape,
+  note: (reading: Reading) => void,
+): () => void {
+  const ending = new AbortController()
+  const path = `/v1/markets/${encodeURIComponent(marketId)}/trades`
+  const asked = { query: { limit: TAPE_TRADES_MAX }, signal: ending.signal }
+  request<TradePage>(path, asked).then(
+    ({ trades }) => {
+      if (ending.signal.aborted) return
+      for (const trade of [...trades].reverse()) tape.put(trade)
+      note({ kind: 'read' })
+    },
+    (error: unknown) => ending.signal.aborted || note({ kind: 'failed', error }),
+  )
+  return () => ending.abort()
+}
+
 interface TableProps {
   readonly trades: readonly TapeTrade[]
   readonly outcomes: readonly string[]
@@ -148,16 +158,10 @@ interface TableProps {
 
 function Table({ trades, outcomes, least }: TableProps) {
   const [isAtTop, setAtTop] = useState(true)
-  const decimals = useRef<Decimals>({ price: least, size: 0 })
   const shown = isAtTop ? trades.slice(0, ROWS_AT_TOP) : trades
-  // Never fewer than before: figures that come and go would make the columns jump.
-  const { price, size } = decimals.current
-  const [prices, sizes] = [trades.map((trade) => trade.price), trades.map((trade) => trade.size)]
-  const needed = {
-    price: Math.max(price, priceDecimals(prices)),
-    size: size === 2 ? size : sizeDecimals(sizes),
-  }
-  if (needed.price !== price || needed.size !== size) decimals.current = needed
+  // Never fewer than before: figures that come and go would make the column jump.
+  const sizes = useRef<0 | 2>(0)
+  if (sizes.current === 0) sizes.current = sizeDecimals(trades.map(({ size }) => size))
   return html`<div
     class="scroll-x scroll-y" tabindex="0" role="region" aria-label="Trades, newest first"
     onScroll=${(event: Event) => setAtTop(topOf(event) <= 0)}
@@ -170,7 +174,7 @@ function Table({ trades, outcomes, least }: TableProps) {
         <th scope="col" class="num">Contracts</th><th scope="col" class="num">Value</th>
       </tr>
     </thead>
-    <tbody>${shown.map((trade) => html`<${TradeRow} key=${trade.id} trade=${trade} outcomes=${outcomes} decimals=${decimals.current} />`)}</tbody>
+    <tbody>${shown.map((trade) => html`<${TradeRow} key=${trade.id} trade=${trade} outcomes=${outcomes} least=${least} sizes=${sizes.current} />`)}</tbody>
   </table>
 </div>`
 }
@@ -180,32 +184,26 @@ function topOf({ currentTarget }: Event): number {
   return currentTarget instanceof Element ? currentTarget.scrollTop : 0
 }
 
-interface Decimals {
-  readonly price: number
-  readonly size: 0 | 2
-}
-
-interface TradeRowProps {
+interface TradeRowProps extends Omit<TableProps, 'trades'> {
   readonly trade: TapeTrade
-  readonly outcomes: readonly string[]
-  /** Of the columns. */
-  readonly decimals: Decimals
+  /** Decimals of the column of contracts. */
+  readonly sizes: 0 | 2
 }
 
 class TradeRow extends Component<TradeRowProps> {
   /** A trade never changes, and the tape moves on many times a second. */
-  override shouldComponentUpdate({ decimals }: TradeRowProps): boolean {
-    return decimals !== this.props.decimals
+  override shouldComponentUpdate({ least, sizes }: TradeRowProps): boolean {
+    return least !== this.props.least || sizes !== this.props.sizes
   }
 
-  override render({ trade, outcomes, decimals }: TradeRowProps) {
+  override render({ trade, outcomes, least, sizes }: TradeRowProps) {
     const { id, size, size_usd: usd, timestamp_ms: atMs } = trade
     const done = tradedOf({ ...trade, usd }, outcomes)
     return html`<tr data-trade=${id}>
       <td class="when"><${Time} atMs=${atMs} style="clock" /></td>
       <td class="what"><${TradedWords} of=${done} /></td>
-      <td class="num price">${priceText(done.price, decimals.price)}</td>
-      <td class="num size">${sizeText(size, decimals.size)}</td>
+      <td class="num price"><${Price} price=${done.price} decimals=${least} /></td>
+      <td class="num size">${sizeText(size, sizes)}</td>
       <td class="num usd">${usdText(usd)}</td>
     </tr>`
   }

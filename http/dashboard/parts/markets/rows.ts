@@ -114,7 +114,7 @@ function MarketRow({
       )}
     </td>
     <td data-label="Venue">${venueText(own?.platform)}</td>
-    <td class="num" data-label="Volume 24 h">${roundUsdText(market.volume_24h)}</td>
+    <td class="num" data-label="Vol. 24 h">${roundUsdText(market.volume_24h)}</td>
     <td class="opened" data-label="Opened"><${Time} atMs=${market.created_at === null ? null : market.created_at * 1_000} style="day" /></td>
     <td data-label="Closes"><${Time} atMs=${market.close_time === null ? null : market.close_time * 1_000} /></td>
   </tr>`

@@ -11,6 +11,7 @@ import type { Games, Market, SharedGames } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { contrary, gapOf, type LiveQuotes, type Quote, quoteOf } from '../lists/quotes.ts'
 import { askVenues, type Venues, venueText } from '../lists/venues.ts'
+import { isOver } from '../market/facts.ts'
 import { Price } from '../market/live-price.ts'
 import {
   alignedQuotes,
@@ -323,7 +324,9 @@ function quoteCells(venue: string, quoted: Quoted | null, place: string) {
 function ended({ market, isSecond }: Leg) {
   const { status, outcomes } = market
   if (status === 'open') return null
-  if (status === 'closed') return html`<span class="tag wait">closed, no result yet</span>`
+  // One that has not opened yet is closed as well.
+  if (status === 'closed')
+    return html`<span class="tag wait">${isOver(market) ? 'closed, no result yet' : 'not trading'}</span>`
   const price = outcomes[isSecond ? 1 : 0]?.price
   if (price === 1) return html`<span class="tag good">won</span>`
   return html`<span class="tag">${price === 0 ? 'lost' : `settled at ${priceText(price)}`}</span>`

@@ -75,6 +75,9 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
     setShown((last) => (last === null ? null : withOne(last, delivery)))
     setWatched(delivery)
   }
+  // What an opened row knows of its delivery, its line in the list knows too.
+  const see = (delivery: Delivery) =>
+    setShown((last) => (last === null ? null : withOne(last, delivery)))
   const readOlder = (cursor: string) =>
     action.run(async () => {
       const page = await read(cursor)
@@ -88,7 +91,7 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
     </div>
     ${action.error === null ? null : html`<${Failure} error=${action.error} retry=${readNewest} />`}
     ${shown === null && action.error === null ? html`<${Waiting} what="deliveries" />` : null}
-    ${shown === null ? null : html`<${DeliveryTable} rows=${shown.rows} path=${path} url=${url} onRetried=${watch} />`}
+    ${shown === null ? null : html`<${DeliveryTable} rows=${shown.rows} path=${path} url=${url} onRetried=${watch} onSeen=${see} />`}
     ${
       cursor === null
         ? null
@@ -129,9 +132,10 @@ interface DeliveryTableProps {
   readonly path: string
   readonly url: string
   readonly onRetried: (delivery: Delivery) => void
+  readonly onSeen: (delivery: Delivery) => void
 }
 
-function DeliveryTable({ rows, path, url, onRetried }: DeliveryTableProps) {
+function DeliveryTable({ rows, ...parts }: DeliveryTableProps) {
   if (rows.length === 0) {
     return html`<${Empty}>Nothing sent yet. Send a test, or wait for the first matching event.<//>`
   }
@@ -143,23 +147,17 @@ function DeliveryTable({ rows, path, url, onRetried }: DeliveryTableProps) {
         <th scope="col"><span class="visually-hidden">Try again</span></th>
       </tr></thead>
       <tbody>
-        ${rows.map(
-          (row) =>
-            html`<${DeliveryRow} key=${row.id} delivery=${row} path=${path} url=${url} onRetried=${onRetried} />`,
-        )}
+        ${rows.map((row) => html`<${DeliveryRow} key=${row.id} delivery=${row} ...${parts} />`)}
       </tbody>
     </table>
   </div>`
 }
 
-interface DeliveryRowProps {
+interface DeliveryRowProps extends Omit<DeliveryTableProps, 'rows'> {
   readonly delivery: Delivery
-  readonly path: string
-  readonly url: string
-  readonly onRetried: (delivery: Delivery) => void
 }
 
-function DeliveryRow({ delivery, path, url, onRetried }: DeliveryRowProps) {
+function DeliveryRow({ delivery, path, url, onRetried, onSeen }: DeliveryRowProps) {
   const { id, event_type: type, event_id: eventId, status, attempts } = delivery
   const { created_at: created, next_attempt_at: next } = delivery
   const action = useAction()
@@ -185,7 +183,7 @@ function DeliveryRow({ delivery, path, url, onRetried }: DeliveryRowProps) {
       ${action.error === null ? null : html`<${Failure} error=${action.error} />`}
     </td>
   </tr>
-  ${isOpen ? html`<tr class="detail"><td colspan="7"><${DeliveryDetail} delivery=${delivery} path=${`${path}/deliveries/${encodeURIComponent(id)}`} url=${url} /></td></tr>` : null}`
+  ${isOpen ? html`<tr class="detail"><td colspan="7"><${DeliveryDetail} delivery=${delivery} path=${`${path}/deliveries/${encodeURIComponent(id)}`} url=${url} onSeen=${onSeen} /></td></tr>` : null}`
 }
 
 /** To the second while that matters: 5 s and 30 s must differ. */
@@ -204,20 +202,23 @@ interface DeliveryDetailProps {
   readonly path: string
   /** Where events are posted to. */
   readonly url: string
+  readonly onSeen: (delivery: Delivery) => void
 }
 
 /**
  * Opened; asked for anew with every attempt. Every figure of an attempt is of one answer: what the list knows meanwhile may
  * be of the next one. The server keeps the last attempt; the ones before it stay here while the row is open.
  */
-function DeliveryDetail({ delivery, path, url }: DeliveryDetailProps) {
+function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
   const { attempts, status, last_attempt: last } = delivery
   const asked = useAsked(
     (signal) => request<Detail>(path, { signal }),
     [path, attempts, status, last?.at],
   )
+  const answer = asked.kind === 'answered' ? asked.answer : null
+  useEffect(() => (answer === null ? undefined : onSeen(answer)), [answer])
   const seen = useRef(new Map<number | null, Detail>())
-  if (asked.kind === 'answered') seen.current = withAttempt(seen.current, asked.answer)
+  if (answer !== null) seen.current = withAttempt(seen.current, answer)
   const details = [...seen.current.values()].reverse()
   const [newest] = details
   return html`<div class="stack delivery">
