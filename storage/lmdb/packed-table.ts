@@ -346,9 +346,11 @@ function visitRows(block: Row, range: KeyRange, visit: (row: Row) => boolean): b
     return true
   }
   const rows = new BlockRows(block.key, block.value)
+  let isWithin = compare(block.key, from) >= 0
   while (rows.next()) {
     if (rows.compare(to) >= 0) return false
-    if (rows.compare(from) < 0) continue
+    isWithin ||= rows.compare(from) >= 0
+    if (!isWithin) continue
     if (!visit({ key: rows.key(), value: rows.value() })) return false
   }
   return !rows.isDamaged || visit({ key: rows.key(), value: DAMAGED })

@@ -324,13 +324,8 @@ function readText(body: Buffer, reader: VarintReader): string | null {
 function uuid(body: Buffer, reader: VarintReader): string {
   const start = reader.skip(UUID_BYTES)
   const digits = body.toString('hex', start, start + UUID_BYTES)
-  const parts = [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    digits.slice(12, 16),
-    digits.slice(16, 20),
-  ]
-  return `${parts.join('-')}-${digits.slice(20)}`
+  const [time, version] = [digits.slice(0, 8), digits.slice(12, 16)]
+  return `${time}-${digits.slice(8, 12)}-${version}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
 function readPlacedTrade(key: Buffer, fields: FieldReader, isBlock: boolean): PlacedTrade {

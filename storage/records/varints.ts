@@ -41,6 +41,11 @@ export class VarintReader {
   }
 
   next(): number {
+    const first = this.#bytes[this.#position]
+    if (first !== undefined && first < 0x80) {
+      this.#position += 1
+      return first
+    }
     let value = 0
     for (let scale = 1; scale <= 2 ** 49; scale *= 128) {
       const byte = this.#bytes[this.#position]
