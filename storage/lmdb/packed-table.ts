@@ -415,8 +415,15 @@ class BlockRows {
   /** The row's key, a copy; the block's before the first. */
   key(): Buffer {
     const blockKey = this.#blockKey
+    const bytes = this.#bytes
     const key = Buffer.allocUnsafe(blockKey.length)
-    for (let index = 0; index < key.length; index += 1) key[index] = this.#keyByte(index)
+    const partEnd = this.#shared + this.#partBytes
+    let index = 0
+    for (; index < this.#shared; index += 1) key[index] = blockKey[index] ?? 0
+    for (let from = this.#partStart; index < partEnd; index += 1, from += 1) {
+      key[index] = bytes[from] ?? 0
+    }
+    for (; index < key.length; index += 1) key[index] = 0
     return key
   }
 
