@@ -221,18 +221,21 @@ function bareRange(low: Buffer, high: Buffer, { isReverse, limit }: BareQuery) {
 /** LevelDB, each commit one batch with its log written through to the platter. */
 export class Level implements RowStore {
   readonly #level: ClassicLevel<Buffer, Buffer>
+  /** One batch after the other: a later one puts some rows again, and several at once have no order. */
+  #written: Promise<void> = Promise.resolve()
 
   constructor(folder: string) {
     const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' }
     this.#level = new ClassicLevel<Buffer, Buffer>(folder, encodings)
   }
 
-  async write(rows: readonly WrittenRow[]): Promise<void> {
+  write(rows: readonly WrittenRow[]): Promise<void> {
     const puts = rows.map(({ table, key, value }) => ({
       ...{ type: 'put' as const, value },
       key: Buffer.concat([Buffer.from(`${table} `), key]),
     }))
-    await this.#level.batch(puts, { sync: true })
+    this.#written = this.#written.then(() => this.#level.batch(puts, { sync: true }))
+    return this.#written
   }
 
   async lines(): Promise<readonly string[]> {
