@@ -73,6 +73,12 @@ test('[DASH16] axe-core finds nothing on any page, in light and dark; at phone, 
   await tab.close()
 })
 
+/** Two frames later the page is laid out and drawn. */
+const drawn = () =>
+  new Promise<void>((resolve) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve()))
+  })
+
 /** What of the tables in sight cannot be read: cells that overlap or are clipped, tables that are cut. */
 const unreadable = (page: Page) =>
   page.evaluate(() => {
@@ -83,7 +89,13 @@ const unreadable = (page: Page) =>
     }
     const faults = [...document.querySelectorAll('.scroll-x')]
       .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
-      .map((cut) => `cut: ${cut.textContent?.trim().slice(0, 40)}`)
+      .map((cut) => {
+        const { right } = cut.getBoundingClientRect()
+        const wide = [...cut.querySelectorAll('*')].filter(
+          (part) => part.getBoundingClientRect().right > right + 1,
+        )
+        return `cut: ${wide.at(-1)?.outerHTML.slice(0, 200)} of ${cut.textContent?.trim().slice(0, 40)}`
+      })
     for (const row of document.querySelectorAll('tbody tr')) {
       const cells = [...row.children].filter(seen)
       for (const [index, cell] of cells.entries()) {
@@ -113,6 +125,8 @@ test('[DASH82] on a phone and on a tablet every page is there whole: no cell ove
     await visit(page, address)
     for (const width of [390, 768]) {
       await page.setViewportSize({ width, height: 844 })
+      // The page is looked at as it stands once it is drawn at its new width.
+      await page.evaluate(drawn)
       const faults = [
         ...(await unreadable(page)),
         ...((await overhang(page)) > 0 ? ['overhang'] : []),
