@@ -26,6 +26,21 @@ import { Hub } from './ws/hub.ts'
 import { Tickets } from './ws/session/tickets.ts'
 import { streamBehavior } from './ws/session/upgrade.ts'
 
+/** The library's LIBUS_LISTEN_EXCLUSIVE_PORT: without it another server could share the port silently. */
+const LISTEN_EXCLUSIVE_PORT = 1
+
+declare module 'uWebSockets.js' {
+  interface TemplatedApp {
+    /** As the library has it, and its types have not: a host with options. */
+    listen(
+      host: string,
+      port: number,
+      options: number,
+      callback: (socket: us_listen_socket | false) => void,
+    ): TemplatedApp
+  }
+}
+
 /** A listening server. */
 export interface Server {
   readonly port: number
@@ -88,7 +103,6 @@ const HEADER_BYTES_MAX = '32768'
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { clock, log, metrics, corsOrigins } = options
   const peers = new PeerAddresses(options.trustedProxies)
-  await assertPortFree(options.host, options.port)
   // The library reads this once, when it loads, and its default of 4,096 bytes for URL and headers
   // is too small for 100 token ids. So it is set here, and the import is dynamic: a static one
   // would be hoisted above this line.
@@ -208,27 +222,26 @@ async function endStreams(parts: {
   }
 }
 
-function listen(app: TemplatedApp, options: ServerOptions): Promise<us_listen_socket> {
-  const { host, port } = options
+function listen(app: TemplatedApp, { host, port }: ServerOptions): Promise<us_listen_socket> {
   return new Promise((resolve, reject) => {
-    app.listen(host, port, (socket) => {
-      if (socket === false) reject(new Error(cannotListen(host, port, 'the library could not')))
-      else resolve(socket)
+    app.listen(host, port, LISTEN_EXCLUSIVE_PORT, (socket) => {
+      if (socket !== false) return resolve(socket)
+      reasonNotFree(host, port).then((why) => reject(new Error(cannotListen(host, port, why))))
     })
   })
 }
 
 /**
- * The library listens with SO_REUSEPORT, so that a second server on the port would share it
- * silently; and it gives no reason when it fails. A short-lived listener of Node's knows both.
+ * The library gives no reason when it cannot listen; a short-lived listener of Node's does. It is asked afterwards
+ * only: clients that wait for a start would be taken by it, and cut off.
  */
-function assertPortFree(host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
+function reasonNotFree(host: string, port: number): Promise<string> {
+  return new Promise((resolve) => {
     const probe = createProbe()
-    probe.once('error', (error: NodeJS.ErrnoException) => {
-      reject(new Error(cannotListen(host, port, error.code ?? error.message), { cause: error }))
-    })
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()))
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    probe.listen({ host, port, exclusive: true }, () =>
+      probe.close(() => resolve('the library could not')),
+    )
   })
 }
 
