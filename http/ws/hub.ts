@@ -11,6 +11,7 @@ import type { Stamp, Update } from '../../engine/events.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import {
   bufferSweepMs,
+  heartbeatEarlyMs,
   heartbeatMs,
   socketBufferBytesSoft,
   socketBuffersTotalBytesMax,
@@ -79,7 +80,8 @@ export class Hub implements Watcher, HubAccess {
   /** The largest buffer of a quiet session, and the sum of all buffers, when they were last looked at. */
   #largest = 0
   #total = 0
-  readonly #timers: StopTimer[]
+  #stopBeat: StopTimer
+  readonly #stopSweeps: StopTimer
   readonly #lagged: Count
   #beats = 0
   #sweeps = 0
@@ -122,10 +124,8 @@ export class Hub implements Watcher, HubAccess {
       onAccountGone: (account) => this.#endThose(({ accountId }) => accountId === account),
       onLimits: (account, { socketsMax }) => this.endBeyond(account, socketsMax),
     }
-    this.#timers = [
-      clock.every(heartbeatMs, () => this.beat()),
-      clock.every(bufferSweepMs, () => this.sweep()),
-    ]
+    this.#stopBeat = this.#planBeat()
+    this.#stopSweeps = clock.every(bufferSweepMs, () => this.sweep())
   }
 
   encoder(form: Form): Encoder {
@@ -206,8 +206,22 @@ export class Hub implements Watcher, HubAccess {
     action(this.#encoders.b)
   }
 
+  /**
+   * When the next heartbeat is due, and a while before it with a message that most connections get, in one write to each
+   * socket. Behind that message in its turn, not within: it goes to one topic after another.
+   */
+  #planBeat(): StopTimer {
+    return this.clock.after(heartbeatMs - heartbeatEarlyMs, () => {
+      this.#fanOut.rider = () => queueMicrotask(() => this.beat())
+      this.#stopBeat = this.clock.after(heartbeatEarlyMs, () => this.beat())
+    })
+  }
+
   /** Sends a heartbeat: with offsets to connections that are live, without to the others. */
   beat(): void {
+    this.#stopBeat()
+    this.#fanOut.rider = null
+    this.#stopBeat = this.#planBeat()
     this.#beats += 1
     const beat = { timestampMs: this.clock.nowMs(), counter: this.#beats }
     const offsets: Record<string, number> = {}
@@ -358,7 +372,9 @@ export class Hub implements Watcher, HubAccess {
 
   /** Stops the timers; connections are the server's to end. */
   stop(): void {
-    for (const stopTimer of this.#timers) stopTimer()
+    this.#stopBeat()
+    this.#fanOut.rider = null
+    this.#stopSweeps()
     for (const channel of this.#channels.values()) channel.stop?.()
     this.#slices.stop()
   }

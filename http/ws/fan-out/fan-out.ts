@@ -101,6 +101,8 @@ export class FanOut {
   /** What was published since the hub last set it to 0: at most so much came to any one connection, and
    * to all together. Characters count as bytes. */
   readonly growth = { bytes: 0, totalBytes: 0 }
+  /** Called once, when a topic that half of the connections or more listen to gets a message: what it sends goes with that. */
+  rider: (() => void) | null = null
 
   constructor(parts: {
     topics: Topics
@@ -219,7 +221,15 @@ export class FanOut {
       this.growth.bytes += frame.length
       this.growth.totalBytes += frame.length * listenerCount
     }
+    if (this.rider !== null && frames.length > 0) this.#ride(listenerCount)
     return frames
+  }
+
+  #ride(listenerCount: number): void {
+    if (2 * listenerCount < this.#users.j + this.#users.b) return
+    const { rider } = this
+    this.rider = null
+    rider?.()
   }
 
   #listenerCount(topics: LaneTopics, key: TopicKey): number {
