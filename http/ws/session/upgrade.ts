@@ -132,7 +132,6 @@ class Handshake {
   #isOver = false
   #closes = false
   #quota: Quota | null = null
-  #address = ''
   /** It counted as a request when its ticket was asked for. */
   #isPaid = false
   #origin: string | null = null
@@ -155,9 +154,8 @@ class Handshake {
   }
 
   #begin(req: HttpRequest, context: us_socket_context_t): void {
-    const { accounts, corsOrigins, peers, head } = this.#parts
+    const { accounts, corsOrigins, head } = this.#parts
     head.read(req)
-    this.#address = peers.of(this.#res, head)
     this.#origin = allowedOrigin(corsOrigins, head.origin)
     const keys = {
       key: req.getHeader('sec-websocket-key'),
@@ -189,6 +187,12 @@ class Handshake {
     else if (!BATCH_VALUES.includes(batch)) this.#answer(notAmong('batch', BATCH_VALUES, batch))
     else if (caller !== null)
       this.#upgrade({ caller, form, isBatched: batch === 'on' }, keys, context)
+  }
+
+  /** What an attempt without a caller counts against: read where it is needed, and in the library's call only. */
+  get #address(): string {
+    const { peers, head } = this.#parts
+    return peers.of(this.#res, head)
   }
 
   /** As a request that others may read differently (handle.ts). */
