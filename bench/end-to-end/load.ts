@@ -31,7 +31,43 @@ let times: Histogram = newTimes()
 let deliveryCount = 0
 let resyncCount = 0
 let lastMs = 0
-let kept: string[] = []
+/** Of what is kept of a run. */
+const KEPT_BYTES = 4 * 2 ** 20
+const LINE_END = 0x0a
+
+/**
+ * What the first subscriber of ours got in a run, a line each, in bytes that are used again by the next: kept as texts, it is
+ * what every collection of the young copies, and this process stands still meanwhile, beside ours and not beside the relay.
+ */
+class Kept {
+  readonly #pages: Buffer[] = []
+  readonly #ends: number[] = []
+
+  add(bytes: Buffer, from: number, to: number): void {
+    let page = this.#ends.length - 1
+    const end = this.#ends[page] ?? KEPT_BYTES
+    if (end + to - from + 1 > KEPT_BYTES) {
+      page += 1
+      this.#pages[page] ??= Buffer.allocUnsafeSlow(KEPT_BYTES)
+      this.#ends[page] = 0
+    }
+    const at = this.#ends[page] ?? 0
+    bytes.copy(this.#pages[page] ?? bytes, at, from, to)
+    this.#pages[page]?.writeUInt8(LINE_END, at + to - from)
+    this.#ends[page] = at + to - from + 1
+  }
+
+  /** All lines; nothing is kept then. */
+  take(): readonly string[] {
+    const ends = this.#ends.splice(0)
+    return ends.flatMap((end, page) => {
+      const text = this.#pages[page]?.toString('utf8', 0, end) ?? ''
+      return text.split('\n').filter((line) => line !== '')
+    })
+  }
+}
+
+const kept = new Kept()
 const books = new FollowedBooks()
 
 /** One subscriber to everything. */
@@ -57,7 +93,7 @@ function open(
         if (isOurs) {
           const head = bytes.toString('latin1', from + 9, from + 14)
           if (number === 0 && (head === 'updat' || head === 'snaps')) {
-            kept.push(bytes.toString('utf8', from, to))
+            kept.add(bytes, from, to)
           }
           if (head === 'synce' && ++syncedCount === CHANNELS.length) return resolve()
           if (head === 'resyn') resyncCount += 1
@@ -107,11 +143,10 @@ async function finish(): Promise<void> {
 
 /** Reads what the first subscriber got, off the clock. */
 function follow(): void {
-  for (const text of kept) {
+  for (const text of kept.take()) {
     const wrong = books.take(JSON.parse(text))
     if (wrong !== null) return fail(wrong)
   }
-  kept = []
 }
 
 takeCommands(async (command: LoadCommand) => {
