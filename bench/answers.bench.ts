@@ -1,5 +1,6 @@
 // What does it cost to answer with a price, a book or a market: kept, written anew, or looked for
-// in vain and put where it would be kept? And for how long does a page of 200 markets that are
+// in vain and put where it would be kept? What does a list of 20 markets cost of which none has
+// changed since the last answer, or one? And for how long does a page of 200 markets that are
 // still on disk hold the loop? Markets are real actors with the simulated world's books; their
 // descriptions and native rows, which the simulator does not have at such length, are made up.
 // Excluded: finding the market, validation, HTTP, a cold page cache.
@@ -8,20 +9,24 @@ import { MarketActor } from '../actors/market/market.ts'
 import { Matches } from '../actors/matches/matches.ts'
 import type { MarketView } from '../actors/views.ts'
 import { systemClock } from '../engine/clock.ts'
-import type { VenueEvent } from '../engine/events.ts'
+import type { LevelChange, VenueEvent } from '../engine/events.ts'
 import type { OutcomeId } from '../engine/ids.ts'
 import type { JsonRecord, MarketListing } from '../engine/market/market.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import { Publisher } from '../engine/publisher.ts'
+import { sizeMicros, timeMs } from '../engine/units.ts'
+import { partsAnswer, separated } from '../http/records/body-bytes.ts'
 import { cutBook, PLAIN_BOOK, pastedBook } from '../http/records/books.ts'
 import { HotAnswers } from '../http/records/hot-answers.ts'
+import { KeptAnswers } from '../http/records/kept-answers.ts'
 import { MarketRecords } from '../http/records/markets.ts'
 import { cutPrice, pastedPrice } from '../http/records/prices.ts'
 import { inSlices } from '../http/request/in-slices.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import {
+  aimedRow,
   type Bench,
   check,
   hashOf,
@@ -39,6 +44,9 @@ import { RECEIVED_AT, venuePath } from './venue-path.ts'
 const SEED = 6
 const BATCH = 50
 const PAGE = 200
+const LIST = 20
+/** Of a list in which one row has changed; what HTTP costs besides is the rest bench's. */
+const CHANGED_LIST_MICROS_MAX = 100
 const NOW_MS = RECEIVED_AT + 1_234
 const EPOCH = 'bench'
 const QUOTED_EPOCH = JSON.stringify(EPOCH)
@@ -55,7 +63,7 @@ export const bench: Bench = {
       frameCount: isSmall ? 2_000 : 20_000,
     })
     return withLmdb(async (storage) => {
-      const markets = openMarkets(load, storage)
+      const { markets, emit } = openMarkets(load, storage)
       await storage.committed()
       const answerCount = isSmall ? 2_000 : 100_000
       const texts: string[] = []
@@ -63,6 +71,7 @@ export const bench: Bench = {
         ...timeKind('price', markets, answerCount, texts),
         ...timeKind('book', markets, answerCount, texts),
         ...timeKind('market', markets, answerCount / 5, texts),
+        ...timeLists(markets.slice(0, LIST), emit, isSmall ? 20 : 4_000),
         ...(await timePages(markets, isSmall ? 5 : 200)),
       ]
       const checked = `${texts.length} kept answers equal those written anew`
@@ -72,7 +81,10 @@ export const bench: Bench = {
 }
 
 /** The load's markets with their books, each read on disk with some 2 KB of rules and 3 KB of row. */
-function openMarkets(load: SimLoad, storage: Storage): MarketView[] {
+function openMarkets(
+  load: SimLoad,
+  storage: Storage,
+): { readonly markets: readonly MarketView[]; readonly emit: (event: VenueEvent) => void } {
   const publisher = new Publisher({ epoch: EPOCH, log: silentLog, metrics: new Metrics() })
   const { parts } = marketParts({ publisher, storage, nowMs: () => RECEIVED_AT })
   const actors = new Map<OutcomeId, MarketActor>()
@@ -98,7 +110,7 @@ function openMarkets(load: SimLoad, storage: Storage): MarketView[] {
       if (frame.venue === venue) take(frame.text)
     }
   }
-  return all
+  return { markets: all, emit }
 }
 
 function longTexts(name: string): { description: string; native: JsonRecord } {
@@ -176,6 +188,66 @@ function timeKind(
     timesRow(`${kind}: written anew`, plain.times),
     timesRow(`${kind}: looked for in vain, written and put`, cold.times),
     ratioRow(`${kind}: anew / kept`, plain.times, ours.times),
+  ]
+}
+
+/** A list asked for again and again, in turns with nothing changed and with a level of one row's book changed, off the clock. */
+function timeLists(
+  views: readonly MarketView[],
+  emit: (event: VenueEvent) => void,
+  listCount: number,
+): Row[] {
+  const [records, answers] = [new MarketRecords(new Matches()), new KeptAnswers()]
+  const parts = ['{"markets":[', ...separated(views), ']}']
+  const write = () => partsAnswer(systemClock, parts, (view) => records.encoded(view, NOW_MS))
+  const list = (): string | Uint8Array => {
+    const facts = () => views.map((view) => records.known(view, NOW_MS))
+    const answer = answers.answer('list', facts, write)
+    if (answer instanceof Promise) throw new Error('a list of twenty takes one turn')
+    answer.whenTaken?.()
+    return answer.body ?? ''
+  }
+  const change = (number: number): void => {
+    const view = views[number % views.length]
+    const level = view?.book().bids[0]
+    const outcome = view?.summary.outcomes[0]
+    if (view === undefined || level === undefined || outcome === undefined) return
+    const changed: LevelChange = {
+      side: 'bid',
+      price: level.price,
+      size: sizeMicros(1_000 + number),
+    }
+    const times = { venueTimeMs: timeMs(NOW_MS + number), receivedAtMs: timeMs(NOW_MS + number) }
+    const { venue } = view.ref
+    const about = { kind: 'bookChange', venue, outcome: outcome.id, mode: 'absolute' } as const
+    emit({ ...about, ...times, changes: [changed], top: null })
+  }
+  const [same, changed] = [newTimes(), newTimes()]
+  timeInTurns(
+    [
+      { times: same, batch: () => void list() },
+      {
+        times: changed,
+        beforeBatch: change,
+        batch: () => void list(),
+        afterBatch: () => void list(),
+      },
+    ],
+    { operationCount: listCount, batchCount: 1 },
+  )
+  const anew = new MarketRecords(new Matches())
+  const rows = views.map((view) => anew.text(view, NOW_MS))
+  check(Buffer.from(list()).toString() === `{"markets":[${rows}]}`, 'a list has its rows of now')
+  const micros = changed.getValueAtPercentile(50) / 1_000
+  return [
+    timesRow(`list of ${LIST}: nothing changed`, same),
+    timesRow(`list of ${LIST}: one row changed`, changed),
+    aimedRow(
+      `list of ${LIST}: one row changed, p50`,
+      micros,
+      { atMost: CHANGED_LIST_MICROS_MAX },
+      'µs',
+    ),
   ]
 }
 
