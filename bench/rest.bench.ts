@@ -207,10 +207,11 @@ function routeRows(
     costs.join(', '),
   )
   // Of rounds that followed each other, so that what the machine did meanwhile falls on both.
-  const ratio = (other: Contestant): number => {
-    const own = micros('ours')
-    return median(micros(other).map((theirs, index) => theirs / (own[index] ?? Number.NaN)))
+  const ratioOf = (one: Contestant, other: Contestant): number => {
+    const others = micros(other)
+    return median(micros(one).map((own, index) => own / (others[index] ?? Number.NaN)))
   }
+  const ratio = (other: Contestant): number => ratioOf(other, 'ours')
   if (kind !== 'hot') {
     const most = { atMost: PAGE_MICROS_MAX }
     return [
@@ -223,5 +224,9 @@ function routeRows(
     cost,
     aimedRow(`${name}: limit / ours`, ratio('limit'), { atLeast: SHARE_OF_LIMIT_MIN }),
     aimedRow(`${name}: fastify / ours`, ratio('fastify'), { atLeast: TIMES_FASTIFY_MIN }),
+    figureRow(
+      `${name}: fastify / limit, which no server of ours can exceed`,
+      `${figureText(ratioOf('fastify', 'limit'))} times`,
+    ),
   ]
 }
