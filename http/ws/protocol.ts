@@ -29,7 +29,10 @@ const Shape = Type.Object({
     Type.Object({ epoch: Type.String({ maxLength: 64 }), offset: Type.Integer({ minimum: 0 }) }),
   ),
 })
-const checkShape = new Ajv({ strict: true }).compile<Static<typeof Shape>>(Shape)
+// Without the schema of schemas, as in http/validation/validate.ts.
+const checkShape = new Ajv({ strict: true, meta: false, validateSchema: false }).compile<
+  Static<typeof Shape>
+>(Shape)
 
 const ACTIONS = ['subscribe', 'unsubscribe', 'snapshot', 'list', 'ping'] as const
 const ACTION_NAMES = ['action', 'op', 'cmd', 'type']
