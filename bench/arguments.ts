@@ -15,6 +15,7 @@ export interface LocalRequest {
   readonly isSmall: boolean
   readonly isJson: boolean
   readonly seconds: number | null
+  readonly markets: number | null
 }
 
 /** Load on a deployment that runs somewhere. */
@@ -38,6 +39,7 @@ export class TargetError extends Error {}
 type BenchRequest = LocalRequest | TargetRequest | { readonly kind: 'help' }
 
 const SECONDS_MAX = 3_600
+const MARKETS_MAX = 2_000_000
 const TARGET_SECONDS = 10
 const TARGET_PER_SECOND = 200
 const TARGET_CLIENTS = 10
@@ -55,6 +57,7 @@ export const BENCH_COMMAND = {
   options: {
     json: { takes: null, means: 'one JSON document on stdout; progress stays on stderr' },
     seconds: { takes: 'N', means: 'how long each load lasts, where a bench has one that lasts' },
+    markets: { takes: 'N', means: 'of scale and matching: with so many markets at most, a venue' },
     small: { takes: null, means: 'as under npm test: quick, and the numbers mean nothing' },
     url: { takes: 'URL', means: 'load on a running deployment instead' },
     'api-key': { takes: 'KEY', means: 'its key, with --url' },
@@ -73,14 +76,16 @@ export function readRequest(args: readonly string[]): BenchRequest {
   if (given === 'help') return { kind: 'help' }
   const names = given.words
   const seconds = given.number('seconds', { above: 0, max: SECONDS_MAX })
+  const markets = given.number('markets', { above: 0, max: MARKETS_MAX, isWhole: true })
   const perSecond = given.number('rate', { above: 0, max: 100_000 })
   const clientCount = given.number('clients', { above: 0, max: 20_000, isWhole: true })
   const [isJson, isSmall, url] = [given.has('json'), given.has('small'), given.text('url')]
   if (url === null) {
     const lone = (['api-key', 'rate', 'clients'] as const).find((option) => given.has(option))
     if (lone !== undefined) throw new UsageError(`--${lone} needs --url`)
-    return { kind: 'local', names, isSmall, isJson, seconds }
+    return { kind: 'local', names, isSmall, isJson, seconds, markets }
   }
+  if (markets !== null) throw new UsageError('--markets is not for --url')
   if (isSmall) throw new UsageError('--small is not for --url')
   return {
     kind: 'target',

@@ -35,6 +35,8 @@ export interface BenchSetting {
   readonly isSmall: boolean
   /** How long each load lasts where the bench has one that lasts; null: as long as the bench thinks right. */
   readonly seconds: number | null
+  /** How many markets a venue at most, where a bench asks what grows with them; null: as many as the bench thinks right. */
+  readonly markets: number | null
   /** Takes a line about what is going on; a test ignores it. */
   readonly say: (line: string) => void
 }

@@ -46,7 +46,7 @@ async function main(args: readonly string[]): Promise<void> {
 
 async function runHere(
   all: readonly Bench[],
-  { names, isSmall, isJson, seconds }: LocalRequest,
+  { names, isSmall, isJson, seconds, markets }: LocalRequest,
 ): Promise<void> {
   assertKnown(
     names,
@@ -55,16 +55,17 @@ async function runHere(
   const remarks = ['shared machine, loopback']
   if (isSmall) remarks.push('small, as under test: the numbers mean nothing')
   if (seconds !== null) remarks.push(`loads of ${seconds} s`)
+  if (markets !== null) remarks.push(`${markets} markets a venue at most`)
   const conditions = conditionsNow(remarks)
   if (!isJson) print(`# Results of \`npm run bench\`\n\n${conditionsText(conditions)}`)
   const benches = all.filter(({ name }) => names.length === 0 || names.includes(name))
-  const outcomes = await runSeries(benches, { isSmall, seconds, say }, (outcome) => {
+  const outcomes = await runSeries(benches, { isSmall, seconds, markets, say }, (outcome) => {
     if (!isJson) print(outcomeText(outcome))
   })
   const aims = aimsText(outcomes)
   if (isJson) print(resultsJson(conditions, outcomes))
   else if (aims !== '') print(aims)
-  if (names.length === 0 && !isSmall && seconds === null) {
+  if (names.length === 0 && !isSmall && seconds === null && markets === null) {
     writeFileSync(RESULTS_FILE, NOTE + resultsText(conditions, outcomes))
     say(`kept in ${RESULTS_FILE}`)
   }

@@ -2,6 +2,7 @@
 // readers of listings from what the venues would send, with their texts and native rows. Nothing has happened to any of
 // them: no trade, no book, no checkpoint. Not for: markets with owners (listed-world.ts), or what is measured (scale.bench.ts).
 
+import { nativeEventId, nativeMarketId, outcomeId } from '../../engine/ids.ts'
 import type { EventListing, MarketListing, MarketStatus } from '../../engine/market/market.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { timeMs } from '../../engine/units.ts'
@@ -20,6 +21,8 @@ import { check, openStorage } from '../harness.ts'
 /** The world's present, and the engine's that is started on the folder. */
 export const SCALE_NOW = timeMs(Date.UTC(2026, 10, 20, 17))
 const SEED = 21
+/** Markets a venue of one invented world; a larger catalogue has several, each with ids of its own. */
+const WORLD_MARKETS_MAX = 50_000
 /** Rows put before they are waited for. */
 const COMMIT_EVERY = 2_000
 
@@ -53,10 +56,43 @@ interface ListedEvent {
 }
 
 function* listedEvents(marketsPerVenue: number): Iterable<ListedEvent> {
+  for (let number = 0; number * WORLD_MARKETS_MAX < marketsPerVenue; number += 1) {
+    const left = marketsPerVenue - number * WORLD_MARKETS_MAX
+    for (const listed of eventsOfWorld(SEED + number, Math.min(left, WORLD_MARKETS_MAX))) {
+      yield number === 0 ? listed : renamed(listed, number)
+    }
+  }
+}
+
+/** Worlds of two seeds ask some of the same questions, under the same ids. */
+function renamed({ event, markets }: ListedEvent, number: number): ListedEvent {
+  const eventId = nativeEventId(`${event.nativeId}-w${number}`)
+  const hex = number.toString(16).padStart(4, '0')
+  return {
+    event: { ...event, nativeId: eventId, slug: `${event.slug}-w${number}` },
+    markets: markets.map((market) => ({
+      ...market,
+      nativeId: nativeMarketId(
+        market.venue === 'a'
+          ? `0x${hex}${market.nativeId.slice(6)}`
+          : `${market.nativeId}-W${number}`,
+      ),
+      slug: `${market.slug}-w${number}`,
+      event: eventId,
+      eventSlug: market.eventSlug === null ? null : `${market.eventSlug}-w${number}`,
+      outcomes: market.outcomes.map(({ label, id }) => ({
+        label,
+        id: outcomeId(`${number}${id}`),
+      })),
+    })),
+  }
+}
+
+function* eventsOfWorld(seed: number, marketsPerVenue: number): Iterable<ListedEvent> {
   const world = new SimulatedWorld({
-    seed: SEED,
+    seed,
     messagesPerSecond: 1,
-    plan: new Calendar({ seed: SEED, marketsPerVenue }),
+    plan: new Calendar({ seed, marketsPerVenue }),
     faults: new Faults([], seededRandom(1)),
     clock: new ManualClock(SCALE_NOW),
     random: seededRandom('scale world'),

@@ -8,11 +8,15 @@ import { UsageError } from '../../engine/process/command-line.ts'
 const AIMED = ['--url', 'http://127.0.0.1:1/', '--api-key', 'KEY']
 
 test('[BENCH9] names, lengths and a deployment are read as they were given', () => {
-  const local = { kind: 'local', names: [], isSmall: false, isJson: false, seconds: null }
+  const none = { names: [], isSmall: false, isJson: false, seconds: null, markets: null }
+  const local = { kind: 'local', ...none }
   assert.deepEqual(readRequest([]), local)
   assert.deepEqual(readRequest(['rest', 'map', '--json', '--seconds', '2.5', '--small']), {
     ...{ ...local, names: ['rest', 'map'] },
     ...{ isSmall: true, isJson: true, seconds: 2.5 },
+  })
+  assert.deepEqual(readRequest(['scale', '--markets', '500000']), {
+    ...{ ...local, names: ['scale'], markets: 500_000 },
   })
   const target = { kind: 'target', isJson: false, seconds: 10, perSecond: 200, clientCount: 10 }
   const place = { origin: 'http://127.0.0.1:1', apiKey: 'KEY' }
@@ -40,6 +44,8 @@ test('[BENCH9] a request that cannot be followed is refused in one line that say
     [['--url', 'http://', '--api-key', 'KEY'], /it accepts a URL such as/],
     [['--url', 'http://there', '--api-key', 'two words'], /--api-key accepts/],
     [[...AIMED, '--clients', '1.5'], /--clients is 1.5; it accepts a whole number/],
+    [['--markets', '0.5'], /--markets is 0.5; it accepts a whole number/],
+    [[...AIMED, '--markets', '20'], /--markets is not for --url/],
     [[...AIMED, '--small'], /--small is not for --url/],
     [[...AIMED, 'storage'], /storage cannot be aimed with --url; rest, fan-out, connect can/],
   ]

@@ -15,7 +15,7 @@ import { aimsText, conditionsNow, resultsJson, resultsText } from '../../../benc
 import { runSeries } from '../../../bench/report/series.ts'
 
 const STATE = { hash: '0123456789abcdef', checked: 'nothing', isRepeatable: true }
-const SETTING = { isSmall: true, seconds: null }
+const SETTING = { isSmall: true, seconds: null, markets: null }
 
 function madeUp(name: string, run: () => Promise<BenchResult>): Bench {
   return { name, question: `how fast is ${name}?`, excludes: 'all', run }

@@ -6,7 +6,12 @@ import type { Bench, EndState } from '../../../bench/harness.ts'
 
 /** Runs it, judges that it measured something, and returns its checked state. */
 export async function smallState(bench: Bench, t: TestContext): Promise<EndState> {
-  const { rows, state } = await bench.run({ isSmall: true, seconds: null, say: () => undefined })
+  const { rows, state } = await bench.run({
+    isSmall: true,
+    seconds: null,
+    markets: null,
+    say: () => undefined,
+  })
   assert.ok(rows.length > 0)
   for (const row of rows) {
     if (row.kind === 'times') assert.ok(row.times.totalCount > 0, row.what)
