@@ -41,7 +41,7 @@ import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
 import { Publisher } from './publisher.ts'
 import type { Random } from './random.ts'
-import { openSearchThread } from './search/search.ts'
+import { openSearch } from './search/search.ts'
 import type { VenueFacts, VenueTable } from './venue-table.ts'
 import type { Venue, VenueParts } from './venues/venue.ts'
 import { venueTable } from './venues/venues.ts'
@@ -223,7 +223,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const delays = new DelayWatch({ clock, log, metrics, system })
   // Filled by `openVenues` below: venues and the catalogue's markets ask each other.
   const venues: OpenVenues = new Map()
-  const search = new MarketSearch({ port: openSearchThread(), clock, log })
+  const search = new MarketSearch({ port: openSearch(), clock, log })
   // Filled by `registerWatchers`.
   const doubts: ((market: MarketView) => void)[] = []
   const market = marketParts(settings, parts, { publisher, venues, doubts, run: run.number })

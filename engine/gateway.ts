@@ -27,7 +27,7 @@ import { EngineError } from './errors.ts'
 import type { VenueKey } from './ids.ts'
 import type { Log } from './process/log.ts'
 import type { Metrics } from './process/metrics.ts'
-import { openSearchThread } from './search/search.ts'
+import { openSearch } from './search/search.ts'
 import type { VenueFacts } from './venue-table.ts'
 import { venueTable } from './venues/venues.ts'
 import type { CallPolicy } from './webhooks/post.ts'
@@ -282,7 +282,7 @@ class LogGateway implements Gateway {
       void this.#replace()
     }
     const shared = { clock, metrics }
-    const index = new MarketSearch({ port: openSearchThread(), clock, log })
+    const index = new MarketSearch({ port: openSearch(), clock, log })
     let mirror: Mirror
     try {
       const askTrades = (body: Uint8Array) => cluster.ask('trades', body)

@@ -1,5 +1,5 @@
 // The owner of the full-text search over markets: which changes its thread has not seen yet, and which searches wait for
-// them. An owner, called directly; the index is in a thread (engine/search/), and when the thread is lost, the next one is
+// them. An owner, called directly; the index is in a thread once it is large (engine/search/), and a new thread is
 // given every text again. One task is under way at a time; changes are handed over a few at a time.
 // Not for: filters and sorting by volume (actors/catalog/lists.ts). Upholds SEARCH1, SEARCH6 to SEARCH10.
 
@@ -215,7 +215,7 @@ export class MarketSearch {
   /** A new thread has an empty index: all texts are given again, with the changes that wait. */
   #lose(): void {
     if (this.#state === 'closed') return
-    this.#log.warn('the index of the search is lost and built again')
+    this.#log.info('the index of the search begins anew and is given every text')
     this.#seq = 0
     this.#waiting.clear()
     this.#changesGiven = this.#changesMade

@@ -1,4 +1,4 @@
-// Passwords: hashed and checked with argon2id in one thread that is kept, behind a bounded queue. A
+// Passwords: hashed and checked with argon2id in one thread, behind a bounded queue. A
 // request that has waited too long is refused when its turn comes, so that no hash is made for a client that has gone,
 // and the thread is never ended in the middle of one.
 // Not for: which account has which password (actors/accounts/accounts.ts). Upholds PASS1 to PASS4.
@@ -26,7 +26,7 @@ const SALT_BYTES = 16
 
 type HashThread = Pool<PasswordTask, PasswordResult>
 
-/** Starts the thread. */
+/** The first task starts the thread, which takes less than a hash does; it ends after half a minute without one, with its 19 MiB. */
 export function openPasswordPool(
   clock: Clock = systemClock,
   thread: HashThread = openThread(),
@@ -51,8 +51,6 @@ function openThread(): HashThread {
   return openPool<PasswordTask, PasswordResult>({
     worker: new URL('./worker.ts', import.meta.url),
     threads: 1,
-    // Started with the engine: the first login after a restart does not wait for it.
-    isKept: true,
     queueMax: passwordQueueMax,
     timeoutMs: HANG_MS,
     isResult,

@@ -1,6 +1,8 @@
-// The port to the index of words: in a thread of its own, or in place for tests. Tasks are carried out in the order in
-// which they are given. Not for: what is searched, or how long a search may wait (actors/catalog/search.ts). Upholds SEARCH5.
+// The port to the index of words: in place while there are few texts, and in a thread of its own from then on. Tasks are
+// carried out in the order in which they are given. Not for: what is searched, or how long a search may wait
+// (actors/catalog/search.ts). Upholds SEARCH5, SEARCH11.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openPool } from '../pool.ts'
 import { Searcher } from './searcher.ts'
 import { isSearchResult, type SearchResult, type SearchTask } from './task.ts'
@@ -15,6 +17,31 @@ export interface SearchPort {
 const TIMEOUT_MS = 10_000
 /** Its one user gives it a task at a time; more are refused. */
 const QUEUE_MAX = 2
+/** Of so many texts the slowest search takes some 0.05 ms of the loop, and a thread would hold more memory than they do. */
+const IN_PLACE_MAX = 2_048
+
+/** An index in place; once it has too many texts, one in a thread, which begins empty: the task is answered as lost. */
+export function openSearch(inPlaceMax = IN_PLACE_MAX): SearchPort {
+  let searcher = new Searcher()
+  let thread: SearchPort | null = null
+  let isClosed = false
+  return {
+    async run(task) {
+      if (thread !== null) return thread.run(task)
+      // Texts that are given one after the other each have a turn of the loop.
+      if (task.kind === 'change') await nextTurn()
+      const result = searcher.run(task)
+      if (isClosed || searcher.count <= inPlaceMax) return result
+      searcher = new Searcher()
+      thread = openSearchThread()
+      return 'lost'
+    },
+    async close() {
+      isClosed = true
+      await thread?.close()
+    },
+  }
+}
 
 /** One thread that is started now and kept, since it holds the index. */
 export function openSearchThread(): SearchPort {

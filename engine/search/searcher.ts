@@ -10,6 +10,11 @@ export class Searcher {
   /** The number of the last change that was carried out whole; before the first one a number that no change has. */
   #seq = 0
 
+  /** How many texts there are. */
+  get count(): number {
+    return this.#index.count
+  }
+
   run(task: SearchTask): SearchResult {
     if (task.kind === 'find') {
       if (task.seq !== this.#seq) return 'lost'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSearchThread, searchInPlace } from '../../../engine/search/search.ts'
+import { openSearch, openSearchThread, searchInPlace } from '../../../engine/search/search.ts'
 import type { SearchChange, SearchQuestion } from '../../../engine/search/task.ts'
 
 test('[SEARCH5] a thread keeps the index and finds in it, in the order of its tasks', async () => {
@@ -26,6 +26,21 @@ test('[SEARCH5] tasks that do not continue what was carried out are answered as 
   assert.deepEqual(await port.run(find(1, 'zebra')), Uint32Array.of(1))
   assert.equal(await port.run(change(1, [3], 'zebra')), 'changed')
   assert.deepEqual(await port.run(find(1, 'zebra')), Uint32Array.of(3))
+})
+
+test('[SEARCH11] few texts are indexed in place, and one too many is answered as lost until all are given to a thread', async () => {
+  const port = openSearch(2)
+  try {
+    assert.equal(await port.run(change(1, [4, 9], 'Will a zebra win?')), 'changed')
+    assert.deepEqual(await port.run(find(1, 'zeb')), Uint32Array.of(4, 9))
+    assert.equal(await port.run({ ...change(2, [7], 'zebra'), removed: [4] }), 'changed')
+    assert.equal(await port.run(change(3, [8], 'zebra')), 'lost')
+    assert.equal(await port.run(find(3, 'zebra')), 'lost')
+    assert.equal(await port.run(change(1, [9, 7, 8], 'zebra')), 'changed')
+    assert.deepEqual(await port.run(find(1, 'zebra')), Uint32Array.of(9, 7, 8))
+  } finally {
+    await port.close()
+  }
 })
 
 function change(seq: number, numbers: readonly number[], question: string): SearchChange {
