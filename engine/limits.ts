@@ -44,8 +44,9 @@ export const waitingWeightMax = 131_072
 export const waitingWeightLow = 65_536
 /** Prices a live market keeps in its ring. */
 export const priceRingCount = 512
-/** Trades a live market keeps in its ring. */
-export const tradeRingCount = 256
+/** Trades a live market keeps in its ring: a page of the usual 100 comes from it. At 256, of all busy markets together they
+ * were the largest part of the heap. */
+export const tradeRingCount = 128
 /** A market without traffic or watchers for this long sleeps. */
 export const marketIdleMsMax = 300_000
 /** Changed markets write their checkpoint at most this often. */
@@ -65,8 +66,9 @@ export const runsKeptMax = 10_000
 export const staleRetryMs = 5_000
 /** Levels kept a side; a price grid of 0.0001 has 9,999 steps. */
 export const bookLevelsMax = 10_000
-/** Trade updates kept in memory for connections that lagged or resume within a run. */
-export const ringTradesMax = 65_536
+/** Trade updates kept in memory for connections that lagged or resume within a run: a minute of a busy one, in some 15 MB;
+ * what is older is read from its table. */
+export const ringTradesMax = 16_384
 /** Book updates likewise, and the changed levels in them: a whole book may be one update. */
 export const ringBookUpdatesMax = 65_536
 export const ringBookLevelsMax = 524_288
@@ -167,8 +169,8 @@ export const whaleCloseMs = 150
 /** Fills of one transaction bear venue times at most so far apart. */
 export const whaleSpreadMs = 10_000
 /** Transactions remembered for fills that come late; full: the oldest is forgotten, and its late
- * fills are summed up from the table of trades. About 500 bytes each. */
-export const whaleGroupsMax = 16_384
+ * fills are summed up from the table of trades. About 900 bytes each; `whaleSpreadMs` of 400 transactions a second. */
+export const whaleGroupsMax = 4_096
 /** Before a restart the trades of this long are grouped again. */
 export const whaleRegroupMs = 60_000
 /** Milliseconds of one connection's snapshots before others have their turn. */
