@@ -1,6 +1,6 @@
 // Which engine leads: one record in a bucket, taken and renewed by compare-and-set, with a term that rises with each leader.
 // While the log cannot be reached nobody can take it, and its holder goes on; a holder that finds it taken has been deposed.
-// Not for: what a leader writes (writer.ts). Upholds LEASE1 to LEASE3.
+// Not for: what a leader writes (writer.ts). Upholds LEASE1 to LEASE4.
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
@@ -14,8 +14,11 @@ export const leaseRenewMs = 1_000
 /** How long an unchanged one must be watched before another may take it. */
 export const leaseLostMs = 5_000
 const LOOK_MS_MIN = 25
-/** Between two looks; after a longer time the watch begins anew. */
-const LOOK_GAP_MS_MAX = leaseLostMs / 2
+/**
+ * Between two looks; of a longer time only so much counts, since the holder may have slept too. A watch that began anew instead
+ * would never end on a machine that is busy enough.
+ */
+const LOOK_GAP_MS_MAX = 1_500
 const KEY = 'leader'
 
 export interface LeaseHolder {
@@ -49,20 +52,20 @@ interface LeaseParts {
 /** Waits until the lease is free, or its holder has not renewed it for so long; resolves with null when aborted. */
 export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise<Lease | null> {
   const { bucket, holder, clock, log } = parts
-  let [seen, seenMs, lookedMs, term] = [-1, 0, 0, 0]
+  let [seen, watchedMs, lookedMs, term, hasFailed] = [-1, 0, 0, 0, false]
   while (!signal.aborted) {
     try {
       const entry = await bucket.get(KEY)
       const held = readLease(entry)
       const revision = entry?.revision ?? 0
       const nowMs = clock.monotonicMs()
+      const gapMs = nowMs - lookedMs
       // While the log could not be read its holder could not renew it either.
-      if (seen !== revision || nowMs - lookedMs > LOOK_GAP_MS_MAX) {
-        ;[seen, seenMs] = [revision, nowMs]
-        term = held?.term ?? term
-      }
-      lookedMs = nowMs
-      if (entry === null || held?.holder === '' || nowMs - seenMs >= leaseLostMs) {
+      const wasBlind = hasFailed && gapMs > LOOK_GAP_MS_MAX
+      watchedMs = seen !== revision || wasBlind ? 0 : watchedMs + Math.min(gapMs, LOOK_GAP_MS_MAX)
+      if (seen !== revision) term = held?.term ?? term
+      ;[seen, lookedMs, hasFailed] = [revision, nowMs, false]
+      if (entry === null || held?.holder === '' || watchedMs >= leaseLostMs) {
         const next = term + 1
         const taken = await bucket.replace(KEY, packr.pack({ holder, term: next }), revision)
         log.info({ term: next }, 'this engine leads')
@@ -70,9 +73,10 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       }
     } catch (error) {
       if (!(error instanceof LogError)) throw error
+      hasFailed = true
     }
     // No later than it may be taken.
-    const lostInMs = seenMs + leaseLostMs - clock.monotonicMs()
+    const lostInMs = lookedMs + leaseLostMs - watchedMs - clock.monotonicMs()
     await pause(clock, Math.max(LOOK_MS_MIN, Math.min(leaseRenewMs / 2, lostInMs)), signal)
   }
   return null

@@ -96,3 +96,22 @@ test('[LEASE3] without the log a holder goes on, and nobody else takes the lease
   assert.deepEqual(rig.deposed, [])
   assert.equal(await rig.leases.get('one')?.isHeld(), true)
 })
+
+test('[LEASE4] on a machine that is too busy to look often, a standby takes a lost lease all the same, later, and none that is renewed', async () => {
+  const rig = new Rig()
+  const one = await rig.stand('one')
+  await rig.stand('two')
+  const slowly = async (looks: number) => {
+    for (let look = 0; look < looks; look += 1) {
+      rig.clock.advance(4_000)
+      for (let turn = 0; turn < 10; turn += 1) await nextTurn()
+    }
+  }
+  await slowly(20)
+  assert.deepEqual(rig.leaders, ['one'], 'it is renewed')
+  one.setLink('down')
+  await slowly(3)
+  assert.deepEqual(rig.leaders, ['one'], 'whoever looks seldom looks for longer')
+  await slowly(3)
+  assert.deepEqual(rig.leaders, ['one', 'two'])
+})
