@@ -56,7 +56,7 @@ export class Feeder implements Watcher, CatalogWatcher {
   constructor(parts: FeederParts) {
     this.#parts = parts
     const market = (number: MarketNumber) => parts.catalog.byNumber(number)
-    this.packedTexts = new KeptBlocks(market, wholeText)
+    this.packedTexts = new KeptBlocks(market, wholeText, true)
     this.packedRows = new KeptBlocks(market, (known) => [
       listedItem(known, parts.publisher, this.version),
     ])

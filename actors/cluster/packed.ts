@@ -8,7 +8,12 @@ import type { Clock } from '../../engine/clock.ts'
 import { isItem, type RawItem, unpackAll } from '../../engine/cluster/batch.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { encoded } from '../../engine/msgpack-writer.ts'
-import { type LogItem, packedIn, writeItem } from '../../storage/records/log-items.ts'
+import {
+  type LogItem,
+  type PackedItem,
+  packedIn,
+  writeItem,
+} from '../../storage/records/log-items.ts'
 import type { MarketView } from '../views.ts'
 
 /** Items or markets of a block: gathered and deflated within some 3 ms, and read within as much. */
@@ -20,11 +25,11 @@ const INFLATED = { maxOutputLength: 64 * 1_024 * 1_024, chunkSize: 131_072 }
 const SLICE_MS = 8
 
 /** A block of these items. */
-function packedOf(items: Iterable<LogItem>): LogItem {
+function packedOf(items: Iterable<LogItem>, texts: PackedItem['texts'] = null): PackedItem {
   const bytes = encoded((writer) => {
     for (const item of items) writeItem(writer, item)
   })
-  return { kind: 'packed', packed: deflateRawSync(bytes, FASTEST) }
+  return { kind: 'packed', packed: deflateRawSync(bytes, FASTEST), texts }
 }
 
 /** All these items, in blocks. */
@@ -42,15 +47,19 @@ export function* inBlocks(items: Iterable<LogItem>): Iterable<LogItem> {
 export class KeptBlocks<Market extends Pick<MarketView, 'ref'>> {
   readonly #market: (number: MarketNumber) => Market | null
   readonly #itemsOf: (market: Market) => Iterable<LogItem>
+  readonly #isOfTexts: boolean
   /** By the number of the block; one that changed is not there. */
   readonly #blocks = new Map<number, LogItem>()
 
+  /** `isOfTexts`: items are texts alone. */
   constructor(
     market: (number: MarketNumber) => Market | null,
     itemsOf: (market: Market) => Iterable<LogItem>,
+    isOfTexts = false,
   ) {
     this.#market = market
     this.#itemsOf = itemsOf
+    this.#isOfTexts = isOfTexts
   }
 
   /** What is said of the market may be something else: the next checkpoint asks again. */
@@ -63,16 +72,20 @@ export class KeptBlocks<Market extends Pick<MarketView, 'ref'>> {
     const blocks = new Set<number>()
     for (const { ref } of markets) blocks.add(blockOf(ref.number))
     for (const block of blocks) {
-      const packed = this.#blocks.get(block) ?? packedOf(this.#itemsIn(block))
+      const packed = this.#blocks.get(block) ?? this.#packed(block)
       this.#blocks.set(block, packed)
       yield packed
     }
     for (const block of this.#blocks.keys()) if (!blocks.has(block)) this.#blocks.delete(block)
   }
 
-  *#itemsIn(block: number): Iterable<LogItem> {
-    const first = block * BLOCK_ITEMS
-    for (let number = first; number < first + BLOCK_ITEMS; number += 1) {
+  #packed(block: number): LogItem {
+    const [from, to] = [block * BLOCK_ITEMS, (block + 1) * BLOCK_ITEMS]
+    return packedOf(this.#itemsIn(from, to), this.#isOfTexts ? { from, to } : null)
+  }
+
+  *#itemsIn(from: MarketNumber, to: MarketNumber): Iterable<LogItem> {
+    for (let number = from; number < to; number += 1) {
       const market = this.#market(number)
       if (market !== null) yield* this.#itemsOf(market)
     }
@@ -81,24 +94,38 @@ export class KeptBlocks<Market extends Pick<MarketView, 'ref'>> {
 
 const blockOf = (number: MarketNumber): number => Math.floor(number / BLOCK_ITEMS)
 
-/** Takes all items of a checkpoint in their order, a few milliseconds at a time. Rejects with an Error for a block that cannot be read. */
+/**
+ * Takes all items of a checkpoint in their order, a few milliseconds at a time; a block of texts alone goes to `keep`, where that
+ * is given, as it is. Rejects with an Error for a block that cannot be read.
+ */
 export async function takeBlocks(
   items: readonly RawItem[],
   clock: Pick<Clock, 'monotonicMs'>,
   take: (item: RawItem) => void,
+  keep: (texts: PackedTexts) => void = (texts) => itemsIn(texts.packed).forEach(take),
 ): Promise<void> {
   let startedMs = clock.monotonicMs()
   for (const raw of items) {
-    const packed = packedIn(raw)
-    if (packed === null) take(raw)
-    else for (const item of itemsIn(inflateRawSync(packed, INFLATED))) take(item)
+    const block = packedIn(raw)
+    if (block === null) take(raw)
+    else if (block.texts !== null) keep({ ...block.texts, packed: block.packed })
+    else for (const item of itemsIn(block.packed)) take(item)
     if (clock.monotonicMs() - startedMs < SLICE_MS) continue
     await nextTurn()
     startedMs = clock.monotonicMs()
   }
 }
 
-function itemsIn(bytes: Uint8Array): readonly RawItem[] {
+/** Texts of markets from a number up to before another, as a checkpoint has them. */
+export interface PackedTexts {
+  readonly from: MarketNumber
+  readonly to: MarketNumber
+  readonly packed: Uint8Array
+}
+
+/** What is in a block. Throws an Error for one that cannot be read. */
+export function itemsIn(packed: Uint8Array): readonly RawItem[] {
+  const bytes = inflateRawSync(packed, INFLATED)
   const values = bytes.length === 0 ? [] : unpackAll(bytes)
   if (values === null || !values.every(isItem)) throw new Error('a block cannot be read')
   return values

@@ -9,11 +9,12 @@ import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { EventTable } from '../../storage/contract/storage.ts'
-import type { LogItem, TextItem } from '../../storage/records/log-items.ts'
+import type { LogItem } from '../../storage/records/log-items.ts'
 import type { OwnedMarket } from '../catalog/known-markets.ts'
 import type { SearchIndex } from '../catalog/lists.ts'
 import { CatalogLooks } from '../catalog/looks.ts'
 import { MirrorMarket, type MirrorParts } from './market.ts'
+import type { MirrorTexts } from './texts.ts'
 
 type Row<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
 
@@ -32,8 +33,8 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
   readonly #market: MirrorParts
   /** Of the newest row of each market and event; those of forgotten ones too: bounded by the rows of one epoch. */
   readonly #versions = new Map<MarketNumber | string, number>()
-  /** Descriptions of markets that have one; told before their rows. */
-  readonly #texts = new Map<MarketNumber, string>()
+  /** Told before their markets' rows. */
+  readonly descriptions: MirrorTexts
 
   constructor(parts: {
     names: VenueTable
@@ -42,11 +43,13 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
     publisher: Publisher
     market: Omit<MirrorParts, 'description'>
     recordsSinceMs: TimeMs
+    descriptions: MirrorTexts
   }) {
     super({ ...parts, table: NO_TABLE })
     this.recordsSinceMs = parts.recordsSinceMs
+    this.descriptions = parts.descriptions
     this.#publisher = parts.publisher
-    this.#market = { ...parts.market, description: ({ number }) => this.#texts.get(number) ?? null }
+    this.#market = { ...parts.market, description: ({ number }) => this.descriptions.of(number) }
   }
 
   /** The market of a number; null: no row has listed it yet, or it was forgotten. */
@@ -76,15 +79,9 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
     this.adopt({ actor: new MirrorMarket(ref, { summary, quoted }, this.#market) })
   }
 
-  takeText({ market, from, text }: TextItem): void {
-    const whole = (this.#texts.get(market) ?? '').slice(0, from) + text
-    if (whole === '') this.#texts.delete(market)
-    else this.#texts.set(market, whole)
-  }
-
   takeForgotten({ version, market }: Row<'forgotten'>): void {
     if (!this.#isNews(market, version)) return
-    this.#texts.delete(market)
+    this.descriptions.forget(market)
     const known = this.mirrorOf(market)
     if (known !== null) this.drop(known, this.#publisher)
   }

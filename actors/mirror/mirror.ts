@@ -32,6 +32,7 @@ import { MirrorTradeLog, MirrorWhaleLog } from './logs.ts'
 import type { MirrorMarket } from './market.ts'
 import { OlderTrades } from './older-trades.ts'
 
+import { MirrorTexts } from './texts.ts'
 /** Why a mirror cannot go on. */
 export type MirrorFault =
   /** An item is none that this version knows. */
@@ -180,6 +181,7 @@ export class Mirror {
         isCut: () => this.#isCut,
         cutCount: () => this.#cutCount,
       },
+      descriptions: new MirrorTexts(() => this.#fail('damaged_item')),
     })
     this.matches = new Matches({
       clock,
@@ -290,14 +292,16 @@ export class Mirror {
       this.publisher.follow(channel, { offset: offsets[channel] ?? 0, market: 0, seq: 0 })
     }
     const refOf = (number: MarketNumber) => this.catalog.refOf(number)
-    await takeBlocks(items, this.#clock, (raw) => {
+    const take = (raw: RawItem): void => {
       const item = readItem(raw, refOf)
       if (item === 'unknown_market') return
       if (item === 'damaged') throw new Error('the checkpoint has an item that cannot be read')
       if (item.kind === 'matched') later.push(item)
       else if (item.kind === 'teams') teams.push(...item.listings)
       else this.#takeRow(item)
-    })
+    }
+    const { descriptions } = this.catalog
+    await takeBlocks(items, this.#clock, take, (texts) => descriptions.keep(texts))
     for (const item of later) this.#takeRow(item)
     void this.sports.learnTeams(teams)
     this.catalog.isLoaded = true
@@ -367,7 +371,7 @@ export class Mirror {
       case 'forgotten':
         return this.catalog.takeForgotten(item)
       case 'text':
-        return this.catalog.takeText(item)
+        return this.catalog.descriptions.take(item)
       case 'packed':
         // Of checkpoints alone.
         return

@@ -113,6 +113,19 @@ export interface TextItem {
  * one that comes later is no news.
  */
 export type LogItem =
+/** Of a checkpoint: further items, deflated, so that it has fewer bytes and is read a block at a time. */
+export interface PackedItem {
+  readonly kind: 'packed'
+  readonly packed: Uint8Array
+  /** Not null: they are texts of markets from this number up to before that one, which may be read when one is asked for. */
+  readonly texts: NumberRange | null
+}
+
+interface NumberRange {
+  readonly from: MarketNumber
+  readonly to: MarketNumber
+}
+
   /** `book`: the levels after it, of `bookReplaced`. */
   | { readonly kind: 'update'; readonly update: Update; readonly book: BookState | null }
   | {
@@ -124,8 +137,7 @@ export type LogItem =
     }
   | { readonly kind: 'forgotten'; readonly version: number; readonly market: MarketNumber }
   | TextItem
-  /** Of a checkpoint: further items, deflated, so that it has fewer bytes and is read a block at a time. */
-  | { readonly kind: 'packed'; readonly packed: Uint8Array }
+  | PackedItem
   | { readonly kind: 'event'; readonly version: number; readonly event: EventSummary }
   | { readonly kind: 'teams'; readonly listings: readonly TeamListing[] }
   | { readonly kind: 'figures'; readonly figures: EngineFigures }
@@ -203,7 +215,9 @@ function fieldsOf(item: LogItem): readonly unknown[] {
     case 'text':
       return [CODES.text, item.market, item.from, item.text]
     case 'packed':
-      return [CODES.packed, item.packed]
+      return item.texts === null
+        ? [CODES.packed, item.packed]
+        : [CODES.packed, item.packed, item.texts.from, item.texts.to]
     case 'event':
       return [CODES.event, item.version, ...eventFields(item.event)]
     case 'matched':
@@ -265,9 +279,12 @@ function updateFields(update: Update, book: BookState | null): readonly unknown[
 /** Whether an item is a market's whole state, which need not be read by those who keep no books. */
 export const isState = ([code]: readonly unknown[]): boolean => code === CODES.state
 
-/** The bytes of an item of kind `packed`; null for any other. */
-export const packedIn = ([code, bytes]: readonly unknown[]): Uint8Array | null =>
-  code === CODES.packed && bytes instanceof Uint8Array ? bytes : null
+/** An item of kind `packed`; null for any other. Engines of before said of no block that it has texts alone. */
+export function packedIn([code, packed, from, to]: readonly unknown[]): PackedItem | null {
+  if (code !== CODES.packed || !(packed instanceof Uint8Array)) return null
+  const texts = typeof from === 'number' && typeof to === 'number' ? { from, to } : null
+  return { kind: 'packed', packed, texts }
+}
 
 /** Finds a market that was listed before; null when it is not known. */
 export type FindMarket = (number: MarketNumber) => MarketRef | null
@@ -306,8 +323,11 @@ function readBy(code: number, fields: FieldReader, marketOf: KnownMarket): LogIt
       const [market, from] = [fields.number(), fields.number()]
       return { kind: 'text', market, from, text: fields.text() }
     }
-    case CODES.packed:
-      return { kind: 'packed', packed: fields.bytes() }
+    case CODES.packed: {
+      const packed = fields.bytes()
+      const texts = fields.isAtEnd() ? null : { from: fields.number(), to: fields.number() }
+      return { kind: 'packed', packed, texts }
+    }
     case CODES.event: {
       const version = fields.number()
       const event = eventSchemas[EVENT_SCHEMA]?.(fields)

@@ -33,7 +33,7 @@ test('[CHECKPOINT2] a reader takes items and blocks in their order; a block that
   assert.ok(blocks.length > 1 && blocks.length < 20)
   assert.deepEqual(await taken(raw([...blocks, last])), raw([...items, last]))
   for (const packed of [Buffer.from('no block'), Buffer.alloc(0)]) {
-    await assert.rejects(taken(raw([...blocks, { kind: 'packed', packed }])))
+    await assert.rejects(taken(raw([...blocks, { kind: 'packed', packed, texts: null }])))
   }
 })
 

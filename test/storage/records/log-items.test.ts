@@ -122,7 +122,8 @@ const ITEMS: readonly LogItem[] = [
   { kind: 'listed', version: 2 ** 33, market: 1, quoted, summary: SUMMARY },
   { kind: 'forgotten', version: 3, market: 1 },
   { kind: 'text', market: 1, from: 65_536, text: 'Größe “€”' },
-  { kind: 'packed', packed: Uint8Array.of(1, 2, 255) },
+  { kind: 'packed', packed: Uint8Array.of(1, 2, 255), texts: null },
+  { kind: 'packed', packed: Uint8Array.of(3), texts: { from: 128, to: 256 } },
   { kind: 'event', version: 4, event: EVENT },
   {
     kind: 'matched',

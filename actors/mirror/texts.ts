@@ -1,0 +1,62 @@
+// The descriptions of markets at a gateway: few of a hundred thousand are ever asked for, so that those of a checkpoint stay in
+// their deflated blocks until one of a block is. What is told later stands above them.
+// Not for: how blocks are made and opened (actors/cluster/packed.ts). Upholds MIRROR6.
+
+import type { MarketNumber } from '../../engine/market/market.ts'
+import { readItem, type TextItem } from '../../storage/records/log-items.ts'
+import { itemsIn, type PackedTexts } from '../cluster/packed.ts'
+
+export class MirrorTexts {
+  readonly #texts = new Map<MarketNumber, string>()
+  /** Those that were not opened yet, ascending as their markets do. */
+  readonly #packed: PackedTexts[] = []
+  readonly #onDamaged: () => void
+
+  /** `onDamaged`: a block, whose checkpoint was whole, cannot be read. */
+  constructor(onDamaged: () => void) {
+    this.#onDamaged = onDamaged
+  }
+
+  /** Keeps a block of a checkpoint. */
+  keep({ from, to, packed }: PackedTexts): void {
+    // A copy, beside which the rest of the checkpoint can go.
+    this.#packed.push({ from, to, packed: Uint8Array.from(packed) })
+  }
+
+  of(market: MarketNumber): string | null {
+    this.#open(market)
+    return this.#texts.get(market) ?? null
+  }
+
+  take({ market, from, text }: TextItem): void {
+    this.#open(market)
+    this.#put({ market, from, text })
+  }
+
+  forget(market: MarketNumber): void {
+    this.#open(market)
+    this.#texts.delete(market)
+  }
+
+  #put({ market, from, text }: Omit<TextItem, 'kind'>): void {
+    const whole = (this.#texts.get(market) ?? '').slice(0, from) + text
+    if (whole === '') this.#texts.delete(market)
+    else this.#texts.set(market, whole)
+  }
+
+  /** Opens the block in which this market's text may be. */
+  #open(market: MarketNumber): void {
+    const place = this.#packed.findIndex(({ from, to }) => from <= market && market < to)
+    const [block] = place < 0 ? [] : this.#packed.splice(place, 1)
+    if (block === undefined) return
+    try {
+      for (const raw of itemsIn(block.packed)) {
+        const item = readItem(raw, () => null)
+        if (typeof item === 'string' || item.kind !== 'text') throw new Error('it is no text')
+        this.#put(item)
+      }
+    } catch {
+      this.#onDamaged()
+    }
+  }
+}
