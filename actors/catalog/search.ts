@@ -58,6 +58,7 @@ export class MarketSearch {
   readonly #finds: Find[] = []
   #state: 'idle' | 'scheduled' | 'working' | 'down' | 'closed' = 'idle'
   #stopRestart: StopTimer | null = null
+  #isHeld = false
 
   constructor(parts: {
     readonly port: SearchPort
@@ -74,14 +75,17 @@ export class MarketSearch {
     this.#texts = texts
   }
 
-  /** Gives the thread nothing until {@link release}, so that a catalogue that is loaded has the loop to itself. Call it before the first change. */
+  /** Notes and gives nothing until {@link release}, so that a catalogue that is loaded has the loop to itself. Call it before the first change. */
   hold(): void {
-    if (this.#state === 'idle') this.#state = 'scheduled'
+    this.#isHeld = true
   }
 
-  /** Hands over what waits, and every change from now on. */
+  /** Hands over all texts that there are now, and every change from now on. */
   release(): void {
-    if (this.#state === 'scheduled') this.#work()
+    if (!this.#isHeld || this.#state === 'closed') return
+    this.#isHeld = false
+    this.#again = this.#texts()[Symbol.iterator]()
+    this.#work()
   }
 
   /** Adds a market, or replaces its words. Keeps the summary until it is handed over. */
@@ -125,7 +129,7 @@ export class MarketSearch {
   // Changes
 
   #change(number: MarketNumber, text: MarketText | null): void {
-    if (this.#state === 'closed') return
+    if (this.#state === 'closed' || this.#isHeld) return
     if (!this.#waiting.has(number)) this.#changesMade += 1
     this.#waiting.set(number, text)
     if (this.#state !== 'idle') return
@@ -165,6 +169,7 @@ export class MarketSearch {
 
   /** Gives the thread the next task, if there is one. */
   #work(): void {
+    if (this.#isHeld) return
     const find = this.#finds[0]
     if (find !== undefined && this.#again === null && find.changesBefore <= this.#changesGiven) {
       this.#state = 'working'
