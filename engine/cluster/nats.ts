@@ -46,6 +46,7 @@ import {
   type ToldSubject,
 } from './log.ts'
 import { openBucket } from './nats-bucket.ts'
+import { NatsPublisher, refusalOf } from './nats-publisher.ts'
 import { NatsReader } from './nats-reader.ts'
 
 interface NatsParts {
@@ -75,9 +76,6 @@ const OBJECTS = 'TB_OBJECTS'
 const FAILED = 'Tb-Failed'
 const RECONNECT_MS = 250
 const PING_MS = 2_000
-const WRONG_LAST_SEQUENCE = 10_071
-/** Of the server: no room for the message, in the stream or on the disk. */
-const NO_ROOM = [10_023, 10_047, 10_077, 10_122]
 
 /** Connects, waiting for the server as long as it takes; rejects with an Error for credentials that cannot be read or are refused. */
 export async function openNats(parts: NatsParts): Promise<ClusterLog> {
@@ -93,6 +91,8 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
     maxPingOut: 2,
     timeout,
   })
+    // Else two stacks are kept for each batch that waits for its acknowledgement.
+    noAsyncTraces: true,
   const manager = await jetstreamManager(connection, { timeout })
   return new NatsLog(connection, manager, parts)
 }
@@ -103,6 +103,7 @@ class NatsLog implements ClusterLog {
   readonly #client: JetStreamClient
   readonly #parts: NatsParts
   readonly #timeoutMs: number
+  readonly #publisher: NatsPublisher
   readonly #streams = new Map<string, Promise<string>>()
   readonly #listeners: ((link: LinkState) => void)[] = []
   #objects: Promise<ObjectStore> | null = null
@@ -117,6 +118,7 @@ class NatsLog implements ClusterLog {
     this.#client = jetstream(connection, { timeout: this.#timeoutMs })
     void this.#follow()
   }
+    this.#publisher = new NatsPublisher(connection, parts.clock, this.#timeoutMs)
 
   onLink(listener: (link: LinkState) => void): void {
     this.#listeners.push(listener)
@@ -135,6 +137,7 @@ class NatsLog implements ClusterLog {
     this.link = link
     this.#parts.log.warn({ link }, 'the connection to NATS changed')
     for (const listener of this.#listeners) listener(link)
+    if (link === 'down') this.#publisher.giveUpAll()
   }
 
   /** Makes the shard's stream, or takes the one that is there. */
@@ -198,11 +201,8 @@ class NatsLog implements ClusterLog {
     // While the connection is down its client would keep everything until it comes back.
     if (this.link === 'down') throw new LogError('down', 'NATS is not connected')
     await this.#stream(shard)
-    const { bytes, id, after } = batch
     try {
-      const expect = { lastSequence: after }
-      const options = { msgID: id, expect, timeout: this.#timeoutMs }
-      return (await this.#client.publish(`tb.${shard}`, bytes, options)).seq
+      return await this.#publisher.publish(`tb.${shard}`, batch)
     } catch (error) {
       const failure = failureOf(error)
       if (failure.reason !== 'unanswered') throw failure
@@ -336,6 +336,7 @@ class NatsLog implements ClusterLog {
   async close(): Promise<void> {
     try {
       await this.#connection.drain()
+    this.#publisher.stop()
     } catch {
       await this.#connection.close()
     }
@@ -353,10 +354,7 @@ function failureOf(error: unknown): LogError {
   if (error instanceof LogError) return error
   const { name, message, cause } = error instanceof Error ? error : new Error(String(error))
   if (error instanceof JetStreamApiError) {
-    const { code } = error
-    if (code === WRONG_LAST_SEQUENCE) return new LogError('fenced', message, error)
-    if (NO_ROOM.includes(code)) return new LogError('full', message, error)
-    return new LogError('down', message, error)
+    return refusalOf(error.code, message, error)
   }
   const whys = [name, cause instanceof Error ? cause.name : '']
   const isSilent =

@@ -7,7 +7,6 @@
 import {
   type FeedStatus,
   type Level,
-  type LevelChange,
   type MarketPrice,
   type Stamp,
   TRADES_SOURCES,
@@ -37,6 +36,13 @@ import type { StoredMatch } from '../contract/matches.ts'
 import type { EventSummary, MarketSummary } from '../contract/storage.ts'
 import { feeFields, readFees } from './fees.ts'
 import {
+  type FrequentUpdate,
+  isFrequent,
+  readChanges,
+  readTrade,
+  writeFrequent,
+} from './frequent-updates.ts'
+import {
   EVENT_SCHEMA,
   eventFields,
   eventSchemas,
@@ -60,7 +66,6 @@ import {
   teamFields,
 } from './log-standing.ts'
 import { FieldReader } from './records.ts'
-import { SIDES } from './trade.ts'
 
 /** A whole book with its place in the stream of books. */
 export interface BookState extends Stamp {
@@ -108,11 +113,6 @@ export interface TextItem {
   readonly text: string
 }
 
-/**
- * `version` of a row grows with each row that an epoch writes: rows of a market are in both shards of its venue, and an older
- * one that comes later is no news.
- */
-export type LogItem =
 /** Of a checkpoint: further items, deflated, so that it has fewer bytes and is read a block at a time. */
 export interface PackedItem {
   readonly kind: 'packed'
@@ -126,6 +126,11 @@ interface NumberRange {
   readonly to: MarketNumber
 }
 
+/**
+ * `version` of a row grows with each row that an epoch writes: rows of a market are in both shards of its venue, and an older
+ * one that comes later is no news.
+ */
+export type LogItem =
   /** `book`: the levels after it, of `bookReplaced`. */
   | { readonly kind: 'update'; readonly update: Update; readonly book: BookState | null }
   | {
@@ -191,17 +196,17 @@ const PRICE_SOURCES = [
   'history',
   'settlement',
 ] as const
-const BOOK_SIDES = ['bid', 'ask'] as const
 
 /** Appends an item to what the writer holds. */
 export function writeItem(to: MsgpackWriter, item: LogItem): void {
-  writeValue(to, fieldsOf(item))
+  if (item.kind !== 'update') return writeValue(to, fieldsOf(item))
+  const { update, book } = item
+  if (isFrequent(update)) writeFrequent(to, CODES[update.kind], update)
+  else writeValue(to, updateFields(update, book))
 }
 
-function fieldsOf(item: LogItem): readonly unknown[] {
+function fieldsOf(item: Exclude<LogItem, { kind: 'update' }>): readonly unknown[] {
   switch (item.kind) {
-    case 'update':
-      return updateFields(item.update, item.book)
     case 'listed':
       return [
         CODES.listed,
@@ -245,7 +250,10 @@ function fieldsOf(item: LogItem): readonly unknown[] {
   }
 }
 
-function updateFields(update: Update, book: BookState | null): readonly unknown[] {
+function updateFields(
+  update: Exclude<Update, FrequentUpdate>,
+  book: BookState | null,
+): readonly unknown[] {
   if (update.kind === 'status') return [CODES.status, ...statusFields(update)]
   if (update.kind === 'gap') {
     const { market, venue, platform, fromMs, toMs, count } = update
@@ -254,16 +262,10 @@ function updateFields(update: Update, book: BookState | null): readonly unknown[
   const { market, venueTimeMs, receivedAtMs, offset, seq } = update
   const head = [CODES[update.kind], market.number, venueTimeMs, receivedAtMs, offset, seq]
   switch (update.kind) {
-    case 'book':
-      return [...head, update.checksum, changeFields(update.changes)]
     case 'bookReplaced':
       return [...head, update.reason, ...bookFields(book)]
     case 'bookLate':
       return head
-    case 'trade':
-      return [...head, ...tradeFields(update.trade)]
-    case 'price':
-      return [...head, ...priceFields(update.price)]
     case 'whale':
       return [...head, ...tradeFields(update.whale), ...whaleFields(update.whale)]
     case 'lifecycle':
@@ -430,20 +432,6 @@ function readLevels(numbers: readonly number[]): readonly Level[] {
   return levels
 }
 
-const changeFields = (changes: readonly LevelChange[]) =>
-  changes.flatMap(({ side, price, size }) => [side === 'bid' ? 0 : 1, price, size])
-
-function readChanges(numbers: readonly number[]): readonly LevelChange[] {
-  const changes: LevelChange[] = []
-  for (let index = 0; index < numbers.length; index += 3) {
-    const side = BOOK_SIDES[numbers[index] ?? -1]
-    if (side === undefined) throw new RangeError('no side of a book')
-    const [price, size] = [numbers[index + 1] ?? -1, numbers[index + 2] ?? Number.NaN]
-    changes.push({ side, price: priceMicros(price), size: sizeMicros(size) })
-  }
-  return changes
-}
-
 const NO_BOOK: BookState = {
   bids: [],
   asks: [],
@@ -523,23 +511,6 @@ function tradeFields(trade: Trade): readonly unknown[] {
   const { maker, taker, txHash, isBlock } = trade
   const traded = [nativeId, at, ordinal, price, size, side, outcomeIndex, usd]
   return [...traded, maker, taker, txHash, isBlock]
-}
-
-function readTrade(fields: FieldReader): Trade {
-  return {
-    nativeId: fields.text(),
-    timeMs: timeMs(fields.number()),
-    ordinal: fields.number(),
-    price: priceMicros(fields.number()),
-    size: sizeMicros(fields.number()),
-    side: fields.choice(SIDES),
-    outcomeIndex: fields.number(),
-    usd: usdMicros(fields.number()),
-    maker: fields.textOrNull(),
-    taker: fields.textOrNull(),
-    txHash: fields.textOrNull(),
-    isBlock: fields.boolean(),
-  }
 }
 
 function whaleFields(whale: Whale): readonly unknown[] {

@@ -1,0 +1,105 @@
+// Updates of which there are thousands a second, as items of the log of a cluster: written without lists that are made to be thrown
+// away, and their own fields read. Not for: all other items (log-items.ts). Upholds ITEM1, ITEM2.
+
+import type {
+  BookUpdate,
+  LevelChange,
+  PriceUpdate,
+  Trade,
+  TradeUpdate,
+  Update,
+} from '../../engine/events.ts'
+import type { MsgpackWriter } from '../../engine/msgpack-writer.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
+import type { FieldReader } from './records.ts'
+import { SIDES } from './trade.ts'
+
+const BOOK_SIDES = ['bid', 'ask'] as const
+
+export type FrequentUpdate = BookUpdate | TradeUpdate | PriceUpdate
+
+export const isFrequent = (update: Update): update is FrequentUpdate =>
+  update.kind === 'book' || update.kind === 'price' || update.kind === 'trade'
+
+/** The fields of a stamp. */
+const HEAD_FIELDS = 6
+
+/** Appends it as a list that begins with this code of its kind. */
+export function writeFrequent(to: MsgpackWriter, code: number, update: FrequentUpdate): void {
+  const begin = (fieldCount: number): void => {
+    to.array(HEAD_FIELDS + fieldCount)
+    to.whole(code)
+    to.whole(update.market.number)
+    to.whole(update.venueTimeMs)
+    to.whole(update.receivedAtMs)
+    to.whole(update.offset)
+    to.whole(update.seq)
+  }
+  switch (update.kind) {
+    case 'book':
+      begin(2)
+      to.wholeOrNil(update.checksum)
+      to.array(update.changes.length * 3)
+      for (const { side, price, size } of update.changes) {
+        to.whole(side === 'bid' ? 0 : 1)
+        to.whole(price)
+        to.whole(size)
+      }
+      return
+    case 'price': {
+      const { price, source, bid, ask, observedAtMs } = update.price
+      begin(5)
+      to.whole(price)
+      to.text(source)
+      to.wholeOrNil(bid)
+      to.wholeOrNil(ask)
+      return to.whole(observedAtMs)
+    }
+    case 'trade': {
+      const { trade } = update
+      begin(12)
+      to.text(trade.nativeId)
+      to.whole(trade.timeMs)
+      to.whole(trade.ordinal)
+      to.whole(trade.price)
+      to.whole(trade.size)
+      to.text(trade.side)
+      to.whole(trade.outcomeIndex)
+      to.whole(trade.usd)
+      to.textOrNil(trade.maker)
+      to.textOrNil(trade.taker)
+      to.textOrNil(trade.txHash)
+      return to.boolean(trade.isBlock)
+    }
+  }
+}
+
+/** The changes of a book. Throws a RangeError for what is none. */
+export function readChanges(numbers: readonly number[]): readonly LevelChange[] {
+  const changes: LevelChange[] = []
+  for (let index = 0; index < numbers.length; index += 3) {
+    const side = BOOK_SIDES[numbers[index] ?? -1]
+    if (side === undefined) throw new RangeError('no side of a book')
+    const [price, size] = [numbers[index + 1] ?? -1, numbers[index + 2] ?? Number.NaN]
+    changes.push({ side, price: priceMicros(price), size: sizeMicros(size) })
+  }
+  return changes
+}
+
+/** Throws for what is none. */
+export function readTrade(fields: FieldReader): Trade {
+  return {
+    nativeId: fields.text(),
+    timeMs: timeMs(fields.number()),
+    ordinal: fields.number(),
+    price: priceMicros(fields.number()),
+    size: sizeMicros(fields.number()),
+    side: fields.choice(SIDES),
+    outcomeIndex: fields.number(),
+    usd: usdMicros(fields.number()),
+    maker: fields.textOrNull(),
+    taker: fields.textOrNull(),
+    txHash: fields.textOrNull(),
+    isBlock: fields.boolean(),
+  }
+}
