@@ -30,6 +30,7 @@ const COMMAND = {
 } as const
 
 const GATEWAYS = 2
+const PARENT_LOOK_MS = 1_000
 const START = fileURLToPath(new URL('../start.mjs', import.meta.url))
 const LISTENS = /listens at (http:\/\/\S+)/
 
@@ -76,12 +77,22 @@ function shared(config: Config, natsUrl: string): NodeJS.ProcessEnv {
   }
 }
 
+/** npm that is killed cannot say so: what it started has another parent from then on. */
+function onNpmKilled(action: () => void): void {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  systemClock.every(PARENT_LOOK_MS, () => {
+    if (process.ppid !== parent) action()
+  })
+}
+
 async function main(): Promise<void> {
   if (!hasNats()) throw new Error(GET_NATS)
   const config = loadConfig(process.env)
   const stopping = new Promise<void>((stop) => {
     process.on('SIGINT', () => stop())
     process.on('SIGTERM', () => stop())
+    onNpmKilled(stop)
   })
   mkdirSync(config.dataDir, { recursive: true })
   const nats = await startNats(resolve(join(config.dataDir, 'nats')), 0, systemClock)

@@ -2,6 +2,7 @@
 // Without a nats-server on the PATH it says so and is skipped.
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -249,6 +250,24 @@ if (!hasNats()) {
       await command.end('SIGKILL')
       for (const url of [urls.nats, urls.engine, ...urls.gateways]) {
         while (await isListening(url)) await beforeAgain()
+      }
+    })
+
+    test('[CLUSTER32] SIGKILL of the npm that started the command ends every process of it too', async () => {
+      const npm = spawn('npm', ['run', 'cluster'], {
+        env: { PATH: process.env.PATH, HOME: folder, ...SETTINGS, DATA_DIR: folder },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      let said = ''
+      for await (const chunk of npm.stdout.setEncoding('utf8')) {
+        said += String(chunk)
+        if (said.includes('Ctrl-C')) break
+      }
+      const addresses = said.match(/\/\/127\.0\.0\.1:\d+/g) ?? []
+      assert.ok(addresses.length >= 4, said)
+      npm.kill('SIGKILL')
+      for (const address of addresses) {
+        while (await isListening(`http:${address}`)) await beforeAgain()
       }
     })
   })
