@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { sharedMs } from '../fan-out/messages.ts'
 import { FollowedBooks } from '../followed-books.ts'
-import { Reports, takeCommands } from '../in-child.ts'
+import { processorMicros, Reports, takeCommands } from '../in-child.ts'
 import { openFrames, textFrame } from '../raw-frames.ts'
 import { newTimes, record } from '../times.ts'
 import { frameIndex, type LoadCommand, type LoadReport, type SendPlan } from './messages.ts'
@@ -31,6 +31,7 @@ let times: Histogram = newTimes()
 let deliveryCount = 0
 let resyncCount = 0
 let lastMs = 0
+let microsBefore = 0
 /** Of what is kept of a run. */
 const KEPT_BYTES = 4 * 2 ** 20
 const LINE_END = 0x0a
@@ -135,7 +136,8 @@ function indexOf(message: Buffer): number | null {
 async function finish(): Promise<void> {
   lastMs = Math.max(lastMs, sharedMs())
   while (sharedMs() - lastMs < QUIET_MS) await pause(LOOK_MS)
-  const done = { deliveryCount, resyncCount, times: encodeIntoCompressedBase64(times) }
+  const counts = { deliveryCount, resyncCount, processorMicros: processorMicros() - microsBefore }
+  const done = { ...counts, times: encodeIntoCompressedBase64(times) }
   plan = null
   follow()
   report({ kind: 'finished', ...done })
@@ -161,6 +163,7 @@ takeCommands(async (command: LoadCommand) => {
     times = newTimes()
     deliveryCount = 0
     resyncCount = 0
+    microsBefore = processorMicros()
     report({ kind: 'expecting' })
   } else if (command.kind === 'finish') await finish()
   else report({ kind: 'books', books: books.lines() })

@@ -70,6 +70,8 @@ export type LoadReport =
       readonly kind: 'finished'
       /** Over all subscribers. */
       readonly deliveryCount: number
+      /** From `expect` until nothing came any more. */
+      readonly processorMicros: number
       /** Times of one delivery in ten of frames that bear their number; compressed, in Base64. */
       readonly times: string
       /** Books sent anew because a subscriber fell behind. */
