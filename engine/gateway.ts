@@ -14,7 +14,6 @@ import { decodeTicketNews, encodeTicketNews } from '../actors/mirror/tickets.ts'
 import type { ClusterView, EngineView } from '../actors/views.ts'
 import type { Forward } from '../http/request/forwarding.ts'
 import { createServer, type Server } from '../http/server.ts'
-import { CHANNELS } from '../http/ws/channels/channels.ts'
 import { Tickets } from '../http/ws/session/tickets.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
 import { decodeAnswer, encodeAsked } from './cluster/asked.ts'
@@ -77,8 +76,6 @@ const SILENT_MS_MAX = 5_000
 const LOOK_MS = 100
 /** The wait before a failed start of a mirror is tried again. */
 const AGAIN_MS = 1_000
-/** Candles need the past, which is the engine's. */
-const MIRRORED_CHANNELS = CHANNELS.filter(({ name }) => name !== 'candles')
 
 /** A mirror with its reader. */
 interface Followed {
@@ -285,8 +282,8 @@ class LogGateway implements Gateway {
     const index = new MarketSearch({ port: openSearch(), clock, log })
     let mirror: Mirror
     try {
-      const askTrades = (body: Uint8Array) => cluster.ask('trades', body)
-      const set = { log, names: this.#names, index, onFault, askTrades }
+      const ask = (subject: 'trades' | 'bars', body: Uint8Array) => cluster.ask(subject, body)
+      const set = { log, names: this.#names, index, onFault, ask }
       mirror = new Mirror(checkpoint, { ...shared, ...set })
       index.rebuildFrom(() => mirror.catalog.texts())
       index.hold()
@@ -354,12 +351,7 @@ class LogGateway implements Gateway {
     if (server === null) {
       server = await createServer({
         ...{ ...this.#settings, engine: view, publisher, clock, log, metrics },
-        ...{
-          channels: MIRRORED_CHANNELS,
-          forward: this.#forward,
-          servedBy: name,
-          tickets: this.#tickets,
-        },
+        ...{ forward: this.#forward, servedBy: name, tickets: this.#tickets },
       })
     } else await server.replace(view, publisher)
     publisher.watch(server.hub)

@@ -8,6 +8,7 @@ import { Feeder } from '../actors/cluster/feeder.ts'
 import { Standby } from '../actors/cluster/standby.ts'
 import { ToldOutbox } from '../actors/cluster/told-outbox.ts'
 import { startRetention } from '../actors/maintenance.ts'
+import { answerBars } from '../actors/mirror/bars.ts'
 import { answerOlderTrades } from '../actors/mirror/older-trades.ts'
 import { QuotaOwner } from '../actors/mirror/quotas.ts'
 import { ClusterAccounts } from '../storage/cluster-accounts.ts'
@@ -230,6 +231,7 @@ class Leading implements Leader {
     this.#answers.push(
       cluster.answer('http', (body) => loopback.answer(body)),
       cluster.answer('trades', answerOlderTrades(engine.view)),
+      cluster.answer('bars', answerBars({ clock, catalog: engine.view.catalog })),
       cluster.answer('quota', new QuotaOwner(engine.accounts, clock).answer),
     )
     const afterMs = Math.round(clock.monotonicMs() - this.#takenAtMs)

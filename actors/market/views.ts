@@ -57,6 +57,8 @@ export interface MarketView {
   snapshots(query: SliceQuery): readonly BookSnapshot[]
   /** Bars of trades that start in [fromMs, toMs], newest or oldest first, at most `limit`. */
   bars(query: BarQuery): readonly Bar[]
+  /** In a gateway: when bars() has those of the present candles, or never will; null: it has. */
+  barsArrival?(): Promise<void> | null
   /** Where our records begin; null when there are none. */
   oldestTradeMs(): TimeMs | null
   oldestSnapshotMs(): TimeMs | null

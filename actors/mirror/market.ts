@@ -1,15 +1,18 @@
 // A market as another process owns it: its book, price and figures, set to what the log of the cluster says of them. It
-// stamps nothing, asks no venue and has no past: routes that need one are forwarded (http/request/forwarding.ts).
+// stamps nothing, asks no venue and of its past has the present candles alone: routes that need more are forwarded
+// (http/request/forwarding.ts).
 // Not for: which updates it is given, and when (mirror.ts). Upholds MIRROR2.
 
 import type { BookUpdate, MarketPrice, PriceUpdate, TradeUpdate } from '../../engine/events.ts'
+import type { Bar } from '../../engine/market/candle.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
 import { OrderBook } from '../../engine/market/order-book.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import { type TimeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
-import type { ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
+import type { BarQuery, ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 import type { BookState, MarketState, Quoted } from '../../storage/records/log-items.ts'
 import type { BookLevels, BookView, MarketView, StreamChannel } from '../views.ts'
+import type { MirrorBars } from './bars.ts'
 
 /** What all mirrored markets share. */
 export interface MirrorParts {
@@ -20,6 +23,8 @@ export interface MirrorParts {
   readonly cutCount: () => number
   /** The listing's words that only details have. */
   readonly description: (market: MarketRef) => string | null
+  /** Those of the present candles. */
+  readonly bars: Pick<MirrorBars, 'range' | 'arrival'> | null
 }
 
 const NOTHING: readonly never[] = []
@@ -175,6 +180,14 @@ export class MirrorMarket implements MarketView {
     return { description: this.#parts.description(this.ref), native: {} }
   }
 
+  bars(query: BarQuery): readonly Bar[] {
+    return this.#parts.bars?.range(this.ref.number, query) ?? NOTHING
+  }
+
+  barsArrival(): Promise<void> | null {
+    return this.#parts.bars?.arrival(this.ref.number) ?? null
+  }
+
   // The past is the engine's.
 
   priceAt(): null {
@@ -186,10 +199,6 @@ export class MirrorMarket implements MarketView {
   }
 
   snapshots(): readonly never[] {
-    return NOTHING
-  }
-
-  bars(): readonly never[] {
     return NOTHING
   }
 

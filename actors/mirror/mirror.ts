@@ -27,12 +27,13 @@ import { Matches } from '../matches/matches.ts'
 import { judgementOf } from '../matches/results.ts'
 import { Sports } from '../sports/sports.ts'
 import type { RunView, VenueView } from '../views.ts'
+import { MirrorBars } from './bars.ts'
 import { MirrorCatalog } from './catalog.ts'
 import { MirrorTradeLog, MirrorWhaleLog } from './logs.ts'
 import type { MirrorMarket } from './market.ts'
 import { OlderTrades } from './older-trades.ts'
-
 import { MirrorTexts } from './texts.ts'
+
 /** Why a mirror cannot go on. */
 export type MirrorFault =
   /** An item is none that this version knows. */
@@ -128,6 +129,7 @@ export class Mirror {
   readonly #clock: Clock
   readonly #names: VenueTable
   readonly #onFault: (fault: MirrorFault) => void
+  readonly #bars: MirrorBars | null
   readonly #venues = new Map<VenueKey, VenueView>()
   readonly #shards = new Map<ShardName, Waiting>()
   readonly #run: number
@@ -149,8 +151,8 @@ export class Mirror {
       readonly log: Log
       readonly metrics: Metrics
       readonly index: SearchIndex
-      /** Asks the engine for trades that did not come by the log; unless given, they are lost. */
-      readonly askTrades?: (body: Uint8Array) => Promise<Uint8Array>
+      /** Asks the engine for trades that did not come by the log, which else are lost, and for bars. */
+      readonly ask?: (subject: 'trades' | 'bars', body: Uint8Array) => Promise<Uint8Array>
       /** Called once; the mirror takes nothing more. */
       readonly onFault: (fault: MirrorFault) => void
     },
@@ -173,15 +175,19 @@ export class Mirror {
     this.#onFault = parts.onFault
     this.#run = present.number
     this.publisher = new Publisher({ epoch: checkpoint.epoch, log, metrics })
+    const { ask } = parts
+    this.#bars =
+      ask === undefined ? null : new MirrorBars({ clock, ask: (body) => ask('bars', body) })
     this.catalog = new MirrorCatalog({
       ...{ names, clock, index: parts.index, publisher: this.publisher },
       recordsSinceMs: checkpoint.recordsSinceMs,
+      descriptions: new MirrorTexts(() => this.#fail('damaged_item')),
       market: {
         publisher: this.publisher,
         isCut: () => this.#isCut,
         cutCount: () => this.#cutCount,
+        bars: this.#bars,
       },
-      descriptions: new MirrorTexts(() => this.#fail('damaged_item')),
     })
     this.matches = new Matches({
       clock,
@@ -193,9 +199,11 @@ export class Mirror {
     this.catalog.watch(this.matches)
     this.sports = new Sports({ catalog: this.catalog, clock })
     this.catalog.watch(this.sports)
-    const { askTrades: ask } = parts
     const refOf = (number: MarketNumber) => this.catalog.refOf(number)
-    const older = ask === undefined ? null : new OlderTrades({ clock, ask, refOf })
+    const older =
+      ask === undefined
+        ? null
+        : new OlderTrades({ clock, ask: (body) => ask('trades', body), refOf })
     this.tradeLog = new MirrorTradeLog(checkpoint.runs, present, older)
     for (const loss of checkpoint.losses) this.tradeLog.lose(loss)
     this.whaleLog = new MirrorWhaleLog(present)
@@ -369,6 +377,7 @@ export class Mirror {
       case 'listed':
         return this.catalog.takeListed(item)
       case 'forgotten':
+        this.#bars?.forget(item.market)
         return this.catalog.takeForgotten(item)
       case 'text':
         return this.catalog.descriptions.take(item)
@@ -459,6 +468,7 @@ export class Mirror {
     } else if (update.kind === 'price') market.reprice(update)
     else if (update.kind === 'trade') {
       market.noteTrade(update)
+      this.#bars?.note(update)
       this.catalog.moved(market)
     }
   }

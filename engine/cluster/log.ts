@@ -93,7 +93,7 @@ export type LinkState = 'up' | 'down'
 export type Answer = (body: Uint8Array) => Promise<Uint8Array>
 
 /** Subjects of requests: the engine that leads answers them; `http.<name>` the gateway of that name. */
-export type AskedSubject = 'http' | `http.${string}` | 'checkpoint' | 'quota' | 'trades'
+export type AskedSubject = 'http' | `http.${string}` | 'checkpoint' | 'quota' | 'trades' | 'bars'
 /** Subjects of announcements, which reach whoever listens at that moment. */
 export type ToldSubject = 'revoked' | 'member' | 'places' | 'tickets'
 

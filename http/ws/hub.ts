@@ -191,6 +191,10 @@ export class Hub implements Watcher, HubAccess {
     return this.#channelOf(lane).state?.(lane, view, encoder) ?? null
   }
 
+  arrival(lane: Lane, view: MarketView): Promise<void> | null {
+    return this.#channelOf(lane).arrival?.(view) ?? null
+  }
+
   #channelOf(lane: Lane): OpenChannel {
     const channel = this.#channels.get(channelOfLane(lane))
     assert(channel !== undefined, `${lane} is a lane`)

@@ -225,6 +225,44 @@ test('[CLUSTER14] a stream goes on at another gateway where it left off: every t
   second.socket.close()
 })
 
+test('[CLUSTER40] candles of a gateway begin with the newest bar of each market and go on as those of the engine', async () => {
+  const ports = [one.gateway.port, cluster.engine.engine.port]
+  const clients = await Promise.all(
+    ports.map((port) => StreamClient.open(port, `api_key=${cluster.key}`)),
+  )
+  /** The newest bar that each market was told to have. */
+  const bars = ({ messages }: StreamClient) =>
+    new Map(
+      messages.flatMap(({ type, market_id: id, data }) =>
+        type === 'candle' ? [[String(id), data] as const] : [],
+      ),
+    )
+  for (const client of clients) {
+    client.send({
+      action: 'subscribe',
+      id: 1,
+      channel: 'candles',
+      interval: '1d',
+      market_ids: ['*'],
+    })
+    await client.next(({ type }) => type === 'synced')
+  }
+  const [own, judge] = clients
+  assert.ok(own !== undefined && judge !== undefined)
+  assert.ok(bars(judge).size > 1, 'some have traded')
+  assert.deepEqual(bars(own), bars(judge), 'what it begins with')
+  const before = bars(judge)
+  await cluster.play(80)
+  await caughtUp(one)
+  const isTold = () => {
+    const [told, known] = [bars(own), bars(judge)]
+    const news = [...known].filter(([id, bar]) => before.get(id) !== bar)
+    return news.length > 0 && JSON.stringify([...told].sort()) === JSON.stringify([...known].sort())
+  }
+  await until(isTold, 'the bars with the newest trades')
+  for (const client of clients) client.socket.close()
+})
+
 test('[CLUSTER12] a revoked key is refused by every gateway, and its streams end', async () => {
   const { accounts } = cluster.engine.engine
   const account = accounts.callerOfKey(cluster.key)?.accountId

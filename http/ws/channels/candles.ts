@@ -131,7 +131,7 @@ interface BarNews {
 class Candles implements OpenChannel {
   readonly #intervals: ReadonlyMap<Lane, Interval>
   readonly #parts: ChannelParts
-  readonly stop: StopTimer
+  readonly #stopTimer: StopTimer
   #offset = 0
 
   constructor(parts: ChannelParts) {
@@ -141,7 +141,7 @@ class Candles implements OpenChannel {
       return this.#offset
     }
     this.#intervals = new Map(LANES.map((facts) => [facts.lane, new Interval(facts, parts, next)]))
-    this.stop = parts.clock.every(candleCloseCheckMs, () => {
+    this.#stopTimer = parts.clock.every(candleCloseCheckMs, () => {
       for (const interval of this.#intervals.values()) interval.close()
     })
   }
@@ -160,12 +160,21 @@ class Candles implements OpenChannel {
     return this.#intervals.get(lane)?.state(view, this.#offset, encoder) ?? null
   }
 
+  arrival(view: MarketView): Promise<void> | null {
+    return view.barsArrival?.() ?? null
+  }
+
   latest(lane: Lane, market: MarketNumber): Stamp {
     return { offset: this.#offset, seq: this.#intervals.get(lane)?.seqOf(market) ?? 0 }
   }
 
   forget(market: MarketNumber): void {
     for (const interval of this.#intervals.values()) interval.forget(market)
+  }
+
+  stop(): void {
+    this.#stopTimer()
+    for (const interval of this.#intervals.values()) interval.stop()
   }
 }
 
@@ -180,6 +189,7 @@ class Interval {
   /** Bars that were sent and have not ended: at most two a market, and none once they have. */
   readonly #open = new Map<MarketNumber, { market: MarketRef; starts: readonly TimeMs[] }>()
   #closedUntilMs = 0
+  #isStopped = false
 
   constructor(facts: (typeof LANES)[number], parts: ChannelParts, nextOffset: () => number) {
     this.#facts = facts
@@ -245,9 +255,22 @@ class Interval {
     this.#open.delete(market)
   }
 
-  #tell(market: MarketRef, { starts, venueTimeMs, receivedAtMs }: BarNews): void {
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  #tell(market: MarketRef, news: BarNews): void {
     const view = this.#parts.engine.catalog.byNumber(market.number)
     if (view === null) return
+    const { starts, venueTimeMs, receivedAtMs } = news
+    // A gateway was told of a market since the subscription to all of them began.
+    const coming = view.barsArrival?.() ?? null
+    if (coming !== null) {
+      void coming.then(() => {
+        if (!this.#isStopped) this.#note(market, news)
+      })
+      return
+    }
     const { lane, kind, lengthMs } = this.#facts
     const nowMs = this.#parts.clock.nowMs()
     for (const startMs of starts) {

@@ -24,6 +24,7 @@ export function* subscribeSingles(
   for (const ref of refs) {
     const known = subscriptions.laneOf(ref)
     if (before === null && known === lane) continue
+    yield* arrival(connection, hub, { lane, id: ref.id })
     const view = hub.engine.catalog.find(ref.id)
     if (view === null) continue
     before?.(view)
@@ -55,6 +56,21 @@ export function* subscribeWide(
   subscriptions.wide.set(key, lane)
 }
 
+/** Until a market's state is here, in a gateway that asks the engine for it. */
+function* arrival(
+  connection: Connection,
+  hub: HubAccess,
+  { lane, id }: { readonly lane: Lane; readonly id: MarketId },
+): Task {
+  for (;;) {
+    const view = hub.engine.catalog.find(id)
+    const coming = view === null ? null : hub.arrival(lane, view)
+    if (coming === null) return
+    connection.waitFor(coming)
+    yield
+  }
+}
+
 export function idsOf(hub: HubAccess, key: WideKey): readonly MarketId[] {
   return Array.from(hub.engine.catalog.markets(key === '*' ? null : key), (view) => view.ref.id)
 }
@@ -68,6 +84,7 @@ export function* fill(
 ): Task {
   hub.openRow(row)
   for (let id = row.take(); id !== null; id = row.take()) {
+    yield* arrival(connection, hub, { lane: row.lane, id })
     const view = hub.engine.catalog.find(id)
     // The hub may have sent it already: its book was replaced while the row was on its way.
     if (view === null || row.sent.has(view.ref.number)) continue

@@ -4,6 +4,7 @@
 
 import { Checkpoints } from '../../../actors/cluster/checkpoints.ts'
 import { Feeder } from '../../../actors/cluster/feeder.ts'
+import { answerBars } from '../../../actors/mirror/bars.ts'
 import { QuotaOwner } from '../../../actors/mirror/quotas.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import { type BatchHeader, encodeBatch } from '../../../engine/cluster/batch.ts'
@@ -139,6 +140,7 @@ export class ScribedEngine {
     this.#loopback = loopback
     log.answer('http', (body) => loopback.answer(body))
     log.answer('quota', new QuotaOwner(engine.accounts, this.#clock).answer)
+    log.answer('bars', answerBars({ clock: this.#clock, catalog: engine.catalog }))
     await this.flush()
   }
 

@@ -1,0 +1,193 @@
+// Bars of the present candles at a gateway, beside the engine's own of the same trades.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { answerBars, MirrorBars } from '../../../actors/mirror/bars.ts'
+import type { TradeUpdate } from '../../../engine/events.ts'
+import {
+  type Bar,
+  type BarSize,
+  barOf,
+  barStart,
+  CANDLE_MS,
+  joined,
+} from '../../../engine/market/candle.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import {
+  HOUR_MS,
+  priceMicros,
+  sizeMicros,
+  TIME_END,
+  TIME_ZERO,
+  timeMs,
+  usdMicros,
+} from '../../../engine/units.ts'
+import type { BarQuery } from '../../../storage/contract/storage.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { marketRef, NOON } from '../../support/worlds/builders.ts'
+
+const MARKETS = 100
+const SIZES: readonly BarSize[] = ['minute', 'hour']
+const ALL = { fromMs: TIME_ZERO, toMs: TIME_END, order: 'asc', limit: 1_000 } as const
+
+/** An engine's market: every bar of every trade. */
+class Traded {
+  readonly #bars = { minute: new Map<number, Bar>(), hour: new Map<number, Bar>() }
+  #seq = 0
+
+  take({ trade, seq }: TradeUpdate): void {
+    this.#seq = seq
+    if (trade.isBlock) return
+    for (const size of SIZES) {
+      const bar = barOf(size, trade)
+      const known = this.#bars[size].get(bar.startMs)
+      this.#bars[size].set(bar.startMs, known === undefined ? bar : joined(known, bar))
+    }
+  }
+
+  seq(): number {
+    return this.#seq
+  }
+
+  bars({ size, fromMs, toMs, order, limit }: BarQuery): readonly Bar[] {
+    const all = [...this.#bars[size].values()].sort((one, other) => one.startMs - other.startMs)
+    const found = all.filter(({ startMs }) => startMs >= fromMs && startMs <= toMs)
+    return (order === 'asc' ? found : found.reverse()).slice(0, limit)
+  }
+}
+
+/** An engine, a gateway that hears its trades with a delay, and trades on a seed. */
+class Rig {
+  readonly clock = new ManualClock(NOON)
+  readonly engine = Array.from({ length: MARKETS }, () => new Traded())
+  readonly #random = seededRandom('bars')
+  readonly #answer = answerBars({
+    clock: this.clock,
+    catalog: { byNumber: (number) => this.engine[number] ?? null },
+  })
+  readonly bars = new MirrorBars({ clock: this.clock, ask: (body) => this.#asked(body) })
+  /** Told by the engine, not heard by the gateway yet. */
+  readonly #unheard: TradeUpdate[] = []
+  #offset = 0
+  askCount = 0
+  isLeading = true
+  /** What comes to pass between question and answer. */
+  onAsk = (): void => undefined
+
+  async #asked(body: Uint8Array): Promise<Uint8Array> {
+    this.askCount += 1
+    if (!this.isLeading) throw new Error('nobody answers')
+    await nextTurn()
+    const answer = await this.#answer(body)
+    this.onAsk()
+    await nextTurn()
+    return answer
+  }
+
+  /** A trade within the last two days of the clock, most of them now. */
+  trade(): void {
+    const number = this.#random.below(MARKETS)
+    const market = this.engine[number]
+    assert.ok(market !== undefined)
+    this.#offset += 1
+    const isLate = this.#random.next() < 0.2
+    const atMs = this.clock.nowMs() - (isLate ? this.#random.below(30 * HOUR_MS) : 0)
+    const size = 1 + this.#random.below(9)
+    const update: TradeUpdate = {
+      kind: 'trade',
+      market: marketRef(`m${number}`, number),
+      ...{ offset: this.#offset, seq: market.seq() + 1 },
+      ...{ venueTimeMs: timeMs(atMs), receivedAtMs: this.clock.nowMs() },
+      trade: {
+        nativeId: `t${this.#offset}`,
+        ...{ timeMs: timeMs(atMs), ordinal: this.#offset, side: 'buy', outcomeIndex: 0 },
+        price: priceMicros(100_000 + this.#random.below(800_000)),
+        ...{ size: sizeMicros(size * 1e6), usd: usdMicros(size * 1e5) },
+        ...{ maker: null, taker: null, txHash: null, isBlock: this.#random.next() < 0.1 },
+      },
+    }
+    market.take(update)
+    this.#unheard.push(update)
+  }
+
+  /** The gateway hears the oldest trades. */
+  hear(count = Number.POSITIVE_INFINITY): void {
+    for (const update of this.#unheard.splice(0, count)) this.bars.note(update)
+  }
+
+  async arrived(number: number): Promise<void> {
+    let isHere = false
+    const arrival = this.bars.arrival(number)
+    void arrival?.then(() => {
+      isHere = true
+    })
+    while (arrival !== null && !isHere) {
+      await nextTurn()
+      this.clock.advance(100)
+    }
+  }
+
+  /** Of every candle that can be told now, and of the newest one, all bars are the engine's. */
+  assertSame(): void {
+    for (const [number, market] of this.engine.entries()) {
+      for (const size of SIZES) {
+        const told = this.bars.range(number, { ...ALL, size })
+        const known = market.bars({ ...ALL, size })
+        const [first] = told
+        assert.deepEqual(
+          told,
+          known.filter(({ startMs }) => first !== undefined && startMs >= first.startMs),
+          `${size} bars of ${number}`,
+        )
+        assert.equal(told.at(-1)?.startMs, known.at(-1)?.startMs, 'the newest')
+        const widestMs = size === 'minute' ? CANDLE_MS['15m'] : CANDLE_MS['1d']
+        const fromMs = barStart(this.clock.nowMs(), widestMs) - widestMs
+        const isRecent = ({ startMs }: Bar) => startMs >= fromMs
+        assert.equal(told.filter(isRecent).length, known.filter(isRecent).length, 'none is missing')
+      }
+    }
+  }
+}
+
+test('[CLUSTER40] the bars of the present candles are those of the engine, whatever was traded before, while and after they were asked for', async () => {
+  const rig = new Rig()
+  for (let hour = 0; hour < 60; hour += 1) {
+    for (let left = 10; left > 0; left -= 1) rig.trade()
+    rig.clock.advance(HOUR_MS)
+  }
+  // Of what came before the question the gateway has heard all but the newest.
+  rig.hear(590)
+  rig.onAsk = () => {
+    for (let left = 20; left > 0; left -= 1) rig.trade()
+    rig.hear(15)
+  }
+  for (let number = 0; number < MARKETS; number += 1) await rig.arrived(number)
+  assert.equal(rig.askCount, 2, 'for many markets at once')
+  rig.hear()
+  rig.assertSame()
+  for (let hour = 0; hour < 100; hour += 1) {
+    for (let left = 30; left > 0; left -= 1) rig.trade()
+    rig.clock.advance(HOUR_MS / 3)
+    rig.hear()
+  }
+  rig.assertSame()
+  assert.equal(rig.askCount, 2)
+})
+
+test('[CLUSTER40] bars that the engine does not answer are not shown, not even those of later trades, and are asked for again', async () => {
+  const rig = new Rig()
+  for (let left = 200; left > 0; left -= 1) rig.trade()
+  rig.hear()
+  rig.isLeading = false
+  await rig.arrived(7)
+  for (let left = 200; left > 0; left -= 1) rig.trade()
+  rig.hear()
+  assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'minute' }), [])
+  rig.isLeading = true
+  rig.clock.advance(2_000)
+  for (let number = 0; number < MARKETS; number += 1) await rig.arrived(number)
+  rig.assertSame()
+  rig.bars.forget(7)
+  assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'minute' }), [])
+})
