@@ -131,7 +131,7 @@ interface BarNews {
 class Candles implements OpenChannel {
   readonly #intervals: ReadonlyMap<Lane, Interval>
   readonly #parts: ChannelParts
-  readonly #stopTimer: StopTimer
+  readonly stop: StopTimer
   #offset = 0
 
   constructor(parts: ChannelParts) {
@@ -141,8 +141,11 @@ class Candles implements OpenChannel {
       return this.#offset
     }
     this.#intervals = new Map(LANES.map((facts) => [facts.lane, new Interval(facts, parts, next)]))
-    this.#stopTimer = parts.clock.every(candleCloseCheckMs, () => {
-      for (const interval of this.#intervals.values()) interval.close()
+    this.stop = parts.clock.every(candleCloseCheckMs, () => {
+      for (const interval of this.#intervals.values()) {
+        interval.tellLate()
+        interval.close()
+      }
     })
   }
 
@@ -171,11 +174,6 @@ class Candles implements OpenChannel {
   forget(market: MarketNumber): void {
     for (const interval of this.#intervals.values()) interval.forget(market)
   }
-
-  stop(): void {
-    this.#stopTimer()
-    for (const interval of this.#intervals.values()) interval.stop()
-  }
 }
 
 /** One interval. */
@@ -188,8 +186,9 @@ class Interval {
   readonly #seqs = new Map<MarketNumber, number>()
   /** Bars that were sent and have not ended: at most two a market, and none once they have. */
   readonly #open = new Map<MarketNumber, { market: MarketRef; starts: readonly TimeMs[] }>()
+  /** In a gateway: whose bars have not come from the engine yet. */
+  readonly #late = new Map<MarketNumber, { market: MarketRef; news: BarNews }>()
   #closedUntilMs = 0
-  #isStopped = false
 
   constructor(facts: (typeof LANES)[number], parts: ChannelParts, nextOffset: () => number) {
     this.#facts = facts
@@ -198,7 +197,7 @@ class Interval {
     this.#windows = new Conflation<BarNews>({
       windowMs: candleEveryMs,
       hasListeners: (market) => parts.fanOut.hasListeners(facts.lane, market),
-      merge: (older, newer) => ({ ...newer, starts: united(older.starts, newer.starts) }),
+      merge: merged,
       send: (market, news) => this.#tell(market, news),
     })
   }
@@ -253,24 +252,34 @@ class Interval {
     this.#windows.forget(market)
     this.#seqs.delete(market)
     this.#open.delete(market)
+    this.#late.delete(market)
   }
 
-  stop(): void {
-    this.#isStopped = true
+  /** What could not be told since bars were on their way. */
+  tellLate(): void {
+    for (const [number, { market, news }] of this.#late) {
+      if (this.#isComing(number)) continue
+      this.#late.delete(number)
+      this.#note(market, news)
+    }
+  }
+
+  #isComing(market: MarketNumber): boolean {
+    const view = this.#parts.engine.catalog.byNumber(market)
+    return (view?.barsArrival?.() ?? null) !== null
   }
 
   #tell(market: MarketRef, news: BarNews): void {
     const view = this.#parts.engine.catalog.byNumber(market.number)
     if (view === null) return
-    const { starts, venueTimeMs, receivedAtMs } = news
     // A gateway was told of a market since the subscription to all of them began.
-    const coming = view.barsArrival?.() ?? null
-    if (coming !== null) {
-      void coming.then(() => {
-        if (!this.#isStopped) this.#note(market, news)
-      })
+    if (this.#isComing(market.number)) {
+      const late = this.#late.get(market.number)
+      const whole = late === undefined ? news : merged(late.news, news)
+      this.#late.set(market.number, { market, news: whole })
       return
     }
+    const { starts, venueTimeMs, receivedAtMs } = news
     const { lane, kind, lengthMs } = this.#facts
     const nowMs = this.#parts.clock.nowMs()
     for (const startMs of starts) {
@@ -295,6 +304,11 @@ class Interval {
     }
   }
 }
+
+const merged = (older: BarNews, newer: BarNews): BarNews => ({
+  ...newer,
+  starts: united(older.starts, newer.starts),
+})
 
 /** Ascending, each once. */
 function united(one: readonly TimeMs[], other: readonly TimeMs[]): readonly TimeMs[] {
