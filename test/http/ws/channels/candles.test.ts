@@ -235,3 +235,46 @@ test('[CANDLES5] offsets count the messages of the channel over all markets and 
   )
   assert.equal(offsets.length, 6)
 })
+
+test('[CANDLES6] where bars come from another process, a subscription waits for them, and trades before they came are told then', async () => {
+  const market = face.engine.add('elsewhere')
+  let arrival: Promise<void> | null = null
+  Object.assign(market, { barsArrival: () => arrival })
+  let come = (): void => undefined
+  const leave = () => {
+    arrival = new Promise((resolve) => {
+      come = () => {
+        arrival = null
+        resolve()
+      }
+    })
+  }
+  leave()
+  market.trade({ price: priceMicros(400_000) })
+  const client = await open('json')
+  const market_ids = [market.ref.id]
+  await client.ask({ action: 'subscribe', id: 1, channel: 'candles', market_ids }, 'subscribed')
+  await pass(2_000)
+  assert.deepEqual(
+    [candlesOf(client), client.messages.filter(({ type }) => type === 'synced')],
+    [[], []],
+  )
+  come()
+  await client.ofType('synced')
+  const [state] = candlesOf(client)
+  assert.equal(dataOf(state).close, 0.4)
+  leave()
+  for (const price of [500_000, 600_000]) {
+    market.trade({ price: priceMicros(price) })
+    await pass(2_000)
+  }
+  await settle(client)
+  assert.equal(candlesOf(client).length, 1)
+  come()
+  await pass(2_000)
+  await settle(client)
+  const told = candlesOf(client)
+  assert.equal(told.length, 2)
+  assert.deepEqual([dataOf(told[1]).close, told[1]?.seq], [0.6, 1])
+  await client.close()
+})
