@@ -169,8 +169,9 @@ export const whaleCloseMs = 150
 /** Fills of one transaction bear venue times at most so far apart. */
 export const whaleSpreadMs = 10_000
 /** Transactions remembered for fills that come late; full: the oldest is forgotten, and its late
- * fills are summed up from the table of trades. About 900 bytes each; `whaleSpreadMs` of 400 transactions a second. */
-export const whaleGroupsMax = 4_096
+ * fills are summed up from the table of trades. About 900 bytes each. Fewer than come within `whaleSpreadMs` would have
+ * every fill looked up: enough for 1,600 a second. */
+export const whaleGroupsMax = 16_384
 /** Before a restart the trades of this long are grouped again. */
 export const whaleRegroupMs = 60_000
 /** Milliseconds of one connection's snapshots before others have their turn. */
