@@ -74,7 +74,7 @@ export function SportsPage({ place }: PageProps) {
           ? html`<${Empty}>Neither venue lists ${name} games on ${date}. Try another day or sport.<//>`
           : html`<p class="muted" role="status">${countText(games.length)} ${games.length === 1 ? 'game' : 'games'} on ${dayText(date)}, a day in US Eastern time</p>`
       }
-      <div class="stack">
+      <div class="pairs">
         ${games.map(
           (game) =>
             html`<${GameCard} key=${game.key} game=${game} venues=${asked.answer.venues} live=${live} />`,

@@ -46,6 +46,7 @@ before(async () => {
   assert.ok(first !== undefined && second !== undefined)
   alone = engine.add('alone', { venue: 'b', question: 'Is it alone?' })
   engine.sports.put({ sport: 'nba', date: DAY, game: `nba-x-y-${DAY}` }, ...first, second[0], alone)
+  engine.sports.put({ sport: 'nhl', date: DAY, game: `nhl-x-y-${DAY}` }, alone)
 })
 after(() => dashboard.close())
 
@@ -159,6 +160,8 @@ test('[DASH56] a list that fails says why and asks again; a page that fails keep
   await tab.close()
 })
 
+const HEADS_OF_BOTH = 'Market,Polymarket bid,ask,Kalshi bid,ask,Gap'
+
 test('[DASH60] [DASH86] games have both venues beside each other, and what only one of them lists', async () => {
   const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   const { page } = tab
@@ -183,6 +186,12 @@ test('[DASH60] [DASH86] games have both venues beside each other, and what only 
   assert.equal(await page.locator('.days [data-count="0"]').count(), 6)
   await page.getByRole('option', { name: 'NBA (1)' }).waitFor({ state: 'attached' })
   await page.getByRole('option', { name: 'NFL', exact: true }).waitFor({ state: 'attached' })
+  // A venue that lists nothing of a game has no columns: it is named once.
+  assert.equal((await texts(page, '.game-list thead th')).join(), HEADS_OF_BOTH)
+  await page.getByLabel('Sport').selectOption('nhl')
+  await page.getByText('not listed at Polymarket').waitFor()
+  assert.equal((await texts(page, '.game-list thead th')).join(), 'Market,Kalshi bid,ask')
+  assert.equal((await texts(page, '.game-list tbody td.num')).length, 2)
   await tab.close()
 })
 
@@ -240,6 +249,7 @@ test('[DASH100] [DASH101] a game has both venues beside each other with their ma
   assert.deepEqual(await cells('Rangers'), ['won', 'won', '–'])
   await row('Rangers').getByRole('link', { name: 'Cincinnati at Texas: Texas' }).click()
   await page.locator('[data-end=resolved]', { hasText: 'Settled: Yes' }).waitFor()
+  assert.equal(await page.locator('.book').count(), 0, 'nobody trades it any more')
   await page.locator('.twin').getByText('Settled: Rangers').waitFor()
   await page.locator('.twin').getByRole('link', { name: 'Reds vs. Rangers' }).click()
   await page.locator('[data-end=resolved]', { hasText: 'Settled: Rangers' }).waitFor()

@@ -6,7 +6,7 @@
 import { request } from '../../api.ts'
 import { nowMs } from '../../browser.ts'
 import { easternTimeText, gapText, priceText, stepDecimals, timeText } from '../../format.ts'
-import { html } from '../../html.ts'
+import { html, type Shown } from '../../html.ts'
 import type { Games, Market, SharedGames } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { contrary, gapOf, type LiveQuotes, type Quote, quoteOf } from '../lists/quotes.ts'
@@ -199,6 +199,14 @@ interface GameProps {
 export function GameCard({ game, venues, live }: GameProps) {
   const { key, title, sides, pairs, others, startsAt, closesAt } = game
   const id = `game-${key}`
+  const rows = [
+    ...sides.map((side) => sideRow(side, live)),
+    ...pairs.map((pair) => pairRow(pair, venues, live)),
+    ...others.map((market) => marketRow(market, venues, live)),
+  ]
+  // A venue that lists nothing of the game is named once, and has no columns.
+  const isAt = { a: rows.some(({ a }) => a !== null), b: rows.some(({ b }) => b !== null) }
+  const isAtBoth = isAt.a && isAt.b
   const winners = [
     ...new Set(sides.flatMap(({ name, a, b }) => (hasWon(a) || hasWon(b) ? name : []))),
   ]
@@ -209,24 +217,30 @@ export function GameCard({ game, venues, live }: GameProps) {
         startsAt === null
           ? html`Closes ${moment(closesAt)}`
           : html`${startsAt * 1_000 > nowMs() ? 'Starts' : 'Started'} ${moment(startsAt)}`
-      }</span>
+      }${isAtBoth ? null : ` · not listed at ${venueText(isAt.a ? venues.b : venues.a)}`}</span>
     </div>
-    <div class="scroll-x"><table class="list stacked game-list">
+    <div class="scroll-x"><table class=${`list game-list ${isAtBoth ? '' : 'alone'}`}>
       <caption class="visually-hidden">Markets of ${title}</caption>
       <thead><tr>
         <th scope="col">${sides.length === 0 ? 'Market' : 'Winner'}</th>
-        <th scope="col" class="num">${venueText(venues.a)} bid</th><th scope="col" class="num">ask</th>
-        <th scope="col" class="num">${venueText(venues.b)} bid</th><th scope="col" class="num">ask</th>
-        <th scope="col" class="num">Gap</th>
+        ${isAt.a ? venueHeads(venues.a) : null}
+        ${isAt.b ? venueHeads(venues.b) : null}
+        ${isAtBoth ? html`<th scope="col" class="num">Gap</th>` : null}
       </tr></thead>
-      <tbody>
-        ${sides.map((side) => sideRow(side, venues, live))}
-        ${pairs.map((pair) => pairRow(pair, venues, live))}
-        ${others.map((market) => marketRow(market, venues, live))}
-      </tbody>
+      <tbody>${rows.map(
+        ({ subject, question, a, b, gap }) => html`<tr key=${subject.id} ...${subject.marks}>
+          <td class="question">${question}</td>
+          ${isAt.a ? quoteCells(a) : null}
+          ${isAt.b ? quoteCells(b) : null}
+          ${isAtBoth ? html`<td class="num gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>` : null}
+        </tr>`,
+      )}</tbody>
     </table></div>
   </section>`
 }
+
+const venueHeads = (venue: string) =>
+  html`<th scope="col" class="num">${venueText(venue)} bid</th><th scope="col" class="num">ask</th>`
 
 /** In the viewer's zone, and in that of the game's day where it is another. */
 function moment(seconds: number | null) {
@@ -240,30 +254,15 @@ function moment(seconds: number | null) {
 const hasWon = (at: Leg | null): boolean =>
   at !== null && winnerOf(at.market) === (at.isSecond ? 1 : 0)
 
-function sideRow({ name, a, b, match }: Side, venues: Venues, live: LiveQuotes) {
-  const quoted = (at: Leg | null): Quoted | null => {
-    if (at === null) return null
-    const quote = quoteOf(at.market, live)
-    return { ...at, quote: at.isSecond ? contrary(quote) : quote }
-  }
-  const [ours, theirs] = [quoted(a), quoted(b)]
-  const isTrading = [ours, theirs].every((each) => each?.market.status === 'open')
-  const gap = isTrading && ours !== null && theirs !== null ? gapOf(ours.quote, theirs.quote) : null
-  const link = (venue: string, at: Leg | null) =>
-    at === null
-      ? null
-      : html`<span class="muted below">${venueText(venue)}: <a href=${hrefOf('market', at.market.id)}>${at.market.question}</a></span>`
-  return html`<tr key=${name} data-side=${name}>
-    <td class="question"><strong>${name}</strong> ${
-      match === null
-        ? null
-        : html`<span class=${`tag ${CONFIDENCE_TAGS[match.confidence]}`} title=${match.explanation}>${match.score.toFixed(1)} ${match.confidence}</span>`
-    }
-      ${link(venues.a, a)}${link(venues.b, b)}
-    </td>
-    ${venueCells(venues, ours, theirs)}
-    ${gapCell(gap)}
-  </tr>`
+/** A line of a game's table. */
+interface GameRow {
+  /** What it is about: its key, and the attributes that name it. */
+  readonly subject: { readonly id: string; readonly marks: Readonly<Record<string, string>> }
+  readonly question: Shown
+  /** Null: the venue does not list it. */
+  readonly a: Quoted | null
+  readonly b: Quoted | null
+  readonly gap: number | null
 }
 
 /** An outcome with what is bid and asked for it. */
@@ -271,52 +270,65 @@ interface Quoted extends Leg {
   readonly quote: Quote
 }
 
-const gapCell = (gap: number | null) =>
-  html`<td class="num gap" data-label="Gap" data-gap=${gap}><strong>${gapText(gap)}</strong></td>`
+function sideRow({ name, a: ours, b: theirs, match }: Side, live: LiveQuotes): GameRow {
+  const quoted = (at: Leg | null): Quoted | null => {
+    if (at === null) return null
+    const quote = quoteOf(at.market, live)
+    return { ...at, quote: at.isSecond ? contrary(quote) : quote }
+  }
+  const [a, b] = [quoted(ours), quoted(theirs)]
+  const isTrading = [a, b].every((each) => each?.market.status === 'open')
+  const question = html`<strong>${name}</strong> ${match === null ? null : matchTag(match)}
+    <span class="muted below">${[a, b].map((at) => (at === null ? null : html`${venueLink(at.market)} `))}</span>`
+  return {
+    ...{ subject: { id: name, marks: { 'data-side': name } }, question, a, b },
+    gap: isTrading && a !== null && b !== null ? gapOf(a.quote, b.quote) : null,
+  }
+}
 
-function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes) {
+/** The question is the game's own: to the eye the link is its venue. */
+const venueLink = ({ id, question, platforms }: Market) =>
+  html`<a href=${hrefOf('market', id)}>${venueText(platforms[0]?.platform)}<span class="visually-hidden">: ${question}</span></a>`
+
+const matchTag = ({ score, confidence, explanation }: MatchRecord) =>
+  html`<span class=${`tag ${CONFIDENCE_TAGS[confidence]}`} title=${explanation}>${score.toFixed(1)} ${confidence}</span>`
+
+const marketOf = (id: string): GameRow['subject'] => ({ id, marks: { 'data-market': id } })
+
+function pairRow(pair: MatchPair, venues: Venues, live: LiveQuotes): GameRow {
   const { outcome, a, b, gap } = alignedQuotes(pair, live)
-  const { score, confidence, explanation, inverted } = pair.match
-  return html`<tr key=${pair.a.id} data-market=${pair.a.id}>
-    <td class="question">
-      <a href=${hrefOf('market', pair.a.id)}>${pair.a.question}</a>
+  return {
+    subject: marketOf(pair.a.id),
+    question: html`<a href=${hrefOf('market', pair.a.id)}>${pair.a.question}</a>
       <span class="muted below">Prices of ${outcome}</span>
       <span class="muted below">${venueText(venues.b)}: <a href=${hrefOf('market', pair.b.id)}>${pair.b.question}</a>${' '}
-        <span class=${`tag ${CONFIDENCE_TAGS[confidence]}`} title=${explanation}>${score.toFixed(1)} ${confidence}</span></span>
-    </td>
-    ${venueCells(venues, { ...leg(pair.a), quote: a }, { ...leg(pair.b, inverted === true), quote: b })}
-    ${gapCell(gap)}
-  </tr>`
+        ${matchTag(pair.match)}</span>`,
+    a: { ...leg(pair.a), quote: a },
+    b: { ...leg(pair.b, pair.match.inverted === true), quote: b },
+    gap,
+  }
 }
 
-function marketRow(market: Market, venues: Venues, live: LiveQuotes) {
+function marketRow(market: Market, venues: Venues, live: LiveQuotes): GameRow {
   const quoted = { ...leg(market), quote: quoteOf(market, live) }
   const isOfA = market.id.startsWith(`${venues.a}_`)
-  return html`<tr key=${market.id} data-market=${market.id}>
-    <td class="question"><a href=${hrefOf('market', market.id)}>${market.question}</a>
-      <span class="muted below">Prices of ${market.outcomes[0]?.label}</span></td>
-    ${isOfA ? venueCells(venues, quoted, null) : venueCells(venues, null, quoted)}
-    ${gapCell(null)}
-  </tr>`
+  return {
+    subject: marketOf(market.id),
+    question: html`<a href=${hrefOf('market', market.id)}>${market.question}</a>
+      <span class="muted below">Prices of ${market.outcomes[0]?.label}</span>`,
+    ...{ a: isOfA ? quoted : null, b: isOfA ? null : quoted, gap: null },
+  }
 }
 
-/** What either venue bids and asks, or how its market ended; null: it does not list it. */
-const venueCells = ({ a, b }: Venues, first: Quoted | null, second: Quoted | null) => [
-  quoteCells(a, first, 'first'),
-  quoteCells(b, second, 'second'),
-]
-
-function quoteCells(venue: string, quoted: Quoted | null, place: string) {
+/** What a venue bids and asks, or how its market ended; null: it does not list it. */
+function quoteCells(quoted: Quoted | null) {
   const words = quoted === null ? html`<span class="muted">not listed</span>` : ended(quoted)
-  // Beside the figures of the venue that lists it.
-  if (quoted === null || words !== null) {
-    return html`<td class=${`num ${place}`} colspan="2" data-label=${venueText(venue)}>${words}</td>`
-  }
+  if (quoted === null || words !== null) return html`<td class="num" colspan="2">${words}</td>`
   const { quote, market } = quoted
   const decimals = stepDecimals(market.price_step)
   return (['bid', 'ask'] as const).map(
     (side) =>
-      html`<td class=${`num ${side} ${place}`} data-label=${`${venueText(venue)} ${side}`}><${Price} price=${quote[side]} decimals=${decimals} /></td>`,
+      html`<td class=${`num ${side}`}><${Price} price=${quote[side]} decimals=${decimals} /></td>`,
   )
 }
 
