@@ -30,7 +30,6 @@ export interface EventHead {
 const COLUMNS = [
   [null, 'Market', ''],
   [null, 'Prices', ''],
-  [null, 'Venue', ''],
   ['volume', 'Volume 24 h', 'num'],
   ['created_at', 'Opened', ''],
   ['close_time', 'Closes', ''],
@@ -97,7 +96,7 @@ function MarketRow({
       <a href=${hrefOf('market', id)}>${question}</a>
       <span class="beneath">
         ${status === 'open' ? null : html`<span class="tag">${status}</span>`}
-        ${category === null ? null : html`<span class="muted">${category}</span>`}
+        <span class="muted">${[venueText(own?.platform), category].filter(Boolean).join(' · ')}</span>
         ${
           twin === undefined
             ? null
@@ -105,7 +104,7 @@ function MarketRow({
         }
       </span>
     </th>
-    <td class="outcomes wide">
+    <td class="outcomes">
       ${outcomes.map(
         ({ label, price }, index) => html`<span class="outcome" key=${index}>
           <span class="label" title=${label}>${label}</span>
@@ -113,9 +112,8 @@ function MarketRow({
         </span>`,
       )}
     </td>
-    <td data-label="Venue">${venueText(own?.platform)}</td>
-    <td class="num" data-label="Vol. 24 h">${roundUsdText(market.volume_24h)}</td>
+    <td class="num volume" data-label="Vol. 24 h">${roundUsdText(market.volume_24h)}</td>
     <td class="opened" data-label="Opened"><${Time} atMs=${market.created_at === null ? null : market.created_at * 1_000} style="day" /></td>
-    <td data-label="Closes"><${Time} atMs=${market.close_time === null ? null : market.close_time * 1_000} /></td>
+    <td class="closes" data-label="Closes"><${Time} atMs=${market.close_time === null ? null : market.close_time * 1_000} /></td>
   </tr>`
 }
