@@ -183,3 +183,6 @@ export function dayAfter(day: string, days: number): string {
   const startMs = Date.parse(`${day}T00:00:00Z`)
   return Number.isNaN(startMs) ? day : new Date(startMs + days * DAY_MS).toISOString().slice(0, 10)
 }
+
+/** With a capital at its beginning. */
+export const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`

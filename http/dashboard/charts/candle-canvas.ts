@@ -23,7 +23,7 @@ const VOLUME_SHARE = 0.18
 /** Pixels between two bars of a long history; of a short one, whose bars fill the width as far as that goes. */
 const SPACING = 9
 const SPACING_MAX = 30
-/** Pixels of room at the left edge: half of a date below the first bars. */
+/** Pixels of room at an edge: half of a date below the first bars, half of a time below the last. */
 const LABEL = 20
 /** Bars of room at the right edge. */
 const ROOM = 4
@@ -93,7 +93,10 @@ export class CandleCanvas {
     const slots = this.#bars.size + ROOM
     const width = scale.width()
     const room = width === 0 ? 0 : (LABEL * slots) / width
-    scale.setVisibleLogicalRange({ from: -Math.max(0.5, room), to: slots - 0.5 })
+    scale.setVisibleLogicalRange({
+      from: -Math.max(0.5, room),
+      to: this.#bars.size - 0.5 + Math.max(ROOM, room),
+    })
     this.#place()
   }
 

@@ -2,8 +2,8 @@
 // whole days, which are UTC days. Not for: which points there are (http/dashboard/parts/wallets/pnl.ts). Upholds DASH66.
 
 import {
-  AreaSeries,
-  type AreaSeriesPartialOptions,
+  BaselineSeries,
+  type BaselineSeriesPartialOptions,
   ColorType,
   createChart,
   type Time,
@@ -37,14 +37,14 @@ export function openCurve(host: HTMLElement): Curve {
     tick: (time, kind) => tickText(time, kind < FIRST_KIND_OF_HOURS, isByDay),
   }
   const chart = createChart(host, { autoSize: true, ...options(chartColors(host), texts) })
-  const series = chart.addSeries(AreaSeries, areaOptions(chartColors(host)))
+  const series = chart.addSeries(BaselineSeries, lineOptions(chartColors(host)))
   const scale = chart.timeScale()
   // All of it, also after the phone was turned.
   const fit = () => scale.fitContent()
   scale.subscribeSizeChange(fit)
   const stopListening = onSchemeChange(() => {
     chart.applyOptions(options(chartColors(host), texts))
-    series.applyOptions(areaOptions(chartColors(host)))
+    series.applyOptions(lineOptions(chartColors(host)))
   })
   return {
     show(points, areDays) {
@@ -93,12 +93,12 @@ function options({ ink, muted, edge }: ChartColors, { moment, tick }: Texts) {
   }
 }
 
-function areaOptions({ accent }: ChartColors): AreaSeriesPartialOptions {
+/** Profit and loss have the colours that they have as figures, on either side of nothing. */
+function lineOptions({ bid, ask }: ChartColors): BaselineSeriesPartialOptions {
   return {
-    lineColor: accent,
-    topColor: seeThrough(accent),
-    bottomColor: 'transparent',
-    lineWidth: 2,
+    ...{ baseValue: { type: 'price', price: 0 }, lineWidth: 2 },
+    ...{ topLineColor: bid, topFillColor1: seeThrough(bid), topFillColor2: 'transparent' },
+    ...{ bottomLineColor: ask, bottomFillColor1: 'transparent', bottomFillColor2: seeThrough(ask) },
     priceFormat: { type: 'custom', formatter: roundUsdText, minMove: 0.01 },
   }
 }

@@ -13,7 +13,7 @@ import { usePolled } from '../parts/asked.ts'
 import { useAction } from '../parts/forms/action.ts'
 import { described, Field, FormProblem, focusProblem } from '../parts/forms/field.ts'
 import { type Entry, entryRefusal, type Refusal } from '../parts/forms/refusal.ts'
-import { wholeVenueText } from '../parts/lists/venues.ts'
+import { venueText, wholeVenueText } from '../parts/lists/venues.ts'
 import { Failure } from '../parts/states.ts'
 import { Figures } from '../parts/wallets/profile.ts'
 import type { Health } from '../records.ts'
@@ -195,7 +195,7 @@ function Welcome() {
       Two prediction markets, one screen: every market’s live order book, price and trades, in one form. Twinbook finds the
       questions that both venues ask, and shows what their prices differ by after fees.
     </p>
-    ${PICTURE}
+    ${picture(Object.keys(answer?.exchanges ?? {}).map(venueText))}
     ${
       answer === null
         ? null
@@ -211,10 +211,13 @@ function Welcome() {
 }
 
 /** One question at two venues: a book each, the gap between them, and the line that joins them. It shows no prices. */
-const PICTURE = html`<svg class="picture" viewBox="0 0 400 120" role="img"
+const picture = ([
+  one = 'One venue',
+  other = 'The other',
+]: readonly string[]) => html`<svg class="picture" viewBox="0 0 400 120" role="img"
   aria-label="A drawing: the order books of one question at two venues, side by side, and the gap between their best prices">
   <g class="frame"><rect x="1" y="1" width="140" height="118" rx="10" /><rect x="259" y="1" width="140" height="118" rx="10" /></g>
-  <g class="words"><text x="71" y="22">One venue</text><text x="329" y="22">The other</text></g>
+  <g class="words"><text x="71" y="22">${one}</text><text x="329" y="22">${other}</text></g>
   <g class="bars down"><path d="M20 40H122M20 50H98M20 60H64" /><path d="M278 34H368M278 44H336" /></g>
   <g class="bars up"><path d="M20 86H52M20 96H88M20 106H110" /><path d="M278 70H306M278 80H346M278 90H362M278 100H380" /></g>
   <path d="M150 60C190 60 210 70 250 70M242 63l8 7-8 7" /><text class="gap" x="200" y="48">gap</text>

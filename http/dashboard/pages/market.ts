@@ -82,8 +82,12 @@ function KnownMarket({
         <${MarketRules} market=${market} />
       </div>
       <div class="stack">
-        <${BookPanel} marketId=${id} platform=${own?.platform ?? ''} decimals=${decimals} />
-        <${DepthChart} marketId=${id} />
+        ${
+          market.status === 'resolved'
+            ? null
+            : html`<${BookPanel} marketId=${id} platform=${own?.platform ?? ''} decimals=${decimals} />
+              <${DepthChart} marketId=${id} />`
+        }
         <${TwinPanel} market=${market} />
       </div>
     </div>

@@ -79,7 +79,7 @@ export function MatchesPage({ place }: PageProps) {
         : html`
       ${first.total === 0 ? html`<${Empty}>No pair passes these filters: lower the score or take any confidence.<//>` : null}
       ${first.total > 0 ? html`<p class="muted" role="status">${countText(pairs.length)} of ${countText(first.total)} pairs</p>` : null}
-      <div class="stack">
+      <div class="pairs">
         ${pairs.map(
           (pair) =>
             html`<${MatchCard} key=${pair.a.id} pair=${pair} venues=${first.venues} live=${live} />`,

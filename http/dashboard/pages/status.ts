@@ -127,8 +127,8 @@ function statsFigures(stats: Stats) {
   return [
     ['Markets', countText(markets.total)],
     [
-      'Open, closed, resolved',
-      [markets.open, markets.closed, markets.resolved].map(countText).join(', '),
+      'Open / closed / resolved',
+      [markets.open, markets.closed, markets.resolved].map(countText).join(' / '),
     ],
     ['Events', countText(stats.events)],
     [

@@ -2,7 +2,7 @@
 // it and what came of its deliveries. Upholds DASH26, DASH29, DASH31, DASH34.
 
 import { useCallback, useState } from 'preact/hooks'
-import { request } from '../api.ts'
+import { ApiError, request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { html } from '../html.ts'
 import { useAsked, usePolled } from '../parts/asked.ts'
@@ -89,7 +89,9 @@ function OneWebhook({ id }: { readonly id: string }) {
       ${
         asked.kind === 'waiting'
           ? html`<${Waiting} what="the webhook" />`
-          : html`<${Failure} error=${asked.error} retry=${asked.again} />`
+          : isNone(asked.error)
+            ? html`<${Empty}>No webhook of yours has the id ${id}.<//>`
+            : html`<${Failure} error=${asked.error} retry=${asked.again} />`
       }`
   }
   const webhook = asked.answer
@@ -104,6 +106,10 @@ function OneWebhook({ id }: { readonly id: string }) {
     </section>
     <${WebhookDeliveries} path=${path} url=${webhook.url} sent=${sent} onSettled=${asked.again} />`
 }
+
+/** Another account's, a deleted one, or no id at all. */
+const isNone = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 404 || error.status === 422)
 
 function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
   const { description, event_types: types, counts, created_at: created } = webhook

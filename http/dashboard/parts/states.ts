@@ -4,7 +4,7 @@
 import { useEffect } from 'preact/hooks'
 import { ApiError } from '../api.ts'
 import { after } from '../browser.ts'
-import { durationText } from '../format.ts'
+import { capital, durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
 import type { Asked } from './asked.ts'
@@ -110,5 +110,3 @@ export function sentence(text: string): string {
   const whole = capital(text)
   return /[.!?]$/.test(whole) ? whole : `${whole}.`
 }
-
-const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`

@@ -513,6 +513,11 @@ test('[DASH84] markets open on those that trade, by volume; a slash goes to the 
   await page.keyboard.type('quiet/')
   await page.waitForURL(/q=quiet%2F/)
   assert.equal(await page.getByRole('searchbox').inputValue(), 'quiet/')
+  // From elsewhere again: what is typed replaces what stood in it.
+  await page.locator('h1').click()
+  await page.keyboard.press('/')
+  await page.keyboard.type('busy')
+  await page.waitForURL(/q=busy(&|$)/)
   await tab.close()
 })
 

@@ -49,7 +49,7 @@ const attributes = (page: Page, selector: string, name: string) =>
 
 test('[DASH65] without an address there is the ranking, and words while there is none', async () => {
   const tab = await openAt('#/wallet')
-  await tab.page.getByText('No wallet was asked for yet').waitFor()
+  await tab.page.getByText('No wallets yet').waitFor()
   const { engine } = dashboard.face
   const markets = ['Rain', 'Snow', 'Wind'].map((name) => engine.add(name))
   const profile = { eoa: fakeAddress('e0'), handle: 'ann<b>', pseudonym: 'Calm-Fox', image: null }

@@ -198,7 +198,7 @@ test('[DASH34] a webhook is switched off and on, changed, given a new secret tha
   await page.getByRole('status').getByText('Deleted.').waitFor()
   assert.equal((await ask(token, `/v1/webhooks/${id}`)).status, 404)
   await page.reload()
-  await page.getByRole('alert').getByText('Not found.').waitFor()
+  await page.getByText(`No webhook of yours has the id ${id}.`).waitFor()
   await tab.close()
 })
 

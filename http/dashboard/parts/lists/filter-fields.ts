@@ -3,6 +3,7 @@
 
 import { useId, useState } from 'preact/hooks'
 import { setAddressHash } from '../../browser.ts'
+import { capital } from '../../format.ts'
 import { html } from '../../html.ts'
 import { hrefOf, type Place } from '../../route.ts'
 import { described, Field } from '../forms/field.ts'
@@ -78,7 +79,7 @@ export function ChoiceField(set: {
     <select id=${id} value=${set.value} onChange=${onChange}>
       ${set.choices.map(
         ([value, text]) =>
-          html`<option key=${value} value=${value} selected=${value === set.value}>${text}</option>`,
+          html`<option key=${value} value=${value} selected=${value === set.value}>${capital(text)}</option>`,
       )}
     </select>
   </div>`

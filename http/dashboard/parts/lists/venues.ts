@@ -2,6 +2,7 @@
 // people call them. Not for: how the venues are (http/dashboard/parts/status/tables.ts). Upholds DASH87.
 
 import { request } from '../../api.ts'
+import { capital } from '../../format.ts'
 import type { Health } from '../../records.ts'
 import { Signal } from '../../signal.ts'
 import { useAsked } from '../asked.ts'
@@ -20,9 +21,7 @@ export const protocols = new Signal<ReadonlyMap<string, string>>(new Map())
 /** What people call a venue: `Polymarket`, for a configured name; that name itself until more is known. */
 export function venueText(name: string | null | undefined): string {
   const protocol = protocols.value.get(name ?? '')
-  return protocol === undefined
-    ? (name ?? '')
-    : `${protocol.slice(0, 1).toUpperCase()}${protocol.slice(1)}`
+  return protocol === undefined ? (name ?? '') : capital(protocol)
 }
 
 /** With the name that the interface has for it, where that is another: `Polymarket (venue_a)`. */

@@ -87,7 +87,7 @@ export function MarketOutcomes({
       <div><dt>Total volume</dt> <dd>${roundUsdText(market.volume_total)}</dd></div>
       <div><dt>Open interest</dt> <dd>${countText(market.open_interest)}</dd></div>
       <div><dt>Opened</dt> <dd><${Time} atMs=${millis(market.created_at)} /></dd></div>
-      <div><dt>Closes</dt> <dd><${Time} atMs=${millis(market.close_time)} /></dd></div>
+      <div><dt>${isOver(market) ? 'Closed' : 'Closes'}</dt> <dd><${Time} atMs=${millis(market.close_time)} /></dd></div>
     </dl>
   </section>`
 }

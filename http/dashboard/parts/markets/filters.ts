@@ -4,6 +4,7 @@
 
 import { useEffect, useRef } from 'preact/hooks'
 import { onKey, setAddressHash } from '../../browser.ts'
+import { capital } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { MarketStatus } from '../../records.ts'
 import { hrefOf, placeOf, place as tabPlace } from '../../route.ts'
@@ -106,7 +107,8 @@ export function MarketFilters({
 }) {
   const set = (change: Partial<MarketQuery>) => keepInAddress({ ...query, ...change })
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => onKey('/', () => field.current?.focus()), [])
+  // What is typed next replaces what stood in it.
+  useEffect(() => onKey('/', () => field.current?.select()), [])
   const shownVenues =
     query.venue === null || venues.includes(query.venue) ? venues : [...venues, query.venue]
   return html`<form class="row market-filters" role="search" onSubmit=${stay}>
@@ -131,7 +133,7 @@ export function MarketFilters({
       <select name="status" value=${query.status ?? ''}
         onChange=${(event: Event) => set({ status: STATUSES.find((known) => known === typed(event)) ?? null })}>
         <option value="">Any</option>
-        ${STATUSES.map((status) => html`<option key=${status} value=${status}>${status}</option>`)}
+        ${STATUSES.map((status) => html`<option key=${status} value=${status}>${capital(status)}</option>`)}
       </select>
     </label>
     <${InputField}

@@ -137,7 +137,7 @@ function side(venue: string, market: Market, outcome: string, { bid, ask }: Quot
 function gapWords({ outcome, twinOutcome, gap }: AlignedQuotes, { a, b }: Venues): string {
   if (twinOutcome === null) return 'Gap: matching outcomes unknown'
   if (gap === null) return 'Gap: no quotes on one side'
-  return `Gap for ${outcome}: ${venueText(b)} midpoint above ${venueText(a)}`
+  return `Gap for ${outcome}: ${venueText(b)} less ${venueText(a)}, at the midpoints`
 }
 
 const wordsOfVeto = (veto: string): string => veto.replaceAll('_', ' ')

@@ -112,9 +112,9 @@ const hundredths = (size: number): number => Math.floor(Math.round(size * 1e6) /
 function costs(one: Opportunity) {
   const { legs, contracts } = one
   return html`<div class="scroll-x"><table class="list leg-costs">
-      <caption>What ${sizeText(contracts)} contracts of each cost; the fee is the most that the venue takes</caption>
+      <caption>Cost of ${sizeText(contracts)} contracts of each outcome. The fee is the most that the venue may charge.</caption>
       <thead><tr>
-        <th scope="col">Buy</th><th scope="col" class="num">On average</th>
+        <th scope="col">Buy</th><th scope="col" class="num">Average price</th>
         <th scope="col" class="num">Cost before fees</th><th scope="col" class="num">Fee</th>
       </tr></thead>
       <tbody>
@@ -127,7 +127,7 @@ function costs(one: Opportunity) {
           </tr>`,
         )}
         <tr>
-          <th scope="row">All</th>
+          <th scope="row">Total</th>
           <td class="num">${priceText(one.cost_usd / contracts)}</td>
           <td class="num">${usdText(one.cost_usd)}</td>
           <td class="num">${usdText(one.fees_usd)}</td>
@@ -135,11 +135,11 @@ function costs(one: Opportunity) {
       </tbody>
     </table></div>
     <dl class="figures">
-      <div><dt>Pays in any case</dt> <dd>${usdText(one.payout_usd)}</dd></div>
+      <div><dt>Payout, whatever the result</dt> <dd>${usdText(one.payout_usd)}</dd></div>
       <div data-figure="profit"><dt>Profit after fees</dt> <dd class="up">${signedUsdText(one.profit_usd)}</dd></div>
-      <div><dt>Profit a contract</dt> <dd>${priceText(one.edge)}</dd></div>
-      <div><dt>Of what is paid</dt> <dd>${percentText(one.return)}</dd></div>
-      <div><dt>A year, until the last close</dt> <dd>${percentText(one.annualised)}</dd></div>
+      <div><dt>Profit per contract</dt> <dd>${priceText(one.edge)}</dd></div>
+      <div><dt>Return on cost</dt> <dd>${percentText(one.return)}</dd></div>
+      <div><dt>Annualized, to the last close</dt> <dd>${percentText(one.annualised)}</dd></div>
     </dl>`
 }
 

@@ -58,7 +58,7 @@ function shown(pnl: WalletPnl, step: Step) {
       ['Total', html`<strong class="pnl-total">${profit(pnl.total_pnl)}</strong>`],
       ['Realized', profit(pnl.realized_pnl)],
       ['Unrealized', profit(pnl.unrealized_pnl)],
-      ['Won, lost', `${countText(pnl.win_count)}, ${countText(pnl.loss_count)}`],
+      ['Won / lost', `${countText(pnl.win_count)} / ${countText(pnl.loss_count)}`],
       ['Win rate', percentText(pnl.win_rate)],
     ]} />
     ${

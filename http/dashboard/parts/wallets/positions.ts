@@ -29,9 +29,9 @@ const COLUMNS = [
 type Column = Exclude<(typeof COLUMNS)[number][0], null>
 
 const STATUSES = [
-  ['open', 'open'],
-  ['closed', 'closed'],
-  ['all', 'all'],
+  ['open', 'Open'],
+  ['closed', 'Closed'],
+  ['all', 'All'],
 ] as const
 const PAGE_ROWS = 50
 

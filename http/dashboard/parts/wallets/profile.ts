@@ -32,10 +32,10 @@ export function WalletProfileCard({ profile }: { readonly profile: WalletProfile
       ['Markets', countText(metrics.total_markets)],
       ['First trade', html`<${Time} atMs=${momentOf(profile.first_trade_at)} />`],
       ['Last trade', html`<${Time} atMs=${momentOf(profile.last_trade_at)} />`],
-      ['Splits, merges', `${countText(metrics.splits)}, ${countText(metrics.merges)}`],
+      ['Splits / merges', `${countText(metrics.splits)} / ${countText(metrics.merges)}`],
       [
-        'Redemptions, conversions',
-        `${countText(metrics.redemptions)}, ${countText(metrics.conversions)}`,
+        'Redemptions / conversions',
+        `${countText(metrics.redemptions)} / ${countText(metrics.conversions)}`,
       ],
       ['As of', html`<${Time} atMs=${momentOf(profile.updated_at)} />`],
     ]} />

@@ -49,11 +49,11 @@ export function WalletRanking({ place }: { readonly place: Place }) {
 
 function listed({ wallets, total }: Ranking) {
   if (wallets.length === 0) {
-    return html`<${Empty}>No wallet was asked for yet: give an address above, or take one from the${' '}
+    return html`<${Empty}>No wallets yet. Enter an address above, or choose one from the${' '}
       <a href=${hrefOf('whales')}>whales</a>.<//>`
   }
   return html`<div class="scroll-x"><table class="list stacked">
-    <caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets that were asked for so far</caption>
+    <caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets looked up so far</caption>
     <thead><tr>
       <th scope="col" class="num">Rank</th><th scope="col">Wallet</th>
       <th scope="col" class="num">Realized</th><th scope="col" class="num">Volume</th>
