@@ -28,12 +28,14 @@ export interface MirrorParts {
 }
 
 const NOTHING: readonly never[] = []
+/** Of all markets that have no book, and never changed: most of a catalogue. */
+const NO_BOOK = new OrderBook()
 
 export class MirrorMarket implements MarketView {
   readonly ref: MarketRef
   summary: MarketSummary
   readonly #parts: MirrorParts
-  readonly #levels = new OrderBook()
+  #levels = NO_BOOK
   #isStale = true
   #venueTimeMs: TimeMs | null = null
   #receivedAtMs: TimeMs | null = null
@@ -90,7 +92,8 @@ export class MirrorMarket implements MarketView {
   /** Takes a whole book. */
   replace({ bids, asks, isStale, venueTimeMs, receivedAtMs }: BookState): void {
     this.#version += 1
-    this.#levels.replace(bids, asks)
+    if (bids.length + asks.length > 0) this.#ownLevels().replace(bids, asks)
+    else this.#levels = NO_BOOK
     this.#isStale = isStale
     this.#venueTimeMs = venueTimeMs
     this.#receivedAtMs = receivedAtMs
@@ -99,10 +102,15 @@ export class MirrorMarket implements MarketView {
   /** Takes changed levels; false when the book is not what the engine's was after the same change. */
   change({ changes, checksum, venueTimeMs, receivedAtMs }: BookUpdate): boolean {
     this.#version += 1
-    for (const change of changes) this.#levels.set(change)
+    for (const change of changes) this.#ownLevels().set(change)
     this.#venueTimeMs = venueTimeMs
     this.#receivedAtMs = receivedAtMs
     return checksum === null || checksum === this.#levels.checksum()
+  }
+
+  #ownLevels(): OrderBook {
+    if (this.#levels === NO_BOOK) this.#levels = new OrderBook()
+    return this.#levels
   }
 
   /** The book may be out of date until it is replaced. */

@@ -2,7 +2,7 @@
 // `publish` makes a race of promises, a timer and two stacks for each.
 // Not for: which batch comes behind which (writer.ts), or streams themselves (nats.ts). Upholds CLUSTER1, CLUSTER3.
 
-import { createInbox, headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import { createInbox, type Msg, MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node'
 import type { Clock, StopTimer } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
 import { isCount } from './batch.ts'
@@ -49,12 +49,10 @@ export class NatsPublisher {
     { bytes, id, after }: { bytes: Uint8Array; id: string; after: number },
   ): Promise<number> {
     return new Promise((resolve, reject) => {
-      const said = headers()
-      said.append('Nats-Msg-Id', id)
-      said.append('Nats-Expected-Last-Sequence', `${after}`)
       const token = this.#count
       this.#count += 1
-      this.#connection.publish(subject, bytes, { reply: `${this.#inbox}.${token}`, headers: said })
+      const headers = new BatchHeaders(id, after)
+      this.#connection.publish(subject, bytes, { reply: `${this.#inbox}.${token}`, headers })
       const dueAtMs = this.#clock.monotonicMs() + this.#timeoutMs
       this.#waiting.set(token, { dueAtMs, resolve, reject })
     })
@@ -86,6 +84,22 @@ export class NatsPublisher {
     const sequence = sequenceIn(message)
     if (typeof sequence === 'number') waiting.resolve(sequence)
     else waiting.reject(sequence)
+  }
+}
+
+/** Headers as their bytes at once: the client's own are spelled letter by letter, each time. */
+class BatchHeaders extends MsgHdrsImpl {
+  readonly #bytes: Uint8Array
+
+  /** Neither has a line's end in it. */
+  constructor(id: string, after: number) {
+    super()
+    const lines = ['NATS/1.0', `Nats-Msg-Id: ${id}`, `Nats-Expected-Last-Sequence: ${after}`]
+    this.#bytes = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`)
+  }
+
+  override encode(): Uint8Array {
+    return this.#bytes
   }
 }
 
