@@ -23,10 +23,10 @@ import { FAILED_MAX, type Follower, type Following, pollUntil } from './stream-p
 /** How the connection is, for the line at the top of the page. */
 export interface StreamState {
   /**
-   * As the client says it, but: `off`: nothing is followed; `offline`: the browser has no network; `late`: nothing has come
-   * for more than a heartbeat; `polling`: no stream can be had, and the server, which answers, is asked every `POLL_MS` instead.
+   * As the client says it, but: `off`: nothing is followed yet; `resting`: nothing has been for a minute, and what is followed
+   * next connects again; `offline`: the browser has no network; `late`: nothing has come for more than a heartbeat; `polling`: no stream can be had, and the server, which answers, is asked every `POLL_MS` instead.
    */
-  readonly state: ClientState | 'off' | 'offline' | 'late' | 'polling'
+  readonly state: ClientState | 'off' | 'resting' | 'offline' | 'late' | 'polling'
   /** Why the last connection ended; empty: it did not. */
   readonly reason: string
   /** When it will be tried again, on the monotonic clock; null: now, or never. */
@@ -38,6 +38,8 @@ export interface StreamState {
 /** How a venue's feed is, as the server last said. */
 export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms' | 'delay_ms'>
 
+/** With this the server ends a connection on which nothing is followed. */
+const IDLE_CODE = 4_001
 const OFF: StreamState = { state: 'off', reason: '', retryAtMs: null, isLost: false }
 /** The server sends something every 5 s: with less than this one heartbeat is missing. */
 const LATE_MS = 6_500
@@ -217,7 +219,12 @@ function hearEvent(event: (FromStream & { kind: 'event' })['event']): void {
   }
 }
 
-function noteState({ state, reason, retry_ms: retryMs }: StateEvent): void {
+function noteState({ state, code, reason, retry_ms: retryMs }: StateEvent): void {
+  if (state === 'waiting' && code === IDLE_CODE && retryMs === null) {
+    feeds.set(new Map())
+    connection = { ...OFF, state: 'resting' }
+    return show()
+  }
   if (state === 'live') failedCount = 0
   if (state === 'waiting') {
     failedCount += 1

@@ -103,6 +103,7 @@ function ThisTab({
 
 const STATE_WORDS = {
   off: 'Not connected',
+  resting: 'Not connected: nothing is followed',
   offline: 'Browser is offline',
   late: 'No messages for some seconds',
   polling: 'Unavailable: polling every few seconds',

@@ -57,6 +57,7 @@ function wordsOf({ state, reason, isLost }: StreamState): string | null {
   const why = whyOf(reason)
   switch (state) {
     case 'off':
+    case 'resting':
     case 'live':
       return null
     case 'offline':

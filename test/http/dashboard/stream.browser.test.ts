@@ -97,6 +97,33 @@ test('[DASH96] a tab without a worker, or whose worker fails, has a stream of it
   await tab.close()
 })
 
+test('[DASH106] a page that follows nothing says nothing of the connection that the server ends for it, and the next market connects again', async () => {
+  const market = openMarket()
+  const tab = await dashboard.open(`#/market/${market.ref.id}`, { token: 'one-token' })
+  const { page } = tab
+  await page.addInitScript({ content: WORKERS['has none'] ?? '' })
+  const ends: (() => Promise<void>)[] = []
+  await page.routeWebSocket(/\/v1\/ws\?/, (socket) => {
+    socket.connectToServer()
+    ends.push(() => socket.close({ code: 4_001, reason: 'no subscription for 60 s' }))
+  })
+  await page.clock.install()
+  await page.reload()
+  const live = page.locator('.book[data-state=live]')
+  await live.waitFor()
+  await page.evaluate(() => location.assign('#/account'))
+  await page.getByRole('heading', { name: 'Sessions' }).waitFor()
+  await ends[0]?.()
+  await page.locator('.connection[data-state=resting]').waitFor({ state: 'attached' })
+  await page.clock.runFor(61_000)
+  assert.equal(await page.locator('.connection').innerText(), '')
+  assert.equal(ends.length, 1, 'nothing is followed: nothing is opened')
+  await page.goBack()
+  await live.waitFor()
+  assert.equal(ends.length, 2)
+  await tab.close()
+})
+
 test('[DASH92] a book is no longer live from the moment the browser is offline, and from the first heartbeat that does not come', async () => {
   const market = openMarket()
   for (let count = 0; count < 3; count += 1) market.trade()
