@@ -1,5 +1,5 @@
 // Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
-// Not for: what the degrees are worth (score.ts, weights.json). Upholds VETO1 to VETO22, SCORE3, CORPUS11.
+// Not for: what the degrees are worth (score.ts, weights.json). Upholds VETO1 to VETO22, SCORE3, SCORE18, CORPUS11.
 
 import { HOME, type LonelyMark, lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
@@ -78,6 +78,19 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   sharedOutcomes: [1, ({ outcomes }) => outcomes.overlap ?? 0],
   coveredLeast: [1, ({ ofA, ofB }) => Math.min(ofA.covered, ofB.covered)],
   allCovered: [1, ({ ofA, ofB }) => Math.max(ofA.missed, ofB.missed) < ALL_COVERED],
+  saysMore: [
+    1,
+    ({ ofA, ofB, isSameDate }) =>
+      isSameDate &&
+      Math.min(ofA.missing.length, ofB.missing.length) === 0 &&
+      Math.max(ofA.missed, ofB.missed) >= ALL_COVERED &&
+      Math.max(ofA.missedName, ofB.missedName) < NAME_WEIGHT,
+  ],
+  fullFigure: [
+    1,
+    ({ ofA, ofB, isSameRange, isSameDate }) =>
+      isSameRange && isSameDate && Math.max(ofA.covered, ofB.covered) >= 0.5,
+  ],
   relative: [-2, ({ a, b, isSameDate }) => !isSameDate && (a.isRelative || b.isRelative)],
   loneGrid: [-2, ({ outcomes }) => outcomes.isLoneGrid],
   // Only with a sentence encoder: below a similarity of 0.7 it counts against a pair.
@@ -184,7 +197,7 @@ function compareParts(
   ]
   if (capOf(first) < from) return { vetoes: first, ...textless }
   const words = compareTexts(a, b)
-  const named = subjectVetoes(words.ofA, words.ofB)
+  const named = subjectVetoes(a, b, words)
   if (capOf(named) < from) return { vetoes: [...first, ...named], ...textless }
   const outcomes = compareOutcomes(a, b)
   const vetoes = [...first, ...laterVetoes(a, b, when, words)]
@@ -296,7 +309,7 @@ function laterVetoes(
   const vetoes: Veto[] = []
   if (a.grain === 'market' || (a.children().length <= 1 && b.children().length <= 1))
     vetoes.push(...rangeVetoes(a, b))
-  vetoes.push(...subjectVetoes(words.ofA, words.ofB), ...occasionVetoes(a, b, when))
+  vetoes.push(...subjectVetoes(a, b, words), ...occasionVetoes(a, b, when))
   if (a.grain === 'market') vetoes.push(...answerVetoes(a, b, words), ...polarityVetoes(a, b))
   else vetoes.push(...formVetoes(a, b), ...levelVetoes(a, b))
   vetoes.push(...hourVetoes(a, b), ...touchVetoes(a, b), ...roleVetoes(a, b))

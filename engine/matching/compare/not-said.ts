@@ -158,7 +158,23 @@ function hasRival(
     if (!isLone(one, ofA) || isSoftWord(head)) continue
     for (const [other, same] of besides(b)) if (same === head && isLone(other, ofB)) return true
   }
-  return false
+  return [...objects(a)].some(([verb, one]) => {
+    return [...objects(b)].some(([same, other]) => {
+      const isOpen = isLone(one, ofA)
+        ? ofB.missing.includes(other)
+        : isLone(other, ofB) && ofA.missing.includes(one)
+      return same === verb && isOpen
+    })
+  })
+}
+
+/** Words behind another with an article between: "announce a tour". */
+function* objects({ spelled }: Proposition): Iterable<readonly [verb: string, object: string]> {
+  for (const [at, { word }] of spelled.entries()) {
+    if (!/^(?:an?|the)$/.test(word)) continue
+    const [verb, object] = [spelled[at - 1]?.meaning ?? '', spelled[at + 1]?.meaning ?? '']
+    if (verb !== '' && object !== '' && !isSoftWord(verb)) yield [verb, object]
+  }
 }
 
 /** One has a deadline and the other no end at all; or one ends long after the other, of which a text says nothing. */

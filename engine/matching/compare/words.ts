@@ -1,10 +1,17 @@
 // Compares the words of two questions: coverage weighted by how telling words are, in both directions, the most
-// telling word without a counterpart, cosines. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5.
+// telling word without a counterpart, cosines. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5, SCORE6, SCORE17.
 
 import { PRO_TEAMS } from '../../sports/pro-teams.ts'
 import { isProper, isSoftWord } from '../understand/lexicon.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import { fold, implies, meanings, type Spelling, weightOf } from '../understand/words.ts'
+import {
+  fold,
+  implies,
+  isOrdinary,
+  meanings,
+  type Spelling,
+  weightOf,
+} from '../understand/words.ts'
 
 export interface WordComparison {
   /** Share of the first's telling weight that the second has, 0 to 1; 1 when it has no words. */
@@ -55,7 +62,8 @@ export function explain(
     missing.push(word)
     if (/^\d+$/.test(word)) numbers += 1
     // A name keeps its weight however frequent it is.
-    if (isName && word.length > 2) missedName = Math.max(missedName, weight, NAME_WEIGHT)
+    if (isName && (word.length > 2 || isProper(word)))
+      missedName = Math.max(missedName, weight, NAME_WEIGHT)
   }
   return {
     covered: total === 0 ? 1 : found / total,
@@ -95,7 +103,9 @@ export function shortenedWords(
   for (const word of teamWords(own, otherKnown)) found.add(word)
   for (const word of abbreviated(own, other, ownKnown)) found.add(word)
   for (const { word, meaning } of own.spelled) {
-    if (meaning !== '' && spanOfInitials(word, other.spelled) !== null) found.add(meaning)
+    if (meaning === '') continue
+    if (spanOfInitials(word, other.spelled) !== null || other.spelled.some(isTicker(word)))
+      found.add(meaning)
   }
   return found
 }
@@ -117,12 +127,30 @@ export function impliedWords(
   const shared = others.filter((word) => ownKnown.has(word))
   const hasRival = others.some((word) => !isSoftWord(word) && !ownKnown.has(word))
   return missing.filter((word) => {
+    if (!isOrdinary(word) && hasInitials(other.rules, word)) return true
     if (hasRival && own.names.has(word)) return false
     return shared.some((one) => implies(one, word)) || other.restated().has(word)
   })
 }
 
-type Texts = Pick<Proposition, 'words' | 'answer' | 'names' | 'marks' | 'restated'>
+type Texts = Pick<Proposition, 'words' | 'answer' | 'names' | 'marks' | 'restated' | 'rules'>
+
+const CAPITALS = /(?:\p{Lu}\p{L}+(?:(?: (?:of|for|and|the|&))* |\b)){3,}/gu
+
+/** Whether rules write out what a word abbreviates: "National Interagency Fire Center", "NIFC". */
+function hasInitials(rules: string, letters: string): boolean {
+  if (!/^[a-z]{3,5}$/.test(letters)) return false
+  const names = rules.slice(0, WRITTEN_OUT_MAX).match(CAPITALS) ?? []
+  return names.some((name) =>
+    name
+      .replace(/[^\p{Lu}]/gu, '')
+      .toLowerCase()
+      .includes(letters),
+  )
+}
+
+/** Characters of rules in which a name is looked for. */
+const WRITTEN_OUT_MAX = 400
 
 /** Nickname and place of one team, each as the meanings of its words, under every word of either. */
 const teamsByWord = new Map<string, { nick: readonly string[]; place: readonly string[] }[]>()
@@ -165,18 +193,53 @@ function teamWords(own: Named, otherKnown: WordIndex): readonly string[] {
   })
 }
 
+/**
+ * Whether both name a team by a nickname that teams of two places have, and say, with what their rules begin with, the
+ * places of two: the Rangers of Texas are not those of New York.
+ */
+export function areNamesakes(a: Placed, b: Placed): boolean {
+  for (const word of a.words) {
+    const named = teamsByWord.get(word)?.filter(({ nick }) => nick.includes(word)) ?? []
+    if (named.length < 2 || ![...b.words, ...b.answer].includes(word)) continue
+    const [one = [], other = []] = [a, b].map(({ words, answer, context, restated }) => {
+      const isSaid = (place: string): boolean =>
+        [words, answer, context].some((said) => said.includes(place)) || restated().has(place)
+      return named.filter(({ place }) => place.every(isSaid)).map(({ place }) => place.join(' '))
+    })
+    if (one.length > 0 && other.length > 0 && !one.some((place) => other.includes(place)))
+      return true
+  }
+  return false
+}
+
+type Placed = Pick<Proposition, 'words' | 'answer' | 'context' | 'restated'>
+
 const HEIRS = new Set(['jr', 'sr', 'ii', 'iii'])
 
 const isInitialOf = (letter: string, words: readonly string[]): boolean =>
   letter.length === 1 && words.some((word) => word.startsWith(letter))
 
-/** Words of `own` whose first letters the other side writes as one word: "New York Times", "NYT". */
+/** Words of `own` that the other side writes as one shorter word: "New York Times" as "NYT", "Tesla" as "TSLA". */
 function abbreviated(own: Named, other: Named, ownKnown: WordIndex): readonly string[] {
   return other.spelled.flatMap(({ word, meaning }) => {
     if (meaning === '' || ownKnown.has(meaning)) return []
-    const span = spanOfInitials(word, own.spelled)
-    return span === null ? [] : span.flatMap(({ meaning: of }) => (of === '' ? [] : [of]))
+    const span = spanOfInitials(word, own.spelled) ?? own.spelled.filter(isTicker(word))
+    return span.flatMap(({ meaning: of }) => (of === '' ? [] : [of]))
   })
+}
+
+/** Four letters that nobody could speak, as in a ticker. */
+const TICKER = /^(?=[a-z]{4}$)(?:.*[^aeiouy]{3}|.*[^aeiouylnrst][lmnr]$)/
+
+/** Whether a name has the letters of a ticker in their order: "Tesla" those of "TSLA". */
+const isTicker = (letters: string): ((of: Spelling) => boolean) => {
+  if (!TICKER.test(letters)) return () => false
+  return ({ word }) => {
+    if (word.length < 5 || word.charAt(0) !== letters.charAt(0)) return false
+    let at = 0
+    for (const letter of word) if (letter === letters.charAt(at)) at += 1
+    return at === letters.length
+  }
 }
 
 /** Words in a row with these first letters, the little words counted or not; null: there are none. */
@@ -194,7 +257,12 @@ const LITTLE = /^(?:of|the|and|for|in|de|&)$/
 
 /** Endings by which a word becomes another of the same root: "congress", "congressional". */
 const DERIVED =
-  /^(?:e?d|ing|ment|ation|ion|ional|al|able|ible|ity|ive|ors?|ers?|ship|ian|ese|ish|ly)$/
+  /^(?:e?d|ing|ment|i?c?ation|ion|ional|al|able|ible|ity|ive|ors?|ers?|ship|ian|ese|ish|ly)$/
+
+/** "Flight 14" is the 14th flight. */
+function ordinalOf(word: string): string {
+  return /^\d+$/.test(word) ? `${word}th` : word.replace(/^(\d+)th$/, '$1')
+}
 
 /** Words that are looked up whole or by their beginning: "starost" finds "starostove". */
 export class WordIndex {
@@ -207,10 +275,10 @@ export class WordIndex {
   }
 
   has(word: string): boolean {
-    if (this.#words.has(word)) return true
+    if (this.#words.has(word) || this.#words.has(ordinalOf(word))) return true
     if (word.length < 5 || word.includes(':')) return false
     for (const other of this.#words) {
-      if (other.length < 5 || other.includes(':') || Math.abs(other.length - word.length) > 5)
+      if (other.length < 5 || other.includes(':') || Math.abs(other.length - word.length) > 6)
         continue
       const [short, long] = word.length <= other.length ? [word, other] : [other, word]
       if (!long.startsWith(short.slice(0, Math.max(5, short.length - 2)))) continue

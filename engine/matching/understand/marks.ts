@@ -15,16 +15,24 @@ const TABLES = tableIn<{
   readonly told: Readonly<Record<string, string>>
   readonly spans: PhraseRows
 }>(new URL('./marks.json', import.meta.url))
-const NTH = 'first|second|third|fourth|fifth|\\d+(?:st|nd|rd|th)'
+const NTH = 'first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\\d+(?:st|nd|rd|th)'
+const COUNTED = 'three|four|five|six|seven|eight|nine|ten|twenty'
 /** A text without any of these has none of the marks below. */
 const ORDINAL =
-  /\d|#|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next/
+  /\d|#|\bor (?:better|higher)\b|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next/
 /** Class → pattern over the folded text, its first group that is set being the value, and a cheap text that must be there. */
 const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ['season', /\b(?:season|s)\s?(\d{1,2})\b/g, /season|s\d/],
   ['episode', /\b(?:episode|ep)\.? (\d{1,3})\b/g, /ep/],
   ['group', /\bgroup ([a-l])\b/g, /group /],
-  ['topN', /\btop[ -]?(\d{1,3}|ten|five|three|twenty)\b/g, /top/],
+  [
+    'topN',
+    new RegExp(
+      `\\btop[ -]?(\\d{1,3}(?! ?(?:[,.]\\d|%|[mbt]r?illion))|${COUNTED})\\b|\\b(${NTH})(?: place)? or (?:better|higher)\\b`,
+      'g',
+    ),
+    /top|or (?:better|higher)/,
+  ],
   ['cut', /\bmak(?:es?|ing) the (cut)\b/g, /cut/],
   ['map', /\b(?:map|game|gm) #?(\d)\b/g, /map|game|gm/],
   ['set', new RegExp(`\\bset (\\d)\\b|\\b(${NTH}) set\\b`, 'g'), /set/],
@@ -38,8 +46,11 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   ['half', /\b(first|second|1st|2nd) half\b|\b(1|2)h\b/g, /half|\dh/],
   [
     'weekN',
-    new RegExp(`\\bweek (\\d{1,2})\\b(?!\\s*[-/])|\\b(opening|${NTH})[ -]week(?:end)?\\b`, 'g'),
-    /week/,
+    new RegExp(
+      `\\bweek (\\d{1,2})\\b(?!\\s*[-/])|\\b(opening|${NTH})[ -]week(?:end)?\\b|\\b(open)(?:s|ing)? (?:to|with|above|over)\\b`,
+      'g',
+    ),
+    /week|open/,
   ],
   ['limit', /\b(core|supporting|revival|acting|interim|deputy)\b/g],
   [
@@ -53,7 +64,7 @@ const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
   [
     'rank',
     new RegExp(
-      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner|be)[ -](${NTH}|up)\\b|\\b(${NTH})[ -](?:most|best|worst|\\w{2,}est)\\b|\\b(top)\\b(?! ?\\d| ten| five| three| chef)`,
+      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner|be)[ -](${NTH}|up)\\b|\\b(${NTH})[ -](?:most|best|worst|\\w{2,}est)\\b|\\b(top)\\b(?! ?[$\\d]| (?:${COUNTED}|chef)\\b)`,
       'g',
     ),
   ],
@@ -137,10 +148,7 @@ function placingOf(marks: Marks, meanings: readonly string[]): string | null {
 
 function ordinal(value: string): string {
   const plain = value.replace(/^(\d+)(?:st|nd|rd|th)$/, '$1')
-  return (
-    TABLES.ordinals[plain] ??
-    (plain === 'ten' ? '10' : plain === 'twenty' ? '20' : plain === 'up' ? '2' : plain)
-  )
+  return TABLES.ordinals[plain] ?? plain
 }
 
 /** Classes in which both have marks and share none. */

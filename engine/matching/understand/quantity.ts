@@ -20,7 +20,8 @@ export interface Quantity {
 }
 
 const NUMBER = String.raw`[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:(?:k|mm|m|bn|b|t)\b|\s?(?:million|billion|trillion|thousand)\b)?(?:\s?(?:%|percent\b|°\s?[fc]?\b|°|bps\b|basis points\b|degrees\b|¢|cents?\b))?`
-const ABOVE = 'above|over|greater than|more than|higher than|exceeds?|exceeding|surpass(?:es)?|>'
+const ABOVE =
+  'above|over|greater than|more than|higher than|exceeds?|exceeding|surpass(?:es)?|tops?(?=\\s[$€£]|\\s[\\d.,]+\\s?(?:%|percent|[mbt]r?illion))|>'
 const LEAST = 'at or above|at or over|at least|no less than|minimum of|≥|>=|=>'
 const BELOW = 'below|under|less than|fewer than|lower than|<'
 const MOST = 'at or below|at or under|at most|no more than|up to|≤|<=|=<'

@@ -220,7 +220,9 @@ const trimmed = <Item>(list: readonly Item[]): readonly Item[] => list.slice()
 /** The 24 of "season 24" is a mark, and no word. */
 function withoutOrdinals(words: readonly string[], marks: Marks): readonly string[] {
   const ordinals = new Set<string>()
-  for (const values of marks.values()) for (const value of values) ordinals.add(value)
+  // "Top 5" is told by its number.
+  for (const values of marks.values())
+    for (const value of values) ordinals.add(value.replace(/^\D+(?=\d+$)/, ''))
   return words.filter((word) => !/^\d{1,2}$/.test(word) || !ordinals.has(word))
 }
 
@@ -490,7 +492,8 @@ function isNameWord(word: string, meaning: string, isHeading: boolean): boolean 
   if (/^(?:country|state|district)/.test(meaning)) return true
   if (OPENERS.has(word) || /^\d+$/.test(word)) return false
   // A phrase of the lexicon is a name only where it stands for one.
-  if (meaning !== stem(word) || meaningOf(word) !== null) return isProper(meaning)
+  if ((meaning !== stem(word) && meaning !== word) || meaningOf(word) !== null)
+    return isProper(meaning)
   return !isHeading || !isOrdinary(meaning)
 }
 

@@ -2,7 +2,7 @@
 // length and script is taken; its characters beyond the bound are not read. Not for: dates and numbers, which are
 // read first and cut out (dates.ts, quantity.ts). Upholds MATCHTEXT1, MATCHTEXT2.
 
-import { isStopWord, meaningOf, phraseLength } from './lexicon.ts'
+import { isProper, isStopWord, meaningOf, phraseLength } from './lexicon.ts'
 import { tableIn } from './phrases.ts'
 import { SCALE } from './quantity.ts'
 import { spellDistricts } from './states.ts'
@@ -17,6 +17,12 @@ const SPACES = /\s\s|[^\S ]/
 const ROUND = /(?<=\d)\.0+(?!\d)/g
 /** "2025-26" is the season that ends in 2026. */
 const SEASON = /\b20(\d\d)[-/](\d\d)\b(?![-/\d])/g
+/** "Fourth-quarter 2026" is Q4; a quarter without a year may be a game's. */
+const QUARTER =
+  /\b(?:(first|1st)|(second|2nd)|(third|3rd)|fourth|4th)[ -]quarter(?: of)?(?= 20\d\d\b)/g
+/** "2025 August" is August 2025. */
+const YEAR_FIRST =
+  /\b(20\d\d) (january|february|march|april|june|july|august|september|october|november|december)\b(?! \d)/g
 const PLAIN = /^[\x20-\x7e]*$/
 
 /** Lower case, no accents, plain quotes and dashes, one space between words; at most `limit` characters. */
@@ -44,6 +50,8 @@ function foldAnew(text: string, limit: number): string {
   const cut = plain.length > limit ? plain.slice(0, limit) : plain
   const lower = (PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut))
     .replace(ROUND, '')
+    .replace(QUARTER, (_, ...said) => `q${[1, 2, 3].find((at) => said[at - 1] !== undefined) ?? 4}`)
+    .replace(YEAR_FIRST, '$2 $1')
     .replace(SEASON, (whole, from, to) => (Number(to) === Number(from) + 1 ? `20${to}` : whole))
   return (SPACES.test(lower) ? lower.replace(/\s+/g, ' ') : lower).trim()
 }
@@ -120,7 +128,10 @@ const spellings = new Map<string, Spelling>()
 function spellingOf(word: string): Spelling {
   const known = spellings.get(word)
   if (known !== undefined) return known
-  const spelling = { word, meaning: isStopWord(word) ? '' : stem(word) }
+  const stemmed = stem(word)
+  // "Boeing" is no "BoE".
+  const meaning = stemmed !== word && isProper(stemmed) ? word : stemmed
+  const spelling = { word, meaning: isStopWord(word) ? '' : meaning }
   if (spellings.size >= SPELLINGS_MAX) spellings.clear()
   spellings.set(word, spelling)
   return spelling
@@ -150,6 +161,7 @@ export function stem(word: string): string {
 function bareOf(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
+  if (word.endsWith('ied') && word.length > 4) return `${word.slice(0, -3)}y`
   if (word.endsWith('ing') && word.length > 5) return undoubled(word.slice(0, -3))
   if (word.endsWith('ed') && word.length > 4) return undoubled(word.slice(0, -2))
   if (/(?:x|z|ch|sh|ss)es$/.test(word)) return word.slice(0, -2)

@@ -1,8 +1,8 @@
 // Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
-// one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20, VETO25 to VETO28.
+// one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20, VETO25 to VETO28, VETO34.
 
 import type { WhenComparison } from '../compare/when.ts'
-import { NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
+import { areNamesakes, NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
 import { isIdentity } from '../understand/lexicon.ts'
 import { asksWin, conflictsOf, givenBesideWin } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
@@ -275,8 +275,13 @@ function placeOfVerb({ spelled }: Proposition, name: string): 'does' | 'suffers'
   return at < verb === isTurned ? 'suffers' : 'does'
 }
 
-/** Each of the two has a name that the other lacks. */
-export function subjectVetoes(ofA: WordComparison, ofB: WordComparison): readonly Veto[] {
+/** Each of the two has a name that the other lacks, or two teams of one nickname are meant. */
+export function subjectVetoes(
+  a: Proposition,
+  b: Proposition,
+  { ofA, ofB }: Record<'ofA' | 'ofB', WordComparison>,
+): readonly Veto[] {
+  if (areNamesakes(a, b)) return [veto('other_subject', 'two teams of one nickname')]
   if (Math.min(ofA.missedName, ofB.missedName) < NAME_WEIGHT) return []
   return [veto('other_subject', `${ofA.missing.join(' ')} against ${ofB.missing.join(' ')}`)]
 }

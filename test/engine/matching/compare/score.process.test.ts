@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { EXPECTED_WEIGHTS, FEATURES } from '../../../../engine/matching/compare/compare.ts'
+import { compare, EXPECTED_WEIGHTS, FEATURES } from '../../../../engine/matching/compare/compare.ts'
 import { amongAll, chanceOf, train, WEIGHTS } from '../../../../engine/matching/compare/model.ts'
 import { compareOutcomes } from '../../../../engine/matching/compare/outcomes.ts'
 import { scorePair } from '../../../../engine/matching/compare/score.ts'
@@ -186,6 +186,43 @@ test('[SCORE7] mistakes are counted at the threshold, with intervals', () => {
     ),
   )
   assert.equal(labelledPairOf({ label: 'same' }, PAIRED), null)
+})
+
+test('[SCORE17] a ticker is one with its company, initials with what the rules write out, an ordinal with its number', () => {
+  const score = (a: string, b: string, rules = ''): number => {
+    const one = marketA(a, '', '2031-12-31', { description: rules })
+    return scorePair(understandMarket(one), understandMarket(marketB('', b))).score
+  }
+  const alike = (a: string, b: string, rules = ''): void => {
+    const found = score(a, b, rules)
+    assert.ok(found >= MATCH_SCORE, `${found}: ${a}`)
+  }
+  alike('Will Quarvona buy Zembla in 2031?', 'Will QRVN buy Zembla in 2031?')
+  assert.ok(
+    score('Will Tarvona buy Zembla in 2031?', 'Will QRVN buy Zembla in 2031?') < MATCH_SCORE,
+  )
+  alike('Zembla Flight 14 in 2031?', 'Will the fourteenth flight of Zembla be in 2031?')
+  const read = (rules: string): number =>
+    score('Acres burned in Zembla in 2031?', 'Acres burned in Zembla in 2031 (ZIFC)?', rules)
+  assert.ok(
+    read('Resolves by the Zembla Interagency Fire Center.') > read('Resolves by whoever counts.'),
+  )
+})
+
+test('[SCORE18] of two questions of one date one that merely says more is likelier the same than two that differ', () => {
+  const says = (a: string, b: string): number => {
+    const [one, other] = [understandMarket(marketA(a)), understandMarket(marketB('', b))]
+    return compare(one, other).features[FEATURES.indexOf('saysMore')] ?? -1
+  }
+  assert.equal(
+    says('Zembla taxes glassware in 2031?', 'Zembla taxes imported glassware in 2031?'),
+    1,
+  )
+  assert.equal(says('Zembla taxes glassware in 2031?', 'Zembla taxes glassware in 2031?'), 0)
+  assert.equal(says('Zembla taxes tinware in 2031?', 'Zembla taxes imported glassware in 2031?'), 0)
+  assert.equal(says('Zembla taxes glassware in 2031?', 'Zembla taxes Oslo glassware in 2031?'), 0)
+  assert.equal(says('Zembla taxes glassware?', 'Zembla taxes imported glassware?'), 0)
+  assert.ok((WEIGHTS.weights[FEATURES.indexOf('saysMore')] ?? 0) > 0)
 })
 
 test('[SCORE16] an unsure chance falls to that among all questions; the order of pairs, and what is the same, stay', () => {

@@ -39,11 +39,13 @@ test('[MATCHTEXT2] synonyms, abbreviations and adjectives of countries are one w
     ['Ruritania launches a folding kite', 'Ruritania releases a foldable kite'],
     ['The WHO on avian flu', 'World Health Organization on H5N1'],
     ['SCOTUS on the DHS', 'Supreme Court on the Department of Homeland Security'],
+    ['The fourteenth flight', '14th flight'],
     ['Biggest storm to hit Oslo', 'Largest storm to make landfall in Oslo'],
   ] as const
   for (const [one, other] of pairs) {
     assert.deepEqual([...read(one)].sort(), [...read(other)].sort(), one)
   }
+  assert.notDeepEqual(read('Boeing'), read('BoE'))
   assert.equal(countryOfCode('sui'), countryOfCode('che'))
   assert.equal(countryOfCode('kor', 'slug'), countryOfCode('cuw', 'ticker'))
   assert.equal(countryOfCode('kr', 'slug'), countryOfCode('kor', 'ticker'))

@@ -488,11 +488,24 @@ test('[VETO32] any other answer is no named one, and pairs with its like', () =>
   assert.ok(score(a, marketB('KXCUP', 'Will a team win the Oslo Cup in 2031?')).score < MATCH_SCORE)
 })
 
+test('[VETO34] teams of one nickname and two places are two, though only the rules name the place', () => {
+  const asked = (place: string) =>
+    understandMarket(
+      marketA('Will the Rangers reach the playoffs in 2031?', '', '', {
+        description: `This market resolves to "Yes" if the ${place} Rangers do.`,
+      }),
+    )
+  const answer = understandMarket(marketB('KXP-31-R', '2031 playoffs?', 'New York Rangers'))
+  assert.ok(scorePair(asked('Texas'), answer).vetoes.includes('other_subject'))
+  assert.ok(!scorePair(asked('New York'), answer).vetoes.includes('other_subject'))
+})
+
 test('[VETO33] two words in one place that nothing makes one, two teams of one place, words spoken and who wins: no match', () => {
   const apart = (one: string, other: string) => {
     const found = scoreEvents(eventA(one, 'x'), eventB(other, '', 'KXT'))
     assert.ok(found.score < MATCH_SCORE, `${found.score}: ${found.explanation}`)
   }
+  apart('Will Quist announce a tariff in 2031?', 'Will Quist announce a festival in 2031?')
   apart('Top paid app in Altland on July 3, 2031?', 'Top free app in Altland on July 3, 2031?')
   apart('Who will be the next Giants head coach?', 'Next head coach of the New York Jets?')
   apart('What will Quist say at the Altland election debate?', 'Who will win the Altland election?')
