@@ -8,7 +8,13 @@ const ANSWER_MS_MAX = 120_000
 
 /** V8's settings of this process, for all processes of a bench alike: `npm run bench` gives those of `npm start`. */
 export const V8_FLAGS = process.execArgv.filter((flag) =>
-  /^--(v8-pool|max-semi-space)-size=/.test(flag),
+  /^--(v8-pool|max-semi-space|max-old-space)-size=/.test(flag),
+)
+/** And those of the C library's allocator, for processes that inherit no environment. */
+export const ALLOCATOR = Object.fromEntries(
+  Object.entries(process.env).flatMap(([name, value]) =>
+    name.startsWith('MALLOC_') && value !== undefined ? [[name, value]] : [],
+  ),
 )
 
 /** A TypeScript file of this folder, running, which takes commands and gives reports. */

@@ -9,7 +9,7 @@ import { systemClock } from '../engine/clock.ts'
 import type { VenueKey } from '../engine/ids.ts'
 import { startProcess, type TestProcess } from '../test/support/rigs/processes.ts'
 import { truthOfTrades } from '../test/support/rigs/whole-service.ts'
-import { V8_FLAGS } from './child.ts'
+import { ALLOCATOR, V8_FLAGS } from './child.ts'
 import { check } from './harness.ts'
 
 interface ServiceOptions {
@@ -73,6 +73,7 @@ export class LiveService {
   static async start(options: ServiceOptions): Promise<LiveService> {
     const startedAtMs = systemClock.nowMs()
     const settings = {
+      ...ALLOCATOR,
       VENUES: 'sim',
       PORT: '0',
       DATA_DIR: options.dataDir,
