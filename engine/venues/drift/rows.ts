@@ -28,10 +28,13 @@ export function judgeRows(shape: RowShape, rows: readonly unknown[], drift: Drif
   judgeFields(shape, records, drift)
   const { further } = shape
   if (further === null) return
-  for (const field of new Set(records.flatMap((row) => Object.keys(row)))) {
-    const isKnown = field in shape.needed || further.has(field)
-    if (!isKnown) drift.note(`${shape.kind}.field`, `${field} new`, first, 'notice')
+  const fresh = new Set<string>()
+  for (const row of records) {
+    for (const field of Object.keys(row)) {
+      if (!(field in shape.needed || further.has(field))) fresh.add(field)
+    }
   }
+  for (const field of fresh) drift.note(`${shape.kind}.field`, `${field} new`, first, 'notice')
 }
 
 /** Names fields that none of the rows has, or that all have in another type. */
@@ -42,17 +45,29 @@ export function judgeFields(
 ): void {
   const [first] = records
   for (const [field, type] of Object.entries(needed)) {
-    const values = records.map((row) => row[field]).filter((value) => value !== undefined)
-    if (values.length === 0) {
-      drift.note(`${kind}.field`, `${field} missing`, first)
-      continue
-    }
-    const said = values.filter((value) => value !== null)
-    const [other] = said
-    if (type === 'any' || said.some((value) => typeOf(value) === type) || said.length === 0)
-      continue
-    drift.note(`${kind}.field`, `${field} is ${typeOf(other)}`, first)
+    const odd = oddOf(records, field, type)
+    if (odd === 'missing') drift.note(`${kind}.field`, `${field} missing`, first)
+    else if (odd !== null) drift.note(`${kind}.field`, `${field} is ${odd}`, first)
   }
+}
+
+/** What is odd about a field of all these rows: nothing as soon as one has it as it should be, which the first mostly has. */
+function oddOf(
+  records: readonly Readonly<Record<string, unknown>>[],
+  field: string,
+  type: FieldType,
+): FieldType | 'missing' | null {
+  let isThere = false
+  let other: FieldType | null = null
+  for (const { [field]: value } of records) {
+    if (value === undefined) continue
+    isThere = true
+    if (value === null) continue
+    const found = typeOf(value)
+    if (type === 'any' || found === type) return null
+    other ??= found
+  }
+  return isThere ? other : 'missing'
 }
 
 function typeOf(value: unknown): FieldType {

@@ -70,18 +70,24 @@ export class BackFill {
     return { ...range, fromMs }
   }
 
-  /** A second in a step, since equal rows of a second are numbered together: the stream may give a later one meanwhile. */
   *#emit(rows: readonly TradeRow[], source: TradeEvent['source']): Steps<void> {
-    const { clock, ledger, emit, signal } = this.#parts
+    const { clock, ledger, emit } = this.#parts
     const receivedAtMs = clock.nowMs()
-    for (let from = 0; from < rows.length && !signal.aborted; ) {
-      const second = rows[from]?.timeMs
-      let to = from
-      while (to < rows.length && rows[to]?.timeMs === second) to += 1
-      for (const numbered of numberRows(ledger.known(rows.slice(from, to)))) {
+    yield* this.#bySecond(rows, (some) => {
+      for (const numbered of numberRows(ledger.known(some))) {
         emit(tradeEvent(numbered, source, receivedAtMs))
         if (source === 'backfill') ledger.noteFetched(numbered, receivedAtMs)
       }
+    })
+  }
+
+  /** A second in a step, since equal rows of a second are numbered together: the stream may give a later one meanwhile. */
+  *#bySecond(rows: readonly TradeRow[], take: (some: readonly TradeRow[]) => void): Steps<void> {
+    for (let from = 0; from < rows.length && !this.#parts.signal.aborted; ) {
+      const second = rows[from]?.timeMs
+      let to = from
+      while (to < rows.length && rows[to]?.timeMs === second) to += 1
+      take(rows.slice(from, to))
       from = to
       yield
     }
@@ -101,7 +107,11 @@ export class BackFill {
 
   async #readTail(range: TradesRange): Promise<void> {
     const { clock, walk, ledger, signal, onGivenUp } = this.#parts
-    const reconcile = (rows: readonly TradeRow[]) => void ledger.reconcile(rows, clock.nowMs())
+    const reconcile = (rows: readonly TradeRow[]) =>
+      inPieces(
+        clock,
+        this.#bySecond(rows, (some) => void ledger.reconcile(some, clock.nowMs())),
+      )
     try {
       for (const [attempt, delayMs] of TAIL_DELAYS_MS.entries()) {
         await pause(clock, delayMs, signal)

@@ -7,6 +7,7 @@
 
 import type { Clock } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
+import { inPieces, type Steps } from '../../../steps.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
 import { AnswerDoubt, type DoubtReason, type Doubts, pagesOf } from '../../answers.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
@@ -159,7 +160,8 @@ export class TradeWalk {
     try {
       for await (const rows of pagesOf(ask, list)) {
         gathered.pages += 1
-        this.#take(rows, { from, to }, gathered)
+        // A page has a thousand rows, and a walk some of them: judged and read in one turn each held the loop for too long.
+        await inPieces(this.#parts.clock, this.#take(rows, { from, to }, gathered))
         if (gathered.isReached || gathered.pages === PAGES_MAX) break
         if (market === null) this.#remember({ second: gathered.oldest, cursor: next })
       }
@@ -175,13 +177,14 @@ export class TradeWalk {
     return gathered
   }
 
-  #take(
+  *#take(
     page: readonly unknown[],
     { from, to }: { readonly from: number; readonly to: number },
     gathered: Gathered,
-  ): void {
+  ): Steps<void> {
     const before = gathered.oldest
     for (const value of page) {
+      yield
       const wire = readDataTrade(value)
       const row = typeof wire === 'string' ? wire : readTrade(wire)
       if (typeof row === 'string') {
