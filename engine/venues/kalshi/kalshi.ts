@@ -73,7 +73,7 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
   drift.probes.add(kalshiProbes({ http, drift }))
   const tally = new Tally({ venue: 'b', log, metrics, drift })
   const combos = new Combos()
-  const trades = new TradeReader({ http, tally, tap, combos, nowMs: () => clock.nowMs() })
+  const trades = new TradeReader({ http, tally, tap, combos, clock })
   const timers = new StatusTimers({ clock, emit: parts.emit })
   const terms = new MarketTerms()
   const halts = new Halts({ clock, terms, timers, emit: parts.emit })

@@ -3,9 +3,11 @@
 // and cut to the millisecond here. A range of the whole venue is believed when the pages reach back behind
 // it, asked without a beginning where they do not. Upholds KTRADES1 to KTRADES3, ANSWER2.
 
+import type { Clock } from '../../../clock.ts'
 import type { TradeEvent } from '../../../events.ts'
 import type { HttpClient, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
+import { inPieces, type Steps } from '../../../steps.ts'
 import { type TimeMs, timeMs, toSeconds } from '../../../units.ts'
 import { AnswerDoubt, type DoubtReason, listIn, pagesOf, reachesBack } from '../../answers.ts'
 import type { FrameTap } from '../../feed.ts'
@@ -58,7 +60,7 @@ class Walk {
 export class TradeReader {
   readonly #http: HttpClient
   readonly #tally: Tally
-  readonly #nowMs: () => TimeMs
+  readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   readonly #combos: Pick<Combos, 'has'>
   readonly #tap: FrameTap | undefined
 
@@ -66,14 +68,14 @@ export class TradeReader {
     http: HttpClient
     tally: Tally
     combos: Pick<Combos, 'has'>
-    nowMs: () => TimeMs
+    clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
     /** Sees the pages of live trades, so that a recording has what the stream missed. */
     tap?: FrameTap | undefined
   }) {
     this.#http = parts.http
     this.#tally = parts.tally
     this.#combos = parts.combos
-    this.#nowMs = parts.nowMs
+    this.#clock = parts.clock
     this.#tap = parts.tap
   }
 
@@ -124,7 +126,11 @@ export class TradeReader {
       }
       const answer = await this.#http.getJson(PATH, asked, options)
       if (this.#tap !== undefined && range.source !== 'history') {
-        const frame = { connection: 0, receivedAtMs: this.#nowMs(), text: JSON.stringify(answer) }
+        const frame = {
+          connection: 0,
+          receivedAtMs: this.#clock.nowMs(),
+          text: JSON.stringify(answer),
+        }
         this.#tap(frame, 'b', 'rest_trades')
       }
       return { rows: listIn(answer, 'trades', 'trades'), next: cursorOf(answer) }
@@ -133,7 +139,7 @@ export class TradeReader {
     let pageCount = 0
     try {
       for await (const rows of pagesOf(ask, list)) {
-        this.#readPage(rows, walk)
+        await inPieces(this.#clock, this.#readPage(rows, walk))
         pageCount += 1
         if (walk.isWhole) return 'end'
         if (pageCount === PAGES_MAX) return 'cut'
@@ -158,10 +164,11 @@ export class TradeReader {
     return newestMs
   }
 
-  #readPage(rows: readonly unknown[], walk: Walk): void {
+  *#readPage(rows: readonly unknown[], walk: Walk): Steps<void> {
     const { range, trades } = walk
-    const receivedAtMs = this.#nowMs()
+    const receivedAtMs = this.#clock.nowMs()
     for (const row of rows) {
+      yield
       const message = parseTradeRow(row)
       if (message.kind === 'rejected') {
         this.#tally.rejected(message.reason, JSON.stringify(row) ?? '')
@@ -181,7 +188,7 @@ export class TradeReader {
 
   /** Where the live tables begin, asked only for ranges that may reach below. */
   async #liveFromMs(range: TradeRange, signal?: AbortSignal): Promise<TimeMs> {
-    if (range.fromMs > this.#nowMs() - SURELY_LIVE_MS) return range.fromMs
+    if (range.fromMs > this.#clock.nowMs() - SURELY_LIVE_MS) return range.fromMs
     try {
       const options = signal === undefined ? {} : { signal }
       const answer = await this.#http.getJson('/historical/cutoff', {}, options)

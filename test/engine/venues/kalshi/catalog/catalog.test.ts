@@ -60,7 +60,7 @@ async function open(answers: Answers) {
     ...{ combos, shards },
     onMarket: (listing, terms) => ends.set(listing.nativeId, terms.tradingEndsAtMs),
   })
-  const trades = new TradeReader({ http, tally, combos, nowMs: () => clock.nowMs() })
+  const trades = new TradeReader({ http, tally, combos, clock })
   const troubles = (reason: string) =>
     metrics.count('venue_troubles_total', '', { venue: 'b', reason }).value
   const doubted = (kind: string, reason: string) =>
