@@ -123,7 +123,7 @@ test('[DASH82] on a phone and on a tablet every page is there whole: no cell ove
   const found: string[] = []
   for (const address of await pagesToSee(dashboard)) {
     await visit(page, address)
-    for (const width of [390, 768]) {
+    for (const width of [320, 390, 768]) {
       await page.setViewportSize({ width, height: 844 })
       // The page is looked at as it stands once it is drawn at its new width.
       await page.evaluate(drawn)

@@ -39,15 +39,15 @@ export function WalletProfileCard({ profile }: { readonly profile: WalletProfile
       ],
       ['As of', html`<${Time} atMs=${momentOf(profile.updated_at)} />`],
     ]} />
-    <div class="scroll-x"><table class="list windows">
+    <div class="scroll-x"><table class="list windows stacked">
       <caption class="visually-hidden">Figures by window</caption>
       <thead><tr><th scope="col">Window</th><th scope="col" class="num">Realized</th>
         <th scope="col" class="num">Volume</th><th scope="col" class="num">Trades</th></tr></thead>
       <tbody>${windowRows(profile).map(
         ({ words, figures }) => html`<tr key=${words}><th scope="row">${words}</th>
-          <td class=${`num ${wayOf(figures.realized_pnl)}`}>${signedUsdText(figures.realized_pnl)}</td>
-          <td class="num">${usdText(figures.volume)}</td>
-          <td class="num">${countText(figures.trades)}</td></tr>`,
+          <td data-label="Realized" class=${`num ${wayOf(figures.realized_pnl)}`}>${signedUsdText(figures.realized_pnl)}</td>
+          <td data-label="Volume" class="num">${usdText(figures.volume)}</td>
+          <td data-label="Trades" class="num">${countText(figures.trades)}</td></tr>`,
       )}</tbody>
     </table></div>
   </section>`
