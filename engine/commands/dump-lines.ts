@@ -7,12 +7,9 @@ import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
-import { textOf } from '../json-fields.ts'
-import { isRecord } from '../json-record.ts'
 import { type OpenEncoder, openEncoder } from '../matching/encoder/encoder-folder.ts'
 import { type Judged, judge, textsOfPairs } from '../matching/offline/evaluation.ts'
 import { type LabelledPair, labelledPairOf } from '../matching/offline/labelled-pair.ts'
-import { Siblings } from '../matching/offline/siblings.ts'
 import { type Arguments, type Progress, UsageError } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 
@@ -55,7 +52,6 @@ export const PAIRS_OPTION = {
   means: `labelled pairs as JSON lines, plain or gzip (${LABELLED.join(', ')} of SHARED_DATA)`,
   isMany: true,
 } as const
-const SIBLINGS_FILE = 'kalshi-events-to-2026-02.jsonl.gz'
 
 /** The path of a recorded file under SHARED_DATA, or beside the repository. */
 export function sharedFile(name: string): string {
@@ -81,13 +77,12 @@ export async function judgedPairs(
 ): Promise<readonly Judged[]> {
   progress.show('reading', true)
   const pairs = await labelledPairsOf(given.texts('pairs'))
-  const near = await siblings()
   if (encoded !== null) {
     progress.show('reading meanings', true)
-    await encoded.encoder.read(textsOfPairs(pairs, near))
+    await encoded.encoder.read(textsOfPairs(pairs))
   }
   progress.show(`judging ${pairs.length} pairs`, true)
-  return judge(pairs, near, encoded?.encoder)
+  return judge(pairs, encoded?.encoder)
 }
 
 /** Rows that are no labelled pairs are counted on standard error and left out. */
@@ -103,15 +98,6 @@ async function labelledPairsOf(named: readonly string[]): Promise<readonly Label
     for (const pair of read) pairs.push(pair)
   }
   return pairs
-}
-
-/** Titles of venue b under SHARED_DATA, as neighbours of labelled questions. */
-async function siblings(): Promise<Siblings> {
-  const titles: string[] = []
-  for await (const row of dumpRows(sharedFile(SIBLINGS_FILE))) {
-    if (isRecord(row)) titles.push(textOf(row, 'title'))
-  }
-  return new Siblings(titles)
 }
 
 async function wholeRows(file: string, isZipped: boolean): Promise<readonly unknown[]> {

@@ -6,7 +6,7 @@ import { type Row, textOf } from '../json-fields.ts'
 import { isRecord } from '../json-record.ts'
 import { FEATURES } from '../matching/compare/compare.ts'
 import type { Learned } from '../matching/compare/model.ts'
-import { bendOf, examplesOf, trainOn } from '../matching/offline/evaluation.ts'
+import { examplesOf, trainOn } from '../matching/offline/evaluation.ts'
 import { familyOf, learnWords, type TextFamily, tableOf } from '../matching/offline/learn-words.ts'
 import { type Arguments, openProgress } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
@@ -67,10 +67,7 @@ async function main(given: Arguments<Option>): Promise<void> {
   progress.show(`training on ${judged.length} pairs`, true)
   const model = trainOn(judged)
   progress.end()
-  const file = encoded?.fileOf(model) ?? {
-    path: TARGET,
-    text: fileOf(model.weights, bendOf(judged, model)),
-  }
+  const file = encoded?.fileOf(model) ?? { path: TARGET, text: fileOf(model.weights) }
   writeFileSync(given.text('out') ?? file.path, file.text)
   process.stdout.write(
     `${judged.length} pairs, ${examplesOf(judged).length} of them undecided by vetoes, ${model.weights.length} weights\n`,
@@ -94,10 +91,10 @@ async function families(): Promise<Iterable<TextFamily>> {
   return found.values()
 }
 
-function fileOf(weights: readonly number[], bend: number): string {
+function fileOf(weights: readonly number[]): string {
   const rows = weights.map((weight, at) => [FEATURES[at] ?? '', Math.round(weight * 1_000)])
   const thousandths: Learned['thousandths'] = Object.fromEntries(rows)
-  return jsonOf({ source: 'npm run train:matching', thousandths, bend } satisfies Learned)
+  return jsonOf({ source: 'npm run train:matching', thousandths } satisfies Learned)
 }
 
 const jsonOf = (table: object): string => `${JSON.stringify(table, null, 2)}\n`

@@ -6,38 +6,19 @@ import type { Proposition } from '../understand/proposition.ts'
 import { areRivals } from '../understand/words.ts'
 import { type Families, KNOWN_FAMILIES, WORDING } from '../veto/families.ts'
 import { type GameFinding, judgeGameEvents, judgeGames } from '../veto/games.ts'
-import { lackingStation, ruleVetoes, withSources } from '../veto/rules.ts'
+import { lackingStation, ruleVetoes } from '../veto/rules.ts'
 import {
-  answerVetoes,
-  assetVetoes,
-  dateVetoes,
-  firstVetoes,
-  formVetoes,
-  hourVetoes,
-  kindVetoes,
-  levelVetoes,
-  markVetoes,
-  occasionVetoes,
-  polarityVetoes,
+  type ComparedWords,
+  plainVetoes,
   rangeRelation,
-  rangeVetoes,
-  roleVetoes,
   subjectVetoes,
-  touchVetoes,
+  wordedVetoes,
 } from '../veto/text.ts'
 import { capOf, VETOES, type Veto, veto } from '../veto/vetoes.ts'
 import { HINT_APART_DAYS, HINT_FAR_DAYS, type Unsaid, unsaidOfTexts } from './not-said.ts'
 import { compareOutcomes, type OutcomeComparison } from './outcomes.ts'
 import { compareWhens, type WhenComparison } from './when.ts'
-import {
-  explain,
-  impliedWords,
-  NAME_WEIGHT,
-  shortenedWords,
-  shortForms,
-  type WordComparison,
-  WordIndex,
-} from './words.ts'
+import { explain, impliedWords, NAME_WEIGHT, shortenedWords, WordIndex } from './words.ts'
 
 type Feature = readonly [expected: number, of: (parts: TextParts) => number | boolean]
 
@@ -61,7 +42,7 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   coveredB: [1, ({ ofB }) => ofB.covered],
   missedA: [-1.5, ({ ofA }) => ofA.missed],
   missedB: [-1.5, ({ ofB }) => ofB.missed],
-  missedBoth: [-1.5, ({ ofA, ofB }) => Math.min(ofA.missed, ofB.missed)],
+  missedBoth: [-2.5, ({ ofA, ofB }) => Math.min(ofA.missed, ofB.missed)],
   missedNames: [-1, ({ ofA, ofB }) => Math.max(ofA.missedName, ofB.missedName)],
   numbersMissed: [-1.5, ({ ofA, ofB }) => Math.min(1, ofA.numbers + ofB.numbers)],
   otherNumbers: [-3, ({ ofA, ofB }) => ofA.numbers > 0 && ofB.numbers > 0],
@@ -72,10 +53,8 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   lonelyMarks: [-1, ({ lonely }) => Math.min(1, lonely.filter(isOther).length / 3)],
   lonelyStage: [-2, ({ lonely }) => lonely.some(({ share }) => share === 'stage')],
   lonelyPart: [-3, ({ lonely }) => lonely.some(({ share }) => share === 'part')],
-  otherRole: [-1, ({ isSameDate, when }) => isSameDate && when.isOtherRole],
   closeNear: [0.5, ({ when }) => when.closeGap !== null && when.closeGap <= 2],
   sharedAnswer: [1, ({ b }) => b.answer.length > 0],
-  sharedOutcomes: [1, ({ outcomes }) => outcomes.overlap ?? 0],
   coveredLeast: [1, ({ ofA, ofB }) => Math.min(ofA.covered, ofB.covered)],
   allCovered: [1, ({ ofA, ofB }) => Math.max(ofA.missed, ofB.missed) < ALL_COVERED],
   saysMore: [
@@ -189,18 +168,13 @@ function compareParts(
     ]
     return { vetoes, ...textless }
   }
-  const first = [
-    ...kindVetoes(a, b),
-    ...assetVetoes(a, b),
-    ...markVetoes(a, b),
-    ...dateVetoes(when),
-  ]
+  const first = plainVetoes(a, b, when)
   if (capOf(first) < from) return { vetoes: first, ...textless }
   const words = compareTexts(a, b)
   const named = subjectVetoes(a, b, words)
   if (capOf(named) < from) return { vetoes: [...first, ...named], ...textless }
   const outcomes = compareOutcomes(a, b)
-  const vetoes = [...first, ...laterVetoes(a, b, when, words)]
+  const vetoes = [...first, ...wordedVetoes(a, b, when, words)]
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
   vetoes.push(...settledVetoes(a, b, vetoes))
   const lonely = lonelyMarks(a.marks, b.marks).filter(({ name, lacks, values }) => {
@@ -217,7 +191,7 @@ function compareParts(
   const parts = { ...compared, isSameDate, isSameRange, similarity }
   const ofTexts = TEXT_FEATURES.map(([, of]) => Number(of(parts)))
   return {
-    vetoes: withSources(vetoes, a, b),
+    vetoes,
     ...{ features: [...start, ...ofTexts], when, agreements, game, similarity },
     unsaid:
       vetoes.length > 0 ? [] : unsaidOfTexts({ ...compared, noStation: lackingStation(a, b) }),
@@ -229,7 +203,7 @@ function gameFeatures(game: GameFinding | null): readonly number[] {
   return [game.isFull ? 1 : 0, game.comparison.game >= 0.45 ? 1 : 0]
 }
 
-interface TextParts extends TextComparison {
+interface TextParts extends ComparedWords {
   readonly a: Proposition
   readonly b: Proposition
   readonly when: WhenComparison
@@ -244,16 +218,8 @@ interface TextParts extends TextComparison {
 /** With no more telling word without counterpart, all words are taken to be found. */
 const ALL_COVERED = 0.12
 
-interface TextComparison {
-  readonly ofA: WordComparison
-  readonly ofB: WordComparison
-  readonly knownA: WordIndex
-  readonly shortB: ReadonlySet<string>
-}
-
-function compareTexts(a: Proposition, b: Proposition): TextComparison {
-  const shortened = shortForms(a.words, b.answer)
-  const [knownA, knownB] = [indexOf(a, shortened), indexOf(b, shortened)]
+function compareTexts(a: Proposition, b: Proposition): ComparedWords {
+  const [knownA, knownB] = [indexOf(a), indexOf(b)]
   const wordsA = [...a.words, ...a.answer]
   const wordsB = [...b.words, ...b.answer]
   const shortA = shortenedWords(a, knownA, b, knownB)
@@ -269,12 +235,12 @@ function compareTexts(a: Proposition, b: Proposition): TextComparison {
 }
 
 /** All words of one side: the 50 of "Survivor season 50" is one of them. */
-function indexOf(one: Proposition, shortened: readonly string[]): WordIndex {
+function indexOf(one: Proposition): WordIndex {
   const { words, answer, context, marks, children } = one
   const ordinals = [...marks.values()].map((values) => [...values])
   // An event's markets say in full what its title shortens.
   const listed = children(6).map((child) => child.words)
-  return new WordIndex(words, answer, context, shortened, boundsOf(one), ...ordinals, ...listed)
+  return new WordIndex(words, answer, context, boundsOf(one), ...ordinals, ...listed)
 }
 
 const isSameAsset = (a: Proposition, b: Proposition): boolean =>
@@ -298,23 +264,6 @@ function boundsOf({ quantity }: Proposition): readonly string[] {
 function gameOf(a: Proposition, b: Proposition, from: number): GameFinding | null {
   if (a.game === null || b.game === null) return null
   return a.grain === 'event' ? judgeGameEvents(a, b, from) : judgeGames(a, b)
-}
-
-function laterVetoes(
-  a: Proposition,
-  b: Proposition,
-  when: WhenComparison,
-  words: TextComparison,
-): readonly Veto[] {
-  const vetoes: Veto[] = []
-  if (a.grain === 'market' || (a.children().length <= 1 && b.children().length <= 1))
-    vetoes.push(...rangeVetoes(a, b))
-  vetoes.push(...subjectVetoes(a, b, words), ...occasionVetoes(a, b, when))
-  if (a.grain === 'market') vetoes.push(...answerVetoes(a, b, words), ...polarityVetoes(a, b))
-  else vetoes.push(...formVetoes(a, b), ...levelVetoes(a, b))
-  vetoes.push(...hourVetoes(a, b), ...touchVetoes(a, b), ...roleVetoes(a, b))
-  vetoes.push(...firstVetoes(a, b))
-  return vetoes
 }
 
 /** Compares the rule texts, which are long, only where they could still change the score. */

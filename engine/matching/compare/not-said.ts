@@ -1,11 +1,10 @@
 // What would decide between two questions and is said by one of them alone, or by neither: it keeps a pair below a match, or
-// names why it stays there. Not for: what both say and say differently (engine/matching/veto/). Upholds VETO29 to VETO33.
+// names why it stays there. Not for: what both say and say differently (engine/matching/veto/). Upholds VETO29, VETO30, VETO32, VETO33.
 
 import type { Game } from '../understand/game.ts'
 import { isSoftWord } from '../understand/lexicon.ts'
-import { HOME, type LonelyMark } from '../understand/marks.ts'
+import type { LonelyMark } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import { areRivals, weightOf } from '../understand/words.ts'
 import type { GameComparison } from './games.ts'
 import type { OutcomeComparison } from './outcomes.ts'
 import type { WhenComparison } from './when.ts'
@@ -78,6 +77,9 @@ interface Compared {
 export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): readonly Unsaid[] {
   const isLevelOpen = asksLevel(a) && asksLevel(b)
   const [ofFirst, ofSecond] = [a, b].map(({ whens }) => whens.every(isClose))
+  // One ends long after the other, of which a text says nothing.
+  const isFar = when.gap > (a.grain === 'event' ? HINT_FAR_DAYS : HINT_APART_DAYS)
+  const dateCap = isFar ? DECIDES : NAMES
   const isDateOpen = when.verdict === 'unknown' || (when.verdict === 'hint' && when.gap > HINT_DAYS)
   return [
     ...lack(
@@ -91,61 +93,14 @@ export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): rea
       cap: share === 'other' ? NAMES : DECIDES,
     })),
     ...lack('name', hasRival(a, b, ofA, ofB), hasRival(a, b, ofA, ofB), DECIDES),
-    ...lack('place', isPlaced(b, a), isPlaced(a, b), DECIDES),
-    ...lack('modifier', restricts(b, a, ofB, ofA), restricts(a, b, ofA, ofB), DECIDES),
     ...lack('station', ...found.noStation, OPEN_CAP),
     ...lack('outcomes', found.outcomes.isLoneGrid, found.outcomes.isLoneGrid, DECIDES),
-    ...lack(
-      'date',
-      isDateOpen && ofFirst === true,
-      isDateOpen && ofSecond === true,
-      isOtherOccasion(a, b, when) ? DECIDES : NAMES,
-    ),
+    ...lack('date', isDateOpen && ofFirst === true, isDateOpen && ofSecond === true, dateCap),
     ...lack('subject', ofB.missedName >= NAME_WEIGHT, ofA.missedName >= NAME_WEIGHT, NAMES),
-    ...(a.asset !== null && b.asset !== null
-      ? lack('hour', a.hour === null && b.hour !== null, b.hour === null && a.hour !== null, NAMES)
-      : []),
   ]
 }
 
-/** Only one names a place, of what names nothing else: an earthquake, and one in Japan. */
-function isPlaced(own: Proposition, other: Proposition): boolean {
-  const isPlace = (word: string): boolean => /^(?:country|state):/.test(word) && word !== HOME
-  const said = [...other.words, ...other.answer, ...other.context]
-  if (said.some(isPlace) || [...own.names].some((name) => !isPlace(name) && said.includes(name)))
-    return false
-  return own.words.some(isPlace)
-}
-
-/** Words that stand side by side in a text, with nothing between them: "major", "hurricanes". */
-function* besides({ spelled }: Proposition): Iterable<readonly [word: string, head: string]> {
-  for (const [at, { meaning }] of spelled.entries()) {
-    const head = spelled[at + 1]?.meaning ?? ''
-    if (meaning !== '' && head !== '') yield [meaning, head]
-  }
-}
-
-/**
- * "Major hurricanes" are fewer than "hurricanes": of two questions of which one has all of the other's telling words, a
- * word that the other lacks and that parts titles of one venue (offline/learn-words.ts) restricts the shared one that it precedes.
- */
-function restricts(
-  own: Proposition,
-  other: Proposition,
-  ofOwn: WordComparison,
-  ofOther: WordComparison,
-): boolean {
-  if (!ofOther.missing.every(isSoftWord)) return false
-  for (const [word, head] of besides(own)) {
-    if (!ofOwn.missing.includes(word) || isSoftWord(word) || !other.words.includes(head)) continue
-    if (areRivals('', word) && weightOf(word) >= MODIFIER_WEIGHT) return true
-  }
-  return false
-}
-
-const MODIFIER_WEIGHT = 0.6
-
-/** "Free app", "paid app": before a word that both share each has one that the other lacks, and nothing makes them one. */
+/** "Announce a tour", "announce an album": what one verb is said of, that the other lacks, and nothing makes them one. */
 function hasRival(
   a: Proposition,
   b: Proposition,
@@ -154,10 +109,6 @@ function hasRival(
 ): boolean {
   const isLone = (word: string, { missing }: WordComparison): boolean =>
     missing.includes(word) && !isSoftWord(word)
-  for (const [one, head] of besides(a)) {
-    if (!isLone(one, ofA) || isSoftWord(head)) continue
-    for (const [other, same] of besides(b)) if (same === head && isLone(other, ofB)) return true
-  }
   return [...objects(a)].some(([verb, one]) => {
     return [...objects(b)].some(([same, other]) => {
       const isOpen = isLone(one, ofA)
@@ -175,17 +126,6 @@ function* objects({ spelled }: Proposition): Iterable<readonly [verb: string, ob
     const [verb, object] = [spelled[at - 1]?.meaning ?? '', spelled[at + 1]?.meaning ?? '']
     if (verb !== '' && object !== '' && !isSoftWord(verb)) yield [verb, object]
   }
-}
-
-/** One has a deadline and the other no end at all; or one ends long after the other, of which a text says nothing. */
-function isOtherOccasion(
-  a: Proposition,
-  b: Proposition,
-  { verdict, gap }: WhenComparison,
-): boolean {
-  if (a.grain === 'event') return gap > HINT_FAR_DAYS
-  const [one, other] = [a, b].map(({ whens }) => whens.some(({ role }) => role === 'by'))
-  return verdict === 'unknown' ? one !== other : gap > HINT_APART_DAYS
 }
 
 /** A price is asked at a level that is not said. */

@@ -9,8 +9,6 @@ export interface WhenComparison {
   readonly verdict: 'same' | 'other' | 'hint' | 'unknown'
   /** Days between the two ends. */
   readonly gap: number
-  /** One is a deadline and the other an occasion within weeks or months: "by October" against "in October". */
-  readonly isOtherRole: boolean
   /** Days between the times at which trading ends; null where one is unknown. */
   readonly closeGap: number | null
 }
@@ -32,16 +30,8 @@ export function compareWhens(a: Proposition, b: Proposition): WhenComparison {
   const [one, other] = [said(a), said(b)]
   return {
     ...verdictOf(a, b, one, other),
-    isOtherRole: isOtherRole(one, other),
     closeGap: closeGapOf(a, b),
   }
-}
-
-/** A year is asked for "by its end" and "in" it alike; shorter periods are not. */
-function isOtherRole(a: readonly When[], b: readonly When[]): boolean {
-  const isBy = (whens: readonly When[]): boolean => whens.some(({ role }) => role === 'by')
-  const isShort = [...a, ...b].some(({ role, grain }) => role !== 'by' && grain !== 'year')
-  return isShort && a.length > 0 && b.length > 0 && isBy(a) !== isBy(b)
 }
 
 function closeGapOf(a: Proposition, b: Proposition): number | null {
@@ -108,25 +98,14 @@ function said({ whens }: Proposition): readonly When[] {
   )
   // What the texts say stands above the ticker, whose day may be that of a release or of the settlement.
   const texts = dated.filter(({ source }) => source !== 'handle')
-  const periods = texts.filter(isTitledPeriod)
-  // "May jobs report", released on June 5, is of May.
-  const isRelease = ({ source, first }: When): boolean => {
-    return source === 'subtitle' && periods.some(({ last }) => isWithin(first - last, RELEASE_DAYS))
-  }
-  const days = texts.filter((when) => /day|week/.test(when.grain) && !isRelease(when))
+  const days = texts.filter(({ grain }) => /day|week/.test(grain))
   if (days.length > 0) return days
-  if (periods.length > 0 && texts.some(isRelease)) return periods
   if (texts.length > 0 && texts.every(({ grain }) => /month|quarter/.test(grain))) return texts
   const fine = dated.filter(({ grain }) => grain === 'day' || grain === 'week')
   if (fine.length > 0) return fine
   const middle = dated.filter(({ grain }) => grain !== 'year')
   return middle.length > 0 ? middle : dated
 }
-
-const isTitledPeriod = ({ source, grain }: When): boolean =>
-  source === 'title' && /month|quarter/.test(grain)
-
-const isWithin = (days: number, most: number): boolean => days > 0 && days <= most
 
 function compareSaid(a: readonly When[], b: readonly When[], closeGap: number | null): Verdict {
   let best = Number.POSITIVE_INFINITY

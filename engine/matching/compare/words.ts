@@ -1,17 +1,10 @@
 // Compares the words of two questions: coverage weighted by how telling words are, in both directions, the most
-// telling word without a counterpart, cosines. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5, SCORE6, SCORE17.
+// telling word without a counterpart. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5, SCORE6, SCORE17.
 
 import { PRO_TEAMS } from '../../sports/pro-teams.ts'
 import { isProper, isSoftWord } from '../understand/lexicon.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import {
-  fold,
-  implies,
-  isOrdinary,
-  meanings,
-  type Spelling,
-  weightOf,
-} from '../understand/words.ts'
+import { fold, isOrdinary, meanings, type Spelling, weightOf } from '../understand/words.ts'
 
 export interface WordComparison {
   /** Share of the first's telling weight that the second has, 0 to 1; 1 when it has no words. */
@@ -92,15 +85,13 @@ export function shortenedWords(
     const missing = run.filter((word) => !otherKnown.has(word))
     const shared = run.filter((word) => otherKnown.has(word))
     // "Grammy" is whole, and no short form of "Latin Grammy".
-    if (missing.length === 0 || shared.every(isProper) || missing.some((word) => HEIRS.has(word)))
-      continue
+    if (missing.length === 0 || shared.every(isProper)) continue
     // "Steve Smith" is no short form of "Steve Bannon": the other side's name must have nothing of its own.
     const isShort = other.runs
       .filter((rival) => rival.some((word) => shared.includes(word)))
       .every((rival) => rival.every((word) => ownKnown.has(word) || isInitialOf(word, missing)))
     if (isShort) for (const word of missing) found.add(word)
   }
-  for (const word of teamWords(own, otherKnown)) found.add(word)
   for (const word of abbreviated(own, other, ownKnown)) found.add(word)
   for (const { word, meaning } of own.spelled) {
     if (meaning === '') continue
@@ -111,8 +102,8 @@ export function shortenedWords(
 }
 
 /**
- * The words of `own` that go without saying for the other side: a word that both have implies them ("head" of a coach,
- * "award" of an Emmy), or its rules say them. A name does not where the other side says what this one lacks.
+ * The words of `own` that go without saying for the other side, since its rules say them. A name does not where the other
+ * side says what this one lacks.
  */
 export function impliedWords(
   own: Texts,
@@ -124,12 +115,10 @@ export function impliedWords(
   // Of two teams none goes without saying.
   if (missing.length === 0 || own.marks.has('fixture') || other.marks.has('fixture')) return []
   const others = [...other.words, ...other.answer]
-  const shared = others.filter((word) => ownKnown.has(word))
   const hasRival = others.some((word) => !isSoftWord(word) && !ownKnown.has(word))
   return missing.filter((word) => {
     if (!isOrdinary(word) && hasInitials(other.rules, word)) return true
-    if (hasRival && own.names.has(word)) return false
-    return shared.some((one) => implies(one, word)) || other.restated().has(word)
+    return !(hasRival && own.names.has(word)) && other.restated().has(word)
   })
 }
 
@@ -164,35 +153,6 @@ for (const rows of Object.values(PRO_TEAMS)) {
   }
 }
 
-/** Words of `own` that name a team which the other side calls by its place or by its nickname: "Dodgers", "Los Angeles D". */
-function teamWords(own: Named, otherKnown: WordIndex): readonly string[] {
-  const ownWords = new Set(own.runs.flat())
-  const has = (words: readonly string[], isIn: (word: string) => boolean): boolean =>
-    words.length > 0 && words.every(isIn)
-  return [...ownWords].flatMap((word) => {
-    if (otherKnown.has(word)) return []
-    return (teamsByWord.get(word) ?? []).flatMap(({ nick, place }) => {
-      const [mine, theirs] = nick.includes(word) ? [nick, place] : [place, nick]
-      const isIn = (one: string): boolean => ownWords.has(one) || otherKnown.has(one)
-      // Of two teams of one place each side may name another.
-      const hasRival = (teamsByWord.get(place[0] ?? '') ?? []).some((rival) => {
-        return (
-          rival.nick.join() !== nick.join() &&
-          rival.place.join() === place.join() &&
-          has(rival.nick, isIn)
-        )
-      })
-      const isSame =
-        !hasRival &&
-        has(mine, (one) => ownWords.has(one)) &&
-        has(theirs, (one) => otherKnown.has(one))
-      // "Los Angeles D": the letter is the nickname's.
-      const letters = [...ownWords].filter((one) => isInitialOf(one, nick))
-      return isSame ? [...mine, ...letters] : []
-    })
-  })
-}
-
 /**
  * Whether both name a team by a nickname that teams of two places have, and say, with what their rules begin with, the
  * places of two: the Rangers of Texas are not those of New York.
@@ -213,8 +173,6 @@ export function areNamesakes(a: Placed, b: Placed): boolean {
 }
 
 type Placed = Pick<Proposition, 'words' | 'answer' | 'context' | 'restated'>
-
-const HEIRS = new Set(['jr', 'sr', 'ii', 'iii'])
 
 const isInitialOf = (letter: string, words: readonly string[]): boolean =>
   letter.length === 1 && words.some((word) => word.startsWith(letter))
@@ -286,36 +244,4 @@ export class WordIndex {
     }
     return false
   }
-}
-
-/** Cosine of two texts' telling words, 0 to 1. */
-export function cosine(a: readonly string[], b: readonly string[]): number {
-  const [one, other] = [new Set(a), new Set(b)]
-  let shared = 0
-  let lengthA = 0
-  let lengthB = 0
-  for (const word of one) {
-    const square = weightOf(word) ** 2
-    lengthA += square
-    if (other.has(word)) shared += square
-  }
-  for (const word of other) lengthB += weightOf(word) ** 2
-  return lengthA === 0 || lengthB === 0 ? 0 : shared / Math.sqrt(lengthA * lengthB)
-}
-
-/** True when one word is the beginning of the other and has at least three letters. */
-function isShortForm(one: string, other: string): boolean {
-  const [short, long] = one.length <= other.length ? [one, other] : [other, one]
-  return short.length >= 3 && long.startsWith(short)
-}
-
-/** First names of a question and of an answer that shorten each other (Cam for Cameron), where the question has the surname. */
-export function shortForms(words: readonly string[], answer: readonly string[]): readonly string[] {
-  const surname = answer.at(-1)
-  if (answer.length < 2 || surname === undefined || !words.includes(surname)) return []
-  return answer.flatMap((part) => {
-    if (words.includes(part)) return []
-    const long = words.find((word) => isShortForm(part, word))
-    return long === undefined ? [] : [part, long]
-  })
 }

@@ -4,25 +4,19 @@
 
 import { hash32 } from '../../random.ts'
 import { type Comparison, EXPECTED_WEIGHTS } from '../compare/compare.ts'
-import { amongAll, chanceOf, type Example, type Model, train, UNSURE } from '../compare/model.ts'
+import { JUDGE } from '../compare/judge.ts'
+import { type Example, type Model, train } from '../compare/model.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
-import {
-  compareReadings,
-  type EncodedReading,
-  encodedEvent,
-  encodedMarket,
-} from '../encoder/encoded-judge.ts'
+import { compareWith } from '../encoder/encoded-judge.ts'
 import type { Encoder } from '../encoder/encoder.ts'
+import type { Proposition } from '../understand/proposition.ts'
 import { VETO_REASONS, type VetoReason } from '../veto/vetoes.ts'
 import type { LabelledPair } from './labelled-pair.ts'
-import type { Siblings } from './siblings.ts'
 
 /** A labelled pair, understood and compared. */
 export interface Judged {
   readonly pair: LabelledPair
   readonly comparison: Comparison
-  /** Its first side against questions that are near the second and others. */
-  readonly others: readonly Comparison[]
 }
 
 /** A pair with the score that a model gave which had not seen its group. */
@@ -36,47 +30,19 @@ export interface Scored extends Judged {
  */
 export function judge(
   pairs: readonly LabelledPair[],
-  siblings: Siblings | null = null,
   encoder: Encoder | null = null,
 ): readonly Judged[] {
-  return pairs.map((pair) => {
-    const { a, b } = readingsOf(pair)
-    return {
-      ...{ pair, comparison: compareReadings(a, b, encoder) },
-      others: neighboursOf(pair, siblings).map((other) => {
-        return compareReadings(a, readingsOf(other).b, encoder)
-      }),
-    }
-  })
+  return pairs.map((pair) => ({ pair, comparison: compareWith(encoder, ...readingsOf(pair)) }))
 }
 
 /** The texts that are compared by meaning when these pairs are judged. */
-export function textsOfPairs(
-  pairs: readonly LabelledPair[],
-  siblings: Siblings | null,
-): readonly string[] {
-  return pairs
-    .flatMap((pair) => [pair, ...neighboursOf(pair, siblings)])
-    .flatMap((pair) => Object.values(readingsOf(pair)).map(({ text }) => text))
+export function textsOfPairs(pairs: readonly LabelledPair[]): readonly string[] {
+  return pairs.flatMap((pair) => readingsOf(pair).map(({ sentence }) => sentence))
 }
 
-/** A pair that is the same, with questions that are next to venue b's in its place: they differ from venue a's. */
-function neighboursOf(pair: LabelledPair, siblings: Siblings | null): readonly LabelledPair[] {
-  if (siblings === null || !pair.isSame) return []
-  return siblings.of(pair.b.title, SIBLINGS_MAX).map((title) => {
-    return pair.grain === 'event'
-      ? { ...pair, b: { ...pair.b, title, markets: [] } }
-      : { ...pair, b: { ...pair.b, title } }
-  })
-}
-
-/** Neighbours of a question that train the model, and how much each counts beside a labelled pair. */
-const SIBLINGS_MAX = 2
-const SIBLING_WEIGHT = 0.025
-
-function readingsOf(pair: LabelledPair): { a: EncodedReading; b: EncodedReading } {
-  if (pair.grain === 'event') return { a: encodedEvent(pair.a), b: encodedEvent(pair.b) }
-  return { a: encodedMarket(pair.a), b: encodedMarket(pair.b) }
+function readingsOf(pair: LabelledPair): readonly [Proposition, Proposition] {
+  if (pair.grain === 'event') return [JUDGE.readEvent(pair.a), JUDGE.readEvent(pair.b)]
+  return [JUDGE.readMarket(pair.a), JUDGE.readMarket(pair.b)]
 }
 
 /**
@@ -86,47 +52,13 @@ function readingsOf(pair: LabelledPair): { a: EncodedReading; b: EncodedReading 
 export function examplesOf(judged: readonly Judged[]): readonly Example[] {
   const isOpen = ({ vetoes, similarity }: Comparison): boolean =>
     similarity !== 'not read' && vetoes.every(({ reason }) => reason === 'other_occasion')
-  return judged.flatMap(({ comparison, others, pair: { isSame } }) => [
-    ...[comparison]
-      .filter(isOpen)
-      .map(({ features }): Example => ({ features, isSame, weight: 1 })),
-    ...others
-      .filter(isOpen)
-      .map(({ features }): Example => ({ features, isSame: false, weight: SIBLING_WEIGHT })),
-  ])
+  return judged.flatMap(({ comparison, pair: { isSame } }) => {
+    return isOpen(comparison) ? [{ features: comparison.features, isSame }] : []
+  })
 }
 
 export function trainOn(judged: readonly Judged[]): Model {
   return train(examplesOf(judged), EXPECTED_WEIGHTS)
-}
-
-const BENDS: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
-
-/**
- * How far unsure chances fall (compare/model.ts), by likelihood: each labelled question once beside its twin and once
- * beside the likeliest of its neighbours, as if half of all questions had no twin.
- */
-export function bendOf(judged: readonly Judged[], model: Model): number {
-  const chances = judged
-    .filter(({ others }) => others.length > 0)
-    .map(({ comparison, others }) => {
-      const of = ({ vetoes, features }: Comparison): number =>
-        vetoes.length > 0 ? 0 : chanceOf(model, features)
-      return [of(comparison), Math.max(...others.map(of))] as const
-    })
-  const isUnsure = (chance: number): boolean => chance > UNSURE[0] && chance < UNSURE[1]
-  const lossOf = (bend: number): number => {
-    const sum = (losses: readonly number[]): number =>
-      losses.reduce((total, loss) => total + loss, 0)
-    const twins = chances
-      .filter(([twin]) => isUnsure(twin))
-      .map(([twin]) => -Math.log(amongAll(twin, bend)))
-    const rest = chances
-      .filter(([, other]) => isUnsure(other))
-      .map(([, other]) => -Math.log(1 - amongAll(other, bend)))
-    return sum(twins) + sum(rest)
-  }
-  return BENDS.reduce((best, bend) => (lossOf(bend) < lossOf(best) ? bend : best))
 }
 
 /** Scores with one model, or by parts: each part is scored by a model trained on the others. */

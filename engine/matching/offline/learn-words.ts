@@ -2,7 +2,7 @@
 // questions it stands), and which words are ordinary, since they stand in lower case within sentences; in a heading
 // capitals prove nothing. Not for: what words mean (understand/lexicon.ts). Upholds SCORE5.
 
-import { datesOf } from '../understand/dates.ts'
+import { withoutDates } from '../understand/dates.ts'
 import { isIdentity, isProper } from '../understand/lexicon.ts'
 import { fold, type LearnedTable, meanings, stem } from '../understand/words.ts'
 
@@ -22,8 +22,6 @@ export interface LearnedWords {
   readonly ordinary: readonly string[]
   /** "actor actress": words that fill one place in titles that are equal otherwise; names left out. */
   readonly rivals: readonly string[]
-  /** Meaning → meanings that most of its families say too. */
-  readonly implied: ReadonlyMap<string, readonly string[]>
 }
 
 const LEAST_FAMILIES = 3
@@ -44,7 +42,6 @@ export function learnWords(
   const counts = new Map<string, number>()
   const spelled = new Map<string, { lower: number; upper: number }>()
   const slots = new Map<string, Set<string>>()
-  const said: ReadonlySet<string>[][] = []
   let familyCount = 0
   for (const { titles, prose } of families) {
     familyCount += 1
@@ -52,7 +49,6 @@ export function learnWords(
     const words = new Set(read.flatMap((title) => meanings(withoutDates(fold(title)))))
     for (const word of leftOut) words.delete(word)
     for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
-    said.push(saidBy(read, prose))
     for (const title of titles) addSlots(title, slots)
     const seen = new Set<string>()
     for (const text of [...read, ...prose.slice(0, 2)]) addSpellings(text, seen)
@@ -74,62 +70,7 @@ export function learnWords(
   return {
     ...{ familyCount, counts: new Map(kept.sort(byName)), ordinary: ordinary.sort() },
     rivals: rivalsOf(slots, new Set(ordinary)),
-    implied: impliedOf(said, new Map(kept)),
   }
-}
-
-/** What each text of a family says, with the rules that it begins with: titles, sub-titles and rules stand one after another. */
-function saidBy(titles: readonly string[], prose: readonly string[]): ReadonlySet<string>[] {
-  return prose.slice(0, TEXTS_SAID_MAX).map((text, at) => {
-    const whole = `${titles.slice(2 * at, 2 * at + 2).join(' | ')} | ${text.slice(0, SAID_CHARACTERS)}`
-    return new Set(meanings(withoutDates(fold(whole, whole.length))))
-  })
-}
-
-const TEXTS_SAID_MAX = 6
-const SAID_CHARACTERS = 300
-/** A word of fewer families shows nothing; from this share of them on another goes without saying. */
-const IMPLYING_FAMILIES = 4
-const IMPLIED_SHARE = 0.6
-/** What so many families say is implied by no word. */
-const COMMON_SHARE = 0.1
-
-/** Which words stand beside a word in nearly all its families. */
-function impliedOf(
-  families: readonly (readonly ReadonlySet<string>[])[],
-  counts: ReadonlyMap<string, number>,
-): ReadonlyMap<string, readonly string[]> {
-  const together = new Map<string, Map<string, number>>()
-  const total = new Map<string, number>()
-  for (const texts of families) {
-    const seen = new Map<string, Set<string>>()
-    for (const words of texts) {
-      const known = [...words].filter((word) => counts.has(word) && !word.includes(':'))
-      for (const word of known) {
-        const beside = seen.get(word) ?? new Set<string>()
-        seen.set(word, beside)
-        for (const other of known) if (other !== word) beside.add(other)
-      }
-    }
-    for (const [word, beside] of seen) {
-      total.set(word, (total.get(word) ?? 0) + 1)
-      const row = together.get(word) ?? new Map<string, number>()
-      together.set(word, row)
-      for (const other of beside) row.set(other, (row.get(other) ?? 0) + 1)
-    }
-  }
-  const most = COMMON_SHARE * families.length
-  const implied = new Map<string, readonly string[]>()
-  for (const [word, row] of [...together].sort(byName)) {
-    const count = total.get(word) ?? 0
-    const found = [...row]
-      .filter(
-        ([other, shared]) => shared >= IMPLIED_SHARE * count && (total.get(other) ?? 0) < most,
-      )
-      .map(([other]) => other)
-    if (count >= IMPLYING_FAMILIES && found.length > 0) implied.set(word, found.sort())
-  }
-  return implied
 }
 
 /** Fewer words leave too little around a place, more are a sentence of their own. */
@@ -143,10 +84,7 @@ function addSlots(title: string, slots: Map<string, Set<string>>): void {
   if (words.length < SLOTTED_WORDS[0] || words.length > SLOTTED_WORDS[1]) return
   for (const [at, word] of words.entries()) {
     addFiller(words.with(at, '_').join(' '), word, slots)
-    // A title that is the same without the word, told apart by it: nothing fills that place.
-    addFiller(words.toSpliced(at, 1).join(' '), word, slots)
   }
-  addFiller(words.join(' '), '', slots)
 }
 
 function addFiller(around: string, word: string, slots: Map<string, Set<string>>): void {
@@ -168,13 +106,9 @@ function rivalsOf(
     )
   }
   const pairs = new Set<string>()
-  for (const [around, fillers] of slots) {
+  for (const fillers of slots.values()) {
     if (fillers.size < 2 || fillers.size > FILLERS_MAX) continue
     const words = [...fillers].filter(isPlain).sort()
-    if (!around.includes('_')) {
-      if (fillers.has('')) for (const word of words) pairs.add(` ${word}`)
-      continue
-    }
     for (const [at, word] of words.entries()) {
       for (const other of words.slice(at + 1)) pairs.add(`${word} ${other}`)
     }
@@ -185,13 +119,6 @@ function rivalsOf(
 /** Which family a question of a venue without series belongs to: what is left of it without dates and numbers. */
 export function familyOf(question: string): string {
   return withoutDates(fold(question)).replace(/\d+/g, '').slice(0, FAMILY_CHARACTERS)
-}
-
-export function withoutDates(folded: string): string {
-  return datesOf(folded, null).reduceRight(
-    (rest, { start, end }) => `${rest.slice(0, start)} ${rest.slice(end)}`,
-    folded,
-  )
 }
 
 /** Adds "-word" for lower case and "+word" for a capital, of words within sentences that are no headings. */
@@ -213,25 +140,14 @@ function byName([one]: readonly [string, unknown], [other]: readonly [string, un
 }
 
 /** The learned words as the table that serves: levels of weight, the ordinary words, and the rivals. */
-export function tableOf({
-  familyCount,
-  counts,
-  ordinary,
-  rivals,
-  ...learned
-}: LearnedWords): LearnedTable {
-  const levels: Record<string, string> = {}
+export function tableOf({ familyCount, counts, ordinary, rivals }: LearnedWords): LearnedTable {
+  const weights: Record<string, string> = {}
   for (const [word, count] of counts) {
     const level = Math.round(LEVELS * (1 - Math.log(count) / Math.log(familyCount)))
-    levels[level] = levels[level] === undefined ? word : `${levels[level]} ${word}`
+    weights[level] = weights[level] === undefined ? word : `${weights[level]} ${word}`
   }
   const source = `npm run train:matching -- --words, from ${familyCount} families of questions`
-  const [ordinaryWords, rivalWords] = [ordinary.join(' '), rivals.join(',')]
-  const implied = [...learned.implied].map(([word, row]) => `${word} ${row.join(' ')}`).join(',')
-  return {
-    ...{ source, steps: LEVELS, weights: levels, ordinary: ordinaryWords, rivals: rivalWords },
-    implied,
-  }
+  return { source, steps: LEVELS, weights, ordinary: ordinary.join(' '), rivals: rivals.join(',') }
 }
 
 const LEVELS = 20

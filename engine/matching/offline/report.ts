@@ -34,8 +34,6 @@ export function pairReport(
     'kinds',
     ...rowsBy(quoted.filter(isOf('market')), (one) => `market, ${kindOf(one)}`),
     ...rowsBy(quoted.filter(isOf('event')), (one) => `event, ${kindOf(one)}`),
-    'relations',
-    ...rowsBy(quoted, relationOf),
     '',
     ...vetoLines(quoted),
     '',
@@ -50,9 +48,6 @@ export function pairReport(
 const grainOf = ({ pair }: Scored): string => pair.grain
 const kindOf = ({ pair }: Scored): string => pair.kind
 const sourceOf = ({ pair }: Scored): string => pair.source
-const relationOf = ({ pair }: Scored): string =>
-  `${pair.grain} ${pair.label} ${pair.relation || '(none said)'}`
-
 function header(): string {
   const columns = ['n', 'same', 'taken', 'precision', 'recall']
   return `${''.padEnd(NAME_WIDTH)} ${columns.map((name, at) => name.padStart(at === 3 || at === 4 ? 20 : 8)).join(' ')}`

@@ -18,19 +18,8 @@ export interface Arena {
 
 export const NO_ARENA: Arena = { sport: null, league: null, table: null, nearDays: 1 }
 
-const SPORT_OF_LEAGUE: Readonly<Record<string, string>> = {
-  nfl: 'football',
-  cfb: 'football',
-  nba: 'basketball',
-  wnba: 'basketball',
-  cbb: 'basketball',
-  cwbb: 'basketball',
-  mlb: 'baseball',
-  nhl: 'hockey',
-  pga: 'golf',
-}
-/** Sport → slug words, beginnings of series, words of tags and titles; the first that fits. */
-const TABLES = tableIn<Readonly<Record<'slugs' | 'series' | 'titles', PhraseRows>>>(
+/** Sport → slug words, beginnings of series, words of tags and titles; the first that fits. League → its sport. */
+const TABLES = tableIn<Readonly<Record<'slugs' | 'series' | 'titles' | 'leagues', PhraseRows>>>(
   new URL('./arenas.json', import.meta.url),
 )
 const [SLUGS, SERIES] = [phraseTable(TABLES.slugs), phraseTable(TABLES.series)]
@@ -65,7 +54,7 @@ function arenaOfTitle(title: string): Arena {
 export function arenaOfLeague(league: League): Arena {
   const name = arenaOf(league)
   const sport =
-    SPORT_OF_LEAGUE[league.name] ??
+    TABLES.leagues[league.name] ??
     (league.kind === 'club' ? 'soccer' : league.kind === 'player' ? 'tennis' : null)
   // Teams of the US leagues meet on consecutive days; the football leagues play once a week.
   const isDaily = league.kind === 'pro' && league.name !== 'nfl'

@@ -2,15 +2,15 @@
 // slug or ticker, and the words of its question. Null where none of them says it: no side is guessed.
 // Upholds PROP10, PROP11, PROP22.
 
-import type { HandleForm } from '../../ids.ts'
 import type { Arena } from './arenas.ts'
 import { type Bet, OTHER } from './bets.ts'
-import { countryOfCode, countryOfName } from './countries.ts'
 import { type Asked, plainName } from './game.ts'
+import { countryOfCode, countryOfName } from './places.ts'
 import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
+import type { Listed } from './texts.ts'
 
-export interface AskedFacts {
-  readonly handles: HandleForm
+interface AskedFacts {
+  readonly listed: Listed
   readonly arena: Arena
   readonly sides: readonly [Side, Side]
   /** Of a slug, with spaces. */
@@ -23,11 +23,6 @@ export interface AskedFacts {
   /** Of a ticker, lower case. */
   readonly suffix: string
   readonly bet: Bet
-  readonly facts: {
-    readonly outcomes: readonly string[]
-    readonly strikeFloor: number | null
-    readonly line: number | null
-  }
 }
 
 interface Answer {
@@ -57,17 +52,25 @@ export function askedOf(facts: AskedFacts): Answer {
   return { asked, line: null, detail: '' }
 }
 
+/** What Yes stands for, where the venue says more than that it is Yes; a plain name, '' where it does not. */
+function labelOf(facts: AskedFacts): string {
+  const label = facts.listed.handles === 'ticker' ? facts.subtitle : firstOutcome(facts)
+  return label === facts.title || /^(?:yes|no|over|under|up)$/.test(label) ? '' : plainName(label)
+}
+
+/** The last word of a slug, or the end of a ticker. */
+function endOf({ listed, suffix, tail }: AskedFacts): string {
+  return listed.handles === 'ticker' ? suffix : (tail.split(' ').at(-1) ?? '')
+}
+
 /** The side that a bet of no known kind is on, where the label, the words or the end of the slug or ticker say one. */
 function sideToldOf(facts: AskedFacts): Asked | null {
-  const { handles, sides, rest, title, subtitle, suffix, tail } = facts
-  const label = handles === 'ticker' ? subtitle : firstOutcome(facts)
-  const named =
-    label === title || /^(?:yes|no)?$/.test(label) ? null : sideNamed(facts, plainName(label))
+  const named = sideNamed(facts, labelOf(facts))
   if (named !== null) return named
-  const [first, second] = sides.map(({ name }) => name !== '' && rest.includes(name))
+  const [first, second] = facts.sides.map(({ name }) => name !== '' && facts.rest.includes(name))
   if (first !== second) return first === true ? 'first' : 'second'
-  const end = handles === 'ticker' ? suffix : (tail.split(' ').at(-1) ?? '')
-  const at = end === '' ? -1 : sides.findIndex(({ code }) => code === end)
+  const end = endOf(facts)
+  const at = end === '' ? -1 : facts.sides.findIndex(({ code }) => code === end)
   return at < 0 ? null : at === 0 ? 'first' : 'second'
 }
 
@@ -79,39 +82,27 @@ function isTie({ suffix, subtitle, sides, tail, rest, bet }: AskedFacts): boolea
   return suffix === 'tie' && sides.every(({ code }) => code !== 'tie') && subtitle === ''
 }
 
-function firstOutcome({ facts }: AskedFacts): string {
-  return (facts.outcomes[0] ?? '').toLowerCase()
+function firstOutcome({ listed }: AskedFacts): string {
+  return (listed.outcomes[0] ?? '').toLowerCase()
 }
 
+const WINNER =
+  /(?:^|: | - |\? )will (?!.*\bwill )(.+?) (?:win|beat|defeat|advance)\b|^(.+?) leading at half ?time/
+
 function sideOf(facts: AskedFacts): Asked | null {
-  const { handles, title, suffix, subtitle, tail } = facts
-  if (handles === 'ticker') {
-    if (subtitle !== '' && subtitle !== title) {
-      const side = sideNamed(facts, plainName(subtitle))
-      if (side !== null) return side
-    }
-    const winner = /\bwill (.+?) win\b/.exec(title)?.[1]
-    const named = winner === undefined ? null : sideNamed(facts, plainName(winner))
-    return named ?? sideOfCode(facts, suffix)
-  }
-  const label = firstOutcome(facts)
-  if (label !== '' && !/^(?:yes|over|under|up)$/.test(label)) {
-    const side = sideNamed(facts, plainName(label)) ?? sideOfCode(facts, label)
-    if (side !== null) return side
-  }
-  const winner =
-    /(?:^|: | - |\? )will (?!.*\bwill )(.+?) (?:win|beat|defeat|advance)\b|^(.+?) leading at half ?time/.exec(
-      title,
-    )
-  const named = winner === null ? null : sideNamed(facts, plainName(winner[1] ?? winner[2] ?? ''))
+  const { listed, title, tail } = facts
+  const isTicker = listed.handles === 'ticker'
+  const [label, end, winner] = [labelOf(facts), endOf(facts), WINNER.exec(title)]
+  const named =
+    sideNamed(facts, label) ??
+    (isTicker ? null : sideOfCode(facts, label)) ??
+    sideNamed(facts, plainName(winner?.[1] ?? winner?.[2] ?? ''))
   if (named !== null) return named
-  const end = tail.split(' ').at(-1) ?? ''
   // "…-game1" is a map, and no side with a name that begins so.
-  if (end !== '' && /^\S+$/.test(tail) && !/^(?:game|map|set|gm|g|more)\d*$/.test(tail)) {
-    const side = sideOfCode(facts, end)
-    if (side !== null) return side
-  }
-  if (tail.endsWith('home') || tail.endsWith('away')) return placeOf(facts, tail.endsWith('away'))
+  const isCode = isTicker || (end === tail && !/^(?:game|map|set|gm|g|more)\d*$/.test(end))
+  const side = isCode ? sideOfCode(facts, end) : null
+  if (side !== null || isTicker) return side
+  if (/(?:home|away)$/.test(tail)) return placeOf(facts, tail.endsWith('away'))
   // Beside a slug the first-named side is the first outcome, unless a side is asked for that could not be told.
   return winner === null ? 'first' : null
 }
@@ -156,9 +147,9 @@ function placeOf({ arena, sides }: AskedFacts, isAway: boolean): Asked {
 }
 
 function spreadOf(facts: AskedFacts): Answer {
-  const { title, tail, suffix, subtitle, handles } = facts
+  const { title, tail, suffix, subtitle, listed } = facts
   const bracket = /([^:()|]+?) \(([-+]\d+(?:\.\d+)?)\)/.exec(title)
-  if (handles === 'slug' && bracket !== null) {
+  if (listed.handles === 'slug' && bracket !== null) {
     const name = plainName((bracket[1] ?? '').replace(/^.*(?:spread|handicap)/, ''))
     return { asked: sideNamed(facts, name) ?? 'first', line: -Number(bracket[2]), detail: '' }
   }
@@ -178,16 +169,16 @@ function spreadOf(facts: AskedFacts): Answer {
 
 /** The venue's own number, one in the texts, one in the slug, or what the ticker's end stands for. */
 function lineOf(facts: AskedFacts): number | null {
-  const { facts: given, tail, title, subtitle, suffix, arena, sides } = facts
-  if (given.strikeFloor !== null) return Math.floor(given.strikeFloor) + 0.5
-  if (given.line !== null) return Math.abs(given.line)
+  const { listed, tail, title, subtitle, suffix, arena, sides } = facts
+  const floor = listed.strike?.floor ?? null
+  if (floor !== null) return Math.floor(floor) + 0.5
+  if (listed.line !== null) return Math.abs(listed.line)
   const inSlug = /(\d+)pt(\d)/.exec(tail)
   if (inSlug !== null) return Number(`${inSlug[1]}.${inSlug[2]}`)
-  const said =
-    /(?:o\/u|over\/under|over|under|more than) (\d+(?:\.\d+)?)/.exec(subtitle) ??
-    /(?:o\/u|over\/under|over|under|more than) (\d+(?:\.\d+)?)/.exec(title)
+  const both = `${subtitle} | ${title}`
+  const said = /(?:o\/u|over\/under|over|under|more than) (\d+(?:\.\d+)?)/.exec(both)
   if (said !== null) return Number(said[1])
-  const atLeast = /(\d+)\+/.exec(subtitle) ?? /(\d+)\+/.exec(title)
+  const atLeast = /(\d+)\+/.exec(both)
   if (atLeast !== null) return Number(atLeast[1]) - 0.5
   // "m052" is the line 2 of "m05".
   const code = sides.map((side) => side.code).find((one) => one !== '' && suffix.startsWith(one))

@@ -2,7 +2,7 @@
 // from a slug's tail, a series' scope and the words of a title. A bet of no known kind keeps its words: two
 // such bets are one only in the same words. Upholds PROP9, PROP10, PROP18.
 
-import { firstSaid, type PhraseRows, phraseTable, tableIn } from './phrases.ts'
+import { firstSaid, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
 import { meanings } from './words.ts'
 
 /** A bet's kind; sides and lines stand beside it in the game. */
@@ -26,15 +26,7 @@ const COUNTED = phraseTable(TABLES.counted)
 /** A draw is one of the winner's outcomes: the game's side says it. */
 const KINDS = phraseTable(TABLES.kinds)
 const PERIODS = phraseTable(TABLES.periods)
-const NUMBERED =
-  /\b(?:map|game) ?#?(\d)\b(?! (?:points|total points))|\bset #?(\d)\b|\b(first|second|third|fourth|fifth) set\b/
-const SETS: Readonly<Record<string, string>> = {
-  first: '1',
-  second: '2',
-  third: '3',
-  fourth: '4',
-  fifth: '5',
-}
+const NUMBERED = /\b(?:map|game) ?#?(\d)\b(?! (?:points|total points))/
 
 /**
  * The bet of a listing. `title` folded, without the sides where they could be cut; `tail` a slug's words
@@ -86,12 +78,9 @@ function periodOf(parts: readonly string[], number: string, scope: string): stri
   for (const part of parts) {
     const period = firstSaid(PERIODS, part)
     if (period !== null) return period
-    const match = NUMBERED.exec(part)
-    if (match === null) continue
+    const map = NUMBERED.exec(part)?.[1]
     // A series of venue b that asks for a game asks for a whole one: the first of a playoff's.
-    if (match[1] !== undefined && /game$/.test(scope)) continue
-    if (match[1] !== undefined) return `map${match[1]}`
-    return `set${match[2] ?? SETS[match[3] ?? ''] ?? ''}`
+    if (map !== undefined && !/game$/.test(scope)) return `map${map}`
   }
   if (number === '') return 'game'
   if (/map$/.test(scope)) return `map${number}`
@@ -99,10 +88,8 @@ function periodOf(parts: readonly string[], number: string, scope: string): stri
 }
 
 /** Words that only name the game itself. */
-const PLAIN = new Set(
-  'winx match game fight bout fixture bo1 bo3 bo5 mainx card prelim early group stage regular season playoff final semifinal quarterfinal map set round rounds week day cup league challenger title tour open championship division'.split(
-    ' ',
-  ),
+const PLAIN = wordSet(
+  'winx match game fight bout fixture bo1 bo3 bo5 mainx card prelim early group stage regular season playoff final semifinal quarterfinal map set round rounds week day cup league challenger title tour open championship division',
 )
 
 /** Words of a bet that is not on the winner; of no known kind it keeps them: "most yellow cards", "first corner". */

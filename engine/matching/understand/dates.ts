@@ -1,7 +1,7 @@
 // Dates in texts, tickers and slugs as whole days: exact days, deadlines ("by Sep 30", "before Oct 2025"),
 // periods ("in May", "Q1 2026", "week of Nov 10"), and hours of New York's clock. Days without a year take
 // the one nearest to an anchor. Not for: when trading closes, which venues set freely.
-// Upholds MATCHDATE1 to MATCHDATE5, MATCHDATE7, MATCHDATE8.
+// Upholds MATCHDATE1 to MATCHDATE5, MATCHDATE7.
 
 /** Days since 1970-01-01. */
 export type Day = number
@@ -25,17 +25,21 @@ const DAY_MS = 86_400_000
 const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
 const NAME =
   'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?'
-/**
- * 1 role; 2–4 ISO; 5 month, 6 day, 7 second month, 8 second day, 9 year; 10 month, 11 year; 12 quarter,
- * 13 year; 14 bare year; 15 month alone, after a role; 16 weekday.
- */
-const DATE = new RegExp(
-  `(?:\\b(by|before|prior to|until|till|through|thru|on|in|during|end of|for|week of|after|from|since)(?: (?:the )?(?:end of |week of |chart dated |week ending ))?\\s*)?(?:\\b(20\\d\\d)-(\\d\\d)-(\\d\\d)\\b|\\b(${NAME})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?:\\s*(?:-|to|through)\\s*(?:(${NAME})\\.? )?(\\d{1,2})(?:st|nd|rd|th)?\\b(?! ?(?:am|pm|:)))?(?:,? (20\\d\\d)\\b)?|\\b(${NAME})\\.?,? (20\\d\\d)\\b|\\bq([1-4])(?:,? (20\\d\\d))?\\b|(?<!(?:above|over|below|under|than|least|most|reach|hit|exceed|\\$|#) ?)\\b(20\\d\\d)\\b(?!-|\\+| or (?:more|above|higher|fewer|less|below))|(?<=^|\\b(?:by|before|until|through|in|during|end of|for|this|last|next|the|their|its|his|after) )(${NAME})\\b(?! \\d)|(?<=\\bon )(sun|mon|tues|wednes|thurs|fri|satur)day\\b(?! (?:of|following)\\b))`,
-  'g',
-)
+const ROLE =
+  '\\b(?<role>by|before|prior to|until|till|through|thru|on|in|during|end of|for|week of|after|from|since)(?: (?:the )?(?:end of |week of |chart dated |week ending ))?\\s*'
+/** What a date looks like, tried in this order. */
+const FORMS: readonly string[] = [
+  String.raw`\b(?<iso>20\d\d-\d\d-\d\d)\b`,
+  String.raw`\b(?<month>${NAME})\.? (?<day>\d{1,2})(?:st|nd|rd|th)?\b(?:\s*(?:-|to|through)\s*(?:(?<toMonth>${NAME})\.? )?(?<toDay>\d{1,2})(?:st|nd|rd|th)?\b(?! ?(?:am|pm|:)))?(?:,? (?<year>20\d\d)\b)?`,
+  String.raw`\b(?<monthOf>${NAME})\.?,? (?<ofYear>20\d\d)\b`,
+  String.raw`\bq(?<quarter>[1-4])(?:,? (?<quarterOf>20\d\d))?\b`,
+  // A number of that size is no year.
+  String.raw`(?<!(?:above|over|below|under|than|least|most|reach|hit|exceed|\$|#) ?)\b(?<bare>20\d\d)\b(?!-|\+| or (?:more|above|higher|fewer|less|below))`,
+  String.raw`(?<=^|\b(?:by|before|until|through|in|during|end of|for|this|last|next|the|their|its|his|after) )(?<alone>${NAME})\b(?! \d)`,
+]
+const DATE = new RegExp(`(?:${ROLE})?(?:${FORMS.join('|')})`, 'g')
 /** A text without any of these has no date. */
-const DATED =
-  /20\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bq[1-4]\b|\bon [a-z]{3,6}day\b/
+const DATED = /20\d\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bq[1-4]\b/
 const ROLE_CHARACTERS_MAX = 40
 const HOUR = /\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b/
 const WINDOW =
@@ -70,9 +74,21 @@ export function datesOf(folded: string, anchor: Day | null): readonly DateMentio
     if (span === null) continue
     const start = match.index
     const end = start + match[0].length
-    found.push({ ...span, ...roleOf(match[1], match[0], span), start, end })
+    found.push({ ...roleOf(match.groups?.role, match[0], span), start, end })
   }
   return found
+}
+
+/** A folded text with a gap for each date. */
+export function withoutDates(
+  folded: string,
+  dates: readonly Pick<DateMention, 'start' | 'end'>[] = datesOf(folded, null),
+  gap = ' ',
+): string {
+  return dates.reduceRight(
+    (rest, { start, end }) => rest.slice(0, start) + gap + rest.slice(end),
+    folded,
+  )
 }
 
 interface Span {
@@ -81,69 +97,41 @@ interface Span {
   readonly last: Day
 }
 
-function spanOf(match: RegExpExecArray, anchor: Day | null): Span | null {
-  const [
-    ,
-    ,
-    isoYear,
-    isoMonth,
-    isoDay,
-    month,
-    day,
-    month2,
-    day2,
-    year,
-    monthY,
-    yearM,
-    quarter,
-    yearQ,
-  ] = match
-  const [bare, alone, weekday] = [match[14], match[15], match[16]]
-  if (isoYear !== undefined) return dayAt(Number(isoYear), Number(isoMonth), Number(isoDay))
-  if (month !== undefined) return dayRange(month, Number(day), month2, day2, year, anchor)
-  if (monthY !== undefined) return monthAt(Number(yearM), monthOf(monthY))
+function spanOf({ groups = {} }: RegExpExecArray, anchor: Day | null): Span | null {
+  const { iso, month, monthOf, quarter, bare, alone } = groups
+  if (iso !== undefined) {
+    const [year = 0, inMonth = 0, date = 0] = iso.split('-').map(Number)
+    return daySpan(dayOfDate(year, inMonth, date))
+  }
+  if (month !== undefined) return dayRange(groups, monthOfName(month), anchor)
+  if (monthOf !== undefined) return monthAt(Number(groups.ofYear), monthOfName(monthOf))
   if (quarter !== undefined)
-    return quarterAt(yearQ === undefined ? anchorYear(anchor) : Number(yearQ), Number(quarter))
+    return quarterAt(Number(groups.quarterOf ?? anchorYear(anchor)), Number(quarter))
   if (bare !== undefined) return yearAt(Number(bare))
-  if (weekday !== undefined) return weekdayAt(WEEKDAYS.indexOf(weekday), anchor)
-  if (alone === undefined) return null
-  const known = monthOf(alone)
-  const at = nearestYear((inYear) => dayOfDate(inYear, known, 15), anchor)
-  return monthAt(at, known)
+  const known = monthOfName(alone ?? '')
+  return monthAt(
+    nearestYear((inYear) => dayOfDate(inYear, known, 15), anchor),
+    known,
+  )
 }
 
-const WEEKDAYS: readonly string[] = ['thurs', 'fri', 'satur', 'sun', 'mon', 'tues', 'wednes']
-
-/** "On Friday" is the anchor or the day before, for which trading ends in the night; any other would be a guess. */
-function weekdayAt(weekday: number, anchor: Day | null): Span | null {
-  if (anchor === null) return null
-  // 1970 began on a Thursday.
-  const since = (((anchor - weekday) % 7) + 7) % 7
-  return since > 1 ? null : { grain: 'day', first: anchor - since, last: anchor - since }
-}
-
-function dayAt(year: number, month: number, date: number): Span | null {
-  const day = dayOfDate(year, month, date)
+function daySpan(day: Day | null): Span | null {
   return day === null ? null : { grain: 'day', first: day, last: day }
 }
 
+/** One day, or the days from it to another within weeks. */
 function dayRange(
-  month: string,
-  date: number,
-  month2: string | undefined,
-  date2: string | undefined,
-  year: string | undefined,
+  { day, year, toMonth, toDay }: Readonly<Record<string, string | undefined>>,
+  month: number,
   anchor: Day | null,
 ): Span | null {
-  const from = monthOf(month)
-  const inYear =
-    year === undefined ? nearestYear((at) => dayOfDate(at, from, date), anchor) : Number(year)
-  const first = dayOfDate(inYear, from, date)
-  if (first === null) return null
-  if (date2 === undefined) return { grain: 'day', first, last: first }
-  const last = dayOfDate(inYear, month2 === undefined ? from : monthOf(month2), Number(date2))
-  if (last === null || last < first || last - first > 40)
-    return { grain: 'day', first, last: first }
+  const date = Number(day)
+  const inYear = Number(year ?? nearestYear((at) => dayOfDate(at, month, date), anchor))
+  const first = dayOfDate(inYear, month, date)
+  if (first === null || toDay === undefined) return daySpan(first)
+  const toName = toMonth === undefined ? month : monthOfName(toMonth)
+  const last = dayOfDate(inYear, toName, Number(toDay))
+  if (last === null || last < first || last - first > 40) return daySpan(first)
   return { grain: 'week', first, last }
 }
 
@@ -229,7 +217,7 @@ export function dateOfTicker(part: string): TickerDate | null {
     if (rest !== '' && /^\d/.test(rest)) return null
     return { ...yearAt(year), grain: 'year', hour: null, rest }
   }
-  const month = monthOf(name.toLowerCase())
+  const month = monthOfName(name.toLowerCase())
   if (dd === undefined) {
     const span = monthAt(year, month)
     return span === null ? null : { ...span, grain: 'month', hour: null, rest }
@@ -247,7 +235,7 @@ export function dateOfTicker(part: string): TickerDate | null {
   }
 }
 
-function monthOf(name: string): number {
+function monthOfName(name: string): number {
   return MONTHS.indexOf(name.slice(0, 3)) / 3 + 1
 }
 

@@ -6,7 +6,6 @@ import type { Arena } from './arenas.ts'
 import type { Bet } from './bets.ts'
 import type { Day } from './dates.ts'
 import type { Side } from './sides.ts'
-import { meanings } from './words.ts'
 
 /** What Yes means: a side by its place, a draw, over or under a line, or that something happens at all. */
 export type Asked = 'first' | 'second' | 'draw' | 'over' | 'under' | 'yes'
@@ -41,7 +40,6 @@ export interface NamedPair {
   readonly after: string
 }
 
-const SCORE = /^(?:.*?: )?(.+?) \(?(\d+)\)? ?- ?\(?(\d+)\)? (.+?)\??$/
 /** "Will A win the A vs B … game?": what stands before the pair is one of its sides again. */
 const WINS_THE = /^will .+? win the (?=.+ (?:vs\.?|v\.?|versus|at) )/
 const PAIR = /^(?:will )?(.+?) (?:vs\.?|v\.?|versus) (.+?)$/
@@ -54,13 +52,6 @@ const TRAILER = new RegExp(
 
 /** The pair of a folded title; `mayBeAt`: "Houston at Miami" is one too. Null: it names none. */
 export function pairOfTitle(folded: string, mayBeAt: boolean): NamedPair | null {
-  if (folded.startsWith('exact score')) {
-    const match = SCORE.exec(folded)
-    if (match !== null) {
-      const score = `exact score ${match[2]}-${match[3]}`
-      return pair(match[1], match[4], score, score)
-    }
-  }
   // "MOUZ (-1.5) vs G2 (+1.5)", "A vs. B (BO3)": what stands in brackets is no part of a name.
   const bare = folded
     .replace(/\([^)]*\)/g, ' ')
@@ -93,10 +84,4 @@ export function plainName(name: string): string {
     .replace(/['".]/g, '')
     .replace(/[^\p{L}\p{N}&]+/gu, ' ')
     .trim()
-}
-
-/** Whether two teams could have a pair's words: not "trump vs the whole of congress in …", nor "prices at 4pm". */
-export function isCredible(named: NamedPair): boolean {
-  if (/^\d{1,2}(?: ?\d\d)? ?[ap]m\b/.test(named.second)) return false
-  return meanings(named.first).length <= 8 && meanings(named.second).length <= 8
 }

@@ -2,39 +2,16 @@
 // ("KXEPLGAME-25NOV23ARSTOT-TIE") with their titles. Any league is read; known ones are read better.
 // Upholds PROP5 to PROP11, PROP18 to PROP20, MATCHDATE4.
 
-import type { HandleForm, VenueKey } from '../../ids.ts'
 import { easternDate, easternMs } from '../../sports/eastern-date.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'
 import { arenaOfLeague, arenaOfSeries, arenaOfSlug, NO_ARENA } from './arenas.ts'
-import { type AskedFacts, askedOf, withoutLine } from './asked-side.ts'
+import { askedOf, withoutLine } from './asked-side.ts'
 import { betOf } from './bets.ts'
 import { type Day, dateOfTicker, datesOf, dayOf, dayOfDate, isoDay } from './dates.ts'
-import { type Game, isCredible, type NamedPair, pairOfTitle, plainName } from './game.ts'
+import { type Game, type NamedPair, pairOfTitle, plainName } from './game.ts'
 import { gradeCodeInName, gradeNames, leagueOfTeams, SAME_SIDE, type Side } from './sides.ts'
+import type { Listed } from './texts.ts'
 import { fold } from './words.ts'
-
-/** What a market and an event have in common, for reading a game. */
-export interface GameFacts {
-  readonly venue: VenueKey
-  readonly handle: string
-  readonly eventKey: string | null
-  readonly title: string
-  readonly subtitle: string
-  readonly eventTitle: string
-  readonly eventSubtitle: string
-  readonly series: string | null
-  readonly outcomes: readonly string[]
-  readonly startMs: number | null
-  readonly closeMs: number | null
-  readonly strikeFloor: number | null
-  readonly line: number | null
-  /** The venue's own words for sport, league and more. */
-  readonly tags: readonly string[]
-  /** What is bet on, as the venue states it beside its text; '' where it does not. */
-  readonly betType: string
-  /** Titles of an event's markets, for its day. */
-  readonly samples: readonly string[]
-}
 
 const SLUG = /^([a-z0-9]+)-(.+?)-(20\d\d)-(\d\d)-(\d\d)(?:-(.+))?$/
 const VERSUS = / vs?\.? | versus |^exact score/
@@ -42,13 +19,13 @@ const SCOPE =
   /(?:1H|2H|F5|[1-4]Q)?(?:GAME|MATCH|FIGHT|BOUT|SPREAD|TOTALMAPS|TEAMTOTAL|TOTAL|BTTS|SERIESSCORE|SCORE|MAP|SETWINNER|ADVANCE|PTS|REB|AST|3PT|HR|KS|TB|MOV|2D|3D|EXTRAS|RFI|SIX|CORNERS|SERIES|WINNER|1H|2H|F5)$/
 
 /** The game of a listing; null: it is of none. Without a slug or a ticker titles alone are read. */
-export function gameOf(facts: GameFacts, handles: HandleForm): Game | null {
-  return handles === 'ticker' && facts.handle !== ''
-    ? gameOfTicker(facts)
-    : gameOfSlug(facts, handles)
+export function gameOf(listed: Listed): Game | null {
+  const isOfTicker = listed.handles === 'ticker' && listed.handle !== ''
+  return isOfTicker ? gameOfTicker(listed) : gameOfSlug(listed)
 }
 
-function gameOfSlug(facts: GameFacts, handles: HandleForm): Game | null {
+function gameOfSlug(facts: Listed): Game | null {
+  const { handles } = facts
   const slug = readSlug(facts.handle) ?? readSlug(facts.eventKey ?? '')
   const title = fold(facts.title)
   const eventTitle = fold(facts.eventTitle)
@@ -59,34 +36,32 @@ function gameOfSlug(facts: GameFacts, handles: HandleForm): Game | null {
   if (slug === null && !isVersus && !isAt) return null
   const ownPair = pairOfTitle(title, isAt)
   const named = ownPair ?? pairOfTitle(eventTitle, isAt)
-  if (named !== null && !isCredible(named)) return null
   if (isAt && (named === null || !asksOf(named, subtitle))) return null
   const codes = slug === null ? null : codesOfSlug(slug[2] ?? '', named)
-  const sides = sidesOf({ venue: facts.venue, handles }, named, codes)
+  const sides = sidesOf(facts, named, codes)
   const saidArena = arenaOfSlug(slug?.[1] ?? '', `${tagsOf(facts)} ${title} ${eventTitle}`)
   const league = saidArena === NO_ARENA ? leagueOfTeams(...sides) : null
   const arena = league === null ? saidArena : arenaOfLeague(league)
   if (named === null && (codes === null || arena.sport === null)) {
-    if (codes === null || slug?.[6] === undefined || !/^(?:draw|btts|spread|total)/.test(slug[6]))
-      return null
+    if (codes === null || !/^(?:draw|btts|spread|total)/.test(slug?.[6] ?? '')) return null
   }
-  const { day, isDaySure } = dayOfSlug(slug, facts, handles)
+  const { day, isDaySure } = dayOfSlug(slug, facts)
   const tail = (slug?.[6] ?? '').replaceAll('-', ' ')
   const rest = ownPair === null ? title : restOf(ownPair, title)
   const asked = codes !== null && named === null ? '' : withoutSides(rest, sides)
   const bet = betOf(asked, statedWith(tail, facts), '', '')
-  const asking = { handles, arena, sides, tail, title, rest, subtitle, suffix: '', facts, bet }
+  const startMs = facts.startMs
   return {
-    ...{ arena, sides, run: '', day, isDaySure, bet },
-    ...{ startMs: facts.startMs, isStartSure: handles === 'slug' && facts.startMs !== null },
-    ...askedOf(asking),
+    ...{ arena, sides, run: '', day, isDaySure, bet, startMs },
+    isStartSure: handles === 'slug' && startMs !== null,
+    ...askedOf({ listed: facts, arena, sides, tail, title, rest, subtitle, suffix: '', bet }),
   }
 }
 
-const tagsOf = ({ tags }: GameFacts): string => fold(tags.join(' | '))
+const tagsOf = ({ tags }: Listed): string => fold(tags.join(' | '))
 
 /** A slug's end behind the venue's own word on the bet, such as "first_half_totals" or "Point Total". */
-function statedWith(tail: string, { betType }: GameFacts): string {
+function statedWith(tail: string, { betType }: Listed): string {
   return `${fold(betType).replaceAll('_', ' ')} ${tail}`.trim()
 }
 
@@ -113,7 +88,7 @@ function asksOf(named: NamedPair, subtitle: string): boolean {
   return /\p{L}/u.test(named.after) || (yes !== '' && Math.max(...grades) >= SAME_SIDE)
 }
 
-function gameOfTicker(facts: GameFacts): Game | null {
+function gameOfTicker(facts: Listed): Game | null {
   const series = facts.handle.toUpperCase().split('-')[0] ?? ''
   const scope = scopeOf(series)
   const parts = partsOfTicker(facts, scope)
@@ -127,14 +102,15 @@ function gameOfTicker(facts: GameFacts): Game | null {
     pairOfTitle(eventTitle, true) ??
     pairOfTitle(fold(facts.subtitle), true)
   if (named === null && (scope === '' || date.grain !== 'day')) return null
-  if (named !== null && !isCredible(named)) return null
+  // "At 4pm" is no side.
+  if (/^\d{1,2}(?: ?\d\d)? ?[ap]m\b/.test(named?.second ?? '')) return null
   const arena = arenaOfSeries(series, `${tagsOf(facts)} ${title} ${eventTitle}`)
   // The second game of a day has a number behind the codes; elsewhere a digit is a code's ("nrgc9").
   const ordinal =
     arena.table?.hasDoubleheaders === true ? /(?<=[a-z]{4})g?\d$/ : /(?<=[a-z]{4})g\d$/
   const run = date.rest.toLowerCase().replace(ordinal, '')
   const codes = codesOfRun(run, named, parts.suffix, facts.eventSubtitle)
-  const sides = sidesOf({ venue: facts.venue, handles: 'ticker' }, named, codes)
+  const sides = sidesOf(facts, named, codes)
   const cut =
     named === null
       ? ''
@@ -142,18 +118,15 @@ function gameOfTicker(facts: GameFacts): Game | null {
   const [said, after] = [cut, named?.after ?? ''].map((text) => withoutSides(text, sides))
   const bet = betOf(said ?? '', statedWith('', facts), scope, parts.number, after)
   const subtitle = fold(facts.subtitle)
-  const asking: AskedFacts = {
-    ...{ handles: 'ticker', arena, sides, tail: '', title, rest: cut },
-    ...{ subtitle, suffix: parts.suffix, facts, bet },
-  }
   const clockMs = date.hour === null ? null : easternMs(isoDay(date.first), date.hour * 60)
   const isDaySure = date.grain === 'day'
+  const { suffix } = parts
   return {
     ...{ arena, sides, run: codes === null ? run : '', bet },
     ...{ day: isDaySure ? date.first : null, isDaySure },
     // The clock in a ticker is the start; the listing's own time is about the end.
     ...{ startMs: clockMs ?? facts.startMs, isStartSure: clockMs !== null },
-    ...askedOf(asking),
+    ...askedOf({ listed: facts, arena, sides, tail: '', title, rest: cut, subtitle, suffix, bet }),
   }
 }
 
@@ -182,7 +155,7 @@ interface TickerParts {
 }
 
 /** A hyphen may part a code ("AL-NAL-H"): what is the event's and what the market's own is told by the event's ticker. */
-function partsOfTicker({ handle, eventKey }: GameFacts, scope: string): TickerParts {
+function partsOfTicker({ handle, eventKey }: Listed, scope: string): TickerParts {
   const whole = handle.toUpperCase()
   const key = (eventKey ?? '').toUpperCase()
   const isKnown = key.includes('-') && `${whole}-`.startsWith(`${key}-`)
@@ -201,30 +174,23 @@ function partsOfTicker({ handle, eventKey }: GameFacts, scope: string): TickerPa
 }
 
 function sidesOf(
-  listed: Pick<Side, 'venue' | 'handles'>,
+  { venue, handles }: Listed,
   named: NamedPair | null,
-  codes: readonly [string, string] | null,
+  codes: Codes | null,
 ): readonly [Side, Side] {
   return [
-    { ...listed, name: named?.first ?? '', code: codes?.[0] ?? '' },
-    { ...listed, name: named?.second ?? '', code: codes?.[1] ?? '' },
+    { venue, handles, name: named?.first ?? '', code: codes?.[0] ?? '' },
+    { venue, handles, name: named?.second ?? '', code: codes?.[1] ?? '' },
   ]
 }
 
+type Codes = readonly [string, string]
+
 /** Two codes: one hyphen, `-vs-`, or the cut that the names confirm. */
-function codesOfSlug(middle: string, named: NamedPair | null): readonly [string, string] | null {
-  const versus = middle.split('-vs-')
-  if (versus.length === 2) return [versus[0] ?? '', versus[1] ?? '']
-  const parts = middle.split('-')
+function codesOfSlug(middle: string, named: NamedPair | null): Codes | null {
+  const parts = middle.split(middle.includes('-vs-') ? '-vs-' : '-')
   if (parts.length === 2) return [parts[0] ?? '', parts[1] ?? '']
-  if (named === null || parts.length < 2) return null
-  const cuts = parts
-    .slice(1)
-    .map((_, index): [string, string] => [
-      parts.slice(0, index + 1).join(''),
-      parts.slice(index + 1).join(''),
-    ])
-  return bestCut(cuts, named)
+  return named === null ? null : bestCut(parts, named)
 }
 
 /** Codes of a run from "HOU at MIA (Aug 4)", the market's end, or the names; null: unknown. */
@@ -233,38 +199,30 @@ function codesOfRun(
   named: NamedPair | null,
   suffix: string,
   subtitle: string,
-): readonly [string, string] | null {
-  const match = /^(\S+)\s+(?:at|vs\.?|v\.?)\s+(\S+)/i.exec(subtitle)
-  const [first = '', second = ''] = [match?.[1]?.toLowerCase(), match?.[2]?.toLowerCase()]
+): Codes | null {
+  const match = /^(\S+)\s+(?:at|vs\.?|v\.?)\s+(\S+)/i.exec(subtitle.toLowerCase())
+  const [, first = '', second = ''] = match ?? []
   if (first !== '' && first + second === run) return [first, second]
   for (const code of withoutLine(suffix)) {
     if (code.length < 2 || code === 'tie' || code.length >= run.length) continue
     const [isStart, isEnd] = [run.startsWith(code), run.endsWith(code)]
-    if (isStart && !isEnd) return inTitleOrder([code, run.slice(code.length)], named)
-    if (isEnd && !isStart) return inTitleOrder([run.slice(0, -code.length), code], named)
+    if (isStart === isEnd) continue
+    const codes: Codes = isStart
+      ? [code, run.slice(code.length)]
+      : [run.slice(0, -code.length), code]
+    // They need not stand in the order of the title's names.
+    return named === null ? codes : (bestCut(codes, named) ?? codes)
   }
   if (named === null) return run.length === 6 ? [run.slice(0, 3), run.slice(3)] : null
-  const cuts: [string, string][] = []
-  for (let at = 1; at < run.length; at += 1) cuts.push([run.slice(0, at), run.slice(at)])
-  return bestCut(cuts, named)
+  return bestCut([...run], named)
 }
 
-/** A run's codes need not stand in the order of the title's names. */
-function inTitleOrder(
-  codes: readonly [string, string],
-  named: NamedPair | null,
-): readonly [string, string] {
-  return named === null ? codes : (bestCut([[codes[0], codes[1]]], named) ?? codes)
-}
-
-/** Of several cuts the one whose halves best shorten the two names, in either order. */
-function bestCut(
-  cuts: readonly [string, string][],
-  named: NamedPair,
-): readonly [string, string] | null {
-  let best: readonly [string, string] | null = null
+/** Of the cuts between parts the one whose halves best shorten the two names, in either order. */
+function bestCut(parts: readonly string[], named: NamedPair): Codes | null {
+  let best: Codes | null = null
   let bestGrade = 0.5
-  for (const [one, other] of cuts) {
+  for (let at = 1; at < parts.length; at += 1) {
+    const [one, other] = [parts.slice(0, at).join(''), parts.slice(at).join('')]
     const straight = gradeCodeInName(one, named.first) + gradeCodeInName(other, named.second)
     const swapped = gradeCodeInName(one, named.second) + gradeCodeInName(other, named.first)
     if (straight > bestGrade) {
@@ -283,8 +241,7 @@ function bestCut(
 /** A slug's date; else one in the texts; else, beside slugs, the Eastern day of the start; else the closing day, which only hints. */
 function dayOfSlug(
   slug: RegExpExecArray | null,
-  facts: GameFacts,
-  handles: HandleForm,
+  facts: Listed,
 ): { day: Day | null; isDaySure: boolean } {
   if (slug !== null) {
     const day = dayOfDate(Number(slug[3]), Number(slug[4]), Number(slug[5]))
@@ -302,7 +259,7 @@ function dayOfSlug(
     if (date !== undefined && (hint !== null || /20\d\d/.test(text)))
       return { day: date.first, isDaySure: true }
   }
-  if (handles === 'slug' && facts.startMs !== null) {
+  if (facts.handles === 'slug' && facts.startMs !== null) {
     return { day: dayOf(Date.parse(easternDate(facts.startMs))), isDaySure: true }
   }
   return { day: hint, isDaySure: false }

@@ -2,9 +2,8 @@
 // measures, one identity each. General English and public names only. Not for: teams and
 // people (sides.ts). Upholds MATCHTEXT2.
 
-import { countryNames } from './countries.ts'
 import { type PhraseRows, tableIn } from './phrases.ts'
-import { stateNames } from './states.ts'
+import { countryNames, stateNames } from './places.ts'
 
 const table = tableIn<{
   /** Identity → folded phrases, of which the longest that fits is replaced. */

@@ -2,7 +2,7 @@
 // country, a party, an office. Two texts that both have a mark of one class and share none ask different
 // things. Not for: ranges (quantity.ts), dates (dates.ts). Upholds PROP4, VETO6.
 
-import { firstSaid, type PhraseRows, phraseTable, tableIn } from './phrases.ts'
+import { firstSaid, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
 
 /** Class → values; a class without values is absent. */
 export type Marks = ReadonlyMap<string, ReadonlySet<string>>
@@ -14,74 +14,23 @@ const TABLES = tableIn<{
   /** Class → the words under which users read it; the others bear their own name. */
   readonly told: Readonly<Record<string, string>>
   readonly spans: PhraseRows
+  /** Class → its pattern; {nth} is an ordinal. */
+  readonly patterns: Readonly<Record<string, string>>
+  /** Classes that tell one part or measure of an occasion from another. */
+  readonly stages: string
+  /** Classes that tell a part from the whole. */
+  readonly parts: string
+  /** Classes that one side may leave out. */
+  readonly plain: string
 }>(new URL('./marks.json', import.meta.url))
 const NTH = 'first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\\d+(?:st|nd|rd|th)'
-const COUNTED = 'three|four|five|six|seven|eight|nine|ten|twenty'
 /** A text without any of these has none of the marks below. */
 const ORDINAL =
-  /\d|#|\bor (?:better|higher)\b|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next/
-/** Class → pattern over the folded text, its first group that is set being the value, and a cheap text that must be there. */
-const PATTERNS: readonly (readonly [string, RegExp, RegExp?])[] = [
-  ['season', /\b(?:season|s)\s?(\d{1,2})\b/g, /season|s\d/],
-  ['episode', /\b(?:episode|ep)\.? (\d{1,3})\b/g, /ep/],
-  ['group', /\bgroup ([a-l])\b/g, /group /],
-  [
-    'topN',
-    new RegExp(
-      `\\btop[ -]?(\\d{1,3}(?! ?(?:[,.]\\d|%|[mbt]r?illion))|${COUNTED})\\b|\\b(${NTH})(?: place)? or (?:better|higher)\\b`,
-      'g',
-    ),
-    /top|or (?:better|higher)/,
-  ],
-  ['cut', /\bmak(?:es?|ing) the (cut)\b/g, /cut/],
-  ['map', /\b(?:map|game|gm) #?(\d)\b/g, /map|game|gm/],
-  ['set', new RegExp(`\\bset (\\d)\\b|\\b(${NTH}) set\\b`, 'g'), /set/],
-  [
-    'round',
-    new RegExp(
-      `\\b(?:round|r) ?(\\d{1,2})\\b|\\b(${NTH}) round\\b|\\bround of (\\d+)\\b|\\b(outright)\\b`,
-      'g',
-    ),
-  ],
-  ['half', /\b(first|second|1st|2nd) half\b|\b(1|2)h\b/g, /half|\dh/],
-  [
-    'weekN',
-    new RegExp(
-      `\\bweek (\\d{1,2})\\b(?!\\s*[-/])|\\b(opening|${NTH})[ -]week(?:end)?\\b|\\b(open)(?:s|ing)? (?:to|with|above|over)\\b`,
-      'g',
-    ),
-    /week|open/,
-  ],
-  ['limit', /\b(core|supporting|revival|acting|interim|deputy)\b/g],
-  [
-    'residual',
-    /\b(?:an)?(other) (?:actor|actress|artist|candidate|club|company|country|director|driver|film|individual|model|movie|nation|nominee|option|party|person|player|show|song|team)\b|^will (?:any )?(other) |\b(?:someone|anyone|somebody|anybody) (else)\b|\? (?:any |all )?(others?)$|\? (the field|none of the above)$/g,
-  ],
-  ['fixture', /: [^:]+ (vs)\.? /g],
-  ['turn', /\b(?:be|become|becomes|is) (?:the )?(next)\b|^(next)\b/g, /next/],
-  ['peak', /\bhow (high|low)\b/g],
-  ['dayN', /\bday (\d{1,2})\b/g, /day /],
-  [
-    'rank',
-    new RegExp(
-      `#(\\d{1,2})(?!\\d)|\\b(${NTH}) place\\b|\\b(?:finish(?:es)?|come in|comes in|runner|be)[ -](${NTH}|up)\\b|\\b(${NTH})[ -](?:most|best|worst|\\w{2,}est)\\b|\\b(top)\\b(?! ?[$\\d]| (?:${COUNTED}|chef)\\b)`,
-      'g',
-    ),
-  ],
-  [
-    'edition',
-    /\b(\d{2,3})(?:st|nd|rd|th) (?:annual|edition)|\b(?:ufc|wrestlemania|super bowl) (\d{1,3}|[ivxl]+)\b/g,
-  ],
-  [
-    'extreme',
-    /(?<!at )\b(most(?! seats)|highest|largest|biggest|best|least|fewest|lowest|smallest|worst)\b/g,
-  ],
-  [
-    'gradeN',
-    /\b(?:version |v|gpt-|gemini |grok |claude )(\d+(?:\.\d+)?)\b/g,
-    /version|v\d|gpt|gemini|grok|claude/,
-  ],
-]
+  /\d|#|\bor (?:better|higher)\b|\bopen|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next/
+/** Class → pattern over the folded text, its first group that is set being the value. */
+const PATTERNS = Object.entries(TABLES.patterns).map(([name, pattern]) => {
+  return [name, new RegExp(pattern.replaceAll('{nth}', NTH), 'g')] as const
+})
 
 /** Both venues are of the US: what is of it is domestic, and a question that names no place may be of it. */
 export const HOME = 'country:usa'
@@ -100,8 +49,7 @@ export function marksOf(folded: string, meanings: readonly string[], around = ''
     else known.add(value)
   }
   if (ORDINAL.test(folded)) {
-    for (const [name, pattern, hint] of PATTERNS) {
-      if (hint !== undefined && !hint.test(folded)) continue
+    for (const [name, pattern] of PATTERNS) {
       for (const match of folded.matchAll(pattern)) {
         const value = match.slice(1).find((group) => group !== undefined)
         if (value !== undefined) add(name, ordinal(value))
@@ -164,23 +112,18 @@ export function conflictsOf(a: Marks, b: Marks): readonly string[] {
   return found
 }
 
-/** Classes of what a competition gives besides its win; who wins it is another question. */
-const GIVEN = ['stage', 'award']
-
-/** What one asks of a competition that the other asks the winner of: "stage qualify"; null: nothing. */
+/** What one asks of a competition, a stage of it or an award, that the other asks the winner of; null: nothing. */
 export function givenBesideWin(a: Marks, b: Marks): string | null {
   for (const [own, other] of [
     [a, b],
     [b, a],
   ] as const) {
     // Who wins a round advances by it.
-    if (!asksWin(other) || other.has('round') || GIVEN.some((name) => other.has(name))) continue
-    for (const name of GIVEN) {
-      const [value] = own.get(name) ?? []
-      // Who wins the runoff wins the election.
-      if (value === undefined || (/^(?:runoff|playoff)$/.test(value) && asksWin(own))) continue
-      return `${name} ${value}`
-    }
+    if (!asksWin(other) || ['round', 'stage', 'award'].some((name) => other.has(name))) continue
+    const [value] = [...(own.get('stage') ?? []), ...(own.get('award') ?? [])]
+    // Who wins the runoff wins the election.
+    const isWon = /^(?:runoff|playoff)$/.test(value ?? '') && asksWin(own)
+    if (value !== undefined && !isWon) return value
   }
   return null
 }
@@ -188,21 +131,9 @@ export function givenBesideWin(a: Marks, b: Marks): string | null {
 /** Whether who wins is asked. */
 export const asksWin = (marks: Marks): boolean => marks.get('placing')?.has('win') === true
 
-/** Classes that tell one part or measure of an occasion from another. */
-const STAGES = new Set([
-  'direction',
-  'scale',
-  'placing',
-  'half',
-  'weekN',
-  'dayN',
-  'episode',
-  'peak',
-  'span',
-  'group',
-])
-/** Classes that tell a part from the whole. */
-const PARTS = new Set(['sex', 'round', 'stage', 'limit', 'map', 'set', 'residual', 'fixture'])
+const STAGES = wordSet(TABLES.stages)
+const PARTS = wordSet(TABLES.parts)
+const PLAIN = wordSet(TABLES.plain)
 
 /** A class of which only one of two texts has marks. */
 export interface LonelyMark {
@@ -213,9 +144,6 @@ export interface LonelyMark {
   /** Which of the two has none. */
   readonly lacks: 'first' | 'second'
 }
-
-/** Classes that one side may leave out. */
-const PLAIN = new Set(['reach', 'step', 'making', 'store', 'turn', 'fall', 'critic', 'prize'])
 
 /** Classes that only one of the two has. */
 export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {

@@ -8,6 +8,9 @@ export function tableIn<Form>(file: URL): Form {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
+/** The words of a row, parted by blanks. */
+export const wordSet = (row: string): ReadonlySet<string> => new Set(row.split(' '))
+
 /** Value → its phrases, parted by `|`. */
 export type PhraseRows = Readonly<Record<string, string>>
 /** Values in their order, each with what says it. */

@@ -2,16 +2,15 @@
 // many minutes. A coin that the lexicon lacks is known by its code, which titles, rules and series share.
 // Not for: levels and ranges (quantity.ts), days (dates.ts). Upholds PROP14, PROP15.
 
-import type { HandleForm } from '../../ids.ts'
-import { type DateMention, hourOf, windowOf } from './dates.ts'
+import { hourOf, windowOf } from './dates.ts'
 import { meaningOf } from './lexicon.ts'
 import type { Marks } from './marks.ts'
+import { wordSet } from './phrases.ts'
+import type { Texts } from './texts.ts'
 import { fold } from './words.ts'
 
-const CRYPTO = new Set(
-  'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba'.split(
-    ' ',
-  ),
+const CRYPTO = wordSet(
+  'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba',
 )
 /** Codes that are words of the language, and therefore no phrases of the lexicon. */
 const CODES: Readonly<Record<string, string>> = { link: 'chainlink' }
@@ -26,20 +25,6 @@ const DOWNWARDS = /\bprice down\b|^down$/
 const NOON = 12
 const LASTING = /\b(\d{1,3})[ -]?(?:minutes?|mins?)\b/
 
-/** The texts that are read, folded but for the rules, and the title as sent. */
-export interface PriceTexts {
-  readonly handles: HandleForm
-  readonly titleAsSent: string
-  readonly rules: string
-  readonly title: string
-  readonly answer: string
-  readonly context: string
-  /** Days said, with their role. */
-  readonly dates: readonly DateMention[]
-  /** Hour in the ticker; null: none. */
-  readonly tickerHour: number | null
-}
-
 /** A coin's identity by the code beside a question; null: no code. */
 export function coinOfCode(title: string, rules: string): string | null {
   const match = CODE_IN_TITLE.exec(title) ?? CODE_IN_RULES.exec(rules)
@@ -47,44 +32,55 @@ export function coinOfCode(title: string, rules: string): string | null {
   return code === undefined ? null : (CODES[code] ?? meaningOf(code) ?? code)
 }
 
-/** The asset of a question on a price: the one it names, else the coin of the code; null for two names or another question. */
-export function assetOf(marks: Marks, texts: PriceTexts): string | null {
+/** What a question on a price asks; of other questions asset and hour are null. */
+interface PriceQuestion {
+  readonly asset: string | null
+  /** A direction is asked rather than a level. */
+  readonly isUpDown: boolean
+  readonly isDown: boolean
+  /** For how long a direction is watched; null: not said. */
+  readonly minutes: number | null
+  readonly hour: number | null
+}
+
+export function priceOf(texts: Texts, marks: Marks): PriceQuestion {
+  const said = [texts.title.folded, texts.context.folded]
+  const asset = assetOf(texts, marks)
+  const isUpDown = said.some((text) => DIRECTION.test(text))
+  const isDown = [texts.title, texts.answer].some(({ folded }) => DOWNWARDS.test(folded))
+  const minutes = isUpDown ? minutesOf(said) : null
+  const hour = asset === null ? null : hourFor(asset, minutes, texts)
+  return { asset, isUpDown, isDown, minutes, hour }
+}
+
+/** The one that the question names, else the coin of the code; null for two names or another question. */
+function assetOf({ listed, title, context }: Texts, marks: Marks): string | null {
   const [asset, other] = marks.get('asset') ?? []
-  if (other !== undefined) return null
-  const isPriced = PRICED.test(texts.title) || /\bprice\b/.test(texts.context)
-  if (asset !== undefined) return isPriced || texts.handles === 'ticker' ? asset : null
-  return isPriced ? coinOfCode(texts.titleAsSent, texts.rules) : null
-}
-
-/** Whether a direction is asked rather than a level. */
-export function asksDirection({ title, context }: PriceTexts): boolean {
-  return DIRECTION.test(title) || DIRECTION.test(context)
-}
-
-/** Whether Yes means down. */
-export function isDownwards({ title, answer }: PriceTexts): boolean {
-  return DOWNWARDS.test(title) || DOWNWARDS.test(answer)
+  if (other !== undefined || title.words.includes('sayx')) return null
+  const isPriced = PRICED.test(title.folded) || /\bprice\b/.test(context.folded)
+  if (asset !== undefined) return isPriced || listed.handles === 'ticker' ? asset : null
+  return isPriced ? coinOfCode(listed.title, listed.rules) : null
 }
 
 /** How long the price is watched, as a window or in words. Minutes; null: not said. */
-export function minutesOf({ title, context }: PriceTexts): number | null {
-  for (const text of [title, context]) {
+function minutesOf(said: readonly string[]): number | null {
+  for (const text of said) {
     const window = windowOf(text)
     if (window !== null) return Math.round(((window.to - window.from + 24) % 24) * 60)
   }
-  const said = LASTING.exec(title) ?? LASTING.exec(context)
-  return said === null ? null : Number(said[1])
+  const lasting = said.map((text) => LASTING.exec(text)).find((match) => match !== null)
+  return lasting === undefined ? null : Number(lasting[1])
 }
 
 /** The hour of the texts, else of the ticker; else, for a coin beside a slug, the hour of its rules, or noon. */
-export function hourFor(asset: string, minutes: number | null, texts: PriceTexts): number | null {
-  const said = hourOf(texts.title) ?? hourOf(texts.context)
+function hourFor(asset: string, minutes: number | null, texts: Texts): number | null {
+  const { listed, title, context, ticker } = texts
+  const said = hourOf(title.folded) ?? hourOf(context.folded)
   if (said !== null) return said
-  if (texts.handles === 'ticker') {
-    // A ticker has the end of the window, titles its beginning.
-    return texts.tickerHour === null ? null : texts.tickerHour - (minutes ?? 0) / 60
-  }
-  const isCoin = CRYPTO.has(asset) || coinOfCode('', texts.rules) !== null
-  if (!isCoin || !texts.dates.some(({ role }) => role === 'on')) return null
-  return hourOf(fold(texts.rules)) ?? (CRYPTO.has(asset) ? NOON : null)
+  // A ticker has the end of the window, titles its beginning.
+  const clock = ticker?.hour ?? null
+  if (listed.handles === 'ticker') return clock === null ? null : clock - (minutes ?? 0) / 60
+  const isCoin = CRYPTO.has(asset) || coinOfCode('', listed.rules) !== null
+  if (!isCoin || ![...title.dates, ...context.dates].some(({ role }) => role === 'on')) return null
+  return hourOf(fold(listed.rules)) ?? (CRYPTO.has(asset) ? NOON : null)
 }

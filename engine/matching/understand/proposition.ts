@@ -30,7 +30,7 @@ export interface Proposition {
   readonly venue: VenueKey
   readonly key: string
   readonly grain: 'market' | 'event'
-  /** Series, event and own slug or ticker: the names under which it is listed, by which families are told. */
+  /** Series, event and own slug or ticker in lower case: the names under which it is listed, by which families are told. */
   readonly listedAs: readonly string[]
   readonly kind: PropositionKind
   readonly game: Game | null
@@ -79,4 +79,6 @@ export interface Proposition {
   readonly restated: () => ReadonlySet<string>
   /** Beginning of the rules as sent; '' when unknown. */
   readonly rules: string
+  /** The title, with what Yes stands for where it leaves that out: what a sentence encoder reads. */
+  readonly sentence: string
 }

@@ -153,15 +153,6 @@ function snapNines({ value, text, scale }: Read): number {
   return Number((value + step).toPrecision(12))
 }
 
-/** The range of a Kalshi ticker's last part: `T87999.99` is above 88,000, direction not said; null: none. */
-export function quantityOfTicker(part: string): Quantity | null {
-  const match = /^T(-?\d+(?:\.\d+)?)$/.exec(part)
-  if (match === null) return null
-  const text = match[1] ?? ''
-  const value = snapNines({ value: Number(text), text, scale: 1, unit: '' })
-  return rangeOf(value, Number.POSITIVE_INFINITY)
-}
-
 /** A range with closed ends that stands in no text. */
 export function rangeOf(low: number, high: number, unit = ''): Quantity {
   const closed = { isLowOpen: false, isHighOpen: false, touch: '' } as const
@@ -196,7 +187,6 @@ export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
     const isEndEqual = one.isLowOpen === other.isLowOpen && one.isHighOpen === other.isHighOpen
     return isEndEqual ? 'same' : 'boundary'
   }
-  if (isOneTenth(one, other) || isOneTenth(other, one)) return 'same'
   const isWhole = [one, other].every(isOfWholes)
   const [a, b] = isWhole ? [closed(one), closed(other)] : [one, other]
   const isLowEqual = isEqual(a.low, b.low)
@@ -217,13 +207,6 @@ export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
   if ((isLowEqual || a.low > b.low) && (isHighEqual || a.high < b.high)) return 'inside'
   if ((isLowEqual || a.low < b.low) && (isHighEqual || a.high > b.high)) return 'around'
   return 'overlap'
-}
-
-/** Figures told by tenths: "above 43.9" is "44 or more". */
-function isOneTenth(open: Quantity, shut: Quantity): boolean {
-  if (open.unit === '$' || shut.unit === '$' || open.high !== shut.high) return false
-  const isTold = open.isLowOpen && !shut.isLowOpen && !Number.isInteger(open.low)
-  return isTold && isEqual(open.low + 0.1, shut.low)
 }
 
 /** Counts and degrees are whole numbers: "above 84" is "at least 85", and so is "over 84.5". */

@@ -8,7 +8,8 @@ import { LEAGUES, type League } from '../../sports/leagues.ts'
 import { TeamTable } from '../../sports/team-table.ts'
 import type { TaughtTeam } from '../../team-listing.ts'
 import type { Arena } from './arenas.ts'
-import { countryOfCode, countryOfName } from './countries.ts'
+import { wordSet } from './phrases.ts'
+import { countryOfCode, countryOfName } from './places.ts'
 
 /** A side as one venue has it; texts folded, '' where unknown. */
 export interface Side {
@@ -32,17 +33,13 @@ export function teachTeams(teams: readonly TaughtTeam[] | null): void {
   for (const { team, handles } of teams ?? []) known.learn(team, handles)
 }
 
-const GENERIC = new Set(
-  'fc cf afc sc ac as ss sv sk fk nk bk if club cd ca de la el los the team esports esport gaming games academy junior jr united city real athletic sporting women w men basket basketball of and al'.split(
-    ' ',
-  ),
+const GENERIC = wordSet(
+  'fc cf afc sc ac as ss sv sk fk nk bk if club cd ca de la el los the team esports esport gaming games academy junior jr united city real athletic sporting women w men basket basketball of and al',
 )
 
 /** Words that make a name another school of the same place. */
-const SCHOOL_KINDS = new Set(
-  'state st tech am a&m southern northern eastern western central christian international atlantic poly baptist methodist oh fl valley'.split(
-    ' ',
-  ),
+const SCHOOL_KINDS = wordSet(
+  'state st tech am a&m southern northern eastern western central christian international atlantic poly baptist methodist oh fl valley',
 )
 
 /** How surely two sides are one, 0 to 1. */
@@ -189,19 +186,15 @@ function gradeLetters(letters: string, name: string): number {
   if (letters.length < 2 || name === '') return 0
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
   const joined = words.join('')
-  if (joined === letters || joined.startsWith(letters)) return letters.length >= 3 ? 0.75 : 0.5
-  if (words.some((word) => word.startsWith(letters) && letters.length >= 3)) return 0.7
+  const isLong = letters.length >= 3
+  if (joined.startsWith(letters)) return isLong ? 0.75 : 0.5
+  if (isLong && words.some((word) => word.startsWith(letters))) return 0.7
   const initials = words.map((word) => (/^\d/.test(word) ? word : word.charAt(0))).join('')
   if (initials.includes(letters)) return 0.55
-  const isNumbered = /\d/.test(letters) && joined[0] === letters[0]
-  if (isNumbered && isSubsequence(letters, joined)) return 0.5
-  if (
-    letters.length >= 3 &&
-    words.some((word) => isSubsequence(letters, word) && word[0] === letters[0])
-  )
-    return 0.4
-  if (letters.length >= 3 && joined[0] === letters[0] && isSubsequence(letters, joined)) return 0.35
-  return 0
+  const isWithin = (text: string): boolean => text[0] === letters[0] && isSubsequence(letters, text)
+  if (/\d/.test(letters) && isWithin(joined)) return 0.5
+  if (!isLong) return 0
+  return words.some(isWithin) ? 0.4 : isWithin(joined) ? 0.35 : 0
 }
 
 function isSubsequence(letters: string, text: string): boolean {

@@ -4,8 +4,8 @@
 
 import { isProper, isStopWord, meaningOf, phraseLength } from './lexicon.ts'
 import { tableIn } from './phrases.ts'
+import { spellDistricts } from './places.ts'
 import { SCALE } from './quantity.ts'
-import { spellDistricts } from './states.ts'
 
 /** Characters of a title that are read. */
 export const TITLE_CHARACTERS_MAX = 400
@@ -25,35 +25,30 @@ const YEAR_FIRST =
   /\b(20\d\d) (january|february|march|april|june|july|august|september|october|november|december)\b(?! \d)/g
 const PLAIN = /^[\x20-\x7e]*$/
 
-/** Lower case, no accents, plain quotes and dashes, one space between words; at most `limit` characters. */
-export function fold(text: string, limit: number = TITLE_CHARACTERS_MAX): string {
-  if (text === '') return ''
-  // One market's few texts are folded by several readers, one after the other.
-  if (limit === TITLE_CHARACTERS_MAX) {
-    const known = recent.findIndex((one) => one.text === text)
-    if (known >= 0) return recent[known]?.folded ?? ''
-  }
-  const folded = foldAnew(text, limit)
-  if (limit === TITLE_CHARACTERS_MAX) {
-    recent[next] = { text, folded }
-    next = (next + 1) % RECENT_TEXTS
-  }
-  return folded
-}
-
+/** One market's few texts are folded by several readers, one after the other. */
 const RECENT_TEXTS = 4
 const recent: { readonly text: string; readonly folded: string }[] = []
 let next = 0
 
-function foldAnew(text: string, limit: number): string {
-  const plain = text.includes('<') ? text.slice(0, 2 * limit).replace(MARKUP, ' ') : text
-  const cut = plain.length > limit ? plain.slice(0, limit) : plain
+/** Lower case, no accents, plain quotes and dashes, one space between words; of a text's beginning. */
+export function fold(text: string): string {
+  if (text === '') return ''
+  const known = recent.find((one) => one.text === text)
+  if (known !== undefined) return known.folded
+  const start = text.slice(0, 2 * TITLE_CHARACTERS_MAX)
+  const cut = (start.includes('<') ? start.replace(MARKUP, ' ') : start).slice(
+    0,
+    TITLE_CHARACTERS_MAX,
+  )
   const lower = (PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut))
     .replace(ROUND, '')
     .replace(QUARTER, (_, ...said) => `q${[1, 2, 3].find((at) => said[at - 1] !== undefined) ?? 4}`)
     .replace(YEAR_FIRST, '$2 $1')
     .replace(SEASON, (whole, from, to) => (Number(to) === Number(from) + 1 ? `20${to}` : whole))
-  return (SPACES.test(lower) ? lower.replace(/\s+/g, ' ') : lower).trim()
+  const folded = (SPACES.test(lower) ? lower.replace(/\s+/g, ' ') : lower).trim()
+  recent[next] = { text, folded }
+  next = (next + 1) % RECENT_TEXTS
+  return folded
 }
 
 function foldMarks(text: string): string {
@@ -184,8 +179,6 @@ export interface LearnedTable {
   readonly ordinary: string
   /** "actor actress,…". */
   readonly rivals: string
-  /** "emmy award,…": a word, and those that its families say nearly always. */
-  readonly implied: string
 }
 
 const learned = tableIn<LearnedTable>(new URL('./learned-words.json', import.meta.url))
@@ -195,12 +188,6 @@ for (const [step, words] of Object.entries(learned.weights)) {
 }
 const ordinary = new Set(learned.ordinary.split(' '))
 const rivals = new Set(learned.rivals.split(','))
-const implied = new Map<string, ReadonlySet<string>>()
-for (const row of learned.implied.split(',')) {
-  const [word = '', ...others] = row.split(' ')
-  implied.set(word, new Set(others))
-}
-
 /** How telling a meaning is, by how few families of questions have it: near 0 (most) to 1 (hardly any). */
 export function weightOf(meaning: string): number {
   return weights.get(meaning) ?? 1
@@ -211,15 +198,7 @@ export function isOrdinary(stemmed: string): boolean {
   return ordinary.has(stemmed)
 }
 
-/** Whether most questions with the first meaning say the second as well. */
-export function implies(meaning: string, other: string): boolean {
-  return implied.get(meaning)?.has(other) === true
-}
-
-/**
- * Whether two meanings fill one place in titles that are equal otherwise, as "actor" and "actress" do, or a meaning and
- * nothing (''), as "major" does.
- */
+/** Whether two meanings fill one place in titles that are equal otherwise, as "actor" and "actress" do. */
 export function areRivals(one: string, other: string): boolean {
   return rivals.has(one < other ? `${one} ${other}` : `${other} ${one}`)
 }

@@ -33,21 +33,9 @@ const { families: KNOWN } = tableIn<{ readonly families: readonly FamilyVerdict[
   new URL('./families.json', import.meta.url),
 )
 
-/** What one side's texts are held against. */
-interface Patterns {
-  readonly verdict: FamilyVerdict
-  readonly first: readonly string[]
-  readonly second: readonly string[]
-}
-
 /** The verdicts that hold now; of several on one pair the first. */
 export class Families {
-  readonly #patterns: readonly Patterns[]
-  /** By the list of a reading's texts: a market is held against all patterns once. */
-  readonly #known = {
-    first: new WeakMap<object, Fitting>(),
-    second: new WeakMap<object, Fitting>(),
-  }
+  readonly #patterns: readonly (readonly [FamilyVerdict, first: Parts, second: Parts])[]
 
   /** An operator's verdicts stand above those that come with the program, and rejections above confirmations. */
   constructor(verdicts: readonly FamilyVerdict[] = []) {
@@ -55,48 +43,38 @@ export class Families {
       ...verdicts.filter(({ word }) => word === 'rejected'),
       ...verdicts.filter(({ word }) => word === 'confirmed'),
     ]
-    const cut = (pattern: string): readonly string[] => pattern.toLowerCase().split('*')
     this.#patterns = [...said, ...KNOWN].map((verdict) => {
-      return { verdict, first: cut(verdict.a), second: cut(verdict.b) }
+      return [verdict, partsOf(verdict.a), partsOf(verdict.b)]
     })
   }
 
-  /** The verdict on two markets or events, each with the names under which it is listed, in any case. */
+  /** The verdict on two markets or events, each with the names under which it is listed, in lower case. */
   of(a: readonly string[], b: readonly string[]): FamilyVerdict | null {
-    const one = this.#fitting('first', a)
-    if (one.length === 0) return null
-    const other = this.#fitting('second', b)
-    return one.find((verdict) => other.includes(verdict)) ?? null
-  }
-
-  #fitting(side: 'first' | 'second', texts: readonly string[]): Fitting {
-    const known = this.#known[side].get(texts)
-    if (known !== undefined) return known
-    const names = texts.map((text) => text.toLowerCase())
-    const fitting = this.#patterns.filter((patterns) =>
-      names.some((name) => fits(patterns[side], name)),
-    )
-    const found = fitting.length === 0 ? NONE : fitting.map(({ verdict }) => verdict)
-    this.#known[side].set(texts, found)
-    return found
+    for (const [verdict, first, second] of this.#patterns) {
+      if (fitsOne(first, a) && fitsOne(second, b)) return verdict
+    }
+    return null
   }
 }
 
-/** Verdicts whose pattern of one side fits, in their order. */
-type Fitting = readonly FamilyVerdict[]
+/** What stands between the `*` of a pattern. */
+type Parts = readonly string[]
 
-const NONE: Fitting = []
+const partsOf = (pattern: string): Parts => pattern.toLowerCase().split('*')
+
+const fitsOne = (parts: Parts, names: readonly string[]): boolean =>
+  names.some((name) => fits(parts, name))
 
 /** The families that come with the program. */
 export const KNOWN_FAMILIES: Families = new Families()
 
 /** Whether a text is the parts in their order with anything between them. */
-function fits([first = '', ...rest]: readonly string[], text: string): boolean {
-  const last = rest.pop()
-  if (last === undefined) return text === first
+function fits(parts: Parts, text: string): boolean {
+  const [first = '', last = ''] = [parts[0], parts.at(-1)]
+  if (parts.length === 1) return text === first
   if (!text.startsWith(first)) return false
   let at = first.length
-  for (const part of rest) {
+  for (const part of parts.slice(1, -1)) {
     const found = text.indexOf(part, at)
     if (found < 0) return false
     at = found + part.length
@@ -106,7 +84,7 @@ function fits([first = '', ...rest]: readonly string[], text: string): boolean {
 
 /** Tells whether a pattern fits a name under which a market is listed, in any case. */
 export function patternTest(pattern: string): (name: string) => boolean {
-  const parts = pattern.toLowerCase().split('*')
+  const parts = partsOf(pattern)
   return (name) => fits(parts, name.toLowerCase())
 }
 

@@ -1,10 +1,39 @@
-// Vetoes of rule texts: station, source, and terms that only one of the two has. Not for: what the questions say
-// (engine/matching/veto/text.ts). Upholds VETO14, VETO15, VETO21.
+// What rule texts say beyond the question: station, data source, and terms by which a text departs from the plain reading of
+// its question. A text without such a term is read plainly: where one of two has it alone, they settle differently.
+// Not for: what the questions say (engine/matching/veto/text.ts). Upholds VETO14, VETO15, VETO21.
 
-import { otherTerms, ruleDifferences, sourcesOf, stationsOf } from '../compare/rule-differences.ts'
+import { allSaid, type PhraseRows, phraseTable, tableIn } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { meanings } from '../understand/words.ts'
 import { type Veto, veto } from './vetoes.ts'
+
+const TABLES = tableIn<Readonly<Record<'stations' | 'sources' | 'terms', PhraseRows>>>(
+  new URL('./rules.json', import.meta.url),
+)
+const STATIONS = phraseTable(TABLES.stations)
+const SOURCES = phraseTable(TABLES.sources)
+const TERMS = phraseTable(TABLES.terms)
+/** The weather stations that a rule text names: known ones, and airports by their code. */
+function stationsOf(rules: string): readonly string[] {
+  const codes = rules.match(/\b[KE][A-Z]{3}\b/g) ?? []
+  const named = /\b([A-Z][\w.'-]+(?: [A-Z][\w.'-]+)*) (?:International )?(?:Airport|Station)\b/g
+  const airports = [...rules.matchAll(named)].map((match) =>
+    (match[1] ?? '').toLowerCase().replace(/(?: international)?(?: airport)?$/, ''),
+  )
+  return [...allSaid(STATIONS, rules), ...codes, ...airports]
+}
+
+/** Examples in advice ("a source like Google or Coinbase may help") are no sources. */
+const EXAMPLES = /\bsources? like [^,.]{0,80}/gi
+/** The sources that rules name, under short names of ours. */
+const sourcesOf = (rules: string): readonly string[] =>
+  allSaid(SOURCES, rules.replace(EXAMPLES, ''))
+
+/** Terms that stand in one of two rule texts only, as "name: reading"; none where a text is unknown. */
+export function otherTerms(a: string, b: string): readonly string[] {
+  if (a === '' || b === '') return []
+  return TERMS.flatMap(([term, says]) => (says.test(a) === says.test(b) ? [] : [term]))
+}
 
 /**
  * What two rule texts settle differently: the weather station, and terms that only one has. A different source
@@ -12,24 +41,10 @@ import { type Veto, veto } from './vetoes.ts'
  */
 export function ruleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const stations = stationConflicts(a, b)
-  const terms = [...otherTerms(a.rules, b.rules), ...ruleDifferences(a.rules, b.rules)]
+  const terms = otherTerms(a.rules, b.rules)
   if (stations.length + terms.length === 0) return []
   const sources = asksTemperature(a, b) ? otherSources(a, b) : []
   return [veto('other_rules', [...stations, ...sources, ...terms].join(', '))]
-}
-
-/** The same vetoes; for a price range inside another the sources are listed too, where both texts name one. */
-export function withSources(
-  vetoes: readonly Veto[],
-  a: Proposition,
-  b: Proposition,
-): readonly Veto[] {
-  if (a.asset === null || !vetoes.some(({ reason }) => reason === 'containment')) return vetoes
-  const [source] = otherSources(a, b)
-  if (source === undefined) return vetoes
-  return vetoes.map((found) =>
-    found.reason === 'containment' ? { ...found, detail: `${found.detail}, ${source}` } : found,
-  )
 }
 
 const asksTemperature = (a: Proposition, b: Proposition): boolean =>
@@ -65,7 +80,7 @@ export function lackingStation(a: Proposition, b: Proposition): readonly [boolea
 }
 
 function otherSources(a: Proposition, b: Proposition): readonly string[] {
-  const [one, other] = [sourcesOf(a), sourcesOf(b)]
+  const [one, other] = [sourcesOf(a.rules), sourcesOf(b.rules)]
   if (one.length === 0 || other.length === 0) return []
   if (one.some((source) => other.includes(source))) return []
   return [`source: ${one.join('/')} against ${other.join('/')}`]

@@ -2,36 +2,56 @@
 // one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20, VETO25 to VETO28, VETO34.
 
 import type { WhenComparison } from '../compare/when.ts'
-import { areNamesakes, NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
+import { areNamesakes, NAME_WEIGHT, type WordComparison, type WordIndex } from '../compare/words.ts'
 import { isIdentity } from '../understand/lexicon.ts'
 import { asksWin, conflictsOf, givenBesideWin } from '../understand/marks.ts'
+import { wordSet } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { type RangeRelation, relateRanges } from '../understand/quantity.ts'
-import { gradeNames } from '../understand/sides.ts'
 import { isOrdinary } from '../understand/words.ts'
 import { counted, type Veto, veto } from './vetoes.ts'
 
 /** Classes whose conflict may be a matter of wording when all else agrees. */
 const SOFT_MARKS = new Set(['work', 'edition', 'measure'])
 
-const CHANGE = /^(?:increase|decrease|rise|fall)s?$/
-
-/** Whether something rises, by no figure. */
-function asksChange({ form, quantity, spelled }: Proposition): boolean {
-  return form === 'closed' && quantity === null && spelled.some(({ word }) => CHANGE.test(word))
+/** Words of both sides compared. */
+export interface ComparedWords {
+  readonly ofA: WordComparison
+  readonly ofB: WordComparison
+  readonly knownA: WordIndex
+  /** Words of venue b's that venue a has in a shorter form. */
+  readonly shortB: ReadonlySet<string>
 }
 
-/** How high it is: a range, or a grid of them. */
-function asksLevel({ quantity, spelled, children }: Proposition): boolean {
-  if (spelled.some(({ word }) => CHANGE.test(word))) return false
-  return quantity !== null || children().filter((child) => child.quantity !== null).length > 1
+/** Conflicts that show before words are compared. */
+export function plainVetoes(a: Proposition, b: Proposition, when: WhenComparison): readonly Veto[] {
+  const dates =
+    when.verdict === 'other' ? [veto('other_date', `${counted(when.gap, 'day')} apart`)] : []
+  return [...kindVetoes(a, b), ...assetVetoes(a, b), ...markVetoes(a, b), ...dates]
 }
 
-/** A question on words spoken and one on a figure differ, whatever names they share; so do direction and level. */
-export function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
-  if ((asksChange(a) && asksLevel(b)) || (asksChange(b) && asksLevel(a))) {
-    return [veto('other_kind', 'direction against level')]
-  }
+/** All others of the questions; what a range has or an event lists is compared where both have it. */
+export function wordedVetoes(
+  a: Proposition,
+  b: Proposition,
+  when: WhenComparison,
+  words: ComparedWords,
+): readonly Veto[] {
+  const isMarket = a.grain === 'market'
+  const isOne = isMarket || (a.children().length <= 1 && b.children().length <= 1)
+  return [
+    ...(isOne ? rangeVetoes(a, b) : []),
+    ...subjectVetoes(a, b, words),
+    ...occasionVetoes(a, b, when),
+    ...(isMarket
+      ? [...answerVetoes(a, b, words), ...polarityVetoes(a, b)]
+      : [...formVetoes(a, b), ...levelVetoes(a, b)]),
+    ...[hourVetoes, touchVetoes, roleVetoes, firstVetoes].flatMap((of) => of(a, b)),
+  ]
+}
+
+/** A question on words spoken and one on a figure differ, whatever names they share. */
+function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if ((a.kind === 'speech') === (b.kind === 'speech')) return []
   const other = a.kind === 'speech' ? b : a
   return other.kind === 'price' || other.kind === 'quantity' || asksWin(other.marks)
@@ -39,7 +59,7 @@ export function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
     : []
 }
 
-export function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.asset !== null && b.asset !== null && a.asset !== b.asset) {
     return [veto('other_asset', `${a.asset} against ${b.asset}`)]
   }
@@ -47,7 +67,7 @@ export function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 }
 
 /** Hours are compared only for prices at an hour, and only when both venues name one. */
-export function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.isUpDown && b.isUpDown && a.minutes !== b.minutes) {
     const [one, other] = [a.minutes, b.minutes].map((minutes) =>
       minutes === null ? 'not said' : counted(minutes, 'minute'),
@@ -72,7 +92,7 @@ export function rangeRelation(a: Proposition, b: Proposition): RangeRelation | n
   return a.quantity === null || b.quantity === null ? null : relateRanges(a.quantity, b.quantity)
 }
 
-export function rangeVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+function rangeVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const relation = rangeRelation(a, b)
   switch (relation) {
     case null:
@@ -100,19 +120,13 @@ function isCounted({ quantity, asset }: Proposition): boolean {
   )
 }
 
-export function dateVetoes(when: WhenComparison): readonly Veto[] {
-  return when.verdict === 'other' ? [veto('other_date', `${counted(when.gap, 'day')} apart`)] : []
-}
-
-export function touchVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+function touchVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.asset === null || b.asset === null) return []
   if (a.isUpDown !== b.isUpDown) return [veto('other_kind', 'direction against level')]
   return a.isTouch === b.isTouch ? [] : [veto('touch_or_close')]
 }
 
-export function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
-  const given = givenBesideWin(a.marks, b.marks)
-  const beside = given === null ? [] : [veto('other_mark', `${given} against the win`)]
+function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const conflicts = conflictsOf(a.marks, b.marks)
     .filter((name) => !SOFT_MARKS.has(name))
     .map((name) => {
@@ -121,32 +135,21 @@ export function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
       )
       return veto('other_mark', `${name} ${one} against ${other}`)
     })
-  return conflicts.length === 0 ? beside : conflicts
-}
-
-interface KnownWords {
-  readonly knownA: WordIndex
-  /** Words of venue b's that venue a has in a shorter form. */
-  readonly shortB: ReadonlySet<string>
+  const given = givenBesideWin(a.marks, b.marks)
+  if (conflicts.length > 0 || given === null) return conflicts
+  return [veto('other_mark', `${given} against the win`)]
 }
 
 /** Venue b's answer, word for word in venue a's question; names are graded as names. */
-export function answerVetoes(
+function answerVetoes(
   a: Proposition,
   b: Proposition,
-  { knownA: known, shortB: shortened }: KnownWords,
+  { knownA: known, shortB: shortened }: ComparedWords,
 ): readonly Veto[] {
   if (a.isPlaceholder || b.isPlaceholder) {
     return [veto('other_answer', 'a placeholder, for whom nobody stands')]
   }
   if (b.answer.length === 0) return []
-  if (a.answer.length > 0) {
-    const numbers = sharesNumber(a.answer, b.answer)
-    if (numbers === false) return [veto('other_answer', b.answer.join(' '))]
-    return numbers === true || gradeNames(a.answer.join(' '), b.answer.join(' ')) >= 0.45
-      ? []
-      : [veto('other_answer')]
-  }
   // Beside a range an ordinary word is its unit.
   const hasRanges = a.quantity !== null && b.quantity !== null
   const isUnit = (word: string): boolean => hasRanges && isOrdinary(word) && !isIdentity(word)
@@ -160,31 +163,19 @@ export function answerVetoes(
 const OCCASION_DAYS = 1
 
 /** "His next video" is a new one each week: the occasion is the same where days are equal or both close together. */
-export function occasionVetoes(
-  a: Proposition,
-  b: Proposition,
-  when: WhenComparison,
-): readonly Veto[] {
+function occasionVetoes(a: Proposition, b: Proposition, when: WhenComparison): readonly Veto[] {
   if ((!a.isRelative && !b.isRelative) || when.verdict === 'same') return []
   const isNear = when.closeGap !== null && when.closeGap <= OCCASION_DAYS
   return isNear && when.verdict !== 'other' ? [] : [veto('other_occasion')]
 }
 
-/** Answers with different numbers differ ("25 bps", "50 bps"), however similar the words; null: one has none. */
-function sharesNumber(a: readonly string[], b: readonly string[]): boolean | null {
-  const isNumber = (word: string): boolean => /^\d+$/.test(word)
-  const [one, other] = [a.filter(isNumber), b.filter(isNumber)]
-  if (one.length === 0 || other.length === 0) return null
-  return one.some((number) => other.includes(number))
-}
-
 /** One question asks whether it happens, the other whether it does not. */
-export function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return a.isNegated === b.isNegated ? [] : [veto('opposite_side', 'one asks for the contrary')]
 }
 
 /** A price event about one level against one of many levels. */
-export function levelVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+function levelVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.asset === null || a.asset !== b.asset || a.isUpDown || b.isUpDown) return []
   const [isOne, isOther] = [a.quantity !== null, b.quantity !== null]
   if (isOne === isOther) return []
@@ -192,7 +183,7 @@ export function levelVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 }
 
 /** "Which" and "how many" against "whether". */
-export function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.form === b.form) return []
   if ([a.form, b.form].every((form) => form === 'when' || form === 'open')) {
     return isPlainOpen(a) || isPlainOpen(b) ? [] : [veto('other_form', 'when against which')]
@@ -223,19 +214,14 @@ function isPlainOpen({ form, opening }: Proposition): boolean {
 }
 
 /** "Who is first" differs from "who at all". */
-export function firstVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+function firstVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.isOfFirst === b.isOfFirst) return []
   const other = a.isOfFirst ? b : a
   return other.words.includes('first') ? [] : [veto('other_mark', 'first against at all')]
 }
 
-/** Compares subject and object of a verb between two names, and the speaker of words. */
-export function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
-  const [speakers, others] = [speakersOf(a), speakersOf(b)]
-  const isShared = speakers.some((name) => others.some((other) => isOneName(name, other)))
-  if (speakers.length > 0 && others.length > 0 && !isShared) {
-    return [veto('other_roles', `${speakers.join(' ')} speaks, or ${others.join(' ')}`)]
-  }
+/** Compares subject and object of a verb between two names. */
+function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const names = [...a.names].filter((name) => b.names.has(name))
   for (const name of names) {
     const [one, other] = [placeOfVerb(a, name), placeOfVerb(b, name)]
@@ -244,18 +230,8 @@ export function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return []
 }
 
-/** Names before the verb of saying; empty where the speaker is not named. */
-function speakersOf({ words, names }: Proposition): readonly string[] {
-  return words.slice(0, Math.max(0, words.indexOf('sayx'))).filter((word) => names.has(word))
-}
-
-/** "Zelensky" and "Zelenskyy". */
-function isOneName(one: string, other: string): boolean {
-  return one === other || new WordIndex([one]).has(other)
-}
-
-const TWO_PLACED = new Set(
-  'endorse sue arrest pardon fire beat defeat replace attack invade extradit acquire'.split(' '),
+const TWO_PLACED = wordSet(
+  'endorse sue arrest pardon fire beat defeat replace attack invade extradit acquire',
 )
 
 /** Words before a verb that turn it: who stands before it suffers it ("receive a pardon", "be endorsed"). */

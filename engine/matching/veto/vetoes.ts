@@ -7,14 +7,14 @@ export const MATCH_SCORE = 80
 /** How venue a's question relates to venue b's; README.md says what each means. */
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
 
-const OVERRULED = 50
-
 interface VetoRule {
   /** Highest score that remains, 0 to 79. */
   readonly cap: number
   readonly relation: Relation
   readonly says: string
 }
+
+const rule = (cap: number, relation: Relation, says: string): VetoRule => ({ cap, relation, says })
 
 /**
  * Every veto. Where a close reader may find the two the same after all (rules, boundaries, grids, occasions) half remains:
@@ -23,61 +23,33 @@ interface VetoRule {
  * have their markets compared. Where the relation has a direction, the finding states it.
  */
 export const VETOES = {
-  other_sport: { cap: 3, relation: 'different', says: 'another sport or league' },
-  other_game: { cap: 5, relation: 'different', says: 'another game' },
-  other_date: { cap: 30, relation: 'different', says: 'another date or deadline' },
-  other_bet: { cap: 30, relation: 'different', says: 'another kind of bet' },
-  other_period: { cap: 30, relation: 'different', says: 'another part of the game' },
-  other_line: { cap: 41, relation: 'overlap', says: 'another line' },
-  opposite_side: {
-    cap: 79,
-    relation: 'identical',
-    says: 'the opposite side: Yes of one is No of the other',
-  },
-  other_side: { cap: 20, relation: 'different', says: 'another outcome of the same game' },
-  other_player: { cap: 10, relation: 'different', says: 'another player, team or score' },
-  other_asset: { cap: 3, relation: 'different', says: 'another asset' },
-  other_hour: { cap: 45, relation: 'overlap', says: 'another hour of the day' },
-  other_range: { cap: 41, relation: 'overlap', says: 'another threshold or range' },
-  containment: { cap: 45, relation: 'overlap', says: 'one contains the other' },
-  boundary: {
-    cap: OVERRULED,
-    relation: 'overlap',
-    says: 'they differ when the value is exactly the threshold',
-  },
-  other_grid: {
-    cap: OVERRULED,
-    relation: 'overlap',
-    says: 'the outcomes are cut differently',
-  },
-  touch_or_close: {
-    cap: 40,
-    relation: 'overlap',
-    says: 'one asks for any moment, the other for one moment',
-  },
-  other_mark: { cap: 25, relation: 'different', says: 'another' },
-  other_answer: { cap: 15, relation: 'different', says: 'Yes stands for another answer' },
-  other_subject: { cap: 30, relation: 'different', says: 'each names what the other does not' },
-  other_roles: { cap: 25, relation: 'different', says: 'the roles are exchanged' },
-  other_form: {
-    cap: 45,
-    relation: 'overlap',
-    says: 'one asks which or how many, the other whether',
-  },
-  other_kind: { cap: 20, relation: 'different', says: 'another kind of question' },
-  other_rules: {
-    cap: OVERRULED,
-    relation: 'overlap',
-    says: 'the rules settle it differently',
-  },
-  other_occasion: {
-    cap: OVERRULED,
-    relation: 'overlap',
-    says: 'which occasion is meant depends on when it was asked',
-  },
-  not_said: { cap: 79, relation: 'overlap', says: 'not said' },
-  nothing_said: { cap: 10, relation: 'different', says: 'too little is said to compare' },
-} as const satisfies Readonly<Record<string, VetoRule>>
+  other_sport: rule(3, 'different', 'another sport or league'),
+  other_game: rule(5, 'different', 'another game'),
+  other_date: rule(30, 'different', 'another date or deadline'),
+  other_bet: rule(30, 'different', 'another kind of bet'),
+  other_period: rule(30, 'different', 'another part of the game'),
+  other_line: rule(41, 'overlap', 'another line'),
+  opposite_side: rule(79, 'identical', 'the opposite side: Yes of one is No of the other'),
+  other_side: rule(20, 'different', 'another outcome of the same game'),
+  other_player: rule(10, 'different', 'another player, team or score'),
+  other_asset: rule(3, 'different', 'another asset'),
+  other_hour: rule(45, 'overlap', 'another hour of the day'),
+  other_range: rule(41, 'overlap', 'another threshold or range'),
+  containment: rule(45, 'overlap', 'one contains the other'),
+  boundary: rule(50, 'overlap', 'they differ when the value is exactly the threshold'),
+  other_grid: rule(50, 'overlap', 'the outcomes are cut differently'),
+  touch_or_close: rule(40, 'overlap', 'one asks for any moment, the other for one moment'),
+  other_mark: rule(25, 'different', 'another'),
+  other_answer: rule(15, 'different', 'Yes stands for another answer'),
+  other_subject: rule(30, 'different', 'each names what the other does not'),
+  other_roles: rule(25, 'different', 'the roles are exchanged'),
+  other_form: rule(45, 'overlap', 'one asks which or how many, the other whether'),
+  other_kind: rule(20, 'different', 'another kind of question'),
+  other_rules: rule(50, 'overlap', 'the rules settle it differently'),
+  other_occasion: rule(50, 'overlap', 'which occasion is meant depends on when it was asked'),
+  not_said: rule(79, 'overlap', 'not said'),
+  nothing_said: rule(10, 'different', 'too little is said to compare'),
+}
 
 export type VetoReason = keyof typeof VETOES
 

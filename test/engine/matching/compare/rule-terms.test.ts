@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { otherTerms } from '../../../../engine/matching/compare/rule-differences.ts'
 import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
 import { coinOfCode } from '../../../../engine/matching/understand/price-question.ts'
 import { isNegative, understandMarket } from '../../../../engine/matching/understand/understand.ts'
+import { otherTerms } from '../../../../engine/matching/veto/rules.ts'
 import { VETOES } from '../../../../engine/matching/veto/vetoes.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
 import { marketA, marketB } from '../subjects.ts'
@@ -171,34 +171,6 @@ describe('what rules tell first', () => {
       /\(readings: hourly readings\)\.$/,
     )
   })
-
-  test('[VETO21] where one price question contains another, other sources are told too', () => {
-    const found = (rulesA: string, rulesB: string) =>
-      score(
-        marketA('Bitcoin above 90,000 on May 11, 5PM ET?', 'x', '2031-05-11', {
-          description: rulesA,
-        }),
-        marketB(
-          'KXBTCD-31MAY1117-T90999.99',
-          'Bitcoin price on May 11, 2031 at 17:00?',
-          '$91000 or above',
-          {
-            rules_primary: rulesB,
-          },
-        ),
-      )
-    const close = 'The Binance close for BTC/USDT counts.'
-    const other = found(close, 'The average of the CF Benchmarks index counts.')
-    vetoed(other, 'containment')
-    assert.match(other.explanation, /lies in the first, source: binance against cf benchmarks\)/)
-    const example = 'While checking a source like Google or Coinbase may help, '
-    assert.match(
-      found(close, `${example}the CF Benchmarks index counts.`).explanation,
-      /source: binance against cf benchmarks\)/,
-    )
-    assert.match(found(close, close).explanation, /lies in the first\)\.$/)
-    assert.match(found(close, '').explanation, /lies in the first\)\.$/)
-  })
 })
 
 describe('polarity', () => {
@@ -274,16 +246,6 @@ describe('up or down', () => {
 })
 
 describe('numbers beside questions', () => {
-  test('[PROP17] a bare number beside "above 51" repeats the bound; alone it is the answer', () => {
-    const read = (question: string, group: string) => {
-      const found = understandMarket(marketA(question, '', '', { groupItemTitle: group })).quantity
-      return found === null ? null : [found.low, found.high]
-    }
-    assert.deepEqual(read('Will the index be above 51 in May?', '51'), [51, Infinity])
-    assert.deepEqual(read('What will the rate be in May?', '4.3%'), [4.3, 4.3])
-    assert.deepEqual(read('Will the price be below $40?', '$40'), [-Infinity, 40])
-  })
-
   test('[PROP17] policy rates move by quarters of a point: more than 25 is 50 or more', () => {
     const a = (size: string) =>
       marketA(`Fed decision: ${size} bps decrease after the May 2031 meeting?`, '', '', {

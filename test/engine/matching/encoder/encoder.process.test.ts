@@ -293,9 +293,9 @@ test('[ENCODER8] the weight of similarity is learned from labelled pairs and lie
   await withTinyEncoder(WORDS, async (folder) => {
     const open = await opened(folder)
     assert.equal(open.model, WEIGHTS)
-    await open.encoder.read(textsOfPairs(pairs, null))
+    await open.encoder.read(textsOfPairs(pairs))
     const plain = trainOn(judge(pairs))
-    const model = trainOn(judge(pairs, null, open.encoder))
+    const model = trainOn(judge(pairs, open.encoder))
     assert.equal(plain.weights[at], 5, 'what no pair shows stays as expected')
     assert.ok((model.weights[at] ?? 0) > 5, String(model.weights[at]))
     const { path, text } = open.fileOf(model)

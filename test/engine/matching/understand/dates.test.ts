@@ -39,14 +39,6 @@ test('[MATCHDATE1] days, months, quarters, years and ranges are read; years come
   assert.deepEqual(read('on June 31'), [])
 })
 
-test('[MATCHDATE8] a weekday is the day on which trading ends, or the one before; another is not read', () => {
-  assert.deepEqual(read('Will they meet on Sunday?'), ['on 2031-06-15 2031-06-15'])
-  assert.deepEqual(read('on Saturday at noon'), ['on 2031-06-14 2031-06-14'])
-  assert.deepEqual(read('on Friday'), [])
-  assert.deepEqual(read('on Sunday of the week'), [])
-  assert.deepEqual(datesOf('on sunday', null), [])
-})
-
 test('[MATCHDATE9] trading that goes on after the deadline of the other title is up to another one', () => {
   const verdict = (closes: string, title: string, subtitle: string): string => {
     const a = understandEvent(eventA("Who is named in Quist's list?", closes))

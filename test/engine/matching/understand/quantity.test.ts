@@ -6,7 +6,6 @@ import { conflictsOf, marksOf } from '../../../../engine/matching/understand/mar
 import {
   type Quantity,
   quantityOf,
-  quantityOfTicker,
   relateRanges,
 } from '../../../../engine/matching/understand/quantity.ts'
 import { fold, meanings } from '../../../../engine/matching/understand/words.ts'
@@ -44,8 +43,6 @@ test('[PROP2] bands share scale and unit; a hair below a round number is that nu
   assert.equal(range('between 40-49 million views'), '[40000000 49000000]')
   assert.equal(range('$3,150 to 3,199.99'), '[3150 3200)')
   assert.equal(range('between $1.40 and $1.4599'), '[1.4 1.46)')
-  assert.equal(quantityOfTicker('T3099.99')?.low, 3100)
-  assert.equal(quantityOfTicker('TEAM'), null)
 })
 
 test('[PROP3] two ranges are the same, contain, meet, or lie apart', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { countryOfCode } from '../../../../engine/matching/understand/countries.ts'
+import { countryOfCode } from '../../../../engine/matching/understand/places.ts'
 import { quantityOf } from '../../../../engine/matching/understand/quantity.ts'
 import {
   fold,

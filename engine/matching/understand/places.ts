@@ -1,5 +1,6 @@
-// Countries under their codes and names: FIFA, IOC and ISO letters differ, and venues use them freely, with
-// adjectives ("Norwegian election"). Not for: clubs and teams (sides.ts). Upholds MATCHTEXT2.
+// Countries and the states of the US under their codes and names: FIFA, IOC and ISO letters differ, and venues use them freely,
+// with adjectives ("Norwegian election"), and write districts of Congress as "TX-18". Not for: clubs and teams (sides.ts).
+// Upholds MATCHTEXT2, MATCHTEXT3.
 
 import type { HandleForm } from '../../ids.ts'
 import { tableIn } from './phrases.ts'
@@ -45,4 +46,24 @@ export function countryOfName(name: string): string | null {
 /** Every folded name and adjective with its country's identity, for the lexicon. */
 export function countryNames(): Iterable<readonly [string, string]> {
   return byName
+}
+
+const { states } = tableIn<{ readonly states: Readonly<Record<string, string>> }>(
+  new URL('./states.json', import.meta.url),
+)
+const DISTRICT = /\b([a-z]{2})-(\d{1,2}|al)\b/g
+
+/** Every folded name with its code. */
+export function stateNames(): Iterable<readonly [string, string]> {
+  return Object.entries(states).map(([code, name]) => [name.toLowerCase(), code])
+}
+
+/** A folded text with districts written out: "tx-18" becomes "texas district18"; at large is the state. */
+export function spellDistricts(folded: string): string {
+  if (!folded.includes('-')) return folded
+  return folded.replace(DISTRICT, (whole, code: string, number: string) => {
+    const name = states[code]?.toLowerCase()
+    if (name === undefined) return whole
+    return number === 'al' ? name : `${name} district${Number(number)}`
+  })
 }
