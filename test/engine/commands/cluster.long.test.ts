@@ -255,7 +255,7 @@ if (!hasNats()) {
 
     test('[CLUSTER32] SIGKILL of the npm that started the command ends every process of it too', async () => {
       const npm = spawn('npm', ['run', 'cluster'], {
-        env: { PATH: process.env.PATH, HOME: folder, ...SETTINGS, DATA_DIR: folder },
+        env: { PATH: process.env.PATH, HOME: folder, ...SETTINGS, DATA_DIR: join(folder, 'npm') },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       let said = ''
