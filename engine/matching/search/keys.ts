@@ -8,7 +8,7 @@ import { hash32 } from '../../random.ts'
 import { easternDate } from '../../sports/eastern-date.ts'
 import { leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
-import { type Day, dateOfTicker, datesOf, dayOf, withoutDates } from '../understand/dates.ts'
+import { type Day, dateOfTicker, datesOf, dayOf, hourOf, windowOf } from '../understand/dates.ts'
 import { countryOfCode } from '../understand/places.ts'
 import { coinOfCode } from '../understand/price-question.ts'
 import { SCALE } from '../understand/quantity.ts'
@@ -27,9 +27,12 @@ const WORDS_MAX = 28
 const NUMBERS_MAX = 6
 const DAYS_MAX = 3
 const CODES_MAX = 4
+const HOURS_MAX = 3
 const LABELS_MAX = 4
 /** Child titles that add to an event's words. */
 const CHILDREN_READ_MAX = 12
+/** The hour of New York at which a price is taken where the question names none. */
+const HOUR_UNSAID = 12
 /** Letters of a word that count on a day: the venues shorten names freely ("Brest", "Brestois"). */
 const STEM_CHARACTERS = 4
 const ONE_DAY = [0, 1, -1]
@@ -41,6 +44,8 @@ const emptyFeatures = () => ({
   days: new Set<Day>(),
   /** Codes of a game's sides as far as both venues might write them. */
   codes: new Set<string>(),
+  /** Clock hours said, also as the ends of a window. */
+  hours: new Set<number>(),
 })
 type Features = ReturnType<typeof emptyFeatures>
 
@@ -90,15 +95,19 @@ function anchorOf({ startMs, closeMs }: Times): Day | null {
 function readText(text: string, anchor: Day | null, features: Features): void {
   if (text === '') return
   const folded = fold(text)
-  const dates = datesOf(folded, anchor)
-  for (const { last } of dates) addDay(last, features)
-  const words = withoutDates(folded, dates).replace(
-    NUMBER,
-    (match, digits: string, scale: string | undefined) => {
-      addNumber(Number(digits.replaceAll(',', '')) * (SCALE[scale ?? ''] ?? 1), features)
-      return match.trim() === digits ? ' ' : match
-    },
-  )
+  addHours(folded, features)
+  let bare = ''
+  let from = 0
+  for (const { last, start, end } of datesOf(folded, anchor)) {
+    addDay(last, features)
+    bare += `${folded.slice(from, start)} `
+    from = Math.max(from, end)
+  }
+  bare += folded.slice(from)
+  const words = bare.replace(NUMBER, (match, digits: string, scale: string | undefined) => {
+    addNumber(Number(digits.replaceAll(',', '')) * (SCALE[scale ?? ''] ?? 1), features)
+    return match.trim() === digits ? ' ' : match
+  })
   for (const word of meanings(words)) addWord(word, features)
 }
 
@@ -106,6 +115,15 @@ const NUMBER = /(?<![\p{L}\d.])(\d[\d,]*(?:\.\d+)?)(?:\s?(k|m|b|t|million|billio
 
 function addWord(word: string, features: Features): void {
   if (features.words.size < WORDS_MAX) features.words.add(word)
+}
+
+/** Titles beside slugs say when a window begins and ends, a ticker when it ends. */
+function addHours(folded: string, features: Features): void {
+  if (features.hours.size >= HOURS_MAX) return
+  const hour = hourOf(folded)
+  if (hour === null) return
+  const window = windowOf(folded)
+  for (const said of window === null ? [hour] : [window.from, window.to]) features.hours.add(said)
 }
 
 function addDay(day: Day, features: Features): void {
@@ -167,6 +185,7 @@ function readTicker(ticker: string, features: Features): void {
     }
     isDated = true
     addDay(date.last, features)
+    if (date.rest === '' && date.hour !== null) features.hours.add(date.hour)
     addBlock(date.rest.toLowerCase().replace(/[^a-z]/g, ''), features)
   }
 }
@@ -196,7 +215,9 @@ function addBlock(block: string, features: Features): void {
 const WORD = hash32('word')
 const NUMBER_ALONE = hash32('number')
 const NUMBER_ON_DAY = hash32('number on day')
+const NUMBER_AT_HOUR = hash32('number at hour')
 const WORD_ON_DAY = hash32('word on day')
+const WORD_AT_HOUR = hash32('word at hour')
 const CODE_ON_DAY = hash32('code on day')
 
 function combined(features: Features, times: Times): BlockingKeys {
@@ -208,8 +229,9 @@ function combined(features: Features, times: Times): BlockingKeys {
   for (const key of filed) asked.add(key)
   for (const day of features.days) {
     for (const offset of ONE_DAY) {
-      addOfDay(features, day + offset, asked)
-      if (offset === 0) addOfDay(features, day, filed)
+      const askedHours = features.hours.size > 0 ? [...features.hours] : [HOUR_UNSAID]
+      addOfDay(features, { day: day + offset, hours: askedHours }, asked)
+      if (offset === 0) addOfDay(features, { day, hours: [...features.hours] }, filed)
     }
   }
   return { filed: Uint32Array.from(filed).sort(), asked: Uint32Array.from(asked).sort() }
@@ -223,14 +245,24 @@ function addDaysOfTimes({ startMs, closeMs }: Times, features: Features): void {
   }
 }
 
-function addOfDay(features: Features, day: Day, into: Set<number>): void {
+interface Moment {
+  readonly day: Day
+  readonly hours: readonly number[]
+}
+
+function addOfDay(features: Features, { day, hours }: Moment, into: Set<number>): void {
   const { words, numbers, codes } = features
   for (const word of words) {
     const stem = hash32(word.startsWith('country:') ? word : word.slice(0, STEM_CHARACTERS))
     into.add(dated(mixed(WORD_ON_DAY, stem, day)))
+    for (const hour of hours) into.add(dated(mixed(WORD_AT_HOUR, stem, day, hour)))
   }
   for (const code of codes) into.add(dated(mixed(CODE_ON_DAY, hash32(code), day)))
-  for (const number of numbers) into.add(dated(mixed(NUMBER_ON_DAY, hash32(number), day)))
+  for (const number of numbers) {
+    const value = hash32(number)
+    into.add(dated(mixed(NUMBER_ON_DAY, value, day)))
+    for (const hour of hours) into.add(dated(mixed(NUMBER_AT_HOUR, value, day, hour)))
+  }
 }
 
 const undated = (hash: number): number => hash & ~1

@@ -63,6 +63,26 @@ describe('keys', () => {
     }
   })
 
+  test('[CANDIDATE2] a price at no hour is nearer to the market of noon than to those of other hours', () => {
+    const asked = subject({
+      venue: 'a',
+      title: 'Will the price of Bitcoin be above $72,000 on May 10?',
+      handle: 'bitcoin-above-72k-on-may-10',
+      closeMs: MAY_10,
+    })
+    const at = (hour: number) =>
+      shared(
+        asked,
+        subject({
+          venue: 'b',
+          handle: `KXBTCD-26MAY10${hour}-T71999.99`,
+          title: `Bitcoin price on May 10, 2026 at ${hour - (hour > 12 ? 12 : 0)}pm EDT? $72,000 or above`,
+          closeMs: MAY_10,
+        }),
+      )
+    assert.ok(at(12) > at(16), `${at(12)} keys against ${at(16)}`)
+  })
+
   test('[CANDIDATE2] the venues’ ways to write one thing share keys: codes, countries, hair-fine strikes, days', () => {
     const pairs: (readonly [Partial<MatchMarket>, Partial<MatchMarket>, number])[] = [
       // Codes alone, where no title is known.
