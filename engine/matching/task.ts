@@ -2,7 +2,7 @@
 
 import type { MatchMarket } from '../subject.ts'
 import type { TaughtTeam } from '../team-listing.ts'
-import type { ScoredPair } from './search/pair-graph.ts'
+import type { PairChanges } from './search/pair-graph.ts'
 import type { FamilyVerdict } from './veto/families.ts'
 
 /**
@@ -36,10 +36,7 @@ export interface PairWord {
   readonly word: 'confirmed' | 'rejected' | null
 }
 
+export type MatchChanges = PairChanges
+
 /** What a task did to the choice of pairs, or that the thread knows nothing of those before it. */
 export type MatchResult = MatchChanges | 'lost'
-
-export interface MatchChanges {
-  readonly begun: readonly ScoredPair[]
-  readonly ended: readonly { readonly a: number; readonly b: number }[]
-}

@@ -5,7 +5,7 @@ import { HOME, type LonelyMark, lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals } from '../understand/words.ts'
 import { type Families, KNOWN_FAMILIES, WORDING } from '../veto/families.ts'
-import { type GameFinding, judgeGameEvents, judgeGames } from '../veto/games.ts'
+import { type GameFinding, judgeGames } from '../veto/games.ts'
 import { lackingStation, ruleVetoes } from '../veto/rules.ts'
 import {
   type ComparedWords,
@@ -15,8 +15,14 @@ import {
   wordedVetoes,
 } from '../veto/text.ts'
 import { capOf, VETOES, type Veto, veto } from '../veto/vetoes.ts'
-import { HINT_APART_DAYS, HINT_FAR_DAYS, type Unsaid, unsaidOfTexts } from './not-said.ts'
-import { compareOutcomes, type OutcomeComparison } from './outcomes.ts'
+import {
+  type Compared,
+  HINT_APART_DAYS,
+  HINT_FAR_DAYS,
+  type Unsaid,
+  unsaidOfTexts,
+} from './not-said.ts'
+import { compareOutcomes } from './outcomes.ts'
 import { compareWhens, type WhenComparison } from './when.ts'
 import { explain, impliedWords, NAME_WEIGHT, shortenedWords, WordIndex } from './words.ts'
 
@@ -151,22 +157,20 @@ function compareParts(
   from: number,
   similarity: Similarity,
 ): Comparison {
-  const game = gameOf(a, b, from)
+  const game = judgeGames(a, b, from)
   const when = compareWhens(a, b)
   const range = game === null ? rangeRelation(a, b) : null
   const isSameRange = range === 'same' || range === 'boundary'
   const agreements = agreementsOf(a, b, game, when, isSameRange)
-  const start = [1, ...gameFeatures(game)]
+  const isSameGame = game !== null && game.comparison.game >= 0.45
+  const start = [1, Number(game?.isFull === true), Number(isSameGame)]
   const features = [...start, ...NO_TEXT]
   const unsaid = game?.unsaid ?? []
   const textless = { features, when, agreements, game, unsaid, similarity: 'not asked' } as const
   if (isSilent(a) || isSilent(b)) return { vetoes: [veto('nothing_said')], ...textless }
   if (game !== null) {
-    const vetoes = [
-      ...game.vetoes,
-      ...(a.grain === 'market' ? settledVetoes(a, b, game.vetoes) : []),
-    ]
-    return { vetoes, ...textless }
+    const settled = a.grain === 'market' ? settledVetoes(a, b, game.vetoes) : []
+    return { vetoes: [...game.vetoes, ...settled], ...textless }
   }
   const first = plainVetoes(a, b, when)
   if (capOf(first) < from) return { vetoes: first, ...textless }
@@ -198,19 +202,8 @@ function compareParts(
   }
 }
 
-function gameFeatures(game: GameFinding | null): readonly number[] {
-  if (game === null) return [0, 0]
-  return [game.isFull ? 1 : 0, game.comparison.game >= 0.45 ? 1 : 0]
-}
-
-interface TextParts extends ComparedWords {
-  readonly a: Proposition
-  readonly b: Proposition
-  readonly when: WhenComparison
+interface TextParts extends Omit<Compared, 'noStation'> {
   readonly isSameDate: boolean
-  readonly outcomes: OutcomeComparison
-  readonly lonely: readonly LonelyMark[]
-  readonly loneRange: readonly [boolean, boolean]
   readonly isSameRange: boolean
   readonly similarity: Similarity
 }
@@ -220,15 +213,13 @@ const ALL_COVERED = 0.12
 
 function compareTexts(a: Proposition, b: Proposition): ComparedWords {
   const [knownA, knownB] = [indexOf(a), indexOf(b)]
-  const wordsA = [...a.words, ...a.answer]
-  const wordsB = [...b.words, ...b.answer]
   const shortA = shortenedWords(a, knownA, b, knownB)
   const shortB = shortenedWords(b, knownB, a, knownA)
   const knownToB = new Set([...shortA, ...impliedWords(a, knownA, b, knownB)])
   const knownToA = new Set([...shortB, ...impliedWords(b, knownB, a, knownA)])
   return {
-    ofA: explain(wordsA, knownB, a.names, knownToB),
-    ofB: explain(wordsB, knownA, b.names, knownToA),
+    ofA: explain(a, knownB, knownToB),
+    ofB: explain(b, knownA, knownToA),
     shortB,
     knownA,
   }
@@ -259,11 +250,6 @@ function boundsOf({ quantity }: Proposition): readonly string[] {
   if (quantity === null) return []
   // Words split at the point: "4.4" is "4" and "4".
   return [quantity.low, quantity.high].flatMap((end) => [String(end), ...String(end).split('.')])
-}
-
-function gameOf(a: Proposition, b: Proposition, from: number): GameFinding | null {
-  if (a.game === null || b.game === null) return null
-  return a.grain === 'event' ? judgeGameEvents(a, b, from) : judgeGames(a, b)
 }
 
 /** Compares the rule texts, which are long, only where they could still change the score. */

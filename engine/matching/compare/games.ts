@@ -2,49 +2,30 @@
 // follows from that is decided in engine/matching/veto/games.ts. Upholds PROP7, PROP12, VETO1 to VETO5.
 
 import { HOUR_MS } from '../../units.ts'
-import { type Arena, isOtherArena, NO_ARENA } from '../understand/arenas.ts'
+import { type Arena, isOtherArena } from '../understand/arenas.ts'
 import { isSameKind, OTHER } from '../understand/bets.ts'
 import type { Asked, Game } from '../understand/game.ts'
-import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE, type Side } from '../understand/sides.ts'
+import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE } from '../understand/sides.ts'
 
-export interface GameComparison {
-  readonly isOtherArena: boolean
-  /** The weaker side's grade under the better orientation, 0 to 1. */
-  readonly game: number
-  /** Both sides' grades added. */
-  readonly both: number
-  /** Days between the two; null when one is unknown. */
-  readonly dayGap: number | null
-  readonly isDaySure: boolean
-  /** Hours between the two known starts; null when one is unknown. */
-  readonly startGapHours: number | null
-  /** Hours that may lie between the venues' starts of one game. */
-  readonly nearHours: number
-  /** Days that may lie between the venues' dates of one game. */
-  readonly nearDays: number
-  readonly isSameBet: boolean
-  readonly isSamePeriod: boolean
-  /** `unknown` when one of the two names no line and the bet needs one. */
-  readonly line: 'none' | 'same' | 'other' | 'unknown'
-  /** `opposite`: one's Yes is the other's No. `other`: another outcome of three. */
-  readonly side: 'same' | 'opposite' | 'other' | 'unknown'
-  readonly isSameDetail: boolean
-}
+export type GameComparison = ReturnType<typeof compareGames>
 
-/** Venue a's game against venue b's. */
-export function compareGames(a: Game, b: Game): GameComparison {
+/** Venue a's game against venue b's; what is unknown of one is null. */
+export function compareGames(a: Game, b: Game) {
   const arena = a.arena.table !== null ? a.arena : b.arena
   const grades = gradeGame(a, b, arena)
   const dayGap = a.day === null || b.day === null ? null : Math.abs(a.day - b.day)
   const isSameBet = isSameKind(a.bet.kind, b.bet.kind) && a.bet.counted === b.bet.counted
   return {
     isOtherArena: isOtherArena(a.arena, b.arena),
+    /** The weaker side's grade under the better orientation, 0 to 1. */
     game: grades.least,
+    /** Both sides' grades added. */
     both: grades.both,
     dayGap,
     isDaySure: (a.isDaySure && b.isDaySure) || isNearSure(a, b, dayGap),
     startGapHours:
       a.startMs === null || b.startMs === null ? null : Math.abs(a.startMs - b.startMs) / HOUR_MS,
+    // What may lie between the venues' starts and dates of one game.
     nearHours: nearHoursOf(a, b),
     nearDays: nearDaysOf(a, b),
     isSameBet,
@@ -63,8 +44,7 @@ function isNearSure(a: Game, b: Game, dayGap: number | null): boolean {
 
 /** Days taken from closing times may lie further apart than days stated in texts. */
 function nearDaysOf(a: Game, b: Game): number {
-  if (a.isDaySure && b.isDaySure) return Math.min(a.arena.nearDays, b.arena.nearDays)
-  return 3
+  return a.isDaySure && b.isDaySure ? Math.min(a.arena.nearDays, b.arena.nearDays) : 3
 }
 
 /** Tennis courts and rain move games within their day; two games on one day differ by their starts. */
@@ -73,15 +53,8 @@ function nearHoursOf(a: Game, b: Game): number {
   return isDaily && a.isStartSure && b.isStartSure ? 2.5 : 18
 }
 
-interface Grades {
-  readonly least: number
-  readonly both: number
-  readonly isSwapped: boolean | null
-}
-
-function gradeGame(a: Game, b: Game, arena: Arena): Grades {
-  if (b.run === '') return gradeOrientations(a.sides, b.sides, arena)
-  let best: Grades = gradeOrientations(a.sides, b.sides, arena)
+function gradeGame(a: Game, b: Game, arena: Arena) {
+  let best = gradeOrientations(a.sides, b.sides, arena)
   for (let at = 2; at <= b.run.length - 2; at += 1) {
     const [one, other] = b.sides
     const sides = [
@@ -95,25 +68,20 @@ function gradeGame(a: Game, b: Game, arena: Arena): Grades {
   return best
 }
 
-function gradeOrientations(
-  a: readonly [Side, Side],
-  b: readonly [Side, Side],
-  arena: Arena = NO_ARENA,
-): Grades {
+function gradeOrientations(a: Game['sides'], b: Game['sides'], arena: Arena) {
   const straight = [gradeSides(a[0], b[0], arena), gradeSides(a[1], b[1], arena)] as const
   const swapped = [gradeSides(a[0], b[1], arena), gradeSides(a[1], b[0], arena)] as const
   const [one, other] = [Math.min(...straight), Math.min(...swapped)]
   const [sum, sumSwapped] = [straight[0] + straight[1], swapped[0] + swapped[1]]
   if (one === other && sum === sumSwapped) return { least: one, both: sum, isSwapped: null }
-  const isStraight = sum === sumSwapped ? one > other : sum > sumSwapped
-  return isStraight
-    ? { least: one, both: sum, isSwapped: false }
-    : { least: other, both: sumSwapped, isSwapped: true }
+  const isSwapped = sum === sumSwapped ? other > one : sumSwapped > sum
+  return { least: isSwapped ? other : one, both: isSwapped ? sumSwapped : sum, isSwapped }
 }
 
 const LINED = /^(?:total|teamtotal|spread|prop:)/
 
-function relateLines(a: Game, b: Game): GameComparison['line'] {
+/** `unknown` when one of the two names no line and the bet needs one. */
+function relateLines(a: Game, b: Game): 'none' | 'same' | 'other' | 'unknown' {
   if (!LINED.test(a.bet.kind) && !LINED.test(b.bet.kind)) return 'none'
   if (a.line === null || b.line === null) return 'unknown'
   if (Math.abs(a.line - b.line) < 0.01) return 'same'
@@ -121,7 +89,12 @@ function relateLines(a: Game, b: Game): GameComparison['line'] {
   return a.bet.kind === 'spread' && Math.abs(a.line + b.line) < 0.01 ? 'same' : 'other'
 }
 
-function relateSides(a: Game, b: Game, isSwapped: boolean | null): GameComparison['side'] {
+/** `opposite`: one's Yes is the other's No. `other`: another outcome of three. */
+function relateSides(
+  a: Game,
+  b: Game,
+  isSwapped: boolean | null,
+): 'same' | 'opposite' | 'other' | 'unknown' {
   const [one, other] = [a.asked, b.asked]
   if (one === null || other === null) return 'unknown'
   const isTeam = (asked: Asked): boolean => asked === 'first' || asked === 'second'
@@ -136,8 +109,8 @@ function relateSides(a: Game, b: Game, isSwapped: boolean | null): GameCompariso
   const isSame = (one === other) !== isSwapped
   if (a.bet.kind === 'spread' && a.line !== null && b.line !== null) {
     const isMirrored = Math.abs(a.line + b.line) < 0.01 && a.line !== b.line
-    if (isMirrored) return isSame ? 'other' : 'opposite'
-    return isSame ? 'same' : 'other'
+    if (isSame === isMirrored) return 'other'
+    return isMirrored ? 'opposite' : 'same'
   }
   if (isSame) return 'same'
   // Of bets of no known kind it is not known whether one of the two sides must have it.

@@ -22,11 +22,9 @@ const DECIDES = 79
 /** Yes of one may as well be No of the other; of the recorded temperatures whose station is not said 3 of 10 settled alike. */
 const OPEN_CAP = 50
 const NAMES = 100
-/** Trading that ends so many days from what the other says leaves the date open, and from here on makes another likely. */
+/** Days from what the other says at which trading's end leaves the date open, makes another likely, and next to sure. */
 const HINT_DAYS = 3
-export const HINT_APART_DAYS = 45
-/** Trading that ends so many days from what the other says makes another occasion next to sure. */
-export const HINT_FAR_DAYS = 250
+export const [HINT_APART_DAYS, HINT_FAR_DAYS] = [45, 250] as const
 
 /** The first, the second, or both: who lacks it; null where nothing is lacking. */
 function lack(part: string, a: boolean, b: boolean, cap: number): readonly Unsaid[] {
@@ -43,14 +41,13 @@ export function unsaidOfGames(
   const [one, other] = [a.game, b.game]
   if (one === null || other === null) return []
   const isSideOpen = a.grain === 'market' && found.side === 'unknown'
-  const isOpen = ({ asked }: Game): boolean => asked === null || asked === 'yes'
-  const isNamed = !isOpen(one) && !isOpen(other)
+  const [isOpenA, isOpenB] = [isOpen(one), isOpen(other)]
   const isLineOpen = a.grain === 'market' && found.line === 'unknown'
   return [
     ...lack(
       'side',
-      isSideOpen && (isNamed || isOpen(one)),
-      isSideOpen && (isNamed || isOpen(other)),
+      isSideOpen && (isOpenA || !isOpenB),
+      isSideOpen && (isOpenB || !isOpenA),
       OPEN_CAP,
     ),
     ...lack('line', isLineOpen && one.line === null, isLineOpen && other.line === null, DECIDES),
@@ -58,13 +55,13 @@ export function unsaidOfGames(
   ]
 }
 
+const isOpen = ({ asked }: Game): boolean => asked === null || asked === 'yes'
+
 /** What was compared of two texts. */
-interface Compared {
+export interface Compared extends Record<'ofA' | 'ofB', WordComparison> {
   readonly a: Proposition
   readonly b: Proposition
   readonly when: WhenComparison
-  readonly ofA: WordComparison
-  readonly ofB: WordComparison
   readonly lonely: readonly LonelyMark[]
   readonly outcomes: OutcomeComparison
   /** Whether only the first, or only the second, asks for a range. */
@@ -75,6 +72,8 @@ interface Compared {
 
 /** Of two texts of which nothing contradicts. */
 export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): readonly Unsaid[] {
+  const [isLoneA, isLoneB] = found.loneRange
+  const isRival = hasRival(a, b, ofA, ofB)
   const isLevelOpen = asksLevel(a) && asksLevel(b)
   const [ofFirst, ofSecond] = [a, b].map(({ whens }) => whens.every(isClose))
   // One ends long after the other, of which a text says nothing.
@@ -82,17 +81,12 @@ export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): rea
   const dateCap = isFar ? DECIDES : NAMES
   const isDateOpen = when.verdict === 'unknown' || (when.verdict === 'hint' && when.gap > HINT_DAYS)
   return [
-    ...lack(
-      'threshold',
-      isLevelOpen || found.loneRange[1],
-      isLevelOpen || found.loneRange[0],
-      DECIDES,
-    ),
+    ...lack('threshold', isLevelOpen || isLoneB, isLevelOpen || isLoneA, DECIDES),
     ...found.lonely.map(({ name, share, lacks }) => ({
       part: `${name} by the ${lacks}`,
       cap: share === 'other' ? NAMES : DECIDES,
     })),
-    ...lack('name', hasRival(a, b, ofA, ofB), hasRival(a, b, ofA, ofB), DECIDES),
+    ...lack('name', isRival, isRival, DECIDES),
     ...lack('station', ...found.noStation, OPEN_CAP),
     ...lack('outcomes', found.outcomes.isLoneGrid, found.outcomes.isLoneGrid, DECIDES),
     ...lack('date', isDateOpen && ofFirst === true, isDateOpen && ofSecond === true, dateCap),

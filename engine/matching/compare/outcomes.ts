@@ -12,7 +12,11 @@ export interface OutcomeComparison {
 
 /** Compares what two events' markets stand for. */
 export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparison {
-  if (isOtherCut(a, b)) return { isOtherGrid: true, isLoneGrid: false }
+  // A price cut into bands against one cut at thresholds.
+  const [bandsA, bandsB] = [hasBands(a), hasBands(b)]
+  if (bandsA !== null && bandsB !== null && bandsA !== bandsB) {
+    return { isOtherGrid: true, isLoneGrid: false }
+  }
   const isListed = a.children().length >= 2 && b.children().length >= 2
   const [gridA, gridB] = [gridOf(a), gridOf(b)]
   const [isGridA, isGridB] = [gridA.length >= 2, gridB.length >= 2]
@@ -27,15 +31,9 @@ export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparis
 }
 
 /**
- * A price cut into bands against one cut at thresholds: by the markets, or by the venue's word that at most one
- * can be right, which holds of bands alone.
+ * True when a range with two ends shows bands, or the venue says that at most one can be right; false when several
+ * ranges have one end; null: cannot be known.
  */
-function isOtherCut(a: Proposition, b: Proposition): boolean {
-  const [one, other] = [hasBands(a), hasBands(b)]
-  return one !== null && other !== null && one !== other
-}
-
-/** True when a range with two ends shows bands, false when several ranges have one end; null: cannot be known. */
 function hasBands(event: Proposition): boolean | null {
   const grid = gridOf(event, CUT_SHOWN)
   if (grid.some(({ low, high }) => Number.isFinite(low) && Number.isFinite(high))) return true

@@ -84,10 +84,11 @@ function notSaid(
   const cap = Math.min(100, ...unsaid.map((one) => one.cap))
   const isMatch = Math.min(chance, cap) >= MATCH_SCORE - ROUNDING
   if (isMatch || (cap === 100 && chance < OPEN_CHANCE_MIN)) return { cap, vetoes: [] }
-  const parts = unsaid.map(({ part }) => part).slice(0, PARTS_TOLD_MAX)
-  const detail =
-    parts.length === 0 ? 'that the words mean the same' : [...new Set(parts)].join(', ')
-  return { cap, vetoes: [veto('not_said', detail)] }
+  const parts = new Set(unsaid.map(({ part }) => part).slice(0, PARTS_TOLD_MAX))
+  return {
+    cap,
+    vetoes: [veto('not_said', [...parts].join(', ') || 'that the words mean the same')],
+  }
 }
 
 /** Scores have one decimal. */

@@ -28,27 +28,12 @@ const YEARLESS = 7_300
 /** Dates of two propositions; the best source of each side that says a day decides. */
 export function compareWhens(a: Proposition, b: Proposition): WhenComparison {
   const [one, other] = [said(a), said(b)]
-  return {
-    ...verdictOf(a, b, one, other),
-    closeGap: closeGapOf(a, b),
-  }
-}
-
-function closeGapOf(a: Proposition, b: Proposition): number | null {
-  const [one, other] = [a, b].map(({ whens }) => whens.find(({ source }) => source === 'close'))
-  return one === undefined || other === undefined ? null : Math.abs(one.last - other.last)
-}
-
-function verdictOf(
-  a: Proposition,
-  b: Proposition,
-  one: readonly When[],
-  other: readonly When[],
-): Verdict {
-  if (one.length > 0 && other.length > 0) return compareSaid(one, other, closeGapOf(a, b))
-  const hinted = compareHints(withClose(a, one), withClose(b, other))
-  const missed = missedBy(a, one, other)
-  return missed > MISSED_DAYS ? { verdict: 'other', gap: missed } : hinted
+  const [closeA, closeB] = [a, b].map(({ whens }) => whens.find(({ source }) => source === 'close'))
+  const closeGap = closeA && closeB ? Math.abs(closeA.last - closeB.last) : null
+  if (one.length > 0 && other.length > 0) return { ...compareSaid(one, other, closeGap), closeGap }
+  const gap = missedBy(a, one, other)
+  if (gap > MISSED_DAYS) return { verdict: 'other', gap, closeGap }
+  return { ...compareHints(withClose(a, one), withClose(b, other)), closeGap }
 }
 
 /**
@@ -98,14 +83,16 @@ function said({ whens }: Proposition): readonly When[] {
   )
   // What the texts say stands above the ticker, whose day may be that of a release or of the settlement.
   const texts = dated.filter(({ source }) => source !== 'handle')
-  const days = texts.filter(({ grain }) => /day|week/.test(grain))
+  const days = texts.filter(isFine)
   if (days.length > 0) return days
   if (texts.length > 0 && texts.every(({ grain }) => /month|quarter/.test(grain))) return texts
-  const fine = dated.filter(({ grain }) => grain === 'day' || grain === 'week')
+  const fine = dated.filter(isFine)
   if (fine.length > 0) return fine
   const middle = dated.filter(({ grain }) => grain !== 'year')
   return middle.length > 0 ? middle : dated
 }
+
+const isFine = ({ grain }: When): boolean => grain === 'day' || grain === 'week'
 
 function compareSaid(a: readonly When[], b: readonly When[], closeGap: number | null): Verdict {
   let best = Number.POSITIVE_INFINITY

@@ -27,11 +27,10 @@ const SOFT_SHARE = 0.25
 /** A name that is shortened elsewhere counts little: "Lakers" for "Los Angeles Lakers". */
 const SHORTENED_SHARE = 0.15
 
-/** How much of `words` is in `known`; `names` count as names, `shortened` are known by a shorter form. */
+/** How much of what a side says is in `known`; `shortened` are known by a shorter form. */
 export function explain(
-  words: readonly string[],
+  { words, answer, names }: Proposition,
   known: WordIndex,
-  names: ReadonlySet<string>,
   shortened: ReadonlySet<string>,
 ): WordComparison {
   let total = 0
@@ -40,7 +39,7 @@ export function explain(
   let missedName = 0
   let numbers = 0
   const missing: string[] = []
-  for (const word of new Set(words)) {
+  for (const word of new Set([...words, ...answer])) {
     const isShortened = shortened.has(word)
     const share = isShortened ? SHORTENED_SHARE : isSoftWord(word) ? SOFT_SHARE : 1
     const weight = weightOf(word) * share
@@ -58,22 +57,15 @@ export function explain(
     if (isName && (word.length > 2 || isProper(word)))
       missedName = Math.max(missedName, weight, NAME_WEIGHT)
   }
-  return {
-    covered: total === 0 ? 1 : found / total,
-    missed,
-    missedName,
-    numbers,
-    missing,
-  }
+  const covered = total === 0 ? 1 : found / total
+  return { covered, missed, missedName, numbers, missing }
 }
-
-type Named = Pick<Proposition, 'runs' | 'spelled'>
 
 /** The words of `own` that `other` knows by a shorter or an abbreviated form; each index holds all words of its side. */
 export function shortenedWords(
-  own: Named,
+  own: Proposition,
   ownKnown: WordIndex,
-  other: Named,
+  other: Proposition,
   otherKnown: WordIndex,
 ): ReadonlySet<string> {
   const found = new Set<string>()
@@ -106,9 +98,9 @@ export function shortenedWords(
  * side says what this one lacks.
  */
 export function impliedWords(
-  own: Texts,
+  own: Proposition,
   ownKnown: WordIndex,
-  other: Texts,
+  other: Proposition,
   otherKnown: WordIndex,
 ): readonly string[] {
   const missing = [...own.words, ...own.answer].filter((word) => !otherKnown.has(word))
@@ -121,8 +113,6 @@ export function impliedWords(
     return !(hasRival && own.names.has(word)) && other.restated().has(word)
   })
 }
-
-type Texts = Pick<Proposition, 'words' | 'answer' | 'names' | 'marks' | 'restated' | 'rules'>
 
 const CAPITALS = /(?:\p{Lu}\p{L}+(?:(?: (?:of|for|and|the|&))* |\b)){3,}/gu
 
@@ -157,7 +147,7 @@ for (const rows of Object.values(PRO_TEAMS)) {
  * Whether both name a team by a nickname that teams of two places have, and say, with what their rules begin with, the
  * places of two: the Rangers of Texas are not those of New York.
  */
-export function areNamesakes(a: Placed, b: Placed): boolean {
+export function areNamesakes(a: Proposition, b: Proposition): boolean {
   for (const word of a.words) {
     const named = teamsByWord.get(word)?.filter(({ nick }) => nick.includes(word)) ?? []
     if (named.length < 2 || ![...b.words, ...b.answer].includes(word)) continue
@@ -172,13 +162,11 @@ export function areNamesakes(a: Placed, b: Placed): boolean {
   return false
 }
 
-type Placed = Pick<Proposition, 'words' | 'answer' | 'context' | 'restated'>
-
 const isInitialOf = (letter: string, words: readonly string[]): boolean =>
   letter.length === 1 && words.some((word) => word.startsWith(letter))
 
 /** Words of `own` that the other side writes as one shorter word: "New York Times" as "NYT", "Tesla" as "TSLA". */
-function abbreviated(own: Named, other: Named, ownKnown: WordIndex): readonly string[] {
+function abbreviated(own: Proposition, other: Proposition, ownKnown: WordIndex): readonly string[] {
   return other.spelled.flatMap(({ word, meaning }) => {
     if (meaning === '' || ownKnown.has(meaning)) return []
     const span = spanOfInitials(word, own.spelled) ?? own.spelled.filter(isTicker(word))
@@ -227,9 +215,7 @@ export class WordIndex {
   readonly #words: ReadonlySet<string>
 
   constructor(...lists: readonly (readonly string[])[]) {
-    const words = new Set<string>()
-    for (const list of lists) for (const word of list) words.add(word)
-    this.#words = words
+    this.#words = new Set(lists.flat())
   }
 
   has(word: string): boolean {

@@ -107,7 +107,7 @@ export class MarketIndex<Reading> {
     if (filed === undefined) return new Set()
     const { market, event } = filed
     const joined = event === null ? [] : this.#joinedOf(event)
-    const near: number[] = []
+    const found = new Set<number>()
     const sure = new Set<VenueKey>()
     for (const { a, b, judged } of joined) {
       const partner = a.venue === market.venue ? b : a
@@ -115,11 +115,10 @@ export class MarketIndex<Reading> {
       if (sure.has(partner.venue) && !isSure({ judged })) continue
       const markets = this.#events.of(partner.venue).get(partner.key)?.markets
       if (markets === undefined || markets.size > EVENT_MARKETS_MAX) continue
-      near.push(...markets)
+      for (const number of markets) found.add(number)
       if (isSure({ judged })) sure.add(partner.venue)
     }
     const keys = keysOfMarket(market)
-    const found = new Set(near)
     for (const [venue, candidates] of this.#marketKeys.entries()) {
       if (venue === market.venue) continue
       const limit = sure.has(venue) ? STRANGERS_MAX : CANDIDATES_MAX
@@ -132,7 +131,7 @@ export class MarketIndex<Reading> {
     return this.#looked === null || this.#looked.has(venue)
   }
 
-  /** The judge's reading of a market; null for an unknown one. */
+  /** Null for an unknown market. */
   readingOf(number: number): Reading | null {
     const market = this.market(number)
     return market === null ? null : this.#judge.readMarket(market)
@@ -201,9 +200,8 @@ export class MarketIndex<Reading> {
         if (other === undefined) continue
         const partner = this.#subjectOf(other)
         const theirs = this.#judge.readEvent(partner)
-        const judged = isFirst
-          ? this.#judge.scoreEvents(reading, theirs, EVENT_SCORE_MIN)
-          : this.#judge.scoreEvents(theirs, reading, EVENT_SCORE_MIN)
+        const [one, two] = isFirst ? [reading, theirs] : [theirs, reading]
+        const judged = this.#judge.scoreEvents(one, two, EVENT_SCORE_MIN)
         if (judged.score < EVENT_SCORE_MIN) continue
         const [a, b] = isFirst ? [subject, partner] : [partner, subject]
         ofVenue.push({ a, b, judged })
@@ -222,11 +220,7 @@ export class MarketIndex<Reading> {
   }
 
   #assembled({ listing, markets, venue, key }: FiledEvent): MatchEvent {
-    const children: MatchMarket[] = []
-    for (const number of markets) {
-      const market = this.#markets.get(number)?.market
-      if (market !== undefined) children.push(market)
-    }
+    const children = [...markets].flatMap((number) => this.market(number) ?? [])
     if (listing !== null) return children.length === 0 ? listing : { ...listing, markets: children }
     return eventOfMarkets(venue, key, children)
   }

@@ -32,15 +32,14 @@ export class PairFinder<Reading> {
 
   constructor(judge: Judge<Reading>) {
     this.#judge = judge
-    this.#index = new MarketIndex(this.#judge)
+    this.#index = new MarketIndex(judge)
   }
 
   run(task: MatchTask): MatchResult {
     if (task.seq === 1) this.#begin()
     else if (task.seq !== this.#seq + 1) return 'lost'
     this.#seq = task.seq
-    if (task.kind === 'change') return this.#change(task)
-    return this.#find(task)
+    return task.kind === 'change' ? this.#change(task) : this.#find(task)
   }
 
   #begin(): void {
@@ -99,8 +98,7 @@ const keyOf = ({ a, b }: { readonly a: number; readonly b: number }): string => 
 
 /** The matcher of the service. */
 export function openPairFinder(): PairFinder<unknown> {
-  const finder: PairFinder<unknown> = new PairFinder(JUDGE)
-  return finder
+  return new PairFinder<unknown>(JUDGE)
 }
 
 /**
@@ -124,14 +122,11 @@ export function judgePartners<Reading>(
     const venue = index.market(other)?.venue
     if (theirs === null || venue === undefined) continue
     const isFirst = isBefore(ours, venue)
-    const judged = isFirst
-      ? judge.scoreMarkets(reading, theirs, KEPT_SCORE_MIN, families)
-      : judge.scoreMarkets(theirs, reading, KEPT_SCORE_MIN, families)
+    const [one, two] = isFirst ? [reading, theirs] : [theirs, reading]
+    const judged = judge.scoreMarkets(one, two, KEPT_SCORE_MIN, families)
     if (judged.score < KEPT_SCORE_MIN) continue
-    const kept = shared(judged)
-    into.push(
-      isFirst ? { a: number, b: other, judged: kept } : { a: other, b: number, judged: kept },
-    )
+    const [a, b] = isFirst ? [number, other] : [other, number]
+    into.push({ a, b, judged: shared(judged) })
   }
   return partners.size
 }

@@ -27,7 +27,7 @@ export interface ScoredPair {
 }
 
 /** What a change did to the choice. */
-interface PairChanges {
+export interface PairChanges {
   /** New, or judged anew in another way. */
   readonly begun: readonly ScoredPair[]
   readonly ended: readonly { readonly a: number; readonly b: number }[]
@@ -70,11 +70,8 @@ export class PairGraph {
   }
 
   #add(market: number, pair: ScoredPair): void {
-    const known = this.#pairs.get(market)
-    if (known === undefined) {
-      this.#pairs.set(market, [pair])
-      return
-    }
+    const known = this.#pairs.get(market) ?? []
+    this.#pairs.set(market, known)
     const same = known.findIndex(({ a, b }) => a === pair.a && b === pair.b)
     if (same >= 0) known[same] = pair
     else known.push(pair)
@@ -176,7 +173,7 @@ export class PairGraph {
     }
     const taken = new Set<Edge>(assign(edges))
     const chosen = oneEach(edges.filter((edge) => taken.has(edge)).map(({ pair }) => pair))
-    for (const before of this.#chosenAmong(markets)) {
+    for (const before of new Set(markets.flatMap((market) => this.#chosen.get(market) ?? []))) {
       if (chosen.get(before.a)?.b === before.b) continue
       changes.ended.push({ a: before.a, b: before.b })
       this.#chosen.delete(before.a)
@@ -190,10 +187,6 @@ export class PairGraph {
         changes.begun.push(pair)
       }
     }
-  }
-
-  #chosenAmong(markets: readonly number[]): ReadonlySet<ScoredPair> {
-    return new Set(markets.flatMap((market) => this.#chosen.get(market) ?? []))
   }
 }
 

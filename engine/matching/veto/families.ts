@@ -35,57 +35,53 @@ const { families: KNOWN } = tableIn<{ readonly families: readonly FamilyVerdict[
 
 /** The verdicts that hold now; of several on one pair the first. */
 export class Families {
-  readonly #patterns: readonly (readonly [FamilyVerdict, first: Parts, second: Parts])[]
+  readonly #patterns: readonly (readonly [FamilyVerdict, first: Test, second: Test])[]
 
   /** An operator's verdicts stand above those that come with the program, and rejections above confirmations. */
   constructor(verdicts: readonly FamilyVerdict[] = []) {
-    const said = [
-      ...verdicts.filter(({ word }) => word === 'rejected'),
-      ...verdicts.filter(({ word }) => word === 'confirmed'),
-    ]
+    const said = [...verdicts].sort((one, other) => rankOf(one) - rankOf(other))
     this.#patterns = [...said, ...KNOWN].map((verdict) => {
-      return [verdict, partsOf(verdict.a), partsOf(verdict.b)]
+      return [verdict, testOf(verdict.a), testOf(verdict.b)]
     })
   }
 
   /** The verdict on two markets or events, each with the names under which it is listed, in lower case. */
   of(a: readonly string[], b: readonly string[]): FamilyVerdict | null {
     for (const [verdict, first, second] of this.#patterns) {
-      if (fitsOne(first, a) && fitsOne(second, b)) return verdict
+      if (a.some(first) && b.some(second)) return verdict
     }
     return null
   }
 }
 
-/** What stands between the `*` of a pattern. */
-type Parts = readonly string[]
+const rankOf = ({ word }: FamilyVerdict): number => (word === 'rejected' ? 0 : 1)
 
-const partsOf = (pattern: string): Parts => pattern.toLowerCase().split('*')
+type Test = (name: string) => boolean
 
-const fitsOne = (parts: Parts, names: readonly string[]): boolean =>
-  names.some((name) => fits(parts, name))
+/** Whether a name in lower case is what stands between the `*` of a pattern, in its order, with anything between. */
+function testOf(pattern: string): Test {
+  const parts = pattern.toLowerCase().split('*')
+  const [first = '', last = ''] = [parts[0], parts.at(-1)]
+  if (parts.length === 1) return (name) => name === first
+  return (name) => {
+    if (!name.startsWith(first)) return false
+    let at = first.length
+    for (const part of parts.slice(1, -1)) {
+      const found = name.indexOf(part, at)
+      if (found < 0) return false
+      at = found + part.length
+    }
+    return name.length - last.length >= at && name.endsWith(last)
+  }
+}
 
 /** The families that come with the program. */
 export const KNOWN_FAMILIES: Families = new Families()
 
-/** Whether a text is the parts in their order with anything between them. */
-function fits(parts: Parts, text: string): boolean {
-  const [first = '', last = ''] = [parts[0], parts.at(-1)]
-  if (parts.length === 1) return text === first
-  if (!text.startsWith(first)) return false
-  let at = first.length
-  for (const part of parts.slice(1, -1)) {
-    const found = text.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
-  }
-  return text.length - last.length >= at && text.endsWith(last)
-}
-
 /** Tells whether a pattern fits a name under which a market is listed, in any case. */
 export function patternTest(pattern: string): (name: string) => boolean {
-  const parts = partsOf(pattern)
-  return (name) => fits(parts, name.toLowerCase())
+  const isFitting = testOf(pattern)
+  return (name) => isFitting(name.toLowerCase())
 }
 
 /** Characters of a pattern beside `*`, and the most that it has. */

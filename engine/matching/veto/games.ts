@@ -15,43 +15,30 @@ export interface GameFinding {
   readonly isFull: boolean
 }
 
-/** Two markets of games; null: one is none. */
-export function judgeGames(a: Proposition, b: Proposition): GameFinding | null {
-  if (a.game === null || b.game === null) return null
-  const comparison = compareGames(a.game, b.game)
-  const vetoes = [...gameVetoes(comparison), ...betVetoes(comparison, a.game, b.game)]
-  if (vetoes.length === 0) vetoes.push(...sideVetoes(comparison))
-  // Nothing that a reader may overrule hides that Yes of one is No of the other.
-  else if (isOppositeBet(comparison)) vetoes.push(veto('opposite_side'))
-  // With sides exchanged the question is the same all the more: its veto keeps it apart.
-  return findingOf(a, b, comparison, vetoes)
-}
-
 /**
- * Two events of games: sides do not count, and one may hold the other's bets among more. Those are not read where
- * another conflict leaves less than `from`.
+ * Two markets or two events of games; null: one is none. Of events sides do not count, and one may hold the other's
+ * bets among more, which are not read where another conflict leaves less than `from`.
  */
-export function judgeGameEvents(a: Proposition, b: Proposition, from = 0): GameFinding | null {
+export function judgeGames(a: Proposition, b: Proposition, from = 0): GameFinding | null {
   if (a.game === null || b.game === null) return null
   const comparison = compareGames(a.game, b.game)
-  const vetoes = [...gameVetoes(comparison)]
-  if (capOf(vetoes) >= from) vetoes.push(...bundleVetoes(comparison, a, b))
-  return findingOf(a, b, comparison, vetoes)
-}
-
-function findingOf(
-  a: Proposition,
-  b: Proposition,
-  comparison: GameComparison,
-  vetoes: readonly Veto[],
-): GameFinding {
+  const vetoes = gameVetoes(comparison)
+  if (a.grain === 'event') {
+    if (capOf(vetoes) >= from) vetoes.push(...bundleVetoes(comparison, a, b))
+  } else {
+    vetoes.push(...betVetoes(comparison, a.game, b.game))
+    if (vetoes.length === 0) vetoes.push(...sideVetoes(comparison))
+    // Nothing that a reader may overrule hides that Yes of one is No of the other.
+    else if (isOppositeBet(comparison)) vetoes.push(veto('opposite_side'))
+  }
+  // With sides exchanged the question is the same all the more: its veto keeps it apart.
   const unsaid = unsaidOfGames(a, b, comparison)
   const isPlain = vetoes.every(({ reason }) => reason === 'opposite_side')
   const isFull = isPlain && unsaid.length === 0 && gameVerdict(comparison) === 'same'
   return { vetoes, unsaid, comparison, isFull }
 }
 
-function gameVetoes(found: GameComparison): readonly Veto[] {
+function gameVetoes(found: GameComparison): Veto[] {
   const vetoes: Veto[] = []
   if (found.isOtherArena) vetoes.push(veto('other_sport'))
   if (gameVerdict(found) === 'other') vetoes.push(veto('other_game'))

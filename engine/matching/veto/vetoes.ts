@@ -7,14 +7,8 @@ export const MATCH_SCORE = 80
 /** How venue a's question relates to venue b's; README.md says what each means. */
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
 
-interface VetoRule {
-  /** Highest score that remains, 0 to 79. */
-  readonly cap: number
-  readonly relation: Relation
-  readonly says: string
-}
-
-const rule = (cap: number, relation: Relation, says: string): VetoRule => ({ cap, relation, says })
+/** The cap is the highest score that remains, 0 to 79. */
+const rule = (cap: number, relation: Relation, says: string) => ({ cap, relation, says })
 
 /**
  * Every veto. Where a close reader may find the two the same after all (rules, boundaries, grids, occasions) half remains:
