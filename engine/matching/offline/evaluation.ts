@@ -10,7 +10,7 @@ import { type PairScore, scoreOf } from '../compare/score.ts'
 import { compareWith } from '../encoder/encoded-judge.ts'
 import type { Encoder } from '../encoder/encoder.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import { VETO_REASONS, type VetoReason } from '../veto/vetoes.ts'
+import { VETO_REASONS } from '../veto/vetoes.ts'
 import type { LabelledPair } from './labelled-pair.ts'
 
 /** A labelled pair, understood and compared. */
@@ -87,10 +87,9 @@ export function groupsOf<Of extends Judged>(
 ): ReadonlyMap<string, readonly Of[]> {
   const groups = new Map<string, Of[]>()
   for (const one of judged) {
-    const key = keyOf(one)
-    const known = groups.get(key)
-    if (known === undefined) groups.set(key, [one])
-    else known.push(one)
+    const known = groups.get(keyOf(one)) ?? []
+    groups.set(keyOf(one), known)
+    known.push(one)
   }
   return groups
 }
@@ -102,17 +101,8 @@ export const PARTINGS: readonly (readonly [string, (pair: LabelledPair) => strin
   ['one source left out', ({ source }) => source],
 ]
 
-/** How often a veto fired on pairs that are the same and on others, and how often as the only one. */
-export interface VetoCount {
-  readonly reason: VetoReason
-  readonly same: number
-  readonly others: number
-  readonly aloneSame: number
-  readonly aloneOthers: number
-}
-
-/** Every veto that keeps pairs below the threshold, also one that never fired. */
-export function vetoCounts(scored: readonly Scored[]): readonly VetoCount[] {
+/** How often each veto fired on pairs that are the same and on others, and how often as the only one. */
+export function vetoCounts(scored: readonly Scored[]) {
   return VETO_REASONS.map((reason) => {
     const fired = scored.filter(({ result }) => result.vetoes.includes(reason))
     const alone = fired.filter(({ result }) => result.vetoes.every((found) => found === reason))
@@ -130,15 +120,8 @@ export function foldOf(pair: LabelledPair, folds: number): string {
   return String(hash32('fold', pair.group) % folds)
 }
 
-interface Counts {
-  readonly n: number
-  readonly same: number
-  readonly accepted: number
-  readonly right: number
-}
-
 /** Counts at a threshold. */
-export function countAt(scored: readonly Scored[], threshold: number): Counts {
+export function countAt(scored: readonly Scored[], threshold: number) {
   const isTaken = ({ result }: Scored): boolean => result.score >= threshold
   const [same, taken] = [scored.filter(({ pair }) => pair.isSame), scored.filter(isTaken)]
   const right = same.filter(isTaken).length
@@ -148,17 +131,8 @@ export function countAt(scored: readonly Scored[], threshold: number): Counts {
 /** Lower ends of the bands in which scores are held against what became of them. */
 export const BANDS: readonly number[] = [0, 20, 40, 60, 80, 90, 95, 99]
 
-interface Band {
-  /** Scores from here on, up to the next band; 0 to 100. */
-  readonly from: number
-  readonly n: number
-  readonly same: number
-  /** Mean of score / 100: the share that should be the same; 0 where the band is empty. */
-  readonly promised: number
-}
-
 /** What scores promise and what became of it, band by band; pairs with a contradiction promise nothing. */
-export function bandsOf(scored: readonly Scored[]): readonly Band[] {
+export function bandsOf(scored: readonly Scored[]) {
   const open = scored.filter(({ comparison }) => comparison.vetoes.length === 0)
   return BANDS.map((from, index) => {
     const to = BANDS[index + 1] ?? Number.POSITIVE_INFINITY
@@ -168,6 +142,7 @@ export function bandsOf(scored: readonly Scored[]): readonly Band[] {
       from,
       n: members.length,
       same: members.filter(({ pair }) => pair.isSame).length,
+      /** Mean of score / 100: the share that should be the same; 0 where the band is empty. */
       promised: members.length === 0 ? 0 : sum / members.length,
     }
   })

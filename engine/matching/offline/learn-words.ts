@@ -83,28 +83,18 @@ function addSlots(title: string, slots: Map<string, Set<string>>): void {
   const words = meanings(withoutDates(fold(title)).replace(/\d+/g, ' '))
   if (words.length < SLOTTED_WORDS[0] || words.length > SLOTTED_WORDS[1]) return
   for (const [at, word] of words.entries()) {
-    addFiller(words.with(at, '_').join(' '), word, slots)
+    const around = words.with(at, '_').join(' ')
+    slots.set(around, (slots.get(around) ?? new Set()).add(word))
   }
-}
-
-function addFiller(around: string, word: string, slots: Map<string, Set<string>>): void {
-  const known = slots.get(around)
-  if (known === undefined) slots.set(around, new Set([word]))
-  else known.add(word)
 }
 
 function rivalsOf(
   slots: ReadonlyMap<string, ReadonlySet<string>>,
   ordinary: ReadonlySet<string>,
 ): readonly string[] {
-  const isPlain = (word: string): boolean => {
-    return (
-      word.length > 2 &&
-      !word.includes(':') &&
-      !isProper(word) &&
-      (ordinary.has(word) || isIdentity(word))
-    )
-  }
+  const isKnown = (word: string): boolean => ordinary.has(word) || isIdentity(word)
+  const isPlain = (word: string): boolean =>
+    word.length > 2 && !word.includes(':') && !isProper(word) && isKnown(word)
   const pairs = new Set<string>()
   for (const fillers of slots.values()) {
     if (fillers.size < 2 || fillers.size > FILLERS_MAX) continue

@@ -30,24 +30,21 @@ export function arenaOfSlug(word: string, title: string): Arena {
   const league = leagueOfWord(word.replace(/\d$/, '')) ?? leagueOfWord(word)
   if (league !== null) return arenaOfLeague(league)
   const sport = firstSaid(SLUGS, word)
-  if (sport !== null) return { sport, league: word, table: null, nearDays: nearDaysOf(sport) }
-  return arenaOfTitle(title)
+  return sport === null ? arenaOfTitle(title) : arenaOfSport(sport, word)
 }
 
 /** The arena of a series ticker; `title` likewise. */
 export function arenaOfSeries(series: string, title: string): Arena {
   const stem = series.startsWith('KX') ? series.slice(2) : series
   const sport = firstSaid(SERIES, stem)
-  if (sport !== null && !stem.startsWith('MLB')) {
-    return { sport, league: null, table: null, nearDays: nearDaysOf(sport) }
-  }
+  if (sport !== null && !stem.startsWith('MLB')) return arenaOfSport(sport, null)
   const league = leagueOfSeries(series)
   return league === null ? arenaOfTitle(title) : arenaOfLeague(league.league)
 }
 
 function arenaOfTitle(title: string): Arena {
   const sport = firstSaid(TITLES, title)
-  return sport === null ? NO_ARENA : { ...NO_ARENA, sport, nearDays: nearDaysOf(sport) }
+  return sport === null ? NO_ARENA : arenaOfSport(sport, null)
 }
 
 /** The arena of a league that is known by table. */
@@ -61,8 +58,8 @@ export function arenaOfLeague(league: League): Arena {
   return { sport, league: name, table: league, nearDays: isDaily ? 0 : 1 }
 }
 
-function nearDaysOf(sport: string): 0 | 1 {
-  return sport === 'baseball' || sport === 'hockey' ? 0 : 1
+function arenaOfSport(sport: string, league: string | null): Arena {
+  return { sport, league, table: null, nearDays: /^(?:baseball|hockey)$/.test(sport) ? 0 : 1 }
 }
 
 /** Whether two arenas cannot be one: other sports, or two known leagues with teams of the same names. */

@@ -2,17 +2,14 @@
 // slug or ticker, and the words of its question. Null where none of them says it: no side is guessed.
 // Upholds PROP10, PROP11, PROP22.
 
-import type { Arena } from './arenas.ts'
-import { type Bet, OTHER } from './bets.ts'
-import { type Asked, plainName } from './game.ts'
+import { OTHER } from './bets.ts'
+import { type Asked, type Game, plainName } from './game.ts'
 import { countryOfCode, countryOfName } from './places.ts'
 import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
 import type { Listed } from './texts.ts'
 
-interface AskedFacts {
+interface AskedFacts extends Pick<Game, 'arena' | 'sides' | 'bet'> {
   readonly listed: Listed
-  readonly arena: Arena
-  readonly sides: readonly [Side, Side]
   /** Of a slug, with spaces. */
   readonly tail: string
   /** Folded. */
@@ -22,14 +19,9 @@ interface AskedFacts {
   readonly subtitle: string
   /** Of a ticker, lower case. */
   readonly suffix: string
-  readonly bet: Bet
 }
 
-interface Answer {
-  readonly asked: Asked | null
-  readonly line: number | null
-  readonly detail: string
-}
+type Answer = Pick<Game, 'asked' | 'line' | 'detail'>
 
 /** Leagues besides those of soccer clubs whose tickers count the goals or points below the line: `n` is n + 0.5. */
 const BELOW_LINE = new Set(['nba', 'nhl'])
@@ -112,9 +104,13 @@ function sideNamed({ sides }: AskedFacts, name: string): Asked | null {
   const [one, other] = sides.map((side) =>
     side.name === '' ? gradeCodeInName(side.code, name) : gradeNames(side.name, name),
   )
-  const [first, second] = [one ?? 0, other ?? 0]
-  if (Math.max(first, second) < 0.45 || Math.abs(first - second) < 0.1) return null
-  return first > second ? 'first' : 'second'
+  return surer(one ?? 0, other ?? 0, 0.45)
+}
+
+/** The side of two grades that is the better one by far, and no less than `least`. */
+function surer(one: number, other: number, least: number): Asked | null {
+  if (Math.max(one, other) < least || Math.abs(one - other) < 0.1) return null
+  return one > other ? 'first' : 'second'
 }
 
 function sideOfCode({ sides }: AskedFacts, code: string): Asked | null {
@@ -125,9 +121,7 @@ function sideOfCode({ sides }: AskedFacts, code: string): Asked | null {
   }
   const bare = code.replace(/\d+$/, '')
   if (bare === '') return null
-  const [one, other] = [gradeCodeInName(bare, first.name), gradeCodeInName(bare, second.name)]
-  if (Math.max(one, other) < 0.5 || Math.abs(one - other) < 0.1) return null
-  return one > other ? 'first' : 'second'
+  return surer(gradeCodeInName(bare, first.name), gradeCodeInName(bare, second.name), 0.5)
 }
 
 /** A ticker's end whole, then with ever fewer of its last digits: "s042" is the line 2 of "s04". Never empty. */
@@ -139,10 +133,9 @@ export function withoutLine(end: string): readonly string[] {
 
 /** Soccer and most others name the home side first; the leagues of North America the away side. */
 function placeOf({ arena, sides }: AskedFacts, isAway: boolean): Asked {
+  const kind = arena.table?.kind
   const isHomeFirst =
-    arena.table === null
-      ? sides[0].handles === 'slug'
-      : arena.table.kind === 'club' || arena.table.kind === 'player'
+    kind === undefined ? sides[0].handles === 'slug' : kind === 'club' || kind === 'player'
   return isAway === isHomeFirst ? 'second' : 'first'
 }
 
@@ -155,15 +148,11 @@ function spreadOf(facts: AskedFacts): Answer {
   }
   const place = /\b(home|away) (\d+)pt(\d)/.exec(tail)
   if (place !== null) {
-    return {
-      asked: placeOf(facts, place[1] === 'away'),
-      line: Number(`${place[2]}.${place[3]}`),
-      detail: '',
-    }
+    const line = Number(`${place[2]}.${place[3]}`)
+    return { asked: placeOf(facts, place[1] === 'away'), line, detail: '' }
   }
-  const wins = /^(.+?) wins? by/.exec(subtitle || title)
-  const named =
-    wins === null ? null : sideNamed(facts, plainName((wins[1] ?? '').replace(/^.*: /, '')))
+  const winner = /^(.+?) wins? by/.exec(subtitle || title)?.[1] ?? ''
+  const named = sideNamed(facts, plainName(winner.replace(/^.*: /, '')))
   return { asked: named ?? sideOfCode(facts, suffix), line: lineOf(facts), detail: '' }
 }
 

@@ -53,16 +53,13 @@ const WINNER_SCOPE = /(?:game|match|fight|bout|map|winner|[12]h|f5)$/
 
 /** "Receptions", "Largest Lead" behind the sides is what is bet on; "Game 2" and "Final" are not. */
 function otherThanWinner(after: string): string {
-  const telling = tellingWords(withoutPeriods(after))
+  const words = meanings(withoutPeriods(after))
+  const telling = words.filter((word) => !PLAIN.has(word) && !/^\d+$/.test(word))
   return telling.length === 0 ? 'winner' : `${OTHER}${telling.sort().join(' ')}`
 }
 
 function withoutPeriods(text: string): string {
   return PERIODS.reduce((rest, [, says]) => rest.replace(says, ' '), text)
-}
-
-function tellingWords(text: string): string[] {
-  return meanings(text).filter((word) => !PLAIN.has(word) && !/^\d+$/.test(word))
 }
 
 /** Whether two kinds are one bet; of bets of no known kind, whether most of their words are one another's. */

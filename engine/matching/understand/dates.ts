@@ -3,25 +3,26 @@
 // the one nearest to an anchor. Not for: when trading closes, which venues set freely.
 // Upholds MATCHDATE1 to MATCHDATE5, MATCHDATE7.
 
+import { DAY_MS } from '../../units.ts'
+
 /** Days since 1970-01-01. */
 export type Day = number
 
-type DateGrain = 'day' | 'week' | 'month' | 'quarter' | 'year'
-/** `on`: that day; `by`: until its end; `in`: some time within. */
-type DateRole = 'on' | 'by' | 'in'
-
-/** One date in a text; a deadline has no first day that counts. */
-export interface DateMention {
-  readonly role: DateRole
-  readonly grain: DateGrain
+interface Span {
+  readonly grain: 'day' | 'week' | 'month' | 'quarter' | 'year'
   readonly first: Day
   readonly last: Day
+}
+
+/** One date in a text; a deadline has no first day that counts. */
+export interface DateMention extends Span {
+  /** `on`: that day; `by`: until its end; `in`: some time within. */
+  readonly role: 'on' | 'by' | 'in'
   /** Where it stands in the folded text, so that it can be cut out. */
   readonly start: number
   readonly end: number
 }
 
-const DAY_MS = 86_400_000
 const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
 const NAME =
   'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?'
@@ -91,12 +92,6 @@ export function withoutDates(
   )
 }
 
-interface Span {
-  readonly grain: DateGrain
-  readonly first: Day
-  readonly last: Day
-}
-
 function spanOf({ groups = {} }: RegExpExecArray, anchor: Day | null): Span | null {
   const { iso, month, monthOf, quarter, bare, alone } = groups
   if (iso !== undefined) {
@@ -144,9 +139,7 @@ function monthAt(year: number, month: number): Span | null {
 function quarterAt(year: number, quarter: number): Span | null {
   const from = monthAt(year, quarter * 3 - 2)
   const to = monthAt(year, quarter * 3)
-  return from === null || to === null
-    ? null
-    : { grain: 'quarter', first: from.first, last: to.last }
+  return from && to && { grain: 'quarter', first: from.first, last: to.last }
 }
 
 function yearAt(year: number): Span {
@@ -155,7 +148,11 @@ function yearAt(year: number): Span {
 }
 
 /** "Before" ends the day before the date begins; "by" ends with it; a period keeps its days. */
-function roleOf(word: string | undefined, whole: string, span: Span): Span & { role: DateRole } {
+function roleOf(
+  word: string | undefined,
+  whole: string,
+  span: Span,
+): Omit<DateMention, 'start' | 'end'> {
   if (word === 'before' || word === 'prior to') {
     // "Before the end of June" is by its end.
     if (whole.includes('end of')) return { ...span, first: span.last, role: 'by' }
@@ -194,10 +191,7 @@ export function windowOf(folded: string): { readonly from: number; readonly to: 
   return from === null || to === null ? null : { from, to }
 }
 
-export interface TickerDate {
-  readonly grain: 'day' | 'month' | 'year'
-  readonly first: Day
-  readonly last: Day
+export interface TickerDate extends Span {
   /** Clock hour of the East; null where the ticker has none. */
   readonly hour: number | null
   /** What follows the date in its part, such as the codes of a game's sides. */
@@ -226,13 +220,8 @@ export function dateOfTicker(part: string): TickerDate | null {
   if (day === null) return null
   const hour = clock === undefined ? null : Number(clock.slice(0, 2)) + Number(clock.slice(2)) / 60
   const isHour = hour !== null && hour <= 24
-  return {
-    grain: 'day',
-    first: day,
-    last: day,
-    hour: isHour ? hour : null,
-    rest: isHour || clock === undefined ? rest : clock + rest,
-  }
+  const left = isHour || clock === undefined ? rest : clock + rest
+  return { grain: 'day', first: day, last: day, hour: isHour ? hour : null, rest: left }
 }
 
 function monthOfName(name: string): number {

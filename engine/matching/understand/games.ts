@@ -7,7 +7,7 @@ import { leagueOfSeries } from '../../sports/leagues.ts'
 import { arenaOfLeague, arenaOfSeries, arenaOfSlug, NO_ARENA } from './arenas.ts'
 import { askedOf, withoutLine } from './asked-side.ts'
 import { betOf } from './bets.ts'
-import { type Day, dateOfTicker, datesOf, dayOf, dayOfDate, isoDay } from './dates.ts'
+import { dateOfTicker, datesOf, dayOf, dayOfDate, isoDay } from './dates.ts'
 import { type Game, type NamedPair, pairOfTitle, plainName } from './game.ts'
 import { gradeCodeInName, gradeNames, leagueOfTeams, SAME_SIDE, type Side } from './sides.ts'
 import type { Listed } from './texts.ts'
@@ -91,16 +91,14 @@ function asksOf(named: NamedPair, subtitle: string): boolean {
 function gameOfTicker(facts: Listed): Game | null {
   const series = facts.handle.toUpperCase().split('-')[0] ?? ''
   const scope = scopeOf(series)
-  const parts = partsOfTicker(facts, scope)
-  const date = dateOfTicker(parts.dated)
+  const { dated, number, suffix } = partsOfTicker(facts, scope)
+  const date = dateOfTicker(dated)
   if (date === null || !/^[A-Z0-9&'.]{4,}$/.test(date.rest)) return null
   const title = fold(facts.title)
   if (/^what will\b|\bcommentators? say\b/.test(title)) return null
   const eventTitle = fold(facts.eventTitle)
-  const named =
-    pairOfTitle(title, true) ??
-    pairOfTitle(eventTitle, true) ??
-    pairOfTitle(fold(facts.subtitle), true)
+  const ofEvent = pairOfTitle(eventTitle, true)
+  const named = pairOfTitle(title, true) ?? ofEvent ?? pairOfTitle(fold(facts.subtitle), true)
   if (named === null && (scope === '' || date.grain !== 'day')) return null
   // "At 4pm" is no side.
   if (/^\d{1,2}(?: ?\d\d)? ?[ap]m\b/.test(named?.second ?? '')) return null
@@ -109,18 +107,15 @@ function gameOfTicker(facts: Listed): Game | null {
   const ordinal =
     arena.table?.hasDoubleheaders === true ? /(?<=[a-z]{4})g?\d$/ : /(?<=[a-z]{4})g\d$/
   const run = date.rest.toLowerCase().replace(ordinal, '')
-  const codes = codesOfRun(run, named, parts.suffix, facts.eventSubtitle)
+  const codes = codesOfRun(run, named, suffix, facts.eventSubtitle)
   const sides = sidesOf(facts, named, codes)
   const cut =
-    named === null
-      ? ''
-      : `${named.rest} ${eventTitle === title ? '' : (pairOfTitle(eventTitle, true)?.rest ?? '')}`
+    named === null ? '' : `${named.rest} ${eventTitle === title ? '' : (ofEvent?.rest ?? '')}`
   const [said, after] = [cut, named?.after ?? ''].map((text) => withoutSides(text, sides))
-  const bet = betOf(said ?? '', statedWith('', facts), scope, parts.number, after)
+  const bet = betOf(said ?? '', statedWith('', facts), scope, number, after)
   const subtitle = fold(facts.subtitle)
   const clockMs = date.hour === null ? null : easternMs(isoDay(date.first), date.hour * 60)
   const isDaySure = date.grain === 'day'
-  const { suffix } = parts
   return {
     ...{ arena, sides, run: codes === null ? run : '', bet },
     ...{ day: isDaySure ? date.first : null, isDaySure },
@@ -133,10 +128,7 @@ function gameOfTicker(facts: Listed): Game | null {
 /** "1HBTTS" of KXMLS1HBTTS as `1h btts`; '' when the series ends in no scope we know. */
 function scopeOf(series: string): string {
   const known = leagueOfSeries(series)?.scope
-  const scope =
-    known !== undefined && known !== '' && SCOPE.test(known)
-      ? known
-      : (SCOPE.exec(series)?.[0] ?? '')
+  const scope = known && SCOPE.test(known) ? known : (SCOPE.exec(series)?.[0] ?? '')
   return scope
     .toLowerCase()
     .replace(/^(1h|2h|f5|[1-4]q)(?=.)/, '$1 ')
@@ -145,17 +137,11 @@ function scopeOf(series: string): string {
     .replace('seriesscore', 'series score')
 }
 
-interface TickerParts {
-  /** The event's part with its date and the codes of both sides, hyphens within them left out. */
-  readonly dated: string
-  /** The map or set; '' where there is none. */
-  readonly number: string
-  /** The market's own end, lower case. */
-  readonly suffix: string
-}
-
-/** A hyphen may part a code ("AL-NAL-H"): what is the event's and what the market's own is told by the event's ticker. */
-function partsOfTicker({ handle, eventKey }: Listed, scope: string): TickerParts {
+/**
+ * The event's part with its date and the codes of both sides; the map or set, '' where there is none; the market's own end.
+ * A hyphen may part a code ("AL-NAL-H"): what is the event's and what the market's own is told by the event's ticker.
+ */
+function partsOfTicker({ handle, eventKey }: Listed, scope: string) {
   const whole = handle.toUpperCase()
   const key = (eventKey ?? '').toUpperCase()
   const isKnown = key.includes('-') && `${whole}-`.startsWith(`${key}-`)
@@ -239,10 +225,7 @@ function bestCut(parts: readonly string[], named: NamedPair): Codes | null {
 }
 
 /** A slug's date; else one in the texts; else, beside slugs, the Eastern day of the start; else the closing day, which only hints. */
-function dayOfSlug(
-  slug: RegExpExecArray | null,
-  facts: Listed,
-): { day: Day | null; isDaySure: boolean } {
+function dayOfSlug(slug: RegExpExecArray | null, facts: Listed): Pick<Game, 'day' | 'isDaySure'> {
   if (slug !== null) {
     const day = dayOfDate(Number(slug[3]), Number(slug[4]), Number(slug[5]))
     if (day !== null) return { day, isDaySure: true }

@@ -2,15 +2,14 @@
 // measures, one identity each. General English and public names only. Not for: teams and
 // people (sides.ts). Upholds MATCHTEXT2.
 
-import { type PhraseRows, tableIn } from './phrases.ts'
-import { countryNames, stateNames } from './places.ts'
+import { type PhraseRows, tableIn, wordSet } from './phrases.ts'
+import { PLACES } from './places.ts'
 
 const table = tableIn<{
   /** Identity → folded phrases, of which the longest that fits is replaced. */
   readonly phrases: PhraseRows
   /** Identities that are names. */
   readonly proper: string
-  /** A question asks the same without them. */
   readonly stop: string
   /** Words that questions add or leave out without asking another thing. */
   readonly soft: string
@@ -20,15 +19,11 @@ const phrases = new Map<string, string>()
 for (const [identity, row] of Object.entries(table.phrases)) {
   for (const phrase of row.split('|')) phrases.set(phrase, identity)
 }
-for (const [name, country] of countryNames()) {
-  if (!phrases.has(name)) phrases.set(name, `country:${country}`)
-}
-for (const [name, state] of stateNames()) {
-  if (!phrases.has(name)) phrases.set(name, `state:${state}`)
-}
+for (const [name, identity] of PLACES) if (!phrases.has(name)) phrases.set(name, identity)
 const identities = new Set(phrases.values())
-const proper = new Set(table.proper.split(' '))
-const stopWords = new Set(table.stop.split(' '))
+const proper = wordSet(table.proper)
+/** Words without which a question asks the same. */
+export const STOP_WORDS: ReadonlySet<string> = wordSet(table.stop)
 // Stems have no "e" at the end.
 const softWords = new Set(table.soft.split(' ').flatMap((word) => [word, word.replace(/e$/, '')]))
 /** First word of a phrase → most words of a phrase that begins so. */
@@ -62,8 +57,4 @@ export function isIdentity(word: string): boolean {
 /** Whether an identity is of one thing with a name, such as an asset, a league, a party. */
 export function isProper(identity: string): boolean {
   return proper.has(identity)
-}
-
-export function isStopWord(word: string): boolean {
-  return stopWords.has(word)
 }

@@ -44,9 +44,7 @@ for (const [name, words] of Object.entries(TABLES.classes)) {
 export function marksOf(folded: string, meanings: readonly string[], around = ''): Marks {
   const marks = new Map<string, Set<string>>()
   const add = (name: string, value: string): void => {
-    const known = marks.get(name)
-    if (known === undefined) marks.set(name, new Set([value]))
-    else known.add(value)
+    marks.set(name, (marks.get(name) ?? new Set()).add(value))
   }
   if (ORDINAL.test(folded)) {
     for (const [name, pattern] of PATTERNS) {
@@ -67,9 +65,7 @@ export function marksOf(folded: string, meanings: readonly string[], around = ''
   const span = spanOf(`${folded} ${around}`)
   if (span !== null) add('span', span)
   const placing = placingOf(marks, meanings)
-  marks.delete('topN')
-  marks.delete('rank')
-  marks.delete('cut')
+  for (const name of ['topN', 'rank', 'cut']) marks.delete(name)
   if (placing !== null) add('placing', placing)
   return marks
 }
@@ -104,20 +100,14 @@ export function conflictsOf(a: Marks, b: Marks): readonly string[] {
   const found: string[] = []
   for (const [name, values] of a) {
     const others = b.get(name)
-    if (others === undefined) continue
-    let isShared = false
-    for (const value of values) if (others.has(value)) isShared = true
-    if (!isShared) found.push(name)
+    if (others !== undefined && ![...values].some((value) => others.has(value))) found.push(name)
   }
   return found
 }
 
 /** What one asks of a competition, a stage of it or an award, that the other asks the winner of; null: nothing. */
 export function givenBesideWin(a: Marks, b: Marks): string | null {
-  for (const [own, other] of [
-    [a, b],
-    [b, a],
-  ] as const) {
+  for (const [own, other] of bothWays(a, b)) {
     // Who wins a round advances by it.
     if (!asksWin(other) || ['round', 'stage', 'award'].some((name) => other.has(name))) continue
     const [value] = [...(own.get('stage') ?? []), ...(own.get('award') ?? [])]
@@ -127,6 +117,8 @@ export function givenBesideWin(a: Marks, b: Marks): string | null {
   }
   return null
 }
+
+const bothWays = (a: Marks, b: Marks) => [[a, b, 'second'] as const, [b, a, 'first'] as const]
 
 /** Whether who wins is asked. */
 export const asksWin = (marks: Marks): boolean => marks.get('placing')?.has('win') === true
@@ -148,10 +140,7 @@ export interface LonelyMark {
 /** Classes that only one of the two has. */
 export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {
   const lonely: LonelyMark[] = []
-  for (const [own, other, lacks] of [
-    [a, b, 'second'],
-    [b, a, 'first'],
-  ] as const) {
+  for (const [own, other, lacks] of bothWays(a, b)) {
     for (const [name, values] of own) {
       // A win is what most questions ask, said or not.
       const isPlain =

@@ -43,20 +43,16 @@ export function countryOfName(name: string): string | null {
   return byName.get(name) ?? null
 }
 
-/** Every folded name and adjective with its country's identity, for the lexicon. */
-export function countryNames(): Iterable<readonly [string, string]> {
-  return byName
-}
-
 const { states } = tableIn<{ readonly states: Readonly<Record<string, string>> }>(
   new URL('./states.json', import.meta.url),
 )
 const DISTRICT = /\b([a-z]{2})-(\d{1,2}|al)\b/g
 
-/** Every folded name with its code. */
-export function stateNames(): Iterable<readonly [string, string]> {
-  return Object.entries(states).map(([code, name]) => [name.toLowerCase(), code])
-}
+/** Every folded name of a country, with its adjectives, and of a state, each with its identity in the lexicon. */
+export const PLACES: readonly (readonly [name: string, identity: string])[] = [
+  ...[...byName].map(([name, country]) => [name, `country:${country}`] as const),
+  ...Object.entries(states).map(([code, name]) => [name.toLowerCase(), `state:${code}`] as const),
+]
 
 /** A folded text with districts written out: "tx-18" becomes "texas district18"; at large is the state. */
 export function spellDistricts(folded: string): string {

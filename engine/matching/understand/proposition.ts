@@ -3,28 +3,17 @@
 // Upholds PROP1 to PROP18.
 
 import type { VenueKey } from '../../ids.ts'
-import type { Day } from './dates.ts'
+import type { DateMention } from './dates.ts'
 import type { Game } from './game.ts'
 import type { Marks } from './marks.ts'
 import type { Quantity } from './quantity.ts'
 import type { Spelling } from './words.ts'
 
-/** Where a date was said: the better source is believed. */
-export type WhenSource = 'title' | 'subtitle' | 'handle' | 'close'
-
-/** When it is decided: on a day, by its end, or within a period. */
-export interface When {
-  readonly first: Day
-  readonly last: Day
-  readonly role: 'on' | 'by' | 'in'
-  readonly grain: 'day' | 'week' | 'month' | 'quarter' | 'year'
-  readonly source: WhenSource
+/** When it is decided. */
+export interface When extends Omit<DateMention, 'start' | 'end'> {
+  /** Where the date was said: the better source is believed. */
+  readonly source: 'title' | 'subtitle' | 'handle' | 'close'
 }
-
-/** How it is asked: which of several, by when, how many, or whether. */
-export type QuestionForm = 'open' | 'when' | 'count' | 'closed'
-
-export type PropositionKind = 'game' | 'price' | 'quantity' | 'speech' | 'text'
 
 export interface Proposition {
   readonly venue: VenueKey
@@ -32,7 +21,7 @@ export interface Proposition {
   readonly grain: 'market' | 'event'
   /** Series, event and own slug or ticker in lower case: the names under which it is listed, by which families are told. */
   readonly listedAs: readonly string[]
-  readonly kind: PropositionKind
+  readonly kind: 'game' | 'price' | 'quantity' | 'speech' | 'text'
   readonly game: Game | null
   /** Identity of the priced asset, such as `bitcoin`; null when no price is asked. */
   readonly asset: string | null
@@ -47,7 +36,8 @@ export interface Proposition {
   readonly whens: readonly When[]
   /** Clock hour of New York, 0 to 24; null: not said. */
   readonly hour: number | null
-  readonly form: QuestionForm
+  /** How it is asked: which of several, by when, how many, or whether. */
+  readonly form: 'open' | 'when' | 'count' | 'closed'
   /** First word of the question, folded: "will", "who", "next". */
   readonly opening: string
   /** Yes means that it does not happen, or down. */

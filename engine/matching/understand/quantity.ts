@@ -48,13 +48,6 @@ export const SCALE: Readonly<Record<string, number>> = {
 const PARTS =
   /^([-+])?([$€£])?([\d,]+(?:\.\d+)?)\s?(k|mm|m|bn|b|t|million|billion|trillion|thousand)?\s?(%|percent|°\s?[fc]?|bps|basis points|degrees|¢|cents?)?$/
 
-interface Read {
-  readonly value: number
-  readonly text: string
-  readonly unit: string
-  readonly scale: number
-}
-
 /** The first range that a folded text, free of dates, asks about; null: none. */
 export function quantityOf(folded: string): Quantity | null {
   const digit = folded.search(/\d/)
@@ -126,7 +119,7 @@ function bandOf(from: string, to: string): Bounds | null {
   }
 }
 
-function readNumber(text: string): Read | null {
+function readNumber(text: string) {
   const match = PARTS.exec(text.trim())
   if (match === null) return null
   const [, sign, money, digits = '', scaleWord = '', unitWord = ''] = match
@@ -135,18 +128,17 @@ function readNumber(text: string): Read | null {
   const scale = isCents ? 0.01 : (SCALE[scaleWord] ?? 1)
   const value = Number(digits.replaceAll(',', '')) * scale * (sign === '-' ? -1 : 1)
   if (!Number.isFinite(value)) return null
-  return { value, text: digits, scale, unit: isCents ? '$' : unitOf(money ?? '', unitWord) }
+  return { value, text: digits, scale, unit: isCents || money ? '$' : unitOf(unitWord) }
 }
 
-function unitOf(money: string, word: string): string {
-  if (money !== '') return '$'
+function unitOf(word: string): string {
   if (word === '') return ''
   if (word === '%' || word === 'percent') return '%'
   return word.startsWith('b') ? 'bps' : '°'
 }
 
 /** 1,989.99 and 1.7199 are a hair below the next round number. */
-function snapNines({ value, text, scale }: Read): number {
+function snapNines({ value, text, scale }: NonNullable<ReturnType<typeof readNumber>>): number {
   const decimals = text.split('.')[1] ?? ''
   if (decimals.length < 2 || !decimals.endsWith('99')) return value
   const step = scale / 10 ** decimals.length

@@ -49,21 +49,18 @@ export function gradeSides(a: Side, b: Side, arena: Arena): number {
     const [one, other] = [known.proTeam(table, a), known.proTeam(table, b)]
     if (one !== null && other !== null) return one === other ? 1 : 0
   }
-  const countries = gradeCountries(a, b)
-  if (countries !== null) return countries
-  let grade = gradeCodes(a.code, b.code)
+  const [countryA, countryB] = [countryOf(a), countryOf(b)]
+  if (countryA !== null && countryB !== null) return countryA === countryB ? 1 : 0
+  const grade = gradeCodes(a.code, b.code)
   const [nameA, nameB] = [nameOf(a, table), nameOf(b, table)]
-  if (nameA !== '' && nameB !== '') {
-    const isSchool = table?.kind === 'college'
-    const byName = isSchool
-      ? gradeSchools({ ...a, name: nameA }, { ...b, name: nameB })
+  if (nameA === '' || nameB === '')
+    return Math.max(grade, gradeCodeInName(a.code, nameB), gradeCodeInName(b.code, nameA))
+  const byName =
+    table?.kind === 'college'
+      ? gradeSchools(schoolOf(nameA, a.code), schoolOf(nameB, b.code))
       : gradeNames(nameA, nameB)
-    // Two names that clearly differ outweigh codes that happen to agree.
-    grade = byName === 0 ? Math.min(grade, 0.25) : Math.max(grade, byName)
-  } else {
-    grade = Math.max(grade, gradeCodeInName(a.code, nameB), gradeCodeInName(b.code, nameA))
-  }
-  return grade
+  // Two names that clearly differ outweigh codes that happen to agree.
+  return byName === 0 ? Math.min(grade, 0.25) : Math.max(grade, byName)
 }
 
 /** Where only a code is written, the name that the venue's own list has for it. */
@@ -81,20 +78,12 @@ export function leagueOfTeams(a: Side, b: Side): League | null {
   return found.length === 1 ? (found[0] ?? null) : null
 }
 
-/** 1 or 0 where both are countries, null otherwise. */
-function gradeCountries(a: Side, b: Side): number | null {
-  const [one, other] = [countryOf(a), countryOf(b)]
-  if (one === null || other === null) return null
-  return one === other ? 1 : 0
-}
-
 function countryOf({ name, code, handles }: Side): string | null {
   if (name !== '') return countryOfName(name)
   return code.length === 3 || code.length === 2 ? countryOfCode(code, handles) : null
 }
 
-function gradeSchools(a: Side, b: Side): number {
-  const [one, other] = [schoolOf(a.name, a.code), schoolOf(b.name, b.code)]
+function gradeSchools(one: string, other: string): number {
   if (one === other) return 1
   const [short, long] = one.length <= other.length ? [one, other] : [other, one]
   if (!long.startsWith(`${short} `)) return 0
@@ -105,8 +94,7 @@ function gradeSchools(a: Side, b: Side): number {
 
 /** Names of clubs, teams and players in any wording. */
 export function gradeNames(one: string, other: string): number {
-  if (one === other) return 1
-  if (clubOf(one) === clubOf(other)) return 1
+  if (one === other || clubOf(one) === clubOf(other)) return 1
   const [a, b] = [telling(one), telling(other)]
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]
   if (short.length === 0) return 0
@@ -132,8 +120,11 @@ export function gradeNames(one: string, other: string): number {
   return hits > 0 && letters >= 5 && hits * 2 >= short.length && a.at(-1) === b.at(-1) ? 0.35 : 0
 }
 
+const wordsOf = (name: string): readonly string[] =>
+  name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+
 function telling(name: string): readonly string[] {
-  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  const words = wordsOf(name)
   const kept = words.filter((word) => !GENERIC.has(word) && !/^(?:18|19|20)?\d\d$/.test(word))
   return kept.length === 0 ? words : kept
 }
@@ -150,10 +141,9 @@ function isWordAlike(one: string, other: string): boolean {
 function isInitials(short: string, name: string): boolean {
   const letters = short.replace(/[^\p{L}\p{N}]/gu, '')
   if (letters.length < 2 || letters.length > 5) return false
-  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
-  if (words.length < 2) return false
-  const all = words.map((word) => word.charAt(0)).join('')
-  return all === letters || all.startsWith(letters)
+  const words = wordsOf(name)
+  const initials = words.map((word) => word.charAt(0)).join('')
+  return words.length > 1 && initials.startsWith(letters)
 }
 
 function gradeCodes(one: string, other: string): number {
@@ -184,7 +174,7 @@ export function gradeCodeInName(code: string, name: string): number {
 /** By its beginning, a word's beginning, initials, or letters in order. */
 function gradeLetters(letters: string, name: string): number {
   if (letters.length < 2 || name === '') return 0
-  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  const words = wordsOf(name)
   const joined = words.join('')
   const isLong = letters.length >= 3
   if (joined.startsWith(letters)) return isLong ? 0.75 : 0.5

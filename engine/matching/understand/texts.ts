@@ -21,7 +21,7 @@ export interface Listed extends Omit<MatchMarket, 'category'> {
   readonly isExclusive: boolean | null
 }
 
-export interface ReadText {
+interface ReadText {
   readonly folded: string
   /** Without dates and range. */
   readonly rest: string

@@ -9,7 +9,7 @@ import { isProper, meaningOf } from './lexicon.ts'
 import { type Marks, marksOf } from './marks.ts'
 import { wordSet } from './phrases.ts'
 import { priceOf } from './price-question.ts'
-import type { Proposition, PropositionKind, QuestionForm, When, WhenSource } from './proposition.ts'
+import type { Proposition, When } from './proposition.ts'
 import { type Quantity, quantityOfStrike } from './quantity.ts'
 import { answerText, ISO_DAY, type Listed, type Texts, textsOf, trimmed } from './texts.ts'
 import { fold, isOrdinary, meanings, spellingsOf, stem, TITLE_CHARACTERS_MAX } from './words.ts'
@@ -166,7 +166,7 @@ function withoutOrdinals(words: readonly string[], marks: Marks): readonly strin
 /** Every date said, best source first. */
 function whensOf({ listed, title, answer, context, ticker }: Texts): readonly When[] {
   const whens: When[] = []
-  const add = (dates: readonly Omit<When, 'source'>[], source: WhenSource): void => {
+  const add = (dates: readonly Omit<When, 'source'>[], source: When['source']): void => {
     for (const { first, last, role, grain } of dates)
       whens.push({ first, last, role, grain, source })
   }
@@ -207,7 +207,7 @@ function kindOf(
   asset: string | null,
   quantity: Quantity | null,
   isSpeech: boolean,
-): PropositionKind {
+): Proposition['kind'] {
   if (isGame) return 'game'
   if (asset !== null) return 'price'
   if (isSpeech) return 'speech'
@@ -216,7 +216,7 @@ function kindOf(
 
 const WHETHER = /^(?:will|is|are|does|do|did|can|has|have)\b(?!.*(?:\?.|\.\.\.))/
 
-function formOf(folded: string, childCount: number): QuestionForm {
+function formOf(folded: string, childCount: number): Proposition['form'] {
   if (
     /^number of|\bjobs (?:numbers|added|report)\b|# of\b|\bhow (?:many|much|high|low|often|long)\b|(?<![\d.])\s?% of|\b(?:what|which) (?:%|percent)|_{2,}|\bmargin of\b|\bturnout\b/.test(
       folded,
@@ -228,8 +228,7 @@ function formOf(folded: string, childCount: number): QuestionForm {
   if (WHETHER.test(folded)) return 'closed'
   // "Next prime minister?" is open, "will anyone dissent at the next meeting?" is not.
   if (/^(?!(?:will|is|are|does|do|did|can|has|have)\b).*\bnext\b.*\?$/.test(folded)) return 'open'
-  if (childCount > 1) return 'open'
-  return 'closed'
+  return childCount > 1 ? 'open' : 'closed'
 }
 
 const OPENERS = wordSet(

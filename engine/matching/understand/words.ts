@@ -2,8 +2,8 @@
 // length and script is taken; its characters beyond the bound are not read. Not for: dates and numbers, which are
 // read first and cut out (dates.ts, quantity.ts). Upholds MATCHTEXT1, MATCHTEXT2.
 
-import { isProper, isStopWord, meaningOf, phraseLength } from './lexicon.ts'
-import { tableIn } from './phrases.ts'
+import { isProper, meaningOf, phraseLength, STOP_WORDS } from './lexicon.ts'
+import { tableIn, wordSet } from './phrases.ts'
 import { spellDistricts } from './places.ts'
 import { SCALE } from './quantity.ts'
 
@@ -126,7 +126,7 @@ function spellingOf(word: string): Spelling {
   const stemmed = stem(word)
   // "Boeing" is no "BoE".
   const meaning = stemmed !== word && isProper(stemmed) ? word : stemmed
-  const spelling = { word, meaning: isStopWord(word) ? '' : meaning }
+  const spelling = { word, meaning: STOP_WORDS.has(word) ? '' : meaning }
   if (spellings.size >= SPELLINGS_MAX) spellings.clear()
   spellings.set(word, spelling)
   return spelling
@@ -155,8 +155,7 @@ export function stem(word: string): string {
 
 function bareOf(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word
-  if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
-  if (word.endsWith('ied') && word.length > 4) return `${word.slice(0, -3)}y`
+  if (/ie[sd]$/.test(word) && word.length > 4) return `${word.slice(0, -3)}y`
   if (word.endsWith('ing') && word.length > 5) return undoubled(word.slice(0, -3))
   if (word.endsWith('ed') && word.length > 4) return undoubled(word.slice(0, -2))
   if (/(?:x|z|ch|sh|ss)es$/.test(word)) return word.slice(0, -2)
@@ -186,7 +185,7 @@ const weights = new Map<string, number>()
 for (const [step, words] of Object.entries(learned.weights)) {
   for (const word of words.split(' ')) weights.set(word, Number(step) / learned.steps)
 }
-const ordinary = new Set(learned.ordinary.split(' '))
+const ordinary = wordSet(learned.ordinary)
 const rivals = new Set(learned.rivals.split(','))
 /** How telling a meaning is, by how few families of questions have it: near 0 (most) to 1 (hardly any). */
 export function weightOf(meaning: string): number {
