@@ -10,8 +10,9 @@ import type { Judge } from '../compare/judge.ts'
 import { CANDIDATES_MAX, Candidates } from './candidates.ts'
 import { keysOfEvent, keysOfMarket } from './keys.ts'
 
-/** Events that are judged for one event, the likeliest first. */
-const EVENTS_JUDGED_MAX = 12
+/** Events that are judged for one event: so many, the likeliest first, and the others while none of them is surely the one. */
+const EVENTS_JUDGED_MIN = 10
+const EVENTS_JUDGED_MAX = 24
 /** So many of these have their markets compared, from this score on. */
 const EVENTS_JOINED_MAX = 3
 const EVENT_SCORE_MIN = 40
@@ -195,7 +196,9 @@ export class MarketIndex<Reading> {
       if (venue === event.venue) continue
       const isFirst = isBefore(event.venue, venue)
       const ofVenue: EventPair[] = []
-      for (const number of candidates.find(keysOfEvent(subject), EVENTS_JUDGED_MAX)) {
+      const found = candidates.find(keysOfEvent(subject), EVENTS_JUDGED_MAX)
+      for (const [at, number] of found.entries()) {
+        if (at >= EVENTS_JUDGED_MIN && ofVenue.some(isSure)) break
         const other = this.#eventsByNumber.get(number)
         if (other === undefined) continue
         const partner = this.#subjectOf(other)
