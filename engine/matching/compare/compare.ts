@@ -33,6 +33,8 @@ type Feature = readonly [expected: number, of: (parts: TextParts) => number | bo
  * from these and is pulled back to them. Of games all are 0: two games of one league share nearly all their words.
  */
 const OF_TEXTS: Readonly<Record<string, Feature>> = {
+  // Two events say less than two markets: among a corpus' candidates fewer are the same.
+  ofEvents: [-1, ({ a }) => a.grain === 'event'],
   fullPrice: [
     2,
     ({ a, b, isSameRange, isSameDate }) => isSameAsset(a, b) && isSameRange && isSameDate,

@@ -48,6 +48,8 @@ const logistic = (sum: number): number => 1 / (1 + Math.exp(-sum))
 export interface Example {
   readonly features: readonly number[]
   readonly isSame: boolean
+  /** How much it counts; 1 as a rule. */
+  readonly weight: number
 }
 
 /** Strength of the pull towards what is expected: it weighs most where examples are few. */
@@ -58,13 +60,13 @@ const [STEP_MAX, STEP_MIN] = [2, 1e-5]
 
 /**
  * Fits a logistic regression, pulled towards the expected weights, one weight after another by Newton's step until none
- * moves. The sum of chances equals the sum of labels, so that chances are calibrated on the examples.
+ * moves. The sum of chances equals the sum of labels, as they are weighed, so that chances are calibrated on the examples.
  */
 export function train(examples: readonly Example[], expected: readonly number[]): Model {
   const weights = [...expected]
-  const rows = examples.map(({ features, isSame }) => {
+  const rows = examples.map(({ features, isSame, weight }) => {
     const sum = expected.reduce((total, each, at) => total + each * (features[at] ?? 0), 0)
-    return { features, target: isSame ? 1 : 0, sum }
+    return { features, target: isSame ? 1 : 0, weight, sum }
   })
   const columns = expected.map((_, at) => rows.filter(({ features }) => features[at]))
   for (let round = 0, moved = 1; round < ROUNDS && moved > STEP_MIN; round += 1) {
@@ -74,10 +76,10 @@ export function train(examples: readonly Example[], expected: readonly number[])
       // The first feature is the constant, which is not pulled.
       let curvature = at === 0 ? 1e-6 : RIDGE
       let slope = curvature * (expects - before)
-      for (const { features, target, sum } of column) {
+      for (const { features, target, weight, sum } of column) {
         const [value, chance] = [features[at] ?? 0, logistic(sum)]
-        slope += value * (target - chance)
-        curvature += value ** 2 * Math.max(1e-6, chance * (1 - chance))
+        slope += weight * value * (target - chance)
+        curvature += weight * value ** 2 * Math.max(1e-6, chance * (1 - chance))
       }
       const step = Math.max(-STEP_MAX, Math.min(STEP_MAX, slope / curvature))
       // An agreement never counts against a pair, nor a difference for it, however few examples suggest it.

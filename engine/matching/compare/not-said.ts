@@ -1,10 +1,11 @@
 // What would decide between two questions and is said by one of them alone, or by neither: it keeps a pair below a match, or
-// names why it stays there. Not for: what both say and say differently (engine/matching/veto/). Upholds VETO29, VETO30, VETO32, VETO33.
+// names why it stays there. Not for: what both say and say differently (engine/matching/veto/). Upholds VETO29 to VETO33.
 
 import type { Game } from '../understand/game.ts'
 import { isSoftWord } from '../understand/lexicon.ts'
 import type { LonelyMark } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
+import { areRivals, weightOf } from '../understand/words.ts'
 import type { GameComparison } from './games.ts'
 import type { OutcomeComparison } from './outcomes.ts'
 import type { WhenComparison } from './when.ts'
@@ -87,12 +88,33 @@ export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): rea
       cap: share === 'other' ? NAMES : DECIDES,
     })),
     ...lack('name', isRival, isRival, DECIDES),
+    ...lack('modifier', restricts(b, ofB, ofA), restricts(a, ofA, ofB), DECIDES),
     ...lack('station', ...found.noStation, OPEN_CAP),
     ...lack('outcomes', found.outcomes.isLoneGrid, found.outcomes.isLoneGrid, DECIDES),
     ...lack('date', isDateOpen && ofFirst === true, isDateOpen && ofSecond === true, dateCap),
     ...lack('subject', ofB.missedName >= NAME_WEIGHT, ofA.missedName >= NAME_WEIGHT, NAMES),
   ]
 }
+
+/**
+ * "Major hurricanes" are fewer than "hurricanes": of two questions of which one has all of the other's telling words, a
+ * word that the other lacks and that alone parts titles of one venue restricts the shared one that it precedes.
+ */
+function restricts(
+  { spelled }: Proposition,
+  { missing }: WordComparison,
+  ofOther: WordComparison,
+): boolean {
+  if (!ofOther.missing.every(isSoftWord)) return false
+  return spelled.some(({ meaning }, at) => {
+    const head = spelled[at + 1]?.meaning ?? ''
+    const isLone = missing.includes(meaning) && !isSoftWord(meaning) && areRivals('', meaning)
+    return isLone && head !== '' && !missing.includes(head) && weightOf(meaning) >= MODIFIER_WEIGHT
+  })
+}
+
+/** A word of less weight often goes without saying: a "special" election. */
+const MODIFIER_WEIGHT = 0.65
 
 /** "Announce a tour", "announce an album": what one verb is said of, that the other lacks, and nothing makes them one. */
 function hasRival(

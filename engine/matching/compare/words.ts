@@ -84,7 +84,8 @@ export function shortenedWords(
       .every((rival) => rival.every((word) => ownKnown.has(word) || isInitialOf(word, missing)))
     if (isShort) for (const word of missing) found.add(word)
   }
-  for (const word of abbreviated(own, other, ownKnown)) found.add(word)
+  for (const word of [...teamWords(own, other), ...abbreviated(own, other, ownKnown)])
+    found.add(word)
   for (const { word, meaning } of own.spelled) {
     if (meaning === '') continue
     if (spanOfInitials(word, other.spelled) !== null || other.spelled.some(isTicker(word)))
@@ -141,6 +142,24 @@ for (const rows of Object.values(PRO_TEAMS)) {
       teamsByWord.set(word, [...(teamsByWord.get(word) ?? []), team])
     }
   }
+}
+
+/** Words of `own` for a team that the other side calls by its place, or by its nickname: "Dodgers", "Los Angeles D". */
+function teamWords(own: Proposition, other: Proposition): readonly string[] {
+  const [said, others] = [own, other].map(({ words, answer }) => [...words, ...answer])
+  return own.runs.flat().flatMap((word) => {
+    return (teamsByWord.get(word) ?? []).flatMap(({ nick, place }) => {
+      const isNick = nick.includes(word)
+      const [mine, theirs] = isNick ? [nick, place] : [place, nick]
+      const isPlaced = (one: string): boolean => place.includes(one) || isInitialOf(one, nick)
+      // "New York J" and "New York Jets" are no Giants.
+      const isSame =
+        (isNick ? other : own).runs.every((run) => !run.some(isPlaced) || run.every(isPlaced)) &&
+        mine.every((one) => said?.includes(one)) &&
+        theirs.every((one) => others?.includes(one))
+      return isSame ? [...mine, ...(said ?? []).filter((one) => isInitialOf(one, nick))] : []
+    })
+  })
 }
 
 /**

@@ -52,10 +52,14 @@ function readingsOf(pair: LabelledPair): readonly [Proposition, Proposition] {
 export function examplesOf(judged: readonly Judged[]): readonly Example[] {
   const isOpen = ({ vetoes, similarity }: Comparison): boolean =>
     similarity !== 'not read' && vetoes.every(({ reason }) => reason === 'other_occasion')
-  return judged.flatMap(({ comparison, pair: { isSame } }) => {
-    return isOpen(comparison) ? [{ features: comparison.features, isSame }] : []
+  return judged.flatMap(({ comparison, pair: { isSame, grain } }) => {
+    const weight = grain === 'event' && !isSame ? OTHERS_WEIGHT : 1
+    return isOpen(comparison) ? [{ features: comparison.features, isSame, weight }] : []
   })
 }
+
+/** Of labelled events half are the same; among a corpus' candidates more are neighbours, and each other pair counts for so many. */
+const OTHERS_WEIGHT = 1.4
 
 export function trainOn(judged: readonly Judged[]): Model {
   return train(examplesOf(judged), EXPECTED_WEIGHTS)

@@ -4,6 +4,7 @@
 
 import { withoutDates } from '../understand/dates.ts'
 import { isIdentity, isProper } from '../understand/lexicon.ts'
+import { marksOf } from '../understand/marks.ts'
 import { fold, type LearnedTable, meanings, stem } from '../understand/words.ts'
 
 /** One family of questions (a series, an event): its texts count once, however many there are. */
@@ -82,11 +83,19 @@ const FILLERS_MAX = 40
 function addSlots(title: string, slots: Map<string, Set<string>>): void {
   const words = meanings(withoutDates(fold(title)).replace(/\d+/g, ' '))
   if (words.length < SLOTTED_WORDS[0] || words.length > SLOTTED_WORDS[1]) return
-  for (const [at, word] of words.entries()) {
-    const around = words.with(at, '_').join(' ')
+  const add = (around: string, word: string): void => {
     slots.set(around, (slots.get(around) ?? new Set()).add(word))
   }
+  for (const [at, word] of words.entries()) {
+    add(words.with(at, '_').join(' '), word)
+    // A title that is the same without the word, told apart by it: nothing fills that place.
+    add(words.toSpliced(at, 1).join(' '), word)
+  }
+  add(words.join(' '), '')
 }
+
+/** Who wins and who is fourth is compared as marks. */
+const isPlacing = (word: string): boolean => marksOf(word, [word]).has('placing')
 
 function rivalsOf(
   slots: ReadonlyMap<string, ReadonlySet<string>>,
@@ -94,11 +103,15 @@ function rivalsOf(
 ): readonly string[] {
   const isKnown = (word: string): boolean => ordinary.has(word) || isIdentity(word)
   const isPlain = (word: string): boolean =>
-    word.length > 2 && !word.includes(':') && !isProper(word) && isKnown(word)
+    word.length > 2 && !word.includes(':') && !isProper(word) && isKnown(word) && !isPlacing(word)
   const pairs = new Set<string>()
-  for (const fillers of slots.values()) {
+  for (const [around, fillers] of slots) {
     if (fillers.size < 2 || fillers.size > FILLERS_MAX) continue
     const words = [...fillers].filter(isPlain).sort()
+    if (!around.includes('_')) {
+      if (fillers.has('')) for (const word of words) pairs.add(` ${word}`)
+      continue
+    }
     for (const [at, word] of words.entries()) {
       for (const other of words.slice(at + 1)) pairs.add(`${word} ${other}`)
     }

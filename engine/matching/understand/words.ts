@@ -197,7 +197,7 @@ export function isOrdinary(stemmed: string): boolean {
   return ordinary.has(stemmed)
 }
 
-/** Whether two meanings fill one place in titles that are equal otherwise, as "actor" and "actress" do. */
+/** Whether two meanings, or one and nothing (''), fill one place in titles that are equal otherwise: "actor" and "actress". */
 export function areRivals(one: string, other: string): boolean {
   return rivals.has(one < other ? `${one} ${other}` : `${other} ${one}`)
 }

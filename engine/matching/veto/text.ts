@@ -2,7 +2,7 @@
 // one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20, VETO25 to VETO28, VETO34.
 
 import type { WhenComparison } from '../compare/when.ts'
-import { areNamesakes, NAME_WEIGHT, type WordComparison, type WordIndex } from '../compare/words.ts'
+import { areNamesakes, NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
 import { isIdentity } from '../understand/lexicon.ts'
 import { asksWin, conflictsOf, givenBesideWin } from '../understand/marks.ts'
 import { wordSet } from '../understand/phrases.ts'
@@ -220,14 +220,25 @@ function firstVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return other.words.includes('first') ? [] : [veto('other_mark', 'first against at all')]
 }
 
-/** Compares subject and object of a verb between two names. */
+/** Compares subject and object of a verb between two names, and the speaker of words. */
 function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  const [speakers, others] = [speakersOf(a), speakersOf(b)]
+  // "Zelensky" and "Zelenskyy".
+  const known = new WordIndex(others)
+  if (speakers.length > 0 && others.length > 0 && !speakers.some((name) => known.has(name))) {
+    return [veto('other_roles', `${speakers.join(' ')} speaks, or ${others.join(' ')}`)]
+  }
   const names = [...a.names].filter((name) => b.names.has(name))
   for (const name of names) {
     const [one, other] = [placeOfVerb(a, name), placeOfVerb(b, name)]
     if (one !== null && other !== null && one !== other) return [veto('other_roles', name)]
   }
   return []
+}
+
+/** Names before the verb of saying; empty where the speaker is not named. */
+function speakersOf({ words, names }: Proposition): readonly string[] {
+  return words.slice(0, Math.max(0, words.indexOf('sayx'))).filter((word) => names.has(word))
 }
 
 const TWO_PLACED = wordSet(

@@ -42,10 +42,13 @@ test('[SCORE1] the model is trained to chances that fit, from what is expected',
   const examples = Array.from({ length: 2_000 }, (_, index) => ({
     features: [1, index % 2],
     isSame: index % 2 === 0 ? index % 20 === 0 : index % 20 !== 1,
+    weight: 1,
   }))
   const model = train(examples, [0, 1])
   assert.ok(Math.abs(chanceOf(model, [1, 0]) - 0.1) < 0.02)
   assert.ok(Math.abs(chanceOf(model, [1, 1]) - 0.9) < 0.02)
+  const others = examples.map((one) => ({ ...one, weight: one.isSame ? 1 : 2 }))
+  assert.ok(Math.abs(chanceOf(train(others, [0, 1]), [1, 1]) - 9 / 11) < 0.02)
   assert.deepEqual(train([], [-2, 1]).weights, [-2, 1])
   assert.equal(WEIGHTS.weights.length, FEATURES.length)
   assert.equal(EXPECTED_WEIGHTS.length, FEATURES.length)
@@ -131,6 +134,14 @@ test('[SCORE5] a word is as telling as few families of questions have it, and or
   assert.equal(learned.counts.has('tower'), false)
   assert.ok(learned.ordinary.includes('harbor') && !learned.ordinary.includes('quist'))
   assert.match(JSON.stringify(tableOf(learned)), /"quist"/)
+  // What alone parts two titles, and what fills one place in them; who wins and who is fourth is told by marks.
+  const rivals = (...titles: string[]) =>
+    learnWords([
+      { titles, prose: ['Once they host or perform, or finish or win, a major storm is over.'] },
+    ]).rivals
+  assert.ok(rivals('Will Quist see a storm?', 'Will Quist see a major storm?').includes(' major'))
+  assert.ok(rivals('Will Quist host Vell?', 'Will Quist perform Vell?').includes('hosting perform'))
+  assert.deepEqual(rivals('Will Quist finish Vell?', 'Will Quist win Vell?'), [])
   // The table that serves was learned so.
   assert.ok(weightOf('quist') > weightOf('album') && weightOf('album') > weightOf('winx'))
   assert.ok(isOrdinary('open') && !isOrdinary('trump'))
@@ -151,6 +162,10 @@ test('[SCORE6] a shortened or abbreviated name is one with the whole, and anothe
   assert.ok(
     score('Will Bo Quistorp visit Oslo in 2031?', 'Will Ann Quistorp visit Oslo in 2031?') <
       MATCH_SCORE,
+  )
+  assert.ok(
+    score('Lakers coach in 2031?', 'Los Angeles L coach in 2031?') >= MATCH_SCORE &&
+      score('Lakers coach in 2031?', 'Los Angeles Clippers coach in 2031?') < MATCH_SCORE,
   )
   assert.ok(
     score('Will ZBT sue Quistorp in 2031?', 'Will Zembla Bay Times sue Quistorp in 2031?') >=

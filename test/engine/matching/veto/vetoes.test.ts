@@ -354,6 +354,18 @@ test('[VETO13] which or how many is not whether; roles are not exchanged', () =>
     close_time: '2031-05-11T14:00:00Z',
   })
   assert.ok(score(a, b).vetoes.includes('other_roles'))
+  // Who speaks is a role too, under either spelling; without a named person none is exchanged.
+  const talk = (title: string) => eventA(title, '2031-05-11')
+  const vell = eventB('What will Vell say during his meeting with Quist?', '', 'KXSV-31MAY11')
+  assert.ok(
+    scoreEvents(talk('What will Quist say during Vell events on May 11?'), vell).vetoes.includes(
+      'other_roles',
+    ),
+  )
+  const spelt = scoreEvents(talk('What will Zelensky say at the gala on May 11?'), {
+    ...eventB('What will Zelenskyy say at the gala?', 'On May 11, 2031', 'KXZ-31MAY11'),
+  })
+  assert.ok(!spelt.vetoes.includes('other_roles'), spelt.explanation)
   // A question of the first to come is not one of any who come; a next occasion does not make "will anyone" an open question.
   vetoed(
     scoreEvents(
@@ -453,6 +465,18 @@ test('[VETO29] what would decide and is not said keeps a pair below a match, and
     /side by the second/,
   )
   assert.deepEqual([side.inverted, side.outcomeMap], [null, null])
+})
+
+test('[VETO31] a word that parts titles of one venue, before a word that both share, is not said by who lacks it', () => {
+  const a = marketA('Will Oslo count two hurricanes in 2031?', 'x')
+  const { score: found, explanation } = score(
+    a,
+    marketB('KXH', 'Will Oslo count two major hurricanes in 2031?'),
+  )
+  assert.ok(found < MATCH_SCORE && explanation.includes('modifier by the first'), explanation)
+  assert.ok(
+    score(a, marketB('KXH', 'Will Oslo count two hurricanes in 2031?')).score >= MATCH_SCORE,
+  )
 })
 
 test('[VETO32] any other answer is no named one, and pairs with its like', () => {
