@@ -12,7 +12,7 @@ import { priceOf } from './price-question.ts'
 import type { Proposition, When } from './proposition.ts'
 import { type Quantity, quantityOfStrike } from './quantity.ts'
 import { answerText, ISO_DAY, type Listed, type Texts, textsOf, trimmed } from './texts.ts'
-import { fold, isOrdinary, meanings, spellingsOf, stem, TITLE_CHARACTERS_MAX } from './words.ts'
+import { beginningOf, fold, isOrdinary, meanings, spellingsOf, stem } from './words.ts'
 
 /** Markets of an event that are read: the first ones of a grid show what it asks. */
 const CHILDREN_MAX = 24
@@ -247,7 +247,7 @@ const LOWER_WORD =
 function nameRunsOf(title: string): (readonly string[])[] {
   const runs: string[][] = []
   const isHeading = !LOWER_WORD.test(title)
-  for (const match of title.slice(0, TITLE_CHARACTERS_MAX).matchAll(NAME_RUN)) {
+  for (const match of beginningOf(title).matchAll(NAME_RUN)) {
     let run: string[] = []
     for (const [at, { word, meaning }] of spellingsOf(fold(match[0])).entries()) {
       // The first word of a sentence has its capital for that.

@@ -23,6 +23,7 @@ const QUARTER =
 /** "2025 August" is August 2025. */
 const YEAR_FIRST =
   /\b(20\d\d) (january|february|march|april|june|july|august|september|october|november|december)\b(?! \d)/g
+const NAMED_THE = /(?<=\p{Ll} )THE(?= \p{Lu}\p{Ll})/gu
 const PLAIN = /^[\x20-\x7e]*$/
 
 /** One market's few texts are folded by several readers, one after the other. */
@@ -36,10 +37,7 @@ export function fold(text: string): string {
   const known = recent.find((one) => one.text === text)
   if (known !== undefined) return known.folded
   const start = text.slice(0, 2 * TITLE_CHARACTERS_MAX)
-  const cut = (start.includes('<') ? start.replace(MARKUP, ' ') : start).slice(
-    0,
-    TITLE_CHARACTERS_MAX,
-  )
+  const cut = beginningOf(start.includes('<') ? start.replace(MARKUP, ' ') : start)
   const lower = (PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut))
     .replace(ROUND, '')
     .replace(QUARTER, (_, ...said) => `q${[1, 2, 3].find((at) => said[at - 1] !== undefined) ?? 4}`)
@@ -49,6 +47,11 @@ export function fold(text: string): string {
   recent[next] = { text, folded }
   next = (next + 1) % RECENT_TEXTS
   return folded
+}
+
+/** A text's beginning, in which the little word in capitals, where not all are, is a name: "top of the THE World University Rankings". */
+export function beginningOf(text: string): string {
+  return text.slice(0, TITLE_CHARACTERS_MAX).replace(NAMED_THE, 'THEx')
 }
 
 function foldMarks(text: string): string {

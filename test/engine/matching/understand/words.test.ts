@@ -46,6 +46,10 @@ test('[MATCHTEXT2] synonyms, abbreviations and adjectives of countries are one w
     assert.deepEqual([...read(one)].sort(), [...read(other)].sort(), one)
   }
   assert.notDeepEqual(read('Boeing'), read('BoE'))
+  // One stage of a thing is not the thing; a little word in capitals among others that are not is a name.
+  assert.notDeepEqual(read('Orbex files for an IPO'), read('Orbex IPO'))
+  assert.notDeepEqual(read('Top of the THE Ranking'), read('Top of the Ranking'))
+  assert.deepEqual(read('TOP OF THE RANKING'), read('Top of the Ranking'))
   assert.equal(countryOfCode('sui'), countryOfCode('che'))
   assert.equal(countryOfCode('kor', 'slug'), countryOfCode('cuw', 'ticker'))
   assert.equal(countryOfCode('kr', 'slug'), countryOfCode('kor', 'ticker'))
