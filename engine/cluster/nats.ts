@@ -17,6 +17,7 @@ import {
 } from '@nats-io/jetstream'
 import { type ObjectStore, Objm, setSha256Backend } from '@nats-io/obj'
 import {
+  ConnectionError,
   connect,
   credsAuthenticator,
   headers,
@@ -24,6 +25,7 @@ import {
   type NatsConnection,
   nanos,
   RequestError,
+  TimeoutError,
 } from '@nats-io/transport-node'
 import { type Clock, pause } from '../clock.ts'
 import type { Log } from '../process/log.ts'
@@ -79,10 +81,10 @@ const PING_MS = 2_000
 
 /** Connects, waiting for the server as long as it takes; rejects with an Error for credentials that cannot be read or are refused. */
 export async function openNats(parts: NatsParts): Promise<ClusterLog> {
-  const { url, creds, ca, name, timeoutMs: timeout = askMsMax } = parts
+  const { url, creds, ca, name, clock, log, timeoutMs: timeout = askMsMax } = parts
   // A checkpoint has some twenty megabytes: the client's own JavaScript hashes them a tenth as fast.
   setSha256Backend('native')
-  const connection = await connect({
+  const options = {
     servers: url.split(',').map((one) => one.trim()),
     name,
     ...(creds === null ? {} : { authenticator: credsAuthenticator(readFileSync(creds)) }),
@@ -94,9 +96,25 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
     // Else two stacks are kept for each batch that waits for its acknowledgement.
     noAsyncTraces: true,
     timeout,
-  })
-  const manager = await jetstreamManager(connection, { timeout })
-  return new NatsLog(connection, manager, parts)
+  }
+  for (let tries = 0; ; tries += 1) {
+    let connection: NatsConnection | null = null
+    try {
+      connection = await connect(options)
+      return new NatsLog(connection, await jetstreamManager(connection, { timeout }), parts)
+    } catch (error) {
+      await connection?.close()
+      // The client's own waiting does not end for refused credentials either.
+      if (!isAbsence(error)) throw error
+      if (tries === 0) log.warn({ err: error }, 'waiting for NATS')
+      await pause(clock, RECONNECT_MS)
+    }
+  }
+}
+
+/** Whether the server is not there or not ready: nothing listens, it cut the connection, or it has not answered in time. */
+function isAbsence(error: unknown): boolean {
+  return error instanceof ConnectionError || error instanceof TimeoutError
 }
 
 class NatsLog implements ClusterLog {

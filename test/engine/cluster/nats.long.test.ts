@@ -14,7 +14,7 @@ import {
   type RunningNats,
   startNats,
 } from '../../../engine/cluster/nats-server.ts'
-import { silentLog } from '../../../engine/process/log.ts'
+import { type Log, silentLog } from '../../../engine/process/log.ts'
 import { clusterLogContract } from '../../contract/cluster-log.ts'
 
 // Clock timers keep no process alive.
@@ -32,14 +32,18 @@ async function serve(t: TestContext): Promise<{ nats: RunningNats; folder: strin
   return { nats, folder }
 }
 
-const connect = async (t: TestContext, url: string): Promise<ClusterLog> => {
+const connect = async (
+  t: TestContext,
+  url: string,
+  processLog: Log = silentLog,
+): Promise<ClusterLog> => {
   // A busy machine may take long; that is no matter of these tests.
   const parts = {
     url,
     creds: null,
     ca: null,
     clock: systemClock,
-    log: silentLog,
+    log: processLog,
     timeoutMs: 60_000,
   }
   const log = await openNats({ ...parts, name: 'test' })
@@ -53,6 +57,20 @@ if (!hasNats()) {
   clusterLogContract('nats-server', async (t) => {
     const { nats } = await serve(t)
     return [await connect(t, nats.url), await connect(t, nats.url)]
+  })
+
+  test('[CLUSTER41] a process that starts while no server listens waits for one instead of ending', async (t) => {
+    const { nats, folder } = await serve(t)
+    await nats.stop()
+    let onWait: () => void = () => undefined
+    const waits = new Promise<void>((resolve) => {
+      onWait = resolve
+    })
+    const connected = connect(t, nats.url, { ...silentLog, warn: () => onWait() })
+    await waits
+    const again = await startNats(folder, nats.port, systemClock)
+    t.after(() => again.stop())
+    assert.equal((await connected).link, 'up')
   })
 
   test('[CLUSTER9] a reader goes on where it stood after its server was killed and came back, and after its stream has forgotten', async (t) => {
