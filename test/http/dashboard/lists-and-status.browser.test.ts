@@ -11,6 +11,7 @@ import { sessionCookie } from '../../support/browser/chromium.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
+import { beforeAgain } from '../../support/rigs/whole-service.ts'
 import { judgement } from '../../support/twins/word-judge.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
@@ -221,10 +222,16 @@ test('[DASH100] [DASH101] a game has both venues beside each other with their ma
   const tab = await dashboard.open(`#/sports?sport=mlb&date=${day}`)
   const { page } = tab
   const row = (name: string) => page.locator(`tr[data-side="${name}"]`)
-  const cells = async (name: string) =>
-    (await row(name).locator('td.num').allInnerTexts()).map((text) => text.trim())
-  await row('Reds').waitFor()
-  assert.deepEqual(await cells('Reds'), ['40.0¢', '42.0¢', '40¢', '42¢', '0¢'])
+  /** Resolves once the figures of a side are these: a row is drawn before its live prices. */
+  const shows = (name: string, figures: readonly string[]) =>
+    page.waitForFunction(
+      ([selector, wanted]) =>
+        [...document.querySelectorAll<HTMLElement>(String(selector))]
+          .map(({ innerText }) => innerText.trim())
+          .join() === wanted,
+      [`tr[data-side="${name}"] td.num`, figures.join()],
+    )
+  await shows('Reds', ['40.0¢', '42.0¢', '40¢', '42¢', '0¢'])
   await page.getByText(/Started .*\(Nov 18, 19:20 US Eastern\)/).waitFor()
   const end = (market: FakeMarket, price: number) => {
     engine.matches.remove(market.ref)
@@ -243,10 +250,14 @@ test('[DASH100] [DASH101] a game has both venues beside each other with their ma
     [rangers, 1_000_000],
   ] as const)
     end(market, price)
-  tellLifecycle(both)
-  await page.locator('[data-winner]', { hasText: 'Rangers won' }).waitFor()
-  assert.deepEqual(await cells('Reds'), ['lost', 'lost', '–'])
-  assert.deepEqual(await cells('Rangers'), ['won', 'won', '–'])
+  // Told again until the page shows it: the first may come before the server has the page's subscription.
+  const won = page.locator('[data-winner]', { hasText: 'Rangers won' })
+  do {
+    tellLifecycle(both)
+    await beforeAgain()
+  } while ((await won.count()) === 0)
+  await shows('Reds', ['lost', 'lost', '–'])
+  await shows('Rangers', ['won', 'won', '–'])
   await row('Rangers').getByRole('link', { name: 'Cincinnati at Texas: Texas' }).click()
   await page.locator('[data-end=resolved]', { hasText: 'Settled: Yes' }).waitFor()
   assert.equal(await page.locator('.book').count(), 0, 'nobody trades it any more')
@@ -463,11 +474,9 @@ test('[DASH48] the status shows how many streams are open at the server, where t
   const { page } = tab
   const { sessions } = dashboard.face.server.hub
   // The page's own stream may come after the figure, and those of tabs before it go.
-  await page.exposeFunction('openStreams', () => sessions.size)
-  await page.waitForFunction(async (selector) => {
-    const count: unknown = await Reflect.get(globalThis, 'openStreams')()
-    return Number(count) > 0 && document.querySelector(selector)?.textContent === String(count)
-  }, '[data-figure="Open streams"] dd')
+  const figure = page.locator('[data-figure="Open streams"] dd')
+  do await beforeAgain()
+  while (sessions.size === 0 || (await figure.textContent()) !== String(sessions.size))
   await tab.close()
 })
 

@@ -323,12 +323,15 @@ function marketRow(market: Market, venues: Venues, live: LiveQuotes): GameRow {
 /** What a venue bids and asks, or how its market ended; null: it does not list it. */
 function quoteCells(quoted: Quoted | null) {
   const words = quoted === null ? html`<span class="muted">not listed</span>` : ended(quoted)
-  if (quoted === null || words !== null) return html`<td class="num" colspan="2">${words}</td>`
+  // A list with keys, as below: a row was seen with its old prices beside the word that came in their place.
+  if (quoted === null || words !== null) {
+    return [html`<td key="end" class="num" colspan="2">${words}</td>`]
+  }
   const { quote, market } = quoted
   const decimals = stepDecimals(market.price_step)
   return (['bid', 'ask'] as const).map(
     (side) =>
-      html`<td class=${`num ${side}`}><${Price} price=${quote[side]} decimals=${decimals} /></td>`,
+      html`<td key=${side} class=${`num ${side}`}><${Price} price=${quote[side]} decimals=${decimals} /></td>`,
   )
 }
 
