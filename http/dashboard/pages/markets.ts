@@ -55,7 +55,7 @@ export function MarketsPage({ place }: PageProps) {
     <section class="card markets" aria-label="Markets found" aria-busy=${isBusy} data-phase=${state.phase}>
       ${state.phase === 'waiting' ? html`<${Waiting} what="markets" />` : null}
       ${state.phase === 'failed' ? html`<${Failure} error=${state.error} retry=${() => finder.again()} />` : null}
-      ${list(state, query, heads.current)}
+      ${list(state, { query, heads: heads.current, again: () => finder.again() })}
       ${below(state, finder)}
     </section>
   `
@@ -96,14 +96,21 @@ async function askEvents(
   return { markets, total: page.total, cursor: page.cursor, has_more: page.has_more }
 }
 
-function list({ phase, pages }: FinderState, query: MarketQuery, heads: Heads) {
+function list(
+  { phase, pages }: FinderState,
+  {
+    query,
+    heads,
+    again,
+  }: { readonly query: MarketQuery; readonly heads: Heads; readonly again: () => void },
+) {
   if (pages.length === 0) {
     if (phase !== 'shown') return null
     const text = searchText(query)
     const { status } = query
     const what = status === null ? 'No market' : `No ${status} market`
     const words = text === '' ? `${what} is like that.` : `${what} has “${text}” in it.`
-    return html`<${Empty}>
+    return html`<${Empty} again=${again}>
       ${isNarrowed(query) ? `${words} Try fewer words or filters, or markets of any status.` : 'No open markets yet: the venues are being read.'}
     <//>`
   }

@@ -54,6 +54,7 @@ export function MatchesPage({ place }: PageProps) {
     },
     [confidence, scoreMin, search, order],
   )
+  const isNarrowed = confidence !== '' || scoreMin > 0 || search !== ''
   const pairs = paged.pages.flatMap((page) => page.pairs)
   const live = useQuotes(pairs.flatMap(({ a, b }) => [a.id, b.id]))
   const [first] = paged.pages
@@ -77,7 +78,15 @@ export function MatchesPage({ place }: PageProps) {
       first === undefined
         ? null
         : html`
-      ${first.total === 0 ? html`<${Empty}>No pair passes these filters: lower the score or take any confidence.<//>` : null}
+      ${
+        first.total === 0
+          ? html`<${Empty} again=${paged.again}>${
+              isNarrowed
+                ? 'No pair passes these filters: lower the score or take any confidence.'
+                : 'No pairs yet: the venues are being read and compared.'
+            }<//>`
+          : null
+      }
       ${first.total > 0 ? html`<p class="muted" role="status">${countText(pairs.length)} of ${countText(first.total)} pairs</p>` : null}
       <div class="pairs">
         ${pairs.map(

@@ -71,7 +71,7 @@ export function SportsPage({ place }: PageProps) {
         : html`
       ${
         games.length === 0
-          ? html`<${Empty}>Neither venue lists ${name} games on ${date}. Try another day or sport.<//>`
+          ? html`<${Empty} again=${asked.again}>Neither venue lists ${name} games on ${date}. Try another day or sport.<//>`
           : html`<p class="muted" role="status">${countText(games.length)} ${games.length === 1 ? 'game' : 'games'} on ${dayText(date)}, a day in US Eastern time</p>`
       }
       <div class="pairs">

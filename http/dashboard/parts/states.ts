@@ -1,9 +1,9 @@
 // What a part of the page shows when it has nothing to show: it is being asked for, there is none, it failed and why.
 // One look and one wording for all pages. Upholds DASH4.
 
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { ApiError } from '../api.ts'
-import { after } from '../browser.ts'
+import { after, every, isTabHidden } from '../browser.ts'
 import { capital, durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
@@ -21,9 +21,23 @@ export function Unanswered({ asked, what }: { readonly asked: Asked; readonly wh
     : html`<${Failure} error=${asked.error} retry=${asked.again} />`
 }
 
-/** There is none: says what would make some appear. */
-export const Empty = ({ children }: { readonly children?: Shown }) =>
-  html`<p class="state empty">${children}</p>`
+/** How often a list is asked for that may have something by then. */
+const EMPTY_MS = 5_000
+
+/** There is none: says what would make some appear, and asks `again` while it stands, where time alone may bring some. */
+export function Empty({
+  children,
+  again,
+}: {
+  readonly children?: Shown
+  readonly again?: () => void
+}) {
+  // Asked again, it is for what the page shows by then.
+  const latest = useRef(again)
+  latest.current = again
+  useEffect(() => every(EMPTY_MS, () => (isTabHidden() ? undefined : latest.current?.())), [])
+  return html`<p class="state empty">${children}</p>`
+}
 
 /**
  * A request failed: in words, with a way to try again where that can help. It is tried again by itself once the server

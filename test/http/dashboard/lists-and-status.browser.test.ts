@@ -133,6 +133,28 @@ test('[DASH59] matches are narrowed by words, confidence and score, kept in the 
   await tab.close()
 })
 
+test('[DASH107] a list that is read before there is anything fills by itself, and says meanwhile what is awaited', async () => {
+  const tab = await dashboard.open('#/status')
+  const { page } = tab
+  await page.clock.install()
+  let isEmpty = true
+  await page.route('**/v1/matching-markets*', (route) =>
+    isEmpty
+      ? route.fulfill({ json: { matches: [], total: 0, has_more: false, cursor: null } })
+      : route.continue(),
+  )
+  await page.getByRole('link', { name: 'Matches' }).click()
+  await page.getByText('No pairs yet: the venues are being read and compared.').waitFor()
+  const askedAgain = page.waitForResponse('**/v1/matching-markets*')
+  await page.clock.fastForward(5_000)
+  await askedAgain
+  isEmpty = false
+  await page.clock.fastForward(5_000)
+  await page.getByText('20 of 25 pairs', { exact: true }).waitFor()
+  assert.equal(await page.locator('.state.empty').count(), 0)
+  await tab.close()
+})
+
 test('[DASH56] a list that fails says why and asks again; a page that fails keeps those before it', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab

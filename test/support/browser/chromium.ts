@@ -94,6 +94,7 @@ export async function openChromium(): Promise<Chromium> {
     },
     async close() {
       const problems = [...tabs].flatMap((tab) => tab.problems)
+      for (const { page } of tabs) console.error(await whatItShows(page))
       await browser.close()
       assert.deepEqual(problems, [], 'what went wrong in tabs')
     },
@@ -139,6 +140,12 @@ async function tabOf(
       assert.deepEqual(problems, [], 'what went wrong in the tab')
     },
   }
+}
+
+/** A tab is left open by a test that failed: what stood in it then tells why. */
+async function whatItShows(page: Page): Promise<string> {
+  const text = await page.evaluate('document.body.innerText').catch(String)
+  return `left open at ${page.url()}:\n${String(text).slice(0, 2_000)}`
 }
 
 /** Waits until it has the focus, which comes a moment after what is drawn. */

@@ -19,6 +19,8 @@ interface Paged<Answer> extends Progress<Answer> {
   readonly hasMore: boolean
   /** Asks for the page after the last one, or once more for the one that failed. */
   readonly more: () => void
+  /** Asks for the list anew, from its beginning; the old one stays until then. */
+  readonly again: () => void
 }
 
 const BEGINNING = { pages: [], isAsking: true, error: null } as const
@@ -30,18 +32,18 @@ export function usePages<Answer extends Page>(
 ): Paged<Answer> {
   const [progress, setProgress] = useState<Progress<Answer>>(BEGINNING)
   const ending = useRef<AbortController | null>(null)
-  const askAfter = (pages: readonly Answer[]) => {
+  const askAfter = (pages: readonly Answer[], shown = pages) => {
     const own = new AbortController()
     ending.current?.abort()
     ending.current = own
-    setProgress({ pages, isAsking: true, error: null })
+    setProgress({ pages: shown, isAsking: true, error: null })
     ask(pages.at(-1)?.cursor ?? null, own.signal).then(
       (answer) => {
         if (own.signal.aborted) return
         setProgress({ pages: [...pages, answer], isAsking: false, error: null })
       },
       (error: unknown) => {
-        if (!own.signal.aborted) setProgress({ pages, isAsking: false, error })
+        if (!own.signal.aborted) setProgress({ pages: shown, isAsking: false, error })
       },
     )
   }
@@ -54,6 +56,7 @@ export function usePages<Answer extends Page>(
     ...progress,
     hasMore: cursor !== null,
     more: () => progress.isAsking || askAfter(progress.pages),
+    again: () => progress.isAsking || askAfter([], progress.pages),
   }
 }
 

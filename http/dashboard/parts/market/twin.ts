@@ -35,7 +35,7 @@ export function TwinPanel({ market }: { readonly market: Market }) {
   return html`<section class="card twin" aria-labelledby="twin-title">
     <h2 id="twin-title">${name === null ? 'The other venue' : `At ${wholeVenueText(name)}`}</h2>
     <${Unanswered} asked=${asked} what="the twin" />
-    ${name === null || twin !== null ? null : status === 'open' ? html`<${Empty}>No market at ${venueText(name)} is known to ask the same.<//>` : html`<${EndedTwin} market=${market} venue=${name} />`}
+    ${name === null || twin !== null ? null : status === 'open' ? html`<${Empty} again=${asked.again}>No market at ${venueText(name)} is known to ask the same.<//>` : html`<${EndedTwin} market=${market} venue=${name} />`}
     ${twin === null ? null : found(market, twin)}
   </section>`
 }

@@ -56,9 +56,12 @@ export class MarketFinder {
     this.#begin(isTyping ? PAUSE_MS : 0)
   }
 
-  /** Asks for the list anew, from its beginning. */
+  /** Asks for the list anew, from its beginning; one that is shown stays as it is until then. */
   again(): void {
-    this.#begin(0)
+    const query = this.#wanted
+    if (query === null || this.state.value.phase !== 'shown') return this.#begin(0)
+    this.close()
+    this.#ask(query, null, [])
   }
 
   /** Adds the next page, where there is one. */

@@ -71,7 +71,7 @@ export function WalletPositions({ address }: { readonly address: string }) {
     ${summary === undefined && paged.error !== null ? html`<${Failure} error=${paged.error} retry=${paged.more} />` : null}
     ${
       summary !== undefined && rows.length === 0
-        ? html`<${Empty}>${status === 'all' ? 'No position' : `No ${status} position`} of this wallet.<//>`
+        ? html`<${Empty} again=${paged.again}>${status === 'all' ? 'No position' : `No ${status} position`} of this wallet.<//>`
         : null
     }
     ${rows.length === 0 ? null : table(rows, order, setOrder)}

@@ -43,13 +43,13 @@ export function WalletRanking({ place }: { readonly place: Place }) {
         choose=${(by: string) => changeQuery(place, { by })} />
     </div>
     <${Unanswered} asked=${asked} what="the ranking" />
-    ${asked.kind === 'answered' ? listed(asked.answer) : null}
+    ${asked.kind === 'answered' ? listed(asked.answer, asked.again) : null}
   </section>`
 }
 
-function listed({ wallets, total }: Ranking) {
+function listed({ wallets, total }: Ranking, again: () => void) {
   if (wallets.length === 0) {
-    return html`<${Empty}>No wallets yet. Enter an address above, or choose one from the${' '}
+    return html`<${Empty} again=${again}>No wallets yet. Enter an address above, or choose one from the${' '}
       <a href=${hrefOf('whales')}>whales</a>.<//>`
   }
   return html`<div class="scroll-x"><table class="list stacked">

@@ -28,7 +28,7 @@ export function WalletTrades({ address }: { readonly address: string }) {
     <h2 id="wallet-trades">Trades</h2>
     ${isFirst && paged.isAsking ? html`<${Waiting} what="trades" />` : null}
     ${isFirst && paged.error !== null ? html`<${Failure} error=${paged.error} retry=${paged.more} />` : null}
-    ${!isFirst && rows.length === 0 ? html`<${Empty}>No trade of this wallet is known.<//>` : null}
+    ${!isFirst && rows.length === 0 ? html`<${Empty} again=${paged.again}>No trade of this wallet is known.<//>` : null}
     ${rows.length === 0 ? null : table(rows)}
     ${isFirst ? null : html`<${More} paged=${paged} />`}
   </section>`
