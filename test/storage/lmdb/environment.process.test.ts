@@ -1,7 +1,7 @@
 // An environment whose commits fail on demand, between the real LMDB and the real tables.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, test } from 'node:test'
@@ -24,6 +24,7 @@ import { newDelivery } from '../../support/worlds/stored-webhooks.ts'
 type Fault = 'none' | 'full' | 'broken' | 'hangs'
 
 interface Bench {
+  readonly path: string
   readonly clock: ManualClock
   readonly metrics: Metrics
   readonly environment: Environment
@@ -62,7 +63,7 @@ function openBench(name: EnvironmentName): Bench {
     commitPauseMs: name === 'market' ? 20 : 0,
     failedRows: name === 'market' ? 'keep' : 'drop',
   })
-  const bench: Bench = { clock, metrics, environment, fault: 'none', commitCount: 0 }
+  const bench: Bench = { path, clock, metrics, environment, fault: 'none', commitCount: 0 }
   cleanups.push(async () => {
     const closing = environment.close(1_000).catch(() => {})
     clock.advance(1_000)
@@ -75,6 +76,26 @@ function openBench(name: EnvironmentName): Bench {
 describe('an environment', () => {
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0)) await cleanup()
+  })
+
+  test('[STORE35] a database that grows is mapped once', {
+    skip: process.platform !== 'linux' && 'only Linux shows what is mapped',
+  }, async () => {
+    const { environment, clock, path } = openBench('market')
+    const marks = new Marks(environment)
+    const maps = () =>
+      readFileSync('/proc/self/maps', 'utf8')
+        .split('\n')
+        .filter((line) => line.endsWith(join(path, 'data.mdb')))
+    for (let count = 0; count < 20_000; count += 1) marks.put(`one of many marks ${count}`, count)
+    clock.advance(20)
+    await environment.committed()
+    assert.ok(
+      statSync(join(path, 'data.mdb')).size > 2 ** 19,
+      'it grew beyond the first maps of lmdb-js',
+    )
+    assert.equal(marks.get('one of many marks 19999'), 19_999)
+    assert.equal(maps().length, 1)
   })
 
   test('[STORE4] writes gather for the pause, then go to the disk as one transaction', async () => {
