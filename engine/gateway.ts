@@ -19,7 +19,7 @@ import { type Clock, pause, type StopTimer } from './clock.ts'
 import { decodeAnswer, encodeAsked } from './cluster/asked.ts'
 import { type Checkpoint, checkpointObject, decodeCheckpoint } from './cluster/checkpoint.ts'
 import { Follower, type FollowFault } from './cluster/follower.ts'
-import { type ClusterLog, LogError, type StopReading, shardsOf } from './cluster/log.ts'
+import { type ClusterLog, LogError, type StopReading } from './cluster/log.ts'
 import { Loopback } from './cluster/loopback.ts'
 import { Members } from './cluster/members.ts'
 import { EngineError } from './errors.ts'
@@ -293,7 +293,7 @@ class LogGateway implements Gateway {
       throw error
     }
     const follower = new Follower({
-      ...{ ...shared, log: cluster, from: checkpoint, shards: shardsOf(this.#names.keys) },
+      ...{ ...shared, log: cluster, from: checkpoint },
       sink: {
         take: (shard, items) => mirror.take(shard, items),
         recall: (epoch, items) => mirror.recall(epoch, items),

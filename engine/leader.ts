@@ -18,13 +18,7 @@ import { type LogItem, writeItem } from '../storage/records/log-items.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
 import { encodeRevocation, type Revocation } from './cluster/asked.ts'
 import { type Lease, takeLease } from './cluster/lease.ts'
-import {
-  type ClusterLog,
-  hooksShard,
-  type ShardName,
-  type StopReading,
-  shardsOf,
-} from './cluster/log.ts'
+import { type ClusterLog, SHARDS, type StopReading } from './cluster/log.ts'
 import { Loopback } from './cluster/loopback.ts'
 import { type Member, type MemberRole, Members } from './cluster/members.ts'
 import { LogWriter } from './cluster/writer.ts'
@@ -161,7 +155,7 @@ class Leading implements Leader {
       idOf: (number) => shared.webhooks.idOf(number),
       // What is pending when the log is opened is told then.
       tell: (item) => {
-        if (this.#isOpen) this.#writer?.put(hooksShard, item)
+        if (this.#isOpen) this.#writer?.put('hooks', item)
       },
     })
     const { accounts, webhooks, members } = shared
@@ -236,7 +230,7 @@ class Leading implements Leader {
     )
     const afterMs = Math.round(clock.monotonicMs() - this.#takenAtMs)
     log.info({ term: this.#lease.term, afterMs }, 'gateways are answered')
-    await this.#openShards(writer, [...shardsOf(engine.catalog.names.keys), hooksShard])
+    await this.#openShards(writer)
     this.#isOpen = true
     feeder.isOpen = true
     const { view, publisher } = engine
@@ -268,11 +262,11 @@ class Leading implements Leader {
   }
 
   /** As often as it takes: without the log the engine goes on alone. */
-  async #openShards(writer: LogWriter<LogItem>, shards: readonly ShardName[]): Promise<void> {
+  async #openShards(writer: LogWriter<LogItem>): Promise<void> {
     const { clock, signal, log } = this.#parts
     while (!signal.aborted) {
       try {
-        return await writer.open(shards)
+        return await writer.open(SHARDS)
       } catch (error) {
         log.warn({ err: error }, 'the log is not ready')
         await pause(clock, BEAT_MS, signal)

@@ -2,11 +2,11 @@
 // pairs as they are stored, and how each venue stands every second.
 // Not for: batches and acknowledgements (engine/cluster/writer.ts), checkpoints (checkpoints.ts). Upholds FEED1, FEED2.
 
-import { type ShardKind, type ShardName, shardOf } from '../../engine/cluster/log.ts'
+import { marketShards, type ShardName } from '../../engine/cluster/log.ts'
 import type { ItemPlace } from '../../engine/cluster/writer.ts'
 import type { Update } from '../../engine/events.ts'
 import { bookLevelsMax } from '../../engine/limits.ts'
-import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
+import type { MarketNumber } from '../../engine/market/market.ts'
 import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.ts'
 import type { TeamListing } from '../../engine/team-listing.ts'
 import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
@@ -28,14 +28,19 @@ interface FeederParts {
 
 /** Updates that are kept for minutes. */
 const BOOKS: ReadonlySet<Update['kind']> = new Set(['book', 'bookReplaced', 'bookLate', 'price'])
-const CHANNELS = {
+/** The channels whose offsets a batch names; null: an update takes none. */
+const CHANNELS: Readonly<Record<Update['kind'], CountedChannel | null>> = {
   book: 'orderbook',
+  bookReplaced: null,
+  bookLate: null,
+  status: null,
+  gap: null,
   trade: 'trades',
   price: 'prices',
   whale: 'whales',
   lifecycle: 'lifecycle',
   arbitrage: 'arbitrage',
-} as const
+}
 
 export class Feeder implements Watcher, CatalogWatcher {
   readonly name = 'log'
@@ -65,15 +70,9 @@ export class Feeder implements Watcher, CatalogWatcher {
   onUpdate(update: Update): void {
     if (!this.isOpen) return
     const item: LogItem = { kind: 'update', update, book: this.#bookOf(update) }
-    if (update.kind === 'status') return this.#put(shardOf(update.venue, 'trades', 0), item)
-    if (update.kind === 'gap') {
-      return this.#put(shardOf(update.venue, 'trades', update.market?.number ?? 0), item)
-    }
-    const kind: ShardKind = BOOKS.has(update.kind) ? 'books' : 'trades'
-    const { venue, number } = update.market
-    const isStamped = update.kind !== 'bookReplaced' && update.kind !== 'bookLate'
-    const place = isStamped ? { channel: CHANNELS[update.kind], offset: update.offset } : null
-    this.#put(shardOf(venue, kind, number), item, place)
+    const channel = CHANNELS[update.kind]
+    const place = channel !== null && 'offset' in update ? { channel, offset: update.offset } : null
+    this.#put(BOOKS.has(update.kind) ? 'books' : 'trades', item, place)
   }
 
   /** The update says that the book is another one; its levels are the market's. */
@@ -86,7 +85,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.packedTexts.touch(market)
     this.packedRows.touch(market)
     if (!this.isOpen) return
-    for (const part of this.#texts.news(market)) this.#toBoth(market.ref, part)
+    for (const part of this.#texts.news(market)) this.#tellAll(part)
     this.onChanged(market)
   }
 
@@ -97,7 +96,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.#told.set(ref.number, summary)
     this.#tellEventOf(market)
     this.version += 1
-    this.#toBoth(ref, listedItem(market, this.#parts.publisher, this.version))
+    this.#tellAll(listedItem(market, this.#parts.publisher, this.version))
   }
 
   /** An event is read before its first market is known: it is told with that. */
@@ -107,15 +106,13 @@ export class Feeder implements Watcher, CatalogWatcher {
     if (event === null || this.#toldEvents.has(event)) return
     this.#toldEvents.add(event)
     this.version += 1
-    this.#toBoth(ref, { kind: 'event', version: this.version, event })
+    this.#tellAll({ kind: 'event', version: this.version, event })
   }
 
   /** The book is no longer live, and no update may have said so. */
   onDoubted(market: MarketView): void {
     if (!this.isOpen) return
-    const { venue, number } = market.ref
-    const state = stateOf(market, this.#parts.publisher)
-    this.#put(shardOf(venue, 'books', number), { kind: 'state', state })
+    this.#put('books', { kind: 'state', state: stateOf(market, this.#parts.publisher) })
   }
 
   onForgotten(market: MarketView): void {
@@ -126,7 +123,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.packedRows.touch(market)
     if (!this.isOpen) return
     this.version += 1
-    this.#toBoth(ref, { kind: 'forgotten', version: this.version, market: ref.number })
+    this.#tellAll({ kind: 'forgotten', version: this.version, market: ref.number })
   }
 
   onEvent(markets: readonly MarketView[]): void {
@@ -140,32 +137,24 @@ export class Feeder implements Watcher, CatalogWatcher {
       all: () => table.all(),
       put: (match: StoredMatch) => {
         table.put(match)
-        this.#toFirst(match.a, { kind: 'matched', match })
+        this.#tellPair(match.a, { kind: 'matched', match })
       },
       remove: (market: MarketNumber) => {
         table.remove(market)
-        this.#toFirst(market, { kind: 'unmatched', market })
+        this.#tellPair(market, { kind: 'unmatched', market })
       },
     }
   }
 
   /** How the venues and the database stand; called every second, so that whoever hears nothing knows that nobody speaks. */
   beat(): void {
-    for (const feed of this.#parts.venues()) {
-      this.#put(shardOf(feed.venue, 'trades', 0), { kind: 'feed', feed })
-    }
-    this.#tellAll({ kind: 'figures', figures: this.#parts.figures() })
+    for (const feed of this.#parts.venues()) this.#put('trades', { kind: 'feed', feed })
+    this.#put('trades', { kind: 'figures', figures: this.#parts.figures() })
   }
 
   /** A venue's list of teams was read. */
   learnTeams(listings: readonly TeamListing[]): void {
-    for (const item of this.teams.take(listings)) if (this.isOpen) this.#tellAll(item)
-  }
-
-  /** Of no venue: it goes the way of the first one. */
-  #tellAll(item: LogItem): void {
-    const [first] = this.#parts.venues()
-    if (first !== undefined) this.#put(shardOf(first.venue, 'trades', 0), item)
+    for (const item of this.teams.take(listings)) if (this.isOpen) this.#put('trades', item)
   }
 
   /** What stands beside rows and states in a checkpoint. */
@@ -176,14 +165,13 @@ export class Feeder implements Watcher, CatalogWatcher {
   }
 
   /** A pair whose market has been forgotten ends with it. */
-  #toFirst(market: MarketNumber, item: LogItem): void {
-    const venue = this.#parts.catalog.byNumber(market)?.ref.venue
-    if (this.isOpen && venue !== undefined) this.#put(shardOf(venue, 'trades', market), item)
+  #tellPair(market: MarketNumber, item: LogItem): void {
+    const isKnown = this.#parts.catalog.byNumber(market) !== null
+    if (this.isOpen && isKnown) this.#put('trades', item)
   }
 
-  #toBoth({ venue, number }: MarketRef, item: LogItem): void {
-    this.#put(shardOf(venue, 'books', number), item)
-    this.#put(shardOf(venue, 'trades', number), item)
+  #tellAll(item: LogItem): void {
+    for (const shard of marketShards) this.#put(shard, item)
   }
 
   #put(shard: ShardName, item: LogItem, place: ItemPlace | null = null): void {

@@ -10,14 +10,7 @@ import {
   checkpointObject,
   decodeCheckpoint,
 } from '../../engine/cluster/checkpoint.ts'
-import {
-  type ClusterLog,
-  type Delivered,
-  hooksShard,
-  type ShardName,
-  type StopReading,
-  shardsOf,
-} from '../../engine/cluster/log.ts'
+import type { ClusterLog, Delivered, ShardName, StopReading } from '../../engine/cluster/log.ts'
 import type { TradeUpdate, Update } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import { outstandingWritesMax } from '../../engine/limits.ts'
@@ -52,17 +45,13 @@ const CATCH_UP_MS_MAX = 3_000
 /** How far a shard was read. */
 interface Place {
   readonly shard: ShardName
-  readonly venue: VenueKey | null
   sequence: number
   behind: number
   epoch: string | null
   term: number
   batch: number
-  /** Trades before the next one may not have come: whoever resumes is told so. */
-  hasHole: boolean
-  /** The time from which the venue is to be asked, should this engine lead, stays where it was. */
+  /** The time from which venues are to be asked, should this engine lead, stays where it was. */
   isMarkHeld: boolean
-  newestMs: TimeMs | null
 }
 
 /** The numbers of the engine that leads, for the markets that it has listed. */
@@ -84,26 +73,22 @@ export class Standby {
   #run: { readonly epoch: string; readonly number: number } | null = null
   #isEnding = false
   #lagMs = 0
+  /** When the newest trade of each venue was. */
+  readonly #newestMs = new Map<VenueKey, TimeMs>()
+  /** Of which trades before the next one may not have come: whoever resumes is told so. */
+  readonly #holed = new Set<VenueKey>()
 
   constructor(parts: StandbyParts) {
     this.#parts = parts
-    const { metrics, names } = parts
+    const { metrics } = parts
     const unplaced = 'Items of the log that this standby has no market for.'
     this.#unplaced = metrics.count('cluster_standby_unplaced_total', unplaced)
     const holes = 'Places of the log where batches did not come to this standby.'
     this.#holes = metrics.count('cluster_standby_holes_total', holes)
-    const place = (shard: ShardName, venue: VenueKey | null): Place => ({
-      ...{ shard, venue, sequence: 0, behind: 0, epoch: null, term: 0, batch: 0 },
-      ...{ hasHole: false, isMarkHeld: false, newestMs: null },
+    const place = (shard: ShardName): Place => ({
+      ...{ shard, sequence: 0, behind: 0, epoch: null, term: 0, batch: 0, isMarkHeld: false },
     })
-    this.#places = [
-      place(hooksShard, null),
-      ...names.keys.flatMap((key) =>
-        shardsOf([key])
-          .filter((shard) => shard.includes('.trades.'))
-          .map((shard) => place(shard, key)),
-      ),
-    ]
+    this.#places = [place('hooks'), place('trades')]
   }
 
   /** Batches of the log that were not read yet, as far as is known. */
@@ -166,7 +151,7 @@ export class Standby {
     if (!isNext && (place.epoch !== null || place.sequence === 0)) this.#noteHole(place)
     place.batch = place.epoch === epoch ? Math.max(place.batch, batch.batch) : batch.batch
     Object.assign(place, { epoch, term })
-    if (place.venue !== null && this.#numbers.term < term) await this.#learn(term)
+    if (place.shard !== 'hooks' && this.#numbers.term < term) await this.#learn(term)
     for (const raw of batch.items) {
       const item = await this.#read(raw, term)
       if (item === null) this.#unplaced.inc()
@@ -175,7 +160,7 @@ export class Standby {
       else if (item.kind === 'feed') this.#takeFeed(place, item)
       // Numbers of an earlier engine are not known any more.
       else if (this.#numbers.term !== term) this.#unplaced.inc()
-      else if (item.kind === 'update') this.#takeUpdate(place, item.update, batch)
+      else if (item.kind === 'update') this.#takeUpdate(item.update, batch)
       else this.#takeRow(item)
     }
   }
@@ -220,8 +205,8 @@ export class Standby {
   }
 
   #takeFeed(place: Place, { feed }: Extract<LogItem, { kind: 'feed' }>): void {
-    const knownMs = feed.completeToMs ?? place.newestMs
-    if (knownMs === null || place.isMarkHeld) return
+    const knownMs = feed.completeToMs ?? this.#newestMs.get(feed.venue)
+    if (knownMs === undefined || place.isMarkHeld) return
     this.#parts.storage.marks.put(`newest_trade_ms_${feed.venue}`, knownMs)
   }
 
@@ -237,7 +222,7 @@ export class Standby {
     this.#numbers.markets.set(market, { id, number, venue, platform, nativeId })
   }
 
-  #takeUpdate(place: Place, update: Update, batch: Batch): void {
+  #takeUpdate(update: Update, batch: Batch): void {
     const { storage, clock } = this.#parts
     if (update.kind !== 'gap' && update.kind !== 'trade' && update.kind !== 'whale') return
     const run = this.#runOf(batch)
@@ -255,8 +240,9 @@ export class Standby {
       })
     } else if (update.kind === 'trade') {
       const { market, trade, receivedAtMs, offset, seq } = update
-      if (place.hasHole) this.#tellLoss(place, trade.timeMs, { run, offset })
-      place.newestMs = timeMs(Math.max(place.newestMs ?? 0, trade.timeMs))
+      this.#tellLoss(market.venue, trade.timeMs, { run, offset })
+      const newestMs = timeMs(Math.max(this.#newestMs.get(market.venue) ?? 0, trade.timeMs))
+      this.#newestMs.set(market.venue, newestMs)
       this.#lagMs = Math.max(0, clock.nowMs() - receivedAtMs)
       if (storage.trades.has(market.number, trade.nativeId)) return this.#noteKnown(update, run)
       const stored = storage.trades.put(market, { ...trade, receivedAtMs, run, offset, seq })
@@ -310,18 +296,17 @@ export class Standby {
 
   #noteHole(place: Place): void {
     this.#holes.inc()
-    place.hasHole = true
+    if (place.shard !== 'hooks') for (const venue of this.#parts.names.keys) this.#holed.add(venue)
     if (place.epoch !== null) place.isMarkHeld = true
     this.#parts.logger.warn({ shard: place.shard }, 'batches of the log did not come')
   }
 
-  /** Clients that resume here are told so; the venue is asked again once this engine leads. */
-  #tellLoss(place: Place, toMs: TimeMs, { run, offset }: { run: number; offset: number }): void {
-    if (place.venue === null) return
-    const fromMs = timeMs(Math.min(place.newestMs ?? toMs, toMs))
-    const loss = { venue: place.venue, market: null, fromMs, toMs, count: null }
+  /** Clients that resume here are told of a hole; the venue is asked again once this engine leads. */
+  #tellLoss(venue: VenueKey, toMs: TimeMs, { run, offset }: { run: number; offset: number }): void {
+    if (!this.#holed.delete(venue)) return
+    const fromMs = timeMs(Math.min(this.#newestMs.get(venue) ?? toMs, toMs))
+    const loss = { venue, market: null, fromMs, toMs, count: null }
     this.#parts.storage.losses.put({ run, offset: Math.max(0, offset - 1), ...loss })
-    place.hasHole = false
   }
 
   // Runs and numbers of the engine that leads

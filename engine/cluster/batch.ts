@@ -54,7 +54,8 @@ export function encodeBatch(header: BatchHeader, items: Uint8Array): Uint8Array 
   }
   writer.whole(header.count)
   const head = writer.end()
-  const bytes = new Uint8Array(head.length + items.length)
+  // Of the pool: the memory of a small array of its own costs more than what is written into it.
+  const bytes = Buffer.allocUnsafe(head.length + items.length)
   bytes.set(head)
   bytes.set(items, head.length)
   return bytes

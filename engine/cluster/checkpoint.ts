@@ -8,7 +8,7 @@ import { VENUE_KEYS, type VenueKey } from '../ids.ts'
 import { encoded, writeValue } from '../msgpack-writer.ts'
 import { type TimeMs, timeMs } from '../units.ts'
 import { decodeItems, isCount, type RawItem } from './batch.ts'
-import { SHARD_KINDS, type ShardKind, type ShardName, shardOf } from './log.ts'
+import { SHARDS, type ShardName } from './log.ts'
 
 const FORMAT = 1
 const HEADER_FIELDS = 12
@@ -183,21 +183,11 @@ function readPlaces(value: unknown): readonly ShardPlace[] | null {
   const places: ShardPlace[] = []
   for (let index = 0; index < value.length; index += 3) {
     const [name, sequence, batch]: readonly unknown[] = value.slice(index, index + 3)
-    const shard = typeof name === 'string' ? readShard(name) : null
-    if (shard === null || !isCount(sequence) || !isCount(batch)) return null
+    const shard = SHARDS.find((known) => known === name)
+    if (shard === undefined || !isCount(sequence) || !isCount(batch)) return null
     places.push({ shard, sequence, batch })
   }
   return places
-}
-
-/** The shard of this name; null: there can be none. */
-export function readShard(name: string): ShardName | null {
-  const [letter, word, number, ...more] = name.split('.')
-  const venue = VENUE_KEYS.find((key) => key === letter)
-  const kind: ShardKind | undefined = SHARD_KINDS.find((one) => one === word)
-  if (venue === undefined || kind === undefined || more.length > 0) return null
-  const shard = shardOf(venue, kind, Number(number))
-  return shard === name ? shard : null
 }
 
 function readOffsets(value: unknown): Readonly<Record<string, number>> | null {

@@ -7,7 +7,13 @@ import type { Clock } from '../clock.ts'
 import type { Metrics } from '../process/metrics.ts'
 import { type Batch, decodeBatch, type RawItem } from './batch.ts'
 import type { CheckpointHeader, ShardPlace } from './checkpoint.ts'
-import type { ClusterLog, Delivered, ShardName, StopReading } from './log.ts'
+import {
+  type ClusterLog,
+  type Delivered,
+  marketShards,
+  type ShardName,
+  type StopReading,
+} from './log.ts'
 
 /** Why a reader cannot go on from where it stands. */
 export type FollowFault =
@@ -85,8 +91,6 @@ export class Follower {
     readonly metrics: Metrics
     readonly sink: FollowSink
     readonly from: CheckpointHeader
-    /** All that there are; one that the checkpoint does not name is read from its first batch. */
-    readonly shards: readonly ShardName[]
   }) {
     this.#log = parts.log
     this.#clock = parts.clock
@@ -97,7 +101,8 @@ export class Follower {
     this.#heardAtMs = parts.clock.monotonicMs()
     const placeOf = (shard: ShardName): ShardPlace =>
       parts.from.shards.find((place) => place.shard === shard) ?? { shard, sequence: 0, batch: 0 }
-    this.#places = parts.shards.map((name) => {
+    // One that the checkpoint does not name is read from its first batch.
+    this.#places = marketShards.map((name) => {
       const { shard, sequence: from, batch } = placeOf(name)
       const times = { heldSinceMs: null, ahead: null }
       return {
@@ -140,7 +145,7 @@ export class Follower {
         return false
       }
       // Books are resumed from memory alone.
-      const recalled = place.shard.includes('.trades.') ? RECALLED_BATCHES : 0
+      const recalled = place.shard === 'trades' ? RECALLED_BATCHES : 0
       const first = Math.max(1, place.from + 1 - recalled)
       place.delivered = first - 1
       const onBatch = (batch: Delivered) => this.#receive(place, batch)

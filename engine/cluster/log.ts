@@ -2,17 +2,17 @@
 // The engine writes it, gateways and standbys read it. Adapters: nats.ts; a test brings one with faults.
 // Not for: what a batch contains (batch.ts), who may write (lease.ts). Upholds CLUSTER1, CLUSTER3, CLUSTER5, CLUSTER7.
 
-import type { VenueKey } from '../ids.ts'
-
 /**
  * `books`: books and prices, kept for minutes. `trades`: trades and everything else, kept for a day. `hooks`: deliveries of
  * webhooks, which only standbys read, kept for three.
  */
-export const SHARD_KINDS = ['books', 'trades', 'hooks'] as const
-export type ShardKind = (typeof SHARD_KINDS)[number]
+export const SHARDS = ['books', 'trades', 'hooks'] as const
 
-/** One ordered part of the log: `<venue letter>.<kind>.<number>`, which is the end of its subject too. */
-export type ShardName = `${VenueKey}.${ShardKind}.${number}`
+/** One ordered part of the log, of all venues: each batch costs more than what is in it. It is the end of its subject too. */
+export type ShardName = (typeof SHARDS)[number]
+
+/** What gateways read. */
+export const marketShards = ['books', 'trades'] as const satisfies readonly ShardName[]
 
 /** Why the log did not do as asked. */
 export type LogFailure =
@@ -43,6 +43,14 @@ export interface Delivered {
   readonly bytes: Uint8Array
   /** Batches of the shard behind this one, as the log knew when it sent it. */
   readonly behind: number
+}
+
+/** A batch for a shard. */
+export interface Append {
+  readonly bytes: Uint8Array
+  readonly id: string
+  readonly after: number
+  readonly isAlone?: boolean
 }
 
 /** A reader of one shard. */
@@ -106,12 +114,10 @@ export interface ClusterLog {
   /**
    * Appends a batch; resolves with its sequence once the log has it safe. `after`: the sequence that the shard's newest batch
    * must have, else it rejects with `fenced`. A second batch with the same `id` within two minutes is not appended: the
-   * first one's sequence is given again. Many may be under way; they are appended in the order of the calls.
+   * first one's sequence is given again. Many may be under way; they are appended in the order of the calls. `isAlone`: it is
+   * not known whether the log has those that were sent right before, so that it is acknowledged by itself.
    */
-  publish(
-    shard: ShardName,
-    batch: { readonly bytes: Uint8Array; readonly id: string; readonly after: number },
-  ): Promise<number>
+  publish(shard: ShardName, batch: Append): Promise<number>
   /** Reads a shard from a sequence on, until stopped, over lost connections too. Holds a bounded number of batches. */
   read(shard: ShardName, from: number, reader: ShardReader): StopReading
   bucket(name: BucketName): Promise<Bucket>
@@ -140,28 +146,3 @@ export const answersMax = 64
 export const batchBytesMax = 512 * 1_024
 /** Batches that a reader holds. */
 export const readAheadMax = 256
-
-/**
- * Shards of a venue and kind. Order is per shard, hence per market. A gateway reads all of them, so that more shards cost it
- * more messages and give it nothing; they help only a log whose one stream is too slow. Changing it needs new streams.
- */
-export const shardsEach = 1
-
-/** The shard of a market, or of what concerns its whole venue (`market` 0). */
-export function shardOf(venue: VenueKey, kind: ShardKind, market: number): ShardName {
-  return `${venue}.${kind}.${market % shardsEach}`
-}
-
-/** The one shard of deliveries, whatever venue their events are of. */
-export const hooksShard: ShardName = 'a.hooks.0'
-
-const MARKET_KINDS = ['books', 'trades'] as const
-
-/** All shards of the markets of some venues. */
-export function shardsOf(venues: readonly VenueKey[]): readonly ShardName[] {
-  return venues.flatMap((venue) =>
-    MARKET_KINDS.flatMap((kind) =>
-      Array.from({ length: shardsEach }, (_, number) => shardOf(venue, kind, number)),
-    ),
-  )
-}

@@ -1,37 +1,75 @@
 // Appends to streams, with many appends under way: one inbox and one timer for all acknowledgements, where the client's own
-// `publish` makes a race of promises, a timer and two stacks for each.
-// Not for: which batch comes behind which (writer.ts), or streams themselves (nats.ts). Upholds CLUSTER1, CLUSTER3.
+// `publish` makes a race of promises, a timer and two stacks for each. Of the batches of some milliseconds one asks for an
+// acknowledgement: each says which sequence and which batch it comes behind, so that the place of one is that of all before.
+// Not for: which batch comes behind which (writer.ts), or streams themselves (nats.ts). Upholds CLUSTER1, CLUSTER3, CLUSTER11.
 
-import { createInbox, type Msg, MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node'
+import { createInbox, type Msg, MsgHdrsImpl } from '@nats-io/transport-node'
 import type { Clock, StopTimer } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
 import { isCount } from './batch.ts'
-import { LogError } from './log.ts'
+import { type Append, LogError } from './log.ts'
 
+/** Between two batches of a subject that ask; an acknowledgement costs the engine about as much as a batch. */
+export const ackEveryMs = 5
 /** How often it is looked whether an acknowledgement is late. */
 const LOOK_MS = 250
 const NO_RESPONDERS = 503
-const WRONG_LAST_SEQUENCE = 10_071
+/** Of the server: another batch is the last one, or another sequence. */
+const WRONG_LAST = [10_070, 10_071]
 /** Of the server: no room for the message, in the stream or on the disk. */
 const NO_ROOM = [10_023, 10_047, 10_077, 10_122]
 
-interface Waiting {
+interface Sent extends Append {
+  /** It was sent with a question; else the next one that asks answers for it. */
+  readonly hasAsked: boolean
+}
+
+interface Waiting extends Sent {
+  hasAsked: boolean
   readonly dueAtMs: number
   readonly resolve: (sequence: number) => void
   readonly reject: (error: LogError) => void
 }
 
+/** What of a subject is not acknowledged. */
+interface Lane {
+  readonly subject: string
+  /** By their numbers, in order. */
+  readonly waiting: Map<number, Waiting>
+  newest: number
+  /** When a batch asked last. */
+  askedAtMs: number
+  isLookPlanned: boolean
+}
+
+type Acknowledgement = Pick<Msg, 'subject' | 'headers' | 'json'>
+
+/** What it needs of the client's connection. */
+export interface Connection {
+  publish(
+    subject: string,
+    bytes: Uint8Array,
+    options: { readonly reply?: string; readonly headers: MsgHdrsImpl },
+  ): void
+  subscribe(
+    subject: string,
+    options: { readonly callback: (error: Error | null, message: Acknowledgement) => void },
+  ): unknown
+}
+
 export class NatsPublisher {
-  readonly #connection: NatsConnection
+  readonly #connection: Connection
   readonly #clock: Clock
   readonly #timeoutMs: number
   readonly #inbox = createInbox()
   readonly #stopTimer: StopTimer
-  /** In the order in which they are due. */
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #lanes = new Map<string, Lane>()
+  /** By the number of the question. */
+  readonly #asked = new Map<number, { readonly lane: Lane; readonly number: number }>()
+  readonly #headers = new AppendHeaders()
   #count = 0
 
-  constructor(connection: NatsConnection, clock: Clock, timeoutMs: number) {
+  constructor(connection: Connection, clock: Clock, timeoutMs: number) {
     this.#connection = connection
     this.#clock = clock
     this.#timeoutMs = timeoutMs
@@ -44,17 +82,20 @@ export class NatsPublisher {
   }
 
   /** Resolves with the sequence; rejects with LogError, or whatever the client throws. */
-  publish(
-    subject: string,
-    { bytes, id, after }: { bytes: Uint8Array; id: string; after: number },
-  ): Promise<number> {
+  publish(subject: string, append: Append): Promise<number> {
     return new Promise((resolve, reject) => {
-      const token = this.#count
-      this.#count += 1
-      const headers = new BatchHeaders(id, after)
-      this.#connection.publish(subject, bytes, { reply: `${this.#inbox}.${token}`, headers })
-      const dueAtMs = this.#clock.monotonicMs() + this.#timeoutMs
-      this.#waiting.set(token, { dueAtMs, resolve, reject })
+      const { bytes, id, after, isAlone } = append
+      const lane = this.#laneOf(subject)
+      // The place of this one will not tell that of the one before.
+      if (lane.waiting.get(lane.newest)?.after !== after - 1) this.#askAnew(lane)
+      const nowMs = this.#clock.monotonicMs()
+      const hasAsked = isAlone === true || nowMs - lane.askedAtMs >= ackEveryMs
+      const number = lane.newest + 1
+      this.#send(lane, number, { bytes, id, after, hasAsked })
+      lane.newest = number
+      const dueAtMs = nowMs + this.#timeoutMs
+      lane.waiting.set(number, { bytes, id, after, dueAtMs, hasAsked, resolve, reject })
+      if (!hasAsked) this.#planLook(lane)
     })
   }
 
@@ -68,34 +109,114 @@ export class NatsPublisher {
     this.giveUpAll()
   }
 
-  #giveUp(beforeMs: number): void {
-    for (const [token, { dueAtMs, reject }] of this.#waiting) {
-      if (dueAtMs > beforeMs) return
-      this.#waiting.delete(token)
-      reject(new LogError('down', 'a batch was not acknowledged'))
+  #laneOf(subject: string): Lane {
+    let lane = this.#lanes.get(subject)
+    if (lane === undefined) {
+      const askedAtMs = Number.NEGATIVE_INFINITY
+      lane = { subject, waiting: new Map(), newest: 0, askedAtMs, isLookPlanned: false }
+      this.#lanes.set(subject, lane)
+    }
+    return lane
+  }
+
+  /** With its number in the lane, and whether it asks to be acknowledged. */
+  #send(lane: Lane, number: number, { bytes, id, after, hasAsked }: Sent): void {
+    const before = lane.waiting.get(number - 1)
+    // One that does not ask is in its place once this one is.
+    const behind = before === undefined || before.hasAsked ? null : before.id
+    const headers = this.#headers.of(id, after, behind)
+    if (!hasAsked) return this.#connection.publish(lane.subject, bytes, { headers })
+    const token = this.#count
+    this.#count += 1
+    this.#connection.publish(lane.subject, bytes, { reply: `${this.#inbox}.${token}`, headers })
+    this.#asked.set(token, { lane, number })
+    lane.askedAtMs = this.#clock.monotonicMs()
+  }
+
+  /** Whether the newest batch is followed by none that asks is seen a little later. */
+  #planLook(lane: Lane): void {
+    if (lane.isLookPlanned) return
+    lane.isLookPlanned = true
+    this.#clock.after(ackEveryMs, () => {
+      lane.isLookPlanned = false
+      if (lane.waiting.get(lane.newest)?.hasAsked !== false) return
+      if (this.#clock.monotonicMs() - lane.askedAtMs >= ackEveryMs) this.#askAnew(lane)
+      else this.#planLook(lane)
+    })
+  }
+
+  /** The newest batch is sent once more, to be acknowledged: the log has it once, by its id. */
+  #askAnew(lane: Lane): void {
+    const newest = lane.waiting.get(lane.newest)
+    if (newest === undefined || newest.hasAsked) return
+    newest.hasAsked = true
+    try {
+      this.#send(lane, lane.newest, newest)
+    } catch {
+      // The connection was closed: what waits is given up.
     }
   }
 
-  #take(message: Msg): void {
+  #giveUp(beforeMs: number): void {
+    for (const lane of this.#lanes.values()) {
+      for (const [number, { dueAtMs, reject }] of lane.waiting) {
+        if (dueAtMs > beforeMs) break
+        lane.waiting.delete(number)
+        reject(new LogError('down', 'a batch was not acknowledged'))
+      }
+    }
+    for (const [token, { lane, number }] of this.#asked) {
+      if (!lane.waiting.has(number)) this.#asked.delete(token)
+    }
+  }
+
+  #take(message: Acknowledgement): void {
     const token = Number(message.subject.slice(this.#inbox.length + 1))
-    const waiting = this.#waiting.get(token)
-    if (waiting === undefined) return
-    this.#waiting.delete(token)
+    const asked = this.#asked.get(token)
+    if (asked === undefined) return
+    this.#asked.delete(token)
+    const { lane, number } = asked
     const sequence = sequenceIn(message)
-    if (typeof sequence === 'number') waiting.resolve(sequence)
-    else waiting.reject(sequence)
+    if (typeof sequence === 'number') this.#settle(lane, number, sequence)
+    else this.#refuse(lane, number, sequence)
+  }
+
+  /** A batch has its place, and by it those that were sent right before it without a question. */
+  #settle(lane: Lane, number: number, sequence: number): void {
+    const asked = lane.waiting.get(number)
+    if (asked === undefined) return
+    lane.waiting.delete(number)
+    asked.resolve(sequence)
+    for (let each = number - 1; ; each -= 1) {
+      const waiting = lane.waiting.get(each)
+      if (waiting === undefined || waiting.hasAsked) return
+      lane.waiting.delete(each)
+      if (sequence === asked.after + 1) waiting.resolve(waiting.after + 1)
+      else waiting.reject(new LogError('down', 'the log has a batch in another place'))
+    }
+  }
+
+  /** Whether those before it without a question are in the log is not known. */
+  #refuse(lane: Lane, number: number, why: LogError): void {
+    for (let each = number; ; each -= 1) {
+      const waiting = lane.waiting.get(each)
+      if (waiting === undefined || (waiting.hasAsked && each !== number)) return
+      lane.waiting.delete(each)
+      waiting.reject(why)
+    }
   }
 }
 
 /** Headers as their bytes at once: the client's own are spelled letter by letter, each time. */
-class BatchHeaders extends MsgHdrsImpl {
-  readonly #bytes: Uint8Array
+class AppendHeaders extends MsgHdrsImpl {
+  #bytes = new Uint8Array()
 
-  /** Neither has a line's end in it. */
-  constructor(id: string, after: number) {
-    super()
-    const lines = ['NATS/1.0', `Nats-Msg-Id: ${id}`, `Nats-Expected-Last-Sequence: ${after}`]
-    this.#bytes = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`)
+  /** For one message; `behind`: the id of the one that it must follow. None has a line's end in it. */
+  of(id: string, after: number, behind: string | null): this {
+    const last = `Nats-Expected-Last-Sequence: ${after}\r\n`
+    const follows = behind === null ? '' : `Nats-Expected-Last-Msg-Id: ${behind}\r\n`
+    this.#bytes = Buffer.from(`NATS/1.0\r\nNats-Msg-Id: ${id}\r\n${last}${follows}\r\n`)
+    return this
   }
 
   override encode(): Uint8Array {
@@ -104,7 +225,7 @@ class BatchHeaders extends MsgHdrsImpl {
 }
 
 /** The sequence that a server acknowledged, or why it did not. */
-function sequenceIn(message: Msg): number | LogError {
+function sequenceIn(message: Acknowledgement): number | LogError {
   if (message.headers?.code === NO_RESPONDERS) {
     return new LogError('unanswered', 'no stream takes batches of this shard')
   }
@@ -123,7 +244,7 @@ function sequenceIn(message: Msg): number | LogError {
 
 /** What a refusal of JetStream means to us, by its code. */
 export function refusalOf(code: unknown, message: string, cause?: unknown): LogError {
-  if (code === WRONG_LAST_SEQUENCE) return new LogError('fenced', message, cause)
+  if (WRONG_LAST.some((known) => known === code)) return new LogError('fenced', message, cause)
   const isFull = NO_ROOM.some((known) => known === code)
   return new LogError(isFull ? 'full' : 'down', message, cause)
 }

@@ -31,6 +31,7 @@ import { type Clock, pause } from '../clock.ts'
 import type { Log } from '../process/log.ts'
 import {
   type Answer,
+  type Append,
   type AskedSubject,
   answersMax,
   askMsMax,
@@ -40,8 +41,6 @@ import {
   type ClusterLog,
   type LinkState,
   LogError,
-  SHARD_KINDS,
-  type ShardKind,
   type ShardName,
   type ShardReader,
   type StopReading,
@@ -67,7 +66,7 @@ interface NatsParts {
 
 const MINUTE_NS = 60_000
 const GIB = 2 ** 30
-const LIMITS: Readonly<Record<ShardKind, { readonly ageMs: number; readonly bytes: number }>> = {
+const LIMITS: Readonly<Record<ShardName, { readonly ageMs: number; readonly bytes: number }>> = {
   books: { ageMs: 15 * MINUTE_NS, bytes: 4 * GIB },
   trades: { ageMs: 24 * 60 * MINUTE_NS, bytes: 4 * GIB },
   hooks: { ageMs: 72 * 60 * MINUTE_NS, bytes: 4 * GIB },
@@ -124,7 +123,9 @@ class NatsLog implements ClusterLog {
   readonly #publisher: NatsPublisher
   readonly #parts: NatsParts
   readonly #timeoutMs: number
-  readonly #streams = new Map<string, Promise<string>>()
+  readonly #streams = new Map<ShardName, Promise<string>>()
+  /** Those whose stream was there when a batch was sent last. */
+  readonly #ready = new Set<ShardName>()
   readonly #listeners: ((link: LinkState) => void)[] = []
   #objects: Promise<ObjectStore> | null = null
   #asks = 0
@@ -171,9 +172,8 @@ class NatsLog implements ClusterLog {
   }
 
   async #makeStream(shard: ShardName): Promise<string> {
-    const name = `TB_${shard.replaceAll('.', '_')}`
-    const kind = SHARD_KINDS.find((one) => shard.includes(`.${one}.`)) ?? 'trades'
-    const { ageMs, bytes } = LIMITS[kind]
+    const name = `TB_${shard}`
+    const { ageMs, bytes } = LIMITS[shard]
     try {
       await this.#manager.streams.info(name)
       return name
@@ -209,27 +209,30 @@ class NatsLog implements ClusterLog {
       return { first: state.first_seq, last: state.last_seq }
     } catch (error) {
       // Made anew the next time: a server that lost its disk has lost the stream too.
-      this.#streams.delete(shard)
+      this.#forget(shard)
       throw failureOf(error)
     }
   }
 
-  async publish(
-    shard: ShardName,
-    batch: { readonly bytes: Uint8Array; readonly id: string; readonly after: number },
-  ): Promise<number> {
+  async publish(shard: ShardName, batch: Append): Promise<number> {
     // While the connection is down its client would keep everything until it comes back.
     if (this.link === 'down') throw new LogError('down', 'NATS is not connected')
-    await this.#stream(shard)
+    if (!this.#ready.has(shard)) await this.#stream(shard)
+    this.#ready.add(shard)
     try {
       return await this.#publisher.publish(`tb.${shard}`, batch)
     } catch (error) {
       const failure = failureOf(error)
       if (failure.reason !== 'unanswered') throw failure
       // The stream is not there: not yet, after a start of the server, or no longer.
-      this.#streams.delete(shard)
+      this.#forget(shard)
       throw new LogError('down', failure.message, error)
     }
+  }
+
+  #forget(shard: ShardName): void {
+    this.#streams.delete(shard)
+    this.#ready.delete(shard)
   }
 
   read(shard: ShardName, from: number, reader: ShardReader): StopReading {

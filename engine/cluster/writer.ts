@@ -1,4 +1,4 @@
-// Writes the log of the engine that leads: what is put within a turn of the loop becomes one batch a shard, acknowledgements
+// Writes the log of the engine that leads: what is put within a turn of the loop, or a millisecond of them, becomes one batch a shard, acknowledgements
 // are awaited in a window, and what is not acknowledged is sent again. A writer that another one overtook writes nothing more.
 // Beyond the window's bytes a shard's waiting batches are given up: their numbers are left out, and the next batch says so.
 // Not for: what items say (actors/cluster/feeder.ts), who leads (lease.ts). Upholds WRITER1 to WRITER5.
@@ -13,9 +13,13 @@ import { batchBytesMax, type ClusterLog, type ShardName } from './log.ts'
 
 /** Bytes of batches that are not acknowledged, over all shards. */
 export const windowBytesMax = 64 * 1_024 * 1_024
+/** Turns so soon after a batch wait for each other: what a batch costs is hardly of what is in it, but of its way. */
+export const gatherMs = 1
 /** Room for a batch's header. */
 const HEADER_BYTES_MAX = 1_024
 const AGAIN_MS = 250
+/** Batches that are sent again before the first of them is acknowledged. */
+const AGAIN_BATCHES = 64
 
 /** The place of an item in a channel's stream. */
 export interface ItemPlace {
@@ -50,6 +54,7 @@ export class LogWriter<Item> {
   readonly #given: Count
   readonly #refused: Count
   #isPlanned = false
+  #flushedAtMs = Number.NEGATIVE_INFINITY
   #isOver = false
   #held = 0
 
@@ -70,7 +75,7 @@ export class LogWriter<Item> {
     metrics.gauge('cluster_unacked_bytes', unacked, () => this.#held)
   }
 
-  /** Puts an item behind those of its shard; it is sent at the end of this turn. */
+  /** Puts an item behind those of its shard; it is sent at the end of this turn, or a millisecond after the last batches. */
   put(name: ShardName, item: Item, place: ItemPlace | null = null): void {
     if (this.#isOver) return
     const shard = this.shard(name)
@@ -78,7 +83,9 @@ export class LogWriter<Item> {
     this.#dirty.add(shard)
     if (this.#isPlanned) return
     this.#isPlanned = true
-    this.#parts.clock.soon(() => this.flush())
+    const { clock } = this.#parts
+    if (clock.monotonicMs() - this.#flushedAtMs >= gatherMs) clock.soon(() => this.flush())
+    else clock.after(gatherMs, () => this.flush())
   }
 
   /** Asks where these shards stand, so that checkpoints name what is there before this run's first batch. */
@@ -89,6 +96,7 @@ export class LogWriter<Item> {
   /** Sends what was put. */
   flush(): void {
     this.#isPlanned = false
+    this.#flushedAtMs = this.#parts.clock.monotonicMs()
     for (const shard of this.#dirty) shard.flush()
     this.#dirty.clear()
   }
@@ -284,15 +292,16 @@ class ShardWriter<Item> {
     )
   }
 
-  #sent({ batch, bytes }: Waiting): { readonly after: number; readonly done: Promise<number> } {
+  #sent(
+    { batch, bytes }: Waiting,
+    isAlone = false,
+  ): { readonly after: number; readonly done: Promise<number> } {
     const { log, epoch } = this.#parts
     const after = this.#after ?? 0
     this.#after = after + 1
     this.#underWay += 1
-    return {
-      after,
-      done: log.publish(this.name, { bytes, id: `${epoch}:${this.name}:${batch}`, after }),
-    }
+    const id = `${epoch}:${this.name}:${batch}`
+    return { after, done: log.publish(this.name, { bytes, id, after, isAlone }) }
   }
 
   #onAcknowledged(batch: number, sequence: number): void {
@@ -316,7 +325,7 @@ class ShardWriter<Item> {
     return count
   }
 
-  /** Asks the log where it stands and sends what waits one by one, until nothing does; then all goes on as before. */
+  /** Asks the log where it stands and sends what waits, some at a time, until nothing does; then all goes on as before. */
   async #recover(): Promise<void> {
     if (this.#isRecovering || this.#hooks.isOver()) return
     this.#isRecovering = true
@@ -334,7 +343,7 @@ class ShardWriter<Item> {
           this.#hooks.onDeposed()
           break
         }
-        await this.#sendAgain()
+        if (!(await this.#sendAgain())) await pause(clock, AGAIN_MS)
         if (this.#waiting.size === 0) break
       } catch {
         await pause(clock, AGAIN_MS)
@@ -343,19 +352,30 @@ class ShardWriter<Item> {
     this.#isRecovering = false
   }
 
-  async #sendAgain(): Promise<void> {
-    for (const waiting of [...this.#waiting.values()]) {
-      if (this.#hooks.isOver()) return
-      // Given up meanwhile.
-      if (!this.#waiting.has(waiting.batch)) continue
-      const { after, done } = this.#sent(waiting)
-      try {
-        const sequence = await done
-        this.#onAcknowledged(waiting.batch, sequence)
-        this.#after = Math.max(after, sequence)
-      } finally {
-        this.#underWay -= 1
+  /** Until one is not where it should be, since the next ones would not be either. Resolves with whether the log has any. */
+  async #sendAgain(): Promise<boolean> {
+    const all = [...this.#waiting.values()]
+    let hasSome = all.length === 0
+    for (let from = 0; from < all.length; from += AGAIN_BATCHES) {
+      if (this.#hooks.isOver()) return hasSome
+      // What was given up meanwhile is left out.
+      const some = all
+        .slice(from, from + AGAIN_BATCHES)
+        .filter(({ batch }) => this.#waiting.has(batch))
+      const sent = some.map((waiting) => ({ ...waiting, ...this.#sent(waiting, true) }))
+      const sequences = await Promise.allSettled(sent.map(({ done }) => done))
+      this.#underWay -= sent.length
+      let isInPlace = true
+      for (const [index, { batch, after }] of sent.entries()) {
+        const told = sequences[index]
+        if (told?.status === 'fulfilled') {
+          this.#onAcknowledged(batch, told.value)
+          hasSome = true
+        }
+        isInPlace &&= told?.status === 'fulfilled' && told.value === after + 1
       }
+      if (!isInPlace) return hasSome
     }
+    return hasSome
   }
 }

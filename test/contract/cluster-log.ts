@@ -13,7 +13,7 @@ import {
 /** Two connections to one log that nothing was written to. */
 export type OpenLogs = (t: TestContext) => Promise<readonly [ClusterLog, ClusterLog]>
 
-const SHARD = 'a.books.0'
+const SHARD = 'books'
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const text = (some: Uint8Array | null): string => new TextDecoder().decode(some ?? undefined)
 const failsWith = (reason: LogFailure) => (error: unknown) =>

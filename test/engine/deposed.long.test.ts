@@ -8,13 +8,12 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { systemClock } from '../../engine/clock.ts'
 import { decodeBatch } from '../../engine/cluster/batch.ts'
-import { hooksShard, shardsOf } from '../../engine/cluster/log.ts'
+import { SHARDS } from '../../engine/cluster/log.ts'
 import { openNats } from '../../engine/cluster/nats.ts'
 import { GET_NATS, hasNats, startNats } from '../../engine/cluster/nats-server.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { startProcess, type TestProcess } from '../support/rigs/processes.ts'
 import { beforeAgain } from '../support/rigs/whole-service.ts'
-import { NAMES } from '../support/worlds/builders.ts'
 
 const SETTINGS = {
   ...{ ROLE: 'engine', PORT: '0', VENUES: 'sim', SIM_MARKETS: '20', SIM_RATE: '200' },
@@ -58,7 +57,7 @@ test('[WRITER4] [LEASE2] an engine that was stopped while another one took the l
     ...{ url: nats.url, creds: null, ca: null, name: 'test', clock: systemClock, log: silentLog },
   })
   let both = 0
-  for (const shard of [...shardsOf(NAMES.keys), hooksShard]) {
+  for (const shard of SHARDS) {
     const terms: number[] = []
     const head = await cluster.head(shard)
     if (head === 0) continue

@@ -88,7 +88,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     const unheard = { ...ghost.trade, nativeId: 'of the deposed' }
     const item = bytesOf({ kind: 'update', update: { ...ghost, trade: unheard }, book: null })
     const header = { epoch: engine.epoch, term: 1, batch: 10_000, offsets: [], count: 1 }
-    const shard = `${ghost.market.venue}.trades.0` as const
+    const shard = 'trades' as const
     const deposed = server.connect()
     await settle(
       deposed

@@ -8,7 +8,6 @@ import type { BookView } from '../../../actors/views.ts'
 import { encodeBatch } from '../../../engine/cluster/batch.ts'
 import { decodeCheckpoint } from '../../../engine/cluster/checkpoint.ts'
 import { Follower, type FollowFault } from '../../../engine/cluster/follower.ts'
-import { shardsOf } from '../../../engine/cluster/log.ts'
 import type { Update } from '../../../engine/events.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -41,7 +40,6 @@ async function follow(t: TestContext, { clock, server, settle }: ScribedWorld) {
   mirror.publisher.watch({ name: 'told', onUpdate: (update) => told.push(update) })
   const follower = new Follower({
     ...{ log: server.connect(), clock, metrics: parts.metrics, from: checkpoint },
-    shards: shardsOf(NAMES.keys),
     sink: {
       take: (shard, items) => mirror.take(shard, items),
       recall: (epoch, items) => mirror.recall(epoch, items),
@@ -198,8 +196,8 @@ test('[CLUSTER4] batches of a deposed engine are left out, those of a later epoc
   const write = async (epoch: string, term: number) => {
     const header = { epoch, term, batch: 1, offsets: [], count: 0 }
     const bytes = encodeBatch(header, new Uint8Array(0))
-    const after = await log.head('a.trades.0')
-    await log.publish('a.trades.0', { bytes, id: epoch, after })
+    const after = await log.head('trades')
+    await log.publish('trades', { bytes, id: epoch, after })
     await nextTurn()
     world.clock.advance(50)
   }

@@ -85,7 +85,7 @@ if (!hasNats()) {
         }
         wake()
       })
-    const reading = log.read('a.trades.0', 1, {
+    const reading = log.read('trades', 1, {
       onBatch({ bytes }) {
         read.push(bytes[0] ?? -1)
         wake()
@@ -93,7 +93,7 @@ if (!hasNats()) {
     })
     t.after(() => reading.stop())
     const publish = (batch: number, after: number) =>
-      log.publish('a.trades.0', { bytes: Uint8Array.of(batch), id: `batch ${batch}`, after })
+      log.publish('trades', { bytes: Uint8Array.of(batch), id: `batch ${batch}`, after })
     for (let batch = 0; batch < 5; batch += 1) await publish(batch, batch)
     await until(5)
     const isUp = new Promise<void>((resolve) => {
@@ -115,7 +115,7 @@ if (!hasNats()) {
     for (let batch = 0; batch < 3; ) {
       // A server that has just come up may not have its streams yet.
       try {
-        await publish(10 + batch, await log.head('a.trades.0'))
+        await publish(10 + batch, await log.head('trades'))
         batch += 1
       } catch {
         await pause(systemClock, 100)

@@ -13,7 +13,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { FaultyLogServer, NO_FAULTS } from '../../support/fakes/faulty-log.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-const SHARD: ShardName = 'a.books.0'
+const SHARD: ShardName = 'books'
 type Item = readonly [number, number | string]
 
 class Rig {
@@ -80,13 +80,13 @@ class Rig {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-test('[WRITER1] what is put within one turn becomes one batch a shard, numbered without holes, of at most 512 KiB each', async () => {
+test('[WRITER1] what is put within one turn becomes one batch a shard, numbered without holes, of at most 512 KiB each, and turns of a millisecond wait for each other', async () => {
   const rig = new Rig()
   const writer = rig.writer(rig.server.connect())
   for (const number of upTo(3)) {
     writer.put(SHARD, [0, number], { channel: 'orderbook', offset: number + 7 })
   }
-  writer.put('a.trades.0', [0, 99])
+  writer.put('trades', [0, 99])
   await rig.pass(20)
   writer.put(SHARD, [0, 3])
   await rig.pass(400)
@@ -97,7 +97,20 @@ test('[WRITER1] what is put within one turn becomes one batch a shard, numbered 
       { batch: 2, count: 1, offsets: [] },
     ],
   )
-  assert.equal(rig.server.shard('a.trades.0').last, 1)
+  // The first at once, what four turns put within a millisecond of it together.
+  const turns = rig.writer(rig.server.connect(), { epoch: 'turns' })
+  for (const number of upTo(5)) {
+    turns.put('hooks', [0, number])
+    rig.clock.advance(0.2)
+    await nextTurn()
+  }
+  await rig.pass(400)
+  const { batches } = rig.server.shard('hooks')
+  assert.deepEqual(
+    [...batches.values()].map((bytes) => decodeBatch(bytes)?.items.map(([, number]) => number)),
+    [[0], [1, 2, 3, 4]],
+  )
+  assert.equal(rig.server.shard('trades').last, 1)
   assert.deepEqual(
     writer.places().find(({ shard }) => shard === SHARD),
     { shard: SHARD, sequence: 2, batch: 2 },

@@ -8,7 +8,12 @@ import { answerBars } from '../../../actors/mirror/bars.ts'
 import { QuotaOwner } from '../../../actors/mirror/quotas.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import { type BatchHeader, encodeBatch } from '../../../engine/cluster/batch.ts'
-import { type ClusterLog, LogError, type ShardName, shardsOf } from '../../../engine/cluster/log.ts'
+import {
+  type ClusterLog,
+  LogError,
+  marketShards,
+  type ShardName,
+} from '../../../engine/cluster/log.ts'
 import { Loopback } from '../../../engine/cluster/loopback.ts'
 import { createEngine, type Engine } from '../../../engine/engine.ts'
 import type { Update, VenueEvent } from '../../../engine/events.ts'
@@ -107,7 +112,7 @@ export class ScribedEngine {
         },
       },
     )
-    for (const shard of shardsOf(NAMES.keys)) {
+    for (const shard of marketShards) {
       this.#shards.set(shard, { sequence: 0, batch: 0, items: [], lost: 0 })
     }
   }

@@ -1,0 +1,159 @@
+// Acknowledgements of batches, by a server that keeps a stream as JetStream does: by ids and what a batch must come behind.
+// Not for: a real nats-server (nats.long.test.ts).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  ackEveryMs,
+  type Connection,
+  NatsPublisher,
+} from '../../../engine/cluster/nats-publisher.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+
+const SUBJECT = 'tb.books'
+const EXPECTED = ['Expected-Last-Sequence', 'Expected-Last-Msg-Id']
+const WRONG_LAST_SEQUENCE = 10_071
+type Callback = Parameters<Connection['subscribe']>[1]['callback']
+
+/** Its answers wait until they are let through. */
+class StreamServer implements Connection {
+  readonly ids = new Map<string, number>()
+  last = 0
+  lastId = ''
+  asked = 0
+  #callback: Callback = () => undefined
+  readonly #answers: (() => void)[] = []
+
+  subscribe(_: string, { callback }: { readonly callback: Callback }): void {
+    this.#callback = callback
+  }
+
+  publish(...[, , { reply, headers }]: Parameters<Connection['publish']>): void {
+    const said = new Map(
+      [
+        ...Buffer.from(headers.encode())
+          .toString()
+          .matchAll(/^Nats-(.*): (.*)\r$/gm),
+      ].map(([, name, value]) => [name, value]),
+    )
+    const [id = '', after, behind] = ['Msg-Id', ...EXPECTED].map((name) => said.get(name))
+    const known = this.ids.get(id)
+    const isBehind = Number(after) === this.last && (behind ?? this.lastId) === this.lastId
+    const isRefused = known === undefined && !isBehind
+    if (known === undefined && !isRefused) {
+      this.last += 1
+      this.lastId = id
+      this.ids.set(id, this.last)
+    }
+    if (reply === undefined) return
+    this.asked += 1
+    const answer = isRefused
+      ? { error: { err_code: WRONG_LAST_SEQUENCE, description: 'wrong last sequence' } }
+      : { seq: this.ids.get(id), stream: 'TB_books' }
+    const json = () => JSON.parse(JSON.stringify(answer))
+    this.#answers.push(() => this.#callback(null, { subject: reply, json }))
+  }
+
+  answer(): void {
+    for (const answer of this.#answers.splice(0)) answer()
+  }
+}
+
+function rig() {
+  const [server, clock] = [new StreamServer(), new ManualClock()]
+  const publisher = new NatsPublisher(server, clock, 4_000)
+  const told: (number | string)[] = []
+  const publish = (id: number, after: number, isAlone = false): void => {
+    told[id] = 'waits'
+    publisher
+      .publish(SUBJECT, { bytes: Uint8Array.of(id), id: String(id), after, isAlone })
+      .then((sequence) => (told[id] = sequence))
+      .catch((error: { readonly reason: string }) => (told[id] = error.reason))
+  }
+  const pass = async (ms: number) => {
+    clock.advance(ms)
+    server.answer()
+    await nextTurn()
+  }
+  return { server, publisher, told, publish, pass }
+}
+
+test('[CLUSTER11] the first of a burst asks and the newest is asked after, once; all get their sequences by that', async () => {
+  const { server, told, publish, pass } = rig()
+  for (let id = 0; id < 100; id += 1) publish(id, id)
+  await pass(0)
+  assert.equal(server.asked, 1)
+  assert.deepEqual([told[0], told[1]], [1, 'waits'])
+  await pass(ackEveryMs)
+  assert.equal(server.asked, 2)
+  assert.deepEqual(
+    told,
+    Array.from({ length: 100 }, (_, id) => id + 1),
+  )
+  assert.equal(server.last, 100, 'the one that was sent twice is there once')
+  // Far apart each asks for itself, and nobody asks after it.
+  for (let id = 100; id < 103; id += 1) {
+    publish(id, id)
+    await pass(ackEveryMs * 3)
+  }
+  assert.deepEqual([server.asked, told.slice(100)], [5, [101, 102, 103]])
+  // At a steady rate, one in some milliseconds.
+  for (let id = 103; id < 303; id += 1) {
+    publish(id, id)
+    await pass(0.5)
+  }
+  await pass(ackEveryMs * 2)
+  assert.ok(server.asked - 5 <= 100 / ackEveryMs + 2, `${server.asked - 5} asked`)
+  assert.deepEqual(
+    told,
+    Array.from({ length: 303 }, (_, id) => id + 1),
+  )
+})
+
+test('[CLUSTER11] a refusal is that of all that the batch would have answered for, and of no other', async () => {
+  const { server, told, publish, pass } = rig()
+  publish(0, 0)
+  publish(1, 1)
+  await pass(ackEveryMs)
+  // Another writer came in between, so that the place of the second is where the first should have been.
+  server.last += 1
+  server.lastId = 'of another'
+  for (let id = 2; id < 6; id += 1) publish(id, id)
+  await pass(0)
+  await pass(ackEveryMs * 2)
+  assert.deepEqual(told, [1, 2, 'fenced', 'fenced', 'fenced', 'fenced'])
+  // Sent again from where the log stands, each by itself: what is there is found by its id.
+  for (let id = 0; id < 6; id += 1) publish(id, id + 1, true)
+  await pass(0)
+  assert.deepEqual(told, [1, 2, 4, 5, 6, 7])
+  assert.equal(server.last, 7)
+})
+
+test('[CLUSTER11] a batch that does not come right behind the one before leaves it to be asked after by itself', async () => {
+  const { server, publisher, told, publish, pass } = rig()
+  publish(0, 0)
+  publish(1, 1)
+  publish(2, 7)
+  await pass(ackEveryMs)
+  assert.deepEqual([told[0], told[1], told[2]], [1, 2, 'fenced'])
+  // What the log has in another place is not taken for what was meant.
+  publish(3, 2)
+  await pass(ackEveryMs * 2)
+  server.ids.set('5', 1)
+  publish(4, 3)
+  publish(5, 4)
+  await pass(ackEveryMs * 2)
+  assert.deepEqual(told.slice(3), [3, 4, 1])
+  server.ids.set('8', 1)
+  publish(6, 4)
+  publish(7, 5)
+  publish(8, 6)
+  await pass(ackEveryMs * 2)
+  assert.deepEqual(told.slice(6), [5, 'down', 1])
+  publish(9, server.last)
+  publish(10, server.last)
+  publisher.stop()
+  await nextTurn()
+  assert.deepEqual(told.slice(9), ['down', 'down'])
+})
