@@ -1,5 +1,6 @@
 // An inverted index of short texts: word → places of the texts that have it. A question costs one
-// look at each entry of the words that answer it: the slowest questions are those of common words. Measured over 100,000 markets with "will the ... win the 2026 ...":
+// look at each entry of its rarest word, and at most so many times a look at those of the others: the slowest questions
+// are those of common words alone. Measured over 100,000 markets with "will the ... win the 2026 ...":
 // MiniSearch 7.2.0 takes 0.2 to 1.5 s (it makes an object for each entry), its radix tree alone 30 ms
 // for short beginnings, FlexSearch 0.8.212 up to 33 ms on an idle machine; this one a few ms.
 // Not for: what a word is (words.ts), threads (worker.ts). Bounded by the texts it is given.
@@ -30,6 +31,9 @@ const WORDS_COUNTED_MAX = 255
 const DEAD_MIN = 1_024
 const DEAD_SHARE = 0.25
 
+/** A look-up among a term's entries takes as long as a walk over so many. */
+const WALKED_PER_SEEK = 64
+
 /** Scores that differ by less than this part of the best one are equal. */
 const SCORE_STEPS = 16_384
 
@@ -55,6 +59,11 @@ export class WordIndex {
   #lengths = new Uint8Array(1_024)
   #placeCount = 0
   #lengthSum = 0
+  /** Of one search, by place: how many of the words so far a candidate has, and what these are worth. */
+  #foundCounts = new Uint8Array(0)
+  #scores = new Float64Array(0)
+  /** Places, in the order in which they were found. */
+  #candidates = new Uint32Array(0)
 
   /** How many texts there are. */
   get count(): number {
@@ -96,27 +105,100 @@ export class WordIndex {
   /**
    * The numbers whose texts have every word, beginnings included: best first, or in no promised
    * order when not ranked. No words find nothing. The words must be those of `questionWords`.
+   *
+   * The texts that have the rarest word are the candidates; of each further word they alone are looked at, so that a
+   * search costs what its rarest word finds, however many texts there are.
    */
   find(words: readonly string[], isRanked: boolean): Uint32Array {
     const asked = words.map((word) => this.#rangeOf(word))
-    // The rarest word first: texts that lack it are not touched again.
     asked.sort((one, other) => one.entryCount - other.entryCount)
-    if ((asked[0]?.entryCount ?? 0) === 0) return new Uint32Array(0)
-    // By place: how many of the words so far the text has, counted only while it has all of them.
-    const foundCounts = new Uint8Array(this.#placeCount)
-    const scores = isRanked ? new Float64Array(this.#placeCount) : null
+    const [rarest] = asked
+    if (rarest === undefined || rarest.entryCount === 0) return new Uint32Array(0)
+    this.#reserve()
+    let count = 0
     for (const [index, { word, from, to, entryCount }] of asked.entries()) {
       const rarity = this.#rarity(entryCount)
-      for (let position = from; position < to; position += 1) {
-        const term = this.#sorted[position]
-        if (term === undefined) continue
-        if (scores === null) count(term.entries, foundCounts, index)
-        else score(term.entries, foundCounts, index, scores, rarity * closeness(term.word, word))
+      for (const { word: answer, entries } of this.#sorted.slice(from, to)) {
+        const worth = rarity * closeness(answer, word)
+        if (index === 0) count = this.#begin(entries, worth, count)
+        else if (entries.length > count * WALKED_PER_SEEK) this.#seek(entries, worth, index, count)
+        else this.#walk(entries, worth, index)
       }
+      if (index > 0) count = this.#keep(index + 1, count)
     }
-    return scores === null
-      ? this.#collect(foundCounts, asked.length)
-      : this.#rank(foundCounts, asked.length, scores)
+    const places = this.#candidates.subarray(0, count)
+    for (const place of places) this.#foundCounts[place] = 0
+    if (!isRanked) return this.#collect(places)
+    // The entries of one term are in the order of places, those of several one after the other are not.
+    if (rarest.to - rarest.from > 1) places.sort()
+    return this.#rank(places)
+  }
+
+  /** Scratch memory of searches: as large as the index, so that none makes megabytes of garbage. */
+  #reserve(): void {
+    const length = this.#numbers.length
+    if (this.#foundCounts.length === length) return
+    this.#foundCounts = new Uint8Array(length)
+    this.#scores = new Float64Array(length)
+    this.#candidates = new Uint32Array(length)
+  }
+
+  /** Adds the texts that have a term of the rarest word to the candidates; returns how many there are. */
+  #begin(entries: readonly number[], worth: number, before: number): number {
+    const [foundCounts, numbers] = [this.#foundCounts, this.#numbers]
+    const [scores, candidates] = [this.#scores, this.#candidates]
+    let count = before
+    for (let position = 0; position < entries.length; position += 1) {
+      const entry = entries[position] ?? 0
+      const place = entry >>> FIELD_BITS
+      // Removed texts have no number.
+      if (foundCounts[place] !== 0 || numbers[place] === 0) continue
+      foundCounts[place] = 1
+      scores[place] = worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
+      candidates[count] = place
+      count += 1
+    }
+    return count
+  }
+
+  /** Looks each candidate up in the entries of a term that has many more. */
+  #seek(entries: readonly number[], worth: number, index: number, count: number): void {
+    for (let position = 0; position < count; position += 1) {
+      const place = this.#candidates[position] ?? 0
+      if (this.#foundCounts[place] !== index) continue
+      const entry = entries[firstAtLeast(entries, place << FIELD_BITS)]
+      if (entry !== undefined && entry >>> FIELD_BITS === place) this.#score(entry, worth)
+    }
+  }
+
+  /** Looks whether each entry of a term is a candidate's, of those that have the first `index` words. */
+  #walk(entries: readonly number[], worth: number, index: number): void {
+    const foundCounts = this.#foundCounts
+    for (let position = 0; position < entries.length; position += 1) {
+      const entry = entries[position] ?? 0
+      if (foundCounts[entry >>> FIELD_BITS] === index) this.#score(entry, worth)
+    }
+  }
+
+  /** Counts a further word of a candidate, and adds what it is worth. */
+  #score(entry: number, worth: number): void {
+    const place = entry >>> FIELD_BITS
+    this.#foundCounts[place] = (this.#foundCounts[place] ?? 0) + 1
+    this.#scores[place] = (this.#scores[place] ?? 0) + worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
+  }
+
+  /** Keeps the candidates that have so many words; returns how many are left. */
+  #keep(wordCount: number, count: number): number {
+    const [foundCounts, candidates] = [this.#foundCounts, this.#candidates]
+    let kept = 0
+    for (let position = 0; position < count; position += 1) {
+      const place = candidates[position] ?? 0
+      if (foundCounts[place] === wordCount) {
+        candidates[kept] = place
+        kept += 1
+      } else foundCounts[place] = 0
+    }
+    return kept
   }
 
   /** BM25's inverse document frequency, of all terms together that answer a word. */
@@ -125,34 +207,30 @@ export class WordIndex {
     return Math.log(1 + (lacking + 0.5) / (entryCount + 0.5))
   }
 
-  #collect(foundCounts: Uint8Array, wordCount: number): Uint32Array {
-    const found = new Uint32Array(foundCounts.length)
-    let length = 0
-    for (let place = 0; place < foundCounts.length; place += 1) {
-      const number = this.#numbers[place] ?? 0
-      if (foundCounts[place] !== wordCount || number === 0) continue
-      found[length] = number
-      length += 1
+  #collect(places: Uint32Array): Uint32Array {
+    const found = new Uint32Array(places.length)
+    for (let index = 0; index < places.length; index += 1) {
+      found[index] = this.#numbers[places[index] ?? 0] ?? 0
     }
-    return found.slice(0, length)
+    return found
   }
 
   /**
    * Best first; of equals the one put first. Scores are rounded to so many steps that texts can be
-   * counted by step and laid out by these counts: comparing 80,000 of them would take 8 ms.
+   * counted by step and laid out by these counts: comparing 80,000 of them would take 8 ms. Plain loops, since of common
+   * words a large catalogue finds tens of thousands.
    */
-  #rank(foundCounts: Uint8Array, wordCount: number, scores: Float64Array): Uint32Array {
+  #rank(places: Uint32Array): Uint32Array {
+    const { length } = places
+    const [all, lengths] = [this.#scores, this.#lengths]
     const factors = this.#lengthFactors()
-    const places = new Uint32Array(foundCounts.length)
-    let length = 0
+    const scores = new Float64Array(length)
     let scoreMax = Number.MIN_VALUE
-    for (let place = 0; place < foundCounts.length; place += 1) {
-      if (foundCounts[place] !== wordCount || this.#numbers[place] === 0) continue
-      const score = (scores[place] ?? 0) * (factors[this.#lengths[place] ?? 0] ?? 0)
+    for (let index = 0; index < length; index += 1) {
+      const place = places[index] ?? 0
+      const score = (all[place] ?? 0) * (factors[lengths[place] ?? 0] ?? 0)
       if (score > scoreMax) scoreMax = score
-      scores[length] = score
-      places[length] = place
-      length += 1
+      scores[index] = score
     }
     const steps = new Uint16Array(length)
     const starts = new Uint32Array(SCORE_STEPS + 2)
@@ -177,10 +255,12 @@ export class WordIndex {
   /** By how many words a text has: BM25's loss of longer texts, each word counting once. */
   #lengthFactors(): Float64Array {
     const lengthMean = this.#lengthSum / Math.max(this.#places.size, 1)
-    return Float64Array.from({ length: WORDS_COUNTED_MAX + 1 }, (_, words) => {
+    const factors = new Float64Array(WORDS_COUNTED_MAX + 1)
+    for (let words = 0; words < factors.length; words += 1) {
       const relative = words / lengthMean
-      return 1 / (1 + LENGTH_WEIGHT * (1 - LENGTH_SHARE + LENGTH_SHARE * relative))
-    })
+      factors[words] = 1 / (1 + LENGTH_WEIGHT * (1 - LENGTH_SHARE + LENGTH_SHARE * relative))
+    }
+    return factors
   }
 
   /** The terms that answer a word stand together in `#sorted`. */
@@ -253,34 +333,9 @@ export class WordIndex {
   }
 }
 
-/** Counts this word for the texts that have the first `index` words. */
-function count(entries: readonly number[], foundCounts: Uint8Array, index: number): void {
-  for (let position = 0; position < entries.length; position += 1) {
-    const place = (entries[position] ?? 0) >>> FIELD_BITS
-    if (foundCounts[place] === index) foundCounts[place] = index + 1
-  }
-}
-
 /** 1 for the very word. It stands before longer ones, and the first term that answers is scored. */
 function closeness(term: string, asked: string): number {
   return term.length === asked.length ? 1 : PREFIX_WORTH * (asked.length / term.length)
-}
-
-/** The same as `count`, and adds what the word is worth, once a text. */
-function score(
-  entries: readonly number[],
-  foundCounts: Uint8Array,
-  index: number,
-  scores: Float64Array,
-  worth: number,
-): void {
-  for (let position = 0; position < entries.length; position += 1) {
-    const entry = entries[position] ?? 0
-    const place = entry >>> FIELD_BITS
-    if (foundCounts[place] !== index) continue
-    foundCounts[place] = index + 1
-    scores[place] = (scores[place] ?? 0) + worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
-  }
 }
 
 function moved(entries: readonly number[], places: Int32Array): number[] {
@@ -290,6 +345,18 @@ function moved(entries: readonly number[], places: Int32Array): number[] {
     if (place >= 0) kept.push((place << FIELD_BITS) | (entry & FIELDS))
   }
   return kept
+}
+
+/** Where the first entry stands that is at least this; they ascend. */
+function firstAtLeast(entries: readonly number[], least: number): number {
+  let from = 0
+  let to = entries.length
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if ((entries[middle] ?? 0) < least) from = middle + 1
+    else to = middle
+  }
+  return from
 }
 
 /** Where the first term stands that does not sort before `word`. */
