@@ -34,7 +34,8 @@ type WhaleAnchor = Pick<Whale, 'nativeId' | 'timeMs'>
 export function whaleKey({ nativeId, txHash, taker, outcomeIndex, side }: Trade): string | null {
   // The side too, since a row has one: an order that takes both does not exist.
   if (txHash !== null && isPart(nativeId)) return `${txHash} part ${outcomeIndex} ${side}`
-  return txHash === null || taker === null ? null : `${txHash} ${taker} ${outcomeIndex} ${side}`
+  // Joined, since a template leaves a tree of pieces, which thousands of groups would keep.
+  return txHash === null || taker === null ? null : [txHash, taker, outcomeIndex, side].join(' ')
 }
 
 /** The sums of some fills with one key; the order of adding does not matter. */

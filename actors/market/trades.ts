@@ -36,10 +36,12 @@ interface Unstored {
   readonly completed: readonly StoredTrade[]
 }
 
+/** Lists are replaced, not pushed to: most have one item, and V8 gives a list that is pushed to room for seventeen. */
 interface Transaction {
-  readonly nativeIds: string[]
-  readonly wallets: string[]
+  nativeIds: readonly string[]
+  wallets: readonly string[]
 }
+const NONE: readonly never[] = []
 
 type TradeStorage = Pick<Storage, 'trades' | 'bars' | 'pruneCount'>
 
@@ -145,7 +147,7 @@ export class MarketTrades {
     if (stamp !== null) this.#volumeSince += trade.usd
     if (trade.txHash !== null) {
       const transaction = this.#transaction(trade.txHash)
-      transaction.nativeIds.push(trade.nativeId)
+      transaction.nativeIds = [...transaction.nativeIds, trade.nativeId]
       this.#completeMakers(transaction)
     }
     return trade
@@ -165,7 +167,7 @@ export class MarketTrades {
   addParticipant(txHash: string, wallet: string): void {
     const transaction = this.#transaction(txHash)
     if (transaction.wallets.includes(wallet)) return
-    transaction.wallets.push(wallet)
+    transaction.wallets = [...transaction.wallets, wallet]
     this.#completeMakers(transaction)
   }
 
@@ -187,7 +189,7 @@ export class MarketTrades {
     this.#transactions ??= new Map()
     let transaction = this.#transactions.get(txHash)
     if (transaction === undefined) {
-      transaction = { nativeIds: [], wallets: [] }
+      transaction = { nativeIds: NONE, wallets: NONE }
       this.#transactions.set(txHash, transaction)
       const oldest = this.#transactions.keys().next().value
       if (this.#transactions.size > TRANSACTIONS_MAX && oldest !== undefined) {

@@ -34,7 +34,7 @@ interface LastTradesParts {
 /** A transaction and its fills, of which repeats and mirrors are left out. */
 interface Transaction {
   readonly hash: string
-  readonly trades: LastTrade[]
+  trades: readonly LastTrade[]
   /** So many of them are emitted. */
   emittedCount: number
   /** When the first of them came. */
@@ -44,6 +44,7 @@ interface Transaction {
   dueAtMs: number
 }
 
+const NONE: readonly never[] = []
 /** A row of the stream comes before its `last_trade_price`, or within this time. */
 const WAIT_MS = 10_000
 /** A silence is judged by trades that have waited so long. */
@@ -135,7 +136,8 @@ export class LastTrades {
     if (trades.length === FILLS_MAX) {
       return tally.trouble('last_trades_full', { detail: trade.txHash })
     }
-    trades.push(trade)
+    // Not pushed: most have one fill, and V8 gives a list that is pushed to room for seventeen.
+    transaction.trades = [...trades, trade]
     this.#fillCount += 1
     if (this.#source === 'last_trade_price') return this.#emit(transaction, receivedAtMs)
     if (this.#waiting.has(transaction)) return
@@ -148,8 +150,14 @@ export class LastTrades {
   #transactionOf(hash: string, nowMs: number, receivedAtMs: TimeMs): Transaction {
     const known = this.#transactions.get(hash)
     if (known !== undefined) return known
-    const times = { sinceMs: nowMs, receivedAtMs, dueAtMs: nowMs }
-    const transaction = { hash, trades: [], emittedCount: 0, ...times }
+    const transaction = {
+      hash,
+      trades: NONE,
+      emittedCount: 0,
+      sinceMs: nowMs,
+      receivedAtMs,
+      dueAtMs: nowMs,
+    }
     this.#transactions.set(hash, transaction)
     return transaction
   }

@@ -17,7 +17,9 @@ import {
 import { conditionId } from '../condition-id.ts'
 import type { WireTrade } from '../messages.ts'
 
-/** A row in our words. `key` is the id without its count. */
+/**
+ * A row in our words. `key` is the id of the first of equal rows, so that a trade and the memory of it share one text.
+ */
 export interface TradeRow {
   readonly key: string
   readonly market: NativeMarketId
@@ -52,7 +54,8 @@ export function readTrade(row: WireTrade): TradeRow | TradeReason {
   const txHash = row.transactionHash.toLowerCase()
   const side = row.side === 'BUY' ? 'buy' : 'sell'
   return {
-    key: `${txHash}-${row.asset}-${wallet}-${side}-${size}-${price}`,
+    // Joined, since a template leaves a tree of ten pieces, which is kept as long as the key: 320 bytes more.
+    key: [txHash, row.asset, wallet, side, size, price, 0].join('-'),
     market: conditionId(row.conditionId),
     asset: row.asset,
     wallet,
@@ -74,6 +77,11 @@ export function numberRows(rows: readonly TradeRow[]): { row: TradeRow; n: numbe
   })
 }
 
+/** The id of the row that has so many equal ones before it. */
+export function tradeId({ row: { key }, n }: { row: Pick<TradeRow, 'key'>; n: number }): string {
+  return n === 0 ? key : `${key.slice(0, -1)}${n}`
+}
+
 export function tradeEvent(
   { row, n }: { row: TradeRow; n: number },
   source: TradeEvent['source'],
@@ -86,7 +94,7 @@ export function tradeEvent(
     receivedAtMs,
     outcome: outcomeId(row.asset),
     market: row.market,
-    nativeId: `${row.key}-${n}`,
+    nativeId: tradeId({ row, n }),
     price: row.price,
     size: row.size,
     side: row.side,
@@ -116,15 +124,17 @@ interface KeyCount {
   emitted: number
 }
 
+/** Lists are replaced, not pushed to: most have one item, and V8 gives a list that is pushed to room for seventeen. */
 interface Transaction {
   /** Rows of takers with different keys; more are not looked at. */
-  readonly rows: TradeRow[]
-  readonly takers: string[]
-  readonly participants: string[]
+  rows: readonly TradeRow[]
+  takers: readonly string[]
+  participants: readonly string[]
   /** Rows of wallets that came before the fill whose taker would tell makers from takers. */
-  waiting: TradeRow[]
+  waiting: readonly TradeRow[]
   readonly firstSeenMs: TimeMs
 }
+const NONE: readonly never[] = []
 
 /**
  * The trades that the stream sent lately. Memory is two generations of rows and transactions: when the
@@ -172,7 +182,7 @@ export class TradeLedger {
       return
     }
     if (transaction.waiting.length >= WAITING_PER_TRANSACTION_MAX) return
-    transaction.waiting.push(row)
+    transaction.waiting = [...transaction.waiting, row]
     if (this.#orphans.has(row.txHash)) return
     const oldest = this.#orphans.keys().next().value
     if (this.#orphans.size >= ORPHANS_MAX && oldest !== undefined) this.#orphans.delete(oldest)
@@ -252,10 +262,10 @@ export class TradeLedger {
     const known = this.#transactions.get(txHash)
     if (known !== undefined) return known
     const made: Transaction = {
-      rows: [],
-      takers: [],
-      participants: [],
-      waiting: [],
+      rows: NONE,
+      takers: NONE,
+      participants: NONE,
+      waiting: NONE,
       firstSeenMs: atMs,
     }
     this.#transactions.set(txHash, made)
@@ -265,22 +275,24 @@ export class TradeLedger {
   /** Takes the taker's row: wallets of the transaction whose rows wait are makers, but for the taker itself. */
   #settle(row: TradeRow, receivedAtMs: TimeMs): void {
     const transaction = this.#transaction(row.txHash, receivedAtMs)
-    if (!transaction.takers.includes(row.wallet)) transaction.takers.push(row.wallet)
+    if (!transaction.takers.includes(row.wallet)) {
+      transaction.takers = [...transaction.takers, row.wallet]
+    }
     const { rows } = transaction
     if (rows.length < ROWS_PER_TRANSACTION_MAX && !rows.some(({ key }) => key === row.key)) {
-      rows.push(row)
+      transaction.rows = [...rows, row]
     }
     if (transaction.waiting.length === 0) return
     this.#orphans.delete(row.txHash)
     const waiting = transaction.waiting
-    transaction.waiting = []
+    transaction.waiting = NONE
     for (const other of waiting) this.#emitParticipant(transaction, other, receivedAtMs)
   }
 
   #emitParticipant(transaction: Transaction, row: TradeRow, receivedAtMs: TimeMs): void {
     if (transaction.takers.includes(row.wallet)) return
     if (transaction.participants.includes(row.wallet)) return
-    transaction.participants.push(row.wallet)
+    transaction.participants = [...transaction.participants, row.wallet]
     this.#parts.emit({
       kind: 'tradeParticipant',
       venue: 'a',

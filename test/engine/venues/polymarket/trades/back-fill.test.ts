@@ -9,6 +9,7 @@ import {
   readTrade,
   TradeLedger,
   type TradeRow,
+  tradeId,
 } from '../../../../../engine/venues/polymarket/trades/trades.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
@@ -90,7 +91,7 @@ test('[POLYFEED14] trades are given in pieces of whole seconds, and the stream b
     const given = rows[0]
     if (turns === 5 && given !== undefined) ledger.addMatched(given, clock.nowMs())
   })
-  const wanted = rows.map(({ key }, index) => `${key}-${index % 2}`)
+  const wanted = rows.map((row, index) => tradeId({ row, n: index % 2 }))
   assert.deepEqual([...new Set(ids)].sort(), wanted.sort())
   assert.equal(ids.length, wanted.length + 1, 'the fill that the stream gave first has the same id')
   assert.ok(turns >= SECONDS, `${turns} turns`)

@@ -12,7 +12,11 @@ import { timeMs } from '../../../../../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../../../../../engine/venues/answers.ts'
 import type { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import type { WireTrade } from '../../../../../engine/venues/polymarket/messages.ts'
-import { numberRows, type TradeRow } from '../../../../../engine/venues/polymarket/trades/trades.ts'
+import {
+  numberRows,
+  type TradeRow,
+  tradeId,
+} from '../../../../../engine/venues/polymarket/trades/trades.ts'
 import { TradeWalk } from '../../../../../engine/venues/polymarket/trades/walk.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
@@ -107,7 +111,7 @@ function makeRows(perSecond: (second: number) => number, seconds: number, random
 }
 
 const idsOf = (rows: readonly { row: TradeRow; n: number }[]) =>
-  rows.map(({ row, n }) => `${row.timeMs} ${row.market} ${row.key}-${n}`)
+  rows.map(({ row, n }) => `${row.timeMs} ${row.market} ${tradeId({ row, n })}`)
 
 /** What a reader with no limits would say. */
 function naive(rows: readonly WireTrade[], fromS: number, toS: number, market: string | null) {
