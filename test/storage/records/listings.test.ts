@@ -1,0 +1,28 @@
+// A structural promise: there are as many listings as markets and events, so they must share a hidden class.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { timeMs } from '../../../engine/units.ts'
+import { EVENT_SCHEMA, eventFields, eventSchemas } from '../../../storage/records/listings.ts'
+import { FieldReader } from '../../../storage/records/records.ts'
+import { eventListing } from '../../support/worlds/builders.ts'
+
+setFlagsFromString('--allow-natives-syntax')
+const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)')
+
+test('[STORE21] events that are read share one hidden class, whatever they say', () => {
+  const read = Array.from({ length: 200 }, (_, index) => {
+    const event = eventListing(`event ${index}`, {
+      series: index % 3 === 0 ? 'series' : null,
+      endAtMs: index % 2 === 0 ? null : timeMs(1_800_000_000_000 + index),
+      winnerAmong: index % 5 === 0 ? index : null,
+    })
+    const decoded = eventSchemas[EVENT_SCHEMA]?.(new FieldReader(eventFields(event)))
+    assert.equal(decoded?.title, event.title)
+    return decoded
+  })
+  const odd = read.filter((event) => !haveSameMap(event, read[100]))
+  // The first few may differ, until the engine knows which fields hold large numbers.
+  assert.ok(odd.length <= 10, `${odd.length} events have a hidden class of their own`)
+})
