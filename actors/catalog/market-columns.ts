@@ -47,11 +47,10 @@ export class MarketColumns {
   readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
   readonly #byCreatedAt = new SortedRows(this.#rows, this.#createdAtMs)
   readonly #byCloseAt = new SortedRows(this.#rows, this.#closeAtMs)
-  /** The four fields below serve one cut at a time; they are kept, since fresh ones would be a megabyte of garbage each. */
+  /** The three fields below serve one cut at a time; they are kept, since fresh ones would be a megabyte of garbage each. */
   readonly #keys = new Float64Array(SORTED_ALONE_MAX)
-  #chosenSlots = new Uint32Array(0)
   #cut = new Uint32Array(0)
-  /** By slot: 1 for a candidate, later for a chosen row. */
+  /** By slot: 1 for a row that is chosen. */
   #isChosen = new Uint8Array(0)
 
   constructor(eventColumns: EventColumns) {
@@ -191,26 +190,44 @@ export class MarketColumns {
     candidates: ArrayLike<MarketNumber> | null,
   ): Uint32Array {
     const { filter, sortBy, order } = query
-    const chosen = this.#chosen(filter, candidates)
-    if (this.#cut.length < chosen.length) this.#cut = new Uint32Array(chosen.length * 2)
-    const cut = this.#cut.subarray(0, chosen.length)
-    if (chosen.length <= SORTED_ALONE_MAX) this.#sortAlone(chosen, query, cut)
-    else {
-      this.#mark(chosen)
-      this.#sorted(sortBy).select(this.#isChosen, order, cut)
-    }
+    const isFew = candidates !== null && candidates.length <= SORTED_CANDIDATES_MAX
+    const slots = isFew ? this.#slotsOf(candidates).filter(this.#test(filter)) : null
+    const count = slots?.length ?? this.#mark(filter, isFew ? null : candidates)
+    if (this.#cut.length < count) this.#cut = new Uint32Array(count * 2)
+    const cut = this.#cut.subarray(0, count)
+    if (count <= SORTED_ALONE_MAX) this.#sortAlone(slots ?? this.#marked(count), query, cut)
+    else this.#sorted(sortBy).select(this.#isChosen, order, cut)
     return cut
   }
 
-  #mark(slots: Uint32Array): void {
-    const isMarked = this.#unmarked()
-    for (let place = 0; place < slots.length; place += 1) isMarked[slots[place] ?? 0] = 1
-  }
-
-  #unmarked(): Uint8Array {
+  /** Marks the rows that pass, of all or of the candidates; returns how many they are. */
+  #mark(filter: MarketFilter, candidates: ArrayLike<MarketNumber> | null): number {
     const { length } = this.#rows
     if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
-    return this.#isChosen.fill(0, 0, length)
+    const isChosen = this.#isChosen.fill(candidates === null ? 1 : 0, 0, length)
+    for (let place = 0; place < (candidates?.length ?? 0); place += 1) {
+      const slot = this.#rows.slot(candidates?.[place] ?? 0)
+      if (slot >= 0) isChosen[slot] = 1
+    }
+    const passes = this.#test(filter)
+    let count = 0
+    for (let slot = 0; slot < length; slot += 1) {
+      if (isChosen[slot] !== 1) continue
+      if (passes(slot)) count += 1
+      else isChosen[slot] = 0
+    }
+    return count
+  }
+
+  /** The slots that are marked, in ascending order. */
+  #marked(count: number): Uint32Array {
+    const slots = new Uint32Array(count)
+    for (let slot = 0, place = 0; place < count; slot += 1) {
+      if (this.#isChosen[slot] !== 1) continue
+      slots[place] = slot
+      place += 1
+    }
+    return slots
   }
 
   #sortAlone(
@@ -259,27 +276,7 @@ export class MarketColumns {
     return sortBy === 'close_time' ? this.#byCloseAt : this.#byVolume
   }
 
-  /** Slots in ascending order, each once; overwritten by the next cut. */
-  #chosen(filter: MarketFilter, candidates: ArrayLike<MarketNumber> | null): Uint32Array {
-    const passes = this.#test(filter)
-    const isFew = candidates !== null && candidates.length <= SORTED_CANDIDATES_MAX
-    const slots = isFew ? this.#slotsOf(candidates) : null
-    if (candidates !== null && !isFew) this.#markCandidates(candidates)
-    const isCandidate = candidates === null || isFew ? null : this.#isChosen
-    const length = slots === null ? this.#rows.length : slots.length
-    if (this.#chosenSlots.length < length) this.#chosenSlots = new Uint32Array(length * 2)
-    const chosen = this.#chosenSlots
-    let count = 0
-    for (let place = 0; place < length; place += 1) {
-      const slot = slots === null ? place : (slots[place] ?? 0)
-      if (isCandidate !== null && isCandidate[slot] !== 1) continue
-      if (!passes(slot)) continue
-      chosen[count] = slot
-      count += 1
-    }
-    return chosen.subarray(0, count)
-  }
-
+  /** In ascending order, each once. */
   #slotsOf(numbers: ArrayLike<MarketNumber>): Uint32Array {
     const slots = new Set<number>()
     for (let place = 0; place < numbers.length; place += 1) {
@@ -287,14 +284,6 @@ export class MarketColumns {
       if (slot >= 0) slots.add(slot)
     }
     return Uint32Array.from(slots).sort()
-  }
-
-  #markCandidates(numbers: ArrayLike<MarketNumber>): void {
-    const isMarked = this.#unmarked()
-    for (let place = 0; place < numbers.length; place += 1) {
-      const slot = this.#rows.slot(numbers[place] ?? 0)
-      if (slot >= 0) isMarked[slot] = 1
-    }
   }
 
   #test(filter: MarketFilter): (slot: number) => boolean {

@@ -56,39 +56,30 @@ export class SortedRows {
    */
   select(isMarked: Uint8Array, order: 'asc' | 'desc', into: Uint32Array): number {
     if (this.#changedCount > 0) this.#merge()
+    const { slots, keys } = this.#merged
+    const { numbers } = this.#rows
     const known = this.#knownCount
     let count = 0
-    if (order === 'asc') count = this.#selectRun(isMarked, 0, known, into, 0)
+    const selectRun = (start: number, end: number) => {
+      for (let place = start; place < end; place += 1) {
+        const slot = slots[place] ?? 0
+        if (isMarked[slot] !== 1) continue
+        into[count] = numbers[slot] ?? 0
+        count += 1
+      }
+    }
+    if (order === 'asc') selectRun(0, known)
     else {
-      const { keys } = this.#merged
       // Equal keys stay in ascending order, so that a run of them is walked forward.
       for (let end = known; end > 0; ) {
         let start = end - 1
         const key = keys[start]
         while (start > 0 && keys[start - 1] === key) start -= 1
-        count = this.#selectRun(isMarked, start, end, into, count)
+        selectRun(start, end)
         end = start
       }
     }
-    return this.#selectRun(isMarked, known, this.#count, into, count)
-  }
-
-  #selectRun(
-    isMarked: Uint8Array,
-    start: number,
-    end: number,
-    into: Uint32Array,
-    countBefore: number,
-  ): number {
-    const { slots } = this.#merged
-    const { numbers } = this.#rows
-    let count = countBefore
-    for (let place = start; place < end; place += 1) {
-      const slot = slots[place] ?? 0
-      if (isMarked[slot] !== 1) continue
-      into[count] = numbers[slot] ?? 0
-      count += 1
-    }
+    selectRun(known, this.#count)
     return count
   }
 
