@@ -49,6 +49,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'POST /v1/auth/signup': 'signUp',
   'POST /v1/auth/login': 'logIn',
   'GET /v1/auth/me': 'getAccount',
+  'GET /dashboard/': 'findDashboard',
   'GET /v1/auth/session': 'getDashboardSession',
   'POST /v1/auth/session': 'openDashboardSession',
   'GET /v1/markets/search': 'searchMarkets',

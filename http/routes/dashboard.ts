@@ -18,17 +18,20 @@ import { type Route, type RouteDocument, route } from '../request/route.ts'
 const HTML = 'text/html; charset=utf-8'
 const NoQuery = Type.Object({})
 
-/** `GET /`, `/dashboard`, `/dashboard/{asset}`. */
+/** `GET /`, `/dashboard`, `/dashboard/`, `/dashboard/{asset}`. */
 export function dashboardRoutes(): readonly Route[] {
   const { html, files } = readDashboard()
   const page = protectedPage(html)
   const start = { ...redirect('dashboard'), caching: REVALIDATED }
+  // The page's own addresses are relative: with a slash behind its name they would lead elsewhere.
+  const unslashed = { ...redirect('../dashboard'), caching: REVALIDATED }
   const kept = new Map(
     [...files].map(([name, { text, contentType }]) => [name, file(text, contentType, KEPT)]),
   )
   return [
     open('/', START, () => start),
     open('/dashboard', PAGE, () => page),
+    open('/dashboard/', START, () => unslashed),
     open('/dashboard/{asset}', FILE, (name) => {
       const answer = kept.get(name)
       if (answer === undefined) throw new EngineError('NOT_FOUND', 'no such file')

@@ -31,11 +31,14 @@ const importsOf = (text: string) =>
 const laterImportsOf = (text: string) =>
   [...text.matchAll(/\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map(([, address]) => address ?? '')
 
-test('[DASH1] the root leads to the dashboard by a relative address, which answers without a key and is not counted', async () => {
+test('[DASH1] the root, and a slash behind its name, lead to the dashboard by a relative address, which answers without a key and is not counted', async () => {
   const root = await fetch(`${face.origin}/`, { redirect: 'manual' })
   assert.equal(root.status, 302)
   assert.equal(root.headers.get('location'), 'dashboard')
   assert.equal(await root.text(), 'See dashboard\n')
+  const slashed = await fetch(`${face.origin}/dashboard/`)
+  assert.equal(slashed.url, `${face.origin}/dashboard`)
+  assert.equal(await slashed.text(), readDashboard().html)
   const page = await fetch(`${face.origin}/`)
   assert.equal(page.url, `${face.origin}/dashboard`)
   assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -112,7 +115,6 @@ test('[DASH10] the policy lets the page load only from its own host, run nothing
 
 test('[DASH10] no other file can be asked for, however its path is written', async () => {
   const targets = [
-    '/dashboard/',
     '/dashboard/main.ts',
     '/dashboard/main.js',
     '/dashboard/tsconfig.json',
