@@ -1,15 +1,15 @@
-// How the service is and how this tab is connected to it: feeds, messages, what the database holds. A viewer who is
-// not logged in sees what needs no token. Not for: an account's own limits (pages/account.ts). Upholds DASH69, DASH70,
+// How the service is and how this tab is connected to it: feeds, open streams (from the server's metrics, which it shows
+// only to its own machine unless it is set to show them elsewhere too), messages, what the database holds. A viewer who is
+// not logged in sees what needs no token. Not for: an account's own limits (pages/account.ts). Upholds DASH48, DASH69, DASH70,
 // DASH71, DASH75, DASH105.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { request } from '../api.ts'
+import { request, requestText } from '../api.ts'
 import { every, monotonicMs } from '../browser.ts'
 import { bytesText, countText, durationText } from '../format.ts'
 import { html } from '../html.ts'
 import { usePolled } from '../parts/asked.ts'
 import { Failure, Waiting } from '../parts/states.ts'
-import { MessageRate, useConnections } from '../parts/status/stream-counts.ts'
 import { ClusterTable, DriftTable, driftRows, FeedTable, feedRows } from '../parts/status/tables.ts'
 import { Figures } from '../parts/wallets/profile.ts'
 import type { Health, Stats } from '../records.ts'
@@ -141,4 +141,49 @@ function statsFigures(stats: Stats) {
     ['Wallets', countText(stats.wallets)],
     ['Database size', bytesText(stats.database_bytes)],
   ] as const
+}
+
+/** The value of a gauge without labels in the text form of Prometheus; null when it is not there. */
+export function gaugeIn(text: string, name: string): number | null {
+  for (const line of text.split('\n')) {
+    const [key, value] = line.split(' ', 2)
+    if (key === name && value !== undefined && value !== '') return Number(value)
+  }
+  return null
+}
+
+const askConnections = async (signal: AbortSignal) =>
+  gaugeIn(await requestText('/metrics', { signal }), 'stream_connections')
+
+/** Open streams of all clients; null where the server does not say, which is then not asked again. */
+function useConnections(): number | null {
+  const [isShown, setShown] = useState(true)
+  const { answer, error } = usePolled(askConnections, { periodMs: HEALTH_MS, isWanted: isShown })
+  useEffect(() => {
+    if (error !== null) setShown(false)
+  }, [error])
+  return isShown ? answer : null
+}
+
+/** How long is counted. */
+const SPAN_MS = 5_000
+/** Of a shorter time there is no rate: what comes at once when a page begins to listen is no flow. */
+const SPAN_MIN_MS = 2_000
+
+export class MessageRate {
+  /** The count at moments of the monotonic clock, the oldest first. */
+  #looks: readonly { readonly atMs: number; readonly count: number }[] = []
+
+  /** Notes the count of all messages so far; the rate a second since the oldest look within the span, null at first. */
+  look(atMs: number, count: number): number | null {
+    // One look before the span stays: the span's own beginning is seldom looked at.
+    const kept = this.#looks.filter((_, index) => {
+      const next = this.#looks[index + 1]
+      return next === undefined || next.atMs > atMs - SPAN_MS
+    })
+    this.#looks = [...kept, { atMs, count }]
+    const [first] = this.#looks
+    if (first === undefined || atMs - first.atMs < SPAN_MIN_MS) return null
+    return ((count - first.count) * 1_000) / (atMs - first.atMs)
+  }
 }

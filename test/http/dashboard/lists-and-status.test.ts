@@ -12,6 +12,7 @@ import {
   isDay,
   localDay,
 } from '../../../http/dashboard/format.ts'
+import { gaugeIn, MessageRate } from '../../../http/dashboard/pages/status.ts'
 import { chosen, chosenNumber } from '../../../http/dashboard/parts/lists/filter-fields.ts'
 import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/lists/quotes.ts'
 import { protocols, venueText, wholeVenueText } from '../../../http/dashboard/parts/lists/venues.ts'
@@ -24,7 +25,6 @@ import {
   pairsOf,
 } from '../../../http/dashboard/parts/matches/pair.ts'
 import { besides, gamesOf } from '../../../http/dashboard/parts/sports/games.ts'
-import { gaugeIn, MessageRate } from '../../../http/dashboard/parts/status/stream-counts.ts'
 import { driftRows, feedRows, leaseText } from '../../../http/dashboard/parts/status/tables.ts'
 import { curvePoints } from '../../../http/dashboard/parts/wallets/pnl.ts'
 import { windowRows } from '../../../http/dashboard/parts/wallets/profile.ts'
