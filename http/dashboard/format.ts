@@ -48,7 +48,8 @@ export function priceText(price: Known, decimals = 0): string {
 function centsText(price: number, decimals: number): string {
   const text = (price * 100).toFixed(2)
   const short = Number(text).toString()
-  return decimalsOf(short) < decimals ? Number(text).toFixed(decimals) : short
+  const isSettled = price === 0 || price === 1
+  return decimalsOf(short) < decimals && !isSettled ? Number(text).toFixed(decimals) : short
 }
 
 /** Decimals that a figure is written with. */
@@ -57,6 +58,10 @@ const decimalsOf = (figure: string): number => figure.split('.')[1]?.length ?? 0
 /** Decimals that the longest of these prices in dollars needs, 0 to 2. */
 export const priceDecimals = (prices: readonly number[]): number =>
   Math.max(0, ...prices.map((price) => decimalsOf(centsText(price, 0))))
+
+/** Decimals that {@link priceText} writes; null: the price is not known. */
+export const writtenDecimals = (price: number | null, decimals: number): number | null =>
+  price === null ? null : decimalsOf(centsText(price, decimals))
 
 /** Decimals of a cent that a market's prices are written with, by the step of its orders in dollars; null: not known. */
 export const stepDecimals = (step: number | null): number =>

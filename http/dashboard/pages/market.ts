@@ -68,8 +68,12 @@ function KnownMarket({
   // The titles of several tabs tell their markets apart.
   useEffect(() => setTitle(`${question} – Twinbook`), [question])
   useEffect(
-    // It closed, was resolved, changed, or found a twin.
-    () => follow({ channel: 'lifecycle', marketIds: [id] }, { onMessage: again, onGap: again }),
+    // It closed, was resolved, changed, or found a twin: from now on, or between its answer and now.
+    () =>
+      follow(
+        { channel: 'lifecycle', marketIds: [id] },
+        { onMessage: again, onGap: again, onReady: again },
+      ),
     [id],
   )
   return html`<article class="market-page" data-market=${id}>

@@ -53,7 +53,7 @@ export function SportsPage({ place }: PageProps) {
         <button type="button" class="quiet" onClick=${go(1)}>Next day</button>
       </div>
     </form>
-    <div class="row days" role="group" aria-label="Days with their games">
+    <div class="row days week" role="group" aria-label="Days with their games">
       ${daysAround(date).map((day) => {
         const count = counts.get(`${sport} ${day}`) ?? 0
         return html`<button type="button" class="quiet" key=${day} aria-pressed=${day === date} data-count=${count}
@@ -98,12 +98,15 @@ function useGames(sport: string, date: string) {
   return { asked, games, live }
 }
 
-/** Calls `again` when one of these markets closes, is settled or finds its twin. */
+/**
+ * Calls `again` when one of these markets closes, is settled or finds its twin, and once the stream would tell it: what
+ * came before is in no message.
+ */
 function followEnds(ids: readonly string[], again: () => void): (() => void) | undefined {
   const shown = new Set(ids)
   if (shown.size === 0) return undefined
   const onMessage = ({ market_id: id }: DataMessage) => shown.has(id) && again()
-  return follow({ channel: 'lifecycle', all: true }, { onMessage, onGap: again })
+  return follow({ channel: 'lifecycle', all: true }, { onMessage, onGap: again, onReady: again })
 }
 
 /** Of the sports that have games on a day the first; the first of all while it is not known. Null: not looked for. */

@@ -295,6 +295,33 @@ test('[DASH101] prices of a market have the decimals of its price step in list, 
   await tab.close()
 })
 
+test('[DASH108] a market that is settled between the answer and the subscription of its page is shown as settled: at whole cents, and without a feed', async () => {
+  const market = add('dusk', { tickMicros: priceMicros(1_000) })
+  market.replace([level(0.41, 100)], [level(0.43, 30)])
+  const tab = await dashboard.open('#/markets')
+  const { page } = tab
+  await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor()
+  // Nothing is told of the end: the page follows the market only once it has this answer.
+  await page.route(
+    /\/v1\/markets\/[^/?]+$/,
+    async (route) => {
+      const response = await route.fetch()
+      market.summary = { ...market.summary, status: 'resolved' }
+      const price = priceMicros(1_000_000)
+      market.now = { ...market.now, price, source: 'settlement', bid: null, ask: null }
+      await route.fulfill({ response })
+    },
+    { times: 1 },
+  )
+  await page.evaluate((hash) => {
+    location.hash = hash
+  }, pageOf(market))
+  await page.locator('[data-end=resolved]', { hasText: 'Settled: Yes' }).waitFor()
+  assert.deepEqual(await page.locator('.outcomes-large .price').allTextContents(), ['100¢', '0¢'])
+  assert.equal(await page.locator('[data-feed], .book').count(), 0)
+  await tab.close()
+})
+
 test('[DASH40] a stale book says so until the venue’s book is there', async () => {
   const market = add('stale')
   const tab = await dashboard.open(pageOf(market))

@@ -17,10 +17,6 @@ const NONE = new Signal<LivePrice | null>(null)
 export function MarketTitle({ market }: { readonly market: Market }) {
   const { question, status, category, platforms } = market
   const [own] = platforms
-  const told = useSignal(feeds).get(own?.platform ?? '')
-  // What was told before the connection went says nothing of now.
-  const isTold = ['live', 'catching_up'].includes(useSignal(streamState).state)
-  const feed = isTold ? told : undefined
   const link = safeLink(own?.url ?? null)
   const end = endText(market)
   return html`<header class="stack market-title">
@@ -34,15 +30,21 @@ export function MarketTitle({ market }: { readonly market: Market }) {
           ? html`<span>${wholeVenueText(own?.platform)}</span>`
           : html`<a href=${link} target="_blank" rel="noopener noreferrer">${wholeVenueText(own?.platform)} ↗</a>`
       }
-      <span class="muted" data-feed=${feed?.state ?? 'unknown'}>
-        feed ${feed === undefined ? 'not known' : feed.state}${
-          feed?.lag_ms === undefined || feed.lag_ms === null
-            ? ''
-            : `, ${durationText(feed.lag_ms)} behind the venue`
-        }
-      </span>
+      ${status === 'open' ? html`<${FeedWords} platform=${own?.platform ?? ''} />` : null}
     </p>
   </header>`
+}
+
+/** How the venue's feed is, which matters as long as the market trades. */
+function FeedWords({ platform }: { readonly platform: string }) {
+  const told = useSignal(feeds).get(platform)
+  // What was told before the connection went says nothing of now.
+  const isTold = ['live', 'catching_up'].includes(useSignal(streamState).state)
+  const feed = isTold ? told : undefined
+  const lag = feed?.lag_ms ?? null
+  return html`<span class="muted" data-feed=${feed?.state ?? 'unknown'}>
+    feed ${feed?.state ?? 'not known'}${lag === null ? '' : `, ${durationText(lag)} behind the venue`}
+  </span>`
 }
 
 /** Whether the time of a market's close is past. */
@@ -71,7 +73,9 @@ export function MarketOutcomes({
   readonly decimals: number
 }) {
   const live = useSignal(useLivePrices([market.id]).get(market.id) ?? NONE)
-  const first = live?.price ?? market.outcomes[0]?.price ?? null
+  // What it settled at is the server's to say: the stream's last price was one of trading.
+  const trading = market.status === 'resolved' ? null : (live?.price ?? null)
+  const first = trading ?? market.outcomes[0]?.price ?? null
   return html`<section class="card" aria-labelledby="outcomes-title">
     <h2 id="outcomes-title">Outcomes</h2>
     <ul class="row outcomes-large">

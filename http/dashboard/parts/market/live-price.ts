@@ -4,7 +4,7 @@
 
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { PriceMessage } from '../../../client/messages.ts'
-import { priceDecimals, priceText } from '../../format.ts'
+import { priceText, writtenDecimals } from '../../format.ts'
 import { html } from '../../html.ts'
 import { Signal } from '../../signal.ts'
 import { follow } from '../../stream.ts'
@@ -49,12 +49,9 @@ interface PriceProps {
   readonly decimals?: number
 }
 
-/** Of a price as it is written: a table lays points under each other by it. */
-const writtenDecimals = ({ price, decimals = 0 }: PriceProps): number | null =>
-  price === null ? null : Math.max(decimals, priceDecimals([price]))
-
-export const Price = (of: PriceProps) =>
-  html`<span data-decimals=${writtenDecimals(of)}>${priceText(of.price, of.decimals)}</span>`
+/** A table lays points under each other by `data-decimals`. */
+export const Price = ({ price, decimals = 0 }: PriceProps) =>
+  html`<span data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
 
 export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
   const last = useRef<{ price: number | null; count: number; way: string }>({
@@ -70,5 +67,5 @@ export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
   }
   const { count, way } = last.current
   // Another key is another element, whose animation begins anew.
-  return html`<span class=${`price ${way}`} key=${count} data-decimals=${writtenDecimals({ price, decimals })}>${priceText(price, decimals)}</span>`
+  return html`<span class=${`price ${way}`} key=${count} data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
 }
