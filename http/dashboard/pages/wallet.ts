@@ -8,7 +8,7 @@ import { setAddressHash } from '../browser.ts'
 import { html } from '../html.ts'
 import { useAsked } from '../parts/asked.ts'
 import { useVenues, wholeVenueText } from '../parts/lists/venues.ts'
-import { Failure, Waiting } from '../parts/states.ts'
+import { Failure, sentence, Waiting } from '../parts/states.ts'
 import { WalletPnlCard } from '../parts/wallets/pnl.ts'
 import { WalletPositions } from '../parts/wallets/positions.ts'
 import { WalletProfileCard } from '../parts/wallets/profile.ts'
@@ -64,9 +64,16 @@ const Incomplete = ({
   readonly again: () => void
 }) => html`<div class="state incomplete" role="status">
   <strong>Not everything of this wallet is known.</strong>
-  <span>Sums may be wrong. ${why ?? ''}</span>
+  <span>Sums may be wrong. ${doubtsText(why ?? '')}</span>
   <button type="button" onClick=${again}>Ask again</button>
 </div>`
+
+/** The server's reasons without their codes, which are for programs: `code: sentence; code: sentence`. */
+export const doubtsText = (why: string): string =>
+  why
+    .split('; ')
+    .map((doubt) => sentence(doubt.replace(/^[a-z_]+: /, '')))
+    .join(' ')
 
 /** The form for an address; a text that is none is refused beside the field, and nothing is asked. */
 function WalletForm({ address }: { readonly address: string }) {

@@ -119,8 +119,8 @@ const PLAIN: readonly (readonly [RegExp, (first: string, second: string) => stri
   [/^Field required$/, () => 'This is needed.'],
 ]
 
-/** With a capital at its beginning and a full stop at its end. */
+/** With a capital at its beginning and a full stop at its end; nothing stays nothing. */
 export function sentence(text: string): string {
   const whole = capital(text)
-  return /[.!?]$/.test(whole) ? whole : `${whole}.`
+  return /^$|[.!?]$/.test(whole) ? whole : `${whole}.`
 }

@@ -168,6 +168,9 @@ test('[DASH67] what is not known completely is said in words, until it is', asyn
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   await page.getByText('Not everything of this wallet is known.').waitFor()
+  const words = await page.locator('.state.incomplete').innerText()
+  assert.match(words, /Sums may be wrong\. [A-Z].*\./)
+  assert.doesNotMatch(words, /\w_\w/, 'codes are for programs')
   ann.isComplete = true
   ann.asOfMs = timeMs(NOON + 60_000)
   await page.getByRole('button', { name: 'Ask again' }).click()
