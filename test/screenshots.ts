@@ -55,15 +55,19 @@ async function takeAll(service: RealDashboard, folder: string): Promise<void> {
   await signUpThroughPage(page)
   const receiver = await Receiver.open({ onRequest: (socket) => socket.end(TAKEN) })
   const webhook = await makeWebhook(page, receiver.url)
+  await makeKey(page)
   await page.waitForTimeout(SETTLE_MS)
   await receiver.close()
   const pages = [...(await pagesToSee(service)), webhook]
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHTS[width] })
+    const taken = new Set<string>()
     for (const address of pages) {
       await visit(page, address)
       const [, base = '', one] = /^#\/(\w+)(\/.)?/.exec(address) ?? []
-      const name = one === undefined || base === 'market' ? base : `${base}-one`
+      const alone = one === undefined || base === 'market' ? base : `${base}-one`
+      const name = taken.has(alone) ? `${alone}-settled` : alone
+      taken.add(name)
       // What can be opened is seen open.
       const opener = page.locator('tr[data-delivery] button.inline').first()
       if (name === 'webhooks-one') await opener.click()
@@ -72,8 +76,15 @@ async function takeAll(service: RealDashboard, folder: string): Promise<void> {
     }
   }
   await forReadme(page, pages.find((address) => address.startsWith('#/market/')) ?? '')
+  await takeDocs(page, folder)
   for (const problem of tab.problems) say(problem)
   await tab.close()
+}
+
+/** The reference, in the same session. */
+async function takeDocs(page: Page, folder: string): Promise<void> {
+  await page.goto(new URL('docs', page.url()).href)
+  for (const width of WIDTHS) await take(page, { folder, name: 'docs', width })
 }
 
 async function signUpThroughPage(page: Page): Promise<void> {
@@ -91,6 +102,13 @@ async function makeWebhook(page: Page, url: string): Promise<string> {
   await page.getByRole('button', { name: 'Create and send a test' }).click()
   const link = page.getByRole('link', { name: 'Open the webhook' })
   return (await link.getAttribute('href')) ?? ''
+}
+
+/** So that the list of keys has a row. */
+async function makeKey(page: Page): Promise<void> {
+  await visit(page, '#/account')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.locator('.once').waitFor()
 }
 
 async function visit(page: Page, address: string): Promise<void> {

@@ -102,11 +102,11 @@ export async function openRealDashboard(
   }
 }
 
-/** Pages of a running service with something to see on them: every page, a busy market and a wallet among them. */
+/** Pages of a running service with something to see on them: every page, a busy market, a settled one and a wallet among them. */
 export async function pagesToSee({ origin, key }: RealDashboard): Promise<readonly string[]> {
-  const marketsOf = async (venue: string) => {
+  const marketsOf = async (status: string) => {
     const { markets } = await read<{ markets: readonly ListedMarket[] }>(
-      `${origin}/v1/markets?status=open&platform=${venue}&limit=100`,
+      `${origin}/v1/markets?status=${status}&platform=venue_a&limit=100`,
       key,
     )
     // Those that the other venue lists as well come first.
@@ -114,12 +114,14 @@ export async function pagesToSee({ origin, key }: RealDashboard): Promise<readon
       .toSorted((one, other) => other.platforms.length - one.platforms.length)
       .map(({ id }) => encodeURIComponent(id))
   }
-  const ids = await marketsOf('venue_a')
+  const ids = await marketsOf('open')
   const [busiest = ''] = ids
+  const [settled = ''] = await marketsOf('resolved')
   return [
     '#/opportunities',
     '#/markets',
     `#/market/${busiest}`,
+    `#/market/${settled}`,
     '#/matches',
     '#/sports',
     '#/whales',
