@@ -4,7 +4,7 @@
 import { Component } from 'preact'
 import { useState } from 'preact/hooks'
 import { onRow } from '../browser.ts'
-import { countText, gapText, percentText, priceText, sizeText, usdText } from '../format.ts'
+import { countText, gapText, percentText, sizeText, usdText, writtenDecimals } from '../format.ts'
 import { html } from '../html.ts'
 import {
   ChoiceField,
@@ -16,6 +16,7 @@ import {
 } from '../parts/lists/filter-fields.ts'
 import { sortHeads } from '../parts/lists/sort-heads.ts'
 import { protocols, venueText } from '../parts/lists/venues.ts'
+import { Price } from '../parts/market/live-price.ts'
 import { OpportunityDetail } from '../parts/opportunities/detail.ts'
 import {
   gapOf,
@@ -38,11 +39,11 @@ const COLUMNS = [
   ['gap', 'Gap', 'num'],
   ['profit', 'Profit', 'num'],
   ['return', 'Return', 'num'],
-  ['cost', 'Cost before fees', 'num'],
+  ['cost', 'Cost before fees', 'num spare'],
   ['size', 'Contracts', 'num'],
-  ['opened', 'Opened', 'num'],
+  ['opened', 'Opened', 'num spare'],
   ['closes', 'Closes', ''],
-  ['score', 'Score', 'num'],
+  ['score', 'Score', 'num spare'],
 ] as const
 const KINDS = [
   ['', 'All'],
@@ -134,6 +135,7 @@ class Row extends Component<RowProps> {
     const { id, question, category, match_score: score, closes_at: closes } = one
     const toggle = () => changeQuery(place, { open: isOpen ? '' : id })
     const detailId = `detail-${id}`
+    const gap = gapOf(one)
     return html`
       <tr class=${isFresh ? 'opens fresh' : 'opens'} data-row=${id} onClick=${onRow(toggle)}>
         <td class="question">
@@ -142,14 +144,14 @@ class Row extends Component<RowProps> {
           ${category === null ? null : html`<span class="muted below">${category}</span>`}
         </td>
         <td class="buy" data-label="Buy, best price">${buys(one)}</td>
-        <td class="num" data-label="Gap" data-gap=${gapOf(one)}>${gapText(gapOf(one))}</td>
+        <td class="num" data-label="Gap" data-gap=${gap}><span data-decimals=${writtenDecimals(gap, 0)}>${gapText(gap)}</span></td>
         <td class="num up" data-label="Profit" data-profit=${one.profit_usd}>${usdText(one.profit_usd)}</td>
         <td class="num" data-label="Return">${percentText(one.return)}</td>
-        <td class="num" data-label="Cost before fees">${usdText(one.cost_usd)}</td>
+        <td class="num spare" data-label="Cost">${usdText(one.cost_usd)}</td>
         <td class="num" data-label="Contracts">${sizeText(one.contracts)}</td>
-        <td class="num" data-label="Opened"><${Ago} atMs=${one.opened_at_ms} /></td>
-        <td data-label="Closes"><${Time} atMs=${closes === null ? null : closes * 1_000} /></td>
-        <td class="num" data-label="Score">${score === null ? '–' : score.toFixed(1)}</td>
+        <td class="num spare opened" data-label="Opened"><${Ago} atMs=${one.opened_at_ms} /></td>
+        <td class="closes" data-label="Closes"><${Time} atMs=${closes === null ? null : closes * 1_000} /></td>
+        <td class="num spare" data-label="Score">${score === null ? '–' : score.toFixed(1)}</td>
       </tr>
       ${isOpen ? html`<tr class="detail" id=${detailId}><td colspan=${COLUMNS.length}><${OpportunityDetail} row=${row} /></td></tr>` : null}
     `
@@ -161,10 +163,10 @@ function buys({ legs }: Opportunity) {
   if (legs.length > 2) {
     const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)
     const what = legs.every((leg) => leg.is_first_outcome) ? '' : 'No of '
-    return html`<span class="leg">${what}${countText(legs.length)} outcomes at ${venueText(legs[0]?.platform)} <strong>${priceText(price)}</strong></span>`
+    return html`<span class="leg">${what}${countText(legs.length)} outcomes at ${venueText(legs[0]?.platform)} <strong><${Price} price=${price} /></strong></span>`
   }
   return legs.map(
     ({ market_id: id, outcome, platform, best_price: price }) =>
-      html`<span class="leg" key=${id}>${outcome} at ${venueText(platform)} <strong>${priceText(price)}</strong></span>`,
+      html`<span class="leg" key=${id}>${outcome} at ${venueText(platform)} <strong><${Price} price=${price} /></strong></span>`,
   )
 }

@@ -253,23 +253,29 @@ test('[DASH13] by keyboard: the first stop leads past the links, every stop can 
   await tab.close()
 })
 
-test('[DASH13] at phone width the links scroll sideways, and the one of the page stands in sight', async () => {
-  const tab = await dashboard.open('#/account', { width: 390, height: 844 })
+test('[DASH109] name, links and the way out take one line on a tablet and two on a phone', async () => {
+  const tab = await dashboard.open('#/account', { width: 768, height: 844 })
   const { page } = tab
-  const isInSight = (name: string) =>
-    page.waitForFunction((text) => {
-      const link = document.querySelector('nav [aria-current=page]')
-      const box = link?.getBoundingClientRect()
-      return (
-        link?.textContent === text && box !== undefined && box.left >= 0 && box.right <= innerWidth
+  await page.getByRole('button', { name: 'Log out' }).waitFor()
+  /** How many lines there are, and what of them is out of sight. */
+  const lines = () =>
+    page.evaluate(() => {
+      const parts = [...document.querySelectorAll('.top :is(.name, nav a, button)')].map(
+        (part) => ({
+          text: part.textContent,
+          box: part.getBoundingClientRect(),
+        }),
       )
-    }, name)
-  await isInSight('Account')
-  await page.evaluate(() => {
-    location.hash = '#/matches'
-  })
-  await isInSight('Matches')
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
+      const isOut = ({ left, right }: DOMRect) => left < 0 || right > innerWidth
+      return {
+        count: new Set(parts.map(({ box }) => Math.round(box.bottom))).size,
+        out: parts.filter(({ box }) => isOut(box)).map(({ text }) => text),
+        parts: parts.length,
+      }
+    })
+  assert.deepEqual(await lines(), { count: 1, out: [], parts: 11 })
+  await page.setViewportSize({ width: 390, height: 844 })
+  assert.deepEqual(await lines(), { count: 2, out: [], parts: 11 })
   await tab.close()
 })
 

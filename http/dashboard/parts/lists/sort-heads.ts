@@ -9,8 +9,15 @@ export interface Order<Column extends string> {
   readonly isDown: boolean
 }
 
-/** The column by its name in the order, null for one that is not sorted by; its heading; `num` for figures. */
-type Columns<Column extends string> = readonly (readonly [Column | null, string, '' | 'num'])[]
+/**
+ * The column by its name in the order, null for one that is not sorted by; its heading; `num` for figures, `spare` for what
+ * a tablet has no room for.
+ */
+type Columns<Column extends string> = readonly (readonly [
+  Column | null,
+  string,
+  '' | 'num' | 'spare' | 'num spare',
+])[]
 
 /** Figures begin with the largest, all else with the least; pressed again, the other way round. */
 export function sortHeads<Column extends string>(
@@ -21,10 +28,10 @@ export function sortHeads<Column extends string>(
   return html`<thead><tr>${columns.map(([column, name, kind]) => {
     if (column === null) return html`<th scope="col" class=${kind} key=${name}>${name}</th>`
     const way = order.column !== column ? null : order.isDown ? 'descending' : 'ascending'
-    const isDown = way === null ? kind === 'num' : !order.isDown
+    const isDown = way === null ? kind.startsWith('num') : !order.isDown
     return html`<th scope="col" class=${kind} key=${name} aria-sort=${way}>
-      <button type="button" class="sort" onClick=${() => choose({ column, isDown })}>${name}<span aria-hidden="true">${
-        way === null ? '' : order.isDown ? '↓' : '↑'
-      }</span></button></th>`
+      <button type="button" class="sort" onClick=${() => choose({ column, isDown })}>${name}${
+        way === null ? null : html`<span aria-hidden="true">${order.isDown ? '↓' : '↑'}</span>`
+      }</button></th>`
   })}</tr></thead>`
 }

@@ -20,10 +20,10 @@ const COLUMNS = [
   ['balance', 'Contracts', 'num'],
   [null, 'Entry', 'num'],
   [null, 'Now', 'num'],
-  ['initial_value', 'Cost', 'num'],
+  ['initial_value', 'Cost', 'num spare'],
   ['current_value', 'Value', 'num'],
   ['realized_pnl', 'Realized', 'num'],
-  ['unrealized_pnl', 'Unrealized', 'num'],
+  ['unrealized_pnl', 'Unrealized', 'num spare'],
   ['total_pnl', 'Total', 'num'],
 ] as const
 type Column = Exclude<(typeof COLUMNS)[number][0], null>
@@ -92,8 +92,8 @@ function table(
 }
 
 function Row({ row }: { readonly row: WalletPosition }) {
-  const profit = (name: string, usd: number) =>
-    html`<td class=${`num ${wayOf(usd)}`} data-label=${name}>${signedUsdText(usd)}</td>`
+  const profit = (name: string, usd: number, kind = 'num') =>
+    html`<td class=${`${kind} ${wayOf(usd)}`} data-label=${name}>${signedUsdText(usd)}</td>`
   return html`<tr data-token=${row.token_id}>
     <td class="question"><a href=${hrefOf('market', row.market_id)}>${row.question ?? row.market_id}</a>
       ${row.status === 'closed' ? html` <span class="tag">closed</span>` : null}
@@ -103,8 +103,8 @@ function Row({ row }: { readonly row: WalletPosition }) {
     <td data-label="Contracts" class="num">${sizeText(row.balance)}</td>
     <td data-label="Entry" class="num"><${Price} price=${row.avg_entry_price} /></td>
     <td data-label="Now" class="num"><${Price} price=${row.current_price} /></td>
-    <td data-label="Cost" class="num">${usdText(row.initial_value)}</td>
+    <td data-label="Cost" class="num spare">${usdText(row.initial_value)}</td>
     <td data-label="Value" class="num">${usdText(row.current_value)}</td>
-    ${profit('Realized', row.realized_pnl)}${profit('Unrealized', row.unrealized_pnl)}${profit('Total', row.total_pnl)}
+    ${profit('Realized', row.realized_pnl)}${profit('Unrealized', row.unrealized_pnl, 'num spare')}${profit('Total', row.total_pnl)}
   </tr>`
 }

@@ -58,7 +58,7 @@ function listed({ wallets, total }: Ranking, again: () => void) {
       <th scope="col" class="num">Rank</th><th scope="col">Wallet</th>
       <th scope="col" class="num">Realized</th><th scope="col" class="num">Volume</th>
       <th scope="col" class="num">Trades</th><th scope="col" class="num">Won</th>
-      <th scope="col" class="num">Lost</th><th scope="col" class="num">Win rate</th><th scope="col">Last trade</th>
+      <th scope="col" class="num spare">Lost</th><th scope="col" class="num">Win rate</th><th scope="col">Last trade</th>
     </tr></thead>
     <tbody>${wallets.map(
       (wallet) => html`<tr key=${wallet.address}>
@@ -69,7 +69,7 @@ function listed({ wallets, total }: Ranking, again: () => void) {
       <td data-label="Volume" class="num">${usdText(wallet.volume)}</td>
       <td data-label="Trades" class="num">${countText(wallet.trades)}</td>
       <td data-label="Won" class="num">${countText(wallet.win_count)}</td>
-      <td data-label="Lost" class="num">${countText(wallet.loss_count)}</td>
+      <td data-label="Lost" class="num spare">${countText(wallet.loss_count)}</td>
       <td data-label="Win rate" class="num">${percentText(wallet.win_rate)}</td>
       <td data-label="Last trade"><${Time} atMs=${wallet.last_trade_at === null ? null : wallet.last_trade_at * 1_000} /></td>
     </tr>`,
