@@ -134,7 +134,9 @@ const daysAround = (date: string): readonly string[] =>
 const weekday = new Intl.DateTimeFormat(undefined, {
   ...{ weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' },
 })
-const dayText = (day: string): string => weekday.format(Date.parse(`${day}T00:00:00Z`))
+/** A line breaks before the date, never within it. */
+const dayText = (day: string): string =>
+  weekday.format(Date.parse(`${day}T00:00:00Z`)).replace(/ (?=\d)/, '\u00a0')
 
 /** Games by sport and day, counted since the dashboard was opened: lists change rarely. */
 const known = new Map<string, number>()
