@@ -16,7 +16,7 @@ import { ClusterWebhooks } from '../storage/cluster-webhooks.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../storage/records/log-items.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
-import { encodeRevocation, type Revocation } from './cluster/asked.ts'
+import { answerBatches, encodeRevocation, type Revocation } from './cluster/asked.ts'
 import { type Lease, takeLease } from './cluster/lease.ts'
 import { type ClusterLog, SHARDS, type StopReading } from './cluster/log.ts'
 import { Loopback } from './cluster/loopback.ts'
@@ -225,6 +225,10 @@ class Leading implements Leader {
     this.#answers.push(
       cluster.answer('http', (body) => loopback.answer(body)),
       cluster.answer('trades', answerOlderTrades(engine.view)),
+      cluster.answer(
+        'batch',
+        answerBatches((id) => writer.batch(id)),
+      ),
       cluster.answer('bars', answerBars({ clock, catalog: engine.view.catalog })),
       cluster.answer('quota', new QuotaOwner(engine.accounts, clock).answer),
     )

@@ -1,4 +1,5 @@
-// What gateways ask the engine and are told by it, as bytes: requests of HTTP that a mirror cannot answer, and revocations.
+// What gateways ask the engine and are told by it, as bytes: requests of HTTP that a mirror cannot answer, batches that did not
+// come, and revocations.
 // Bytes from the log are not believed.
 // Not for: who answers (loopback.ts). Upholds ASKED1.
 
@@ -62,6 +63,15 @@ export function decodeRevocation(bytes: Uint8Array): Revocation | null {
   if (!isRecord(value) || typeof value.id !== 'string') return null
   const of = REVOKED.find((one) => one === value.of)
   return of === undefined ? null : { of, id: value.id }
+}
+
+/** Answers a batch by its id; throws for one that is not kept. */
+export function answerBatches(batchOf: (id: string) => Uint8Array | null) {
+  return async (body: Uint8Array): Promise<Uint8Array> => {
+    const bytes = batchOf(Buffer.from(body).toString())
+    if (bytes === null) throw new Error('that batch is not kept')
+    return bytes
+  }
 }
 
 function unpack(bytes: Uint8Array): unknown {

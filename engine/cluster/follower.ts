@@ -1,7 +1,7 @@
 // Reads all shards of the log behind a checkpoint and hands on every batch once, in order: repeats, batches of a deposed
-// engine and of earlier epochs are left out and counted; what is missing, unreadable or of a later epoch is a fault, after
-// which nothing more is handed on.
-// Not for: what items mean (actors/mirror/mirror.ts), or what follows a fault (engine/gateway.ts). Upholds CLUSTER2, CLUSTER4.
+// engine and of earlier epochs are left out and counted; what is missing is asked of the engine, which keeps its newest batches.
+// What it has no longer, what is unreadable or of a later epoch is a fault, after which nothing more is handed on.
+// Not for: what items mean (actors/mirror/mirror.ts), or what follows a fault (engine/gateway.ts). Upholds CLUSTER2, CLUSTER4, CLUSTER13.
 
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../process/metrics.ts'
@@ -10,6 +10,7 @@ import type { CheckpointHeader, ShardPlace } from './checkpoint.ts'
 import {
   type ClusterLog,
   type Delivered,
+  idOfBatch,
   marketShards,
   type ShardName,
   type StopReading,
@@ -40,6 +41,8 @@ export interface FollowSink {
 /** A batch may come so long after one that follows it. */
 const SWAP_MS = 500
 const HELD_MAX = 64
+/** While the engine is asked for what is missing. */
+const HELD_BEYOND_MAX = 8_192
 /** How often the log is asked for its newest batches, to find that the last ones never came. */
 const HEAD_LOOK_MS = 1_000
 /** The log may have a batch for so long before it must have come. */
@@ -64,6 +67,8 @@ interface Place {
   /** Batches that came before one that they follow. */
   readonly held: Map<number, Batch>
   heldSinceMs: number | null
+  /** The engine is asked for what is missing. */
+  isFilling: boolean
   /** That of the log when it was last asked. */
   head: number
   /** Since when the log has more than came up to a sequence. */
@@ -104,7 +109,7 @@ export class Follower {
     // One that the checkpoint does not name is read from its first batch.
     this.#places = marketShards.map((name) => {
       const { shard, sequence: from, batch } = placeOf(name)
-      const times = { heldSinceMs: null, ahead: null }
+      const times = { heldSinceMs: null, isFilling: false, ahead: null }
       return {
         shard,
         from,
@@ -195,7 +200,8 @@ export class Follower {
   #hold(place: Place, batch: Batch): void {
     place.held.set(batch.batch, batch)
     place.heldSinceMs ??= this.#clock.monotonicMs()
-    if (place.held.size > HELD_MAX) this.#fail('batch_missing')
+    if (place.held.size > HELD_BEYOND_MAX) this.#fail('batch_missing')
+    else if (place.held.size > HELD_MAX) void this.#fill(place)
   }
 
   async #handHeld(place: Place): Promise<void> {
@@ -217,13 +223,36 @@ export class Follower {
     return Promise.resolve(taken).then(() => this.#handHeld(place))
   }
 
+  /** Asks the engine for the batches before those that are held, one after the other. */
+  async #fill(place: Place): Promise<void> {
+    if (place.isFilling) return
+    place.isFilling = true
+    while (place.held.size > 0 && !this.#isOver) {
+      const number = place.batch + 1
+      const bytes = await this.#log
+        .ask('batch', Buffer.from(idOfBatch(this.#epoch, place.shard, number)))
+        .catch(() => null)
+      const batch = bytes === null ? null : decodeBatch(bytes)
+      // It has come after all.
+      if (place.batch >= number) continue
+      // Asked again by the next look.
+      if (bytes === null && this.#log.link === 'down') break
+      if (batch?.epoch !== this.#epoch || batch.batch !== number) return this.#fail('batch_missing')
+      this.#metrics.count('cluster_batches_asked_total', 'Batches that the log did not give.').inc()
+      await this.#hand(place, batch)
+    }
+    place.isFilling = false
+  }
+
   /** Looks for batches that should have come. */
   async #look(): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
-    for (const { heldSinceMs, ahead, sequence } of this.#places) {
-      const isHeld = heldSinceMs !== null && nowMs - heldSinceMs > SWAP_MS
+    for (const place of this.#places) {
+      const { heldSinceMs, ahead, sequence } = place
+      if (this.#log.link === 'down') continue
+      if (heldSinceMs !== null && nowMs - heldSinceMs > SWAP_MS) void this.#fill(place)
       const isAhead = ahead?.sequence === sequence && nowMs - ahead.sinceMs > HEAD_LATE_MS
-      if ((isHeld || isAhead) && this.#log.link === 'up') return this.#fail('batch_missing')
+      if (isAhead) return this.#fail('batch_missing')
     }
     if (this.#log.link === 'down' || nowMs - this.#lookedAtMs < HEAD_LOOK_MS) return
     this.#lookedAtMs = nowMs

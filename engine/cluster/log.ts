@@ -45,6 +45,10 @@ export interface Delivered {
   readonly behind: number
 }
 
+/** By which the log has a batch once, and the engine is asked for it (`batch`). */
+export const idOfBatch = (epoch: string, shard: ShardName, batch: number): string =>
+  `${epoch}:${shard}:${batch}`
+
 /** A batch for a shard. */
 export interface Append {
   readonly bytes: Uint8Array
@@ -101,7 +105,14 @@ export type LinkState = 'up' | 'down'
 export type Answer = (body: Uint8Array) => Promise<Uint8Array>
 
 /** Subjects of requests: the engine that leads answers them; `http.<name>` the gateway of that name. */
-export type AskedSubject = 'http' | `http.${string}` | 'checkpoint' | 'quota' | 'trades' | 'bars'
+export type AskedSubject =
+  | 'http'
+  | `http.${string}`
+  | 'checkpoint'
+  | 'quota'
+  | 'trades'
+  | 'bars'
+  | 'batch'
 /** Subjects of announcements, which reach whoever listens at that moment. */
 export type ToldSubject = 'revoked' | 'member' | 'places' | 'tickets'
 

@@ -9,10 +9,12 @@ import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import { encodeBatch } from './batch.ts'
 import type { ShardPlace } from './checkpoint.ts'
-import { batchBytesMax, type ClusterLog, type ShardName } from './log.ts'
+import { batchBytesMax, type ClusterLog, idOfBatch, type ShardName } from './log.ts'
 
 /** Bytes of batches that are not acknowledged, over all shards. */
 export const windowBytesMax = 64 * 1_024 * 1_024
+/** Bytes of the newest batches, which readers may ask for that the log did not give them: the last half minute of a busy day. */
+export const keptBytesMax = 8 * 1_024 * 1_024
 /** Turns so soon after a batch wait for each other: what a batch costs is hardly of what is in it, but of its way. */
 export const gatherMs = 1
 /** Room for a batch's header. */
@@ -52,6 +54,9 @@ export class LogWriter<Item> {
   readonly #batches: Count
   readonly #bytes: Count
   readonly #given: Count
+  /** The newest batches by their ids in the log, acknowledged or not. */
+  readonly #kept = new Map<string, Uint8Array>()
+  #keptBytes = 0
   readonly #refused: Count
   #isPlanned = false
   #flushedAtMs = Number.NEGATIVE_INFINITY
@@ -101,6 +106,21 @@ export class LogWriter<Item> {
     this.#dirty.clear()
   }
 
+  /** A batch by its id in the log; null: it is older than those that are kept, or there was none. */
+  batch(id: string): Uint8Array | null {
+    return this.#kept.get(id) ?? null
+  }
+
+  #keep({ id, bytes }: Waiting): void {
+    this.#kept.set(id, bytes)
+    this.#keptBytes += bytes.length
+    for (const [oldest, { length }] of this.#kept) {
+      if (this.#keptBytes <= keptBytesMax) return
+      this.#kept.delete(oldest)
+      this.#keptBytes -= length
+    }
+  }
+
   /** Batches that the log has not acknowledged. */
   get waiting(): number {
     let count = 0
@@ -131,6 +151,7 @@ export class LogWriter<Item> {
     if (shard !== undefined) return shard
     shard = new ShardWriter(name, this.#parts, {
       isOver: () => this.#isOver,
+      onBatch: (batch) => this.#keep(batch),
       onHeld: (bytes) => {
         this.#held += bytes
         if (bytes <= 0) return
@@ -166,11 +187,13 @@ export class LogWriter<Item> {
 
 interface Waiting {
   readonly batch: number
+  readonly id: string
   readonly bytes: Uint8Array
 }
 
 interface ShardHooks {
   readonly isOver: () => boolean
+  readonly onBatch: (batch: Waiting) => void
   /** More bytes wait for an acknowledgement, or less. */
   readonly onHeld: (bytes: number) => void
   readonly onRefused: () => void
@@ -261,7 +284,8 @@ class ShardWriter<Item> {
       const offsets = [...this.#ranges].map(([channel, range]) => ({ channel, ...range }))
       const { epoch, term } = this.#parts
       const header = { epoch, term, batch: this.#batch, offsets, count: this.#count }
-      this.#hold({ batch: this.#batch, bytes: encodeBatch(header, items) })
+      const id = idOfBatch(epoch, this.name, this.#batch)
+      this.#hold({ batch: this.#batch, id, bytes: encodeBatch(header, items) })
     }
     this.#items.begin()
     this.#ranges.clear()
@@ -271,6 +295,7 @@ class ShardWriter<Item> {
   #hold(waiting: Waiting): void {
     this.#waiting.set(waiting.batch, waiting)
     this.heldBytes += waiting.bytes.length
+    this.#hooks.onBatch(waiting)
     if (this.#after === null || this.#isRecovering) void this.#recover()
     else this.#send(waiting)
     this.#hooks.onHeld(waiting.bytes.length)
@@ -293,14 +318,13 @@ class ShardWriter<Item> {
   }
 
   #sent(
-    { batch, bytes }: Waiting,
+    { id, bytes }: Waiting,
     isAlone = false,
   ): { readonly after: number; readonly done: Promise<number> } {
-    const { log, epoch } = this.#parts
+    const { log } = this.#parts
     const after = this.#after ?? 0
     this.#after = after + 1
     this.#underWay += 1
-    const id = `${epoch}:${this.name}:${batch}`
     return { after, done: log.publish(this.name, { bytes, id, after, isAlone }) }
   }
 

@@ -278,6 +278,23 @@ test('[CLUSTER12] a revoked key is refused by every gateway, and its streams end
   assert.equal((await get(one.gateway.port, `/v1/prices?market_ids=${ids[0]}`, key)).status, 401)
 })
 
+test('[CLUSTER13] a batch that the log lost is filled in by the engine, and no stream ends', async () => {
+  const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
+  const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
+  client.send(book)
+  await client.next(({ type }) => type === 'synced')
+  const faults = [one.gateway.faults.count, two.gateway.faults.count]
+  const events = new VenueEvents(seededRandom('lost and kept'), MARKETS)
+  for (let left = 40; left > 0; left -= 1) cluster.engine.emit(events.next(systemClock.nowMs()))
+  await cluster.engine.flush(['books', 'trades'])
+  await cluster.play(20)
+  await Promise.all([caughtUp(one), caughtUp(two)])
+  assert.deepEqual([one.gateway.faults.count, two.gateway.faults.count], faults)
+  client.send({ action: 'ping', id: 2 })
+  await client.next(({ type }) => type === 'pong')
+  client.close()
+})
+
 test('[CLUSTER16] a batch that the log lost ends the mirror: streams are told to come again, and what comes then is whole', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
@@ -288,6 +305,7 @@ test('[CLUSTER16] a batch that the log lost ends the mirror: streams are told to
   const events = new VenueEvents(seededRandom('lost too'), MARKETS)
   for (let left = 40; left > 0; left -= 1) cluster.engine.emit(events.next(systemClock.nowMs()))
   await cluster.engine.flush(['books'])
+  cluster.engine.kept.clear()
   await cluster.play(20)
   const { code } = await client.closed
   assert.equal(code, 4012)

@@ -48,7 +48,9 @@ async function follow(t: TestContext, { clock, server, settle }: ScribedWorld) {
   })
   t.after(() => follower.stop())
   const isReady = await settle(follower.start())
-  return { mirror, follower, faults, told, offsets, isReady }
+  const askedCount = () =>
+    parts.metrics.count('cluster_batches_asked_total', 'Batches that the log did not give.').value
+  return { mirror, follower, faults, told, offsets, isReady, askedCount }
 }
 
 type Following = Awaited<ReturnType<typeof follow>>
@@ -165,6 +167,28 @@ test('[CLUSTER66] a loss of trades that was announced before a mirror began is t
   assert.deepEqual(losses(following.mirror.tradeLog, newest), [])
 })
 
+test('[CLUSTER13] a batch that the log does not give is asked of the engine, and nothing is told out of order, twice or not at all', async (t) => {
+  world.server.faults = NO_FAULTS
+  await world.play(20)
+  await world.settle(world.engine.checkpoint())
+  const before = world.engine.told.length
+  const following = await follow(t, world)
+  world.server.faults = { ...NO_FAULTS, holes: 0.2, repeats: 0.1, swaps: 0.1, delayMsMax: 20 }
+  await world.play(150)
+  world.server.faults = NO_FAULTS
+  await world.play(10)
+  await caughtUp(world, following)
+  assert.deepEqual(following.faults, [])
+  assertSame(world, following)
+  assert.ok(following.askedCount() > 10, `${following.askedCount()} were asked for`)
+  const numbers = (kind: Update['kind'], updates: readonly Update[]) =>
+    updates.flatMap((update) => (update.kind === kind && 'offset' in update ? [update.offset] : []))
+  for (const kind of ['book', 'trade', 'price'] as const) {
+    const expected = numbers(kind, world.engine.told.slice(before))
+    assert.deepEqual(numbers(kind, following.told), expected, kind)
+  }
+})
+
 test('[CLUSTER2] a batch that never comes is a fault: what waits behind it is not served as if nothing were missing', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
@@ -174,6 +198,8 @@ test('[CLUSTER2] a batch that never comes is a fault: what waits behind it is no
   await caughtUp(world, following)
   world.server.faults = { ...NO_FAULTS, holes: 0.2 }
   await world.play(30)
+  // Nor does the engine have it any more.
+  world.engine.kept.clear()
   await caughtUp(world, following)
   for (let second = 0; second < 40 && following.faults.length === 0; second += 1) {
     await nextTurn()

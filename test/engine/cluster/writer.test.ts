@@ -5,8 +5,13 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { decodeBatch } from '../../../engine/cluster/batch.ts'
 import { type Lease, takeLease } from '../../../engine/cluster/lease.ts'
-import { batchBytesMax, type ClusterLog, type ShardName } from '../../../engine/cluster/log.ts'
-import { LogWriter } from '../../../engine/cluster/writer.ts'
+import {
+  batchBytesMax,
+  type ClusterLog,
+  idOfBatch,
+  type ShardName,
+} from '../../../engine/cluster/log.ts'
+import { keptBytesMax, LogWriter } from '../../../engine/cluster/writer.ts'
 import { writeValue } from '../../../engine/msgpack-writer.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -144,6 +149,32 @@ test('[WRITER1] what is put within one turn becomes one batch a shard, numbered 
     ],
     'an item that no batch can hold is a loss, and said to be one',
   )
+})
+
+test('[WRITER6] the newest batches are kept by their ids, whether the log has them or not, up to a number of bytes', async () => {
+  const rig = new Rig()
+  const log = rig.server.connect()
+  const writer = rig.writer(log)
+  const put = async (text: string) => {
+    writer.put(SHARD, [0, text])
+    await rig.pass(20)
+  }
+  const kept = (batch: number) => {
+    const bytes = writer.batch(idOfBatch('run', SHARD, batch))
+    return bytes === null ? null : decodeBatch(bytes)
+  }
+  await put('in the log')
+  rig.server.faults = { ...NO_FAULTS, lostBatches: 1 }
+  await put('not in the log')
+  assert.deepEqual(kept(1)?.items, [[0, 'in the log']])
+  assert.deepEqual(kept(2)?.items, [[0, 'not in the log']])
+  assert.equal(kept(3), null)
+  const long = 'x'.repeat(batchBytesMax / 2)
+  const count = keptBytesMax / long.length
+  for (const _ of upTo(count)) await put(long)
+  const present = upTo(count + 2).filter((index) => kept(index + 1) !== null)
+  assert.ok(present.length >= count - 1 && present.length <= count, `${present.length}`)
+  assert.equal(present.at(-1), count + 1, 'the newest')
 })
 
 test('[WRITER2] with lost batches, lost acknowledgements, delays and a connection that is cut, each batch is in the log once and in order', async () => {

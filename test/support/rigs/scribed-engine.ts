@@ -7,9 +7,11 @@ import { Feeder } from '../../../actors/cluster/feeder.ts'
 import { answerBars } from '../../../actors/mirror/bars.ts'
 import { QuotaOwner } from '../../../actors/mirror/quotas.ts'
 import type { Clock } from '../../../engine/clock.ts'
+import { answerBatches } from '../../../engine/cluster/asked.ts'
 import { type BatchHeader, encodeBatch } from '../../../engine/cluster/batch.ts'
 import {
   type ClusterLog,
+  idOfBatch,
   LogError,
   marketShards,
   type ShardName,
@@ -52,6 +54,8 @@ export class ScribedEngine {
   readonly term: number
   /** Every update, in the order of publishing. */
   readonly told: Update[] = []
+  /** Batches by their ids, which gateways may ask for that the log did not give them. */
+  readonly kept = new Map<string, Uint8Array>()
   #log: ClusterLog | null = null
   #emit: (event: VenueEvent) => void = () => undefined
   readonly #clock: Clock
@@ -144,6 +148,10 @@ export class ScribedEngine {
     const loopback = new Loopback(engine.port)
     this.#loopback = loopback
     log.answer('http', (body) => loopback.answer(body))
+    log.answer(
+      'batch',
+      answerBatches((id) => this.kept.get(id) ?? null),
+    )
     log.answer('quota', new QuotaOwner(engine.accounts, this.#clock).answer)
     log.answer('bars', answerBars({ clock: this.#clock, catalog: engine.catalog }))
     await this.flush()
@@ -171,8 +179,9 @@ export class ScribedEngine {
         count: items.length,
       }
       const bytes = encodeBatch(header, Buffer.concat(items))
+      const id = idOfBatch(epoch, shard, written.batch)
+      this.kept.set(id, bytes)
       if (loses.includes(shard)) continue
-      const id = `${epoch}:${shard}:${written.batch}`
       // As a writer does: what was not heard of is sent again until the log has it.
       const publish = async (): Promise<void> => {
         for (let tries = 0; tries < 20; tries += 1) {
