@@ -1,6 +1,6 @@
 // The one way to call a venue: a time limit, a size limit, a retry class, and one error type.
 // JSON in and out over a keep-alive agent; redirects are not followed.
-// Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH13.
+// Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH14.
 
 import {
   Agent as HttpAgent,
@@ -15,6 +15,7 @@ import { onAbort } from './on-abort.ts'
 import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
 import type { Random } from './random.ts'
+import { ownTurn } from './steps.ts'
 
 /**
  * Why a call failed, after its retries. 'status': the answer was not 2xx. 'timeout': it took too
@@ -112,6 +113,8 @@ const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 10_000
 const RETRY_AFTER_MAX_MS = 30_000
 const SOCKETS_MAX = 16
+/** An answer of more bytes is parsed in a turn of the loop of its own, and its caller has another: some are megabytes. */
+const AT_ONCE_BYTES_MAX = 16_384
 
 interface Attempt {
   readonly method: 'GET' | 'POST'
@@ -237,7 +240,17 @@ export class HttpClient {
       }
     }
     this.#requests.inc()
-    const text = await this.#exchange(attempt, signal)
+    const bytes = await this.#exchange(attempt, signal)
+    const isLarge = bytes.length > AT_ONCE_BYTES_MAX
+    if (isLarge) await ownTurn()
+    const answer = this.#parsed(bytes, attempt)
+    if (isLarge) await ownTurn()
+    if (signal.aborted) throw new FetchError('aborted', 'aborted by the caller')
+    return answer
+  }
+
+  #parsed(bytes: Buffer, attempt: Attempt): unknown {
+    const text = bytes.toString('utf8')
     try {
       return JSON.parse(text)
     } catch (cause) {
@@ -251,17 +264,17 @@ export class HttpClient {
     return options.isWatched === false ? undefined : this.#options.watch
   }
 
-  /** One request and its whole answer as text; settles exactly once, whatever happens in between. */
-  #exchange(attempt: Attempt, signal: AbortSignal): Promise<string> {
+  /** One request and its whole answer; settles exactly once, whatever happens in between. */
+  #exchange(attempt: Attempt, signal: AbortSignal): Promise<Buffer> {
     const { clock, timeoutMs } = this.#options
     const { host: unreachableHost } = attempt.url
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(new FetchError('aborted', 'aborted before it was sent'))
       const request = this.#request(attempt)
-      const settle = (outcome: string | FetchError) => {
+      const settle = (outcome: Buffer | FetchError) => {
         stopTimer()
         signal.removeEventListener('abort', abort)
-        if (typeof outcome === 'string') return resolve(outcome)
+        if (!(outcome instanceof FetchError)) return resolve(outcome)
         reject(outcome)
         request.destroy()
       }
@@ -333,7 +346,7 @@ export class HttpClient {
   #read(
     response: IncomingMessage,
     attempt: Attempt,
-    settle: (outcome: string | FetchError) => void,
+    settle: (outcome: Buffer | FetchError) => void,
   ): void {
     const { bodyBytesMax } = this.#options
     const status = response.statusCode ?? 0
@@ -364,7 +377,7 @@ export class HttpClient {
       else settle(new FetchError('body', `longer than ${bodyBytesMax} bytes`, { status }))
     })
     stream.on('end', () => {
-      if (byteCount <= bodyBytesMax) settle(Buffer.concat(chunks, byteCount).toString('utf8'))
+      if (byteCount <= bodyBytesMax) settle(Buffer.concat(chunks, byteCount))
     })
   }
 }

@@ -1,6 +1,6 @@
 // Long work that can pause: a generator that yields wherever the loop may have its turn, some tenths of
 // a millisecond apart. The caller decides how long it runs in one piece.
-// Not for: work on rows of a request (http/request/in-slices.ts), or threads (engine/pool.ts). Upholds STEPS1.
+// Not for: work on rows of a request (http/request/in-slices.ts), or threads (engine/pool.ts). Upholds STEPS1, STEPS2.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
@@ -17,7 +17,16 @@ export function* each<Item>(items: Iterable<Item>, act: (item: Item) => void): S
 }
 
 /** Milliseconds of one piece; one step more may begin within them. */
-const PIECE_MS = 2
+const PIECE_MS = 1
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** A turn of the loop that no other caller is given: works that go on at once share the loop, and their pieces never add up. */
+export function ownTurn(): Promise<void> {
+  const turn = last.then(() => nextTurn())
+  last = turn
+  return turn
+}
 
 /** Does all of it at once. */
 export function finish<Result>(steps: Steps<Result>): Result {
@@ -40,13 +49,13 @@ export function advance<Result>(
   return null
 }
 
-/** Does a piece in each turn of the loop, the first one in the next. */
+/** Does a piece in each turn of the loop that it is given, none in this one. */
 export async function inPieces<Result>(
   clock: Pick<Clock, 'monotonicMs'>,
   steps: Steps<Result>,
 ): Promise<Result> {
   for (;;) {
-    await nextTurn()
+    await ownTurn()
     const done = advance(clock, steps)
     if (done !== null) return done.result
   }

@@ -11,6 +11,7 @@ import type { ChangeTask, MatchChanges, MatchTask, PairWord } from '../../engine
 import type { MatchPort } from '../../engine/matching/thread.ts'
 import type { Log } from '../../engine/process/log.ts'
 import { leagueOfWord } from '../../engine/sports/leagues.ts'
+import { ownTurn } from '../../engine/steps.ts'
 import { type MatchMarket, marketOfListing, type SubjectReader } from '../../engine/subject.ts'
 import type { TaughtTeam } from '../../engine/team-listing.ts'
 import { Turns } from '../turns.ts'
@@ -171,7 +172,7 @@ export class Matcher implements CatalogWatcher {
     this.#stopRest()
     // In a later turn, so that the markets of a page are given together.
     this.#state = 'scheduled'
-    setImmediate(() => {
+    void ownTurn().then(() => {
       if (this.#state === 'scheduled') this.#work()
     })
   }

@@ -3,11 +3,11 @@
 // before a failure are kept. A crawl that lacks markets which must be listed is doubted: it is repeated with back-off,
 // and the lacking markets are asked for one by one. Upholds VEN6, VEN7, ANSWER3, CAT12.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import type { EventListing } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
+import { each, inPieces } from '../../engine/steps.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, type Doubts, doubtOfList } from '../../engine/venues/answers.ts'
 import type { CatalogPage, VenueCatalog } from '../../engine/venues/venue.ts'
@@ -22,8 +22,8 @@ const RETRY_MAX_MS = 60_000
  * known.
  */
 const DOUBTS_UNTIL_LOADED = 3
-/** Markets taken in one turn of the loop, a few milliseconds at most. */
-const SLICE_MARKETS = 50
+/** Markets taken in one step, a millisecond at most. */
+const SLICE_MARKETS = 16
 /** The wait before a market is asked for; doubled for each answer that lacked it. */
 const ASK_DELAY_MS = 250
 const ASK_BATCH = 100
@@ -157,13 +157,12 @@ export class CatalogReader {
     throw new AnswerDoubt('catalogue', reason, `${lacking.size} of ${known} open markets missing`)
   }
 
-  /** Takes a page slice by slice, with a turn of the loop for sockets and timers after each. */
-  async #take(page: CatalogPage): Promise<void> {
-    for (const slice of slicesOf(page, SLICE_MARKETS)) {
-      if (this.#abort.signal.aborted) return
-      this.#onPage(slice)
-      await nextTurn()
+  /** Takes a page slice by slice, in turns of the loop between which sockets and timers have theirs. */
+  #take(page: CatalogPage): Promise<void> {
+    const take = (slice: CatalogPage) => {
+      if (!this.#abort.signal.aborted) this.#onPage(slice)
     }
+    return inPieces(this.#clock, each(slicesOf(page, SLICE_MARKETS), take))
   }
 
   async #readAsked(): Promise<void> {

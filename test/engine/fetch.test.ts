@@ -322,6 +322,35 @@ describe('HttpClient', () => {
     assert.deepEqual([error.kind, error.status], ['status', 400])
   })
 
+  it('[FETCH14] of large answers each is parsed in a turn of its own; stop() meanwhile ends the call', async (test) => {
+    const large = JSON.stringify({ text: 'x'.repeat(20_000) })
+    const { client } = await open([(_request, response) => response.end(large)], {
+      bodyBytesMax: 100_000,
+    })
+    let turn = 0
+    let isOn = true
+    const count = () => {
+      turn += 1
+      if (isOn) setImmediate(count)
+    }
+    count()
+    const turns: number[] = []
+    let isStopped = false
+    const parse = JSON.parse
+    test.mock.method(JSON, 'parse', (text: string) => {
+      if (isStopped) client.stop()
+      turns.push(turn)
+      return parse(text)
+    })
+    const answers = await Promise.all(['/a', '/b', '/c'].map((path) => client.getJson(path)))
+    assert.deepEqual(answers, Array(3).fill(parse(large)))
+    assert.equal(new Set(turns).size, 3)
+    isStopped = true
+    await assert.rejects(client.getJson('/d'), { kind: 'aborted' })
+    isOn = false
+    assert.equal(turns.length, 4)
+  })
+
   it('[FETCH13] a call says how often it is tried again, hears the head of each answer, and may keep it from the watch', async () => {
     const seen: string[] = []
     const watch = { odd: (path: string, what: string) => void seen.push(`${path} ${what}`) }

@@ -34,10 +34,36 @@ test('[STEPS1] a piece ends with its time, the next one has the next turn, and n
   look()
   assert.equal(await sum, 500_500)
   isOn = false
-  assert.ok(most >= 20 && most <= 21, `${most} steps in a turn`)
+  assert.ok(most >= 10 && most <= 11, `${most} steps in a turn`)
   function* failing(): Steps<void> {
     yield
     throw new Error('no')
   }
   await assert.rejects(inPieces(clock, failing()), /no/)
+})
+
+test('[STEPS2] works that go on at once have turns of the loop of their own', async () => {
+  const clock = new ManualClock()
+  let turn = 0
+  let isOn = true
+  const count = () => {
+    turn += 1
+    if (isOn) setImmediate(count)
+  }
+  count()
+  const turns: number[][] = []
+  function* work(): Steps<void> {
+    const seen: number[] = []
+    turns.push(seen)
+    for (let step = 0; step < 30; step += 1) {
+      if (seen.at(-1) !== turn) seen.push(turn)
+      clock.advance(0.5)
+      yield
+    }
+  }
+  await Promise.all([work(), work(), work()].map((steps) => inPieces(clock, steps)))
+  isOn = false
+  const all = turns.flat()
+  assert.ok(turns.every((seen) => seen.length >= 10))
+  assert.equal(new Set(all).size, all.length)
 })

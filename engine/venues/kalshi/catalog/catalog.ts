@@ -8,6 +8,7 @@ import { type NativeMarketId, nativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import { FEES_UNKNOWN, type MarketFees } from '../../../market/fees.ts'
 import type { EventListing, MarketListing, ReadListing } from '../../../market/market.ts'
+import { inPieces, type Steps } from '../../../steps.ts'
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import { AnswerDoubt, doubtOfList, listIn, pagesOf } from '../../answers.ts'
 import type { Tally } from '../../tally.ts'
@@ -78,7 +79,8 @@ export class KalshiCatalog implements VenueCatalog {
     for (const status of CRAWLED_STATUSES) {
       const query = { status, with_nested_markets: true, limit: EVENT_ROWS }
       for await (const rows of this.#pages('events', query, signal)) {
-        await onPage(this.#nestedPage(rows, eventsSeen, settledSinceMs))
+        const steps = this.#nestedPage(rows, eventsSeen, settledSinceMs)
+        await onPage(await inPieces(this.#clock, steps))
       }
     }
     const settled = {
@@ -145,7 +147,11 @@ export class KalshiCatalog implements VenueCatalog {
   }
 
   /** Events with their markets inside them; markets settled long ago are left out. */
-  #nestedPage(rows: readonly unknown[], seen: Set<string>, settledSinceMs: number): CatalogPage {
+  *#nestedPage(
+    rows: readonly unknown[],
+    seen: Set<string>,
+    settledSinceMs: number,
+  ): Steps<CatalogPage> {
     const markets: ReadListing[] = []
     const events: EventListing[] = []
     const nestedRows = rows.flatMap((row) => rowsOf(row, 'markets'))
@@ -160,6 +166,7 @@ export class KalshiCatalog implements VenueCatalog {
       seen.add(event.listing.nativeId)
       events.push(event.listing)
       for (const marketRow of rowsOf(row, 'markets')) {
+        yield
         const market = this.#readMarket(marketRow, event.listing, settledSinceMs)
         if (market !== null) markets.push(market)
       }
@@ -170,9 +177,17 @@ export class KalshiCatalog implements VenueCatalog {
   /** Market rows that come without their events: those are fetched beside them. */
   async #joinedPage(rows: readonly unknown[], signal: AbortSignal): Promise<CatalogPage> {
     const events = await this.#fetchEvents(rows, signal)
+    return inPieces(this.#clock, this.#joined(rows, events))
+  }
+
+  *#joined(
+    rows: readonly unknown[],
+    events: ReadonlyMap<string, EventListing>,
+  ): Steps<CatalogPage> {
     noteMarketRows(rows, this.#tally.drift)
     const markets: ReadListing[] = []
     for (const row of rows) {
+      yield
       const ticker = isRecord(row) ? idOf(row.event_ticker) : null
       const event = ticker === null ? undefined : events.get(ticker)
       const market = this.#readMarket(row, event ?? null, null)

@@ -7,6 +7,7 @@ import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
 import type { NativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { ReadEvent, ReadListing } from '../../../market/market.ts'
+import { finish, inPieces, type Steps } from '../../../steps.ts'
 import { formatTime, type TimeMs, timeMs } from '../../../units.ts'
 import { AnswerDoubt, listIn, pagesOf } from '../../answers.ts'
 import type { Tally } from '../../tally.ts'
@@ -58,7 +59,7 @@ export class PolymarketCatalog implements VenueCatalog {
 
   async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
     const oldestMs = this.#oldestMs()
-    const give = (events: readonly Json[]) => onPage(this.#readEvents(events, oldestMs))
+    const give = async (events: readonly Json[]) => onPage(await this.#read(events, oldestMs))
     await this.#eventPages({ closed: false }, give, signal)
     const closed = { closed: true, end_date_min: formatTime(oldestMs) }
     await this.#eventPages(closed, give, signal)
@@ -81,7 +82,7 @@ export class PolymarketCatalog implements VenueCatalog {
         }
         const isOver = order.isOver(events)
         const changed = events.filter((event) => (latestChangeMs(event) ?? fromMs) >= fromMs)
-        if (changed.length > 0) await onPage(this.#readEvents(changed, oldestMs))
+        if (changed.length > 0) await onPage(await this.#read(changed, oldestMs))
         return isOver ? 'enough' : undefined
       }
       const ordered = this.#isOrderRefused
@@ -157,7 +158,7 @@ export class PolymarketCatalog implements VenueCatalog {
         if (!parents.has(slug)) parents.set(slug, await this.#event(slug, signal))
         parent = parents.get(slug) ?? nested
       }
-      const page = this.#readRows([row], parent)
+      const page = finish(this.#readRows([row], parent))
       // The nested event alone is poorer than what the event itself once said.
       const lacksEvent = parent !== null && parent === nested && nested.tags === undefined
       for (const market of page.markets) {
@@ -205,7 +206,12 @@ export class PolymarketCatalog implements VenueCatalog {
     }
   }
 
-  #readEvents(rows: readonly Json[], oldestMs: TimeMs): CatalogPage {
+  /** A page of events has hundreds of markets: read in one turn they held the loop for tens of milliseconds. */
+  #read(rows: readonly Json[], oldestMs: TimeMs): Promise<CatalogPage> {
+    return inPieces(this.#parts.clock, this.#readEvents(rows, oldestMs))
+  }
+
+  *#readEvents(rows: readonly Json[], oldestMs: TimeMs): Steps<CatalogPage> {
     const markets: ReadListing[] = []
     const events: ReadEvent[] = []
     const nestedRows = rows.flatMap((row) => (Array.isArray(row.markets) ? row.markets : []))
@@ -213,7 +219,7 @@ export class PolymarketCatalog implements VenueCatalog {
     for (const row of rows) {
       if (!Array.isArray(row.markets)) this.#parts.tally.rowRefused('no_markets', sampleOf(row))
       const nested = Array.isArray(row.markets) ? row.markets : []
-      const page = this.#readRows(nested, row, oldestMs)
+      const page = yield* this.#readRows(nested, row, oldestMs)
       markets.push(...page.markets)
       // An event all of whose markets are long settled is settled too.
       if (page.markets.length > 0) events.push(...page.events)
@@ -221,10 +227,11 @@ export class PolymarketCatalog implements VenueCatalog {
     return { markets, events }
   }
 
-  #readRows(rows: readonly unknown[], parent: Json | null, oldestMs?: TimeMs): CatalogPage {
+  *#readRows(rows: readonly unknown[], parent: Json | null, oldestMs?: TimeMs): Steps<CatalogPage> {
     const { tally, fees } = this.#parts
     const markets: ReadListing[] = []
     for (const row of rows) {
+      yield
       const market = readMarket(row, parent)
       if (typeof market === 'string') tally.rowRefused(market, sampleOf(row))
       else if (market.status === 'resolved' && isLongClosed(row, oldestMs)) {

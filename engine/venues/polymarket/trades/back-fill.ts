@@ -73,7 +73,7 @@ export class BackFill {
   *#emit(rows: readonly TradeRow[], source: TradeEvent['source']): Steps<void> {
     const { clock, ledger, emit } = this.#parts
     const receivedAtMs = clock.nowMs()
-    yield* this.#bySecond(rows, (some) => {
+    yield* this.#byTransaction(rows, (some) => {
       for (const numbered of numberRows(ledger.known(some))) {
         emit(tradeEvent(numbered, source, receivedAtMs))
         if (source === 'backfill') ledger.noteFetched(numbered, receivedAtMs)
@@ -81,15 +81,28 @@ export class BackFill {
     })
   }
 
-  /** A second in a step, since equal rows of a second are numbered together: the stream may give a later one meanwhile. */
-  *#bySecond(rows: readonly TradeRow[], take: (some: readonly TradeRow[]) => void): Steps<void> {
-    for (let from = 0; from < rows.length && !this.#parts.signal.aborted; ) {
+  /**
+   * A transaction in a step, since equal rows, which are always of one, are numbered together: the stream may give a later
+   * one meanwhile. Within a second its transactions come in the order of their first rows.
+   */
+  *#byTransaction(
+    rows: readonly TradeRow[],
+    take: (some: readonly TradeRow[]) => void,
+  ): Steps<void> {
+    for (let from = 0; from < rows.length; ) {
       const second = rows[from]?.timeMs
-      let to = from
-      while (to < rows.length && rows[to]?.timeMs === second) to += 1
-      take(rows.slice(from, to))
-      from = to
-      yield
+      const ofSecond = new Map<string, TradeRow[]>()
+      for (let row = rows[from]; row?.timeMs === second && row !== undefined; row = rows[from]) {
+        const some = ofSecond.get(row.txHash)
+        if (some === undefined) ofSecond.set(row.txHash, [row])
+        else some.push(row)
+        from += 1
+      }
+      for (const some of ofSecond.values()) {
+        if (this.#parts.signal.aborted) return
+        take(some)
+        yield
+      }
     }
   }
 
@@ -110,7 +123,7 @@ export class BackFill {
     const reconcile = (rows: readonly TradeRow[]) =>
       inPieces(
         clock,
-        this.#bySecond(rows, (some) => void ledger.reconcile(some, clock.nowMs())),
+        this.#byTransaction(rows, (some) => void ledger.reconcile(some, clock.nowMs())),
       )
     try {
       for (const [attempt, delayMs] of TAIL_DELAYS_MS.entries()) {
