@@ -390,7 +390,7 @@ describe('games of single listings', () => {
 /** Each look at it takes ten microseconds. */
 class TickingClock extends ManualClock {
   override monotonicMs(): number {
-    this.advance(0.01)
+    this.advance(0.005)
     return super.monotonicMs()
   }
 }
