@@ -1,5 +1,5 @@
-// What an engine does at its leisure: checkpoints, retention, forgetting, backups. In slices of a few milliseconds, so
-// that no message waits for one. Not for: work that a message or a user asks for.
+// What an engine does at its leisure: checkpoints, retention, forgetting, backups. In slices of a millisecond, so that no
+// message waits for one. Not for: work that a message or a user asks for.
 
 import type { Clock, StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/process/log.ts'
@@ -9,15 +9,18 @@ import type { Accounts } from './accounts/accounts.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { MarketActor } from './market/market.ts'
 
-const TICK_EVERY_MS = 100
-const TICK_MS_MAX = 4
+const TICK_EVERY_MS = 25
+const TICK_MS_MAX = 1
 /** Each market is looked at once in this long, a slice at a time. */
 const TICK_ROUND_MS = 5_000
 const PRUNE_EVERY_MS = 60_000
-const PRUNE_ROWS = 500
+/** A row takes 35 µs, most of them a trade's, which leaves three places and a block. */
+const PRUNE_ROWS = 24
 /** Old markets are looked for this often, and forgotten a few at a time. */
 const FORGET_EVERY_MS = 5_000
-const FORGET_COUNT = 100
+const FORGET_COUNT = 10
+/** The next slice, where there is more to do. */
+const SOON_MS = 10
 const SAVE_USE_EVERY_MS = 300_000
 const BACKUP_EVERY_MS = HOUR_MS
 
@@ -60,8 +63,8 @@ export function startRetention(parts: Omit<MaintenanceParts, 'catalog' | 'accoun
 }
 
 /**
- * Ticks each market once a round, a slice of markets at a time: as many as the round asks for, but for a few milliseconds
- * at most, since after a start every market has a checkpoint to write.
+ * Ticks each market once a round, a slice of markets at a time: as many as the round asks for, but for a millisecond at
+ * most, since after a start every market has a checkpoint to write.
  */
 function ticker(clock: Clock, catalog: Catalog): () => void {
   let round: Iterator<{ readonly actor: MarketActor }> | null = null
@@ -95,7 +98,7 @@ function inSlices(parts: {
   const run = () => {
     stopNext()
     try {
-      if (work()) stopNext = clock.after(TICK_EVERY_MS, run)
+      if (work()) stopNext = clock.after(SOON_MS, run)
     } catch (error) {
       onError(error)
     }
