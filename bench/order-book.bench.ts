@@ -1,5 +1,6 @@
 // How fast is the order book, against a sorted array, against a Map, and against the package `sorted-btree`?
-// Each operation sets one level of a book and then reads both best prices, as every change of a market does.
+// Each operation sets one level of a book, asks whether that changed it, and then reads both best prices, as every change
+// of a market does. The blind tree is not asked whether; the naive array cannot say.
 // The array is sorted anew at each look (test/support/twins/naive/book.ts, the judge as well), the Map is searched
 // through at each look, the tree is asked for its first and last key. Each has a loop of its own, so that the
 // compiler sees one kind of book in each.
@@ -38,7 +39,7 @@ const TREE_TIMES_MIN = 3
 export const bench: Bench = {
   name: 'order-book',
   question:
-    'How long does one level change and a look at the best prices take, against a sorted array, a Map and `sorted-btree`?',
+    'How long do one level change, whether it was one, and a look at the best prices take, against a sorted array, a Map and `sorted-btree`?',
   excludes: 'parsing, mapping, checksums, publishing, snapshots',
   async run(setting) {
     const shallow = compare('world books', worldOperations(setting), {
@@ -76,7 +77,7 @@ interface Operations {
 /** Does the operations at hand, so many; what it read adds up, so that nothing can be left out, and is compared. */
 type Batch = (from: number, count: number) => void
 
-const KINDS = ['fast', 'naive', 'map', 'tree'] as const
+const KINDS = ['fast', 'naive', 'map', 'tree', 'blind'] as const
 type Kind = (typeof KINDS)[number]
 type Sums = Record<Kind, number>
 const NAMES: Readonly<Record<Kind, string>> = {
@@ -84,6 +85,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
   naive: 'sorted array',
   map: 'Map',
   tree: 'sorted-btree',
+  blind: 'sorted-btree, blind',
 }
 
 /** The fast book meets the slow array and the quick two apart: after the array no cache is warm. */
@@ -94,12 +96,12 @@ function compare(what: string, operations: Operations, size: Size) {
     batchCount: size.naiveBatch,
   })
   for (const { book, change } of timed.slice(size.naiveCount)) slow.books.naive[book]?.set(change)
-  const quick = race(what, ['fast', 'map', 'tree'], operations, {
+  const quick = race(what, QUICK, operations, {
     operationCount: timed.length,
     batchCount: BATCH,
   })
   const lines = quick.books.fast.map((book, index) => line(String(index), book))
-  for (const books of [slow.books.naive, quick.books.map, quick.books.tree]) {
+  for (const books of [slow.books.naive, quick.books.map, quick.books.tree, quick.books.blind]) {
     books.forEach((book, index) => {
       check(line(String(index), book) === lines[index], `${what}: book ${index} differs`)
     })
@@ -116,6 +118,7 @@ function compare(what: string, operations: Operations, size: Size) {
       QUICK.map((kind) => `${NAMES[kind]} ${Math.round(1e9 / middle(kind))}`).join(', '),
     ),
     ratioRow(`${what}: Map / fast`, quick.times.map, quick.times.fast),
+    ratioRow(`${what}: ${NAMES.blind} / fast`, quick.times.blind, quick.times.fast),
     aimedRow(`${what}: sorted-btree / fast`, middle('tree') / middle('fast'), {
       atLeast: TREE_TIMES_MIN,
     }),
@@ -123,7 +126,7 @@ function compare(what: string, operations: Operations, size: Size) {
   return { rows, lines }
 }
 
-const QUICK = ['fast', 'map', 'tree'] as const
+const QUICK = ['fast', 'map', 'tree', 'blind'] as const
 
 /** How much of the operations the array does, which takes hundreds of times as long, in which batches. */
 interface Size {
@@ -144,9 +147,11 @@ function race(
     naive: some(() => new NaiveBook()),
     map: some(() => new MapBook()),
     tree: some(() => new TreeBook()),
+    blind: some(() => new TreeBook()),
   }
   for (const { book, change } of first) for (const kind of KINDS) books[kind][book]?.set(change)
-  const sums: Sums = { fast: 0, naive: 0, map: 0, tree: 0 }
+  const sums: Sums = { fast: 0, naive: 0, map: 0, tree: 0, blind: 0 }
+  const applied: Sums = { ...sums }
   const fresh: Operation[] = []
   /** As a frame's changes come: just made, and not from a list that no cache holds. */
   const beforeBatch = (from: number, count: number): void => {
@@ -157,29 +162,40 @@ function race(
     }
   }
   const loops: Record<Kind, Batch> = {
-    fast: fastLoop(books.fast, fresh, sums),
+    fast: fastLoop(books.fast, fresh, sums, applied),
     naive: naiveLoop(books.naive, fresh, sums),
-    map: mapLoop(books.map, fresh, sums),
-    tree: treeLoop(books.tree, fresh, sums),
+    map: mapLoop(books.map, fresh, sums, applied),
+    tree: treeLoop(books.tree, fresh, sums, applied),
+    blind: blindLoop(books.blind, fresh, sums),
   }
-  const times = { fast: newTimes(), naive: newTimes(), map: newTimes(), tree: newTimes() }
+  const times = {
+    ...{ fast: newTimes(), naive: newTimes(), map: newTimes() },
+    ...{ tree: newTimes(), blind: newTimes() },
+  }
   timeInTurns(
     kinds.map((kind) => ({ times: times[kind], batch: loops[kind], beforeBatch })),
     size,
   )
   for (const kind of kinds) {
     check(sums[kind] === sums.fast, `${what}: the best prices of ${NAMES[kind]} differ on the way`)
+    const isAgreed = kind === 'naive' || kind === 'blind' || applied[kind] === applied.fast
+    check(isAgreed, `${what}: ${NAMES[kind]} does not say of the same changes that they are some`)
   }
   return { books, times }
 }
 
-function fastLoop(books: readonly OrderBook[], fresh: readonly Operation[], sums: Sums): Batch {
+function fastLoop(
+  books: readonly OrderBook[],
+  fresh: readonly Operation[],
+  sums: Sums,
+  applied: Sums,
+): Batch {
   return (_from, count) => {
     for (let index = 0; index < count; index += 1) {
       const operation = fresh[index]
       const book = operation === undefined ? undefined : books[operation.book]
       if (operation === undefined || book === undefined) continue
-      book.set(operation.change)
+      if (book.set(operation.change) === 'applied') applied.fast += 1
       sums.fast += (book.bestBid ?? 0) + (book.bestAsk ?? 0)
     }
   }
@@ -197,26 +213,48 @@ function naiveLoop(books: readonly NaiveBook[], fresh: readonly Operation[], sum
   }
 }
 
-function mapLoop(books: readonly MapBook[], fresh: readonly Operation[], sums: Sums): Batch {
+function mapLoop(
+  books: readonly MapBook[],
+  fresh: readonly Operation[],
+  sums: Sums,
+  applied: Sums,
+): Batch {
   return (_from, count) => {
     for (let index = 0; index < count; index += 1) {
       const operation = fresh[index]
       const book = operation === undefined ? undefined : books[operation.book]
       if (operation === undefined || book === undefined) continue
-      book.set(operation.change)
+      if (book.set(operation.change) === 'applied') applied.map += 1
       sums.map += (book.bestBid ?? 0) + (book.bestAsk ?? 0)
     }
   }
 }
 
-function treeLoop(books: readonly TreeBook[], fresh: readonly Operation[], sums: Sums): Batch {
+function treeLoop(
+  books: readonly TreeBook[],
+  fresh: readonly Operation[],
+  sums: Sums,
+  applied: Sums,
+): Batch {
   return (_from, count) => {
     for (let index = 0; index < count; index += 1) {
       const operation = fresh[index]
       const book = operation === undefined ? undefined : books[operation.book]
       if (operation === undefined || book === undefined) continue
-      book.set(operation.change)
+      if (book.set(operation.change) === 'applied') applied.tree += 1
       sums.tree += (book.bestBid ?? 0) + (book.bestAsk ?? 0)
+    }
+  }
+}
+
+function blindLoop(books: readonly TreeBook[], fresh: readonly Operation[], sums: Sums): Batch {
+  return (_from, count) => {
+    for (let index = 0; index < count; index += 1) {
+      const operation = fresh[index]
+      const book = operation === undefined ? undefined : books[operation.book]
+      if (operation === undefined || book === undefined) continue
+      book.setBlindly(operation.change)
+      sums.blind += (book.bestBid ?? 0) + (book.bestAsk ?? 0)
     }
   }
 }

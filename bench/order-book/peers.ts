@@ -1,22 +1,31 @@
 // Order books on what others reach for: a Map searched through at each look, and the package `sorted-btree`,
-// asked for its first and last key. Both are written as fast as they allow in as many lines.
+// asked for its first and last key. Both are written as fast as they allow in as many lines, and say of a change what
+// became of it, as ours does: a market publishes no change that was none. The tree also takes changes without a word.
 // Not for: what is measured (order-book.bench.ts), or the judge (test/support/twins/naive/book.ts).
 
 import BTreeModule from 'sorted-btree'
 import type { BookSide, Level, LevelChange } from '../../engine/events.ts'
+import { bookLevelsMax } from '../../engine/limits.ts'
 import { type PriceMicros, priceMicros, type SizeMicros, sizeMicros } from '../../engine/units.ts'
 
 /** The package is CommonJS with an `exports.default`, which Node hands on as the whole module. */
 const BTree = BTreeModule.default
 
+/** What became of a change. */
+type Said = 'applied' | 'unchanged' | 'full'
+
 export class MapBook {
   readonly #bids = new Map<number, number>()
   readonly #asks = new Map<number, number>()
 
-  set({ side, price, size }: LevelChange): void {
+  set({ side, price, size }: LevelChange): Said {
     const half = side === 'bid' ? this.#bids : this.#asks
-    if (size > 0) half.set(price, size)
-    else half.delete(price)
+    if (size <= 0) return half.delete(price) ? 'applied' : 'unchanged'
+    const known = half.get(price)
+    if (known === size) return 'unchanged'
+    if (known === undefined && half.size >= bookLevelsMax) return 'full'
+    half.set(price, size)
+    return 'applied'
   }
 
   get bestBid(): number | null {
@@ -43,7 +52,18 @@ export class TreeBook {
   readonly #bids = new BTree<number, number>(undefined, ascending)
   readonly #asks = new BTree<number, number>(undefined, ascending)
 
-  set({ side, price, size }: LevelChange): void {
+  set({ side, price, size }: LevelChange): Said {
+    const half = side === 'bid' ? this.#bids : this.#asks
+    if (size <= 0) return half.delete(price) ? 'applied' : 'unchanged'
+    const known = half.get(price)
+    if (known === size) return 'unchanged'
+    if (known === undefined && half.size >= bookLevelsMax) return 'full'
+    half.set(price, size)
+    return 'applied'
+  }
+
+  /** Spared the look at what was there. */
+  setBlindly({ side, price, size }: LevelChange): void {
     const half = side === 'bid' ? this.#bids : this.#asks
     if (size > 0) half.set(price, size)
     else half.delete(price)

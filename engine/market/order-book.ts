@@ -2,14 +2,14 @@
 // depth, checksum. Not for: where changes come from or what watches them (actors/market/market.ts).
 // Upholds BOOK1 to BOOK8; test/support/twins/naive/book.ts is its obviously right twin.
 //
-//   one side:   keys   [ -5  -3  -2 ]     plain arrays, ascending, the best level last, so that the busy end is
-//               sizes  [ 40  10   7 ]     the cheap one to change; key = price for bids, −price for asks
+//   one side:   [ 5 40  3 10  2 7 ]     one plain array, a key and a size for each level, keys ascending, the best level
+//               last, so that the busy end is the cheap one to change; key = price for bids, 1 − price for asks
 
 import { crc32 } from 'node:zlib'
 import { assert } from '../errors.ts'
 import type { BookSide, Level, LevelChange } from '../events.ts'
 import { bookLevelsMax } from '../limits.ts'
-import { type PriceMicros, priceMicros, type SizeMicros, sizeMicros } from '../units.ts'
+import { complement, type PriceMicros, priceMicros, type SizeMicros, sizeMicros } from '../units.ts'
 
 const CHECKSUM_LEVELS = 10
 
@@ -21,188 +21,28 @@ type BookOutcome = 'applied' | 'unchanged' | 'negative' | 'full'
 
 /** Shared by every empty side, and never added to: most markets of a catalogue have no book. */
 const NO_LEVELS: number[] = []
+/** Places of a side's array that a level takes. */
+const WIDTH = 2
 /** Levels looked through from the best, before halving: most changes are near it. */
 const NEAR_LEVELS = 16
 /** Fewer are moved one by one: `splice` allocates. */
 const MOVED_LEVELS = 48
 
-/** The levels of one side. */
-class BookHalf {
-  readonly #sign: 1 | -1
-  #keys = NO_LEVELS
-  #sizes = NO_LEVELS
-
-  constructor(side: BookSide) {
-    this.#sign = side === 'bid' ? 1 : -1
-  }
-
-  get count(): number {
-    return this.#keys.length
-  }
-
-  /** Price of the best level; null when there is none. */
-  get best(): PriceMicros | null {
-    return this.price(0)
-  }
-
-  /** Of a price or a key, the other. Without the sum an ask of 0 would be −0, which is no small integer to V8. */
-  #mirror(value: number): number {
-    return value * this.#sign + 0
-  }
-
-  /** Place of the first level whose key is not below `key`; behind the last when there is none. */
-  #seek(key: number): number {
-    const keys = this.#keys
-    let high = keys.length
-    const near = high > NEAR_LEVELS ? high - NEAR_LEVELS : 0
-    for (; high > near; high -= 1) {
-      const other = keys[high - 1]
-      if (other === undefined || other < key) return high
-    }
-    let low = 0
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((keys[middle] ?? 0) < key) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-
-  sizeAt(price: number): number {
-    const key = this.#mirror(price)
-    const place = this.#seek(key)
-    return this.#keys[place] === key ? (this.#sizes[place] ?? 0) : 0
-  }
-
-  /** Sets a level's size, 0 removes it. */
-  set(price: number, size: number): 'applied' | 'unchanged' | 'full' {
-    const key = this.#mirror(price)
-    const place = this.#seek(key)
-    const sizes = this.#sizes
-    if (place < sizes.length && this.#keys[place] === key) {
-      if (sizes[place] === size) return 'unchanged'
-      if (size > 0) sizes[place] = size
-      else this.#removeAt(place)
-      return 'applied'
-    }
-    if (size <= 0) return 'unchanged'
-    if (sizes.length >= bookLevelsMax) return 'full'
-    this.#insertAt(place, key, size)
-    return 'applied'
-  }
-
-  /** The same by a signed difference; 'negative': more was taken than there was, and nothing is left. */
-  add(price: number, difference: number): BookOutcome {
-    const size = this.sizeAt(price) + difference
-    const outcome = this.set(price, Math.max(size, 0))
-    if (outcome === 'full') return outcome
-    return size < 0 ? 'negative' : 'applied'
-  }
-
-  #insertAt(place: number, key: number, size: number): void {
-    const keys = this.#keys
-    const sizes = this.#sizes
-    const end = keys.length
-    if (end === 0) {
-      this.#keys = [key]
-      this.#sizes = [size]
-      return
-    }
-    if (end - place > MOVED_LEVELS) {
-      keys.splice(place, 0, key)
-      sizes.splice(place, 0, size)
-      return
-    }
-    keys.push(key)
-    sizes.push(size)
-    for (let to = end; to > place; to -= 1) {
-      keys[to] = keys[to - 1] ?? 0
-      sizes[to] = sizes[to - 1] ?? 0
-    }
-    keys[place] = key
-    sizes[place] = size
-  }
-
-  #removeAt(place: number): void {
-    const keys = this.#keys
-    const sizes = this.#sizes
-    const last = keys.length - 1
-    if (last - place > MOVED_LEVELS) {
-      keys.splice(place, 1)
-      sizes.splice(place, 1)
-      return
-    }
-    for (let to = place; to < last; to += 1) {
-      keys[to] = keys[to + 1] ?? 0
-      sizes[to] = sizes[to + 1] ?? 0
-    }
-    keys.pop()
-    sizes.pop()
-  }
-
-  clear(): void {
-    this.#keys = NO_LEVELS
-    this.#sizes = NO_LEVELS
-  }
-
-  /** Gives back what growth reserved, for a book that sleeps. */
-  trim(): void {
-    if (this.count === 0) return this.clear()
-    this.#keys = this.#keys.slice()
-    this.#sizes = this.#sizes.slice()
-  }
-
-  /** Price of the level at `rank` from the best (0); null beyond the last. */
-  price(rank: number): PriceMicros | null {
-    const keys = this.#keys
-    const key = rank < keys.length ? keys[keys.length - 1 - rank] : undefined
-    return key === undefined ? null : priceMicros(this.#mirror(key))
-  }
-
-  size(rank: number): SizeMicros {
-    return sizeMicros(this.#sizes[this.#sizes.length - 1 - rank] ?? 0)
-  }
-
-  /** Best first, at most `limit`. */
-  levels(limit: number): Level[] {
-    const levels: Level[] = []
-    for (let rank = 0; rank < this.count && rank < limit; rank += 1) {
-      const price = this.price(rank)
-      if (price !== null) levels.push({ price, size: this.size(rank) })
-    }
-    return levels
-  }
-
-  /** Sum of the sizes, at most the largest safe integer. */
-  depth(): SizeMicros {
-    let sum = 0
-    for (const size of this.#sizes) sum += size
-    return sizeMicros(Math.min(sum, Number.MAX_SAFE_INTEGER))
-  }
-
-  /** Strictly ordered keys and positive sizes. */
-  isSound(): boolean {
-    const [keys, sizes] = [this.#keys, this.#sizes]
-    const isOrdered = keys.every((key, place) => place === 0 || (keys[place - 1] ?? 0) < key)
-    return isOrdered && sizes.length === keys.length && sizes.every((size) => size > 0)
-  }
-}
-
 /** A book, best levels first to read. */
 export class OrderBook {
-  readonly #bids = new BookHalf('bid')
-  readonly #asks = new BookHalf('ask')
+  #bids = NO_LEVELS
+  #asks = NO_LEVELS
 
   get bestBid(): PriceMicros | null {
-    return this.#bids.best
+    return this.#bids.length === 0 ? null : priceMicros(keyAt(this.#bids, 0))
   }
 
   get bestAsk(): PriceMicros | null {
-    return this.#asks.best
+    return this.#asks.length === 0 ? null : complement(priceMicros(keyAt(this.#asks, 0)))
   }
 
   get levelCount(): number {
-    return this.#bids.count + this.#asks.count
+    return countOf(this.#bids) + countOf(this.#asks)
   }
 
   /** True when the best bid is at or above the best ask: an update was missed. */
@@ -213,35 +53,67 @@ export class OrderBook {
   }
 
   sizeAt(side: BookSide, price: PriceMicros): SizeMicros {
-    return sizeMicros(this.#half(side).sizeAt(price))
+    const levels = side === 'bid' ? this.#bids : this.#asks
+    const key = side === 'bid' ? price : complement(price)
+    const behind = seek(levels, key)
+    return sizeMicros(isAt(levels, behind, key) ? (levels[behind - 1] ?? 0) : 0)
   }
 
   levels(side: BookSide, limit = Number.POSITIVE_INFINITY): Level[] {
-    return this.#half(side).levels(limit)
+    const isBid = side === 'bid'
+    const from = isBid ? this.#bids : this.#asks
+    const levels: Level[] = []
+    for (let rank = 0; rank < countOf(from) && rank < limit; rank += 1) {
+      const key = priceMicros(keyAt(from, rank))
+      levels.push({
+        price: isBid ? key : complement(key),
+        size: sizeMicros(from[from.length - rank * WIDTH - 1] ?? 0),
+      })
+    }
+    return levels
   }
 
-  /** Sum of the sizes of a side, over all its levels. */
+  /** Sum of the sizes of a side, over all its levels; at most the largest safe integer. */
   depth(side: BookSide): SizeMicros {
-    return this.#half(side).depth()
+    const levels = side === 'bid' ? this.#bids : this.#asks
+    let sum = 0
+    for (let place = 1; place < levels.length; place += WIDTH) sum += levels[place] ?? 0
+    return sizeMicros(Math.min(sum, Number.MAX_SAFE_INTEGER))
   }
 
   /** Sets a level to an absolute size; 0 removes it. */
-  set(change: LevelChange): BookOutcome {
-    return this.#half(change.side).set(change.price, change.size)
+  set({ side, price, size }: LevelChange): BookOutcome {
+    const levels = side === 'bid' ? this.#bids : this.#asks
+    const key = side === 'bid' ? price : complement(price)
+    const behind = seek(levels, key)
+    if (isAt(levels, behind, key)) {
+      if (levels[behind - 1] === size) return 'unchanged'
+      if (size > 0) levels[behind - 1] = size
+      else remove(levels, behind)
+      return 'applied'
+    }
+    if (size <= 0) return 'unchanged'
+    if (levels.length >= bookLevelsMax * WIDTH) return 'full'
+    if (levels.length > 0) insert(levels, behind, key, size)
+    else if (side === 'bid') this.#bids = [key, size]
+    else this.#asks = [key, size]
+    return 'applied'
   }
 
   /** Adds a signed difference to a level; a result at or below zero removes it. */
-  add(change: LevelChange): BookOutcome {
-    if (change.size === 0) return 'unchanged'
-    return this.#half(change.side).add(change.price, change.size)
+  add({ side, price, size }: LevelChange): BookOutcome {
+    if (size === 0) return 'unchanged'
+    const sum = this.sizeAt(side, price) + size
+    const outcome = this.set({ side, price, size: sizeMicros(Math.max(sum, 0)) })
+    if (outcome === 'full') return outcome
+    return sum < 0 ? 'negative' : 'applied'
   }
 
   /** Replaces the whole book. Zero sizes are left out; of a price given twice the last counts. */
   replace(bids: readonly Level[], asks: readonly Level[]): void {
-    this.#bids.clear()
-    this.#asks.clear()
-    for (const level of bids) this.#bids.set(level.price, level.size)
-    for (const level of asks) this.#asks.set(level.price, level.size)
+    this.clear()
+    for (const { price, size } of bids) this.set({ side: 'bid', price, size })
+    for (const { price, size } of asks) this.set({ side: 'ask', price, size })
   }
 
   /** The changes that would make this book equal to `bids` and `asks`; none when it already is. */
@@ -253,15 +125,13 @@ export class OrderBook {
   }
 
   #compare(side: BookSide, wanted: readonly Level[], changes: LevelChange[]): void {
-    const half = this.#half(side)
     const sizes = new Map<PriceMicros, SizeMicros>()
     for (const level of wanted) sizes.set(level.price, level.size)
-    for (let rank = 0; rank < half.count; rank += 1) {
-      const price = half.price(rank)
-      if (price !== null && !sizes.has(price)) changes.push({ side, price, size: sizeMicros(0) })
+    for (const { price } of this.levels(side)) {
+      if (!sizes.has(price)) changes.push({ side, price, size: sizeMicros(0) })
     }
     for (const [price, size] of sizes) {
-      if (half.sizeAt(price) !== size) changes.push({ side, price, size })
+      if (this.sizeAt(side, price) !== size) changes.push({ side, price, size })
     }
   }
 
@@ -270,33 +140,95 @@ export class OrderBook {
    * `:`, as integers in millionths; only levels that exist (the stream protocol's checksum).
    */
   checksum(): number {
-    let text = ''
-    for (const half of [this.#bids, this.#asks]) {
-      const count = Math.min(half.count, CHECKSUM_LEVELS)
-      for (let rank = 0; rank < count; rank += 1) {
-        text += `${text === '' ? '' : ':'}${half.price(rank)}:${half.size(rank)}`
-      }
-    }
-    return crc32(text)
+    const best = [...this.levels('bid', CHECKSUM_LEVELS), ...this.levels('ask', CHECKSUM_LEVELS)]
+    return crc32(best.map(({ price, size }) => `${price}:${size}`).join(':'))
   }
 
   clear(): void {
-    this.#bids.clear()
-    this.#asks.clear()
+    this.#bids = NO_LEVELS
+    this.#asks = NO_LEVELS
   }
 
   /** Keeps only the memory that the present levels need. */
   trim(): void {
-    this.#bids.trim()
-    this.#asks.trim()
+    this.#bids = trimmed(this.#bids)
+    this.#asks = trimmed(this.#asks)
   }
 
   /** Throws when a side is out of order or holds an empty level: a bug of ours, not of the venue. */
   assertSound(): void {
-    assert(this.#bids.isSound() && this.#asks.isSound(), 'a book side is ordered and not empty')
+    assert(isSound(this.#bids) && isSound(this.#asks), 'a book side is ordered and not empty')
   }
+}
 
-  #half(side: BookSide): BookHalf {
-    return side === 'bid' ? this.#bids : this.#asks
+function countOf(levels: readonly number[]): number {
+  return levels.length / WIDTH
+}
+
+/** Key of the level at `rank` from the best (0), which there is. */
+function keyAt(levels: readonly number[], rank: number): number {
+  return levels[levels.length - (rank + 1) * WIDTH] ?? 0
+}
+
+/** Place behind the last level whose key is not above `key`; 0 when there is none. */
+function seek(levels: readonly number[], key: number): number {
+  let behind = levels.length
+  const near = behind > NEAR_LEVELS * WIDTH ? behind - NEAR_LEVELS * WIDTH : 0
+  for (; behind > near; behind -= WIDTH) if ((levels[behind - WIDTH] ?? 0) <= key) return behind
+  let low = 0
+  let high = near / WIDTH
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((levels[middle * WIDTH] ?? 0) <= key) low = middle + 1
+    else high = middle
   }
+  return low * WIDTH
+}
+
+/** Whether the level before that place has this key. */
+function isAt(levels: readonly number[], behind: number, key: number): boolean {
+  return behind > 0 && levels[behind - WIDTH] === key
+}
+
+function insert(levels: number[], place: number, key: number, size: number): void {
+  const end = levels.length
+  if (end - place > MOVED_LEVELS * WIDTH) {
+    levels.splice(place, 0, key, size)
+    return
+  }
+  levels.push(key, size)
+  for (let to = end; to > place; to -= WIDTH) {
+    levels[to] = levels[to - WIDTH] ?? 0
+    levels[to + 1] = levels[to - 1] ?? 0
+  }
+  levels[place] = key
+  levels[place + 1] = size
+}
+
+/** Removes the level before that place. */
+function remove(levels: number[], behind: number): void {
+  const end = levels.length
+  if (end - behind > MOVED_LEVELS * WIDTH) {
+    levels.splice(behind - WIDTH, WIDTH)
+    return
+  }
+  for (let from = behind; from < end; from += WIDTH) {
+    levels[from - WIDTH] = levels[from] ?? 0
+    levels[from - 1] = levels[from + 1] ?? 0
+  }
+  levels.pop()
+  levels.pop()
+}
+
+function trimmed(levels: number[]): number[] {
+  return levels.length === 0 ? NO_LEVELS : levels.slice()
+}
+
+/** Strictly ordered keys and positive sizes. */
+function isSound(levels: readonly number[]): boolean {
+  if (levels.length % WIDTH !== 0) return false
+  return levels.every((value, index) => {
+    if (index % WIDTH === 1) return value > 0
+    return index === 0 || (levels[index - WIDTH] ?? 0) < value
+  })
 }
