@@ -231,9 +231,10 @@ function compareTexts(a: Proposition, b: Proposition): ComparedWords {
 function indexOf(one: Proposition): WordIndex {
   const { words, answer, context, marks, children } = one
   const ordinals = [...marks.values()].map((values) => [...values])
-  // An event's markets say in full what its title shortens.
-  const listed = children(6).map((child) => child.words)
-  return new WordIndex(words, answer, context, boundsOf(one), ...ordinals, ...listed)
+  // An event's markets say in full what its title shortens; what one of them says alone is one answer of several.
+  const [first = [], ...others] = children(6).map((child) => child.words)
+  const listed = first.filter((word) => others.every((each) => each.includes(word)))
+  return new WordIndex(words, answer, context, boundsOf(one), listed, ...ordinals)
 }
 
 const isSameAsset = (a: Proposition, b: Proposition): boolean =>
