@@ -1,10 +1,11 @@
 // `npm run match:corpus -- --venue-a FILE… --venue-b FILE… --out FILE [--take N] [--known FILE]`: matches two dumps
 // through the service's own code and writes the pairs as JSON lines, best first. Prints what was found, time and
-// peak memory; with --known also how many labelled pairs that are in both dumps were found. Upholds CORPUS7.
+// peak memory; with --known also how many labelled pairs that are in both dumps were found. Upholds CORPUS7, CORPUS12.
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { systemClock } from '../clock.ts'
+import { isRecord } from '../json-record.ts'
 import { JUDGE } from '../matching/compare/judge.ts'
 import { encodedJudge, textsOf } from '../matching/encoder/encoded-judge.ts'
 import { addDumpRow } from '../matching/offline/dump-rows.ts'
@@ -18,7 +19,8 @@ import {
 import { MATCH_SCORE } from '../matching/veto/vetoes.ts'
 import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
 import type { Steps } from '../steps.ts'
-import type { MatchEvent, MatchMarket, SubjectReader } from '../subject.ts'
+import type { MatchEvent, MatchMarket } from '../subject.ts'
+import type { VenueFacts } from '../venue-table.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
 import { dumpRows, namedEncoder } from './dump-lines.ts'
@@ -60,8 +62,8 @@ async function main(given: Given): Promise<void> {
   }
   const take = given.number('take', { above: 0, max: Number.POSITIVE_INFINITY }) ?? Infinity
   const startMs = systemClock.monotonicMs()
-  const a = await readSide(FIRST.subjects, given.texts('venue-a'), take)
-  const b = await readSide(SECOND.subjects, given.texts('venue-b'), take)
+  const a = await readSide('venue-a', given, take)
+  const b = await readSide('venue-b', given, take)
   const readMs = systemClock.monotonicMs()
   const matches = await matchSides(a, b)
   const matchedMs = systemClock.monotonicMs()
@@ -83,20 +85,31 @@ async function main(given: Given): Promise<void> {
 }
 
 async function readSide(
-  reader: SubjectReader,
-  files: readonly string[],
+  option: 'venue-a' | 'venue-b',
+  given: Given,
   take: number,
 ): Promise<VenueSubjects> {
+  const [own, other] = option === 'venue-a' ? [FIRST, SECOND] : [SECOND, FIRST]
   const subjects = { markets: [] as MatchMarket[], events: [] as MatchEvent[] }
   let count = 0
-  for (const file of files) {
+  for (const file of given.texts(option)) {
     for await (const row of dumpRows(file)) {
       if (count >= take) break
-      if (addDumpRow(reader, row, subjects)) count += 1
+      if (isOf(row, other) && !isOf(row, own))
+        throw new UsageError(`--${option} ${file} has rows of the other venue`)
+      if (addDumpRow(own.subjects, row, subjects)) count += 1
       progress.show(`${file}: ${count} rows`)
     }
   }
   return subjects
+}
+
+/** Whether a row has a field in which this venue alone gives its ids. */
+function isOf(row: unknown, { handles, idFields }: VenueFacts): boolean {
+  return (
+    isRecord(row) &&
+    [handles, idFields.market, idFields.event ?? handles].some((name) => name in row)
+  )
 }
 
 /** By the judge of the service, or by that of MATCH_ENCODER_DIR. */

@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { testFolder } from '../../support/rigs/data-folder.ts'
 
 /** Every npm script that takes arguments of its own: its file and its name. */
 const COMMANDS = [
@@ -59,4 +61,23 @@ describe('the table of commands', { concurrency: 2 }, () => {
       assert.ok(stderr.includes(` ${name};`))
     })
   }
+
+  test('[CORPUS12] a dump that is given as the other venue\u2019s is refused', async () => {
+    const folder = testFolder('exchanged')
+    const [a, b, out] = ['a.jsonl', 'b.jsonl', 'out.jsonl'].map((name) => join(folder, name))
+    assert.ok(a !== undefined && b !== undefined && out !== undefined)
+    writeFileSync(a, '{"question":"Zembla taxes tea in 2031?","slug":"zembla"}\n')
+    writeFileSync(b, '{"event_ticker":"KXTEA-31","title":"Will Zembla tax tea in 2031?"}\n')
+    const match = (one: string, other: string): Promise<Ended> =>
+      run('engine/commands/match-corpus.ts', '--venue-a', one, '--venue-b', other, '--out', out)
+    assert.equal((await match(a, b)).code, 0)
+    for (const [one, other, option] of [
+      [b, a, 'venue-a'],
+      [a, a, 'venue-b'],
+    ] as const) {
+      const { code, stderr } = await match(one, other)
+      assert.equal(code, 2)
+      assert.ok(stderr.includes(`--${option}`) && stderr.includes('of the other venue'), stderr)
+    }
+  })
 })
