@@ -65,14 +65,6 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   sharedAnswer: [1, ({ b }) => b.answer.length > 0],
   coveredLeast: [1, ({ ofA, ofB }) => Math.min(ofA.covered, ofB.covered)],
   allCovered: [1, ({ ofA, ofB }) => Math.max(ofA.missed, ofB.missed) < ALL_COVERED],
-  saysMore: [
-    1,
-    ({ ofA, ofB, isSameDate }) =>
-      isSameDate &&
-      Math.min(ofA.missing.length, ofB.missing.length) === 0 &&
-      Math.max(ofA.missed, ofB.missed) >= ALL_COVERED &&
-      Math.max(ofA.missedName, ofB.missedName) < NAME_WEIGHT,
-  ],
   fullFigure: [
     1,
     ({ ofA, ofB, isSameRange, isSameDate }) =>

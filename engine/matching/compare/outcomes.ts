@@ -6,7 +6,7 @@ import { type Quantity, relateRanges } from '../understand/quantity.ts'
 
 export interface OutcomeComparison {
   readonly isOtherGrid: boolean
-  /** Only one of the two lists ranges. */
+  /** Only one of the two lists ranges, or asks how many where the other lists names. */
   readonly isLoneGrid: boolean
 }
 
@@ -26,8 +26,14 @@ export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparis
   )
   return {
     isOtherGrid: isGridA && isGridB && !isShared,
-    isLoneGrid: isListed && isGridA !== isGridB,
+    isLoneGrid: (isListed && isGridA !== isGridB) || asksMore(a, b) || asksMore(b, a),
   }
+}
+
+/** The margin of a victory is none of the candidates that another event lists. */
+function asksMore(one: Proposition, other: Proposition): boolean {
+  const asks = one.form === 'count' && other.form !== 'count'
+  return asks && other.children().length >= 2 && gridOf(other).length === 0
 }
 
 /**

@@ -1,9 +1,9 @@
 // Judging the matcher on labelled pairs: each is scored by a model that has not seen its group, then counted.
 // Precision and recall with Wilson intervals. Not for: printing
-// (commands/eval-matching.ts). Upholds SCORE7, SCORE8, SCORE11.
+// (commands/eval-matching.ts). Upholds SCORE7, SCORE8, SCORE11, SCORE19.
 
 import { hash32 } from '../../random.ts'
-import { type Comparison, EXPECTED_WEIGHTS } from '../compare/compare.ts'
+import { type Comparison, EXPECTED_WEIGHTS, FEATURES } from '../compare/compare.ts'
 import { JUDGE } from '../compare/judge.ts'
 import { type Example, type Model, train } from '../compare/model.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
@@ -53,13 +53,15 @@ export function examplesOf(judged: readonly Judged[]): readonly Example[] {
   const isOpen = ({ vetoes, similarity }: Comparison): boolean =>
     similarity !== 'not read' && vetoes.every(({ reason }) => reason === 'other_occasion')
   return judged.flatMap(({ comparison, pair: { isSame, grain } }) => {
-    const weight = grain === 'event' && !isSame ? OTHERS_WEIGHT : 1
+    const isNeighbour = grain === 'event' && !isSame && comparison.features[ALL_COVERED] === 0
+    const weight = isNeighbour ? NEIGHBOURS_WEIGHT : 1
     return isOpen(comparison) ? [{ features: comparison.features, isSame, weight }] : []
   })
 }
 
-/** Of labelled events half are the same; among a corpus' candidates more are neighbours, and each other pair counts for so many. */
-const OTHERS_WEIGHT = 1.4
+/** Of labelled events half are the same; of a corpus' candidates that lack telling words fewer: each other pair counts for so many. */
+const NEIGHBOURS_WEIGHT = 2.5
+const ALL_COVERED = FEATURES.indexOf('allCovered')
 
 export function trainOn(judged: readonly Judged[]): Model {
   return train(examplesOf(judged), EXPECTED_WEIGHTS)

@@ -12,6 +12,7 @@ import {
   bandsOf,
   countAt,
   crossScore,
+  examplesOf,
   foldOf,
   judge,
   PARTINGS,
@@ -221,20 +222,31 @@ test('[SCORE17] a ticker is one with its company, initials with what the rules w
   )
 })
 
-test('[SCORE18] of two questions of one date one that merely says more is likelier the same than two that differ', () => {
-  const says = (a: string, b: string): number => {
-    const [one, other] = [understandMarket(marketA(a)), understandMarket(marketB('', b))]
-    return compare(one, other).features[FEATURES.indexOf('saysMore')] ?? -1
+test('[SCORE18] what one of an event\u2019s markets says alone is one answer of several, and no part of what the event asks', () => {
+  const b = understandEvent(eventB('Quarvo nominations in 2031?', 'In 2031', 'KXQ-31'))
+  const lacked = (...samples: readonly string[]): number => {
+    const a = understandEvent(eventA('Record nominations in 2031?', '2031-12-31', samples))
+    return compare(a, b).features[FEATURES.indexOf('missedB')] ?? -1
   }
-  assert.equal(
-    says('Zembla taxes glassware in 2031?', 'Zembla taxes imported glassware in 2031?'),
-    1,
-  )
-  assert.equal(says('Zembla taxes glassware in 2031?', 'Zembla taxes glassware in 2031?'), 0)
-  assert.equal(says('Zembla taxes tinware in 2031?', 'Zembla taxes imported glassware in 2031?'), 0)
-  assert.equal(says('Zembla taxes glassware in 2031?', 'Zembla taxes Oslo glassware in 2031?'), 0)
-  assert.equal(says('Zembla taxes glassware?', 'Zembla taxes imported glassware?'), 0)
-  assert.ok((WEIGHTS.weights[FEATURES.indexOf('saysMore')] ?? 0) > 0)
+  assert.equal(lacked('Will Quarvo have a nomination?', 'Will the record of Quarvo?'), 0)
+  assert.ok(lacked('Will Quarvo have a nomination?', 'Will Tarvona have a nomination?') > 0)
+})
+
+test('[SCORE19] of two events that differ and lack words of each other each counts for more in training', () => {
+  const weights = (label: string, title: string): readonly number[] =>
+    examplesOf(
+      judge(
+        [{ title }].flatMap((event) => {
+          const kalshi = { title: 'Quarvo leaves the Zembla council?', event_ticker: 'KXQ-31' }
+          const row = { grain: 'event', label, [POLYMARKET.protocol]: event }
+          return labelledPairOf({ ...row, [KALSHI.protocol]: kalshi }, PAIRED) ?? []
+        }),
+      ),
+    ).map(({ weight }) => weight)
+  assert.deepEqual(weights('same', 'Quarvo leaves the Zembla senate?'), [1])
+  assert.deepEqual(weights('different', 'Quarvo leaves the Zembla council?'), [1])
+  const [neighbour = 0] = weights('different', 'Quarvo leaves the Zembla senate?')
+  assert.ok(neighbour > 1)
 })
 
 test('[SCORE16] an unsure chance falls to that among all questions; the order of pairs, and what is the same, stay', () => {

@@ -318,7 +318,7 @@ test('[VETO28] a placeholder is nobody: it pairs with no name and with no other 
   for (const who of ['Team WE', 'X', 'Show Boat']) same(score(a(who), b(who)))
 })
 
-test('[VETO12] numbers cut into bands are not numbers cut at thresholds', () => {
+test('[VETO12] numbers cut into bands are not numbers cut at thresholds, and how many is not which of several names', () => {
   const a = eventA('How many launches will Orbex have in 2031?', '2031-12-31', [
     'Will Orbex have between 10 and 19 launches in 2031?',
     'Will Orbex have between 20 and 29 launches in 2031?',
@@ -339,6 +339,13 @@ test('[VETO12] numbers cut into bands are not numbers cut at thresholds', () => 
   // One level of many is contained in them.
   const level = eventA('Bitcoin above $90,000 on May 11, 12PM ET?', '2031-05-11')
   vetoed(scoreEvents(level, { ...told, isExclusive: false }), 'containment')
+  const margin = eventB('Margin of victory in the Zembla election?', 'In 2031', 'KXZEM-31')
+  const listing = (...samples: readonly string[]): PairScore =>
+    scoreEvents(eventA('Zembla election margin in 2031', '2031-12-31', samples), margin)
+  const names = listing('Will Quarvo win in Zembla?', 'Will Tarvona win in Zembla?')
+  assert.ok(names.score < MATCH_SCORE && /outcomes by either/.test(names.explanation))
+  const numbers = listing('Quarvo by 5% to 10%?', 'Quarvo by 10% to 15%?')
+  assert.ok(!/outcomes/.test(numbers.explanation), numbers.explanation)
 })
 
 test('[VETO13] which or how many is not whether; roles are not exchanged', () => {
