@@ -1,12 +1,12 @@
 // What the engine that leads writes into the log: every update as watchers see it, every row of the catalogue as it changes,
-// pairs as they are stored, and how each venue stands every second.
-// Not for: batches and acknowledgements (engine/cluster/writer.ts), checkpoints (checkpoints.ts). Upholds FEED1, FEED2.
+// pairs as they are stored, and every second how each venue stands and of which markets the past was read.
+// Not for: batches and acknowledgements (engine/cluster/writer.ts), checkpoints (checkpoints.ts). Upholds FEED1, FEED2, FEEDPAST1.
 
 import { marketShards, type ShardName } from '../../engine/cluster/log.ts'
 import type { ItemPlace } from '../../engine/cluster/writer.ts'
-import type { Update } from '../../engine/events.ts'
+import type { Trade, Update } from '../../engine/events.ts'
 import { bookLevelsMax } from '../../engine/limits.ts'
-import type { MarketNumber } from '../../engine/market/market.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.ts'
 import type { TeamListing } from '../../engine/team-listing.ts'
 import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
@@ -28,6 +28,8 @@ interface FeederParts {
 
 /** Updates that are kept for minutes. */
 const BOOKS: ReadonlySet<Update['kind']> = new Set(['book', 'bookReplaced', 'bookLate', 'price'])
+/** Of one item, which must fit a batch. */
+const PAST_MARKETS_MAX = 10_000
 /** The channels whose offsets a batch names; null: an update takes none. */
 const CHANNELS: Readonly<Record<Update['kind'], CountedChannel | null>> = {
   book: 'orderbook',
@@ -47,6 +49,8 @@ export class Feeder implements Watcher, CatalogWatcher {
   readonly #parts: FeederParts
   /** The last row of each market; bounded by the markets. */
   readonly #told = new Map<MarketNumber, MarketSummary>()
+  /** Markets whose past was read since the last beat. */
+  readonly #past = new Set<MarketNumber>()
   readonly #toldEvents = new WeakSet<EventSummary>()
   readonly #texts = new Texts()
   /** Descriptions and rows of markets as checkpoints have them. */
@@ -73,6 +77,11 @@ export class Feeder implements Watcher, CatalogWatcher {
     const channel = CHANNELS[update.kind]
     const place = channel !== null && 'offset' in update ? { channel, offset: update.offset } : null
     this.#put(BOOKS.has(update.kind) ? 'books' : 'trades', item, place)
+  }
+
+  /** A venue's history comes page by page: the markets are told with the next beat. */
+  onPastTrade({ number }: MarketRef, { isBlock }: Trade): void {
+    if (this.isOpen && !isBlock) this.#past.add(number)
   }
 
   /** The update says that the book is another one; its levels are the market's. */
@@ -150,6 +159,11 @@ export class Feeder implements Watcher, CatalogWatcher {
   beat(): void {
     for (const feed of this.#parts.venues()) this.#put('trades', { kind: 'feed', feed })
     this.#put('trades', { kind: 'figures', figures: this.#parts.figures() })
+    const past = [...this.#past]
+    this.#past.clear()
+    for (let from = 0; from < past.length; from += PAST_MARKETS_MAX) {
+      this.#put('trades', { kind: 'past', markets: past.slice(from, from + PAST_MARKETS_MAX) })
+    }
   }
 
   /** A venue's list of teams was read. */

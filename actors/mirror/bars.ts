@@ -1,7 +1,8 @@
 // The bars of the present candles of markets at a gateway, for the channel `candles`: asked of the engine for a few neighbouring
 // markets at once, when somebody first follows one of them, and kept up to date by the trades of the log. Both sides. What the
-// engine does not answer is not there: a bar is shown whole or not at all.
-// Not for: candles of the past, which are the engine's to answer (http/request/forwarding.ts). Upholds CLUSTER40.
+// engine does not answer is not there: a bar is shown whole or not at all. Once the engine has read trades of a market's past,
+// which no update carries, its bars are asked for anew.
+// Not for: candles of the past, which are the engine's to answer (http/request/forwarding.ts). Upholds CLUSTER40, CLUSTER42.
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause } from '../../engine/clock.ts'
@@ -106,6 +107,10 @@ export class MirrorBars {
   readonly #kept = new Map<MarketNumber, Kept | null>()
   /** By the page's number: when it will be here, and the trades since it was asked for. */
   readonly #coming = new Map<number, { arrival: Promise<void>; trades: TradeUpdate[] }>()
+  /** Of which the engine has read more than was told. */
+  readonly #outdated = new Set<MarketNumber>()
+  /** The page that is asked for anew, and the trades since. */
+  #renewing: { readonly page: number; readonly trades: TradeUpdate[] } | null = null
 
   /** `ask`: the engine's answer of {@link answerBars}. */
   constructor(parts: {
@@ -139,12 +144,43 @@ export class MirrorBars {
   note(update: TradeUpdate): void {
     const { number } = update.market
     const kept = this.#kept.get(number)
-    if (kept === undefined) this.#coming.get(pageOf(number))?.trades.push(update)
+    const page = pageOf(number)
+    if (this.#renewing?.page === page) this.#renewing.trades.push(update)
+    if (kept === undefined) this.#coming.get(page)?.trades.push(update)
     else if (kept !== null) add(kept, update)
   }
 
   forget(market: MarketNumber): void {
     this.#kept.delete(market)
+  }
+
+  /** The engine has read trades of these markets that no update carries: what is kept of them is shown until all is here. */
+  renew(markets: readonly MarketNumber[]): void {
+    for (const number of markets) {
+      const isAsked = this.#kept.has(number) || this.#coming.has(pageOf(number))
+      if (isAsked) this.#outdated.add(number)
+    }
+    if (this.#renewing === null) void this.#renewAll()
+  }
+
+  async #renewAll(): Promise<void> {
+    for (const first of this.#outdated) {
+      const page = pageOf(first)
+      const trades: TradeUpdate[] = []
+      this.#renewing = { page, trades }
+      await this.#coming.get(page)?.arrival
+      const numbers = [...this.#outdated].filter((number) => pageOf(number) === page)
+      for (const number of numbers) this.#outdated.delete(number)
+      const rows = await this.#rows(page)
+      for (const number of numbers) {
+        const row = rows?.get(number)
+        // What is not whole is not shown; who comes later asks anew.
+        if (row === undefined) this.#kept.delete(number)
+        else if (this.#kept.get(number)) this.#kept.set(number, row)
+      }
+      this.#renewing = null
+      for (const update of trades) this.note(update)
+    }
   }
 
   async #fetch(page: number, wanted: MarketNumber, trades: readonly TradeUpdate[]): Promise<void> {

@@ -389,6 +389,8 @@ export class Mirror {
       case 'teams':
         void this.sports.learnTeams(item.listings)
         return
+      case 'past':
+        return this.#bars?.renew(item.markets)
       case 'figures':
         this.#figures = item.figures
         return

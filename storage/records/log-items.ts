@@ -149,6 +149,8 @@ export type LogItem =
   | { readonly kind: 'matched'; readonly match: StoredMatch }
   /** By the pair's first market. */
   | { readonly kind: 'unmatched'; readonly market: MarketNumber }
+  /** Trades of the past of these markets were read, which no update carries: their bars are others. */
+  | { readonly kind: 'past'; readonly markets: readonly MarketNumber[] }
   | { readonly kind: 'feed'; readonly feed: FeedState }
   | { readonly kind: 'state'; readonly state: MarketState }
   /** Batches of this shard up to the one before this are lost: what is known of its markets is to be read anew. */
@@ -181,6 +183,7 @@ const CODES = {
   posted: 25,
   teams: 20,
   figures: 21,
+  past: 22,
 } as const
 
 const FEED_STATES = ['live', 'stale', 'down'] as const
@@ -233,6 +236,8 @@ function fieldsOf(item: Exclude<LogItem, { kind: 'update' }>): readonly unknown[
       return [CODES.figures, ...figureFields(item.figures)]
     case 'unmatched':
       return [CODES.unmatched, item.market]
+    case 'past':
+      return [CODES.past, item.markets]
     case 'feed':
       return [
         CODES.feed,
@@ -345,6 +350,8 @@ function readBy(code: number, fields: FieldReader, marketOf: KnownMarket): LogIt
       return { kind: 'matched', match: readMatch(fields) }
     case CODES.unmatched:
       return { kind: 'unmatched', market: fields.number() }
+    case CODES.past:
+      return { kind: 'past', markets: fields.numbers() }
     case CODES.feed: {
       const status = readStatus(fields)
       const [connectionsOpen, connectionsWanted] = [fields.number(), fields.number()]

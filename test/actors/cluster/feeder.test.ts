@@ -7,12 +7,13 @@ import { Feeder } from '../../../actors/cluster/feeder.ts'
 import type { MarketView, VenueView } from '../../../actors/views.ts'
 import { unpackAll } from '../../../engine/cluster/batch.ts'
 import { batchBytesMax } from '../../../engine/cluster/log.ts'
+import type { Trade } from '../../../engine/events.ts'
 import { encoded } from '../../../engine/msgpack-writer.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { Publisher } from '../../../engine/publisher.ts'
 import type { TeamListing } from '../../../engine/team-listing.ts'
-import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { type LogItem, writeItem } from '../../../storage/records/log-items.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { bid, level, listing, marketRef, NOON } from '../../support/worlds/builders.ts'
@@ -186,6 +187,28 @@ test('[FEEDTEAM1] teams are told once, in items that fit a batch, and a checkpoi
     ['trades', 'figures'],
   ])
   assert.deepEqual(standing.at(-1), { kind: 'figures', figures: FIGURES })
+})
+
+test('[FEEDPAST1] of which markets the past was read is told once a second, whatever the number of trades, and not for blocks', () => {
+  const { feeder, publisher, told, market } = rig()
+  const trade: Trade = {
+    ...{ nativeId: 't', timeMs: NOON, ordinal: 1, outcomeIndex: 0, isBlock: false },
+    side: 'buy',
+    ...{ price: priceMicros(400_000), size: sizeMicros(1e6), usd: usdMicros(4e5) },
+    ...{ maker: null, taker: null, txHash: null },
+  }
+  const past = () =>
+    told.flatMap(({ shard, item }) => (item.kind === 'past' ? [[shard, item.markets]] : []))
+  publisher.tellPastTrade(market.ref, trade, NOON)
+  feeder.isOpen = true
+  publisher.tellPastTrade(marketRef('two', 8), { ...trade, isBlock: true }, NOON)
+  feeder.beat()
+  assert.deepEqual(past(), [], 'the first checkpoint has it, and a block makes no bar')
+  for (let left = 3; left > 0; left -= 1) publisher.tellPastTrade(market.ref, trade, NOON)
+  publisher.tellPastTrade(marketRef('two', 8), trade, NOON)
+  feeder.beat()
+  feeder.beat()
+  assert.deepEqual(past(), [['trades', [7, 8]]])
 })
 
 test('[FEED2] a pair is told when it is stored and when it ends, and until it is opened a feeder tells nothing', () => {

@@ -36,7 +36,7 @@ class Traded {
   readonly #bars = { minute: new Map<number, Bar>(), hour: new Map<number, Bar>() }
   #seq = 0
 
-  take({ trade, seq }: TradeUpdate): void {
+  take({ trade, seq }: Pick<TradeUpdate, 'trade' | 'seq'>): void {
     this.#seq = seq
     if (trade.isBlock) return
     for (const size of SIZES) {
@@ -90,11 +90,18 @@ class Rig {
     const number = this.#random.below(MARKETS)
     const market = this.engine[number]
     assert.ok(market !== undefined)
-    this.#offset += 1
     const isLate = this.#random.next() < 0.2
-    const atMs = this.clock.nowMs() - (isLate ? this.#random.below(30 * HOUR_MS) : 0)
+    const update = this.#updateOf(number, market, isLate ? 30 * HOUR_MS : 1)
+    market.take(update)
+    this.#unheard.push(update)
+  }
+
+  /** A trade of up to so long ago. */
+  #updateOf(number: number, market: Traded, agoMs: number): TradeUpdate {
+    this.#offset += 1
+    const atMs = this.clock.nowMs() - this.#random.below(agoMs)
     const size = 1 + this.#random.below(9)
-    const update: TradeUpdate = {
+    return {
       kind: 'trade',
       market: marketRef(`m${number}`, number),
       ...{ offset: this.#offset, seq: market.seq() + 1 },
@@ -107,8 +114,19 @@ class Rig {
         ...{ maker: null, taker: null, txHash: null, isBlock: this.#random.next() < 0.1 },
       },
     }
-    market.take(update)
-    this.#unheard.push(update)
+  }
+
+  /** Trades of the past of some markets, which no update carries; returns the markets. */
+  history(count: number): readonly number[] {
+    const numbers = new Set<number>()
+    for (let left = count; left > 0; left -= 1) {
+      const number = this.#random.below(MARKETS)
+      const market = this.engine[number]
+      assert.ok(market !== undefined)
+      market.take({ ...this.#updateOf(number, market, 60 * HOUR_MS), seq: market.seq() })
+      numbers.add(number)
+    }
+    return [...numbers]
   }
 
   /** The gateway hears the oldest trades. */
@@ -190,4 +208,56 @@ test('[CLUSTER40] bars that the engine does not answer are not shown, not even t
   rig.assertSame()
   rig.bars.forget(7)
   assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'minute' }), [])
+})
+
+test('[CLUSTER42] once the engine has read trades of the past, whenever it does, the bars are the engine’s again; what it does not answer then is not shown', async () => {
+  const rig = new Rig()
+  const trades = (count: number) => {
+    for (let left = count; left > 0; left -= 1) rig.trade()
+  }
+  const renewed = async () => {
+    for (let step = 0; step < 60; step += 1) {
+      await nextTurn()
+      rig.clock.advance(500)
+    }
+  }
+  trades(400)
+  // Nobody has asked: there is nothing to renew.
+  rig.bars.renew(rig.history(50))
+  assert.equal(rig.askCount, 0)
+  // Between question and answer, told at once and told late.
+  let told: readonly number[] = []
+  rig.onAsk = () => {
+    rig.bars.renew(rig.history(20))
+    told = rig.history(20)
+    trades(20)
+    rig.hear(10)
+    rig.onAsk = () => trades(5)
+  }
+  for (let number = 0; number < MARKETS; number += 1) await rig.arrived(number)
+  rig.bars.renew(told)
+  await renewed()
+  rig.hear()
+  rig.assertSame()
+  for (let round = 0; round < 20; round += 1) {
+    trades(10)
+    const markets = rig.history(30)
+    rig.hear(5)
+    rig.bars.renew(markets)
+    await nextTurn()
+    trades(10)
+    rig.hear(10)
+    rig.bars.renew(rig.history(10))
+    await renewed()
+  }
+  rig.hear()
+  rig.assertSame()
+  rig.isLeading = false
+  rig.bars.renew(rig.history(300))
+  await renewed()
+  assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'hour' }), [], 'not all of it is known')
+  rig.isLeading = true
+  for (let number = 0; number < MARKETS; number += 1) await rig.arrived(number)
+  rig.hear()
+  rig.assertSame()
 })

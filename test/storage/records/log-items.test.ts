@@ -133,6 +133,7 @@ const ITEMS: readonly LogItem[] = [
     },
   },
   { kind: 'unmatched', market: 1 },
+  { kind: 'past', markets: [1, 70_000] },
   {
     kind: 'teams',
     listings: [
