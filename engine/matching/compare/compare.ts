@@ -132,11 +132,8 @@ export function compare(
 }
 
 /** Whether two members of a confirmed family that nothing parts were read to be of one date and one outcome. */
-function isOneMember(
-  a: Proposition,
-  b: Proposition,
-  { game, when, features }: Comparison,
-): boolean {
+function isOneMember(a: Proposition, b: Proposition, found: Comparison): boolean {
+  const { game, when, features } = found
   if (game !== null) return game.isFull
   const isNear = when.verdict === 'hint' && when.gap <= HINT_APART_DAYS
   if (when.verdict !== 'same' && !isNear) return false

@@ -3,6 +3,7 @@
 
 import { HOUR_MS } from '../../units.ts'
 import { type Arena, isOtherArena } from '../understand/arenas.ts'
+import { isCountry } from '../understand/asked-side.ts'
 import { isSameKind, OTHER } from '../understand/bets.ts'
 import type { Asked, Game } from '../understand/game.ts'
 import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE } from '../understand/sides.ts'
@@ -117,11 +118,10 @@ function relateSides(
   return a.bet.kind.startsWith(OTHER) || mayDraw(a, b) ? 'other' : 'opposite'
 }
 
-/** A game with a draw has three outcomes; the other side's Yes is then no No. */
+/** A game with a draw has three outcomes; the other side's Yes is then no No. National teams mostly play soccer. */
 function mayDraw(a: Game, b: Game): boolean {
-  const sport = a.arena.sport ?? b.arena.sport
-  if (a.bet.period === '1h' || a.bet.period === '2h') return true
-  return sport === 'soccer' || sport === 'cricket'
+  const sport = a.arena.sport ?? b.arena.sport ?? (a.sides.every(isCountry) ? 'soccer' : '')
+  return /^[12]h$/.test(a.bet.period) || sport === 'soccer' || sport === 'cricket'
 }
 
 function isDetailSame(

@@ -183,7 +183,8 @@ function isOfClubs({ arena, sides }: AskedFacts): boolean {
   return arena.sport === 'soccer' && !sides.every(isCountry)
 }
 
-function isCountry({ handles, name, code }: Side): boolean {
+/** Whether a side is a national team. */
+export function isCountry({ handles, name, code }: Side): boolean {
   return (name === '' ? countryOfCode(code, handles) : countryOfName(name)) !== null
 }
 

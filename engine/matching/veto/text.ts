@@ -60,10 +60,8 @@ function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 }
 
 function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
-  if (a.asset !== null && b.asset !== null && a.asset !== b.asset) {
-    return [veto('other_asset', `${a.asset} against ${b.asset}`)]
-  }
-  return []
+  const isOther = a.asset !== null && b.asset !== null && a.asset !== b.asset
+  return isOther ? [veto('other_asset', `${a.asset} against ${b.asset}`)] : []
 }
 
 /** Hours are compared only for prices at an hour, and only when both venues name one. */
@@ -251,8 +249,11 @@ const TURNED_WORDS_MAX = 3
 const REFLEXIVE = /^(?:him|her|them|it)sel(?:f|ves)$/
 
 /** Whether a name does or suffers the only verb of two places, by the words' order. */
-function placeOfVerb({ spelled }: Proposition, name: string): 'does' | 'suffers' | null {
+function placeOfVerb(one: Proposition, name: string): 'does' | 'suffers' | null {
+  const { spelled } = one
   const verb = spelled.findIndex(({ meaning }) => TWO_PLACED.has(meaning))
+  // A winner that Yes stands for beats, and is not beaten.
+  if (verb < 0 && asksWin(one.marks) && one.answer.includes(name)) return 'does'
   const at = spelled.findIndex(({ meaning }) => meaning === name)
   if (verb < 0 || at < 0 || spelled.some(({ word }) => REFLEXIVE.test(word))) return null
   const before = spelled.slice(Math.max(0, verb - TURNED_WORDS_MAX), verb)

@@ -109,6 +109,12 @@ test('[VETO5] the opposite side is inverted; another of three outcomes is not', 
   const other = score(draw, team)
   vetoed(other, 'other_side')
   assert.equal(other.inverted, false)
+  // National teams play soccer, whatever league is not known.
+  const nations = marketA('Brazil vs. Serbia', 'zemcup-bra-srb-2031-05-11', '2031-05-11', {
+    outcomes: '["Brazil","Serbia"]',
+  })
+  const serbia = marketB('KXZEMCUPGAME-31MAY11BRASRB-SRB', 'Brazil vs Serbia Winner?', 'Serbia')
+  vetoed(score(nations, serbia), 'other_side')
 })
 
 test('[VETO22] an opposite side is told beside whatever else differs', () => {
@@ -361,6 +367,12 @@ test('[VETO13] which or how many is not whether; roles are not exchanged', () =>
     close_time: '2031-05-11T14:00:00Z',
   })
   assert.ok(score(a, b).vetoes.includes('other_roles'))
+  // Who wins beats the other.
+  const beats = marketA('Will Zembla FC beat Quarvo on May 11, 2031?', '', '2031-05-11')
+  const winner = (yes: string): MatchMarket =>
+    marketB('', 'Zembla FC vs Quarvo on May 11, 2031: winner?', yes)
+  assert.ok(score(beats, winner('Quarvo')).vetoes.includes('other_roles'))
+  same(score(beats, winner('Zembla FC')))
   // Who speaks is a role too, under either spelling; without a named person none is exchanged.
   const talk = (title: string) => eventA(title, '2031-05-11')
   const vell = eventB('What will Vell say during his meeting with Quist?', '', 'KXSV-31MAY11')
