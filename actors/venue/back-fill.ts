@@ -2,9 +2,10 @@
 // once a minute at the last minutes over REST. Markets know trades by their native ids, so reading a range twice doubles
 // nothing. A long range is read in parts, oldest first, so that a process that is killed again and again still gets on.
 // An answer that does not reach back behind its part, or ends long before a trade that is stored, is doubted and asked
-// for again. Trades that cannot be brought back are announced as a gap. Upholds VEN4, VEN5, VEN13, ANSWER2.
+// for again. Trades that cannot be brought back are announced as a gap. Upholds VEN4, VEN5, VEN13, VEN16, ANSWER2.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
+import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
@@ -18,6 +19,8 @@ const SECOND_LOOK_MS = 15_000
 /** Losses within this time share a second look: many losses make few timers. */
 const GATHER_MS = 1_000
 const RECONCILE_EVERY_MS = 60_000
+/** Venues look at different times of the minute, in the order of their letters: two looks at once hold twice the rows. */
+const RECONCILE_APART_MS = 25_000
 /** A venue's REST shows every trade within this time. */
 const RECONCILE_SPAN_MS = 150_000
 /** A venue's REST lacks its newest trades for so long at most; an answer that lacks older ones is an old copy. */
@@ -56,6 +59,7 @@ export class TradeBackFill {
   readonly #knownSinceMs: () => TimeMs | null
   readonly #newestKnownMs: (untilMs: TimeMs) => TimeMs | null
   readonly #ranges: Count
+  readonly #firstLookMs: number
   /** Timers of the look once a minute and of second looks. */
   readonly #timers = new Set<StopTimer>()
   /** The newest second look, which further ranges may join. */
@@ -73,7 +77,7 @@ export class TradeBackFill {
     clock: Clock
     log: Log
     metrics: Metrics
-    venue: string
+    venue: VenueKey
     doubts: Doubts
     /** Time of the venue's oldest stored trade; null: none is stored. */
     knownSinceMs: () => TimeMs | null
@@ -94,6 +98,8 @@ export class TradeBackFill {
     this.#onLost = parts.onLost
     this.#isHandled = parts.isHandled
     this.#committed = parts.committed
+    const place = VENUE_KEYS.indexOf(parts.venue)
+    this.#firstLookMs = RECONCILE_EVERY_MS + ((place * RECONCILE_APART_MS) % RECONCILE_EVERY_MS)
     this.#ranges = parts.metrics.count('trade_recoveries_total', 'Ranges read again over REST.', {
       venue: parts.venue,
     })
@@ -101,10 +107,15 @@ export class TradeBackFill {
 
   /** Starts the look once a minute. */
   start(): void {
-    const stop = this.#clock.every(RECONCILE_EVERY_MS, () => {
+    const look = () => {
       const nowMs = this.#clock.nowMs()
       const fromMs = timeMs(nowMs - RECONCILE_SPAN_MS)
       this.#read({ fromMs, toMs: nowMs, missingFromMs: null })
+    }
+    const stop = this.#clock.after(this.#firstLookMs, () => {
+      this.#timers.delete(stop)
+      look()
+      this.#timers.add(this.#clock.every(RECONCILE_EVERY_MS, look))
     })
     this.#timers.add(stop)
   }

@@ -66,6 +66,41 @@ test('[VEN4] a stream that breaks again and again leaves no listener and no time
   assert.deepEqual(warnings, [])
 })
 
+test('[VEN16] each venue looks once a minute, and no two venues at the same time', async () => {
+  const clock = new ManualClock()
+  const startedMs = clock.monotonicMs()
+  const looks = (['a', 'b'] as const).map((venue) => {
+    const atS: number[] = []
+    const fetchTrades = async ({ fromMs }: { readonly fromMs: TimeMs }) => {
+      // A look is read in two parts, the older one first.
+      const isFirst = clock.nowMs() - fromMs > 120_000
+      if (isFirst) atS.push((clock.monotonicMs() - startedMs) / 1_000)
+      return { completeFromMs: fromMs, doubt: null, newestMs: null }
+    }
+    const backFill = new TradeBackFill({
+      feed: { ...FEED, fetchTrades },
+      ...{ clock, log: silentLog, metrics: new Metrics(), venue, ...UNDOUBTED, ...QUIET },
+      onLost: () => assert.fail('everything came'),
+    })
+    backFill.start()
+    return { backFill, atS }
+  })
+  for (let second = 0; second < 260; second += 1) {
+    clock.advance(1_000)
+    await turn()
+  }
+  for (const { backFill } of looks) await backFill.stop()
+  assert.equal(clock.timerCount, 0)
+  const [ofA = [], ofB = []] = looks.map(({ atS }) => atS)
+  for (const times of [ofA, ofB]) {
+    assert.ok(times.length >= 3)
+    for (let at = 1; at < times.length; at += 1) {
+      assert.equal((times[at] ?? 0) - (times[at - 1] ?? 0), 60)
+    }
+  }
+  for (const time of ofA) assert.ok(ofB.every((other) => Math.abs(other - time) >= 20))
+})
+
 test('[VEN13] a long range is read in parts, oldest first, and what was read is unread no more', async () => {
   const clock = new ManualClock()
   const asked: { readonly fromMs: number; readonly toMs: number; readonly done: () => void }[] = []
