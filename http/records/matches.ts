@@ -8,6 +8,7 @@ import type { MarketView } from '../../actors/views.ts'
 import { toSeconds } from '../../engine/units.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import { choice, MarketSchema, nullable, pairFields } from '../schemas.ts'
+import { separated } from './body-bytes.ts'
 import type { MarketRecords } from './markets.ts'
 
 export const CONFIDENCES = ['high', 'medium', 'low'] as const
@@ -64,10 +65,20 @@ export function matchSchemas(names: VenueTable) {
   return { list, games }
 }
 
+/** A match with its gap of the moment at which its list was put in order: a long answer is written over several turns. */
+interface ListedMatch {
+  readonly match: MatchView
+  readonly gap: number | null
+}
+
+/** The matches of a list, with commas between them, for `matchText`. */
+export const listedMatches = (matches: readonly MatchView[]): Iterable<ListedMatch | ','> =>
+  separated(matches.map((match) => ({ match, gap: priceGapOf(match) })))
+
 /** The record as JSON text. */
 export function matchText(
   { records, names }: { readonly records: Pick<MarketRecords, 'text'>; readonly names: VenueTable },
-  match: MatchView,
+  { match, gap }: ListedMatch,
   nowMs: number,
 ): string {
   const { a, b, judged, matchedAtMs } = match
@@ -79,7 +90,7 @@ export function matchText(
     outcome_map: outcomeMapOf(match),
     explanation: judged.explanation,
     vetoes: [...judged.vetoes],
-    price_gap: priceGapOf(match),
+    price_gap: gap,
     matched_at: toSeconds(matchedAtMs),
   }
   const sides = [a, b].map((market) => {

@@ -19,9 +19,15 @@ import { SPORTS, type Sport } from '../../engine/sports/leagues.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import { answerPage, pageRefusals } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
-import { partsAnswer, separated } from '../records/body-bytes.ts'
+import { partsAnswer } from '../records/body-bytes.ts'
 import type { MarketRecords } from '../records/markets.ts'
-import { CONFIDENCES, matchSchemas, matchText, RELATIONS } from '../records/matches.ts'
+import {
+  CONFIDENCES,
+  listedMatches,
+  matchSchemas,
+  matchText,
+  RELATIONS,
+} from '../records/matches.ts'
 import { ListCursors } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
@@ -147,11 +153,11 @@ function listMatches(
     answer: ({ matches, total }, cursor) => {
       const texts = [
         '{"matches":[',
-        ...separated(matches),
+        ...listedMatches(matches),
         `],"total":${total},${cursorText(cursor)}}`,
       ]
       const nowMs = clock.nowMs()
-      return partsAnswer(clock, texts, (match) => matchText(parts, match, nowMs))
+      return partsAnswer(clock, texts, (listed) => matchText(parts, listed, nowMs))
     },
   })
 }
@@ -174,10 +180,10 @@ async function gamesOf(
   const nowMs = clock.nowMs()
   const texts = [
     `{"markets":${JSON.stringify(listings)},"sport":"${sport}","date":"${date}","matches":[`,
-    ...separated(matches),
+    ...listedMatches(matches),
     `],"total":${matches.length}}`,
   ]
-  return partsAnswer(clock, texts, (match) => matchText(parts, match, nowMs))
+  return partsAnswer(clock, texts, (listed) => matchText(parts, listed, nowMs))
 }
 
 type Game = readonly [key: string, markets: readonly MarketView[]]

@@ -95,6 +95,8 @@ const Named = Type.Object({
   ),
 })
 
+const Gaps = Type.Object({ matches: Type.Array(Type.Object({ price_gap: Type.Number() })) })
+
 async function list(query = '') {
   const answer = await get('/v1/matching-markets', query)
   assert.equal(answer.status, 200, String(answer.body))
@@ -273,6 +275,27 @@ describe('GET /v1/matching-markets', () => {
     for (const query of ['sort_by=gap', 'min_gap=-0.1', 'min_gap=1.1']) {
       assert.equal((await get('/v1/matching-markets', query)).status, 422, query)
     }
+  })
+
+  test('[MATCHROUTE7] a list that is written over several turns has the gaps that it was ordered by', async (t) => {
+    clock.advance(5_000)
+    quote('venue_a_aone', 0.4, 0.42)
+    quote('venue_b_bone', 0.5, 0.55)
+    quote('venue_a_atwo', 0.6, 0.6)
+    quote('venue_b_btwo', 0.2, 0.4)
+    quote('venue_b_bfive', 0.6, 0.6)
+    const text = records.text.bind(records)
+    t.mock.method(records, 'text', (...asked: Parameters<typeof text>) => {
+      clock.advance(3)
+      return text(...asked)
+    })
+    const listing = list('sort_by=price_gap&limit=2')
+    quote('venue_b_bone', 0.9, 0.9)
+    const { matches: listed } = Value.Decode(Gaps, await listing)
+    assert.deepEqual(
+      listed.map(({ price_gap: gap }) => gap),
+      [-0.3, 0.115],
+    )
   })
 })
 
