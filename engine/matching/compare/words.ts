@@ -44,7 +44,6 @@ export function explain(
     const share = isShortened ? SHORTENED_SHARE : isSoftWord(word) ? SOFT_SHARE : 1
     const weight = weightOf(word) * share
     total += weight
-    const isName = names.has(word) && !isSoftWord(word)
     if (known.has(word)) {
       found += weight
       continue
@@ -54,11 +53,10 @@ export function explain(
     missing.push(word)
     if (/^\d+$/.test(word)) numbers += 1
     // A name keeps its weight however frequent it is.
-    if (isName && (word.length > 2 || isProper(word)))
+    if (names.has(word) && !isSoftWord(word) && (word.length > 2 || isProper(word)))
       missedName = Math.max(missedName, weight, NAME_WEIGHT)
   }
-  const covered = total === 0 ? 1 : found / total
-  return { covered, missed, missedName, numbers, missing }
+  return { covered: total === 0 ? 1 : found / total, missed, missedName, numbers, missing }
 }
 
 /** The words of `own` that `other` knows by a shorter or an abbreviated form; each index holds all words of its side. */
@@ -78,14 +76,15 @@ export function shortenedWords(
     const shared = run.filter((word) => otherKnown.has(word))
     // "Grammy" is whole, and no short form of "Latin Grammy".
     if (missing.length === 0 || shared.every(isProper)) continue
-    // "Steve Smith" is no short form of "Steve Bannon": the other side's name must have nothing of its own.
+    // "Steve Smith" or "Peterson" shortens no "Steve Bannon" or "Peter Rue": the other name must have nothing of its own.
+    const known = new WordIndex(shared)
     const isShort = other.runs
-      .filter((rival) => rival.some((word) => shared.includes(word)))
+      .filter((rival) => rival.some((word) => known.has(word)))
       .every((rival) => rival.every((word) => ownKnown.has(word) || isInitialOf(word, missing)))
     if (isShort) for (const word of missing) found.add(word)
   }
-  for (const word of [...teamWords(own, other), ...abbreviated(own, other, ownKnown)])
-    found.add(word)
+  const named = [...teamWords(own, other), ...abbreviated(own, other, ownKnown)]
+  for (const word of named) found.add(word)
   for (const { word, meaning } of own.spelled) {
     if (meaning === '') continue
     if (spanOfInitials(word, other.spelled) !== null || other.spelled.some(isTicker(word)))

@@ -248,16 +248,16 @@ function nameRunsOf(title: string): (readonly string[])[] {
   const runs: string[][] = []
   const isHeading = !LOWER_WORD.test(title)
   for (const match of beginningOf(title).matchAll(NAME_RUN)) {
+    // What follows a dash alone is who or what Yes stands for: "Orbex Masters Winner — Sam Burns".
+    const isProof = !isHeading || / [—–] $/.test(title.slice(0, match.index))
     let run: string[] = []
     for (const [at, { word, meaning }] of spellingsOf(fold(match[0])).entries()) {
       // The first word of a sentence has its capital for that.
-      if (isNameWord(word, meaning, isHeading || match.index + at === 0)) {
-        run.push(meaning)
-        continue
+      if (isNameWord(word, meaning, !isProof || match.index + at === 0)) run.push(meaning)
+      else if (meaning !== '') {
+        if (run.length > 0) runs.push(run)
+        run = []
       }
-      if (meaning === '') continue
-      if (run.length > 0) runs.push(run)
-      run = []
     }
     if (run.length > 0) runs.push(run)
   }

@@ -1,5 +1,5 @@
 // Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
-// one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20, VETO25 to VETO28, VETO34.
+// one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20, VETO25 to VETO28, VETO34, VETO35.
 
 import type { WhenComparison } from '../compare/when.ts'
 import { areNamesakes, NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
@@ -25,9 +25,9 @@ export interface ComparedWords {
 
 /** Conflicts that show before words are compared. */
 export function plainVetoes(a: Proposition, b: Proposition, when: WhenComparison): readonly Veto[] {
-  const dates =
-    when.verdict === 'other' ? [veto('other_date', `${counted(when.gap, 'day')} apart`)] : []
-  return [...kindVetoes(a, b), ...assetVetoes(a, b), ...markVetoes(a, b), ...dates]
+  const found = [...kindVetoes(a, b), ...assetVetoes(a, b), ...markVetoes(a, b)]
+  if (when.verdict !== 'other') return found
+  return [...found, veto('other_date', `${counted(when.gap, 'day')} apart`)]
 }
 
 /** All others of the questions; what a range has or an event lists is compared where both have it. */
@@ -74,8 +74,8 @@ function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   }
   if (a.hour === null || b.hour === null || Math.abs(a.hour - b.hour) < 0.01) return []
   // Midnight ends one day and begins the next.
-  if (Math.abs(a.hour - b.hour) === 24) return []
-  return [veto('other_hour', `${clockOf(a.hour)} against ${clockOf(b.hour)} ET`)]
+  const isMidnight = Math.abs(a.hour - b.hour) === 24
+  return isMidnight ? [] : [veto('other_hour', `${clockOf(a.hour)} against ${clockOf(b.hour)} ET`)]
 }
 
 /** "17:05" of an hour of the day: tickers count back over midnight. */
@@ -92,21 +92,13 @@ export function rangeRelation(a: Proposition, b: Proposition): RangeRelation | n
 
 function rangeVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const relation = rangeRelation(a, b)
-  switch (relation) {
-    case null:
-    case 'same':
-      return []
-    case 'complement':
-      return [veto('opposite_side', 'one begins where the other ends')]
-    case 'inside':
-      return [veto('containment', 'the first range lies in the second', 'subset')]
-    case 'around':
-      return [veto('containment', 'the second range lies in the first', 'superset')]
-    case 'boundary':
-      return isCounted(a) && isCounted(b) ? [veto('boundary')] : []
-    default:
-      return [veto('other_range')]
-  }
+  if (relation === null || relation === 'same') return []
+  if (relation === 'boundary') return isCounted(a) && isCounted(b) ? [veto('boundary')] : []
+  if (relation === 'complement') return [veto('opposite_side', 'one begins where the other ends')]
+  if (relation === 'apart' || relation === 'overlap') return [veto('other_range')]
+  return relation === 'inside'
+    ? [veto('containment', 'the first range lies in the second', 'subset')]
+    : [veto('containment', 'the second range lies in the first', 'superset')]
 }
 
 /** Counts and published percentages often equal their threshold exactly; prices are taken never to. */
@@ -151,9 +143,8 @@ function answerVetoes(
   // Beside a range an ordinary word is its unit.
   const hasRanges = a.quantity !== null && b.quantity !== null
   const isUnit = (word: string): boolean => hasRanges && isOrdinary(word) && !isIdentity(word)
-  const missing = b.answer.filter(
-    (word) => !known.has(word) && !shortened.has(word) && !isUnit(word),
-  )
+  const isMissing = (word: string): boolean => !known.has(word) && !shortened.has(word)
+  const missing = b.answer.filter((word) => isMissing(word) && !isUnit(word))
   return missing.length === 0 ? [] : [veto('other_answer', missing.join(' '))]
 }
 
@@ -197,10 +188,8 @@ function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
     return [veto('containment', 'one answer of several', whether === a ? 'subset' : 'superset')]
   }
   // A heading asks which, whether or when: only words that ask are another form.
-  if (isPlainOpen(other)) return []
-  if (other.form === 'open' && !/^(?:will|is|does|do|did|can|has|have|any)\b/.test(whether.opening))
-    return []
-  return [veto('other_form')]
+  const isAsked = /^(?:will|is|does|do|did|can|has|have|any)\b/.test(whether.opening)
+  return isPlainOpen(other) || (other.form === 'open' && !isAsked) ? [] : [veto('other_form')]
 }
 
 const asksWhich = ({ form, opening }: Proposition): boolean =>
@@ -270,6 +259,21 @@ export function subjectVetoes(
   { ofA, ofB }: Record<'ofA' | 'ofB', WordComparison>,
 ): readonly Veto[] {
   if (areNamesakes(a, b)) return [veto('other_subject', 'two teams of one nickname')]
+  if (isOtherCup(a, b) || isOtherCup(b, a)) return [veto('other_subject', 'two competitions')]
   if (Math.min(ofA.missedName, ofB.missedName) < NAME_WEIGHT) return []
   return [veto('other_subject', `${ofA.missing.join(' ')} against ${ofB.missing.join(' ')}`)]
+}
+
+const COMPETITIONS = wordSet('championship cup classic open master trophy invitational tournament')
+
+/** "PGA Tour: Truist Championship" has all words of "PGA Championship", which has none before the kind of competition. */
+function isOtherCup(own: Proposition, other: Proposition): boolean {
+  const isSaid = ({ words, context }: Proposition, word: string): boolean =>
+    words.includes(word) || context.includes(word)
+  return own.runs.some((run) => {
+    const [kind = '', ...telling] = COMPETITIONS.has(run.at(-1) ?? '') ? run.toReversed() : []
+    if (telling.length === 0 || telling.some((word) => isSaid(other, word))) return false
+    const isCup = (of: readonly string[]): boolean => of.length > 1 && of.at(-1) === kind
+    return other.runs.some((of) => isCup(of) && of.every((word) => isSaid(own, word)))
+  })
 }

@@ -291,6 +291,42 @@ test('[VETO11] Yes must stand for the same answer', () => {
   assert.ok(score(voss, cup('Vellum')).vetoes.includes('other_subject'), 'another tournament')
 })
 
+test('[VETO35] of two names that share a given name or a kind of competition the telling word decides', () => {
+  const a = (who: string, cup = 'Orbex Bay Masters') =>
+    marketA(`Will ${who} finish in the Top 20 at the 2031 ${cup}?`, 'x', '2031-05-11')
+  const b = (who: string, cup = 'Orbex Bay Masters', more = {}) =>
+    marketB('KXCUP-31-X', `${cup}: Top 20 Finishers — ${who}`, '', {
+      close_time: '2031-05-11T14:00:00Z',
+      ...more,
+    })
+  same(score(a('Sam Stevens'), b('Sam Stevens')))
+  same(score(a('Sam Burns'), b('Sam Burns')))
+  // A family name that is an ordinary word, a given name that begins like another or like a family name.
+  vetoed(score(a('Sam Stevens'), b('Sam Burns')), 'other_subject')
+  vetoed(score(a('Sam Burns'), b('Sam Stevens')), 'other_subject')
+  vetoed(score(a('Christo Quarlen'), b('Christiaan Vosshout')), 'other_subject')
+  vetoed(score(a('Nicolas Quarlen'), b('Nicolai Vosgaard')), 'other_subject')
+  vetoed(score(a('Peter Quarlen'), b('Paul Peterson')), 'other_subject')
+  for (const who of [
+    'S. Quarlen',
+    'Sam J. Quarlen',
+    'Sam Quarlen Jr',
+    'Quarlen Sam',
+    'Sam Quarlen-Voss',
+  ]) {
+    const found = score(a('Sam Quarlen'), b(who))
+    assert.ok(!found.vetoes.includes('other_subject'), `${who}: ${found.explanation}`)
+  }
+  // The tour's name beside a tournament's is no other tournament's.
+  const events = (one: string, other: string) =>
+    scoreEvents(eventA(one), eventB(other, '', 'KXCUP'))
+  const orbex = 'PGA Tour: Orbex Championship Winner'
+  vetoed(events(orbex, 'PGA Championship Winner?'), 'other_subject')
+  vetoed(events('PGA Championship Winner', orbex), 'other_subject')
+  for (const other of ['Orbex Championship Winner?', 'PGA Orbex Championship Winner?'])
+    assert.ok(!events(orbex, other).vetoes.includes('other_subject'), other)
+})
+
 test('[VETO27] a unit beside a range is nobody’s name', () => {
   const close = { close_time: '2031-05-31T14:00:00Z' }
   const a = (text: string) => marketA(`Will Kestrel coffee ${text} in May 2031?`, 'k', '2031-05-31')
