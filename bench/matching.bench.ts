@@ -5,6 +5,7 @@
 // those the world knows to be planted. With `--markets` only the two whole venues are matched.
 // Excluded: the thread and its queue, the catalogue, storage, but where the loop's delay is timed.
 
+import { writeFileSync } from 'node:fs'
 import MiniSearch from 'minisearch'
 import { systemClock } from '../engine/clock.ts'
 import { JUDGE } from '../engine/matching/compare/judge.ts'
@@ -89,7 +90,8 @@ function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: Co
   collectGarbage()
   const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20)
   const listed = mebibytes(process.memoryUsage().heapUsed)
-  const before = mebibytes(process.resourceUsage().maxRSS * 1_024)
+  const [made, before] = [peakBytes(), process.memoryUsage().rss].map(mebibytes)
+  resetPeak()
   const startedMs = systemClock.monotonicMs()
   const startedCpu = process.cpuUsage()
   const matches = finish(matchCorpus(a, b, JUDGE))
@@ -117,11 +119,17 @@ function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: Co
       figureRow('planted pairs found by it', `${found} of ${same}`),
       figureRow(
         'peak memory',
-        `${mebibytes(process.resourceUsage().maxRSS * 1_024)} MiB; ${before} MiB before the match, by making the world, whose listings are ${listed} MiB`,
+        `${mebibytes(peakBytes())} MiB resident while matched, ${before} before, of which the listings are ${listed}; making the world took ${made}`,
       ),
     ],
   }
 }
+
+/** The most that was resident since the start, or since it was reset. */
+const peakBytes = (): number => process.resourceUsage().maxRSS * 1_024
+
+/** By Linux's word for it, see proc(5): what making the world took is none of the match. */
+const resetPeak = (): void => writeFileSync('/proc/self/clear_refs', '5')
 
 /** Planted partners of venue b, a seeded choice. */
 function newcomers({ b, planted }: MatchingWorld, count: number): readonly MatchMarket[] {
