@@ -50,7 +50,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Both venues at once: each has limits of its own. */
+/** Both venues at once, since each has limits of its own; told in their order, whichever answers first. */
 async function askAll(
   addresses: VenueAddresses,
   nameOf: (key: VenueKey) => string,
@@ -60,7 +60,7 @@ async function askAll(
   const base = { clock: systemClock, random, log: silentLog, metrics: new Metrics() }
   const progress = openProgress()
   const counts = new Map<string, number>()
-  return Promise.all(
+  const reports = await Promise.all(
     openVenues({ ...base, emit: () => undefined }, addresses).map(async (venue) => {
       const name = nameOf(venue.key)
       const onMarkets = (count: number) => {
@@ -69,11 +69,12 @@ async function askAll(
       }
       const report = await readDrift(venue, name, onMarkets, signal)
       await venue.feed.stop()
-      progress.end()
-      process.stdout.write(`${report.lines.join('\n')}\n`)
       return report
     }),
   )
+  progress.end()
+  for (const { lines } of reports) process.stdout.write(`${lines.join('\n')}\n`)
+  return reports
 }
 
 await runCommand(COMMAND, main)
