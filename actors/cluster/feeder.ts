@@ -155,7 +155,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     }
   }
 
-  /** How the venues and the database stand; called every second, so that whoever hears nothing knows that nobody speaks. */
+  /** How the venues and the database stand; called every second, so that a reader of the log that hears nothing knows that no engine writes. */
   beat(): void {
     for (const feed of this.#parts.venues()) this.#put('trades', { kind: 'feed', feed })
     this.#put('trades', { kind: 'figures', figures: this.#parts.figures() })

@@ -75,7 +75,7 @@ export class Standby {
   #lagMs = 0
   /** When the newest trade of each venue was. */
   readonly #newestMs = new Map<VenueKey, TimeMs>()
-  /** Of which trades before the next one may not have come: whoever resumes is told so. */
+  /** Venues whose trades before the next one may not have come: clients that resume are told of a loss then. */
   readonly #holed = new Set<VenueKey>()
 
   constructor(parts: StandbyParts) {

@@ -1,7 +1,8 @@
-// Writes the log of the engine that leads: what is put within a turn of the loop, or a millisecond of them, becomes one batch a shard, acknowledgements
-// are awaited in a window, and what is not acknowledged is sent again. A writer that another one overtook writes nothing more.
+// Writes the log of the engine that leads: what is put within a turn of the loop, or within a millisecond of such turns,
+// becomes one batch a shard, acknowledgements are awaited in a window, and what is not acknowledged is sent again. The newest
+// batches are kept for readers that lack one. A writer that another one overtook writes nothing more.
 // Beyond the window's bytes a shard's waiting batches are given up: their numbers are left out, and the next batch says so.
-// Not for: what items say (actors/cluster/feeder.ts), who leads (lease.ts). Upholds WRITER1 to WRITER5.
+// Not for: what items say (actors/cluster/feeder.ts), who leads (lease.ts). Upholds WRITER1 to WRITER6.
 
 import { type Clock, pause } from '../clock.ts'
 import { MsgpackWriter } from '../msgpack-writer.ts'

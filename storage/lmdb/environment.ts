@@ -18,8 +18,10 @@ import { Table } from './table.ts'
 const READER_CHECK_MS = 60_000
 /** A disk with less room than this is taken to be full when LMDB only says "I/O error". */
 const FREE_BYTES_MIN = 4 * 1024 * 1024
-/** Of addresses, not of memory or disk. When a file outgrows its map, lmdb-js makes a second one of twice the size and keeps
- * the first until the end, so that what was read through both counts twice as resident memory. */
+/**
+ * Of addresses, not of memory or disk. When a file outgrows its map, lmdb-js makes a second one of twice the size and keeps
+ * the first until the end, so that what was read through both counts twice as resident memory.
+ */
 const MAP_BYTES = 64 * 2 ** 30
 /** The system's words for ENOSPC, EFBIG and EDQUOT. */
 const FULL_DISK = /no space|too large|quota/i

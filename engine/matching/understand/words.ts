@@ -49,7 +49,7 @@ export function fold(text: string): string {
   return folded
 }
 
-/** A text's beginning, in which the little word in capitals, where not all are, is a name: "top of the THE World University Rankings". */
+/** A text's beginning. "THE" between words that are not all capitals is a name, spelled here so that no reader takes it for the article. */
 export function beginningOf(text: string): string {
   return text.slice(0, TITLE_CHARACTERS_MAX).replace(NAMED_THE, 'THEx')
 }
