@@ -35,7 +35,10 @@ export function Empty({
   // Asked again, it is for what the page shows by then.
   const latest = useRef(again)
   latest.current = again
-  useEffect(() => every(EMPTY_MS, () => (isTabHidden() ? undefined : latest.current?.())), [])
+  useEffect(() => {
+    if (latest.current === undefined) return undefined
+    return every(EMPTY_MS, () => (isTabHidden() ? undefined : latest.current?.()))
+  }, [])
   return html`<p class="state empty">${children}</p>`
 }
 
