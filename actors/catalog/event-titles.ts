@@ -3,6 +3,7 @@
 // Not for: what a word is, or searching markets (engine/search/). Upholds EVENTS3.
 
 import SearchableMap from 'minisearch/SearchableMap'
+import { firstAtLeast } from '../../engine/search/word-index.ts'
 import { PREFIX_CHARACTERS_MIN, questionWords, wordsOf } from '../../engine/search/words.ts'
 
 /** Bounded by the events. */
@@ -18,7 +19,7 @@ export class EventTitles {
       const numbers = this.#events.get(word)
       if (numbers === undefined) this.#events.set(word, [number])
       else if ((numbers.at(-1) ?? 0) < number) numbers.push(number)
-      else numbers.splice(placeOf(numbers, number), 0, number)
+      else numbers.splice(firstAtLeast(numbers, number), 0, number)
     }
   }
 
@@ -27,7 +28,7 @@ export class EventTitles {
     for (const word of new Set(wordsOf(title))) {
       const numbers = this.#events.get(word)
       if (numbers === undefined) continue
-      const place = placeOf(numbers, number)
+      const place = firstAtLeast(numbers, number)
       if (numbers[place] !== number) continue
       if (numbers.length === 1) this.#events.delete(word)
       else numbers.splice(place, 1)
@@ -58,16 +59,4 @@ export class EventTitles {
     const numbers = this.#events.get(word)
     return numbers === undefined ? [] : [numbers]
   }
-}
-
-/** The place of a number among ascending ones, or the place at which it would be inserted. */
-function placeOf(numbers: readonly number[], number: number): number {
-  let from = 0
-  let to = numbers.length
-  while (from < to) {
-    const middle = (from + to) >>> 1
-    if ((numbers[middle] ?? 0) < number) from = middle + 1
-    else to = middle
-  }
-  return from
 }

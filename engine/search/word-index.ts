@@ -347,8 +347,8 @@ function moved(entries: readonly number[], places: Int32Array): number[] {
   return kept
 }
 
-/** Where the first entry stands that is at least this; they ascend. */
-function firstAtLeast(entries: readonly number[], least: number): number {
+/** Where the first of ascending entries stands that is at least this, or would be put in. */
+export function firstAtLeast(entries: readonly number[], least: number): number {
   let from = 0
   let to = entries.length
   while (from < to) {

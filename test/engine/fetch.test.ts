@@ -16,6 +16,7 @@ import { FetchError, HttpClient, type HttpClientOptions } from '../../engine/fet
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
+import { countTurns } from '../support/fakes/loop-turns.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
@@ -327,19 +328,13 @@ describe('HttpClient', () => {
     const { client } = await open([(_request, response) => response.end(large)], {
       bodyBytesMax: 100_000,
     })
-    let turn = 0
-    let isOn = true
-    const count = () => {
-      turn += 1
-      if (isOn) setImmediate(count)
-    }
-    count()
+    const loop = countTurns()
     const turns: number[] = []
     let isStopped = false
     const parse = JSON.parse
     test.mock.method(JSON, 'parse', (text: string) => {
       if (isStopped) client.stop()
-      turns.push(turn)
+      turns.push(loop.count())
       return parse(text)
     })
     const answers = await Promise.all(['/a', '/b', '/c'].map((path) => client.getJson(path)))
@@ -347,7 +342,7 @@ describe('HttpClient', () => {
     assert.equal(new Set(turns).size, 3)
     isStopped = true
     await assert.rejects(client.getJson('/d'), { kind: 'aborted' })
-    isOn = false
+    loop.stop()
     assert.equal(turns.length, 4)
   })
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { advance, finish, inPieces, type Steps } from '../../engine/steps.ts'
+import { countTurns } from '../support/fakes/loop-turns.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 test('[STEPS1] a piece ends with its time, the next one has the next turn, and nothing is lost', async () => {
@@ -44,25 +45,19 @@ test('[STEPS1] a piece ends with its time, the next one has the next turn, and n
 
 test('[STEPS2] works that go on at once have turns of the loop of their own', async () => {
   const clock = new ManualClock()
-  let turn = 0
-  let isOn = true
-  const count = () => {
-    turn += 1
-    if (isOn) setImmediate(count)
-  }
-  count()
+  const loop = countTurns()
   const turns: number[][] = []
   function* work(): Steps<void> {
     const seen: number[] = []
     turns.push(seen)
     for (let step = 0; step < 30; step += 1) {
-      if (seen.at(-1) !== turn) seen.push(turn)
+      if (seen.at(-1) !== loop.count()) seen.push(loop.count())
       clock.advance(0.5)
       yield
     }
   }
   await Promise.all([work(), work(), work()].map((steps) => inPieces(clock, steps)))
-  isOn = false
+  loop.stop()
   const all = turns.flat()
   assert.ok(turns.every((seen) => seen.length >= 10))
   assert.equal(new Set(all).size, all.length)

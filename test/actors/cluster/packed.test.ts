@@ -6,6 +6,7 @@ import { inBlocks, KeptBlocks, takeBlocks } from '../../../actors/cluster/packed
 import { isItem, type RawItem, unpackAll } from '../../../engine/cluster/batch.ts'
 import { encoded } from '../../../engine/msgpack-writer.ts'
 import { type LogItem, writeItem } from '../../../storage/records/log-items.ts'
+import { countTurns } from '../../support/fakes/loop-turns.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { marketRef } from '../../support/worlds/builders.ts'
 
@@ -76,14 +77,9 @@ test('[CHECKPOINT3] what a checkpoint says of a market is gathered again only on
 test('[CHECKPOINT4] the loop has its turns while a long checkpoint is taken', async () => {
   const clock = new ManualClock()
   const items = raw(inBlocks(Array.from({ length: 2_000 }, (_, number) => textOf(number, 'text'))))
-  let [turns, isDone] = [0, false]
-  const count = () => {
-    turns += 1
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
+  const loop = countTurns()
   // Each item takes a millisecond of this clock.
   await takeBlocks(items, clock, () => clock.advance(1))
-  isDone = true
-  assert.ok(turns >= items.length - 1, `${turns} turns`)
+  loop.stop()
+  assert.ok(loop.count() >= items.length - 1, `${loop.count()} turns`)
 })

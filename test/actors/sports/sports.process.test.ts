@@ -24,6 +24,7 @@ import { eventRow } from '../../../engine/venues/simulator/polymarket/events.ts'
 import { gammaMarket } from '../../../engine/venues/simulator/polymarket/render.ts'
 import { SimulatedWorld } from '../../../engine/venues/simulator/world/world.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
+import { countTurns } from '../../support/fakes/loop-turns.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing, NAMES } from '../../support/worlds/builders.ts'
 import { emptyCatalog } from '../../support/worlds/random-catalog.ts'
@@ -397,17 +398,10 @@ class TickingClock extends ManualClock {
 
 /** The turns of the loop that some work takes. */
 async function turnsOf<Result>(work: () => Result | Promise<Result>) {
-  let turnCount = 0
-  let isOn = true
-  const look = () => {
-    turnCount += 1
-    if (isOn) setImmediate(look)
-  }
-  const promise = work()
-  look()
-  const result = await promise
-  isOn = false
-  return { result, turnCount }
+  const loop = countTurns()
+  const result = await work()
+  loop.stop()
+  return { result, turnCount: loop.count() }
 }
 
 /** Two letters for each number below 676. */

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { inSlices } from '../../../http/request/in-slices.ts'
 import { SyncTimes } from '../../../http/request/sync-times.ts'
+import { countTurns } from '../../support/fakes/loop-turns.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const rows = Array.from({ length: 200 }, (_, index) => index)
@@ -19,16 +20,11 @@ test('[BULK4] quick rows are done at once', () => {
 
 test('[BULK4] slow rows are done in slices of 2.5 ms and all of them in order', async () => {
   const clock = new ManualClock()
-  let turn = 0
+  const loop = countTurns()
   const turns: number[] = []
-  const count = () => {
-    turn += 1
-    if (turn < 1_000) setImmediate(count)
-  }
-  setImmediate(count)
   const done = inSlices(clock, rows, (row) => {
     clock.advance(0.5)
-    turns[turn] = (turns[turn] ?? 0) + 1
+    turns[loop.count()] = (turns[loop.count()] ?? 0) + 1
     return row * 2
   })
   assert.ok(done instanceof Promise)
@@ -36,7 +32,7 @@ test('[BULK4] slow rows are done in slices of 2.5 ms and all of them in order', 
     await done,
     rows.map((row) => row * 2),
   )
-  turn = 1_000
+  loop.stop()
   assert.equal(turns.filter((rowCount) => rowCount > 0).length, 40)
   assert.ok(turns.every((rowCount) => rowCount <= 5))
 })

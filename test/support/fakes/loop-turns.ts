@@ -1,0 +1,22 @@
+// Counts the turns of the event loop while a test's work goes on in it, to tell in which turn a piece was done.
+// Not for: time (manual-clock.ts, own-time.ts).
+
+import type { StopTimer } from '../../../engine/clock.ts'
+
+/** Counts from now on until stopped; without `stop` the process does not end. */
+export function countTurns(): { readonly count: () => number; readonly stop: StopTimer } {
+  let count = 0
+  let isOn = true
+  const look = () => {
+    if (!isOn) return
+    count += 1
+    setImmediate(look)
+  }
+  setImmediate(look)
+  return {
+    count: () => count,
+    stop: () => {
+      isOn = false
+    },
+  }
+}
