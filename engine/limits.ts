@@ -44,8 +44,7 @@ export const waitingWeightMax = 131_072
 export const waitingWeightLow = 65_536
 /** Prices a live market keeps in its ring. */
 export const priceRingCount = 512
-/** Trades a live market keeps in its ring: a page of the usual 100 comes from it. At 256, of all busy markets together they
- * were the largest part of the heap. */
+/** Trades a live market keeps in its ring while somebody reads it: a page of the usual 100 comes from it. */
 export const tradeRingCount = 128
 /** A market without traffic or watchers for this long sleeps. */
 export const marketIdleMsMax = 300_000
@@ -168,10 +167,11 @@ export const whaleRowUsdMin = 1_000_000_000
 export const whaleCloseMs = 150
 /** Fills of one transaction bear venue times at most so far apart. */
 export const whaleSpreadMs = 10_000
-/** Transactions remembered for fills that come late; full: the oldest is forgotten, and its late
+/** Transactions remembered for fills that come late, and for how long; beyond either the oldest is forgotten, and its late
  * fills are summed up from the table of trades. About 900 bytes each. Fewer than come within `whaleSpreadMs` would have
  * every fill looked up: enough for 1,600 a second. */
 export const whaleGroupsMax = 16_384
+export const whaleRememberedMs = 30_000
 /** Before a restart the trades of this long are grouped again. */
 export const whaleRegroupMs = 60_000
 /** Milliseconds of one connection's snapshots before others have their turn. */
@@ -262,6 +262,7 @@ assert(waitingWeightLow < waitingWeightMax, 'reading goes on below where it stop
 assert(socketBufferBytesLow < socketBufferBytesSoft, 'catching up ends below where lagging begins')
 assert(socketBufferBytesSoft < socketBufferBytesMax, 'lagging begins before the cut')
 assert(scanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')
+assert(whaleSpreadMs < whaleRememberedMs, 'fills that come in time find their transaction')
 assert(whaleRowUsdMin <= whaleMessageUsdMin, 'a whale that is published is stored')
 assert(
   passwordWaitMsMax < accountWorkMsMax,

@@ -6,7 +6,7 @@
 //
 // Not for: what becomes of a group (whales.ts). Upholds WHALE3, WHALE7.
 
-import { whaleGroupsMax, whaleSpreadMs } from '../../engine/limits.ts'
+import { whaleGroupsMax, whaleRememberedMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { FillSum } from '../../engine/whale.ts'
 import type { StoredWhale } from '../../storage/contract/storage.ts'
@@ -43,7 +43,7 @@ export class WhaleGroups {
   #nextToClose = 0
   #forgottenMs = Number.NEGATIVE_INFINITY
 
-  /** Full: the oldest group is forgotten, see `add`. */
+  /** More groups are too many, see `forgetOldest`. */
   constructor(groupsMax = whaleGroupsMax) {
     this.#groupsMax = groupsMax
   }
@@ -67,8 +67,8 @@ export class WhaleGroups {
     if (known > this.#forgottenMs) this.#forgottenMs = known
   }
 
-  /** Takes a new, open group; returns the group that is forgotten for it, which may still be open. */
-  add(group: WhaleGroup): WhaleGroup | null {
+  /** Takes a new, open group. */
+  add(group: WhaleGroup): void {
     const { market, key } = group
     let ofMarket = this.#byMarket.get(market.number)
     if (ofMarket === undefined) {
@@ -77,7 +77,27 @@ export class WhaleGroups {
     }
     ofMarket.set(key, group)
     this.#queue.push(group)
-    return this.count > this.#groupsMax ? this.#forgetOldest() : null
+  }
+
+  /** Forgets and returns the oldest group, which may still be open, if there are too many or its time is over; else null. */
+  forgetOldest(monotonicMs: number): WhaleGroup | null {
+    const group = this.#queue[this.#oldest]
+    if (group === undefined) return null
+    const isOver = group.dueAtMs + whaleRememberedMs < monotonicMs
+    if (!isOver && this.count <= this.#groupsMax) return null
+    this.#oldest += 1
+    this.#nextToClose = Math.max(this.#nextToClose, this.#oldest)
+    if (this.#oldest >= CUT_AT) {
+      this.#queue = this.#queue.slice(this.#oldest)
+      this.#nextToClose -= this.#oldest
+      this.#oldest = 0
+    }
+    const ofMarket = this.#byMarket.get(group.market.number)
+    if (ofMarket?.get(group.key) === group) {
+      ofMarket.delete(group.key)
+      if (ofMarket.size === 0) this.#byMarket.delete(group.market.number)
+    }
+    return group
   }
 
   /** When the next open group closes; null when none is open. */
@@ -117,23 +137,5 @@ export class WhaleGroups {
       if (group.isOpen) return group
       this.#nextToClose += 1
     }
-  }
-
-  #forgetOldest(): WhaleGroup | null {
-    const group = this.#queue[this.#oldest]
-    if (group === undefined) return null
-    this.#oldest += 1
-    this.#nextToClose = Math.max(this.#nextToClose, this.#oldest)
-    if (this.#oldest >= CUT_AT) {
-      this.#queue = this.#queue.slice(this.#oldest)
-      this.#nextToClose -= this.#oldest
-      this.#oldest = 0
-    }
-    const ofMarket = this.#byMarket.get(group.market.number)
-    if (ofMarket?.get(group.key) === group) {
-      ofMarket.delete(group.key)
-      if (ofMarket.size === 0) this.#byMarket.delete(group.market.number)
-    }
-    return group
   }
 }

@@ -21,6 +21,8 @@ import { type Stretch, WhaleRegroup } from './regroup.ts'
 /** Grouping again works for at most so long at a time, with so long a pause between. */
 const REGROUP_MS_MAX = 2
 const REGROUP_PAUSE_MS = 1
+/** Of groups whose time is over, for each new one: a flood is not forgotten in one turn. */
+const FORGOTTEN_PER_GROUP = 2
 /** A wake-up that found the mailbox full is sent again after this. */
 const RETRY_MS = 5
 
@@ -212,7 +214,12 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     const dueAtMs = this.#parts.clock.monotonicMs() + whaleCloseMs
     const { sum, isPartial, countedTo } = from
     const group = { market, key, sum, dueAtMs, isOpen: true, isPartial, countedTo, row: null }
-    const forgotten = this.#groups.add(group)
+    this.#groups.add(group)
+    for (let left = FORGOTTEN_PER_GROUP; left > 0; left -= 1) this.#forgetOldest()
+  }
+
+  #forgetOldest(): void {
+    const forgotten = this.#groups.forgetOldest(this.#parts.clock.monotonicMs())
     if (forgotten === null) return
     this.#noteForgotten(forgotten.sum.newestMs)
     if (!forgotten.isOpen) return

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { mailboxMessagesMax } from '../../../engine/limits.ts'
+import { mailboxMessagesMax, whaleRememberedMs } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { partId } from '../../../engine/trade-parts.ts'
@@ -205,6 +205,28 @@ test('[WHALE7] a transaction that is no longer remembered is summed up from the 
   world.clock.advance(1_000)
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
   assert.equal(world.told.length, 10)
+})
+
+test('[WHALE7] a transaction is forgotten after half a minute, two for each new one, and summed up with a fill that comes then', async () => {
+  const world = openWorld()
+  const assertRemembered = async (count: number) => {
+    const text = await world.metrics.registry.metrics()
+    assert.equal(/^whale_groups (\d+)$/m.exec(text)?.[1], String(count))
+  }
+  for (const tx of ['0x1', '0x2', '0x3']) {
+    world.deliver({ id: `a${tx}`, tx, usd: 4_000, atMs: NOON })
+  }
+  world.clock.advance(whaleRememberedMs)
+  world.deliver({ id: 'b', tx: '0x4', usd: 4_000 })
+  await assertRemembered(4)
+  world.clock.advance(1_000)
+  world.deliver({ id: 'c', tx: '0x5', usd: 4_000 })
+  await assertRemembered(3)
+  world.deliver({ id: 'late', tx: '0x1', usd: 4_000, atMs: NOON })
+  await assertRemembered(3)
+  world.clock.advance(1_000)
+  assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
+  assert.deepEqual(tellings(world), ['1 a0x1 $8000'])
 })
 
 test('[WHALE7] a forgotten market takes its open groups along; a stopped owner leaves no timer', () => {
