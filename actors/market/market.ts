@@ -87,7 +87,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
         this.#takeTrade(message)
         break
       case 'tradeParticipant':
-        this.#trades.addParticipant(message.txHash, message.wallet)
+        this.#trades.addParticipant(message)
         break
       case 'lastPrice':
         this.#takeLastPrice(message)

@@ -1,17 +1,24 @@
 // A market's trades, owned by its actor: turned into the first outcome, stored once each, the newest kept in a ring,
 // added to the bars of their minute and hour in the same turn, wallets filled in as they become known. A trade that came
 // without its wallet is a part of its transaction (engine/trade-parts.ts): the row that has the wallet completes it, and
-// adds no more than the parts lack. Ring and bars are in memory only once they are needed.
+// adds no more than the parts lack. Bars are in memory once they are needed, the ring while somebody reads it.
 // Not for: what a bar is (engine/market/candle.ts), or intervals and pages of candles (http/pages/candles.ts).
-// Upholds MKT4, MKT5, MKT6, MKT15, MKT24, CANDLE5, CANDLE6.
+// Upholds MKT4, MKT5, MKT6, MKT15, MKT24, MKT25, CANDLE5, CANDLE6.
 
-import type { Stamp, Trade, TradeEvent } from '../../engine/events.ts'
+import type { Stamp, Trade, TradeEvent, TradeParticipantEvent } from '../../engine/events.ts'
 import { tradeRingCount } from '../../engine/limits.ts'
 import { type Bar, type BarSize, barOf, joined } from '../../engine/market/candle.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { TradeRing } from '../../engine/market/trade-ring.ts'
 import { partId } from '../../engine/trade-parts.ts'
-import { complement, notionalMicros, sizeMicros, TIME_END, TIME_ZERO } from '../../engine/units.ts'
+import {
+  complement,
+  notionalMicros,
+  sizeMicros,
+  TIME_END,
+  TIME_ZERO,
+  type TimeMs,
+} from '../../engine/units.ts'
 import type {
   BarTable,
   Storage,
@@ -22,8 +29,13 @@ import type {
 import { storedTrade } from '../../storage/records/trade.ts'
 import type { SliceQuery } from '../views.ts'
 
-/** Transactions whose makers may still become known; full: the oldest is forgotten. */
+/**
+ * Transactions whose makers may still become known, and for how long: two looks for missed trades. Beyond either the oldest
+ * is forgotten, two for a new one.
+ */
 const TRANSACTIONS_MAX = 64
+const TRANSACTION_MS_MAX = 120_000
+const FORGOTTEN_PER_TRANSACTION = 2
 
 /** Parts of a transaction that are looked for; a market channel names far fewer. */
 const PARTS_MAX = 256
@@ -38,10 +50,15 @@ interface Unstored {
 
 /** Lists are replaced, not pushed to: most have one item, and V8 gives a list that is pushed to room for seventeen. */
 interface Transaction {
+  /** When its first row came. */
+  readonly sinceMs: TimeMs
   nativeIds: readonly string[]
   wallets: readonly string[]
 }
 const NONE: readonly never[] = []
+
+/** A wallet took part in a transaction. */
+type Participant = Pick<TradeParticipantEvent, 'txHash' | 'wallet' | 'receivedAtMs'>
 
 type TradeStorage = Pick<Storage, 'trades' | 'bars' | 'pruneCount'>
 
@@ -50,6 +67,8 @@ export class MarketTrades {
   readonly #storage: TradeStorage
   #bars: MarketBars | null = null
   #ring: TradeRing<StoredTrade> | null = null
+  /** Trades since the ring was last read. */
+  #unreadCount = 0
   #transactions: Map<string, Transaction> | null = null
   #volumeSince = 0
   /** Trades that were stored or completed. */
@@ -120,7 +139,6 @@ export class MarketTrades {
   /** Stores a trade that `has` does not know; price and side become the first outcome's. */
   add(event: TradeEvent, outcomeIndex: number, stamp: Stamp | null, run: number): StoredTrade {
     const isFirst = outcomeIndex === 0
-    const ring = this.#openRing()
     this.#changeCount += 1
     const trade = this.#table.put(this.#market, {
       nativeId: event.nativeId,
@@ -139,14 +157,17 @@ export class MarketTrades {
       offset: stamp?.offset ?? null,
       seq: stamp?.seq ?? null,
     })
-    ring.push(trade)
+    this.#ring?.push(trade)
+    this.#unreadCount += 1
+    // All of it is newer than the last look: rings of markets that nobody reads were the largest part of the heap.
+    if (this.#unreadCount >= tradeRingCount) this.#ring = null
     if (!trade.isBlock) {
       this.#bars ??= new MarketBars(this.#market.number, this.#storage.bars)
       this.#bars.add(trade)
     }
     if (stamp !== null) this.#volumeSince += trade.usd
     if (trade.txHash !== null) {
-      const transaction = this.#transaction(trade.txHash)
+      const transaction = this.#transaction(trade.txHash, event.receivedAtMs)
       transaction.nativeIds = [...transaction.nativeIds, trade.nativeId]
       this.#completeMakers(transaction)
     }
@@ -164,8 +185,8 @@ export class MarketTrades {
   }
 
   /** One more wallet of a transaction: the maker of its trades, unless it is the taker or one of several. */
-  addParticipant(txHash: string, wallet: string): void {
-    const transaction = this.#transaction(txHash)
+  addParticipant({ txHash, wallet, receivedAtMs }: Participant): void {
+    const transaction = this.#transaction(txHash, receivedAtMs)
     if (transaction.wallets.includes(wallet)) return
     transaction.wallets = [...transaction.wallets, wallet]
     this.#completeMakers(transaction)
@@ -185,18 +206,20 @@ export class MarketTrades {
     }
   }
 
-  #transaction(txHash: string): Transaction {
+  #transaction(txHash: string, atMs: TimeMs): Transaction {
     this.#transactions ??= new Map()
-    let transaction = this.#transactions.get(txHash)
-    if (transaction === undefined) {
-      transaction = { nativeIds: NONE, wallets: NONE }
-      this.#transactions.set(txHash, transaction)
-      const oldest = this.#transactions.keys().next().value
-      if (this.#transactions.size > TRANSACTIONS_MAX && oldest !== undefined) {
-        this.#transactions.delete(oldest)
+    const known = this.#transactions.get(txHash)
+    if (known !== undefined) return known
+    for (let left = FORGOTTEN_PER_TRANSACTION; left > 0; left -= 1) {
+      const [oldest] = this.#transactions
+      const isFull = this.#transactions.size >= TRANSACTIONS_MAX
+      if (oldest !== undefined && (isFull || oldest[1].sinceMs < atMs - TRANSACTION_MS_MAX)) {
+        this.#transactions.delete(oldest[0])
       }
     }
-    return transaction
+    const made = { sinceMs: atMs, nativeIds: NONE, wallets: NONE }
+    this.#transactions.set(txHash, made)
+    return made
   }
 
   /** See MarketView.trades; the newest usually come from the ring. */
@@ -226,6 +249,7 @@ export class MarketTrades {
   }
 
   #openRing(): TradeRing<StoredTrade> {
+    this.#unreadCount = 0
     if (this.#ring !== null) return this.#ring
     const ring = new TradeRing<StoredTrade>(tradeRingCount)
     const kept = this.#table.range({

@@ -11,7 +11,14 @@ import { barStart } from '../../../engine/market/candle.ts'
 import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { partId } from '../../../engine/trade-parts.ts'
-import { HOUR_MS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import {
+  HOUR_MS,
+  priceMicros,
+  sizeMicros,
+  type TimeMs,
+  timeMs,
+  usdMicros,
+} from '../../../engine/units.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { NaiveBook } from '../../support/twins/naive/book.ts'
 import {
@@ -161,6 +168,24 @@ test('[MKT6] the one other wallet of a transaction is its maker; of several none
   assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, '0xmaker')
   participant('0xother')
   assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, null)
+})
+
+test('[MKT6] the wallets of a transaction are waited for two minutes, and two are forgotten for each new one', () => {
+  const { actor, storage } = openMarket()
+  const participant = (txHash: string, receivedAtMs: TimeMs) =>
+    actor.receive({
+      ...{ kind: 'tradeParticipant', venue: 'a', outcome: outcomeId('m-yes'), txHash },
+      ...{ wallet: '0xmaker', venueTimeMs: NOON, receivedAtMs },
+    })
+  const soon = timeMs(NOON + 120_000)
+  const late = timeMs(NOON + 120_001)
+  for (const id of ['1', '2', '3']) actor.receive(trade('m', id))
+  actor.receive(trade('m', '4', { receivedAtMs: soon }))
+  participant('0x1', soon)
+  actor.receive(trade('m', '5', { receivedAtMs: late }))
+  for (const tx of ['0x2', '0x3', '0x4']) participant(tx, late)
+  const makers = ['1', '2', '3', '4'].map((id) => storage.trades.get(actor.ref.number, id)?.maker)
+  assert.deepEqual(makers, ['0xmaker', null, null, '0xmaker'])
 })
 
 test('[MKT24] the row that has the wallet completes the parts of its transaction and adds what they lack, also after a restart; a part that comes late is none', () => {

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import type { MarketActor } from '../../../actors/market/market.ts'
 import { systemClock } from '../../../engine/clock.ts'
 import { outcomeId } from '../../../engine/ids.ts'
-import { marketIdleMsMax } from '../../../engine/limits.ts'
+import { marketIdleMsMax, tradeRingCount } from '../../../engine/limits.ts'
 import { type Bar, CANDLE_MS, vwapOf } from '../../../engine/market/candle.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import {
@@ -116,6 +116,44 @@ test('[CANDLE6] a market that trades reads no bar from disk within one minute', 
     actor.receive(trade('m', `t${id}`, { venueTimeMs: timeMs(NOON + id * 100) }))
   }
   assert.equal(readCount, 2, 'one of each size')
+})
+
+test('[MKT25] newest trades are in memory while they are read, and come from the table again when nobody has for long', () => {
+  const storage = openMemoryStorage()
+  const actor = openActor(storage)
+  const { trades } = storage
+  let readCount = 0
+  const { range } = trades
+  trades.range = (...asked) => {
+    readCount += 1
+    return range.apply(trades, asked)
+  }
+  let id = 0
+  const take = (count: number) => {
+    for (const end = id + count; id < end; id += 1) {
+      actor.receive(trade('m', `t${id}`, { venueTimeMs: timeMs(NOON + id) }))
+    }
+  }
+  const newest = { fromMs: TIME_ZERO, toMs: timeMs(NOON + DAY_MS), after: null, limit: 5 } as const
+  const assertNewest = (readsMade: number, what: string) => {
+    const before = readCount
+    const page = actor.trades({ ...newest, order: 'desc' }).map(({ nativeId }) => nativeId)
+    assert.deepEqual(
+      page,
+      [1, 2, 3, 4, 5].map((age) => `t${id - age}`),
+      what,
+    )
+    assert.equal(readCount - before, readsMade, what)
+  }
+  take(3 * tradeRingCount)
+  assert.equal(readCount, 0, 'nothing is kept for nobody')
+  assertNewest(1, 'the first look')
+  take(tradeRingCount - 1)
+  assertNewest(0, 'a look in time')
+  take(tradeRingCount - 1)
+  assertNewest(0, 'the look before it counts')
+  take(tradeRingCount)
+  assertNewest(1, 'nobody looked')
 })
 
 test('[MKT22] a trade that retention removed and history brings again counts once in its hour', async () => {

@@ -24,7 +24,9 @@ test('[STORE21] stored trades share one hidden class, whatever their numbers and
       1,
     )
   })
-  for (const row of stored) trades.addParticipant(row.txHash ?? '', '0xmaker')
+  for (const { txHash, receivedAtMs } of stored) {
+    trades.addParticipant({ txHash: txHash ?? '', wallet: '0xmaker', receivedAtMs })
+  }
   const query = {
     fromMs: timeMs(0),
     toMs: timeMs(Date.UTC(2100, 0)),
