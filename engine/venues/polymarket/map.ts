@@ -303,7 +303,9 @@ function lastTradeOf(
   if (Math.max(hash.length, asset.length) > ID_CHARACTERS_MAX) return null
   const taken = side === 'BUY' ? 'buy' : 'sell'
   const txHash = hash.toLowerCase()
-  return { market: id, asset, txHash, side: taken, price, size: contracts, timeMs }
+  // The track's own text: thousands of such trades are remembered.
+  const token = track === undefined ? asset : asset === track.second ? track.second : track.first
+  return { market: id, asset: token, txHash, side: taken, price, size: contracts, timeMs }
 }
 
 /** Two announcements of one tick change are at most this far apart. */

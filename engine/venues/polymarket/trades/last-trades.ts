@@ -34,7 +34,8 @@ interface LastTradesParts {
 /** A transaction and its fills, of which repeats and mirrors are left out. */
 interface Transaction {
   readonly hash: string
-  trades: readonly LastTrade[]
+  /** Null: its row came, which has them all. */
+  trades: readonly LastTrade[] | null
   /** So many of them are emitted. */
   emittedCount: number
   /** When the first of them came. */
@@ -132,6 +133,7 @@ export class LastTrades {
     this.#makeRoom(nowMs)
     const transaction = this.#transactionOf(trade.txHash, nowMs, receivedAtMs)
     const { trades } = transaction
+    if (trades === null) return tally.ignored('last_trade_known')
     if (trades.some((other) => isRepeat(other, trade))) return tally.ignored('last_trade_repeated')
     if (trades.length === FILLS_MAX) {
       return tally.trouble('last_trades_full', { detail: trade.txHash })
@@ -168,7 +170,7 @@ export class LastTrades {
       const isOld = nowMs - transaction.sinceMs > REMEMBERED_MS
       if (!isOld && this.#fillCount < LAST_TRADES_MAX) break
       this.#transactions.delete(transaction.hash)
-      this.#fillCount -= transaction.trades.length
+      this.#fillCount -= weightOf(transaction)
       if (this.#waiting.delete(transaction)) this.#emit(transaction)
     }
   }
@@ -176,8 +178,10 @@ export class LastTrades {
   /** The stream gave the row of a match. */
   matched(txHash: string): void {
     const transaction = this.#transactions.get(txHash)
-    if (transaction !== undefined && this.#waiting.delete(transaction)) {
-      transaction.emittedCount = transaction.trades.length
+    if (transaction !== undefined) {
+      this.#waiting.delete(transaction)
+      this.#fillCount -= weightOf(transaction) - 1
+      transaction.trades = null
     }
     if (this.#source === 'activity') return this.#noteAlive()
     this.#matchesSinceEnd += 1
@@ -254,6 +258,7 @@ export class LastTrades {
   /** Emits the fills of a transaction that were not. */
   #emit(transaction: Transaction, receivedAtMs = transaction.receivedAtMs): void {
     const { hash, trades, emittedCount } = transaction
+    if (trades === null) return
     transaction.emittedCount = trades.length
     for (const [index, trade] of trades.slice(emittedCount).entries()) {
       const n = emittedCount + index
@@ -265,6 +270,11 @@ export class LastTrades {
       this.#parts.emit({ ...event, nativeId: partId(hash, n) })
     }
   }
+}
+
+/** What a transaction counts as of the fills that are remembered. */
+function weightOf({ trades }: Transaction): number {
+  return trades?.length ?? 1
 }
 
 /**

@@ -118,6 +118,9 @@ interface LedgerParts {
   readonly onSuspicion: (suspicion: Suspicion) => void
 }
 
+/** All that tells a row from others of its transaction: wallet, token and side stand in the key. */
+type KeptRow = Pick<TradeRow, 'key' | 'price' | 'size'>
+
 interface KeyCount {
   /** Messages seen on the stream, and trades emitted, with this key. */
   streamed: number
@@ -127,7 +130,7 @@ interface KeyCount {
 /** Lists are replaced, not pushed to: most have one item, and V8 gives a list that is pushed to room for seventeen. */
 interface Transaction {
   /** Rows of takers with different keys; more are not looked at. */
-  rows: readonly TradeRow[]
+  rows: readonly KeptRow[]
   takers: readonly string[]
   participants: readonly string[]
   /** Rows of wallets that came before the fill whose taker would tell makers from takers. */
@@ -196,7 +199,7 @@ export class TradeLedger {
   known(rows: readonly TradeRow[]): readonly TradeRow[] {
     return rows.map((row) => {
       const near = this.#transactions.get(row.txHash)?.rows.find((other) => isNear(other, row))
-      return near === undefined || near.key === row.key ? row : { ...row, ...sameAs(near) }
+      return near === undefined || near.key === row.key ? row : { ...row, ...near }
     })
   }
 
@@ -280,7 +283,7 @@ export class TradeLedger {
     }
     const { rows } = transaction
     if (rows.length < ROWS_PER_TRANSACTION_MAX && !rows.some(({ key }) => key === row.key)) {
-      transaction.rows = [...rows, row]
+      transaction.rows = [...rows, { key: row.key, price: row.price, size: row.size }]
     }
     if (transaction.waiting.length === 0) return
     this.#orphans.delete(row.txHash)
@@ -317,14 +320,10 @@ const NEAR = 2
 const TIME_LOW_S = 1_577_836_800
 const TIME_HIGH_S = 4_102_444_800
 
-function isNear(one: TradeRow, other: TradeRow): boolean {
-  const isSame = one.asset === other.asset && one.wallet === other.wallet && one.side === other.side
-  const isClose = Math.abs(one.size - other.size) <= NEAR
-  return isSame && isClose && Math.abs(one.price - other.price) <= NEAR
-}
-
-function sameAs({ key, price, size }: TradeRow) {
-  return { key, price, size }
+function isNear(one: KeptRow, row: TradeRow): boolean {
+  const { txHash, asset, wallet, side } = row
+  const isClose = Math.abs(one.size - row.size) <= NEAR && Math.abs(one.price - row.price) <= NEAR
+  return isClose && one.key.startsWith([txHash, asset, wallet, side, ''].join('-'))
 }
 
 /** A bounded map of what was seen lately, which forgets by halves; a value that is read again lives on. */

@@ -88,6 +88,20 @@ test('[POLYLAST3] the fills of a transaction have one numbering, however late on
   lastTrades.stop()
 })
 
+test('[POLYLAST3] of a transaction whose row came no fill is told any more, and all of them count as one', () => {
+  const { clock, lastTrades, take, ids } = open()
+  for (let size = 1; size <= 3; size += 1) take('0xa', size)
+  lastTrades.matched('0xa')
+  for (let size = 1; size <= 4; size += 1) take('0xa', size)
+  for (let number = 1; number < LAST_TRADES_MAX; number += 1) take(`0x${number}`, 1)
+  take('0xnext', 1)
+  assert.deepEqual(ids(), [], 'the oldest is the one with the row')
+  take('0xlast', 1)
+  assert.deepEqual(ids(), ['0x1-part-0'])
+  clock.advance(601_000)
+  assert.equal(ids().filter((id) => id.startsWith('0xa-')).length, 0)
+})
+
 test('[POLYLAST4] rows of the stream whose sizes are another unit than those of their last prices are named', () => {
   const hashes = ['0xa', '0xb', '0xc']
   const namesOf = (ratio: number) => {
