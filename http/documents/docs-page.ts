@@ -73,14 +73,20 @@ function readThem(): PageFiles {
   }
 }
 
-/** What was made last, and of what: the faces that tests open in one process are mostly alike. */
-let newest: { readonly of: string; readonly page: PageFile } | null = null
+/**
+ * What was made last while anybody has it, and the hash of what it was made of: the faces that tests open in one process
+ * are mostly alike, and a service, which serves its bytes, need not keep two megabytes of text beside them.
+ */
+let newest: { readonly of: string; readonly page: WeakRef<PageFile> } | null = null
 
 /** The page over both documents, given as they are served, loading these files. */
 export function docsPage(rest: string, stream: string, files: PageFiles): PageFile {
-  const of = `${files.style}\n${files.script}\n${rest}\n${stream}`
-  if (newest?.of !== of) newest = { of, page: made(JSON.parse(rest), JSON.parse(stream), files) }
-  return newest.page
+  const of = hashOf(`${files.style}\n${files.script}\n${rest}\n${stream}`)
+  const known = newest?.of === of ? newest.page.deref() : undefined
+  if (known !== undefined) return known
+  const page = made(JSON.parse(rest), JSON.parse(stream), files)
+  newest = { of, page: new WeakRef(page) }
+  return page
 }
 
 function made(rest: JsonObject, stream: JsonObject, { style, script }: PageFiles): PageFile {
