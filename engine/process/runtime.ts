@@ -1,7 +1,7 @@
 // What the process itself costs and waits for, as metrics: memory, the heap by space, collections by kind with their
 // pauses, the loop's delay, threads. Read when the registry is asked. Not for: what the service does (its parts count that).
 
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
 import type { Durations, Metrics } from './metrics.ts'
@@ -16,6 +16,9 @@ export function watchRuntime(metrics: Metrics): void {
   watchCollections(metrics)
   watchLoop(metrics)
   if (process.platform !== 'linux') return
+  const pages =
+    'Of the resident memory, pages of files: what the system takes back when it needs room.'
+  metrics.gauge('process_resident_files_bytes', pages, residentFileBytes)
   const help = 'Threads of the process, those of the system’s libraries included.'
   metrics.gauge('process_threads', help, () => readdirSync('/proc/self/task').length)
 }
@@ -31,6 +34,12 @@ function watchMemory(metrics: Metrics): void {
     const read = () => getHeapSpaceStatistics()[index]?.space_used_size ?? Number.NaN
     metrics.gauge(`heap_${space}_bytes`, 'This space of the main thread’s heap, in use.', read)
   }
+}
+
+/** Programs and the mapped databases: a page of one that was read once counts until the system wants its room. */
+function residentFileBytes(): number {
+  const kilobytes = /^RssFile:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
+  return Number(kilobytes) * 1_024
 }
 
 function watchCollections(metrics: Metrics): void {

@@ -18,7 +18,12 @@ test('[RUNTIME1] the metrics show the heap by space, every collection by kind wi
     assert.ok((await read(`${name}_bytes`)) > 0, name)
   }
   assert.ok((await read('heap_old_space_bytes')) < (await read('process_heap_bytes')))
-  if (process.platform === 'linux') assert.ok((await read('process_threads')) > 1)
+  if (process.platform === 'linux') {
+    assert.ok((await read('process_threads')) > 1)
+    const files = await read('process_resident_files_bytes')
+    // Node's own program alone has megabytes of pages.
+    assert.ok(files > 2 ** 20 && files < (await read('process_resident_bytes')), String(files))
+  }
   assert.ok((await read('loop_late_max_ms')) >= 0)
 
   setFlagsFromString('--expose-gc')
