@@ -43,9 +43,9 @@ import {
   isEqual,
   isInReach,
   isSaidAlike,
+  opportunityOf,
   type Part,
   pairCandidates,
-  wordsOf,
 } from './baskets.ts'
 import { BookAges, type HeardMs, isTooOld, type Look } from './book-ages.ts'
 import { ORDERS, passing } from './listing.ts'
@@ -335,24 +335,15 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   #opportunity(
-    { parts, ...candidate }: Candidate,
+    candidate: Candidate,
     basket: Basket,
     books: readonly BookLevels[],
     being: { readonly id: string; readonly openedAtMs: TimeMs },
   ): Opportunity {
-    return {
-      ...being,
-      kind: candidate.kind,
-      legs: parts.map((part, index) => this.#leg(part, basket.legs[index], books[index])),
-      contracts: basket.contracts,
-      cost: usdMicros(basket.legs.reduce((sum, { cost }) => sum + cost, 0)),
-      fees: usdMicros(basket.legs.reduce((sum, { fee }) => sum + fee, 0)),
-      payout: basket.payout,
-      profit: basket.profit,
-      steps: basket.steps,
-      updatedAtMs: this.#parts.clock.nowMs(),
-      ...wordsOf({ ...candidate, parts }),
-    }
+    const legs = candidate.parts.map((part, index) => {
+      return this.#leg(part, basket.legs[index], books[index])
+    })
+    return opportunityOf(candidate, { basket, legs }, being, this.#parts.clock.nowMs())
   }
 
   #leg(
@@ -451,7 +442,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
       before !== null && event === 'closed' ? before : reachOf(now, before, clock.nowMs())
     const update = this.#updateOf(open, { event, reason, reached })
     open.reached = reached
-    publisher.publish({ ...update, ...publisher.stamp('arbitrage', update.market.number) })
+    const { offset, seq } = publisher.stamp('arbitrage', update.market.number)
+    publisher.publish({ ...update, offset, seq })
   }
 
   /** It is older: those that ask for an age hear of it. */
@@ -470,10 +462,18 @@ export class Arbitrage implements Watcher, ArbitrageView {
     told: Pick<ArbitrageUpdate, 'event' | 'reason' | 'reached'>,
   ): LastingArbitrage {
     const { now: opportunity, reached: reachedBefore } = open
-    const market = marketOf(opportunity)
     const nowMs = this.#parts.clock.nowMs()
-    const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
-    return { kind: 'arbitrage', market, opportunity, ...times, ...told, reachedBefore }
+    return {
+      kind: 'arbitrage',
+      market: marketOf(opportunity),
+      opportunity,
+      venueTimeMs: nowMs,
+      receivedAtMs: nowMs,
+      event: told.event,
+      reason: told.reason,
+      reached: told.reached,
+      reachedBefore,
+    }
   }
 
   // What is seen of it

@@ -6,8 +6,15 @@ import { asksOf, type Basket, buyBasket, type NoBasket } from '../../engine/arbi
 import type { BookUpdate, Level } from '../../engine/events.ts'
 import { feeNear, feesAt, NEAR_ERROR } from '../../engine/market/fees.ts'
 import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
-import type { Opportunity, OpportunityKind } from '../../engine/opportunity.ts'
-import { complement, PRICE_ONE, type SizeMicros, type TimeMs, timeMs } from '../../engine/units.ts'
+import type { Opportunity, OpportunityKind, OpportunityLeg } from '../../engine/opportunity.ts'
+import {
+  complement,
+  PRICE_ONE,
+  type SizeMicros,
+  type TimeMs,
+  timeMs,
+  usdMicros,
+} from '../../engine/units.ts'
 import type { MatchView } from '../matches/views.ts'
 import type { MarketView } from '../views.ts'
 
@@ -196,7 +203,7 @@ export function isInReach(
 }
 
 /** What is said of a basket beside its amounts. */
-export function wordsOf({ parts, score, title, explanation }: Candidate) {
+function wordsOf({ parts, score, title, explanation }: Candidate) {
   const [first] = parts
   const closes = parts.map(({ market }) => market.summary.closeAtMs)
   const known = closes.filter((time): time is TimeMs => time !== null)
@@ -205,6 +212,38 @@ export function wordsOf({ parts, score, title, explanation }: Candidate) {
     closesAtMs: known.length === closes.length ? timeMs(Math.max(...known)) : null,
     question: title ?? first?.market.summary.question ?? '',
     category: first?.market.summary.category ?? null,
+    explanation,
+  }
+}
+
+/**
+ * An opportunity as it is now. Each field by its name: of what is spread V8 makes a hidden class for each, larger than the
+ * object, and thousands are kept.
+ */
+export function opportunityOf(
+  candidate: Candidate,
+  { basket, legs }: { readonly basket: Basket; readonly legs: readonly OpportunityLeg[] },
+  { id, openedAtMs }: Pick<Opportunity, 'id' | 'openedAtMs'>,
+  nowMs: TimeMs,
+): Opportunity {
+  const { matchScore, closesAtMs, question, category, explanation } = wordsOf(candidate)
+  return {
+    id,
+    kind: candidate.kind,
+    matchScore,
+    legs,
+    contracts: basket.contracts,
+    cost: usdMicros(basket.legs.reduce((sum, { cost }) => sum + cost, 0)),
+    fees: usdMicros(basket.legs.reduce((sum, { fee }) => sum + fee, 0)),
+    payout: basket.payout,
+    profit: basket.profit,
+    // A list that was pushed to has room for seventeen.
+    steps: basket.steps.slice(),
+    openedAtMs,
+    updatedAtMs: nowMs,
+    closesAtMs,
+    question,
+    category,
     explanation,
   }
 }

@@ -79,11 +79,8 @@ export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Ba
   let bought = 0
   while (wanted === null || bought < wanted) {
     let contracts = wanted === null ? Number.MAX_SAFE_INTEGER : wanted - bought
-    const prices: PriceMicros[] = []
-    for (const book of books) {
-      contracts = Math.min(contracts, book.left)
-      prices.push(book.price)
-    }
+    for (const { left } of books) contracts = Math.min(contracts, left)
+    const prices = books.map(({ price }) => price)
     if (contracts <= 0) break
     if (wanted === null) {
       const gain = payoutOfOne - prices.reduce((sum, price) => sum + price, 0)
