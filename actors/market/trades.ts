@@ -48,7 +48,7 @@ interface Unstored {
   readonly completed: readonly StoredTrade[]
 }
 
-/** Lists are replaced, not pushed to: most have one item, and V8 gives a list that is pushed to room for seventeen. */
+/** Lists are joined with `concat`: most have one item, and V8 gives a list that is pushed to, or spread before an item, room for seventeen. */
 interface Transaction {
   /** When its first row came. */
   readonly sinceMs: TimeMs
@@ -168,7 +168,7 @@ export class MarketTrades {
     if (stamp !== null) this.#volumeSince += trade.usd
     if (trade.txHash !== null) {
       const transaction = this.#transaction(trade.txHash, event.receivedAtMs)
-      transaction.nativeIds = [...transaction.nativeIds, trade.nativeId]
+      transaction.nativeIds = transaction.nativeIds.concat(trade.nativeId)
       this.#completeMakers(transaction)
     }
     return trade
@@ -188,7 +188,7 @@ export class MarketTrades {
   addParticipant({ txHash, wallet, receivedAtMs }: Participant): void {
     const transaction = this.#transaction(txHash, receivedAtMs)
     if (transaction.wallets.includes(wallet)) return
-    transaction.wallets = [...transaction.wallets, wallet]
+    transaction.wallets = transaction.wallets.concat(wallet)
     this.#completeMakers(transaction)
   }
 

@@ -34,8 +34,7 @@ interface LastTradesParts {
 /** A transaction and its fills, of which repeats and mirrors are left out. */
 interface Transaction {
   readonly hash: string
-  /** Null: its row came, which has them all. */
-  trades: readonly LastTrade[] | null
+  trades: readonly LastTrade[]
   /** So many of them are emitted. */
   emittedCount: number
   /** When the first of them came. */
@@ -56,8 +55,8 @@ const SPELLS_BEFORE_END = 2
 const UNANSWERED_BEFORE_END = 3
 /** Rows of so many matches bring the stream back. */
 const MATCHES_BEFORE_BACK = 3
-/** Fills of all transactions that are remembered, about 10 MB, and for how long. Beyond either the oldest transaction is
- * emitted if it waits, and forgotten: a repeat of it would be told again, under the same id. */
+/** Fills of all transactions without a row that are remembered, about 10 MB, and for how long. Beyond either the oldest
+ * transaction is emitted if it waits, and forgotten: a repeat of it would be told again, under the same id. */
 export const LAST_TRADES_MAX = 32_768
 const REMEMBERED_MS = 600_000
 /** Further fills of one transaction are left to the Data API, and counted. */
@@ -133,13 +132,12 @@ export class LastTrades {
     this.#makeRoom(nowMs)
     const transaction = this.#transactionOf(trade.txHash, nowMs, receivedAtMs)
     const { trades } = transaction
-    if (trades === null) return tally.ignored('last_trade_known')
     if (trades.some((other) => isRepeat(other, trade))) return tally.ignored('last_trade_repeated')
     if (trades.length === FILLS_MAX) {
       return tally.trouble('last_trades_full', { detail: trade.txHash })
     }
-    // Not pushed: most have one fill, and V8 gives a list that is pushed to room for seventeen.
-    transaction.trades = [...trades, trade]
+    // Neither pushed nor spread: most have one fill, and V8 would make room for seventeen.
+    transaction.trades = trades.concat(trade)
     this.#fillCount += 1
     if (this.#source === 'last_trade_price') return this.#emit(transaction, receivedAtMs)
     if (this.#waiting.has(transaction)) return
@@ -170,7 +168,7 @@ export class LastTrades {
       const isOld = nowMs - transaction.sinceMs > REMEMBERED_MS
       if (!isOld && this.#fillCount < LAST_TRADES_MAX) break
       this.#transactions.delete(transaction.hash)
-      this.#fillCount -= weightOf(transaction)
+      this.#fillCount -= transaction.trades.length
       if (this.#waiting.delete(transaction)) this.#emit(transaction)
     }
   }
@@ -179,9 +177,10 @@ export class LastTrades {
   matched(txHash: string): void {
     const transaction = this.#transactions.get(txHash)
     if (transaction !== undefined) {
+      // The ledger knows it from now on.
+      this.#transactions.delete(txHash)
+      this.#fillCount -= transaction.trades.length
       this.#waiting.delete(transaction)
-      this.#fillCount -= weightOf(transaction) - 1
-      transaction.trades = null
     }
     if (this.#source === 'activity') return this.#noteAlive()
     this.#matchesSinceEnd += 1
@@ -258,7 +257,6 @@ export class LastTrades {
   /** Emits the fills of a transaction that were not. */
   #emit(transaction: Transaction, receivedAtMs = transaction.receivedAtMs): void {
     const { hash, trades, emittedCount } = transaction
-    if (trades === null) return
     transaction.emittedCount = trades.length
     for (const [index, trade] of trades.slice(emittedCount).entries()) {
       const n = emittedCount + index
@@ -270,11 +268,6 @@ export class LastTrades {
       this.#parts.emit({ ...event, nativeId: partId(hash, n) })
     }
   }
-}
-
-/** What a transaction counts as of the fills that are remembered. */
-function weightOf({ trades }: Transaction): number {
-  return trades?.length ?? 1
 }
 
 /**

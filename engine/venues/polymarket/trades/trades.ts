@@ -127,7 +127,7 @@ interface KeyCount {
   emitted: number
 }
 
-/** Lists are replaced, not pushed to: most have one item, and V8 gives a list that is pushed to room for seventeen. */
+/** Lists are joined with `concat`: most have one item, and V8 gives a list that is pushed to, or spread before an item, room for seventeen. */
 interface Transaction {
   /** Rows of takers with different keys; more are not looked at. */
   rows: readonly KeptRow[]
@@ -185,7 +185,7 @@ export class TradeLedger {
       return
     }
     if (transaction.waiting.length >= WAITING_PER_TRANSACTION_MAX) return
-    transaction.waiting = [...transaction.waiting, row]
+    transaction.waiting = transaction.waiting.concat(row)
     if (this.#orphans.has(row.txHash)) return
     const oldest = this.#orphans.keys().next().value
     if (this.#orphans.size >= ORPHANS_MAX && oldest !== undefined) this.#orphans.delete(oldest)
@@ -279,11 +279,11 @@ export class TradeLedger {
   #settle(row: TradeRow, receivedAtMs: TimeMs): void {
     const transaction = this.#transaction(row.txHash, receivedAtMs)
     if (!transaction.takers.includes(row.wallet)) {
-      transaction.takers = [...transaction.takers, row.wallet]
+      transaction.takers = transaction.takers.concat(row.wallet)
     }
     const { rows } = transaction
     if (rows.length < ROWS_PER_TRANSACTION_MAX && !rows.some(({ key }) => key === row.key)) {
-      transaction.rows = [...rows, { key: row.key, price: row.price, size: row.size }]
+      transaction.rows = rows.concat({ key: row.key, price: row.price, size: row.size })
     }
     if (transaction.waiting.length === 0) return
     this.#orphans.delete(row.txHash)
@@ -295,7 +295,7 @@ export class TradeLedger {
   #emitParticipant(transaction: Transaction, row: TradeRow, receivedAtMs: TimeMs): void {
     if (transaction.takers.includes(row.wallet)) return
     if (transaction.participants.includes(row.wallet)) return
-    transaction.participants = [...transaction.participants, row.wallet]
+    transaction.participants = transaction.participants.concat(row.wallet)
     this.#parts.emit({
       kind: 'tradeParticipant',
       venue: 'a',
