@@ -70,7 +70,7 @@ export const bookLevelsMax = 10_000
 export const ringTradesMax = 16_384
 /** Book updates likewise, and the changed levels in them: a whole book may be one update. */
 export const ringBookUpdatesMax = 65_536
-export const ringBookLevelsMax = 524_288
+export const ringBookLevelsMax = 262_144
 /** Lifecycle and whale updates likewise; of lifecycle there is no database behind them. */
 export const ringLifecycleMax = 16_384
 export const ringWhalesMax = 16_384

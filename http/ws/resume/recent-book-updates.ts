@@ -1,6 +1,6 @@
 // The newest book updates of this run and, for each market, where its book was last replaced as a whole: what a resuming
 // connection needs to be brought up to date without a snapshot. Bounded by updates and by the levels in them, whichever
-// comes first; full, the oldest go, and a connection that needed them gets snapshots. 12 MB when it is full.
+// comes first; full, the oldest go, and a connection that needed them gets snapshots. 8 MB when it is full.
 //
 // Updates are kept as numbers in two rings. Not as objects: each would outlive two collections of the young and be copied
 // by both, which stopped the loop for several milliseconds, two times a second at 10,000 updates a second.
