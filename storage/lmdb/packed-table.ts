@@ -12,6 +12,7 @@
 // read again. Not for: what a row means, or whether it is damaged (each record has its own check). Upholds STORE1, STORE34.
 
 import { assert } from '../../engine/errors.ts'
+import { compareKeys } from '../records/keys.ts'
 import { writeVarint } from '../records/varints.ts'
 import type { OpenRow } from './pending.ts'
 import type { KeyRange, Row, Table } from './table.ts'
@@ -77,7 +78,7 @@ export class PackedTable {
 
   get(key: Buffer): Buffer | null {
     const block = this.#floor(key)
-    if (block === null || compare(block.lastKey, key) < 0) return null
+    if (block === null || compareKeys(block.lastKey, key) < 0) return null
     return valueIn(block, key)
   }
 
@@ -85,7 +86,7 @@ export class PackedTable {
   put(key: Buffer, value: Buffer, valueBytes = value.length): void {
     const known = this.#knownOf(key)
     const { tail } = known
-    if (tail !== null && compare(tail.lastKey, key) >= 0) {
+    if (tail !== null && compareKeys(tail.lastKey, key) >= 0) {
       this.#insert(known, {
         key: Buffer.from(key),
         value: Buffer.from(value.subarray(0, valueBytes)),
@@ -121,14 +122,14 @@ export class PackedTable {
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
     const { from, to, isReverse = false } = range
     const { tail } = this.#knownOf(from)
-    const isInTail = tail !== null && compare(tail.key, from) <= 0
-    const end = tail !== null && compare(tail.key, to) < 0 ? tail.key : to
+    const isInTail = tail !== null && compareKeys(tail.key, from) <= 0
+    const end = tail !== null && compareKeys(tail.key, to) < 0 ? tail.key : to
     if (isReverse) {
       if (tail !== null && !visitRows(tail, range, visit)) return
       if (isInTail) return
       // The block in which the range begins is the first whose key is not above it.
       this.#table.scan({ from: this.#groupStart(from), to: end, isReverse }, (row) => {
-        return visitRows(row, range, visit) && compare(row.key, from) > 0
+        return visitRows(row, range, visit) && compareKeys(row.key, from) > 0
       })
       return
     }
@@ -167,7 +168,7 @@ export class PackedTable {
     const block = floor ?? this.#firstOfGroup(row.key)
     assert(block !== null, 'a group with a last block has a first one')
     const rows = rowsOf(block)
-    let index = rows.findIndex((one) => compare(one.key, row.key) >= 0)
+    let index = rows.findIndex((one) => compareKeys(one.key, row.key) >= 0)
     const isKnown = rows[index]?.key.equals(row.key) ?? false
     if (index < 0) index = rows.length
     const isFull = block.end + rowBytesMax(row.key, row.value.length) > BLOCK_BYTES
@@ -211,8 +212,12 @@ export class PackedTable {
   #floor(key: Buffer): Block | null {
     const known = this.#knownOf(key)
     const { tail, recent } = known
-    if (tail === null || compare(tail.key, key) <= 0) return tail
-    if (recent !== null && compare(recent.key, key) <= 0 && compare(recent.lastKey, key) >= 0) {
+    if (tail === null || compareKeys(tail.key, key) <= 0) return tail
+    if (
+      recent !== null &&
+      compareKeys(recent.key, key) <= 0 &&
+      compareKeys(recent.lastKey, key) >= 0
+    ) {
       return recent
     }
     const row = this.#lastUpTo(key, this.#groupStart(key))
@@ -257,16 +262,6 @@ export class PackedTable {
     const { groupBytes } = this.#table.layout
     return Buffer.alloc(key.length, 0xff).fill(key.subarray(0, groupBytes), 0, groupBytes)
   }
-}
-
-/** The order of two keys; without a call out of JavaScript, which costs more than the few bytes compared. */
-function compare(one: Buffer, other: Buffer): number {
-  const length = Math.min(one.length, other.length)
-  for (let index = 0; index < length; index += 1) {
-    const difference = (one[index] ?? 0) - (other[index] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return one.length - other.length
 }
 
 function rowBytesMax(key: Buffer, valueBytes: number): number {
@@ -347,13 +342,13 @@ function visitRows(block: Row, range: KeyRange, visit: (row: Row) => boolean): b
   const { from, to } = range
   if (range.isReverse) {
     for (const row of rowsOf(block).reverse()) {
-      if (compare(row.key, from) < 0) return false
-      if (compare(row.key, to) < 0 && !visit(row)) return false
+      if (compareKeys(row.key, from) < 0) return false
+      if (compareKeys(row.key, to) < 0 && !visit(row)) return false
     }
     return true
   }
   const rows = new BlockRows(block.key, block.value)
-  let isWithin = compare(block.key, from) >= 0
+  let isWithin = compareKeys(block.key, from) >= 0
   while (rows.next()) {
     if (rows.compare(to) >= 0) return false
     isWithin ||= rows.compare(from) >= 0
