@@ -12,7 +12,7 @@
 // read again. Not for: what a row means, or whether it is damaged (each record has its own check). Upholds STORE1, STORE34.
 
 import { assert } from '../../engine/errors.ts'
-import { compareKeys } from '../records/keys.ts'
+import { compareKeys, copyBytes } from '../records/keys.ts'
 import { writeVarint } from '../records/varints.ts'
 import type { OpenRow } from './pending.ts'
 import type { KeyRange, Row, Table } from './table.ts'
@@ -32,29 +32,73 @@ const VALUE_LENGTH_END = 0x80 ** VALUE_LENGTH_BYTES_MAX
 /** What stands for rows behind damaged bytes: no record's check lets it through. */
 const DAMAGED: Buffer = Buffer.of(0)
 
-/** A row of LMDB that holds rows: of `bytes`, those up to `end`. As a row that waits, it has the value of the moment. */
+/**
+ * A row of LMDB that holds rows: of `bytes`, those up to `end`. As a row that waits, it has the value of the moment.
+ * A block that grows is one piece of memory, its keys behind its bytes, and not of Node's pool: the last blocks of
+ * a thousand groups, minutes old, would each keep 8 KiB of that.
+ */
 class Block implements OpenRow {
-  readonly key: Buffer
-  bytes: Buffer
+  readonly keyBytes: number
+  readonly bytes: Buffer
+  /** How many of the bytes are for rows. */
+  readonly room: number
   end: number
-  /** Its own copy. */
-  readonly lastKey: Buffer
   /** Whether nothing may be added: it is a row of an older format, or its last bytes are damaged. */
   readonly isClosed: boolean
   /** The commit for which it waits. */
   commitCount = NEVER
+  /** Its own key and that of its last row, from here on. */
+  readonly #keys: Buffer
+  readonly #keysAt: number
+  #key: Buffer | null = null
 
-  constructor(key: Buffer, bytes: Buffer, end: number, isClosed = true) {
-    this.key = key
+  constructor(key: Buffer, { bytes, room, end, isClosed, keys, keysAt }: BlockMemory) {
+    this.keyBytes = key.length
     this.bytes = bytes
+    this.room = room
     this.end = end
-    this.lastKey = ownCopy(key)
     this.isClosed = isClosed
+    this.#keys = keys
+    this.#keysAt = keysAt
+    copyBytes(key, 0, keys, keysAt, key.length)
   }
 
   get value(): Buffer {
     return this.bytes.subarray(0, this.end)
   }
+
+  get key(): Buffer {
+    this.#key ??= this.#keys.subarray(this.#keysAt, this.#keysAt + this.keyBytes)
+    return this.#key
+  }
+
+  /** How many of its first bytes a key has in common with the block's. */
+  sharedBytes(key: Buffer, most: number): number {
+    let shared = 0
+    while (shared < most && key[shared] === this.#keys[this.#keysAt + shared]) shared += 1
+    return shared
+  }
+
+  /** The order of the last row's key and this one. */
+  compareLast(key: Buffer): number {
+    const at = this.#keysAt + this.keyBytes
+    for (let index = 0; index < key.length; index += 1) {
+      const difference = (this.#keys[at + index] ?? 0) - (key[index] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+
+  /** The last row is the one with this key, and ends here. */
+  endAt(end: number, lastKey: Buffer): void {
+    this.end = end
+    copyBytes(lastKey, 0, this.#keys, this.#keysAt + this.keyBytes, lastKey.length)
+  }
+}
+
+type BlockMemory = Pick<Block, 'bytes' | 'room' | 'end' | 'isClosed'> & {
+  readonly keys: Buffer
+  readonly keysAt: number
 }
 
 /** Of one group of keys: its last block, and the one that was last looked into. */
@@ -78,7 +122,7 @@ export class PackedTable {
 
   get(key: Buffer): Buffer | null {
     const block = this.#floor(key)
-    if (block === null || compareKeys(block.lastKey, key) < 0) return null
+    if (block === null || block.compareLast(key) < 0) return null
     return valueIn(block, key)
   }
 
@@ -86,7 +130,7 @@ export class PackedTable {
   put(key: Buffer, value: Buffer, valueBytes = value.length): void {
     const known = this.#knownOf(key)
     const { tail } = known
-    if (tail !== null && compareKeys(tail.lastKey, key) >= 0) {
+    if (tail !== null && tail.compareLast(key) >= 0) {
       this.#insert(known, {
         key: Buffer.from(key),
         value: Buffer.from(value.subarray(0, valueBytes)),
@@ -99,9 +143,10 @@ export class PackedTable {
     }
     const bytes = rowBytesMax(key, valueBytes)
     if (tail !== null && !tail.isClosed && tail.end + bytes <= BLOCK_BYTES) {
-      if (tail.bytes.length < tail.end + bytes) tail.bytes = roomFor(tail, BLOCK_BYTES)
-      addRow(tail, key, value, valueBytes)
-      this.#keepWaiting(tail)
+      const roomy = tail.room < tail.end + bytes ? withRoom(tail) : tail
+      addRow(roomy, key, value, valueBytes)
+      known.tail = roomy
+      this.#keepWaiting(roomy)
       return
     }
     const block = newBlock(key, Math.max(BLOCK_BYTES, 1 + bytes))
@@ -213,11 +258,7 @@ export class PackedTable {
     const known = this.#knownOf(key)
     const { tail, recent } = known
     if (tail === null || compareKeys(tail.key, key) <= 0) return tail
-    if (
-      recent !== null &&
-      compareKeys(recent.key, key) <= 0 &&
-      compareKeys(recent.lastKey, key) >= 0
-    ) {
+    if (recent !== null && compareKeys(recent.key, key) <= 0 && recent.compareLast(key) >= 0) {
       return recent
     }
     const row = this.#lastUpTo(key, this.#groupStart(key))
@@ -269,17 +310,18 @@ function rowBytesMax(key: Buffer, valueBytes: number): number {
 }
 
 /** A block without rows whose key is a copy of this one. */
-function newBlock(key: Buffer, byteCount: number): Block {
-  const bytes = Buffer.allocUnsafeSlow(byteCount)
+function newBlock(key: Buffer, room: number): Block {
+  const bytes = Buffer.allocUnsafeSlow(room + 2 * key.length)
   bytes[0] = MARK
-  return new Block(ownCopy(key), bytes, 1, false)
+  return new Block(key, { bytes, room, end: 1, isClosed: false, keys: bytes, keysAt: room })
 }
 
-/** Not of Node's pool, nor is a block's memory: the last blocks of a thousand groups, minutes old, would each keep 8 KiB of it. */
-function ownCopy(key: Buffer): Buffer {
-  const own = Buffer.allocUnsafeSlow(key.length)
-  own.set(key)
-  return own
+/** The same block with room for more. */
+function withRoom(block: Block): Block {
+  const roomy = newBlock(block.key, BLOCK_BYTES)
+  copyBytes(block.bytes, 0, roomy.bytes, 0, block.end)
+  roomy.end = block.end
+  return roomy
 }
 
 function packed(key: Buffer, rows: readonly Row[]): Block {
@@ -290,35 +332,28 @@ function packed(key: Buffer, rows: readonly Row[]): Block {
   return block
 }
 
-/** The block's bytes with room behind them. */
-function roomFor({ bytes, end }: Block, byteCount: number): Buffer {
-  const roomy = Buffer.allocUnsafeSlow(byteCount)
-  bytes.copy(roomy, 0, 0, end)
-  return roomy
-}
-
 /** Adds a row behind the last of a block that has room for it. */
 function addRow(block: Block, key: Buffer, value: Buffer, valueBytes: number): void {
-  const { bytes, key: blockKey } = block
-  let shared = 0
-  while (shared < NIBBLE_MAX && shared < key.length && key[shared] === blockKey[shared]) shared += 1
+  const { bytes } = block
+  const shared = block.sharedBytes(key, Math.min(NIBBLE_MAX, key.length))
   let end = key.length
   while (end > shared && key.length - end < NIBBLE_MAX && key[end - 1] === 0) end -= 1
   bytes[block.end] = shared * (NIBBLE_MAX + 1) + key.length - end
   let position = writeVarint(bytes, block.end + 1, valueBytes)
-  for (let index = shared; index < end; index += 1, position += 1) bytes[position] = key[index] ?? 0
-  for (let index = 0; index < valueBytes; index += 1, position += 1) {
-    bytes[position] = value[index] ?? 0
-  }
-  for (let index = 0; index < key.length; index += 1) block.lastKey[index] = key[index] ?? 0
-  block.end = position
+  copyBytes(key, shared, bytes, position, end - shared)
+  position += end - shared
+  copyBytes(value, 0, bytes, position, valueBytes)
+  block.endAt(position + valueBytes, key)
 }
 
 function blockOf({ key, value }: Row): Block {
   const rows = new BlockRows(key, value)
   while (rows.next()) {}
-  const block = new Block(key, value, value.length, value[0] !== MARK || rows.isDamaged)
-  rows.key().copy(block.lastKey)
+  const isClosed = value[0] !== MARK || rows.isDamaged
+  const end = value.length
+  const keys = Buffer.allocUnsafeSlow(2 * key.length)
+  const block = new Block(key, { bytes: value, room: end, end, isClosed, keys, keysAt: 0 })
+  block.endAt(end, rows.key())
   return block
 }
 
