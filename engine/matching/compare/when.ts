@@ -108,7 +108,8 @@ function compareSaid(a: readonly When[], b: readonly When[], closeGap: number | 
       const isPartOfYear = isInYear(one, other) || isInYear(other, one)
       if (isPartOfYear && closeGap !== null && closeGap <= MISSED_DAYS) isDayOfPeriod = true
       // "By June" may mean before June or by its end: trading that ends alike decides.
-      const isMonthOff = one.role === 'by' && other.role === 'by' && gap <= MONTH_DAYS
+      const isMonthOff =
+        one.role === 'by' && other.role === 'by' && gap > NEAR_DAYS && gap <= MONTH_DAYS
       if (isMonthOff && closeGap !== null && closeGap <= NEAR_DAYS) isDayOfPeriod = true
     }
   }
@@ -134,9 +135,9 @@ function isDayIn(day: When, period: When): boolean {
 const isInYear = (part: When, year: When): boolean =>
   year.grain === 'year' && /month|quarter/.test(part.grain) && isInside(part, year)
 
-/** Deadlines may be stated one day earlier or later; days and weeks may not, except at the turn of a year. */
+/** A deadline may be a day from the date of a ticker or of a figure; two of them may not, nor days and weeks, except at the turn of a year. */
 function toleranceOf(one: When, other: When): number {
-  if (one.role === 'by' || other.role === 'by') return NEAR_DAYS
+  if ((one.role === 'by') !== (other.role === 'by')) return NEAR_DAYS
   const [first, second] = one.last < other.last ? [one, other] : [other, one]
   if (second.last !== first.last + 1) return 0
   const turn = new Date(first.last * 86_400_000).toISOString().slice(5, 10)

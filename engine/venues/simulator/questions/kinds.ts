@@ -1,6 +1,7 @@
 // A kind of question and how it becomes a family: what it is about, one asking of it drawn, and its templates filled for a
 // venue. Not for: which kinds there are (families.ts). Upholds SIMCAL4, SIMCAL6.
 
+import { DAY_MS } from '../../../units.ts'
 import type { SimPairKind, SimTopic } from '../model.ts'
 import {
   clockLower,
@@ -96,7 +97,9 @@ function askedOf(kind: string, view: View, posed: Values, drawn: Drawn): Asked {
   const { form, answers, format = String, unit = 1, isInclusive = false } = drawn
   const templates = templatesOf(kind, view.venue)
   const at = drawn.at ?? easternTime(view.closeMs)
-  const values = { ...datesOf(at), ...posed, ...drawn.values }
+  // What happens by the end of a day happens before the next.
+  const nextDate = shortDate(easternTime(view.closeMs + DAY_MS))
+  const values = { ...datesOf(at), nextDate, ...posed, ...drawn.values }
   const { negatedQuestion, negatedClause, remarks, otherRemarks = remarks } = templates
   const said = (template: string) => fill(template, values)
   const about = (template: string) => (phrase: string) => fill(template, { ...values, phrase })

@@ -200,8 +200,8 @@ describe('polarity', () => {
   test('[VETO16] that it happens against that it does not is the opposite side', () => {
     const a = marketA('Will Mira Yorwick resign by May 1, 2031?', '', '2031-05-01')
     const b = (title: string) => marketB('KXRESIGN-31MAY01', title)
-    same(score(a, b('Will Mira Yorwick resign before May 1, 2031?')))
-    const found = score(a, b('Will Mira Yorwick not resign before May 1, 2031?'))
+    same(score(a, b('Will Mira Yorwick resign before May 2, 2031?')))
+    const found = score(a, b('Will Mira Yorwick not resign before May 2, 2031?'))
     vetoed(found, 'opposite_side')
     assert.deepEqual([found.inverted, found.outcomeMap], [true, [1, 0]])
   })
