@@ -1,6 +1,7 @@
 // Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
 // Not for: what the degrees are worth (score.ts, weights.json). Upholds VETO1 to VETO22, SCORE3, SCORE18, CORPUS11.
 
+import { contraries, lonelyContrasts } from '../understand/contrasts.ts'
 import { HOME, type LonelyMark, lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals } from '../understand/words.ts'
@@ -35,10 +36,7 @@ type Feature = readonly [expected: number, of: (parts: TextParts) => number | bo
 const OF_TEXTS: Readonly<Record<string, Feature>> = {
   // Two events say less than two markets: among a corpus' candidates fewer are the same.
   ofEvents: [-1, ({ a }) => a.grain === 'event'],
-  fullPrice: [
-    2,
-    ({ a, b, isSameRange, isSameDate }) => isSameAsset(a, b) && isSameRange && isSameDate,
-  ],
+  fullPrice: [2, ({ a, b, isSameFigure }) => isSameFigure && isSameAsset(a, b)],
   sameRange: [1, ({ isSameRange }) => isSameRange],
   lonelyRange: [-1.5, ({ loneRange }) => loneRange.includes(true)],
   sameDate: [1.5, ({ isSameDate }) => isSameDate],
@@ -67,8 +65,7 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   allCovered: [1, ({ ofA, ofB }) => Math.max(ofA.missed, ofB.missed) < ALL_COVERED],
   fullFigure: [
     1,
-    ({ ofA, ofB, isSameRange, isSameDate }) =>
-      isSameRange && isSameDate && Math.max(ofA.covered, ofB.covered) >= 0.5,
+    ({ isSameFigure, ofA, ofB }) => isSameFigure && Math.max(ofA.covered, ofB.covered) >= 0.5,
   ],
   relative: [-2, ({ a, b, isSameDate }) => !isSameDate && (a.isRelative || b.isRelative)],
   loneGrid: [-2, ({ outcomes }) => outcomes.isLoneGrid],
@@ -83,12 +80,7 @@ const NO_TEXT: readonly number[] = TEXT_FEATURES.map(() => 0)
 /** In the order of the model's weights: a constant, of games, of texts. */
 export const FEATURES: readonly string[] = ['one', 'fullGame', 'sameGame', ...Object.keys(OF_TEXTS)]
 /** Where training starts, in the order of FEATURES. */
-export const EXPECTED_WEIGHTS: readonly number[] = [
-  -2,
-  4,
-  1,
-  ...TEXT_FEATURES.map(([weight]) => weight),
-]
+export const EXPECTED_WEIGHTS = [-2, 4, 1].concat(TEXT_FEATURES.map(([weight]) => weight))
 
 /** How alike two questions are in meaning, −1 to 1; not asked of games, nor where there is no encoder. */
 export type Similarity = number | 'not read' | 'not asked'
@@ -170,20 +162,25 @@ function compareParts(
   if (capOf(named) < from) return { vetoes: [...first, ...named], ...textless }
   const outcomes = compareOutcomes(a, b)
   const vetoes = [...first, ...wordedVetoes(a, b, when, words)]
+  const [ofA, ofB] = [a.contrasts(), b.contrasts()]
+  if (vetoes.length === 0) vetoes.push(...contraries(ofA, ofB))
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
   vetoes.push(...settledVetoes(a, b, vetoes))
-  const lonely = lonelyMarks(a.marks, b.marks).filter(({ name, lacks, values }) => {
-    const { words, context } = lacks === 'first' ? a : b
-    // "Increase by more than 3 %" asks the same of growth as "above 3 %".
-    if (name === 'direction' && a.quantity !== null && b.quantity !== null) return false
-    return !values.some(
-      (value) => value === HOME || words.includes(value) || context.includes(value),
-    )
-  })
+  const lonely = [...lonelyContrasts(ofA, ofB), ...lonelyMarks(a.marks, b.marks)].filter(
+    ({ name, lacks, values }) => {
+      const { words, context } = lacks === 'first' ? a : b
+      // "Increase by more than 3 %" asks the same of growth as "above 3 %".
+      if (name === 'direction' && a.quantity !== null && b.quantity !== null) return false
+      return !values.some(
+        (value) => value === HOME || words.includes(value) || context.includes(value),
+      )
+    },
+  )
   const isSameDate = when.verdict === 'same'
   const loneRange = [isLonely(a, b), isLonely(b, a)] as const
   const compared = { a, b, when, ...words, outcomes, lonely, loneRange }
-  const parts = { ...compared, isSameDate, isSameRange, similarity }
+  const isSameFigure = isSameRange && isSameDate
+  const parts = { ...compared, isSameDate, isSameRange, isSameFigure, similarity }
   const ofTexts = TEXT_FEATURES.map(([, of]) => Number(of(parts)))
   return {
     vetoes,
@@ -196,6 +193,7 @@ function compareParts(
 interface TextParts extends Omit<Compared, 'noStation'> {
   readonly isSameDate: boolean
   readonly isSameRange: boolean
+  readonly isSameFigure: boolean
   readonly similarity: Similarity
 }
 

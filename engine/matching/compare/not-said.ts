@@ -74,7 +74,6 @@ export interface Compared extends Record<'ofA' | 'ofB', WordComparison> {
 /** Of two texts of which nothing contradicts. */
 export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): readonly Unsaid[] {
   const [isLoneA, isLoneB] = found.loneRange
-  const isRival = hasRival(a, b, ofA, ofB)
   const isLevelOpen = asksLevel(a) && asksLevel(b)
   const [ofFirst, ofSecond] = [a, b].map(({ whens }) => whens.every(isClose))
   // One ends long after the other, of which a text says nothing.
@@ -87,7 +86,6 @@ export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): rea
       part: `${name} by the ${lacks}`,
       cap: share === 'other' ? NAMES : DECIDES,
     })),
-    ...lack('name', isRival, isRival, DECIDES),
     ...lack('modifier', restricts(b, ofB, ofA), restricts(a, ofA, ofB), DECIDES),
     ...lack('station', ...found.noStation, OPEN_CAP),
     ...lack('outcomes', found.outcomes.isLoneGrid, found.outcomes.isLoneGrid, DECIDES),
@@ -115,34 +113,6 @@ function restricts(
 
 /** A word of less weight often goes without saying: a "special" election. */
 const MODIFIER_WEIGHT = 0.65
-
-/** "Announce a tour", "announce an album": what one verb is said of, that the other lacks, and nothing makes them one. */
-function hasRival(
-  a: Proposition,
-  b: Proposition,
-  ofA: WordComparison,
-  ofB: WordComparison,
-): boolean {
-  const isLone = (word: string, { missing }: WordComparison): boolean =>
-    missing.includes(word) && !isSoftWord(word)
-  return [...objects(a)].some(([verb, one]) => {
-    return [...objects(b)].some(([same, other]) => {
-      const isOpen = isLone(one, ofA)
-        ? ofB.missing.includes(other)
-        : isLone(other, ofB) && ofA.missing.includes(one)
-      return same === verb && isOpen
-    })
-  })
-}
-
-/** Words behind another with an article between: "announce a tour". */
-function* objects({ spelled }: Proposition): Iterable<readonly [verb: string, object: string]> {
-  for (const [at, { word }] of spelled.entries()) {
-    if (!/^(?:an?|the)$/.test(word)) continue
-    const [verb, object] = [spelled[at - 1]?.meaning ?? '', spelled[at + 1]?.meaning ?? '']
-    if (verb !== '' && object !== '' && !isSoftWord(verb)) yield [verb, object]
-  }
-}
 
 /** A price is asked at a level that is not said. */
 const asksLevel = ({ asset, quantity, isUpDown, grain }: Proposition): boolean =>

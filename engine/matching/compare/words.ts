@@ -3,6 +3,7 @@
 
 import { PRO_TEAMS } from '../../sports/pro-teams.ts'
 import { isProper, isSoftWord } from '../understand/lexicon.ts'
+import { tableIn } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { fold, isOrdinary, meanings, type Spelling, weightOf } from '../understand/words.ts'
 
@@ -83,7 +84,8 @@ export function shortenedWords(
       .every((rival) => rival.every((word) => ownKnown.has(word) || isInitialOf(word, missing)))
     if (isShort) for (const word of missing) found.add(word)
   }
-  const named = [...teamWords(own, other), ...abbreviated(own, other, ownKnown)]
+  const given = [...own.names].filter((name) => [...other.names].some(isOfName(name)))
+  const named = [...given, ...teamWords(own, other), ...abbreviated(own, other, ownKnown)]
   for (const word of named) found.add(word)
   for (const { word, meaning } of own.spelled) {
     if (meaning === '') continue
@@ -128,7 +130,6 @@ function hasInitials(rules: string, letters: string): boolean {
   )
 }
 
-/** Characters of rules in which a name is looked for. */
 const WRITTEN_OUT_MAX = 400
 
 /** Nickname and place of one team, each as the meanings of its words, under every word of either. */
@@ -179,6 +180,12 @@ export function areNamesakes(a: Proposition, b: Proposition): boolean {
   }
   return false
 }
+
+const GIVEN_NAMES = new URL('../understand/given-names.json', import.meta.url)
+/** "matt matthew": a short form and its name. */
+const shortNames = new Set(tableIn<Record<'short', string>>(GIVEN_NAMES).short.split('|'))
+const isOfName = (one: string) => (other: string) =>
+  shortNames.has(`${one} ${other}`) || shortNames.has(`${other} ${one}`)
 
 const isInitialOf = (letter: string, words: readonly string[]): boolean =>
   letter.length === 1 && words.some((word) => word.startsWith(letter))

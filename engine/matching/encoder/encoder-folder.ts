@@ -7,8 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRecord } from '../../json-record.ts'
 import { FEATURES } from '../compare/compare.ts'
-import type { Model } from '../compare/model.ts'
-import { WEIGHTS } from '../compare/model.ts'
+import { type Model, WEIGHTS } from '../compare/model.ts'
 import { Encoder } from './encoder.ts'
 
 /** An encoder that was tried once, with the weights for its similarities: its own file's, else the service's. */

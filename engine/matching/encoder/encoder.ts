@@ -94,7 +94,6 @@ function bytesOf(text: string, { values }: Kept): number {
   return 2 * text.length + values.length + ENTRY_BYTES
 }
 
-/** Null for a vector without a direction. */
 function packed(vector: Float32Array | null): Kept | null {
   const most = vector?.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) ?? 0
   if (vector === null || !(most > 0 && most < Number.POSITIVE_INFINITY)) return null

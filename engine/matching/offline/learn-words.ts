@@ -26,7 +26,6 @@ export interface LearnedWords {
 }
 
 const LEAST_FAMILIES = 3
-/** Texts of a family that are read. */
 const TEXTS_READ_MAX = 20
 const PROSE_CHARACTERS = 1_500
 /** Questions that begin with the same characters are of one family. */
@@ -94,7 +93,6 @@ function addSlots(title: string, slots: Map<string, Set<string>>): void {
   add(words.join(' '), '')
 }
 
-/** Who wins and who is fourth is compared as marks. */
 const isPlacing = (word: string): boolean => marksOf(word, [word]).has('placing')
 
 function rivalsOf(

@@ -77,7 +77,6 @@ function* matchEvents<Reading>(
   return chosenOf(pairs, (number) => events[number] ?? null)
 }
 
-/** The one-to-one choice among pairs, best first. */
 function chosenOf<Subject>(
   pairs: readonly ScoredPair[],
   subjectOf: (number: number) => Subject | null,
@@ -92,7 +91,6 @@ function chosenOf<Subject>(
   return chosen.sort((one, other) => other.judged.score - one.judged.score)
 }
 
-/** One, or none where nothing is given. */
 function venuesOf({ markets, events }: VenueSubjects): readonly VenueKey[] {
   const [first] = [...markets, ...events]
   return first === undefined ? [] : [first.venue]

@@ -73,7 +73,6 @@ function row(name: string, scored: readonly Scored[]): string {
   return `${name.slice(0, NAME_WIDTH).padEnd(NAME_WIDTH)} ${cells.join(' ')}`
 }
 
-/** A line a veto: how often it fired on others (rightly) and on the same (wrongly), and how often alone. */
 function vetoLines(scored: readonly Scored[]): readonly string[] {
   const columns = ['others', 'same', 'alone', 'alone same']
   const cells = (values: readonly (string | number)[]): string =>

@@ -29,7 +29,6 @@ const DAYS_MAX = 3
 const CODES_MAX = 4
 const HOURS_MAX = 3
 const LABELS_MAX = 4
-/** Child titles that add to an event's words. */
 const CHILDREN_READ_MAX = 12
 /** The hour of New York at which a price is taken where the question names none. */
 const HOUR_UNSAID = 12
@@ -37,7 +36,6 @@ const HOUR_UNSAID = 12
 const STEM_CHARACTERS = 4
 const ONE_DAY = [0, 1, -1]
 
-/** The features that combine into keys. */
 const emptyFeatures = () => ({
   words: new Set<string>(),
   numbers: new Set<string>(),
@@ -165,7 +163,6 @@ function readSlug(slug: string, features: Features): void {
   features.codes.add(`${second}${first}`)
 }
 
-/** A country under any of its codes. */
 function addCode(handles: HandleForm, code: string, features: Features): void {
   features.codes.add(code)
   const country = countryOfCode(code, handles)
@@ -237,7 +234,6 @@ function combined(features: Features, times: Times): BlockingKeys {
   return { filed: Uint32Array.from(filed).sort(), asked: Uint32Array.from(asked).sort() }
 }
 
-/** Adds the days of the venue's own times, for texts that name no day. */
 function addDaysOfTimes({ startMs, closeMs }: Times, features: Features): void {
   for (const atMs of [startMs, closeMs]) {
     if (atMs === null || !Number.isFinite(atMs) || Math.abs(atMs) > 8e15) continue

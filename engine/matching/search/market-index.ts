@@ -41,7 +41,6 @@ interface FiledEvent {
   joinedAt: number
 }
 
-/** Two events that may be one, in the order of the table of venues. */
 interface EventPair {
   readonly a: MatchEvent
   readonly b: MatchEvent
@@ -232,7 +231,6 @@ export class MarketIndex<Reading> {
 const isSure = ({ judged }: Pick<EventPair, 'judged'>): boolean => judged.score >= EVENT_SCORE_SURE
 const byScore = (one: EventPair, other: EventPair): number => other.judged.score - one.judged.score
 
-/** An event of which only its markets are known. */
 function eventOfMarkets(venue: VenueKey, key: string, markets: readonly MatchMarket[]): MatchEvent {
   const [first] = markets
   const closes = markets.flatMap(({ closeMs }) => (closeMs === null ? [] : [closeMs]))

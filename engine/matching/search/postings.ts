@@ -9,7 +9,6 @@
 const PLACES_FIRST = 256
 const ENTRIES_FIRST = 8_192
 const SLOTS_FIRST = 4_096
-/** Of the table's slots; above it the table doubles. */
 const LOAD_MAX = 0.6
 
 /** Entries of removed places stay: the caller skips them. */

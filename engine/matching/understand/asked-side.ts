@@ -50,7 +50,6 @@ function labelOf(facts: AskedFacts): string {
   return label === facts.title || /^(?:yes|no|over|under|up)$/.test(label) ? '' : plainName(label)
 }
 
-/** The last word of a slug, or the end of a ticker. */
 function endOf({ listed, suffix, tail }: AskedFacts): string {
   return listed.handles === 'ticker' ? suffix : (tail.split(' ').at(-1) ?? '')
 }
@@ -156,7 +155,6 @@ function spreadOf(facts: AskedFacts): Answer {
   return { asked: named ?? sideOfCode(facts, suffix), line: lineOf(facts), detail: '' }
 }
 
-/** The venue's own number, one in the texts, one in the slug, or what the ticker's end stands for. */
 function lineOf(facts: AskedFacts): number | null {
   const { listed, tail, title, subtitle, suffix, arena, sides } = facts
   const floor = listed.strike?.floor ?? null
@@ -177,7 +175,6 @@ function lineOf(facts: AskedFacts): number | null {
   return Number(digits) + (isBelow ? 0.5 : -0.5)
 }
 
-/** Soccer, and not of national teams. */
 function isOfClubs({ arena, sides }: AskedFacts): boolean {
   if (arena.table !== null) return arena.table.kind === 'club'
   return arena.sport === 'soccer' && !sides.every(isCountry)

@@ -84,7 +84,6 @@ function periodOf(parts: readonly string[], number: string, scope: string): stri
   return /set/.test(scope) ? `set${number}` : 'game'
 }
 
-/** Words that only name the game itself. */
 const PLAIN = wordSet(
   'winx match game fight bout fixture bo1 bo3 bo5 mainx card prelim early group stage regular season playoff final semifinal quarterfinal map set round rounds week day cup league challenger title tour open championship division',
 )

@@ -70,7 +70,6 @@ function readSlug(slug: string): RegExpExecArray | null {
   return /20\d\d-\d\d-\d\d/.test(slug) ? SLUG.exec(slug.toLowerCase()) : null
 }
 
-/** Whose bet it is stands apart from what is bet on. */
 function withoutSides(text: string, sides: readonly Side[]): string {
   return sides.reduce((rest, { name }) => (name === '' ? rest : rest.replaceAll(name, ' ')), text)
 }

@@ -26,7 +26,7 @@ const TABLES = tableIn<{
 const NTH = 'first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\\d+(?:st|nd|rd|th)'
 /** A text without any of these has none of the marks below. */
 const ORDINAL =
-  /\d|#|\bor (?:better|higher)\b|\bopen|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next/
+  /\d|#|\bor (?:better|higher)\b|\bopen|\b(?:core|supporting|revival|acting|interim|deputy|outright|opening|how)\b|(?:first|most|best|worst|least|est)\b|\b(?:second|third|top|group|place|runner|cut|field)\b|other|else|none of| vs|next|back|endors|recommend/
 /** Class → pattern over the folded text, its first group that is set being the value. */
 const PATTERNS = Object.entries(TABLES.patterns).map(([name, pattern]) => {
   return [name, new RegExp(pattern.replaceAll('{nth}', NTH), 'g')] as const
@@ -55,12 +55,9 @@ export function marksOf(folded: string, meanings: readonly string[], around = ''
     }
   }
   for (const word of meanings) {
-    const name = classOfWord.get(word)
     if (word === HOME) add('reach', 'domestic')
+    const name = classOfWord.get(word) ?? /^(?:country|state|district)/.exec(word)?.[0]
     if (name !== undefined) add(name, word)
-    else if (word.startsWith('country:')) add('country', word)
-    else if (word.startsWith('state:')) add('state', word)
-    else if (word.startsWith('district')) add('district', word)
   }
   const span = spanOf(`${folded} ${around}`)
   if (span !== null) add('span', span)
@@ -105,20 +102,9 @@ export function conflictsOf(a: Marks, b: Marks): readonly string[] {
   return found
 }
 
-/** What one asks of a competition, a stage of it or an award, that the other asks the winner of; null: nothing. */
-export function givenBesideWin(a: Marks, b: Marks): string | null {
-  for (const [own, other] of bothWays(a, b)) {
-    // Who wins a round advances by it.
-    if (!asksWin(other) || ['round', 'stage', 'award'].some((name) => other.has(name))) continue
-    const [value] = [...(own.get('stage') ?? []), ...(own.get('award') ?? [])]
-    // Who wins the runoff wins the election.
-    const isWon = /^(?:runoff|playoff)$/.test(value ?? '') && asksWin(own)
-    if (value !== undefined && !isWon) return value
-  }
-  return null
-}
-
-const bothWays = (a: Marks, b: Marks) => [[a, b, 'second'] as const, [b, a, 'first'] as const]
+/** Each with the other, and which of the two the other is. */
+export const bothWays = <One>(a: One, b: One) =>
+  [[a, b, 'second'] as const, [b, a, 'first'] as const] as const
 
 /** Whether who wins is asked. */
 export const asksWin = (marks: Marks): boolean => marks.get('placing')?.has('win') === true

@@ -32,7 +32,6 @@ export function coinOfCode(title: string, rules: string): string | null {
   return code === undefined ? null : (CODES[code] ?? meaningOf(code) ?? code)
 }
 
-/** What a question on a price asks; of other questions asset and hour are null. */
 interface PriceQuestion {
   readonly asset: string | null
   /** A direction is asked rather than a level. */

@@ -3,6 +3,7 @@
 // Upholds PROP1 to PROP18.
 
 import type { VenueKey } from '../../ids.ts'
+import type { Contrasts } from './contrasts.ts'
 import type { DateMention } from './dates.ts'
 import type { Game } from './game.ts'
 import type { Marks } from './marks.ts'
@@ -46,8 +47,6 @@ export interface Proposition {
   readonly isRelative: boolean
   /** Yes stands for a letter ("Candidate X") to whom nobody is given yet. */
   readonly isPlaceholder: boolean
-  /** The question asks which of several comes first. */
-  readonly isOfFirst: boolean
   readonly marks: Marks
   /** Meanings of the question's words, without dates and range. */
   readonly words: readonly string[]
@@ -67,6 +66,8 @@ export interface Proposition {
   readonly children: (most?: number) => readonly Proposition[]
   /** Meanings of the sentence with which the rules begin, which asks the question once more; read at the first call. */
   readonly restated: () => ReadonlySet<string>
+  /** Of words that exclude each other those that are said, and with them those around; read at the first call. */
+  readonly contrasts: () => Contrasts
   /** Beginning of the rules as sent; '' when unknown. */
   readonly rules: string
   /** The title, with what Yes stands for where it leaves that out: what a sentence encoder reads. */

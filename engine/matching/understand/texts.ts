@@ -89,7 +89,6 @@ function contextText({ handles, handle, eventTitle, eventSubtitle }: Listed): st
 /** A day in a slug; "2026-52-53f" is a year and a range. */
 export const ISO_DAY = /20\d\d-(?:0\d|1[0-2])-[0-3]\d(?![a-z\d])/
 
-/** The day nearest to which dates without a year lie. */
 function anchorOf(
   { handles, handle, startMs, closeMs }: Listed,
   ticker: TickerDate | null,

@@ -3,6 +3,7 @@
 // Upholds PROP1 to PROP18, MATCHTEXT1, MATCHDATE1 to MATCHDATE5.
 
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
+import { contrastsIn } from './contrasts.ts'
 import { datesOf, dayOf, isoDay, type TickerDate } from './dates.ts'
 import { gameOf } from './games.ts'
 import { isProper, meaningOf } from './lexicon.ts'
@@ -50,7 +51,7 @@ export function understandEvent(
   }
   const found = understand(listed, 'event', onceRead(markets, read), markets.length)
   // A market's rules name what Yes of that one stands for.
-  return listed.rules === event.rules ? found : { ...found, restated: NO_WORDS }
+  return listed.rules === event.rules ? found : { ...found, restated: () => new Set() }
 }
 
 function understand(
@@ -101,7 +102,6 @@ function understand(
     isRelative: RELATIVE.test(title.folded) || (isSpeech && /\bnext\b/.test(title.folded)),
     isPlaceholder:
       grain === 'market' && PLACEHOLDER.test(`${answerText(listed)} | ${listed.title}`),
-    isOfFirst: /\b(?:first|1st)\s*\??$/.test(title.folded),
     marks,
     words: isDirection ? [asset, 'updown'] : trimmed(withoutOrdinals(title.words, marks)),
     answer: isDirection ? [] : answer.words,
@@ -111,7 +111,8 @@ function understand(
     spelled: title.spelled.concat(answer.spelled),
     isExclusive: listed.isExclusive,
     children,
-    restated: restatedBy(rules),
+    restated: once(() => new Set(meanings(fold(restating(rules))))),
+    contrasts: once(() => contrastsOf(texts, grain === 'event' ? '' : rules)),
     rules: rules.slice(0, RULES_CHARACTERS_MAX),
     sentence: sentenceOf(listed),
   }
@@ -140,19 +141,26 @@ function onceRead(
   }
 }
 
-const NO_WORDS = (): ReadonlySet<string> => new Set()
-
 /** Characters of the sentence with which rules begin. */
 const RESTATED_CHARACTERS_MAX = 300
 
-/** What the sentence with which rules begin means; read at the first call. */
-function restatedBy(rules: string): Proposition['restated'] {
-  let words: ReadonlySet<string> | null = null
+function restating(rules: string): string {
+  return rules.slice(0, RESTATED_CHARACTERS_MAX).split(/(?<=\w{3}[.?!])\s|\n/)[0] ?? ''
+}
+
+function once<Made>(make: () => Made): () => Made {
+  let made: { readonly of: Made } | null = null
   return () => {
-    const [sentence = ''] = rules.slice(0, RESTATED_CHARACTERS_MAX).split(/(?<=\w{3}[.?!])\s|\n/)
-    words ??= new Set(meanings(fold(sentence)))
-    return words
+    made ??= { of: make() }
+    return made.of
   }
+}
+
+/** Of words that exclude each other those said in title and answer, and with them those around. */
+function contrastsOf({ title, answer, context }: Texts, rules: string) {
+  const said = contrastsIn(`${title.folded} | ${answer.folded}`)
+  const around = contrastsIn(`${context.folded} | ${restating(rules)}`)
+  return { said, all: new Map([...around, ...said]) }
 }
 
 /** The 24 of "season 24" is a mark, and no word. */
@@ -163,7 +171,6 @@ function withoutOrdinals(words: readonly string[], marks: Marks): readonly strin
   return words.filter((word) => !/^\d{1,2}$/.test(word) || !ordinals.has(word))
 }
 
-/** Every date said, best source first. */
 function whensOf({ listed, title, answer, context, ticker }: Texts): readonly When[] {
   const whens: When[] = []
   const add = (dates: readonly Omit<When, 'source'>[], source: When['source']): void => {
@@ -191,7 +198,6 @@ function handleWhen({ first, last, grain }: TickerDate): Omit<When, 'source'> {
   return { first: end - 364, last: end, role: 'in', grain: 'year' }
 }
 
-/** The range of the answer, else of the question, else of the venue's fields. */
 function quantityFor(
   { listed, title, answer }: Texts,
   grain: Proposition['grain'],

@@ -13,7 +13,6 @@ const TABLES = tableIn<Readonly<Record<'stations' | 'sources' | 'terms', PhraseR
 const STATIONS = phraseTable(TABLES.stations)
 const SOURCES = phraseTable(TABLES.sources)
 const TERMS = phraseTable(TABLES.terms)
-/** The weather stations that a rule text names: known ones, and airports by their code. */
 function stationsOf(rules: string): readonly string[] {
   const codes = rules.match(/\b[KE][A-Z]{3}\b/g) ?? []
   const named = /\b([A-Z][\w.'-]+(?: [A-Z][\w.'-]+)*) (?:International )?(?:Airport|Station)\b/g
@@ -25,7 +24,6 @@ function stationsOf(rules: string): readonly string[] {
 
 /** Examples in advice ("a source like Google or Coinbase may help") are no sources. */
 const EXAMPLES = /\bsources? like [^,.]{0,80}/gi
-/** The sources that rules name, under short names of ours. */
 const sourcesOf = (rules: string): readonly string[] =>
   allSaid(SOURCES, rules.replace(EXAMPLES, ''))
 

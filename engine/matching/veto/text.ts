@@ -4,7 +4,7 @@
 import type { WhenComparison } from '../compare/when.ts'
 import { areNamesakes, NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
 import { isIdentity } from '../understand/lexicon.ts'
-import { asksWin, conflictsOf, givenBesideWin } from '../understand/marks.ts'
+import { asksWin, conflictsOf } from '../understand/marks.ts'
 import { wordSet } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { type RangeRelation, relateRanges } from '../understand/quantity.ts'
@@ -46,11 +46,10 @@ export function wordedVetoes(
     ...(isMarket
       ? [...answerVetoes(a, b, words), ...polarityVetoes(a, b)]
       : [...formVetoes(a, b), ...levelVetoes(a, b)]),
-    ...[hourVetoes, touchVetoes, roleVetoes, firstVetoes].flatMap((of) => of(a, b)),
+    ...[hourVetoes, touchVetoes, roleVetoes].flatMap((of) => of(a, b)),
   ]
 }
 
-/** A question on words spoken and one on a figure differ, whatever names they share. */
 function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if ((a.kind === 'speech') === (b.kind === 'speech')) return []
   const other = a.kind === 'speech' ? b : a
@@ -117,7 +116,7 @@ function touchVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 }
 
 function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
-  const conflicts = conflictsOf(a.marks, b.marks)
+  return conflictsOf(a.marks, b.marks)
     .filter((name) => !SOFT_MARKS.has(name))
     .map((name) => {
       const [one, other] = [a.marks.get(name), b.marks.get(name)].map((values) =>
@@ -125,9 +124,6 @@ function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
       )
       return veto('other_mark', `${name} ${one} against ${other}`)
     })
-  const given = givenBesideWin(a.marks, b.marks)
-  if (conflicts.length > 0 || given === null) return conflicts
-  return [veto('other_mark', `${given} against the win`)]
 }
 
 /** Venue b's answer, word for word in venue a's question; names are graded as names. */
@@ -158,12 +154,10 @@ function occasionVetoes(a: Proposition, b: Proposition, when: WhenComparison): r
   return isNear && when.verdict !== 'other' ? [] : [veto('other_occasion')]
 }
 
-/** One question asks whether it happens, the other whether it does not. */
 function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return a.isNegated === b.isNegated ? [] : [veto('opposite_side', 'one asks for the contrary')]
 }
 
-/** A price event about one level against one of many levels. */
 function levelVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.asset === null || a.asset !== b.asset || a.isUpDown || b.isUpDown) return []
   const [isOne, isOther] = [a.quantity !== null, b.quantity !== null]
@@ -171,7 +165,6 @@ function levelVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return [veto('containment', 'one level of several', isOne ? 'subset' : 'superset')]
 }
 
-/** "Which" and "how many" against "whether". */
 function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.form === b.form) return []
   if ([a.form, b.form].every((form) => form === 'when' || form === 'open')) {
@@ -200,14 +193,6 @@ function isPlainOpen({ form, opening }: Proposition): boolean {
   return form === 'open' && !/^(?:who|which|what|where)$/.test(opening)
 }
 
-/** "Who is first" differs from "who at all". */
-function firstVetoes(a: Proposition, b: Proposition): readonly Veto[] {
-  if (a.isOfFirst === b.isOfFirst) return []
-  const other = a.isOfFirst ? b : a
-  return other.words.includes('first') ? [] : [veto('other_mark', 'first against at all')]
-}
-
-/** Compares subject and object of a verb between two names, and the speaker of words. */
 function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const [speakers, others] = [speakersOf(a), speakersOf(b)]
   // "Zelensky" and "Zelenskyy".
@@ -223,7 +208,6 @@ function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return []
 }
 
-/** Names before the verb of saying; empty where the speaker is not named. */
 function speakersOf({ words, names }: Proposition): readonly string[] {
   return words.slice(0, Math.max(0, words.indexOf('sayx'))).filter((word) => names.has(word))
 }

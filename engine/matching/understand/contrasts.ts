@@ -1,0 +1,69 @@
+// Sets of words of which any two exclude each other, or of which one asks for a part of what is asked without it: stages of a
+// deal or a trial, a worldwide gross. Not for: ordinals, places and offices (marks.ts). Upholds VETO36, VETO37.
+
+import { type Veto, veto } from '../veto/vetoes.ts'
+import { bothWays, type LonelyMark, type Marks } from './marks.ts'
+import { type PhraseRows, tableIn } from './phrases.ts'
+import { fold, rawWords, stem } from './words.ts'
+
+const { sets, restricts } = tableIn<{
+  readonly sets: Readonly<Record<string, PhraseRows>>
+  /** Set → its values that narrow what is asked. */
+  readonly restricts: Readonly<Record<string, string>>
+}>(new URL('./contrasts.json', import.meta.url))
+
+/** `#` stands for a year, and so does every year. */
+const stemsOf = (text: string): readonly string[] =>
+  rawWords(fold(text)).map((word) => (/^\d{4}$/.test(word) ? '#' : stem(word)))
+
+type Phrase = readonly [set: string, value: string, rest: readonly string[]]
+/** First stem → the phrases that begin so, the longest first. */
+const phrases = new Map<string, Phrase[]>()
+for (const [set, rows] of Object.entries(sets)) {
+  for (const [value, row] of Object.entries(rows)) {
+    for (const phrase of row.split('|')) {
+      const [first = '', ...rest] = stemsOf(phrase.replace('#', '2000'))
+      phrases.set(first, [...(phrases.get(first) ?? []), [set, value, rest]])
+    }
+  }
+}
+for (const of of phrases.values()) of.sort(([, , one], [, , other]) => other.length - one.length)
+
+/** Set → the values that a text says; of phrases that overlap the one that begins first and goes on longest. */
+export function contrastsIn(text: string): Marks {
+  const [found, ends] = [new Map<string, Set<string>>(), new Map<string, number>()]
+  const words = stemsOf(text)
+  for (const [at, word] of words.entries()) {
+    for (const [set, value, rest] of phrases.get(word) ?? []) {
+      const isSaid = rest.every((each, next) => words[at + next + 1] === each)
+      if (!isSaid || at < (ends.get(set) ?? 0)) continue
+      ends.set(set, at + rest.length + 1)
+      found.set(set, (found.get(set) ?? new Set()).add(value))
+    }
+  }
+  return found
+}
+
+/** What is said in title and answer, and with it what is said around them. */
+export type Contrasts = Readonly<Record<'said' | 'all', Marks>>
+
+/** Sets of which each says other values, one of the two in its title or answer. */
+export function contraries(a: Contrasts, b: Contrasts): readonly Veto[] {
+  return [...a.all].flatMap(([set, one]) => {
+    const other = b.all.get(set)
+    const isOther = other !== undefined && ![...one].some((value) => other.has(value))
+    if (!isOther || !(a.said.has(set) || b.said.has(set))) return []
+    return [veto('other_mark', `${set} ${[...one].join('/')} against ${[...other].join('/')}`)]
+  })
+}
+
+/** What one asks alone and narrows by it. */
+export function lonelyContrasts(a: Contrasts, b: Contrasts): readonly LonelyMark[] {
+  return bothWays(a, b).flatMap(([own, other, lacks]) => {
+    return [...own.said].flatMap(([name, said]) => {
+      const [values, narrow] = [[...said], restricts[name]?.split('|') ?? []]
+      const isLone = values.every((value) => narrow.includes(value)) && !other.all.has(name)
+      return isLone ? [{ name, share: 'part' as const, values, lacks }] : []
+    })
+  })
+}
