@@ -22,12 +22,21 @@ import type { Hours } from './hours.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { PackedTable } from './lmdb/packed-table.ts'
 import type { Removed, Row, Table } from './lmdb/table.ts'
-import { groupKey, hashNativeId, readInteger, tradeIdKey, tradeKey } from './records/keys.ts'
 import {
-  idRowValue,
+  groupKey,
+  hashNativeId,
+  readInteger,
+  TRADE_ID_KEY_BYTES,
+  TRADE_KEY_BYTES,
+  tradeIdKey,
+  tradeKey,
+} from './records/keys.ts'
+import {
+  idRowOf,
   keyOfOffsetRow,
   keysOfIdRow,
   PLACE_BYTES_MAX,
+  writeIdRow,
   writeOffsetRow,
 } from './records/places.ts'
 import type { PackedSchemas } from './records/records.ts'
@@ -42,21 +51,19 @@ const INDEX_BYTES = 85
 /** Markets whose newest place is remembered; above it the memory starts afresh. */
 const PLACES_MAX = 20_000
 
-const NO_KEYS: readonly Buffer[] = []
-
 /** Where the next trade of a market goes when its time is the last one's, or a newer one. */
-interface Place {
+interface NextPlace {
   newestMs: number
   lastMs: number
   nextOrdinal: number
 }
 
-/** A row of the index by id: the keys of the trades that share its hash. */
+/** What the index by id has of an id's hash: a row that leads to the trades that share it, or none. */
 interface LookedUp {
   readonly market: MarketNumber
   readonly nativeId: string
-  readonly key: Buffer
-  readonly others: readonly Buffer[]
+  readonly hash: readonly [number, number]
+  readonly row: Buffer | null
 }
 
 export class Trades implements TradeTable {
@@ -70,9 +77,12 @@ export class Trades implements TradeTable {
   readonly #hash: (nativeId: string) => readonly [number, number]
   /** Reused by each put. */
   readonly #row = Buffer.alloc(PLACE_BYTES_MAX)
+  readonly #key = Buffer.alloc(TRADE_KEY_BYTES)
+  readonly #idKey = Buffer.alloc(TRADE_ID_KEY_BYTES)
   readonly #offsetKey = groupKey(0, 0)
-  readonly #places = new Map<MarketNumber, Place>()
-  #lookedUp: LookedUp | null = null
+  readonly #places = new Map<MarketNumber, NextPlace>()
+  /** What `has` asked for last, until the index changes: `put` follows it, with other looks in between. */
+  #asked: LookedUp | null = null
   #count: number
 
   /** `hash` is a parameter so that a test can make ids collide. */
@@ -90,22 +100,27 @@ export class Trades implements TradeTable {
   }
 
   has(market: MarketNumber, nativeId: string): boolean {
-    return this.#find(market, nativeId) !== null
+    this.#asked = this.#lookUp(market, nativeId)
+    return this.#asked.row !== null && this.#find(market, nativeId) !== null
   }
 
   put({ number: market, venue }: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
-    const { key: idKey, others } = this.#lookUp(market, trade.nativeId)
-    if (others.length > 0) {
+    const { hash, row } = this.#lookUp(market, trade.nativeId)
+    if (row !== null) {
       assert(this.#find(market, trade.nativeId) === null, 'a trade is stored once')
     }
-    const ordinal = this.#nextOrdinal(market, trade.timeMs)
+    const { timeMs: time } = trade
+    const ordinal = this.#nextOrdinal(market, time)
+    const place = { market, timeMs: time, ordinal }
     const stored = storedTrade(trade, { ordinal, maker: trade.maker })
-    const key = tradeKey(market, trade.timeMs, ordinal)
-    this.#putRecord(key, stored, this.#byVenue.put(venue, key))
-    this.#ids.put(idKey, idRowValue([...others, key]))
-    this.#lookedUp = null
+    const key = tradeKey(market, time, ordinal, this.#key)
+    this.#putRecord(key, stored, this.#byVenue.put(venue, place))
+    const idKey = tradeIdKey(market, hash, this.#idKey)
+    if (row === null) this.#ids.put(idKey, this.#row, writeIdRow(this.#row, place))
+    else this.#ids.put(idKey, idRowOf([...keysOfIdRow(row, market), key]))
+    this.#asked = null
     if (trade.run !== null && trade.offset !== null) {
-      const end = writeOffsetRow(this.#row, key)
+      const end = writeOffsetRow(this.#row, place)
       this.#offsets.put(groupKey(trade.run, trade.offset, this.#offsetKey), this.#row, end)
     }
     this.#hours.add('trades', market, Math.floor(trade.timeMs / HOUR_MS))
@@ -243,11 +258,12 @@ export class Trades implements TradeTable {
     if (placed === null) return key.length + value.length
     const { nativeId, run, offset } = placed.trade
     if (run !== null && offset !== null) this.#offsets.remove(groupKey(run, offset))
-    const { key: idKey, others } = this.#lookUp(market, nativeId)
-    const kept = others.filter((other) => !other.equals(key))
+    const { hash, row } = this.#lookUp(market, nativeId)
+    const kept = row === null ? [] : keysOfIdRow(row, market).filter((one) => !one.equals(key))
+    const idKey = tradeIdKey(market, hash, this.#idKey)
     if (kept.length === 0) this.#ids.remove(idKey)
-    else this.#ids.put(idKey, idRowValue(kept))
-    this.#lookedUp = null
+    else this.#ids.put(idKey, idRowOf(kept))
+    this.#asked = null
     return key.length + value.length + INDEX_BYTES
   }
 
@@ -266,23 +282,21 @@ export class Trades implements TradeTable {
   }
 
   #find(market: MarketNumber, nativeId: string): (PlacedTrade & { key: Buffer }) | null {
-    for (const key of this.#lookUp(market, nativeId).others) {
+    const { row } = this.#lookUp(market, nativeId)
+    if (row === null) return null
+    for (const key of keysOfIdRow(row, market)) {
       const placed = this.#read(key)
       if (placed !== null && isSameText(placed.trade.nativeId, nativeId)) return { key, ...placed }
     }
     return null
   }
 
-  /** What the index by id has of an id; remembered until it changes, since `has` and `put` follow each other. */
   #lookUp(market: MarketNumber, nativeId: string): LookedUp {
-    const last = this.#lookedUp
-    if (last !== null && last.nativeId === nativeId && last.market === market) return last
-    const key = tradeIdKey(market, this.#hash(nativeId))
-    const value = this.#ids.get(key)
-    const others = value === null ? NO_KEYS : keysOfIdRow(value, market)
-    const looked = { market, nativeId, key, others }
-    this.#lookedUp = looked
-    return looked
+    const asked = this.#asked
+    if (asked !== null && asked.nativeId === nativeId && asked.market === market) return asked
+    const hash = this.#hash(nativeId)
+    const row = this.#ids.get(tradeIdKey(market, hash, this.#idKey))
+    return { market, nativeId, hash, row }
   }
 
   /** One past the last ordinal of that millisecond, without a read where trades come in order. */
@@ -305,11 +319,11 @@ export class Trades implements TradeTable {
     return ordinal
   }
 
-  #place(market: MarketNumber): Place {
+  #place(market: MarketNumber): NextPlace {
     const known = this.#places.get(market)
     if (known !== undefined) return known
     const newest = this.#trades.first({ ...wholeMarket(market), isReverse: true })
-    const place: Place =
+    const place: NextPlace =
       newest === null
         ? { newestMs: Number.NEGATIVE_INFINITY, lastMs: Number.NaN, nextOrdinal: 0 }
         : {

@@ -10,24 +10,17 @@ import type { SliceQuery } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { PackedTable } from './lmdb/packed-table.ts'
 import { readInteger, VENUE_TRADE_KEY_BYTES, venueTradeKey } from './records/keys.ts'
-import { keyOfVenueRow, PLACE_BYTES_MAX, writeVenueRow } from './records/places.ts'
+import { keyOfVenueRow, PLACE_BYTES_MAX, type Place, writeVenueRow } from './records/places.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
 
-/** Milliseconds whose next ordinal is remembered for a venue; the older half of them goes when full. */
-const RECENT_MAX = 4_096
+/** Milliseconds of a venue whose next ordinals are remembered; a power of two. */
+const RECENT_MS = 4_096
 
 /** Where a trade stands among its venue's. */
 export interface VenuePlace {
   readonly venue: VenueKey
   readonly ordinal: number
-}
-
-/** The next ordinals of a venue's recent milliseconds. */
-interface Recent {
-  /** A millisecond above this that has no entry has no trade. */
-  floorMs: number
-  readonly next: Map<number, number>
 }
 
 export class VenueTrades {
@@ -41,12 +34,11 @@ export class VenueTrades {
     this.#index = new PackedTable(environment.table(TABLES.venueTrades))
   }
 
-  /** Gives the trade under this key its ordinal among the venue's, and indexes it. */
-  put(venue: VenueKey, key: Buffer): VenuePlace {
-    const time = readInteger(key, 4)
-    const ordinal = this.#nextOrdinal(venue, time)
-    const end = writeVenueRow(this.#row, key)
-    this.#index.put(venueTradeKey(venue, time, ordinal, this.#key), this.#row, end)
+  /** Gives the trade in this place its ordinal among the venue's, and indexes it. */
+  put(venue: VenueKey, place: Place): VenuePlace {
+    const ordinal = this.#nextOrdinal(venue, place.timeMs)
+    const end = writeVenueRow(this.#row, place)
+    this.#index.put(venueTradeKey(venue, place.timeMs, ordinal, this.#key), this.#row, end)
     return { venue, ordinal }
   }
 
@@ -56,9 +48,7 @@ export class VenueTrades {
     if (place === null) return
     const time = readInteger(key, 4)
     this.#index.remove(venueTradeKey(place.venue, time, place.ordinal))
-    const recent = this.#recentOf(place.venue)
-    recent.next.delete(time)
-    recent.floorMs = Math.max(recent.floorMs, time)
+    this.#recentOf(place.venue).forget(time)
   }
 
   /** The row that leads to this trade, by a look at every row of its millisecond. */
@@ -103,16 +93,12 @@ export class VenueTrades {
   /** One past the last ordinal of that millisecond; without a read where trades are not late. */
   #nextOrdinal(venue: VenueKey, time: number): number {
     const recent = this.#recentOf(venue)
-    let ordinal = recent.next.get(time)
-    if (ordinal === undefined) {
-      ordinal = 0
-      if (time <= recent.floorMs) {
-        const last = this.#index.first({ ...millisecond(venue, time), isReverse: true })
-        if (last !== null) ordinal = last.key.readUInt32BE(9) + 1
-      }
-      if (recent.next.size >= RECENT_MAX) forgetOlderHalf(recent)
+    let ordinal = recent.next(time)
+    if (ordinal === null) {
+      const last = this.#index.first({ ...millisecond(venue, time), isReverse: true })
+      ordinal = last === null ? 0 : last.key.readUInt32BE(9) + 1
     }
-    recent.next.set(time, ordinal + 1)
+    recent.given(time, ordinal)
     return ordinal
   }
 
@@ -120,18 +106,51 @@ export class VenueTrades {
     const known = this.#recent.get(venue)
     if (known !== undefined) return known
     const newest = this.#index.first({ ...wholeVenue(venue), isReverse: true })
-    const floorMs = newest === null ? Number.NEGATIVE_INFINITY : readInteger(newest.key, 1)
-    const recent = { floorMs, next: new Map<number, number>() }
+    const recent = new Recent(
+      newest === null ? Number.NEGATIVE_INFINITY : readInteger(newest.key, 1),
+    )
     this.#recent.set(venue, recent)
     return recent
   }
 }
 
-function forgetOlderHalf(recent: Recent): void {
-  const times = [...recent.next.keys()].sort((one, other) => one - other)
-  for (const time of times.slice(0, RECENT_MAX / 2)) {
-    recent.next.delete(time)
-    recent.floorMs = Math.max(recent.floorMs, time)
+/** The next ordinals of a venue's recent milliseconds, each in the place that the end of its number names. */
+class Recent {
+  /** A millisecond above this that has no place has no trade. */
+  #floorMs: number
+  readonly #times = new Float64Array(RECENT_MS).fill(Number.NaN)
+  readonly #next = new Uint32Array(RECENT_MS)
+
+  constructor(floorMs: number) {
+    this.#floorMs = floorMs
+  }
+
+  /** Null when it is not known. */
+  next(time: number): number | null {
+    const place = time & (RECENT_MS - 1)
+    if (this.#times[place] === time) return this.#next[place] ?? null
+    return time > this.#floorMs ? 0 : null
+  }
+
+  given(time: number, ordinal: number): void {
+    const place = time & (RECENT_MS - 1)
+    const before = this.#times[place] ?? Number.NaN
+    // Of two milliseconds with one place the newer keeps it, and the older is looked for from now on.
+    if (before > time || before < time) this.#forgetUpTo(Math.min(before, time))
+    if (before > time) return
+    this.#times[place] = time
+    this.#next[place] = ordinal + 1
+  }
+
+  /** A trade of this millisecond is gone. */
+  forget(time: number): void {
+    const place = time & (RECENT_MS - 1)
+    if (this.#times[place] === time) this.#times[place] = Number.NaN
+    this.#forgetUpTo(time)
+  }
+
+  #forgetUpTo(time: number): void {
+    this.#floorMs = Math.max(this.#floorMs, time)
   }
 }
 

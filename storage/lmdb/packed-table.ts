@@ -12,6 +12,7 @@
 // read again. Not for: what a row means, or whether it is damaged (each record has its own check). Upholds STORE1, STORE34.
 
 import { assert } from '../../engine/errors.ts'
+import { compareKeys, copyBytes } from '../records/keys.ts'
 import { writeVarint } from '../records/varints.ts'
 import type { OpenRow } from './pending.ts'
 import type { KeyRange, Row, Table } from './table.ts'
@@ -31,29 +32,73 @@ const VALUE_LENGTH_END = 0x80 ** VALUE_LENGTH_BYTES_MAX
 /** What stands for rows behind damaged bytes: no record's check lets it through. */
 const DAMAGED: Buffer = Buffer.of(0)
 
-/** A row of LMDB that holds rows: of `bytes`, those up to `end`. As a row that waits, it has the value of the moment. */
+/**
+ * A row of LMDB that holds rows: of `bytes`, those up to `end`. As a row that waits, it has the value of the moment.
+ * A block that grows is one piece of memory, its keys behind its bytes, and not of Node's pool: the last blocks of
+ * a thousand groups, minutes old, would each keep 8 KiB of that.
+ */
 class Block implements OpenRow {
-  readonly key: Buffer
-  bytes: Buffer
+  readonly keyBytes: number
+  readonly bytes: Buffer
+  /** How many of the bytes are for rows. */
+  readonly room: number
   end: number
-  /** Its own copy. */
-  readonly lastKey: Buffer
   /** Whether nothing may be added: it is a row of an older format, or its last bytes are damaged. */
   readonly isClosed: boolean
   /** The commit for which it waits. */
   commitCount = NEVER
+  /** Its own key and that of its last row, from here on. */
+  readonly #keys: Buffer
+  readonly #keysAt: number
+  #key: Buffer | null = null
 
-  constructor(key: Buffer, bytes: Buffer, end: number, isClosed = true) {
-    this.key = key
+  constructor(key: Buffer, { bytes, room, end, isClosed, keys, keysAt }: BlockMemory) {
+    this.keyBytes = key.length
     this.bytes = bytes
+    this.room = room
     this.end = end
-    this.lastKey = ownCopy(key)
     this.isClosed = isClosed
+    this.#keys = keys
+    this.#keysAt = keysAt
+    copyBytes(key, 0, keys, keysAt, key.length)
   }
 
   get value(): Buffer {
     return this.bytes.subarray(0, this.end)
   }
+
+  get key(): Buffer {
+    this.#key ??= this.#keys.subarray(this.#keysAt, this.#keysAt + this.keyBytes)
+    return this.#key
+  }
+
+  /** How many of its first bytes a key has in common with the block's. */
+  sharedBytes(key: Buffer, most: number): number {
+    let shared = 0
+    while (shared < most && key[shared] === this.#keys[this.#keysAt + shared]) shared += 1
+    return shared
+  }
+
+  /** The order of the last row's key and this one. */
+  compareLast(key: Buffer): number {
+    const at = this.#keysAt + this.keyBytes
+    for (let index = 0; index < key.length; index += 1) {
+      const difference = (this.#keys[at + index] ?? 0) - (key[index] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+
+  /** The last row is the one with this key, and ends here. */
+  endAt(end: number, lastKey: Buffer): void {
+    this.end = end
+    copyBytes(lastKey, 0, this.#keys, this.#keysAt + this.keyBytes, lastKey.length)
+  }
+}
+
+type BlockMemory = Pick<Block, 'bytes' | 'room' | 'end' | 'isClosed'> & {
+  readonly keys: Buffer
+  readonly keysAt: number
 }
 
 /** Of one group of keys: its last block, and the one that was last looked into. */
@@ -77,7 +122,7 @@ export class PackedTable {
 
   get(key: Buffer): Buffer | null {
     const block = this.#floor(key)
-    if (block === null || compare(block.lastKey, key) < 0) return null
+    if (block === null || block.compareLast(key) < 0) return null
     return valueIn(block, key)
   }
 
@@ -85,7 +130,7 @@ export class PackedTable {
   put(key: Buffer, value: Buffer, valueBytes = value.length): void {
     const known = this.#knownOf(key)
     const { tail } = known
-    if (tail !== null && compare(tail.lastKey, key) >= 0) {
+    if (tail !== null && tail.compareLast(key) >= 0) {
       this.#insert(known, {
         key: Buffer.from(key),
         value: Buffer.from(value.subarray(0, valueBytes)),
@@ -98,9 +143,10 @@ export class PackedTable {
     }
     const bytes = rowBytesMax(key, valueBytes)
     if (tail !== null && !tail.isClosed && tail.end + bytes <= BLOCK_BYTES) {
-      if (tail.bytes.length < tail.end + bytes) tail.bytes = roomFor(tail, BLOCK_BYTES)
-      addRow(tail, key, value, valueBytes)
-      this.#keepWaiting(tail)
+      const roomy = tail.room < tail.end + bytes ? withRoom(tail) : tail
+      addRow(roomy, key, value, valueBytes)
+      known.tail = roomy
+      this.#keepWaiting(roomy)
       return
     }
     const block = newBlock(key, Math.max(BLOCK_BYTES, 1 + bytes))
@@ -121,14 +167,14 @@ export class PackedTable {
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
     const { from, to, isReverse = false } = range
     const { tail } = this.#knownOf(from)
-    const isInTail = tail !== null && compare(tail.key, from) <= 0
-    const end = tail !== null && compare(tail.key, to) < 0 ? tail.key : to
+    const isInTail = tail !== null && compareKeys(tail.key, from) <= 0
+    const end = tail !== null && compareKeys(tail.key, to) < 0 ? tail.key : to
     if (isReverse) {
       if (tail !== null && !visitRows(tail, range, visit)) return
       if (isInTail) return
       // The block in which the range begins is the first whose key is not above it.
       this.#table.scan({ from: this.#groupStart(from), to: end, isReverse }, (row) => {
-        return visitRows(row, range, visit) && compare(row.key, from) > 0
+        return visitRows(row, range, visit) && compareKeys(row.key, from) > 0
       })
       return
     }
@@ -167,7 +213,7 @@ export class PackedTable {
     const block = floor ?? this.#firstOfGroup(row.key)
     assert(block !== null, 'a group with a last block has a first one')
     const rows = rowsOf(block)
-    let index = rows.findIndex((one) => compare(one.key, row.key) >= 0)
+    let index = rows.findIndex((one) => compareKeys(one.key, row.key) >= 0)
     const isKnown = rows[index]?.key.equals(row.key) ?? false
     if (index < 0) index = rows.length
     const isFull = block.end + rowBytesMax(row.key, row.value.length) > BLOCK_BYTES
@@ -211,8 +257,8 @@ export class PackedTable {
   #floor(key: Buffer): Block | null {
     const known = this.#knownOf(key)
     const { tail, recent } = known
-    if (tail === null || compare(tail.key, key) <= 0) return tail
-    if (recent !== null && compare(recent.key, key) <= 0 && compare(recent.lastKey, key) >= 0) {
+    if (tail === null || compareKeys(tail.key, key) <= 0) return tail
+    if (recent !== null && compareKeys(recent.key, key) <= 0 && recent.compareLast(key) >= 0) {
       return recent
     }
     const row = this.#lastUpTo(key, this.#groupStart(key))
@@ -259,32 +305,23 @@ export class PackedTable {
   }
 }
 
-/** The order of two keys; without a call out of JavaScript, which costs more than the few bytes compared. */
-function compare(one: Buffer, other: Buffer): number {
-  const length = Math.min(one.length, other.length)
-  for (let index = 0; index < length; index += 1) {
-    const difference = (one[index] ?? 0) - (other[index] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return one.length - other.length
-}
-
 function rowBytesMax(key: Buffer, valueBytes: number): number {
   return 1 + VALUE_LENGTH_BYTES_MAX + key.length + valueBytes
 }
 
 /** A block without rows whose key is a copy of this one. */
-function newBlock(key: Buffer, byteCount: number): Block {
-  const bytes = Buffer.allocUnsafeSlow(byteCount)
+function newBlock(key: Buffer, room: number): Block {
+  const bytes = Buffer.allocUnsafeSlow(room + 2 * key.length)
   bytes[0] = MARK
-  return new Block(ownCopy(key), bytes, 1, false)
+  return new Block(key, { bytes, room, end: 1, isClosed: false, keys: bytes, keysAt: room })
 }
 
-/** Not of Node's pool, nor is a block's memory: the last blocks of a thousand groups, minutes old, would each keep 8 KiB of it. */
-function ownCopy(key: Buffer): Buffer {
-  const own = Buffer.allocUnsafeSlow(key.length)
-  own.set(key)
-  return own
+/** The same block with room for more. */
+function withRoom(block: Block): Block {
+  const roomy = newBlock(block.key, BLOCK_BYTES)
+  copyBytes(block.bytes, 0, roomy.bytes, 0, block.end)
+  roomy.end = block.end
+  return roomy
 }
 
 function packed(key: Buffer, rows: readonly Row[]): Block {
@@ -295,35 +332,28 @@ function packed(key: Buffer, rows: readonly Row[]): Block {
   return block
 }
 
-/** The block's bytes with room behind them. */
-function roomFor({ bytes, end }: Block, byteCount: number): Buffer {
-  const roomy = Buffer.allocUnsafeSlow(byteCount)
-  bytes.copy(roomy, 0, 0, end)
-  return roomy
-}
-
 /** Adds a row behind the last of a block that has room for it. */
 function addRow(block: Block, key: Buffer, value: Buffer, valueBytes: number): void {
-  const { bytes, key: blockKey } = block
-  let shared = 0
-  while (shared < NIBBLE_MAX && shared < key.length && key[shared] === blockKey[shared]) shared += 1
+  const { bytes } = block
+  const shared = block.sharedBytes(key, Math.min(NIBBLE_MAX, key.length))
   let end = key.length
   while (end > shared && key.length - end < NIBBLE_MAX && key[end - 1] === 0) end -= 1
   bytes[block.end] = shared * (NIBBLE_MAX + 1) + key.length - end
   let position = writeVarint(bytes, block.end + 1, valueBytes)
-  for (let index = shared; index < end; index += 1, position += 1) bytes[position] = key[index] ?? 0
-  for (let index = 0; index < valueBytes; index += 1, position += 1) {
-    bytes[position] = value[index] ?? 0
-  }
-  for (let index = 0; index < key.length; index += 1) block.lastKey[index] = key[index] ?? 0
-  block.end = position
+  copyBytes(key, shared, bytes, position, end - shared)
+  position += end - shared
+  copyBytes(value, 0, bytes, position, valueBytes)
+  block.endAt(position + valueBytes, key)
 }
 
 function blockOf({ key, value }: Row): Block {
   const rows = new BlockRows(key, value)
   while (rows.next()) {}
-  const block = new Block(key, value, value.length, value[0] !== MARK || rows.isDamaged)
-  rows.key().copy(block.lastKey)
+  const isClosed = value[0] !== MARK || rows.isDamaged
+  const end = value.length
+  const keys = Buffer.allocUnsafeSlow(2 * key.length)
+  const block = new Block(key, { bytes: value, room: end, end, isClosed, keys, keysAt: 0 })
+  block.endAt(end, rows.key())
   return block
 }
 
@@ -347,13 +377,13 @@ function visitRows(block: Row, range: KeyRange, visit: (row: Row) => boolean): b
   const { from, to } = range
   if (range.isReverse) {
     for (const row of rowsOf(block).reverse()) {
-      if (compare(row.key, from) < 0) return false
-      if (compare(row.key, to) < 0 && !visit(row)) return false
+      if (compareKeys(row.key, from) < 0) return false
+      if (compareKeys(row.key, to) < 0 && !visit(row)) return false
     }
     return true
   }
   const rows = new BlockRows(block.key, block.value)
-  let isWithin = compare(block.key, from) >= 0
+  let isWithin = compareKeys(block.key, from) >= 0
   while (rows.next()) {
     if (rows.compare(to) >= 0) return false
     isWithin ||= rows.compare(from) >= 0

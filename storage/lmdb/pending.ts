@@ -1,9 +1,18 @@
 // Rows of one table that were put and are not yet committed: found by key, and in key order within
 // their group, so that reads can be merged with what LMDB already shows. A removed row is a row
-// whose value is null. Rows are sorted when a range is first asked for: most are committed before.
+// without a value. Rows are sorted when a range is first asked for: most are committed before.
+// Keys and small values are copied into chunks of memory that serve one commit after the other, and are found through
+// tables of numbers: such a row is no object, so that the collector of garbage has none to copy while it waits.
+//
+//   slots  | - | 2 | - | 1 | …                            by hash of the key: which row, plus one
+//   places | chunk, key, value, end of its room, end, hash | …      where row 0, row 1 … stand
+//   chunks | key value key value … | …
+//
 // Not for: when rows are committed (environment.ts).
 // Bounded by the caller: ingestion slows above outstandingWritesMax.
 
+import { assert } from '../../engine/errors.ts'
+import { compareKeys, copyBytes } from '../records/keys.ts'
 import type { TableLayout } from '../tables.ts'
 
 /** A row whose value grows until its commit begins, as the last block of a group does (packed-table.ts). */
@@ -12,153 +21,324 @@ export interface OpenRow {
   readonly value: Buffer
 }
 
-/** `text` is the key as one character a byte: comparing texts compares bytes. */
-interface PendingRow {
-  readonly text: string
+/** A row in the order of its group. */
+interface SortedRow {
   readonly key: Buffer
-  /** What holds the value: an open row, or what was put. */
-  held: { readonly value: Buffer | null }
+  readonly row: number
 }
 
-const NO_ROWS: readonly PendingRow[] = []
+const NO_ROWS: readonly SortedRow[] = []
+
+/** What stands in `places` of a row. */
+const CHUNK = 0
+const KEY = 1
+const VALUE = 2
+const ROOM_END = 3
+const END = 4
+const HASH = 5
+const NUMBERS = 6
+/** The end of a value when there is none, and when an object holds it. */
+const REMOVED = -1
+const HELD = -2
+
+const ROWS_AT_FIRST = 64
+/** Tables of numbers for more rows are not kept for the next commit. */
+const ROWS_KEPT = 8_192
+const CHUNK_BYTES = 8_192
+const CHUNKS_KEPT = 16
+/** The largest value that stands in a chunk; each has room for a multiple of `ROOM_BYTES`, so that it may change in place. */
+const SMALL_BYTES = 128
+const ROOM_BYTES = 16
 
 /** The uncommitted rows of one table in one commit. */
 export class PendingRows {
   readonly #groupBytes: number
-  readonly #byKey = new Map<string, PendingRow>()
-  readonly #groups = new Map<string, PendingRow[]>()
-  /** Rows that stand in no group yet. */
-  #unsorted: PendingRow[] = []
-  /** Rows that are not found by key yet; newer than the others. */
-  #opened: OpenRow[] = []
+  #slots = new Int32Array(2 * ROWS_AT_FIRST)
+  #places = new Int32Array(NUMBERS * ROWS_AT_FIRST)
+  #count = 0
+  /** Of these `#chunkCount` are in use, the last of them up to `#chunkEnd`. */
+  readonly #chunks: Buffer[] = []
+  #chunkCount = 0
+  #chunkEnd = CHUNK_BYTES
+  /** What holds the values that stand in no chunk, by row. */
+  readonly #held = new Map<number, { readonly value: Buffer }>()
+  readonly #groups = new Map<string, SortedRow[]>()
+  /** Rows from this one on stand in no group yet. */
+  #sortedCount = 0
+  /** Reused for each key that is shown. */
+  #shownKey = Buffer.alloc(0)
 
   constructor({ groupBytes }: Pick<TableLayout, 'groupBytes'>) {
     this.#groupBytes = groupBytes
   }
 
-  /** How many; one that was opened over another counts twice until it is looked for. */
   get count(): number {
-    return this.#byKey.size + this.#opened.length
+    return this.#count
   }
 
-  get(text: string): PendingRow | undefined {
-    this.#index()
-    return this.#byKey.get(text)
+  /** The value under a key, null when it waits to be removed, undefined when no such row waits. */
+  get(key: Buffer): Buffer | null | undefined {
+    if (this.#count === 0) return undefined
+    const row = this.#find(key, hashOf(key))
+    return row < 0 ? undefined : this.value(row)
   }
 
-  /** Calls for every row, in no particular order but that of one key. */
+  /** The value of a row, to keep; null when it waits to be removed. */
+  value(row: number): Buffer | null {
+    const shared = this.#sharedValue(row)
+    return shared === null || this.#at(row, END) === HELD ? shared : Buffer.from(shared)
+  }
+
+  /** Calls for every row, in no particular order; the key is good until `visit` ends, the value until the next `clear`. */
   each(visit: (key: Buffer, value: Buffer | null) => void): void {
-    for (const { key, held } of this.#byKey.values()) visit(key, held.value)
-    for (const { key, value } of this.#opened) visit(key, value)
+    for (let row = 0; row < this.#count; row += 1) {
+      const [start, end] = [this.#at(row, KEY), this.#at(row, VALUE)]
+      if (this.#shownKey.length !== end - start) this.#shownKey = Buffer.alloc(end - start)
+      copyBytes(this.#chunkOf(row), start, this.#shownKey, 0, end - start)
+      visit(this.#shownKey, this.#sharedValue(row))
+    }
   }
 
-  put(key: Buffer, value: Buffer | null): void {
-    this.#index()
-    this.#place(key, { value })
+  /** Puts a copy of the key and of the value's first bytes, or waits to remove. Whether no such row waited before. */
+  put(key: Buffer, value: Buffer | null, valueBytes = value?.length ?? 0): boolean {
+    const before = this.#count
+    const row = this.#rowOf(key)
+    this.#held.delete(row)
+    if (value === null) this.#set(row, END, REMOVED)
+    else if (valueBytes > SMALL_BYTES) {
+      this.#hold(row, { value: Buffer.from(value.subarray(0, valueBytes)) })
+    } else {
+      if (valueBytes > this.#at(row, ROOM_END) - this.#at(row, VALUE)) {
+        this.#makeRoom(row, key, Math.ceil(valueBytes / ROOM_BYTES) * ROOM_BYTES)
+      }
+      const start = this.#at(row, VALUE)
+      copyBytes(value, 0, this.#chunkOf(row), start, valueBytes)
+      this.#set(row, END, start + valueBytes)
+    }
+    return this.#count > before
   }
 
   /** Puts a row whose value may still change until the commit begins, or something else is put under its key. */
-  open(row: OpenRow): void {
-    this.#opened.push(row)
+  open(row: OpenRow): boolean {
+    const before = this.#count
+    this.#hold(this.#rowOf(row.key), row)
+    return this.#count > before
   }
 
-  /** The rows of the group that `text` lies in, ascending. Not to be kept across a put. */
-  group(text: string): readonly PendingRow[] {
-    this.#index()
-    if (this.#unsorted.length > 0) {
-      for (const row of this.#unsorted) this.#sort(row)
-      this.#unsorted = []
-    }
-    return this.#groups.get(text.slice(0, this.#groupBytes)) ?? NO_ROWS
+  /** Forgets all rows; what they stood in is used again. */
+  clear(): void {
+    if (this.#count === 0) return
+    if (this.#count > ROWS_KEPT) {
+      this.#slots = new Int32Array(2 * ROWS_AT_FIRST)
+      this.#places = new Int32Array(NUMBERS * ROWS_AT_FIRST)
+    } else this.#slots.fill(0)
+    this.#count = 0
+    if (this.#chunks.length > CHUNKS_KEPT) this.#chunks.length = CHUNKS_KEPT
+    this.#chunkCount = 0
+    this.#chunkEnd = CHUNK_BYTES
+    this.#held.clear()
+    this.#groups.clear()
+    this.#sortedCount = 0
   }
 
-  #index(): void {
-    if (this.#opened.length === 0) return
-    for (const row of this.#opened) this.#place(row.key, row)
-    this.#opened = []
+  /** The rows of the group that a key lies in, ascending. Not to be kept across a put. */
+  group(key: Buffer): readonly SortedRow[] {
+    for (; this.#sortedCount < this.#count; this.#sortedCount += 1) this.#sort(this.#sortedCount)
+    return this.#groups.get(this.#groupName(key)) ?? NO_ROWS
   }
 
-  #place(key: Buffer, held: PendingRow['held']): void {
-    const text = key.toString('latin1')
-    const known = this.#byKey.get(text)
-    if (known !== undefined) {
-      known.held = held
-      return
-    }
-    const row = { text, key, held }
-    this.#byKey.set(text, row)
-    this.#unsorted.push(row)
-  }
-
-  #sort(row: PendingRow): void {
-    const name = row.text.slice(0, this.#groupBytes)
+  #sort(row: number): void {
+    const chunk = this.#chunkOf(row)
+    const key = Buffer.from(chunk.subarray(this.#at(row, KEY), this.#at(row, VALUE)))
+    const name = this.#groupName(key)
     const group = this.#groups.get(name)
     const last = group?.at(-1)
-    if (group === undefined) this.#groups.set(name, [row])
-    else if (last === undefined || last.text < row.text) group.push(row)
-    else group.splice(firstAtOrAfter(group, row.text), 0, row)
+    if (group === undefined) this.#groups.set(name, [{ key, row }])
+    else if (last === undefined || compareKeys(last.key, key) < 0) group.push({ key, row })
+    else group.splice(firstAtOrAfter(group, key), 0, { key, row })
+  }
+
+  #groupName(key: Buffer): string {
+    return key.toString('latin1', 0, this.#groupBytes)
+  }
+
+  /** The row with this key, which is added when there is none, without a value then. */
+  #rowOf(key: Buffer): number {
+    const hash = hashOf(key)
+    const known = this.#find(key, hash)
+    if (known >= 0) return known
+    const row = this.#count
+    if (2 * row >= this.#slots.length) this.#grow()
+    this.#count += 1
+    this.#set(row, HASH, hash)
+    this.#makeRoom(row, key, 0)
+    this.#enter(row)
+    return row
+  }
+
+  #find(key: Buffer, hash: number): number {
+    const slots = this.#slots
+    const mask = slots.length - 1
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const row = (slots[slot] ?? 0) - 1
+      if (row < 0 || (this.#at(row, HASH) === hash && this.#hasKey(row, key))) return row
+    }
+  }
+
+  #hasKey(row: number, key: Buffer): boolean {
+    const start = this.#at(row, KEY)
+    if (this.#at(row, VALUE) - start !== key.length) return false
+    const chunk = this.#chunkOf(row)
+    for (let index = 0; index < key.length; index += 1) {
+      if (chunk[start + index] !== key[index]) return false
+    }
+    return true
+  }
+
+  /** Lets a row be found that was not. */
+  #enter(row: number): void {
+    const mask = this.#slots.length - 1
+    let slot = this.#at(row, HASH) & mask
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
+    this.#slots[slot] = row + 1
+  }
+
+  #grow(): void {
+    const places = new Int32Array(2 * this.#places.length)
+    places.set(this.#places)
+    this.#places = places
+    this.#slots = new Int32Array(2 * this.#slots.length)
+    for (let row = 0; row < this.#count; row += 1) this.#enter(row)
+  }
+
+  /** Writes the key of a row to where the value has room behind it. */
+  #makeRoom(row: number, key: Buffer, roomBytes: number): void {
+    const byteCount = key.length + roomBytes
+    if (this.#chunkEnd + byteCount > CHUNK_BYTES) {
+      this.#chunks[this.#chunkCount] ??= Buffer.allocUnsafeSlow(CHUNK_BYTES)
+      this.#chunkCount += 1
+      this.#chunkEnd = 0
+    }
+    const start = this.#chunkEnd
+    this.#chunkEnd += byteCount
+    this.#set(row, CHUNK, this.#chunkCount - 1)
+    this.#set(row, KEY, start)
+    this.#set(row, VALUE, start + key.length)
+    this.#set(row, ROOM_END, this.#chunkEnd)
+    copyBytes(key, 0, this.#chunkOf(row), start, key.length)
+  }
+
+  #hold(row: number, holder: { readonly value: Buffer }): void {
+    this.#held.set(row, holder)
+    this.#set(row, END, HELD)
+  }
+
+  #sharedValue(row: number): Buffer | null {
+    const end = this.#at(row, END)
+    if (end === REMOVED) return null
+    if (end === HELD) return this.#held.get(row)?.value ?? null
+    return this.#chunkOf(row).subarray(this.#at(row, VALUE), end)
+  }
+
+  #chunkOf(row: number): Buffer {
+    const chunk = this.#chunks[this.#at(row, CHUNK)]
+    assert(chunk !== undefined, 'a row stands in a chunk')
+    return chunk
+  }
+
+  #at(row: number, which: number): number {
+    return this.#places[row * NUMBERS + which] ?? 0
+  }
+
+  #set(row: number, which: number, number: number): void {
+    this.#places[row * NUMBERS + which] = number
   }
 }
 
 /** Walks the rows of [from, to) of two commits as one; where both have a key, the newer counts. */
 export class PendingCursor {
-  readonly #newer: readonly PendingRow[]
-  readonly #older: readonly PendingRow[]
+  readonly #newer: PendingRows
+  readonly #older: PendingRows
+  readonly #newerRows: readonly SortedRow[]
+  readonly #olderRows: readonly SortedRow[]
   readonly #isReverse: boolean
-  readonly #from: string
-  readonly #to: string
+  readonly #from: Buffer
+  readonly #to: Buffer
   #newerIndex: number
   #olderIndex: number
 
   constructor(
-    rows: { readonly newer: readonly PendingRow[]; readonly older: readonly PendingRow[] },
-    range: { readonly from: string; readonly to: string; readonly isReverse: boolean },
+    { newer, older }: { readonly newer: PendingRows; readonly older: PendingRows },
+    {
+      from,
+      to,
+      isReverse,
+    }: { readonly from: Buffer; readonly to: Buffer; readonly isReverse: boolean },
   ) {
-    this.#newer = rows.newer
-    this.#older = rows.older
-    this.#isReverse = range.isReverse
-    this.#from = range.from
-    this.#to = range.to
-    const start = (list: readonly PendingRow[]) =>
-      range.isReverse ? firstAtOrAfter(list, range.to) - 1 : firstAtOrAfter(list, range.from)
-    this.#newerIndex = start(this.#newer)
-    this.#olderIndex = start(this.#older)
+    this.#newer = newer
+    this.#older = older
+    this.#newerRows = newer.group(from)
+    this.#olderRows = older.group(from)
+    this.#isReverse = isReverse
+    this.#from = from
+    this.#to = to
+    const start = (rows: readonly SortedRow[]) =>
+      isReverse ? firstAtOrAfter(rows, to) - 1 : firstAtOrAfter(rows, from)
+    this.#newerIndex = start(this.#newerRows)
+    this.#olderIndex = start(this.#olderRows)
   }
 
-  /** The next row, or undefined at the end of the range. */
-  peek(): PendingRow | undefined {
-    const newer = this.#within(this.#newer[this.#newerIndex])
-    const older = this.#within(this.#older[this.#olderIndex])
+  /** The key of the next row, or undefined at the end of the range. */
+  peek(): Buffer | undefined {
+    const newer = this.#within(this.#newerRows[this.#newerIndex])
+    const older = this.#within(this.#olderRows[this.#olderIndex])
     if (newer === undefined) return older
-    if (older === undefined || older.text === newer.text) return newer
-    return this.comesBefore(older.text, newer.text) ? older : newer
+    return older === undefined || !this.comesBefore(older, newer) ? newer : older
   }
 
-  /** Goes past the row that `peek` showed, in both commits. */
-  advance(row: PendingRow): void {
+  /** Goes past the row whose key `peek` showed, in both commits. Its value; null when it waits to be removed. */
+  take(key: Buffer): Buffer | null {
     const step = this.#isReverse ? -1 : 1
-    if (this.#newer[this.#newerIndex]?.text === row.text) this.#newerIndex += step
-    if (this.#older[this.#olderIndex]?.text === row.text) this.#olderIndex += step
+    const newer = this.#newerRows[this.#newerIndex]
+    const older = this.#olderRows[this.#olderIndex]
+    const isOlder = older !== undefined && compareKeys(older.key, key) === 0
+    if (isOlder) this.#olderIndex += step
+    if (newer === undefined || compareKeys(newer.key, key) !== 0) {
+      return isOlder ? this.#older.value(older.row) : null
+    }
+    this.#newerIndex += step
+    return this.#newer.value(newer.row)
   }
 
   /** Whether key `one` is visited before key `other`. */
-  comesBefore(one: string, other: string): boolean {
-    return this.#isReverse ? one > other : one < other
+  comesBefore(one: Buffer, other: Buffer): boolean {
+    const order = compareKeys(one, other)
+    return this.#isReverse ? order > 0 : order < 0
   }
 
-  #within(row: PendingRow | undefined): PendingRow | undefined {
-    return row !== undefined && row.text >= this.#from && row.text < this.#to ? row : undefined
+  #within(row: SortedRow | undefined): Buffer | undefined {
+    if (row === undefined || compareKeys(row.key, this.#from) < 0) return undefined
+    return compareKeys(row.key, this.#to) < 0 ? row.key : undefined
   }
 }
 
-function firstAtOrAfter(rows: readonly PendingRow[], text: string): number {
+function firstAtOrAfter(rows: readonly SortedRow[], key: Buffer): number {
   let low = 0
   let high = rows.length
   while (low < high) {
     const middle = (low + high) >>> 1
     const row = rows[middle]
-    if (row !== undefined && row.text < text) low = middle + 1
+    if (row !== undefined && compareKeys(row.key, key) < 0) low = middle + 1
     else high = middle
   }
   return low
+}
+
+/** 32 bits of a key (FNV-1a, mixed once more since the lowest of them choose a slot). */
+function hashOf(key: Buffer): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < key.length; index += 1) {
+    hash = Math.imul(hash ^ (key[index] ?? 0), 0x01000193)
+  }
+  return hash ^ (hash >>> 15)
 }

@@ -4,7 +4,7 @@
 
 import type { Database } from 'lmdb'
 import { assert } from '../../engine/errors.ts'
-import { keyBytesMax } from '../records/keys.ts'
+import { compareKeys, keyBytesMax } from '../records/keys.ts'
 import {
   decodePacked,
   decodeRecord,
@@ -53,6 +53,7 @@ export class Table {
   readonly layout: TableLayout
   readonly #database: Database<Buffer, Buffer>
   readonly #environment: TableEnvironment
+  /** The two take turns. */
   #open: PendingRows
   #committing: PendingRows
   #commitCount = 0
@@ -81,17 +82,18 @@ export class Table {
     return this.#database.getBinaryFast(key) !== undefined
   }
 
-  /** False when it is refused, since commits fail and too many rows wait. */
-  put(key: Buffer, value: Buffer): boolean {
+  /** Copies the key and the value's first bytes. False when refused, since commits fail and too many rows wait. */
+  put(key: Buffer, value: Buffer, valueBytes = value.length): boolean {
     assert(key.length > 0 && key.length <= keyBytesMax, 'a key has 1 to 512 bytes')
-    return this.#set(key, value)
+    if (!this.#environment.isAccepting()) return false
+    if (this.#open.put(key, value, valueBytes)) this.#environment.onPut()
+    return true
   }
 
   /** As `put`, of a row whose value may still change until `commitCount` does, or another is put under its key. */
   open(row: OpenRow): boolean {
     if (!this.#environment.isAccepting()) return false
-    this.#open.open(row)
-    this.#environment.onPut()
+    if (this.#open.open(row)) this.#environment.onPut()
     return true
   }
 
@@ -113,35 +115,29 @@ export class Table {
   }
 
   remove(key: Buffer): void {
-    this.#set(key, null)
+    if (!this.#environment.isAccepting()) return
+    if (this.#open.put(key, null)) this.#environment.onPut()
   }
 
   /** Visits rows in key order (or its reverse) until `visit` returns false; it may not put. */
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
     const isReverse = range.isReverse ?? false
-    const from = range.from.toString('latin1')
-    const to = range.to.toString('latin1')
     const waiting = new PendingCursor(
-      { newer: this.#open.group(from), older: this.#committing.group(from) },
-      { from, to, isReverse },
+      { newer: this.#open, older: this.#committing },
+      { from: range.from, to: range.to, isReverse },
     )
     let pending = waiting.peek()
     for (const row of this.#committedRows(range, isReverse)) {
       let isReplaced = false
-      if (pending !== undefined) {
-        const text = row.key.toString('latin1')
-        while (pending !== undefined && !waiting.comesBefore(text, pending.text)) {
-          isReplaced = pending.text === text
-          if (!visitWaiting(pending, visit)) return
-          waiting.advance(pending)
-          pending = waiting.peek()
-        }
+      while (pending !== undefined && !waiting.comesBefore(row.key, pending)) {
+        isReplaced = compareKeys(pending, row.key) === 0
+        if (!visitWaiting(pending, waiting.take(pending), visit)) return
+        pending = waiting.peek()
       }
       if (!isReplaced && !visit(row)) return
     }
     while (pending !== undefined) {
-      if (!visitWaiting(pending, visit)) return
-      waiting.advance(pending)
+      if (!visitWaiting(pending, waiting.take(pending), visit)) return
       pending = waiting.peek()
     }
   }
@@ -210,9 +206,14 @@ export class Table {
   beginCommit(): void {
     if (this.#open.count === 0) return
     this.#commitCount += 1
-    if (this.#committing.count === 0) this.#committing = this.#open
-    else this.#open.each((key, value) => this.#committing.put(key, value))
-    this.#open = new PendingRows(this.layout)
+    if (this.#committing.count > 0) {
+      this.#open.each((key, value) => this.#committing.put(key, value))
+      this.#open.clear()
+      return
+    }
+    const begun = this.#open
+    this.#open = this.#committing
+    this.#committing = begun
   }
 
   /** Hands the rows of this commit to LMDB; inside the environment's batch. Must not throw. */
@@ -225,22 +226,13 @@ export class Table {
 
   /** The rows of this commit are on the platter, or given up. */
   endCommit(): void {
-    if (this.#committing.count > 0) this.#committing = new PendingRows(this.layout)
-  }
-
-  #set(key: Buffer, value: Buffer | null): boolean {
-    if (!this.#environment.isAccepting()) return false
-    const before = this.#open.count
-    this.#open.put(key, value)
-    if (this.#open.count > before) this.#environment.onPut()
-    return true
+    this.#committing.clear()
   }
 
   /** The value that waits, null when the row is waiting to be removed, undefined when neither. */
   #pending(key: Buffer): Buffer | null | undefined {
-    if (this.#open.count === 0 && this.#committing.count === 0) return undefined
-    const text = key.toString('latin1')
-    return (this.#open.get(text) ?? this.#committing.get(text))?.held.value
+    const open = this.#open.get(key)
+    return open === undefined ? this.#committing.get(key) : open
   }
 
   #committedRows(range: KeyRange, isReverse: boolean): Iterable<Row> {
@@ -257,9 +249,6 @@ export class Table {
 }
 
 /** Shows a row that waits, unless it waits to be removed; false when the visit ends. */
-function visitWaiting(
-  { key, held }: { readonly key: Buffer; readonly held: { readonly value: Buffer | null } },
-  visit: (row: Row) => boolean,
-): boolean {
-  return held.value === null || visit({ key, value: held.value })
+function visitWaiting(key: Buffer, value: Buffer | null, visit: (row: Row) => boolean): boolean {
+  return value === null || visit({ key, value })
 }

@@ -38,9 +38,15 @@ export function numberKey(value: number): Buffer {
   return key
 }
 
-/** market, timeMs, ordinal. The ordinal of a query is cut to 32 bits. */
-export function tradeKey(market: number, timeMs: number, ordinal: number): Buffer {
-  const key = Buffer.allocUnsafe(16)
+export const TRADE_KEY_BYTES = 16
+
+/** market, timeMs, ordinal. The ordinal of a query is cut to 32 bits. Into `key`, if one is given. */
+export function tradeKey(
+  market: number,
+  timeMs: number,
+  ordinal: number,
+  key: Buffer = Buffer.allocUnsafe(TRADE_KEY_BYTES),
+): Buffer {
   key.writeUInt32BE(market, 0)
   writeInteger(key, 4, timeMs)
   key.writeUInt32BE(Math.min(Math.max(ordinal, 0), U32_MAX), 12)
@@ -58,9 +64,14 @@ export function groupKey(
   return key
 }
 
-/** market, then 8 hash bytes of a native trade id. */
-export function tradeIdKey(market: number, hash: readonly [number, number]): Buffer {
-  const key = Buffer.allocUnsafe(12)
+export const TRADE_ID_KEY_BYTES = 12
+
+/** market, then 8 hash bytes of a native trade id. Into `key`, if one is given. */
+export function tradeIdKey(
+  market: number,
+  hash: readonly [number, number],
+  key: Buffer = Buffer.allocUnsafe(TRADE_ID_KEY_BYTES),
+): Buffer {
   key.writeUInt32BE(market, 0)
   key.writeUInt32BE(hash[0], 4)
   key.writeUInt32BE(hash[1], 8)
@@ -127,6 +138,27 @@ export function nativeKey(venue: VenueKey, nativeId: string): Buffer {
   const key = Buffer.from(`${venue}${nativeId}`)
   if (key.length <= keyBytesMax) return key
   return Buffer.concat([key.subarray(0, 256), createHash('sha256').update(nativeId).digest()])
+}
+
+/** The order of two keys; without a call out of JavaScript, which costs more than the few bytes compared. */
+export function compareKeys(one: Buffer, other: Buffer): number {
+  const length = Math.min(one.length, other.length)
+  for (let index = 0; index < length; index += 1) {
+    const difference = (one[index] ?? 0) - (other[index] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return one.length - other.length
+}
+
+/** Copies some bytes; without such a call likewise. */
+export function copyBytes(
+  source: Buffer,
+  from: number,
+  target: Buffer,
+  to: number,
+  byteCount: number,
+): void {
+  for (let index = 0; index < byteCount; index += 1) target[to + index] = source[from + index] ?? 0
 }
 
 /** Every key of a table without groups lies below this. */

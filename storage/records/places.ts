@@ -15,9 +15,16 @@ const MARK = 1
 /** The most bytes that a row by offset or by venue takes. */
 export const PLACE_BYTES_MAX = 3 * varintBytesMax
 
-/** Writes a row by offset: market, time and ordinal of the trade under this key. Where it ends. */
-export function writeOffsetRow(value: Buffer, key: Buffer): number {
-  return writePlace(value, writeVarint(value, 0, key.readUInt32BE(0)), key)
+/** Where a trade stands: what its key is made of. */
+export interface Place {
+  readonly market: number
+  readonly timeMs: number
+  readonly ordinal: number
+}
+
+/** Writes a row by offset. Where it ends. */
+export function writeOffsetRow(value: Buffer, place: Place): number {
+  return writePlace(value, writeVarint(value, 0, place.market), place)
 }
 
 /** The key of the trade that such a row leads to. Throws RangeError when it is none. */
@@ -28,9 +35,8 @@ export function keyOfOffsetRow(value: Buffer): Buffer {
 }
 
 /** Writes a row by venue: market and ordinal; the time between them stands in the row's own key. Where it ends. */
-export function writeVenueRow(value: Buffer, key: Buffer): number {
-  const end = writeVarint(value, 0, key.readUInt32BE(0))
-  return writeVarint(value, end, key.readUInt32BE(12))
+export function writeVenueRow(value: Buffer, { market, ordinal }: Place): number {
+  return writeVarint(value, writeVarint(value, 0, market), ordinal)
 }
 
 /** The key of the trade of this time that such a row leads to. Throws RangeError when it is none. */
@@ -42,12 +48,21 @@ export function keyOfVenueRow(value: Buffer, time: number): Buffer {
   return tradeKey(reader.next(), time, reader.next())
 }
 
-/** Of a row by id: the times and ordinals of the trades under these keys. */
-export function idRowValue(keys: readonly Buffer[]): Buffer {
+/** Writes a row by id that leads to one trade. Where it ends. */
+export function writeIdRow(value: Buffer, place: Place): number {
+  value[0] = MARK
+  return writePlace(value, 1, place)
+}
+
+/** A row by id that leads to all trades under these keys, whose ids share a hash. */
+export function idRowOf(keys: readonly Buffer[]): Buffer {
   const value = Buffer.allocUnsafe(1 + keys.length * 2 * varintBytesMax)
   value[0] = MARK
   let end = 1
-  for (const key of keys) end = writePlace(value, end, key)
+  for (const key of keys) {
+    const [timeMs, ordinal] = [readInteger(key, 4), key.readUInt32BE(12)]
+    end = writePlace(value, end, { timeMs, ordinal })
+  }
   return value.subarray(0, end)
 }
 
@@ -65,7 +80,10 @@ export function keysOfIdRow(value: Buffer, market: number): Buffer[] {
   return keys
 }
 
-function writePlace(target: Buffer, position: number, key: Buffer): number {
-  const next = writeSigned(target, position, readInteger(key, 4))
-  return writeVarint(target, next, key.readUInt32BE(12))
+function writePlace(
+  target: Buffer,
+  position: number,
+  { timeMs, ordinal }: Pick<Place, 'timeMs' | 'ordinal'>,
+): number {
+  return writeVarint(target, writeSigned(target, position, timeMs), ordinal)
 }

@@ -81,6 +81,9 @@ const UUID_GROUPS = [0, 8, 9, 13, 14, 18, 19, 23, 24, UUID_LENGTH] as const
 const DIGITS = Int8Array.from({ length: 128 }, (_, code) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(code)),
 )
+const ZERO = '0'.charCodeAt(0)
+const DASH = '-'.charCodeAt(0)
+const DIGITS_MAX = 15
 /** The largest size whose worth is computed; larger ones say it. */
 const DERIVED_SIZE_MAX = 1e14
 /** A tenth of a cent, and a hundredth of a contract: what most prices and sizes are multiples of. */
@@ -227,14 +230,21 @@ function writeId(position: number, market: number, trade: StoredTrade, tokens: T
     const end = writeUuid(position, nativeId)
     if (end !== null) return formed(ID_UUID, end)
   }
-  const n = txHash === null || !nativeId.startsWith(txHash) ? null : countOf(nativeId)
-  if (txHash === null || n === null) return writeText(position, nativeId)
-  const isPart = nativeId.startsWith('-part-', txHash.length) && partId(txHash, n) === nativeId
+  let countStart = nativeId.length
+  while (countStart > 0 && nativeId.charCodeAt(countStart - 1) !== DASH) countStart -= 1
+  const n = numberIn(nativeId, countStart, nativeId.length)
+  if (txHash === null || n < 0 || !has(nativeId, 0, txHash)) return writeText(position, nativeId)
+  const isPart = has(nativeId, txHash.length, '-part-') && partId(txHash, n) === nativeId
   if (isPart) return formed(ID_PART, writeVarint(scratch, position, n))
   const start = txHash.length + 1
-  const token = nativeId.slice(start, nativeId.indexOf('-', start))
-  const isWhole = repeatsFields(trade, start + token.length, n)
-  if (!isWhole || !tokens.offer(market, trade.outcomeIndex, token)) {
+  const known = tokens.get(market, trade.outcomeIndex)
+  const isKnown = known !== null && has(nativeId, start, known)
+  const tokenEnd = isKnown ? start + known.length : nativeId.indexOf('-', start)
+  const isToken = tokenEnd > start && nativeId[start - 1] === '-'
+  if (!isToken || !repeatsFields(trade, tokenEnd, countStart - 1)) {
+    return writeText(position, nativeId)
+  }
+  if (!isKnown && !tokens.offer(market, trade.outcomeIndex, nativeId.slice(start, tokenEnd))) {
     return writeText(position, nativeId)
   }
   return formed(ID_FIELDS, writeVarint(scratch, position, n))
@@ -245,22 +255,40 @@ function formed(form: number, end: number): number {
   return end
 }
 
-/** The count that an id ends in, written as numbers are; null when it ends in none. */
-function countOf(nativeId: string): number | null {
-  const text = nativeId.slice(nativeId.lastIndexOf('-') + 1)
-  const n = Number(text)
-  return Number.isSafeInteger(n) && n >= 0 && String(n) === text ? n : null
+/** Whether a part stands there in a text; `startsWith` takes three times as long. */
+function has(text: string, from: number, part: string): boolean {
+  return text.slice(from, from + part.length) === part
 }
 
-/** Whether an id goes on with the trade's fields behind its token, as `idOfFields` puts them together; without doing so. */
-function repeatsFields(trade: StoredTrade, tokenEnd: number, n: number): boolean {
+/** The number of which a part of a text is the digits, as numbers are written; -1 when it is of none below 10^15. */
+function numberIn(text: string, from: number, to: number): number {
+  const digitCount = to - from
+  if (digitCount < 1 || digitCount > DIGITS_MAX) return -1
+  if (digitCount > 1 && text.charCodeAt(from) === ZERO) return -1
+  let number = 0
+  for (let index = from; index < to; index += 1) {
+    const digit = text.charCodeAt(index) - ZERO
+    if (digit < 0 || digit > 9) return -1
+    number = 10 * number + digit
+  }
+  return number
+}
+
+/** Whether an id goes on, from its token to its count, as `idOfFields` puts it together; without doing so. */
+function repeatsFields(trade: StoredTrade, tokenEnd: number, countDash: number): boolean {
   const { nativeId, taker, side, size, price, outcomeIndex } = trade
   if (taker === null || nativeId[tokenEnd] !== '-') return false
-  if (!nativeId.startsWith(taker, tokenEnd + 1)) return false
+  if (!has(nativeId, tokenEnd + 1, taker)) return false
+  const sideStart = tokenEnd + 1 + taker.length
+  const named = side === 'buy' ? '-buy-' : '-sell-'
+  if (!has(nativeId, sideStart, named)) return false
+  const sizeStart = sideStart + named.length
+  const sizeEnd = nativeId.indexOf('-', sizeStart)
   const traded = outcomeIndex === 0 ? price : complement(price)
-  const rest = `-${side}-${size}-${traded}-${n}`
-  const start = tokenEnd + 1 + taker.length
-  return nativeId.length === start + rest.length && nativeId.startsWith(rest, start)
+  return (
+    numberIn(nativeId, sizeStart, sizeEnd) === size &&
+    numberIn(nativeId, sizeEnd + 1, countDash) === traded
+  )
 }
 
 /** What price and size come to; null where the product may not be exact. */

@@ -37,6 +37,21 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
+  test('[STORE6] an id that nearly repeats the fields of its trade comes back as it was', async () => {
+    let storage = await open()
+    const fields = trade('', { txHash: '0xhash', taker: '0xtaker' })
+    const { side, size, price } = fields
+    const rest = `-0xtaker-${side}-${size}-${price}`
+    const ids = ['0xhash--7', '0xhash-7', '0xhashx7', '0xhash-77', '0xhash-7-'].map(
+      (start) => `${start}${rest}-0`,
+    )
+    ids.push(`0xhash-7${rest}`, `0xhash-7${rest}-`, `0xhash-7${rest}-01`, `0xhash-${rest}-0`)
+    for (const nativeId of ids) storage.trades.put(traded(3), { ...fields, nativeId })
+    storage = await settle(storage)
+    for (const nativeId of ids) assert.equal(storage.trades.get(3, nativeId)?.nativeId, nativeId)
+    await storage.close()
+  })
+
   test('[STORE6] a maker that becomes known changes the row and nothing else', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1', { run: 1, offset: 1, seq: 1 }))

@@ -157,6 +157,15 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(at(7_000), ['second 7000 #0', 'late 7000 #1'])
     assert.deepEqual(at(9_999), ['second 9999 #0', 'late 9999 #1'])
     assert.deepEqual(at(5_001), ['second 5001 #0', 'late 5001 #1'])
+    // 4,096 milliseconds have a place each: of two that share one, the older comes second, and twice.
+    for (const [id, atMs] of [
+      ['far', 30_000 + 3 * 4_096],
+      ['back', 30_000],
+      ['back again', 30_000],
+    ] as const) {
+      put(id, atMs)
+    }
+    assert.deepEqual(at(30_000), ['back #0', 'back again #1'])
     await storage.close()
   })
 }

@@ -1,0 +1,85 @@
+// A table beside its naive twin, a map, over seeded sequences of puts and removals: small values and large ones, the
+// same key several times in a commit, commits that fail, and buffers of the caller's that are written over after each put.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { systemClock } from '../../../engine/clock.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { Environment, openDatabase } from '../../../storage/lmdb/environment.ts'
+import { groupKey } from '../../../storage/records/keys.ts'
+import { TABLES } from '../../../storage/tables.ts'
+import { testFolder } from '../../support/rigs/data-folder.ts'
+
+const CLOSE_MS = 10_000
+const STEPS = 6_000
+const KEYS_A_GROUP = 400
+
+test('[STORE17] any order of puts and removals in a table leaves what a plain map would hold', async () => {
+  const random = seededRandom('table')
+  const path = testFolder('table')
+  const root = openDatabase(path)
+  let isFull = false
+  const failing = {
+    openDB: root.openDB.bind(root),
+    readerCheck: () => root.readerCheck(),
+    resetReadTxn: () => root.resetReadTxn(),
+    close: () => root.close(),
+    backup: root.backup.bind(root),
+    batch: (write: () => void) =>
+      isFull ? Promise.reject(new Error('No space left on device')) : root.batch(write),
+  }
+  const environment = new Environment(failing, {
+    ...{ name: 'market', path, clock: systemClock, log: silentLog },
+    ...{ metrics: new Metrics(), commitPauseMs: 0, failedRows: 'keep' },
+  })
+  const table = environment.table(TABLES.ticks)
+  const twin = new Map<string, Buffer>()
+  const [key, value] = [groupKey(0, 0), Buffer.alloc(600)]
+  for (let step = 0; step < STEPS; step += 1) {
+    groupKey(random.below(3), random.below(KEYS_A_GROUP), key)
+    if (random.below(4) === 0) {
+      table.remove(key)
+      twin.delete(key.toString('hex'))
+    } else {
+      const bytes = random.below(10) === 0 ? 120 + random.below(480) : random.below(40)
+      value.fill(step % 251)
+      table.put(key, value, bytes)
+      twin.set(key.toString('hex'), Buffer.from(value.subarray(0, bytes)))
+    }
+    key.fill(0xee)
+    value.fill(0xee)
+    if (random.below(400) === 0) {
+      // Some commits fail, and of the others half are still on their way when the next rows come.
+      isFull = random.below(3) === 0
+      const committed = environment.committed()
+      if (isFull) await assert.rejects(committed, /disk is full/)
+      else if (random.below(2) === 0) await committed
+      else await nextTurn()
+    }
+    if (step % 10 > 0) continue
+    const asked = groupKey(random.below(3), random.below(KEYS_A_GROUP))
+    const held = twin.get(asked.toString('hex')) ?? null
+    assert.deepEqual(table.get(asked), held)
+    assert.equal(table.has(asked), held !== null)
+    const isReverse = random.below(2) === 0
+    const group = random.below(3)
+    const from = groupKey(group, random.below(KEYS_A_GROUP))
+    const to = groupKey(group, random.below(KEYS_A_GROUP))
+    const read: [string, Buffer][] = []
+    table.scan({ from, to, isReverse }, (row) => {
+      read.push([row.key.toString('hex'), row.value])
+      return read.length < 60
+    })
+    const [low, high] = [from.toString('hex'), to.toString('hex')]
+    const expected = [...twin].filter(([one]) => one >= low && one < high).sort()
+    if (isReverse) expected.reverse()
+    assert.deepEqual(read, expected.slice(0, 60))
+  }
+  isFull = false
+  await environment.committed()
+  assert.equal(table.committedCount(), twin.size)
+  await environment.close(CLOSE_MS)
+})
