@@ -15,7 +15,8 @@ import type { BarQuery, BarTable } from './contract/storage.ts'
 import type { Hours } from './hours.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { Removed, Row, Table } from './lmdb/table.ts'
-import { barKey, readInteger } from './records/keys.ts'
+import { BAR_KEY_BYTES, barKey, readInteger } from './records/keys.ts'
+import { CHECKED_HEADER_BYTES as BODY, writeCheckedHeader } from './records/records.ts'
 import { TABLES } from './tables.ts'
 
 const SCHEMA = 1
@@ -26,6 +27,8 @@ const SIZE_CODES: Readonly<Record<BarSize, number>> = { minute: 0, hour: 1 }
 export class Bars implements BarTable {
   readonly #bars: Table
   readonly #hours: Hours
+  /** Reused by each put, of which a trade makes two. */
+  readonly #row = newRow()
 
   constructor(environment: Environment, hours: Hours) {
     this.#bars = environment.table(TABLES.bars)
@@ -33,8 +36,8 @@ export class Bars implements BarTable {
   }
 
   put(market: MarketNumber, size: BarSize, bar: Bar): void {
-    const key = keyOf(market, size, bar.startMs)
-    this.#bars.put(key, this.#bars.encodePacked(key, SCHEMA, packBar(bar)))
+    const { key, value } = barRow(market, size, bar, this.#row)
+    this.#bars.put(key, value)
     if (size === 'minute') {
       this.#hours.add('minuteBars', market, Math.floor(bar.startMs / BAR_MS.hour))
     }
@@ -79,34 +82,32 @@ export class Bars implements BarTable {
   }
 }
 
-function keyOf(market: MarketNumber, size: BarSize, startMs: number): Buffer {
-  return barKey(market, SIZE_CODES[size], startMs)
+function keyOf(market: MarketNumber, size: BarSize, startMs: number, key?: Buffer): Buffer {
+  return barKey(market, SIZE_CODES[size], startMs, key)
 }
 
-/** The key and the value of a bar's row; for the step to format 2. */
-export function barRow(
-  market: MarketNumber,
-  size: BarSize,
-  bar: Bar,
-): { readonly key: Buffer; readonly schema: number; readonly body: Buffer } {
-  return { key: keyOf(market, size, bar.startMs), schema: SCHEMA, body: packBar(bar) }
+function newRow(): Row {
+  return { key: Buffer.alloc(BAR_KEY_BYTES), value: Buffer.alloc(BODY + BODY_BYTES) }
 }
 
-function packBar(bar: Bar): Buffer {
-  const body = Buffer.allocUnsafe(BODY_BYTES)
-  body.writeUInt32BE(bar.open, 0)
-  body.writeUInt32BE(bar.openMs - bar.startMs, 4)
-  body.writeUInt32BE(bar.openOrdinal, 8)
-  body.writeUInt32BE(bar.high, 12)
-  body.writeUInt32BE(bar.low, 16)
-  body.writeUInt32BE(bar.close, 20)
-  body.writeUInt32BE(bar.closeMs - bar.startMs, 24)
-  body.writeUInt32BE(bar.closeOrdinal, 28)
-  body.writeUInt32BE(bar.count, 32)
-  body.writeDoubleBE(bar.usd, 36)
-  body.writeDoubleBE(bar.size, 44)
-  body.writeDoubleBE(bar.weighted, 52)
-  return body
+/** A bar's row; written into `row`, if one is given. */
+export function barRow(market: MarketNumber, size: BarSize, bar: Bar, row = newRow()): Row {
+  const { key, value } = row
+  keyOf(market, size, bar.startMs, key)
+  value.writeUInt32BE(bar.open, BODY)
+  value.writeUInt32BE(bar.openMs - bar.startMs, BODY + 4)
+  value.writeUInt32BE(bar.openOrdinal, BODY + 8)
+  value.writeUInt32BE(bar.high, BODY + 12)
+  value.writeUInt32BE(bar.low, BODY + 16)
+  value.writeUInt32BE(bar.close, BODY + 20)
+  value.writeUInt32BE(bar.closeMs - bar.startMs, BODY + 24)
+  value.writeUInt32BE(bar.closeOrdinal, BODY + 28)
+  value.writeUInt32BE(bar.count, BODY + 32)
+  value.writeDoubleBE(bar.usd, BODY + 36)
+  value.writeDoubleBE(bar.size, BODY + 44)
+  value.writeDoubleBE(bar.weighted, BODY + 52)
+  writeCheckedHeader(value, value.length, { key, schema: SCHEMA })
+  return row
 }
 
 function unpackBar(key: Buffer, body: Buffer): Bar {

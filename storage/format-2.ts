@@ -16,7 +16,7 @@ import { openTable } from './lmdb/environment.ts'
 import type { Row } from './lmdb/table.ts'
 import { hourKey, KEY_START, numberKey, readInteger, venueTradeKey } from './records/keys.ts'
 import { marketSchemas } from './records/listings.ts'
-import { decodeRecord, encodePacked } from './records/records.ts'
+import { decodeRecord } from './records/records.ts'
 import { firstTradeSchemas } from './records/trade.ts'
 import { TABLES } from './tables.ts'
 
@@ -136,7 +136,7 @@ class Format2 {
     if (bar === null) return
     this.#open[size] = null
     const row = barRow(market, size, bar)
-    this.#bars.putSync(row.key, encodePacked(TABLES.bars, row))
+    this.#bars.putSync(row.key, row.value)
     if (size === 'minute') return
     const hour = Math.floor(bar.startMs / BAR_MS.hour)
     this.#hours.putSync(hourKey(hour, kindCode('minuteBars'), market), PRESENT)

@@ -101,9 +101,15 @@ export function venueTimeKey(venue: VenueKey, timeMs: number): Buffer {
   return key
 }
 
-/** market, code of the bar's size, startMs. */
-export function barKey(market: number, sizeCode: number, startMs: number): Buffer {
-  const key = Buffer.allocUnsafe(13)
+export const BAR_KEY_BYTES = 13
+
+/** market, code of the bar's size, startMs. Into `key`, if one is given. */
+export function barKey(
+  market: number,
+  sizeCode: number,
+  startMs: number,
+  key: Buffer = Buffer.allocUnsafe(BAR_KEY_BYTES),
+): Buffer {
   key.writeUInt32BE(market, 0)
   key.writeUInt8(sizeCode, 4)
   writeInteger(key, 5, startMs)
