@@ -442,8 +442,9 @@ export class Arbitrage implements Watcher, ArbitrageView {
       before !== null && event === 'closed' ? before : reachOf(now, before, clock.nowMs())
     const update = this.#updateOf(open, { event, reason, reached })
     open.reached = reached
-    const { offset, seq } = publisher.stamp('arbitrage', update.market.number)
-    publisher.publish({ ...update, offset, seq })
+    const stamp = publisher.stamp('arbitrage', update.market.number)
+    // Not spread into another, see `opportunityOf`.
+    publisher.publish(Object.assign(update, stamp))
   }
 
   /** It is older: those that ask for an age hear of it. */
