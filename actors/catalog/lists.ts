@@ -100,8 +100,8 @@ export class CatalogLists {
   }
 
   #marketPage(ranking: Pick<Ranking, 'pin' | 'numbers'>, query: PageQuery): MarketPage {
-    const { rows: markets, ...rest } = pageOf(ranking, query, this.#market)
-    return { markets, ...rest }
+    const { rows, total, next } = pageOf(ranking, query, this.#market)
+    return { markets: rows, total, next }
   }
 
   events(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired' {
@@ -110,8 +110,8 @@ export class CatalogLists {
     if (query.pin !== null && kept === null) return 'expired'
     const ranking =
       kept ?? this.#rankings.shared(key) ?? this.#rankings.keep(key, this.#events.cut(query.filter))
-    const { rows, ...rest } = pageOf(ranking, query, (number) => this.#events.byNumber(number))
-    return { events: rows, ...rest }
+    const { rows, total, next } = pageOf(ranking, query, (number) => this.#events.byNumber(number))
+    return { events: rows, total, next }
   }
 }
 
