@@ -143,7 +143,6 @@ export class PendingRows {
 
   /** The rows of the group that a key lies in, ascending. Not to be kept across a put. */
   group(key: Buffer): readonly SortedRow[] {
-    if (this.#count === 0) return NO_ROWS
     for (; this.#sortedCount < this.#count; this.#sortedCount += 1) this.#sort(this.#sortedCount)
     return this.#groups.get(this.#groupName(key)) ?? NO_ROWS
   }

@@ -173,12 +173,11 @@ function unpackTrade(key: Buffer, body: Buffer, tokens: Tokens): PlacedTrade {
   const place = (first & PLACED) === 0 ? null : placeOf(reader.next())
   const form = second >> ID_SHIFT
   const text =
-    form === ID_TEXT ? readText(body, reader, null) : form === ID_UUID ? uuid(body, reader) : ''
+    form === ID_TEXT ? readText(body, reader) : form === ID_UUID ? uuid(body, reader) : ''
   const n = form === ID_TEXT || form === ID_UUID ? 0 : reader.next()
-  const parties = { digits: hexFrom(body, reader.position), from: reader.position }
-  const maker = readText(body, reader, parties)
-  const taker = readText(body, reader, parties)
-  const txHash = readText(body, reader, parties)
+  const maker = readText(body, reader)
+  const taker = readText(body, reader)
+  const txHash = readText(body, reader)
   if (!reader.isAtEnd) throw new RangeError('bytes are left over')
   let nativeId = text
   if (form === ID_PART && txHash !== null) nativeId = partId(txHash, n)
@@ -341,25 +340,13 @@ function writeUuid(position: number, text: string): number | null {
   return end
 }
 
-/** Bytes to the end, more than three empty texts take, as digits: one call out of JavaScript for all texts among them. */
-function hexFrom(body: Buffer, from: number): string {
-  return body.length - from > 3 ? body.toString('hex', from) : ''
-}
-
-/** `known` are the digits of bytes from a position on, if they are known. */
-function readText(
-  body: Buffer,
-  reader: VarintReader,
-  known: { readonly digits: string; readonly from: number } | null,
-): string | null {
+function readText(body: Buffer, reader: VarintReader): string | null {
   const head = reader.next()
   if (head === 0) return null
   const byteCount = Math.floor((head - 1) / 2)
   const start = reader.skip(byteCount)
-  const end = start + byteCount
-  if (head % 2 > 0) return body.toString('utf8', start, end)
-  if (known === null) return `0x${body.toString('hex', start, end)}`
-  return `0x${known.digits.slice(2 * (start - known.from), 2 * (end - known.from))}`
+  if (head % 2 === 0) return `0x${body.toString('hex', start, start + byteCount)}`
+  return body.toString('utf8', start, start + byteCount)
 }
 
 function uuid(body: Buffer, reader: VarintReader): string {

@@ -36,10 +36,6 @@ export class VarintReader {
     this.#position = position
   }
 
-  get position(): number {
-    return this.#position
-  }
-
   get isAtEnd(): boolean {
     return this.#position >= this.#bytes.length
   }

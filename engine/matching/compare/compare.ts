@@ -166,16 +166,14 @@ function compareParts(
   if (vetoes.length === 0) vetoes.push(...contraries(ofA, ofB))
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
   vetoes.push(...settledVetoes(a, b, vetoes))
-  const lonely = [...lonelyContrasts(ofA, ofB), ...lonelyMarks(a.marks, b.marks)].filter(
-    ({ name, lacks, values }) => {
-      const { words, context } = lacks === 'first' ? a : b
-      // "Increase by more than 3 %" asks the same of growth as "above 3 %".
-      if (name === 'direction' && a.quantity !== null && b.quantity !== null) return false
-      return !values.some(
-        (value) => value === HOME || words.includes(value) || context.includes(value),
-      )
-    },
-  )
+  const marks = [...lonelyContrasts(ofA, ofB), ...lonelyMarks(a.marks, b.marks)]
+  const lonely = marks.filter(({ name, lacks, values }) => {
+    const { words, context, quantity, isTouch } = lacks === 'first' ? a : b
+    // "Increase by more than 3 %" asks the same of growth as "above 3 %", and "hit $8" as "how high".
+    if (name === 'direction' && a.quantity !== null && b.quantity !== null) return false
+    if ((name === 'level' || name === 'measure') && quantity !== null && isTouch) return false
+    return !values.some((one) => one === HOME || words.includes(one) || context.includes(one))
+  })
   const isSameDate = when.verdict === 'same'
   const loneRange = [isLonely(a, b), isLonely(b, a)] as const
   const compared = { a, b, when, ...words, outcomes, lonely, loneRange }

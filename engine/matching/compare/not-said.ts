@@ -1,6 +1,7 @@
 // What would decide between two questions and is said by one of them alone, or by neither: it keeps a pair below a match, or
 // names why it stays there. Not for: what both say and say differently (engine/matching/veto/). Upholds VETO29 to VETO33.
 
+import { NARROWING } from '../understand/contrasts.ts'
 import type { Game } from '../understand/game.ts'
 import { isSoftWord } from '../understand/lexicon.ts'
 import type { LonelyMark } from '../understand/marks.ts'
@@ -106,15 +107,15 @@ function restricts(
   if (!ofOther.missing.every(isSoftWord)) return false
   return spelled.some(({ meaning }, at) => {
     const head = spelled[at + 1]?.meaning ?? ''
-    const isLone = missing.includes(meaning) && !isSoftWord(meaning) && areRivals('', meaning)
-    return isLone && head !== '' && !missing.includes(head) && weightOf(meaning) >= MODIFIER_WEIGHT
+    if (!missing.includes(meaning) || isSoftWord(meaning) || missing.includes(head)) return false
+    const isTold = areRivals('', meaning) && weightOf(meaning) >= MODIFIER_WEIGHT
+    return head !== '' && (isTold || NARROWING.has(meaning))
   })
 }
 
 /** A word of less weight often goes without saying: a "special" election. */
 const MODIFIER_WEIGHT = 0.65
 
-/** A price is asked at a level that is not said. */
 const asksLevel = ({ asset, quantity, isUpDown, grain }: Proposition): boolean =>
   grain === 'market' && asset !== null && quantity === null && !isUpDown
 

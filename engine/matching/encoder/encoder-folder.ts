@@ -35,7 +35,6 @@ const INPUTS: ReadonlyMap<string, (token: number) => number> = new Map([
 ])
 const OUTPUT = 'last_hidden_state'
 const ACCEPTED = `a folder with ${MODEL} (int64 inputs ${[...INPUTS.keys()].join(', ')} or the first of them, float output ${OUTPUT} of 1 × tokens × width) and ${TOKENIZER} in the form of Hugging Face`
-/** Questions are shorter; what is longer is cut. */
 const TEXT_MAX = 600
 const TOKENS_MAX = 128
 const WIDTH_MAX = 4_096

@@ -17,7 +17,6 @@ interface EncoderBounds {
 
 /** Both venues' open questions and their events are some 100,000 texts; a small encoder's vectors of them take 50 MiB. */
 const BOUNDS: EncoderBounds = { texts: 200_000, bytes: 128 * 2 ** 20 }
-/** What a text costs beside its letters and its vector. */
 const ENTRY_BYTES = 160
 const NOTHING: EncoderCounts = { read: 0, failed: 0, dropped: 0 }
 

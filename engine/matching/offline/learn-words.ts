@@ -28,7 +28,6 @@ export interface LearnedWords {
 const LEAST_FAMILIES = 3
 const TEXTS_READ_MAX = 20
 const PROSE_CHARACTERS = 1_500
-/** Questions that begin with the same characters are of one family. */
 const FAMILY_CHARACTERS = 24
 /** A word is ordinary from this share of lower case within sentences. */
 const ORDINARY_SHARE = 0.3

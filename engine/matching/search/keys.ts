@@ -136,7 +136,6 @@ function addNumber(value: number, features: Features): void {
   if (cents % 100 === 99) features.numbers.add(String(Number(((cents + 1) / 100).toPrecision(6))))
 }
 
-/** A slug's or ticker's day and codes, else its words. */
 function readHandle(handle: string, features: Features): void {
   if (handle === '') return
   if (handle === handle.toUpperCase()) readTicker(handle, features)

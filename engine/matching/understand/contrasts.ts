@@ -6,11 +6,15 @@ import { bothWays, type LonelyMark, type Marks } from './marks.ts'
 import { type PhraseRows, tableIn } from './phrases.ts'
 import { fold, rawWords, stem } from './words.ts'
 
-const { sets, restricts } = tableIn<{
+const { sets, restricts, adjectives } = tableIn<{
   readonly sets: Readonly<Record<string, PhraseRows>>
   /** Set → its values that narrow what is asked. */
   readonly restricts: Readonly<Record<string, string>>
+  /** Words that narrow what they precede. */
+  readonly adjectives: string
 }>(new URL('./contrasts.json', import.meta.url))
+
+export const NARROWING: ReadonlySet<string> = new Set(adjectives.split(' ').map(stem))
 
 /** `#` stands for a year, and so does every year. */
 const stemsOf = (text: string): readonly string[] =>

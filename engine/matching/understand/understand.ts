@@ -148,15 +148,14 @@ function restating(rules: string): string {
   return rules.slice(0, RESTATED_CHARACTERS_MAX).split(/(?<=\w{3}[.?!])\s|\n/)[0] ?? ''
 }
 
-function once<Made>(make: () => Made): () => Made {
-  let made: { readonly of: Made } | null = null
+function once<Made extends object>(make: () => Made): () => Made {
+  let made: Made | null = null
   return () => {
-    made ??= { of: make() }
-    return made.of
+    made ??= make()
+    return made
   }
 }
 
-/** Of words that exclude each other those said in title and answer, and with them those around. */
 function contrastsOf({ title, answer, context }: Texts, rules: string) {
   const said = contrastsIn(`${title.folded} | ${answer.folded}`)
   const around = contrastsIn(`${context.folded} | ${restating(rules)}`)

@@ -84,7 +84,6 @@ export function patternTest(pattern: string): (name: string) => boolean {
   return (name) => isFitting(name.toLowerCase())
 }
 
-/** Characters of a pattern beside `*`, and the most that it has. */
 const LITERALS_MIN = 4
 const PATTERN_CHARACTERS_MAX = 200
 

@@ -3,7 +3,7 @@
 
 import type { WhenComparison } from '../compare/when.ts'
 import { areNamesakes, NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
-import { isIdentity } from '../understand/lexicon.ts'
+import { isIdentity, isSoftWord } from '../understand/lexicon.ts'
 import { asksWin, conflictsOf } from '../understand/marks.ts'
 import { wordSet } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
@@ -77,7 +77,7 @@ function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return isMidnight ? [] : [veto('other_hour', `${clockOf(a.hour)} against ${clockOf(b.hour)} ET`)]
 }
 
-/** "17:05" of an hour of the day: tickers count back over midnight. */
+/** Tickers count back over midnight. */
 function clockOf(hour: number): string {
   const minutes = Math.round((hour < 0 ? hour + 24 : hour) * 60)
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
@@ -135,12 +135,14 @@ function answerVetoes(
   if (a.isPlaceholder || b.isPlaceholder) {
     return [veto('other_answer', 'a placeholder, for whom nobody stands')]
   }
-  if (b.answer.length === 0) return []
-  // Beside a range an ordinary word is its unit.
+  // Beside a range an ordinary word is its unit, and beside a telling one that is known a soft one tells nothing.
   const hasRanges = a.quantity !== null && b.quantity !== null
   const isUnit = (word: string): boolean => hasRanges && isOrdinary(word) && !isIdentity(word)
+  const isTold = hasRanges || b.answer.some((word) => known.has(word) && !isSoftWord(word))
   const isMissing = (word: string): boolean => !known.has(word) && !shortened.has(word)
-  const missing = b.answer.filter((word) => isMissing(word) && !isUnit(word))
+  const missing = b.answer.filter(
+    (word) => isMissing(word) && !isUnit(word) && !(isTold && isSoftWord(word)),
+  )
   return missing.length === 0 ? [] : [veto('other_answer', missing.join(' '))]
 }
 
@@ -224,7 +226,9 @@ const REFLEXIVE = /^(?:him|her|them|it)sel(?:f|ves)$/
 /** Whether a name does or suffers the only verb of two places, by the words' order. */
 function placeOfVerb(one: Proposition, name: string): 'does' | 'suffers' | null {
   const { spelled } = one
-  const verb = spelled.findIndex(({ meaning }) => TWO_PLACED.has(meaning))
+  const verb = spelled.findIndex(
+    ({ word, meaning }) => TWO_PLACED.has(meaning) && !/^merg/.test(word),
+  )
   // A winner that Yes stands for beats, and is not beaten.
   if (verb < 0 && asksWin(one.marks) && one.answer.includes(name)) return 'does'
   const at = spelled.findIndex(({ meaning }) => meaning === name)

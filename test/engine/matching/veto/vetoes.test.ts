@@ -570,12 +570,41 @@ test('[VETO37] a word that narrows what is asked is not said by who lacks it', (
     'Will Mara Voss be the next mayor of Altland?',
   )
   assert.match(backed.explanation, /stage by the second/)
+  const final = told(
+    'Will Mara Voss reach the 2031 Orbex Cup final?',
+    'Will Mara Voss win the 2031 Orbex Cup?',
+  )
+  assert.match(final.explanation, /stage by the second/)
+  const port = told(
+    'Will Oslo be the busiest port in 2031?',
+    'Will Oslo be the busiest inland port in 2031?',
+  )
+  assert.match(port.explanation, /modifier by the first/)
+  const fleet = told(
+    'Will Orbex own 50 boats by June 30, 2031?',
+    'Will Orbex own 50 boats, including its orders, by June 30, 2031?',
+  )
+  assert.match(fleet.explanation, /counted by the first/)
   // Any country that does it is not the next one.
   const next = scoreEvents(
     eventA('Next country to recognize Altland?', '2031-06-30'),
     eventB('Which countries will recognize Altland?', 'Before Jul 1, 2031', 'KXR-31JUL01'),
   )
   assert.ok(next.score < MATCH_SCORE, next.explanation)
+})
+
+test('[VETO39] a word that tells nothing beside a known one is no other answer, a merger has no roles, and what hits a level gets that high', () => {
+  const asked = (question: string) => marketA(question, 'x', '2031-06-30')
+  const record = asked("Will the men's marathon record be broken in Oslo in 2031?")
+  const race = (yes: string) =>
+    score(record, marketB('KXR', 'Marathon record in Oslo in 2031?', yes))
+  assert.ok(!race("Men's race").vetoes.includes('other_answer'))
+  assert.ok(race("Women's race").vetoes.includes('other_answer'))
+  const level = marketB('KXL', 'How high will the jackpot get by June 30, 2031?', '$8 or above')
+  same(score(asked('Will the jackpot hit $8 by June 30, 2031?'), level))
+  const merger = asked('Orbex–Quarvo merger approved by June 30, 2031?')
+  const takeover = 'Will regulators approve the takeover of Quarvo by Orbex by June 30, 2031?'
+  assert.ok(!score(merger, marketB('KXM', takeover)).vetoes.includes('other_roles'))
 })
 
 test('[VETO38] a short form of a given name is that name, and another given name is not', () => {
