@@ -250,12 +250,6 @@ function isSilent({ words, game, asset, answer }: Proposition): boolean {
   return game === null && asset === null && [...words, ...answer].join('').length < 2
 }
 
-/** The same teams meet more than once. */
-function gameOrTeams({ vetoes }: GameFinding): 'same game' | 'same teams' {
-  const isOther = vetoes.some(({ reason }) => reason === 'other_date' || reason === 'other_game')
-  return isOther ? 'same teams' : 'same game'
-}
-
 function agreementsOf(
   a: Proposition,
   b: Proposition,
@@ -264,7 +258,10 @@ function agreementsOf(
   isSameRange: boolean,
 ): readonly string[] {
   const found: string[] = []
-  if (game !== null && game.comparison.game >= 0.45) found.push(gameOrTeams(game))
+  // The same teams meet more than once.
+  const isOther = game?.vetoes.some(({ reason }) => /^other_(?:date|game)$/.test(reason))
+  const meets = isOther === true ? 'same teams' : 'same game'
+  if (game !== null && game.comparison.game >= 0.45) found.push(meets)
   if (game?.comparison.isSameBet === true && game.comparison.isSamePeriod) found.push('same bet')
   if (game?.comparison.line === 'same') found.push('same line')
   if (game?.comparison.side === 'same') found.push('same side')

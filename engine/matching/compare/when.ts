@@ -22,6 +22,8 @@ const MONTH_DAYS = 31
 const MISSED_DAYS = 10
 /** A figure of a period is known within this many days of its end. */
 const RELEASE_DAYS = 50
+const HALF_YEAR_DAYS = 183
+const MARKETS_READ = 6
 /** A date before this day had no year: only month and day count. */
 const YEARLESS = 7_300
 
@@ -52,6 +54,14 @@ function missedBy({ whens }: Proposition, saidA: readonly When[], saidB: readonl
   if (isLater && isTitled) return Math.min(...gaps)
   if (saidB.some(({ role, grain }) => role !== 'on' || grain !== 'day')) return 0
   return Math.min(...gaps)
+}
+
+/** Whether an event says no day, and each of its markets only such as lie half a year from all that the other event says. */
+export function isMissedByMarkets(event: Proposition, other: Proposition): boolean {
+  const [days, others] = [event.children(MARKETS_READ).map(said), said(other)]
+  if (said(event).length > 0 || others.length === 0 || days.length === 0) return false
+  const isFar = (one: When): boolean => others.every((day) => gapOf(one, day) > HALF_YEAR_DAYS)
+  return days.every((dated) => dated.length > 0 && dated.every(isFar))
 }
 
 /** Where one side only closes some day: the nearest of what is said and when trading ends. */
@@ -120,10 +130,8 @@ function compareSaid(a: readonly When[], b: readonly When[], closeGap: number | 
 }
 
 /** The last week of a month ends with it, and is another period. */
-function isPart(one: When, other: When): boolean {
-  if (one.role !== 'in' || other.role !== 'in') return false
-  return (one.grain === 'week') !== (other.grain === 'week')
-}
+const isPart = (one: When, other: When): boolean =>
+  one.role === 'in' && other.role === 'in' && (one.grain === 'week') !== (other.grain === 'week')
 
 function isDayIn(day: When, period: When): boolean {
   // A figure of a quarter is released after it, and a call on it held.

@@ -11,8 +11,8 @@ export function addDumpRow(
   into: { readonly markets: MatchMarket[]; readonly events: MatchEvent[] },
 ): boolean {
   if (!isRecord(row)) return false
-  const event = isEvent(reader, row) ? reader.event(row) : null
-  if (event !== null) {
+  if (hasWholeMarkets(row) || 'platform_event_id' in row || reader.isEvent(row)) {
+    const event = reader.event(row)
     if (event.title === '') return false
     into.events.push(event)
     // One by one, so that a sample of titles is no list of markets.
@@ -24,10 +24,6 @@ export function addDumpRow(
   if (market.title === '' && market.handle === '') return false
   into.markets.push(market)
   return true
-}
-
-function isEvent(reader: SubjectReader, row: Row): boolean {
-  return hasWholeMarkets(row) || 'platform_event_id' in row || reader.isEvent(row)
 }
 
 function hasWholeMarkets(row: Row): boolean {

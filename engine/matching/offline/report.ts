@@ -101,7 +101,7 @@ function reliability(scored: readonly Scored[]): readonly string[] {
 /** Wrong decisions, the surest first. */
 export function mistakes(scored: readonly Scored[]): readonly Scored[] {
   const howWrong = ({ pair, result }: Scored): number =>
-    pair.isSame ? MATCH_SCORE - result.score : result.score - MATCH_SCORE + 100
+    Math.abs(result.score - MATCH_SCORE) + (pair.isSame ? 0 : 100)
   return scored
     .filter(({ pair, result }) => pair.isSame !== result.score >= MATCH_SCORE)
     .sort((one, other) => howWrong(other) - howWrong(one))

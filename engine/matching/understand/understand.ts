@@ -31,7 +31,7 @@ const PLACEHOLDER =
 
 /** What a market asks. */
 export function understandMarket(market: MatchMarket): Proposition {
-  return understand({ ...market, samples: [], isExclusive: null }, 'market', NO_CHILDREN, 0)
+  return understand({ ...market, samples: [], isExclusive: null }, 'market', () => [], 0)
 }
 
 /** What an event asks; its markets are read by `read` when they are first looked at. */
@@ -127,8 +127,6 @@ function sentenceOf({ title, subtitle }: Listed): string {
   return title.toLowerCase().includes(subtitle.toLowerCase()) ? title : `${title} ${subtitle}`
 }
 
-const NO_CHILDREN = (): readonly Proposition[] => []
-
 /** Markets that are read when they are first looked at. */
 function onceRead(
   markets: readonly MatchMarket[],
@@ -150,10 +148,7 @@ function restating(rules: string): string {
 
 function once<Made extends object>(make: () => Made): () => Made {
   let made: Made | null = null
-  return () => {
-    made ??= make()
-    return made
-  }
+  return () => (made ??= make())
 }
 
 function contrastsOf({ title, answer, context }: Texts, rules: string) {

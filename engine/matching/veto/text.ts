@@ -1,7 +1,7 @@
 // Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
-// one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20, VETO25 to VETO28, VETO34, VETO35.
+// one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20, VETO25 to VETO28, VETO34, VETO35, VETO40.
 
-import type { WhenComparison } from '../compare/when.ts'
+import { isMissedByMarkets, type WhenComparison } from '../compare/when.ts'
 import { areNamesakes, NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
 import { isIdentity, isSoftWord } from '../understand/lexicon.ts'
 import { asksWin, conflictsOf } from '../understand/marks.ts'
@@ -45,7 +45,7 @@ export function wordedVetoes(
     ...occasionVetoes(a, b, when),
     ...(isMarket
       ? [...answerVetoes(a, b, words), ...polarityVetoes(a, b)]
-      : [...formVetoes(a, b), ...levelVetoes(a, b)]),
+      : [...formVetoes(a, b), ...levelVetoes(a, b), ...yearVetoes(a, b)]),
     ...[hourVetoes, touchVetoes, roleVetoes].flatMap((of) => of(a, b)),
   ]
 }
@@ -160,6 +160,12 @@ function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return a.isNegated === b.isNegated ? [] : [veto('opposite_side', 'one asks for the contrary')]
 }
 
+/** "Kansas Senate Election Winner" is that of 2026 where each of its markets says so. */
+function yearVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  const isOther = isMissedByMarkets(a, b) || isMissedByMarkets(b, a)
+  return isOther ? [veto('other_date', 'the markets of one say another year')] : []
+}
+
 function levelVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (a.asset === null || a.asset !== b.asset || a.isUpDown || b.isUpDown) return []
   const [isOne, isOther] = [a.quantity !== null, b.quantity !== null]
@@ -175,9 +181,8 @@ function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if ([a, b].some(({ form }) => form === 'count') && [a, b].some(asksWhich)) {
     return [veto('other_form', 'how many against which')]
   }
-  const isWhether = (form: Proposition['form']): boolean => form === 'closed'
-  if (isWhether(a.form) === isWhether(b.form)) return []
-  const [whether, other] = isWhether(a.form) ? [a, b] : [b, a]
+  if ((a.form === 'closed') === (b.form === 'closed')) return []
+  const [whether, other] = a.form === 'closed' ? [a, b] : [b, a]
   // One market alone in its event is one of the other's answers.
   if (whether.children().length === 1 && /^(?:who|which)$/.test(other.opening)) {
     return [veto('containment', 'one answer of several', whether === a ? 'subset' : 'superset')]
@@ -202,8 +207,7 @@ function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if (speakers.length > 0 && others.length > 0 && !speakers.some((name) => known.has(name))) {
     return [veto('other_roles', `${speakers.join(' ')} speaks, or ${others.join(' ')}`)]
   }
-  const names = [...a.names].filter((name) => b.names.has(name))
-  for (const name of names) {
+  for (const name of [...a.names].filter((each) => b.names.has(each))) {
     const [one, other] = [placeOfVerb(a, name), placeOfVerb(b, name)]
     if (one !== null && other !== null && one !== other) return [veto('other_roles', name)]
   }

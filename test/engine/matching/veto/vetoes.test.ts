@@ -607,6 +607,20 @@ test('[VETO39] a word that tells nothing beside a known one is no other answer, 
   assert.ok(!score(merger, marketB('KXM', takeover)).vetoes.includes('other_roles'))
 })
 
+test('[VETO40] an event that says no day is of the year that each of its markets says', () => {
+  const race = (years: readonly number[]) =>
+    eventA(
+      'Utah Senate Election Winner',
+      '',
+      years.map((year, each) => `Will Candidate ${each} win the Utah Senate race in ${year}?`),
+    )
+  const found = (years: readonly number[]) =>
+    scoreEvents(race(years), eventB('Utah Senate winner? (2033)', '', 'SENATEUT-33'))
+  same(found([2033, 2033]))
+  vetoed(found([2031, 2031]), 'other_date')
+  same(found([2031, 2033]))
+})
+
 test('[VETO38] a short form of a given name is that name, and another given name is not', () => {
   const out = (name: string) => marketA(`Will ${name} resign by June 30, 2031?`, 'x', '2031-06-30')
   const asked = marketB('KXQ', 'Will Matthew Quist resign by June 30, 2031?')
