@@ -1,7 +1,7 @@
 // Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
 // Not for: what the degrees are worth (score.ts, weights.json). Upholds VETO1 to VETO22, SCORE3, SCORE18, CORPUS11.
 
-import { contraries, lonelyContrasts } from '../understand/contrasts.ts'
+import { lonelyContrasts } from '../understand/contrasts.ts'
 import { HOME, type LonelyMark, lonelyMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals } from '../understand/words.ts'
@@ -10,6 +10,7 @@ import { type GameFinding, judgeGames } from '../veto/games.ts'
 import { lackingStation, ruleVetoes } from '../veto/rules.ts'
 import {
   type ComparedWords,
+  contraries,
   plainVetoes,
   rangeRelation,
   subjectVetoes,

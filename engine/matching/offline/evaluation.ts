@@ -93,9 +93,8 @@ export function groupsOf<Of extends Judged>(
 ): ReadonlyMap<string, readonly Of[]> {
   const groups = new Map<string, Of[]>()
   for (const one of judged) {
-    const known = groups.get(keyOf(one)) ?? []
-    groups.set(keyOf(one), known)
-    known.push(one)
+    const key = keyOf(one)
+    groups.set(key, [...(groups.get(key) ?? []), one])
   }
   return groups
 }

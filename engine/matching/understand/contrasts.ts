@@ -1,7 +1,6 @@
 // Sets of words of which any two exclude each other, or of which one asks for a part of what is asked without it: stages of a
 // deal or a trial, a worldwide gross. Not for: ordinals, places and offices (marks.ts). Upholds VETO36, VETO37.
 
-import { type Veto, veto } from '../veto/vetoes.ts'
 import { bothWays, type LonelyMark, type Marks } from './marks.ts'
 import { type PhraseRows, tableIn } from './phrases.ts'
 import { fold, rawWords, stem } from './words.ts'
@@ -50,16 +49,6 @@ export function contrastsIn(text: string): Marks {
 
 /** What is said in title and answer, and with it what is said around them. */
 export type Contrasts = Readonly<Record<'said' | 'all', Marks>>
-
-/** Sets of which each says other values, one of the two in its title or answer. */
-export function contraries(a: Contrasts, b: Contrasts): readonly Veto[] {
-  return [...a.all].flatMap(([set, one]) => {
-    const other = b.all.get(set)
-    const isOther = other !== undefined && ![...one].some((value) => other.has(value))
-    if (!isOther || !(a.said.has(set) || b.said.has(set))) return []
-    return [veto('other_mark', `${set} ${[...one].join('/')} against ${[...other].join('/')}`)]
-  })
-}
 
 /** What one asks alone and narrows by it. */
 export function lonelyContrasts(a: Contrasts, b: Contrasts): readonly LonelyMark[] {

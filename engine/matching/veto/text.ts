@@ -3,6 +3,7 @@
 
 import { isMissedByMarkets, type WhenComparison } from '../compare/when.ts'
 import { areNamesakes, NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
+import type { Contrasts } from '../understand/contrasts.ts'
 import { isIdentity, isSoftWord } from '../understand/lexicon.ts'
 import { asksWin, conflictsOf } from '../understand/marks.ts'
 import { wordSet } from '../understand/phrases.ts'
@@ -158,6 +159,16 @@ function occasionVetoes(a: Proposition, b: Proposition, when: WhenComparison): r
 
 function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   return a.isNegated === b.isNegated ? [] : [veto('opposite_side', 'one asks for the contrary')]
+}
+
+/** Sets of which each says other values, one of the two in its title or answer. */
+export function contraries(a: Contrasts, b: Contrasts): readonly Veto[] {
+  return [...a.all].flatMap(([set, one]) => {
+    const other = b.all.get(set)
+    const isOther = other !== undefined && ![...one].some((value) => other.has(value))
+    if (!isOther || !(a.said.has(set) || b.said.has(set))) return []
+    return [veto('other_mark', `${set} ${[...one].join('/')} against ${[...other].join('/')}`)]
+  })
 }
 
 /** "Kansas Senate Election Winner" is that of 2026 where each of its markets says so. */
