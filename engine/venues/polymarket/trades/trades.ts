@@ -55,7 +55,7 @@ export function readTrade(row: WireTrade): TradeRow | TradeReason {
   const side = row.side === 'BUY' ? 'buy' : 'sell'
   return {
     // Joined, since a template leaves a tree of ten pieces, which is kept as long as the key: 320 bytes more.
-    key: [txHash, row.asset, wallet, side, size, price, 0].join('-'),
+    key: [...keyStart({ txHash, asset: row.asset, wallet, side }), size, price, 0].join('-'),
     market: conditionId(row.conditionId),
     asset: row.asset,
     wallet,
@@ -66,6 +66,10 @@ export function readTrade(row: WireTrade): TradeRow | TradeReason {
     timeMs: timeMs(Math.floor(seconds) * 1_000),
   }
 }
+
+type KeyStart = Pick<TradeRow, 'txHash' | 'asset' | 'wallet' | 'side'>
+/** What a row's key begins with: rows that differ in price and size alone have it in common. */
+const keyStart = ({ txHash, asset, wallet, side }: KeyStart) => [txHash, asset, wallet, side]
 
 /** Numbers the equal rows of an answer that holds whole seconds: [row, n], in the order given. */
 export function numberRows(rows: readonly TradeRow[]): { row: TradeRow; n: number }[] {
@@ -321,9 +325,8 @@ const TIME_LOW_S = 1_577_836_800
 const TIME_HIGH_S = 4_102_444_800
 
 function isNear(one: KeptRow, row: TradeRow): boolean {
-  const { txHash, asset, wallet, side } = row
   const isClose = Math.abs(one.size - row.size) <= NEAR && Math.abs(one.price - row.price) <= NEAR
-  return isClose && one.key.startsWith([txHash, asset, wallet, side, ''].join('-'))
+  return isClose && one.key.startsWith([...keyStart(row), ''].join('-'))
 }
 
 /** A bounded map of what was seen lately, which forgets by halves; a value that is read again lives on. */
