@@ -1,12 +1,12 @@
 // A kind of question and how it becomes a family: what it is about, one asking of it drawn, and its templates filled for a
 // venue. Not for: which kinds there are (families.ts). Upholds SIMCAL4, SIMCAL6.
 
-import { DAY_MS } from '../../../units.ts'
 import type { SimPairKind, SimTopic } from '../model.ts'
 import {
   clockLower,
   clockUpper,
   type EasternTime,
+  easternMs,
   easternTime,
   longDate,
   monthName,
@@ -98,7 +98,8 @@ function askedOf(kind: string, view: View, posed: Values, drawn: Drawn): Asked {
   const templates = templatesOf(kind, view.venue)
   const at = drawn.at ?? easternTime(view.closeMs)
   // What happens by the end of a day happens before the next.
-  const nextDate = shortDate(easternTime(view.closeMs + DAY_MS))
+  const { dayNumber } = easternTime(view.closeMs)
+  const nextDate = shortDate(easternTime(easternMs({ dayNumber: dayNumber + 1, minuteOfDay: 0 })))
   const values = { ...datesOf(at), nextDate, ...posed, ...drawn.values }
   const { negatedQuestion, negatedClause, remarks, otherRemarks = remarks } = templates
   const said = (template: string) => fill(template, values)
