@@ -533,7 +533,7 @@ test('[VETO31] a word that parts titles of one venue, before a word that both sh
   )
 })
 
-test('[VETO36] of words that exclude each other each side says another, in its question or the sentence that restates it', () => {
+test('[VETO36] two questions conflict where they say different words of a set that exclude each other, in the question or in the sentence of the rules that restates it', () => {
   const a = (question: string, description = '') =>
     understandMarket(marketA(question, 'x', '2031-06-30', { description }))
   const b = (title: string, yes = '') => understandMarket(marketB('KXC', title, yes))
@@ -557,7 +557,7 @@ test('[VETO36] of words that exclude each other each side says another, in its q
   )
 })
 
-test('[VETO37] a word that narrows what is asked is not said by who lacks it', () => {
+test('[VETO37] a word that narrows the question and stands in one of the two alone keeps them below a match, and the explanation names it', () => {
   const told = (one: string, other: string) =>
     score(marketA(one, 'x', '2031-06-30'), marketB('KXN', other))
   const sold = 'Will Orbex sell 500 boats by June 30, 2031?'
@@ -593,7 +593,7 @@ test('[VETO37] a word that narrows what is asked is not said by who lacks it', (
   assert.ok(next.score < MATCH_SCORE, next.explanation)
 })
 
-test('[VETO39] a word that tells nothing beside a known one is no other answer, a merger has no roles, and what hits a level gets that high', () => {
+test('[VETO39] a soft word beside a known one makes no other answer, the two companies of a merger have no roles, and a price that hits a level gets that high', () => {
   const asked = (question: string) => marketA(question, 'x', '2031-06-30')
   const record = asked("Will the men's marathon record be broken in Oslo in 2031?")
   const race = (yes: string) =>
