@@ -5,7 +5,15 @@
 
 import type { Trade, Whale } from './events.ts'
 import { isPart } from './trade-parts.ts'
-import { type PriceMicros, priceMicros, sizeMicros, type TimeMs, usdMicros } from './units.ts'
+import {
+  complement,
+  MICROS,
+  type PriceMicros,
+  priceMicros,
+  sizeMicros,
+  type TimeMs,
+  usdMicros,
+} from './units.ts'
 
 /** A trade with the time of its arrival and its place in the stream; `offset` is null for a trade from a history, which was never published. */
 export interface Fill {
@@ -48,8 +56,8 @@ export class FillSum {
   #isTold: boolean
   #oldestMs: TimeMs
   #newestMs: TimeMs
-  /** Σ price × size and Σ size, from the second fill on: most whales have one. */
-  #weights: { value: bigint; size: bigint } | null = null
+  /** The exact sums, from the second fill on: most whales have one. */
+  #weights: Weights | null = null
 
   constructor(fill: Fill) {
     const { trade } = fill
@@ -65,12 +73,13 @@ export class FillSum {
   add(fill: Fill): void {
     const { trade } = fill
     this.#weights ??= weightOf(this.#first.trade)
-    const { value, size } = weightOf(trade)
+    const { value, size, paid } = weightOf(trade)
     this.#weights.value += value
     this.#weights.size += size
+    this.#weights.paid += paid
     this.#count += 1
-    this.#size = Math.min(this.#size + trade.size, Number.MAX_SAFE_INTEGER)
-    this.#usd = Math.min(this.#usd + trade.usd, Number.MAX_SAFE_INTEGER)
+    this.#size = atMostSafe(this.#weights.size)
+    this.#usd = atMostSafe(this.#weights.paid / BigInt(MICROS))
     if (this.#maker !== trade.maker) this.#maker = null
     if (fill.offset !== null) this.#isTold = true
     if (trade.timeMs < this.#oldestMs) this.#oldestMs = trade.timeMs
@@ -87,7 +96,7 @@ export class FillSum {
     return this.#count
   }
 
-  /** Dollars of all fills, in millionths; each was rounded down. */
+  /** Dollars of all fills, in millionths: their exact sum, rounded down once. */
   get usd(): number {
     return this.#usd
   }
@@ -139,9 +148,21 @@ export class FillSum {
   }
 }
 
-function weightOf({ price, size }: Trade): { value: bigint; size: bigint } {
-  return { value: BigInt(price) * BigInt(size), size: BigInt(size) }
+/** Σ price × size in the first outcome, Σ size, and Σ price × size in the traded outcome. */
+interface Weights {
+  value: bigint
+  size: bigint
+  paid: bigint
 }
+
+function weightOf({ price, size, outcomeIndex }: Trade): Weights {
+  const paid = outcomeIndex === 0 ? price : complement(price)
+  const contracts = BigInt(size)
+  return { value: BigInt(price) * contracts, size: contracts, paid: BigInt(paid) * contracts }
+}
+
+const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER)
+const atMostSafe = (value: bigint): number => Number(value < SAFE_MAX ? value : SAFE_MAX)
 
 function comesBefore(one: Fill, other: Fill): boolean {
   if (one.run !== other.run) return (one.run ?? Infinity) < (other.run ?? Infinity)

@@ -75,7 +75,12 @@ export const parameters = {
 export const OutcomeSchema = Type.Object({
   label: Type.String(),
   price: Type.Number({ minimum: 0, maximum: 1 }),
-  price_cents: Type.Integer({ minimum: 0, maximum: 100 }),
+  price_cents: Type.Integer({
+    minimum: 0,
+    maximum: 100,
+    description:
+      'The price in whole cents, rounded half up; of the second of two outcomes 100 less those of the first.',
+  }),
 })
 
 export const PlatformListingSchema = Type.Object({

@@ -127,7 +127,7 @@ export function messagesOf(
   return prices.map(({ market_id: id, price, timestamp_ms: atMs, source }) => {
     const top = topOf.get(id)
     const data = {
-      ...{ price, price_cents: Math.round(price * 100), source },
+      ...{ price, price_cents: Math.floor((Math.round(price * 1e6) + 5_000) / 10_000), source },
       ...{ best_bid: top?.bids[0]?.price ?? null, best_ask: top?.asks[0]?.price ?? null },
       ...{ mid_price: top?.mid_price ?? null, spread: top?.spread ?? null },
     }

@@ -138,7 +138,9 @@ function recordText(view: MarketView, listing: Listing, twin: MarketView | null)
   for (let index = 0; index < outcomes.length; index += 1) {
     const price = outcomePrice(first, index)
     if (index > 0) text += ','
-    text += `${outcomes[index]}${price / MICROS},"price_cents":${priceCents(price)}}`
+    const isSecondOfTwo = index === 1 && outcomes.length === 2
+    const cents = isSecondOfTwo ? 100 - priceCents(first) : priceCents(price)
+    text += `${outcomes[index]}${price / MICROS},"price_cents":${cents}}`
   }
   const volume24h = toNumber(view.volume24h)
   const total = view.volumeTotal === null ? null : toNumber(view.volumeTotal)

@@ -61,14 +61,33 @@ test('[WHALE2] sizes and dollars are summed, the price is the average by size, r
   assert.equal(sum.row(FACTS, sum.first.trade).maker, null)
 })
 
+test('adds dollars exactly and rounds once when fills have parts of a micro-dollar', () => {
+  const third = (id: string, price: number, size: number, outcomeIndex = 0) => {
+    const traded = outcomeIndex === 0 ? price : 1_000_000 - price
+    const units = { price: priceMicros(price), size: sizeMicros(size), outcomeIndex }
+    return fill(id, { ...units, usd: usdMicros(Math.floor((traded * size) / 1_000_000)) })
+  }
+  // 0.5 × 10,000.000001 twice is 10,000.000001; each is 5,000.0000005, of which flooring loses the half.
+  const half = (id: string) => third(id, 500_000, 10_000_000_001)
+  assert.equal(sumOf([half('a'), half('b')]).usd, 10_000_000_001)
+  // 0.999999 × 10,000.009999 is 9,999.9999989…: not yet the boundary.
+  const near = sumOf([third('a', 999_999, 10_000_009_998), third('b', 999_999, 1)])
+  assert.equal(near.usd, 9_999_999_998)
+  const below = sumOf([half('a'), third('b', 500_000, 9_999_999_998)])
+  assert.equal(below.usd, 9_999_999_999)
+  const other = [third('a', 400_000, 5_000_000_001, 1), third('b', 400_000, 5_000_000_001, 1)]
+  assert.equal(sumOf(other).usd, 6_000_000_001)
+})
+
 test('[WHALE2] sums beyond the safe integers stand still at the last one, and nothing throws', () => {
   const huge = {
     size: sizeMicros(Number.MAX_SAFE_INTEGER),
     usd: usdMicros(Number.MAX_SAFE_INTEGER),
+    price: priceMicros(1_000_000),
   }
   const sum = sumOf([fill('a', huge), fill('b', huge), fill('c', { size: sizeMicros(0) })])
   const row = sum.row(FACTS, sum.first.trade)
-  assert.deepEqual([row.size, row.usd, row.price], [huge.size, huge.usd, 415_000])
+  assert.deepEqual([row.size, row.usd, row.price], [huge.size, huge.usd, 1_000_000])
   const nothing = sumOf([fill('a', { size: sizeMicros(0) }), fill('b', { size: sizeMicros(0) })])
   assert.equal(nothing.row(FACTS, nothing.first.trade).price, 415_000)
 })

@@ -85,7 +85,7 @@ test('[MARKETS10] a record is whole JSON, whatever its texts contain, and its nu
         {
           label: 'No',
           price: (1e6 - price) / 1e6,
-          price_cents: Math.floor((1e6 - price + 5_000) / 10_000),
+          price_cents: 100 - Math.floor((price + 5_000) / 10_000),
         },
       ],
       platforms: [

@@ -9,7 +9,13 @@ import type { MarketRef } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { Publisher } from '../../../engine/publisher.ts'
-import { notionalMicros, priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
+import {
+  complement,
+  notionalMicros,
+  priceMicros,
+  sizeMicros,
+  timeMs,
+} from '../../../engine/units.ts'
 import type {
   Storage,
   StoredTrade,
@@ -130,8 +136,9 @@ function viewOf(number: number): {
 function tradeOf(
   fill: WorldFill,
 ): Omit<StoredTrade, 'ordinal' | 'receivedAtMs' | 'run' | 'offset' | 'seq'> {
-  const price = priceMicros(fill.priceMicros ?? 500_000)
-  const size = sizeMicros(Math.round((fill.usd * 1e12) / price))
+  const traded = priceMicros(fill.priceMicros ?? 500_000)
+  const size = sizeMicros(Math.round((fill.usd * 1e12) / traded))
+  const price = fill.outcomeIndex === 1 ? complement(traded) : traded
   return {
     nativeId: fill.id,
     timeMs: timeMs(fill.atMs ?? NOON),
@@ -139,7 +146,7 @@ function tradeOf(
     size,
     side: fill.side ?? 'buy',
     outcomeIndex: fill.outcomeIndex ?? 0,
-    usd: notionalMicros({ price, size }),
+    usd: notionalMicros({ price: traded, size }),
     maker: fill.maker ?? null,
     taker: fill.taker === undefined ? (fill.tx === undefined ? null : 'taker') : fill.taker,
     txHash: fill.tx ?? null,
@@ -161,7 +168,11 @@ export function naiveRows(storage: Storage, markets: readonly number[]) {
       groups.set(key, [...(groups.get(key) ?? []), trade])
     }
     for (const fills of groups.values()) {
-      const usd = fills.reduce((sum, fill) => sum + fill.usd, 0)
+      // Exact to 10^-12 of a dollar, cut once.
+      const paid = fills.reduce((sum, { price, size, outcomeIndex }) => {
+        return sum + BigInt(outcomeIndex === 0 ? price : 1_000_000 - price) * BigInt(size)
+      }, 0n)
+      const usd = Number(paid / 1_000_000n)
       if (usd < 1_000_000_000) continue
       const place = ({ run, offset }: StoredTrade) => (run ?? 1e6) * 1e9 + (offset ?? 0)
       const first = fills.toSorted((one, other) => place(one) - place(other))[0]
