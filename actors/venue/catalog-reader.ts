@@ -208,8 +208,8 @@ function doubtOfMarkets(asked: readonly NativeMarketId[]): AnswerDoubt {
 }
 
 /**
- * Cuts a page into slices of at most `count` markets, each with the events that its markets name; other events come
- * last. A page of five hundred events taken in one turn would hold up messages for tens of milliseconds. Pure.
+ * Cuts a page into slices of at most `count` markets, each with the events that its markets name; other events and the
+ * refused markets come last. A page of five hundred events taken in one turn would hold up messages for tens of milliseconds. Pure.
  */
 export function slicesOf(page: CatalogPage, count: number): CatalogPage[] {
   const events = new Map<string, EventListing>()
@@ -227,5 +227,7 @@ export function slicesOf(page: CatalogPage, count: number): CatalogPage[] {
     slices.push({ markets, events: [...named] })
   }
   if (unnamed.size > 0) slices.push({ markets: [], events: [...unnamed] })
+  const { refused = [] } = page
+  if (refused.length > 0) slices.push({ markets: [], events: [], refused })
   return slices
 }

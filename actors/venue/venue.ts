@@ -375,6 +375,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       // An old market is not taken, and its trades are not wanted.
       for (const trade of this.#takeHeld(nativeId)) market?.tell(trade)
     }
+    // The venue has these markets and we list none of them: their trades are no loss.
+    for (const nativeId of page.refused ?? []) this.#takeHeld(nativeId)
   }
 
   /** The markets that every crawl must list: open, and not to close before now. */

@@ -20,7 +20,7 @@ import type { PastPoint } from './past-points.ts'
 export interface CatalogPage {
   readonly markets: readonly ReadListing[]
   readonly events: readonly ReadEvent[]
-  /** Markets that were asked for by name, and that the venue has but we do not list: asking again brings nothing. */
+  /** Markets that were requested by id, and that the venue has but we do not list: requesting them again brings nothing. */
   readonly refused?: readonly NativeMarketId[]
 }
 

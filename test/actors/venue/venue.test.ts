@@ -77,6 +77,8 @@ function openVenue(
     answer: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
   }
   const catalogRows = new Map(listings.map((row) => [row.nativeId, row]))
+  /** Markets that the venue has and the catalogue does not take. */
+  const refused = new Set<string>()
   const pageOf = (rows: readonly MarketListing[]): CatalogPage => ({ markets: rows, events: [] })
   const venue: Venue = {
     key: 'a',
@@ -85,7 +87,8 @@ function openVenue(
       refresh: async () => undefined,
       async fetchMarkets(ids) {
         fetched.push([...ids])
-        return pageOf(ids.flatMap((id) => catalogRows.get(id) ?? []))
+        const page = pageOf(ids.flatMap((id) => catalogRows.get(id) ?? []))
+        return { ...page, refused: ids.filter((id) => refused.has(id)) }
       },
     },
     feed: {
@@ -160,6 +163,7 @@ function openVenue(
     fetched,
     held,
     ranges,
+    refused,
     routes,
     storage,
     updates,
@@ -463,6 +467,29 @@ test('[VEN10] trades of a market that the venue never lists are announced as los
     await turns()
   }
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 2, 'those still waiting came')
+})
+
+test('releases the trades of a market that the catalogue refuses when it answers, without a gap', async () => {
+  const { clock, crawled, refused, routes, storage, updates } = openVenue([])
+  await crawled
+  const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
+  refused.add('combo')
+  for (const id of ['t1', 't2']) {
+    routes.route(trade('combo', id, { venueTimeMs: NOON, receivedAtMs: clock.nowMs() }))
+  }
+  clock.advance(300)
+  await turns()
+  const liveMs = timeMs(clock.nowMs() - 1)
+  routes.route(trade('combo', 't3', { venueTimeMs: liveMs, receivedAtMs: clock.nowMs() }))
+  clock.advance(300)
+  await turns()
+  clock.advance(2_000)
+  assert.equal(mark(), liveMs, 'no trade waits any more')
+  clock.advance(400_000)
+  assert.deepEqual(
+    updates.filter(({ kind }) => kind === 'gap' || kind === 'trade'),
+    [],
+  )
 })
 
 test('[VEN9] a trade that waits for its market is not forgotten by a kill', async () => {

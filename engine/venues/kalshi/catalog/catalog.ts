@@ -119,11 +119,13 @@ export class KalshiCatalog implements VenueCatalog {
         { signal },
       )
       const rows = listIn(answer, 'markets', 'market')
-      for (const row of rows) {
-        const combo = this.#combos.note(row)
-        if (combo !== null) refused.add(nativeMarketId(combo))
-      }
       const page = await this.#joinedPage(rows, signal)
+      const taken = new Set<string>(page.markets.map(({ nativeId }) => nativeId))
+      for (const row of rows) {
+        this.#combos.note(row)
+        const ticker = isRecord(row) ? idOf(row.ticker) : null
+        if (ticker !== null && !taken.has(ticker)) refused.add(nativeMarketId(ticker))
+      }
       markets.push(...page.markets)
       events.push(...page.events)
     }

@@ -104,6 +104,7 @@ export class PolymarketCatalog implements VenueCatalog {
   async fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage> {
     const markets = new Map<string, ReadListing>()
     const events = new Map<string, ReadEvent>()
+    const answered = new Set<NativeMarketId>()
     for (let from = 0; from < ids.length; from += IDS_PER_CALL) {
       const wanted = ids.slice(from, from + IDS_PER_CALL)
       // Each list leaves the other's rows out.
@@ -115,11 +116,13 @@ export class PolymarketCatalog implements VenueCatalog {
           include_tag: true,
         }
         const rows = await this.#markets(query, signal)
+        for (const row of rows) answered.add(conditionId(String(row.conditionId)))
         await this.#addWithEvents(rows, { markets, events }, signal)
         if (markets.size >= from + wanted.length) break
       }
     }
-    return { markets: [...markets.values()], events: [...events.values()] }
+    const refused = ids.filter((id) => answered.has(id) && !markets.has(id))
+    return { markets: [...markets.values()], events: [...events.values()], refused }
   }
 
   /** All markets of a market's neg-risk event; see VenueWallets.group. Rejects with FetchError. */

@@ -230,6 +230,17 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths.some((path) => path.startsWith('/events') && path.includes('S-9')))
   })
 
+  it('names every market that it was asked for and does not list as refused', async () => {
+    const scalar = market('S-1-B', 'active', { market_type: 'scalar' })
+    const { catalog } = await open((path) => {
+      if (path === '/series') return SERIES
+      if (path === '/events') return { events: [event('S-1')] }
+      return { markets: [scalar, market('S-1-A')] }
+    })
+    const page = await catalog.fetchMarkets(['S-1-A', 'S-1-B', 'S-1-C'].map(nativeMarketId), signal)
+    assert.deepEqual(page.refused, ['S-1-B'])
+  })
+
   it('[KDRIFT1] a field that a whole page lacks or has in another type is named, and so is a row of a status or structure that is not known', async () => {
     const whole = {
       ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200', last_price_dollars: '0.4000' },
