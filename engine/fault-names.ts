@@ -48,6 +48,7 @@ export const CHANGE_NAMES = [
   'activity_topic_new',
   'activity_type_renamed',
   'activity_hash_renamed',
+  'activity_unnamed',
   'last_trade_hash_gone',
   'activity_refused',
   'price_ranges_gone',

@@ -66,6 +66,11 @@ const HELD_TRADES_MAX = 10_000
 /** Trades wait so long for their market: several times what reading it takes. */
 const HELD_MS_MAX = 300_000
 const STATE_EVERY_MS = 1_000
+/** Two looks for missed trades. REST with so many trades in that time, and the stream without any, is a lost stream. */
+const SILENT_TRADES_MS = 120_000
+const SILENT_TRADES_MIN = 20
+/** The stream may lack trades this long after it came back. */
+const TRADES_UP_MS = 5_000
 /** The feed counts as stale for so long after the last late book, so that its state does not flap. */
 const LATE_FOR_MS = 3_000
 /** A market that closed so long ago and is not resolved is asked for after the first crawl. */
@@ -90,6 +95,10 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   /** The state that was published last. */
   #toldState: FeedState = 'down'
   #newestTradeMs = 0
+  /** Trades by source since `sinceMs`; of those fetched, the ones that the stream should have delivered. */
+  #tradeCounts = { sinceMs: 0, stream: 0, fetched: 0 }
+  /** Since when the stream of trades is up, by the clock of day. */
+  #upSinceMs = Number.POSITIVE_INFINITY
   /** Where the last run's trades end, until the trades since have been asked for. */
   #unaskedSinceMs: TimeMs | null
   /** Since when the stream of trades is down; null: it is up. */
@@ -192,9 +201,20 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   /** Takes every event of this venue before it is routed, for the lag and the newest trade's time. */
   note(event: VenueEvent): void {
     if (event.kind === 'bookChange') this.delay.note(event)
-    else if (event.kind === 'trade' && event.venueTimeMs > this.#newestTradeMs) {
-      this.#newestTradeMs = event.venueTimeMs
-    }
+    if (event.kind !== 'trade') return
+    if (event.venueTimeMs > this.#newestTradeMs) this.#newestTradeMs = event.venueTimeMs
+    if (event.source === 'stream') this.#tradeCounts.stream += 1
+    else if (event.venueTimeMs > this.#upSinceMs + TRADES_UP_MS) this.#tradeCounts.fetched += 1
+  }
+
+  /** Names a stream that claims to be up and delivers no trade while REST has many. */
+  #judgeTrades(): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const { sinceMs, stream, fetched } = this.#tradeCounts
+    if (nowMs - sinceMs < SILENT_TRADES_MS) return
+    this.#tradeCounts = { sinceMs: nowMs, stream: 0, fetched: 0 }
+    if (stream > 0 || fetched < SILENT_TRADES_MIN || this.state !== 'live') return
+    this.#parts.venue.drift.note('trades', 'none by stream', `${fetched} over REST`)
   }
 
   /**
@@ -276,6 +296,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (event.kind !== 'feedUp') return
     this.#unaskedSinceMs = null
     this.#downSinceMs = null
+    this.#upSinceMs = this.#parts.clock.nowMs()
   }
 
   #lastRunsTradeTime(): TimeMs | null {
@@ -440,6 +461,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#resyncBooks(this.#stale.takeDue(this.#parts.clock.monotonicMs()), 'still_stale')
     this.#giveUpHeld()
     this.#rememberTradeTime()
+    this.#judgeTrades()
     const { state } = this
     const { lastDataAtMs, bookDelayMs } = this.#parts.venue.feed.health()
     // A book that is checked less often proves nothing by its silence.

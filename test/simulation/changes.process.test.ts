@@ -44,6 +44,7 @@ const NAMED_BY: Readonly<Record<ChangeName, string>> = {
   activity_topic_new: 'rtds.type=activity_v2 fills',
   activity_type_renamed: 'rtds.type=activity fills',
   activity_hash_renamed: 'messages.refused=bad_activity',
+  activity_unnamed: 'rtds.type=no topic and type',
   last_trade_hash_gone: 'ws.last_trade_price=no whole trade',
   activity_refused: 'rtds=subscription refused',
   price_ranges_gone: 'market.field=price_ranges missing',
@@ -112,6 +113,7 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
     'token_ids_hex',
     'stream_tokens_hex',
     'stream_tokens_unknown',
+    'activity_unnamed',
   ],
 ]
 

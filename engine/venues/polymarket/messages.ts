@@ -106,8 +106,8 @@ export interface WireTrade {
 }
 
 export interface ActivityMessage {
-  /** `orders_matched`: a fill, with its taker. `trades`: one participant of a fill. */
-  readonly kind: 'matched' | 'participant'
+  /** `orders_matched`: a match, with its taker. `trades`: one participant of it. 'unnamed': the frame names no type. */
+  readonly kind: 'matched' | 'participant' | 'unnamed'
   readonly row: WireTrade
 }
 

@@ -169,14 +169,28 @@ export function parseActivity(text: string): ParsedActivity {
     return reject('not_json', [])
   }
   if (!isRecord(value)) return reject('not_object', [])
-  const isRead = value.type === 'orders_matched' || value.type === 'trades'
-  if (value.topic !== 'activity' || !isRead) {
-    return { kind: 'other', name: `${wordOf(value.topic)} ${wordOf(value.type)}` }
+  const { topic, type, payload: row } = value
+  const kind = ACTIVITY_KINDS.get(type)
+  // A frame may name neither; what its payload is shows by its fields.
+  const isOurs = topic === 'activity' || isUnnamed(topic)
+  const isShown = isTrade(row) || !(kind === 'unnamed' || isUnnamed(topic))
+  if (!isOurs || !isShown || kind === undefined) {
+    return { kind: 'other', name: `${wordOf(topic)} ${wordOf(type)}` }
   }
-  const row = value.payload
   if (!isTrade(row)) return reject('bad_activity', [])
-  const kind = value.type === 'trades' ? 'participant' : 'matched'
   return { kind: 'activity', message: { kind, row } }
+}
+
+const ACTIVITY_KINDS = new Map<unknown, ActivityMessage['kind']>([
+  ['orders_matched', 'matched'],
+  ['trades', 'participant'],
+  [undefined, 'unnamed'],
+  [null, 'unnamed'],
+  ['', 'unnamed'],
+])
+
+function isUnnamed(topic: unknown): boolean {
+  return topic === undefined || topic === null || topic === ''
 }
 
 function parseWords(frame: string): ParsedFrame {

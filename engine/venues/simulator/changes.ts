@@ -178,6 +178,7 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
   activity_topic_new: besides(ACTIVITY, { topic: 'activity_v2', type: 'fills', payload: {} }),
   activity_type_renamed: objects(/"type":"trades"/, (frame) => ({ ...frame, type: 'fills' })),
   activity_hash_renamed: objects(ACTIVITY, within('payload', renamed('transactionHash', 'tx'))),
+  activity_unnamed: objects(ACTIVITY, ({ topic: _topic, type: _type, ...frame }) => frame),
   last_trade_hash_gone: objects(/"event_type":"last_trade_price"/, without('transaction_hash')),
   activity_refused: {
     holding: ACTIVITY,

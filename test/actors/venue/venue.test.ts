@@ -492,6 +492,24 @@ test('releases the trades of a market that the catalogue refuses when it answers
   )
 })
 
+test('names a stream that delivers no trade while REST has many as a loss', async () => {
+  const { actor, clock, crawled, routes } = openVenue()
+  await crawled
+  const atMs = clock.nowMs()
+  routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: null, venueTimeMs: atMs }))
+  const losses = () => actor.drift.map(({ kind, name, weight }) => `${kind} ${name} ${weight}`)
+  const pass = (source: 'stream' | 'backfill') => {
+    clock.advance(60_000)
+    const times = { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
+    for (let id = 0; id < 20; id += 1) routes.route(trade('x', `t${id}`, { ...times, source }))
+    clock.advance(61_000)
+  }
+  pass('stream')
+  assert.deepEqual(losses(), [])
+  pass('backfill')
+  assert.deepEqual(losses(), ['trades none by stream loss'])
+})
+
 test('[VEN9] a trade that waits for its market is not forgotten by a kill', async () => {
   const { catalogRows, clock, crawled, routes, storage } = openVenue()
   await crawled

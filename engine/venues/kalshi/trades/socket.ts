@@ -139,9 +139,11 @@ export class TradeSocket {
     const waitedMs = this.#parts.clock.monotonicMs() - this.#askedAtMs
     if (waitedMs < REPLY_TIMEOUT_MS) return
     const channel = areTradesConfirmed ? 'market_lifecycle_v2' : 'trade'
-    this.#access.tally.drift.note('ws.unacknowledged', channel, '', 'notice')
+    const areTradesMissing = this.#tradesSid === null
+    const weight = areTradesMissing ? 'loss' : 'notice'
+    this.#access.tally.drift.note('ws.unacknowledged', channel, '', weight)
     this.#areTradesUnconfirmed = false
-    if (this.#tradesSid === null) this.socket.reconnect('trades were not confirmed')
+    if (areTradesMissing) this.socket.reconnect('trades were not confirmed')
     else this.#subscribe()
   }
 

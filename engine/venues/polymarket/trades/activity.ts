@@ -12,6 +12,7 @@ import { parseActivity } from '../parse.ts'
 import type { FollowedWallets } from '../wallets/follow.ts'
 import type { LastTrades } from './last-trades.ts'
 import { readTrade, type TradeLedger } from './trades.ts'
+import { type DecidedRows, type UnnamedRow, UnnamedRows } from './unnamed.ts'
 
 /** The connection number of the activity stream; the books' sockets count from 1. */
 const ACTIVITY_CONNECTION = 0
@@ -40,8 +41,10 @@ const OVERLAP_MS = 5_000
 const ASKED_AGAIN_MS = 300_000
 /** What comes is counted for so long, and compared. */
 const COUNTED_MS = 60_000
-/** So many rows of one type in that time without one of the other. */
+/** So many frames of one kind in that time without one of another. */
 const ONE_SIDED_MIN = 20
+/** How often unnamed rows are decided. */
+const DECIDED_EVERY_MS = 250
 /** Gaps that the stream itself reports are at most one in this time; their beginnings are joined. */
 const GAPS_APART_MS = 60_000
 
@@ -51,8 +54,9 @@ export class ActivityFeed {
   readonly #socket: SocketFeed
   #lostSinceMs: TimeMs | null = null
   #askedAtMs = 0
-  #counts = { matched: 0, participant: 0 }
-  #stopCounting: StopTimer | null = null
+  readonly #unnamed = new UnnamedRows()
+  #counts = { matched: 0, participant: 0, other: 0 }
+  #stopTimers: readonly StopTimer[] = []
   #gapSinceMs: TimeMs | null = null
   #gapAllowedAtMs = 0
   #stopGapTimer: StopTimer | null = null
@@ -87,13 +91,19 @@ export class ActivityFeed {
   }
 
   start(): void {
-    this.#stopCounting ??= this.#parts.venue.clock.every(COUNTED_MS, () => this.#compareCounts())
+    const { clock } = this.#parts.venue
+    if (this.#stopTimers.length === 0) {
+      this.#stopTimers = [
+        clock.every(COUNTED_MS, () => this.#compareCounts()),
+        clock.every(DECIDED_EVERY_MS, () => this.#decideUnnamed()),
+      ]
+    }
     this.#socket.start()
   }
 
   stop(): Promise<void> {
-    this.#stopCounting?.()
-    this.#stopCounting = null
+    for (const stop of this.#stopTimers) stop()
+    this.#stopTimers = []
     this.#stopGapTimer?.()
     this.#stopGapTimer = null
     return this.#socket.stop()
@@ -161,13 +171,14 @@ export class ActivityFeed {
   }
 
   #received(frame: RawFrame): 'data' | 'sign' {
-    const { tally, ledger, followed, lastTrades, emit } = this.#parts
+    const { tally, lastTrades } = this.#parts
     const parsed = parseActivity(frame.text)
     switch (parsed.kind) {
       case 'sign':
         return 'sign'
       case 'other':
         tally.ignored('other_topic')
+        this.#counts.other += 1
         tally.drift.note('rtds.type', parsed.name, frame.text, 'notice')
         return 'sign'
       case 'refused':
@@ -187,18 +198,42 @@ export class ActivityFeed {
           return 'data'
         }
         tally.mapped(kind)
-        this.#counts[kind] += 1
-        if (kind === 'matched') {
-          lastTrades.matched(row.txHash)
-          ledger.addMatched(row, frame.receivedAtMs)
-        } else {
-          ledger.addParticipant(row, frame.receivedAtMs)
-          const fill = followed.fill(row, wire, frame.receivedAtMs)
-          if (fill !== null) emit(fill)
+        const given = { row, wire, receivedAtMs: frame.receivedAtMs }
+        if (kind === 'matched') this.#takeMatched(given)
+        else if (kind === 'participant') this.#takeParticipant(given)
+        else {
+          tally.drift.note('rtds.type', 'no topic and type', frame.text, 'notice')
+          this.#unnamed.add(given, this.#parts.venue.clock.monotonicMs())
         }
         return 'data'
       }
     }
+  }
+
+  #takeMatched({ row, receivedAtMs }: UnnamedRow): void {
+    this.#counts.matched += 1
+    this.#parts.lastTrades.matched(row.txHash)
+    this.#parts.ledger.addMatched(row, receivedAtMs)
+  }
+
+  #takeParticipant({ row, wire, receivedAtMs }: UnnamedRow): void {
+    this.#counts.participant += 1
+    this.#parts.ledger.addParticipant(row, receivedAtMs)
+    const fill = this.#parts.followed.fill(row, wire, receivedAtMs)
+    if (fill !== null) this.#parts.emit(fill)
+  }
+
+  #decideUnnamed(): void {
+    const nowMs = this.#parts.venue.clock.monotonicMs()
+    const tradeOf = (txHash: string) => this.#parts.lastTrades.tradeOf(txHash)
+    for (const decided of this.#unnamed.takeDue(nowMs, tradeOf)) this.#takeDecided(decided)
+  }
+
+  /** Each wallet takes part once: the taker by its match where that is its only row, else by its parts. */
+  #takeDecided({ taker, others }: DecidedRows): void {
+    this.#takeMatched(taker)
+    const hasParts = others.some(({ row }) => row.wallet === taker.row.wallet)
+    for (const part of hasParts ? others : [taker, ...others]) this.#takeParticipant(part)
   }
 
   /** Another connection: the stream is silent while trades flow elsewhere. */
@@ -217,9 +252,12 @@ export class ActivityFeed {
 
   /** Each match has rows of its participants: one type without the other is a change of the venue's. */
   #compareCounts(): void {
-    const { matched, participant } = this.#counts
-    this.#counts = { matched: 0, participant: 0 }
+    const { matched, participant, other } = this.#counts
+    this.#counts = { matched: 0, participant: 0, other: 0 }
     const { drift } = this.#parts.tally
+    if (other >= ONE_SIDED_MIN && matched + participant === 0) {
+      drift.note('rtds', 'no rows, other frames > 0', `${other} in a minute`)
+    }
     if (matched >= ONE_SIDED_MIN && participant === 0) {
       drift.note('rtds', 'trades 0, orders_matched > 0', `${matched} in a minute`)
     }

@@ -147,6 +147,11 @@ export class LastTrades {
     this.#waiting.add(transaction)
   }
 
+  /** The first trade of a transaction on the market channel; null: none is known. */
+  tradeOf(txHash: string): LastTrade | null {
+    return this.#transactions.get(txHash)?.trades[0] ?? null
+  }
+
   #transactionOf(hash: string, nowMs: number, receivedAtMs: TimeMs): Transaction {
     const known = this.#transactions.get(hash)
     if (known !== undefined) return known

@@ -442,6 +442,61 @@ test('[POLYFEED6] every fill goes out once, also of unknown markets; a lost stre
   assert.equal(feedEvents('feedUp', 'trades')[1]?.sinceMs, START_MS + 2_000)
 })
 
+test('reads activity frames without topic and type, and finds the taker among the rows of a transaction', async (t) => {
+  const { stub, feed, clock, trades, ofKind, drift } = await openFeed(t)
+  feed.start()
+  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  const bare = (more: Partial<WireTrade>) =>
+    send(sockets(stub, '/rtds')[0], { connection_id: 'x', payload: row(more) })
+  bare({ transactionHash: '0xalone' })
+  const [taker, maker] = [
+    { transactionHash: '0xa' },
+    { transactionHash: '0xa', side: 'SELL' as const },
+  ]
+  bare({ ...maker, proxyWallet: '0xbb', size: 6 })
+  bare({ ...taker, size: 10 })
+  bare({ ...maker, proxyWallet: '0xcc', size: 4 })
+  bare({ ...taker, size: 10 })
+  await until(() => drift.entries().length > 0, 'named')
+  await settle()
+  clock.advance(2_000)
+  await until(() => trades().length === 2, 'both transactions')
+  assert.deepEqual(
+    trades().map(({ txHash, taker: wallet, side, size }) => [txHash, wallet, side, size]),
+    [
+      ['0xalone', '0xaa', 'buy', 10_000_000],
+      ['0xa', '0xaa', 'buy', 10_000_000],
+    ],
+  )
+  assert.deepEqual(
+    ofKind('tradeParticipant').map(({ wallet }) => wallet),
+    ['0xbb', '0xcc'],
+  )
+  assert.deepEqual(
+    drift.entries().map(({ kind, name, weight }) => [kind, name, weight]),
+    [['rtds.type', 'no topic and type', 'notice']],
+  )
+})
+
+test('names an activity stream of nothing but other frames as a loss', async (t) => {
+  const { stub, feed, clock, metrics, drift } = await openFeed(t)
+  feed.start()
+  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  for (let frame = 0; frame < 20; frame += 1) {
+    send(sockets(stub, '/rtds')[0], { topic: 'activity_v2', type: 'fills', payload: {} })
+  }
+  const ignored = () => [...metrics.counts('venue_ignored_total')].map(([, { value }]) => value)
+  await until(() => ignored().includes(20), 'read')
+  clock.advance(60_000)
+  assert.deepEqual(
+    drift.entries().map(({ kind, name, weight }) => [kind, name, weight]),
+    [
+      ['rtds.type', 'activity_v2 fills', 'notice'],
+      ['rtds', 'no rows, other frames > 0', 'loss'],
+    ],
+  )
+})
+
 test('[POLYFEED7] silence of the activity stream while last_trade_price flows reconnects; the Data API is not asked', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()

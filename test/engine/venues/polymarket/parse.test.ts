@@ -73,6 +73,13 @@ test('[POLYPARSE5] the activity stream: two types of one topic, everything else 
   assert.equal(kindOf('trades', row, 'comments'), 'other')
   assert.equal(kindOf('trades', '{}'), 'rejected')
   assert.equal(kindOf('trades', '[1]'), 'rejected')
+  const bare = (payload: string) => {
+    const parsed = parseActivity(`{"connection_id":"x","payload":${payload}}`)
+    return parsed.kind === 'activity' ? parsed.message.kind : parsed.kind
+  }
+  assert.equal(bare(row), 'unnamed', 'its fields say what it is')
+  assert.equal(bare('{"symbol":"btcusdt","value":1}'), 'other')
+  assert.equal(parseActivity(`{"type":"trades","payload":${row}}`).kind, 'activity')
   assert.equal(parseActivity('').kind, 'sign')
   assert.equal(parseActivity('PONG').kind, 'sign')
   assert.equal(parseActivity('{"connection_id":"x"}').kind, 'sign')
