@@ -15,6 +15,7 @@ import { System } from '../actors/system.ts'
 import { EventRoutes } from '../actors/venue/event-routes.ts'
 import type { MarketView } from '../actors/views.ts'
 import { asksOf, buyBasket } from '../engine/arbitrage/basket.ts'
+import { orderRuleOf } from '../engine/arbitrage/order-rule.ts'
 import { type Clock, systemClock } from '../engine/clock.ts'
 import type { ArbitrageUpdate, Update } from '../engine/events.ts'
 import { nativeMarketId } from '../engine/ids.ts'
@@ -372,8 +373,8 @@ function profits(a: SimMarket, b: SimMarket): readonly number[] {
   ] as const
   return directions.flatMap(([ofA, ofB]) => {
     const legs = [
-      { asks: ofA, fees: FEES.a },
-      { asks: ofB, fees: FEES.b },
+      { asks: ofA, fees: FEES.a, order: orderRuleOf({ venue: 'a', orderSizeMin: null }) },
+      { asks: ofB, fees: FEES.b, order: orderRuleOf({ venue: 'b', orderSizeMin: null }) },
     ]
     const basket = buyBasket({ legs, winners: 1, contracts: null })
     return typeof basket === 'string' ? [] : [basket.profit]

@@ -68,6 +68,8 @@ export interface Opportunity {
   readonly matchScore: number | null
   readonly legs: readonly OpportunityLeg[]
   readonly contracts: SizeMicros
+  /** The least contracts that every venue accepts at these offers. */
+  readonly minContracts: SizeMicros
   /** Over all legs, before fees. */
   readonly cost: UsdMicros
   readonly fees: UsdMicros
@@ -83,6 +85,8 @@ export interface Opportunity {
   readonly category: string | null
   /** Why its markets belong together, in a sentence. */
   readonly explanation: string
+  /** Where a venue may pay an outcome other than 0 or 1; null: nothing says so. */
+  readonly payoutNote: string | null
 }
 
 /**

@@ -43,6 +43,7 @@ import {
   isEqual,
   isInReach,
   isSaidAlike,
+  minContractsOf,
   opportunityOf,
   type Part,
   pairCandidates,
@@ -312,7 +313,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
     const books = headsOf(candidate)
     const isUnreached =
-      open?.isReached === false && this.#ages.hasSameFees(candidate.parts, open.looks)
+      open?.isReached === false && this.#ages.hasSameTerms(candidate.parts, open.looks)
     const looked =
       this.#ages.whyNot(candidate.parts, books) ??
       (isUnreached ? open.basket : buyFrom(candidate, nowMs, null))
@@ -551,6 +552,10 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const books = headsOf(candidate)
     const nowMs = this.#parts.clock.nowMs()
     const looked = this.#ages.whyNot(candidate.parts, books) ?? buyFrom(candidate, nowMs, contracts)
+    if (looked === 'below_minimum') {
+      const minContracts = minContractsOf(candidate, nowMs)
+      return { isPossible: false, reason: looked, minContracts }
+    }
     if (typeof looked === 'string') return { isPossible: false, reason: looked }
     const being = { id: 'quote', openedAtMs: nowMs }
     const opportunity = this.#opportunity(candidate, looked, books, being)
@@ -585,6 +590,7 @@ const REASONS: Readonly<Record<Exclude<Looked, Basket>, CloseReason>> = {
   no_depth: 'prices',
   no_profit: 'prices',
   fee_unknown: 'prices',
+  below_minimum: 'prices',
   not_open: 'market_closed',
   stale_book: 'stale',
 }

@@ -2,9 +2,18 @@
 // the outcomes of its event where exactly one of them wins. Not for: what they earn (engine/arbitrage/basket.ts).
 // Upholds ARBIT1, ARBIT2, ARBIT6.
 
-import { asksOf, type Basket, buyBasket, type NoBasket } from '../../engine/arbitrage/basket.ts'
+import {
+  asksOf,
+  type Basket,
+  buyBasket,
+  type Leg,
+  minimumOf,
+  type NoBasket,
+} from '../../engine/arbitrage/basket.ts'
+import { orderRuleOf } from '../../engine/arbitrage/order-rule.ts'
 import type { BookUpdate, Level } from '../../engine/events.ts'
 import { feeNear, feesAt, NEAR_ERROR } from '../../engine/market/fees.ts'
+import type { OtherPayout } from '../../engine/market/market.ts'
 import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import type { Opportunity, OpportunityKind, OpportunityLeg } from '../../engine/opportunity.ts'
 import {
@@ -164,12 +173,20 @@ export function buyFrom(
   nowMs: TimeMs,
   contracts: SizeMicros | null,
 ): Basket | NoBasket {
-  const legs = parts.map((part) => ({
+  return buyBasket({ legs: legsOf(parts, nowMs), winners, contracts })
+}
+
+/** The least contracts of each part that every venue accepts at the present offers. */
+export function minContractsOf({ parts }: Pick<Candidate, 'parts'>, nowMs: TimeMs): SizeMicros {
+  return minimumOf(legsOf(parts, nowMs))
+}
+
+const legsOf = (parts: readonly Part[], nowMs: TimeMs): readonly Leg[] =>
+  parts.map((part) => ({
     asks: offersOf(part),
     fees: feesAt(part.market.summary.fees, nowMs),
+    order: orderRuleOf(part.market.summary),
   }))
-  return buyBasket({ legs, winners, contracts })
-}
 
 /** A part's levels, of the whole book if it comes to that: most gaps end within the first few. */
 function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
@@ -213,7 +230,26 @@ function wordsOf({ parts, score, title, explanation }: Candidate) {
     question: title ?? first?.market.summary.question ?? '',
     category: first?.market.summary.category ?? null,
     explanation,
+    payoutNote: payoutNoteOf(parts),
   }
+}
+
+/** Null where no listing of a part names another payout than 0 or 1. */
+function payoutNoteOf(parts: readonly Part[]): string | null {
+  let note: string | null = null
+  for (const { market } of parts) {
+    const { otherPayout } = market.summary
+    if (otherPayout === null) continue
+    const one = `${market.ref.platform} ${OTHER_PAYOUT_TEXT[otherPayout]}.`
+    if (note === null) note = one
+    else if (!note.includes(one)) note = `${note} ${one}`
+  }
+  return note
+}
+
+const OTHER_PAYOUT_TEXT: Readonly<Record<OtherPayout, string>> = {
+  half: 'pays each outcome 0.50 if what is asked is cancelled or stays undecided',
+  venue: 'may settle at a price of its own if what is asked is cancelled, postponed or tied',
 }
 
 /**
@@ -226,13 +262,14 @@ export function opportunityOf(
   { id, openedAtMs }: Pick<Opportunity, 'id' | 'openedAtMs'>,
   nowMs: TimeMs,
 ): Opportunity {
-  const { matchScore, closesAtMs, question, category, explanation } = wordsOf(candidate)
+  const { matchScore, closesAtMs, question, category, explanation, payoutNote } = wordsOf(candidate)
   return {
     id,
     kind: candidate.kind,
     matchScore,
     legs,
     contracts: basket.contracts,
+    minContracts: basket.minContracts,
     cost: usdMicros(basket.legs.reduce((sum, { cost }) => sum + cost, 0)),
     fees: usdMicros(basket.legs.reduce((sum, { fee }) => sum + fee, 0)),
     payout: basket.payout,
@@ -245,6 +282,7 @@ export function opportunityOf(
     question,
     category,
     explanation,
+    payoutNote,
   }
 }
 
@@ -256,7 +294,8 @@ export function isSaidAlike(now: Opportunity, candidate: Candidate): boolean {
     now.closesAtMs === words.closesAtMs &&
     now.question === words.question &&
     now.category === words.category &&
-    now.explanation === words.explanation
+    now.explanation === words.explanation &&
+    now.payoutNote === words.payoutNote
   )
 }
 
@@ -264,6 +303,7 @@ export function isSaidAlike(now: Opportunity, candidate: Candidate): boolean {
 export function isEqual(now: Opportunity, basket: Basket): boolean {
   return (
     now.contracts === basket.contracts &&
+    now.minContracts === basket.minContracts &&
     now.profit === basket.profit &&
     now.legs.every(({ cost, fee }, index) => {
       const leg = basket.legs[index]

@@ -5,7 +5,7 @@ import type { Clock } from '../../engine/clock.ts'
 import { opportunityBookAgeMsMax } from '../../engine/limits.ts'
 import { type FeeModel, feesAt } from '../../engine/market/fees.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
-import type { TimeMs } from '../../engine/units.ts'
+import type { SizeMicros, TimeMs } from '../../engine/units.ts'
 import type { BookLevels, MarketView } from '../views.ts'
 import type { Part } from './baskets.ts'
 
@@ -15,6 +15,7 @@ export interface Look {
   readonly bookSeq: number
   readonly receivedAtMs: TimeMs | null
   readonly fees: FeeModel
+  readonly orderSizeMin: SizeMicros | null
 }
 
 /** When data last came from what carries a market's book; null while its venue's feed is not live. */
@@ -66,23 +67,28 @@ export class BookAges {
       bookSeq: books[index]?.seq ?? 0,
       receivedAtMs: books[index]?.receivedAtMs ?? null,
       fees: feesAt(summary.fees, nowMs),
+      orderSizeMin: summary.orderSizeMin,
     }))
   }
 
-  /** Whether nothing changed since the looks: no market, no fee, and no book is too old. */
+  /** Whether nothing changed since the looks: no market, no terms, and no book is too old. */
   isAsLooked(parts: readonly Part[], looks: readonly Look[]): boolean {
     for (const [index, { market }] of parts.entries()) {
       const look = looks[index]
       if (look === undefined || market.version !== look.version) return false
       if (isTooOld(this.since(market, look.receivedAtMs))) return false
     }
-    return this.hasSameFees(parts, looks)
+    return this.hasSameTerms(parts, looks)
   }
 
-  hasSameFees(parts: readonly Part[], looks: readonly Look[]): boolean {
+  /** Whether the fees and the least orders are those of the looks. */
+  hasSameTerms(parts: readonly Part[], looks: readonly Look[]): boolean {
     const nowMs = this.#clock.nowMs()
-    return parts.every(
-      ({ market }, index) => feesAt(market.summary.fees, nowMs) === looks[index]?.fees,
-    )
+    return parts.every(({ market: { summary } }, index) => {
+      const look = looks[index]
+      return (
+        look?.fees === feesAt(summary.fees, nowMs) && look.orderSizeMin === summary.orderSizeMin
+      )
+    })
   }
 }

@@ -51,7 +51,13 @@ export type NoOpportunity = NoBasket | 'not_open' | 'stale_book' | 'not_identica
 /** What a basket would cost and earn now. */
 export type Quote =
   | { readonly isPossible: true; readonly opportunity: Opportunity }
-  | { readonly isPossible: false; readonly reason: NoOpportunity }
+  | { readonly isPossible: false; readonly reason: Exclude<NoOpportunity, 'below_minimum'> }
+  | {
+      readonly isPossible: false
+      readonly reason: 'below_minimum'
+      /** The least contracts of each leg that every venue accepts. */
+      readonly minContracts: SizeMicros
+    }
 
 export interface ArbitrageView {
   list(query: {

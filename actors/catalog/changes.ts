@@ -36,6 +36,8 @@ export function summaryOf(listing: MarketListing): MarketSummary {
     openInterest: listing.openInterest,
     settlementPrice: listing.settlementPrice,
     fees: listing.fees,
+    orderSizeMin: listing.orderSizeMin,
+    otherPayout: listing.otherPayout,
   }
 }
 
@@ -60,6 +62,8 @@ export function keptBeside(before: MarketSummary, listing: ReadListing): MarketS
     settlementPrice: listing.settlementPrice ?? before.settlementPrice,
     // An answer that says nothing of fees takes no statement back; one that cannot be read does.
     fees: listing.fees.now.source === null ? before.fees : listing.fees,
+    orderSizeMin: listing.orderSizeMin ?? before.orderSizeMin,
+    otherPayout: listing.otherPayout ?? before.otherPayout,
   })
   if (listing.lacksEvent !== true) return summary
   const { question, category, tags, image, closeAtMs } = before
@@ -108,6 +112,8 @@ export function isRelisted(before: MarketSummary, after: MarketSummary): boolean
     before.closeAtMs === after.closeAtMs &&
     before.tickMicros === after.tickMicros &&
     before.settlementPrice === after.settlementPrice &&
+    before.orderSizeMin === after.orderSizeMin &&
+    before.otherPayout === after.otherPayout &&
     isEqualFees(before.fees, after.fees) &&
     !isReworded(before, after)
   )

@@ -28,6 +28,13 @@ export interface OutcomeListing {
   readonly id: OutcomeId
 }
 
+/**
+ * What an outcome pays, other than 0 or 1, when what was asked stays undecided (a cancelled game): `half` 0.50, `venue` a
+ * price that the venue sets. Null in a listing: neither its rules nor its category name one.
+ */
+export type OtherPayout = 'half' | 'venue'
+export const OTHER_PAYOUTS: readonly OtherPayout[] = ['half', 'venue']
+
 /** JSON as a venue sent it, for the native views. */
 export type JsonRecord = { readonly [key: string]: unknown }
 
@@ -68,6 +75,9 @@ export interface MarketListing {
   readonly settlementPrice: PriceMicros | null
   /** What trading it costs, as far as the answers that listed it say. */
   readonly fees: MarketFees
+  /** The least contracts of an order; null: the venue does not say. */
+  readonly orderSizeMin: SizeMicros | null
+  readonly otherPayout: OtherPayout | null
   readonly native: JsonRecord
 }
 

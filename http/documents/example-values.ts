@@ -276,6 +276,7 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   ],
   'QuoteArbitrageAnswer.possible': true,
   'QuoteArbitrageAnswer.reason': null,
+  'QuoteArbitrageAnswer.min_contracts': 5,
   'WebhookFilters.market_ids': null,
   'WebhookFilters.platform': null,
   'WebhookFilters.wallets': null,

@@ -56,7 +56,15 @@ export const OpportunitySchema = Type.Object({
   kind: choice(OPPORTUNITY_KINDS),
   match_score: nullable(Type.Number({ minimum: 0, maximum: 100 })),
   legs: Type.Array(LegSchema, { minItems: 2 }),
-  contracts: Type.Number({ minimum: 0, description: 'of every leg; whole hundredths' }),
+  contracts: Type.Number({
+    minimum: 0,
+    description:
+      'of every leg; whole hundredths. Of the amounts that every venue accepts, the one that earns most',
+  }),
+  min_contracts: Type.Number({
+    minimum: 0,
+    description: 'the least contracts of every leg that every venue accepts at these offers',
+  }),
   cost_usd: dollars('of all legs, before fees'),
   fees_usd: dollars('of all legs'),
   payout_usd: dollars('what the legs that win pay, whichever they are'),
@@ -75,6 +83,12 @@ export const OpportunitySchema = Type.Object({
   question: Type.String({ description: 'of the first leg; within one venue, the event’s title' }),
   category: nullable(text()),
   explanation: text(),
+  payout_note: nullable(
+    Type.String({
+      description:
+        'where a venue may pay an outcome other than 0 or 1, so that payout_usd is not certain; null when no listing says so',
+    }),
+  ),
   levels: Type.Optional(Type.Array(StepSchema)),
 })
 
@@ -127,6 +141,7 @@ export function opportunityRecord(
       book_age_ms: leg.bookAgeMs,
     })),
     contracts: one.contracts / MICROS,
+    min_contracts: one.minContracts / MICROS,
     cost_usd: one.cost / MICROS,
     fees_usd: one.fees / MICROS,
     payout_usd: one.payout / MICROS,
@@ -140,6 +155,7 @@ export function opportunityRecord(
     question,
     category,
     explanation,
+    payout_note: one.payoutNote,
     ...(hasLevels ? { levels: stepRecords(one) } : {}),
   }
 }
@@ -226,6 +242,7 @@ export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = {
     },
   ],
   contracts: 100,
+  min_contracts: 5,
   cost_usd: 92,
   fees_usd: 2.63,
   payout_usd: 100,
@@ -239,4 +256,5 @@ export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = {
   question: 'Will it rain in Denver on Sunday?',
   category: 'Weather',
   explanation: 'Same place, same day, same measure.',
+  payout_note: null,
 }

@@ -4,7 +4,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { NoOpportunity, OpportunityFilter } from '../../actors/arbitrage/views.ts'
 import type { EngineView } from '../../actors/views.ts'
-import { CONTRACT_STEP } from '../../engine/arbitrage/basket.ts'
+import { CONTRACT_STEP } from '../../engine/arbitrage/order-rule.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { OPPORTUNITY_KINDS } from '../../engine/opportunity.ts'
 import { MICROS, sizeMicros } from '../../engine/units.ts'
@@ -31,6 +31,7 @@ const REASONS: readonly NoOpportunity[] = [
   'no_depth',
   'not_identical',
   'no_profit',
+  'below_minimum',
 ]
 /** The most legs of an event's basket. */
 const LEGS_MAX = 64
@@ -54,7 +55,19 @@ const OfMarketSchema = Type.Object({
 })
 const QuoteSchema = Type.Object({
   possible: Type.Boolean(),
-  reason: nullable(choice(REASONS)),
+  reason: nullable(
+    choice(REASONS, {
+      description:
+        'why not; null when possible. stale_book: a book may be out of date. fee_unknown: a venue states no fee. not_open: a market does not trade. no_depth: a book offers less than was asked for. not_identical: nothing says which of the legs wins. no_profit: less than a cent is left after fees. below_minimum: a venue accepts no order of these contracts: they are fewer than min_contracts, or parts of a contract where the market trades whole ones',
+    }),
+  ),
+  min_contracts: nullable(
+    Type.Number({
+      minimum: 0,
+      description:
+        'the least contracts of each leg that both venues accept at the present offers; null unless known, as of below_minimum',
+    }),
+  ),
   opportunity: nullable(OpportunitySchema),
   as_of_ms: Type.Integer(),
 })
@@ -231,7 +244,7 @@ function quoteRoute(parts: ArbitrageRouteParts): Route {
       document: {
         group,
         summary: 'What buying these outcomes together would cost and earn now',
-        description: `Exactly so many contracts of each leg where \`contracts\` says so, at a loss as well; else as many as earn. \`reason\` says why not: \`not_identical\` that nothing tells which of the legs wins when another does. ${NOT_IN_IT}`,
+        description: `Exactly so many contracts of each leg where \`contracts\` says so, at a loss as well; else as many as earn. \`reason\` says why not, and \`min_contracts\` what both venues accept at least. ${NOT_IN_IT}`,
         answer: QuoteSchema,
         refusals: { 400: 'an unknown outcome, or no whole hundredths', 404: 'no such market' },
       },
@@ -280,10 +293,17 @@ function quote(
     ? json({
         possible: true,
         reason: null,
+        min_contracts: quoted.opportunity.minContracts / MICROS,
         opportunity: opportunityRecord(quoted.opportunity, nowMs, { hasLevels: true }),
         as_of_ms: nowMs,
       })
-    : json({ possible: false, reason: quoted.reason, opportunity: null, as_of_ms: nowMs })
+    : json({
+        possible: false,
+        reason: quoted.reason,
+        min_contracts: quoted.reason === 'below_minimum' ? quoted.minContracts / MICROS : null,
+        opportunity: null,
+        as_of_ms: nowMs,
+      })
 }
 
 function contractsOf(contracts: number | undefined) {

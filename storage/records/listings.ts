@@ -9,8 +9,8 @@ import {
   outcomeId,
   VENUE_KEYS,
 } from '../../engine/ids.ts'
-import { FEES_UNKNOWN, type MarketFees } from '../../engine/market/fees.ts'
-import { MARKET_STATUSES, type OutcomeListing } from '../../engine/market/market.ts'
+import { FEES_UNKNOWN } from '../../engine/market/fees.ts'
+import { MARKET_STATUSES, OTHER_PAYOUTS, type OutcomeListing } from '../../engine/market/market.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../contract/storage.ts'
 import type { Schemas } from '../lmdb/table.ts'
@@ -21,8 +21,8 @@ import type { FieldReader } from './records.ts'
 export const DETAILS_SCHEMA = 1
 /** Of an event's summary; its second says among how many markets the winner is. */
 export const EVENT_SCHEMA = 2
-/** Of a market's summary; its second has the fees. */
-export const MARKET_SCHEMA = 2
+/** Of a market's summary; its second has the fees, its third the least order and other payouts. */
+export const MARKET_SCHEMA = 3
 
 export function marketFields(market: MarketSummary): readonly unknown[] {
   const outcomes: string[] = []
@@ -53,19 +53,19 @@ export function marketFields(market: MarketSummary): readonly unknown[] {
     market.openInterest,
     market.settlementPrice,
     ...feeFields(market.fees),
+    market.orderSizeMin,
+    market.otherPayout,
   ]
 }
 
 export const marketSchemas: Schemas<MarketSummary> = {
-  1: (fields) => readMarket(fields, () => FEES_UNKNOWN),
-  2: (fields) => readMarket(fields, readFees),
+  1: (fields) => readMarket(fields, 1),
+  2: (fields) => readMarket(fields, 2),
+  3: (fields) => readMarket(fields, 3),
 }
 
-/** The fees are the last of the fields. */
-function readMarket(
-  fields: FieldReader,
-  feesIn: (fields: FieldReader) => MarketFees,
-): MarketSummary {
+/** What a later schema added stands last. One literal, so that all summaries share one hidden class. */
+function readMarket(fields: FieldReader, schema: number): MarketSummary {
   return {
     venue: fields.choice(VENUE_KEYS),
     nativeId: nativeMarketId(fields.text()),
@@ -91,7 +91,9 @@ function readMarket(
     volumeTotal: fields.orNull(usdMicros),
     openInterest: fields.orNull(sizeMicros),
     settlementPrice: fields.orNull(priceMicros),
-    fees: feesIn(fields),
+    fees: schema < 2 ? FEES_UNKNOWN : readFees(fields),
+    orderSizeMin: schema < 3 ? null : fields.orNull(sizeMicros),
+    otherPayout: schema < 3 ? null : fields.choiceOrNull(OTHER_PAYOUTS),
   }
 }
 

@@ -43,6 +43,8 @@ export function opportunityFields(one: Opportunity): readonly unknown[] {
     one.question,
     one.category,
     one.explanation,
+    one.minContracts,
+    one.payoutNote,
   ]
 }
 
@@ -57,14 +59,20 @@ export function readOpportunity(fields: FieldReader, marketOf: KnownMarket): Opp
     const [size = Number.NaN, ...prices] = new FieldReader([step]).numbers()
     return { contracts: sizeMicros(size), prices: prices.map(priceMicros) }
   })
-  return {
-    ...{ id, kind, matchScore, legs, contracts, cost, fees, payout, profit, steps },
+  const rest = {
     openedAtMs: timeMs(fields.number()),
     updatedAtMs: timeMs(fields.number()),
     closesAtMs: fields.orNull(timeMs),
     question: fields.text(),
     category: fields.textOrNull(),
     explanation: fields.text(),
+  }
+  // An engine of the version before writes neither of the last two.
+  const isOlder = fields.isAtEnd()
+  return {
+    ...{ id, kind, matchScore, legs, contracts, cost, fees, payout, profit, steps, ...rest },
+    minContracts: isOlder ? contracts : sizeMicros(fields.number()),
+    payoutNote: isOlder ? null : fields.textOrNull(),
   }
 }
 

@@ -37,7 +37,8 @@ test('[STORE33] in a folder of format 5 every market and event is read as before
   storage.events.put(event)
   await storage.close()
   const fields = marketFields(marketSummary(listing))
-  const older = fields.slice(0, fields.length - feeFields(listing.fees).length)
+  const newer = [...feeFields(listing.fees), listing.orderSizeMin, listing.otherPayout]
+  const older = fields.slice(0, fields.length - newer.length)
   const side = JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8'))
   for (const name of ENVIRONMENT_NAMES) {
     const root = openDatabase(join(dataDir, name))

@@ -15,7 +15,12 @@ import {
   type MarketFees,
   sharedFees,
 } from '../../market/fees.ts'
-import type { EventListing, MarketListing, OutcomeListing } from '../../market/market.ts'
+import {
+  type EventListing,
+  type MarketListing,
+  OTHER_PAYOUTS,
+  type OutcomeListing,
+} from '../../market/market.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import type { RawFrame } from '../feed.ts'
 import type { CatalogPage } from '../venue.ts'
@@ -84,11 +89,17 @@ function timeOf(value: unknown): TimeMs | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? timeMs(value) : null
 }
 
-/** Listings of a recording made before they had fees and winners, or with others than these: they are unknown. */
+/** Listings of a recording made before they had all fields, or with others than these: they are unknown. */
 function withUnknowns({ markets, events }: CatalogPage): CatalogPage {
   const known = markets.map((market) => {
     const fees: unknown = market.fees
-    return { ...market, fees: isFees(fees) ? sharedFees(fees) : FEES_UNKNOWN }
+    const sizeMin: unknown = market.orderSizeMin
+    return {
+      ...market,
+      fees: isFees(fees) ? sharedFees(fees) : FEES_UNKNOWN,
+      orderSizeMin: Number.isSafeInteger(sizeMin) ? market.orderSizeMin : null,
+      otherPayout: OTHER_PAYOUTS.find((one) => one === market.otherPayout) ?? null,
+    }
   })
   const whole = events.map((event) => {
     const among: unknown = event.winnerAmong

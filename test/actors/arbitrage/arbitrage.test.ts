@@ -610,6 +610,50 @@ describe('opportunities', () => {
     assert.equal(reasonOf(0, 1), 'not_open')
   })
 
+  test('answers a quote below the least order of a venue with that order', () => {
+    const { a, b } = pair(0.45)
+    const legs = [a, b].map((market, outcome) => ({ market, outcome }))
+    const below = { isPossible: false, reason: 'below_minimum' }
+    const minimum = sizeMicros(5_000_000)
+    assert.deepEqual(arbitrage.quote(legs, sizeMicros(10_000)), { ...below, minContracts: minimum })
+    const least = arbitrage.quote(legs, minimum)
+    assert.ok(least.isPossible)
+    assert.equal(least.opportunity.minContracts, minimum)
+    a.summary = { ...a.summary, orderSizeMin: sizeMicros(15_000_000) }
+    assert.deepEqual(arbitrage.quote(legs, minimum), {
+      ...{ ...below, minContracts: sizeMicros(15_000_000) },
+    })
+    put(a, [level(0.38, 100)], [level(0.4, 4)])
+    assert.deepEqual(arbitrage.quote(legs, null), {
+      ...{ ...below, minContracts: sizeMicros(15_000_000) },
+    })
+  })
+
+  test('opens nothing that a venue takes no order for, and closes what its least order outgrows', () => {
+    const { a } = pair(0.45)
+    assert.deepEqual(events(), ['opened'])
+    a.summary = { ...a.summary, orderSizeMin: sizeMicros(51_000_000) }
+    clock.advance(250)
+    assert.deepEqual(events(), ['opened', 'closed prices'])
+    put(a, [level(0.38, 100)], [level(0.4, 50)])
+    clock.advance(1)
+    assert.deepEqual(list(), [])
+  })
+
+  test('notes where a venue may pay an outcome other than 0 or 1', () => {
+    const { a, b } = pair(0.45)
+    assert.equal(list()[0]?.payoutNote, null)
+    a.summary = { ...a.summary, otherPayout: 'half' }
+    b.summary = { ...b.summary, otherPayout: 'venue' }
+    b.change({ side: 'bid', ...level(0.46, 50) })
+    clock.advance(1)
+    assert.equal(
+      list()[0]?.payoutNote,
+      'venue_a pays each outcome 0.50 if what is asked is cancelled or stays undecided. ' +
+        'venue_b may settle at a price of its own if what is asked is cancelled, postponed or tied.',
+    )
+  })
+
   test('[ARBIT7] the whole book is bought from, however deep it is', () => {
     const { a, b } = pair(0.9)
     const deep = Array.from({ length: 2_000 }, (_, rank) => level(0.1 + rank * 0.0002, 1))

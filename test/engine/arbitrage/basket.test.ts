@@ -7,9 +7,15 @@ import {
   asksOf,
   type Basket,
   buyBasket,
-  CONTRACT_STEP,
   type Leg,
+  minimumOf,
 } from '../../../engine/arbitrage/basket.ts'
+import {
+  ANY_ORDER,
+  CONTRACT_STEP,
+  type OrderRule,
+  orderRuleOf,
+} from '../../../engine/arbitrage/order-rule.ts'
 import type { Level } from '../../../engine/events.ts'
 import {
   type FeeCurve,
@@ -24,6 +30,7 @@ import {
   type PriceMicros,
   priceMicros,
   sizeMicros,
+  usdMicros,
 } from '../../../engine/units.ts'
 
 const ROUNDS = process.env.TEST_LONG === '1' ? 100_000 : 2_000
@@ -65,6 +72,7 @@ const RULES: readonly Rule[] = [
 interface TwinLeg {
   readonly asks: readonly Level[]
   readonly rule: Rule
+  readonly order: OrderRule
 }
 
 /** What the twin buys: micro-dollars, and hundredths of a contract. */
@@ -75,7 +83,7 @@ interface Bought {
   readonly profit: bigint
 }
 
-/** Every hundredth of a contract bought singly; null: none earns, or rounding eats it all. */
+/** Every hundredth of a contract bought singly, then the accepted amounts beside that; null: none earns a cent. */
 function twin(legs: readonly TwinLeg[], winners: number): Bought | null {
   // Every leg as a row of prices, one a hundredth.
   const rows = legs.map(({ asks }) =>
@@ -106,19 +114,51 @@ function twin(legs: readonly TwinLeg[], winners: number): Bought | null {
     hundredths += 1
   }
   if (hundredths === 0) return null
+  const deepest = Math.min(...rows.map(({ length }) => length))
+  const accepted = Array.from({ length: deepest }, (_, index) => index + 1).filter((count) =>
+    legs.every(({ order }, leg) => {
+      const paid = (rows[leg] ?? []).slice(0, count).reduce((sum, price) => sum + price, 0n)
+      const micros = count * 10_000
+      return (
+        micros >= order.sizeMin && micros % order.step === 0 && paid >= BigInt(order.costMin) * 100n
+      )
+    }),
+  )
+  const below = accepted.filter((count) => count <= hundredths).at(-1)
+  const above = accepted.find((count) => count >= hundredths)
+  const [lower, higher] = [below, above].map((count) =>
+    count === undefined ? null : ofCount(legs, rows, { count, winners }),
+  )
+  const best = (lower?.profit ?? -1n) >= (higher?.profit ?? -1n) ? lower : higher
+  return best !== null && best !== undefined && best.profit >= 10_000n ? best : null
+}
+
+function ofCount(
+  legs: readonly TwinLeg[],
+  rows: readonly (readonly bigint[])[],
+  { count, winners }: { readonly count: number; readonly winners: number },
+): Bought {
   const costs = rows.map((row) =>
     up(
-      row.slice(0, hundredths).reduce((sum, price) => sum + price, 0n),
+      row.slice(0, count).reduce((sum, price) => sum + price, 0n),
       100n,
     ),
   )
   const fees = rows.map((row, leg) =>
-    feeOf(row.slice(0, hundredths), legs[leg]?.rule ?? assert.fail('no rule')),
+    feeOf(row.slice(0, count), legs[leg]?.rule ?? assert.fail('no rule')),
   )
-  const payout = BigInt(winners) * BigInt(hundredths) * 10_000n
+  const payout = BigInt(winners) * BigInt(count) * 10_000n
   const profit = [...costs, ...fees].reduce((rest, amount) => rest - amount, payout)
-  return profit > 0n ? { hundredths, costs, fees, profit } : null
+  return { hundredths: count, costs, fees, profit }
 }
+
+const usd = (text: string) => usdMicros(micros(text))
+const ORDERS: readonly OrderRule[] = [
+  ANY_ORDER,
+  { sizeMin: sizeMicros(500_000), step: CONTRACT_STEP, costMin: usd('0') },
+  { sizeMin: sizeMicros(1_000_000), step: sizeMicros(1_000_000), costMin: usd('0') },
+  { sizeMin: CONTRACT_STEP, step: CONTRACT_STEP, costMin: usd('0.3') },
+]
 
 /** Each price is one fill, rounded up to its step; the order's cash moves in steps as well. */
 function feeOf(prices: readonly bigint[], rule: Rule): bigint {
@@ -170,9 +210,10 @@ test('[ARB1] a basket equals that of a twin that buys every hundredth of a contr
     const legs: TwinLeg[] = Array.from({ length: count }, () => ({
       asks: randomAsks(random, Math.floor(each) - 40_000 + random.below(60_000)),
       rule: random.pick(RULES),
+      order: random.pick(ORDERS),
     }))
     const ours = buyBasket({
-      legs: legs.map(({ asks, rule }) => ({ asks, fees: modelOf(rule) })),
+      legs: legs.map(({ asks, rule, order }) => ({ asks, fees: modelOf(rule), order })),
       winners,
       contracts: null,
     })
@@ -215,7 +256,11 @@ function assertWithin({ steps }: Basket, legs: readonly TwinLeg[]): void {
   }
 }
 
-const leg = (rule: Rule, ...asks: readonly Level[]): Leg => ({ asks, fees: modelOf(rule) })
+const leg = (rule: Rule, ...asks: readonly Level[]): Leg => ({
+  asks,
+  fees: modelOf(rule),
+  order: ANY_ORDER,
+})
 
 test('[ARB2] a worked example: 100 at 0.37 and at 0.55, with the fees of both venues', () => {
   const basket = buyBasket({
@@ -241,7 +286,7 @@ test('[ARB3] nothing is bought without depth, a known fee and a profit, and the 
   assert.equal(buy(cheap, leg(FREE, level('0.5', '0.009'))), 'no_depth')
   for (const part of ['taker', 'rounding'] as const) {
     const fees = { ...modelOf(FREE), [part]: null }
-    assert.equal(buy(cheap, { asks: cheap.asks, fees }), 'fee_unknown', part)
+    assert.equal(buy(cheap, { ...cheap, fees }), 'fee_unknown', part)
   }
   assert.equal(buy(cheap, leg(FREE, level('0.6', '10'))), 'no_profit')
   // A gap of a cent, of which the fees leave nothing.
@@ -269,4 +314,66 @@ test('[ARB5] the second outcome is offered where the first is bid', () => {
   const book = { bids: [level('0.4', '10'), level('0.39', '5')], asks: [level('0.42', '7')] }
   assert.deepEqual(asksOf(book, 'first'), [level('0.42', '7')])
   assert.deepEqual(asksOf(book, 'second'), [level('0.6', '10'), level('0.61', '5')])
+})
+
+const POLYMARKET_MIN = orderRuleOf({ venue: 'a', orderSizeMin: sizeMicros(5_000_000) })
+const KALSHI_MIN = orderRuleOf({ venue: 'b', orderSizeMin: CONTRACT_STEP })
+const KALSHI_WHOLE = orderRuleOf({ venue: 'b', orderSizeMin: sizeMicros(1_000_000) })
+
+/** What is bought of two free legs with these orders, in contracts, or why nothing is. */
+function amount(
+  legs: readonly (readonly [OrderRule, ...(readonly Level[])])[],
+  contracts: string | null = null,
+) {
+  const basket = buyBasket({
+    legs: legs.map(([order, ...asks]) => ({ ...leg(FREE, ...asks), order })),
+    winners: 1,
+    contracts: contracts === null ? null : sizeMicros(micros(contracts)),
+  })
+  return typeof basket === 'string'
+    ? basket
+    : [basket.contracts / MICROS, basket.minContracts / MICROS]
+}
+
+test('buys nothing below the least order of a venue', () => {
+  const kalshi = [KALSHI_MIN, level('0.5', '100')] as const
+  const thin = [POLYMARKET_MIN, level('0.4', '4.99')] as const
+  assert.equal(amount([thin, kalshi]), 'below_minimum')
+  assert.equal(amount([thin, kalshi], '4'), 'below_minimum')
+  assert.equal(amount([[POLYMARKET_MIN, level('0.4', '9')], kalshi], '0.01'), 'below_minimum')
+  assert.deepEqual(amount([[POLYMARKET_MIN, level('0.4', '9')], kalshi]), [9, 5])
+  assert.deepEqual(amount([[POLYMARKET_MIN, level('0.4', '9')], kalshi], '5'), [5, 5])
+})
+
+test('takes losing contracts up to the least order while all of them earn together', () => {
+  const kalshi = [KALSHI_MIN, level('0.5', '100')] as const
+  const offers = [level('0.4', '3'), level('0.51', '100')] as const
+  assert.deepEqual(amount([[POLYMARKET_MIN, ...offers], kalshi]), [5, 5])
+  const dear = [level('0.4', '3'), level('0.66', '100')] as const
+  assert.equal(amount([[POLYMARKET_MIN, ...dear], kalshi]), 'below_minimum')
+})
+
+test('asks for an order of a dollar where the venue does, at the prices that are offered', () => {
+  const kalshi = [KALSHI_MIN, level('0.9', '100')] as const
+  assert.deepEqual(amount([[POLYMARKET_MIN, level('0.03', '100')], kalshi]), [100, 33.34])
+  const mixed = [level('0.03', '20'), level('0.05', '80')] as const
+  assert.deepEqual(amount([[POLYMARKET_MIN, ...mixed], kalshi]), [100, 28])
+  assert.equal(amount([[POLYMARKET_MIN, level('0.03', '33.33')], kalshi]), 'below_minimum')
+  const thin = { ...leg(FREE, level('0.03', '10')), order: POLYMARKET_MIN }
+  assert.equal(minimumOf([thin]), micros('33.34'))
+  assert.equal(minimumOf([{ ...leg(FREE), order: POLYMARKET_MIN }]), micros('5'))
+})
+
+test('buys whole contracts where a market trades no fractions', () => {
+  const other = [ANY_ORDER, level('0.5', '7.9')] as const
+  assert.deepEqual(amount([[KALSHI_WHOLE, level('0.4', '100')], other]), [7, 1])
+  assert.equal(amount([[KALSHI_WHOLE, level('0.4', '100')], other], '2.5'), 'below_minimum')
+  const next = [ANY_ORDER, level('0.5', '7.9'), level('0.61', '1')] as const
+  assert.deepEqual(amount([[KALSHI_WHOLE, level('0.4', '100')], next]), [8, 1])
+})
+
+test('finds no profit in less than a cent', () => {
+  const other = [ANY_ORDER, level('0.5', '100')] as const
+  assert.equal(amount([[ANY_ORDER, level('0.499', '9.99')], other]), 'no_profit')
+  assert.deepEqual(amount([[ANY_ORDER, level('0.499', '10')], other]), [10, 0.01])
 })

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { asksOf, buyBasket } from '../../../engine/arbitrage/basket.ts'
+import { ANY_ORDER } from '../../../engine/arbitrage/order-rule.ts'
 import type { ArbitrageUpdate } from '../../../engine/events.ts'
 import { type FeeModel, feeCurve, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
 import type { Opportunity } from '../../../engine/opportunity.ts'
@@ -78,7 +79,7 @@ after(() => dashboard.close())
 function bought(pair: readonly [FakeMarket, FakeMarket], set: Partial<Opportunity> = {}) {
   const [a, b] = pair
   const asks = [asksOf(a.book(), 'first'), asksOf(b.book(), 'second')]
-  const legs = asks.map((each) => ({ asks: each, fees: FEES }))
+  const legs = asks.map((each) => ({ asks: each, fees: FEES, order: ANY_ORDER }))
   const basket = buyBasket({ legs, winners: 1, contracts: null })
   assert.ok(typeof basket !== 'string', String(basket))
   const found = opportunity([a.ref, b.ref], { question: RAIN })

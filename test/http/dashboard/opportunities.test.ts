@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asksOf, buyBasket } from '../../../engine/arbitrage/basket.ts'
+import { ANY_ORDER } from '../../../engine/arbitrage/order-rule.ts'
 import { type FeeModel, feeCurve, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { MICROS, priceMicros, sizeMicros } from '../../../engine/units.ts'
@@ -113,6 +114,7 @@ test('[DASH78] the levels that are marked are those that the engine takes, of ei
     const legs = books.map((book, index) => ({
       asks: asksOf(book, outcomes[index] ?? 'first'),
       fees,
+      order: ANY_ORDER,
     }))
     const basket = buyBasket({
       legs,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'
-import { DAY_MS, timeMs } from '../../../engine/units.ts'
+import { DAY_MS, sizeMicros, timeMs } from '../../../engine/units.ts'
 import { OpportunitySchema, PastOpportunitySchema } from '../../../http/records/opportunities.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
@@ -58,6 +58,7 @@ test('[ARBROUTE1] a record has dollars, contracts and shares as the worked examp
     kind: 'cross_venue',
     match_score: 96,
     contracts: 100,
+    min_contracts: 5,
     cost_usd: 92,
     fees_usd: 2.63,
     payout_usd: 100,
@@ -72,6 +73,7 @@ test('[ARBROUTE1] a record has dollars, contracts and shares as the worked examp
     question: 'Will it rain?',
     category: 'Weather',
     explanation: 'The same place and day.',
+    payout_note: null,
   })
   assert.equal((await face.get('/v1/arbitrage/k3f9c2-9')).status, 404)
 })
@@ -144,6 +146,13 @@ test('[ARBROUTE5] a quote answers with the opportunity or with the reason, and s
   assert.deepEqual(
     [none.status, none.body.possible, none.body.reason, none.body.opportunity],
     [200, false, 'no_profit', null],
+  )
+  const minContracts = sizeMicros(33_340_000)
+  face.engine.arbitrage.quoted = { isPossible: false, reason: 'below_minimum', minContracts }
+  const below = await post({ legs, contracts: 12.34 })
+  assert.deepEqual(
+    [below.body.possible, below.body.reason, below.body.min_contracts, below.body.opportunity],
+    [false, 'below_minimum', 33.34, null],
   )
   face.engine.arbitrage.quoted = {
     isPossible: true,

@@ -69,6 +69,8 @@ export function listing(name: string, set: Partial<MarketListing> = {}): MarketL
     openInterest: null,
     settlementPrice: null,
     fees: FEES_UNKNOWN,
+    orderSizeMin: null,
+    otherPayout: null,
     native: { conditionId: name },
     ...set,
   }

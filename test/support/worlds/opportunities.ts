@@ -26,6 +26,7 @@ export function opportunity(
       { market: b, outcome: 'No', isFirst: false, ...no, ...shared },
     ],
     contracts: sizeMicros(100_000_000),
+    minContracts: sizeMicros(5_000_000),
     cost: usdMicros(92_000_000),
     fees: usdMicros(2_630_000),
     payout: usdMicros(100_000_000),
@@ -42,6 +43,7 @@ export function opportunity(
     question: 'Will it rain?',
     category: 'Weather',
     explanation: 'The same place and day.',
+    payoutNote: null,
     ...set,
   }
 }

@@ -80,6 +80,8 @@ export function marketListing(id: string, changes: Partial<MarketListing> = {}):
     openInterest: sizeMicros(0),
     settlementPrice: null,
     fees: SOME_FEES,
+    orderSizeMin: null,
+    otherPayout: null,
     native: { condition: id, nested: { list: [1, 0.5, null, 'x', true] }, text: 'é😀' },
     ...changes,
   }

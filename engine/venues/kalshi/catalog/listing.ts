@@ -12,12 +12,14 @@ import type {
   ReadListing,
 } from '../../../market/market.ts'
 import {
+  MICROS,
   notionalMicros,
   PRICE_ONE,
   type PriceMicros,
   parsePrice,
   parseTime,
   type SizeMicros,
+  sizeMicros,
   type TimeMs,
   USD_ZERO,
   type UsdMicros,
@@ -173,6 +175,8 @@ export function parseMarket(
     openInterest: countOf(row, 'open_interest'),
     settlementPrice: status === 'resolved' ? payoutOf(row) : null,
     fees,
+    orderSizeMin: sizeMicros(row.fractional_trading_enabled === false ? MICROS : MICROS / 100),
+    otherPayout: isVenuePriced(row, category) ? 'venue' : null,
     native: row,
     changedAtMs: timeOf(row.updated_time),
   }
@@ -210,6 +214,15 @@ function descriptionOf(row: Fields): string | null {
     (part) => part !== '',
   )
   return parts.length === 0 ? null : parts.join('\n\n')
+}
+
+/**
+ * Contracts on games are settled at a price of the venue's when a game is cancelled or put off; other rules name such a
+ * price ("the last fair price").
+ */
+function isVenuePriced(row: Fields, category: string | null): boolean {
+  const isNamed = /\b(?:fair(?: market)?|last[- ]traded) (?:price|value)\b/i
+  return isGame(category) || isNamed.test(descriptionOf(row) ?? '')
 }
 
 function outcomesOf(ticker: string): readonly OutcomeListing[] {

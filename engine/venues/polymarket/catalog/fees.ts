@@ -21,7 +21,7 @@ import {
   sharedFees,
 } from '../../../market/fees.ts'
 import type { ReadListing } from '../../../market/market.ts'
-import { MICROS } from '../../../units.ts'
+import { MICROS, parseSize, type SizeMicros } from '../../../units.ts'
 import { AnswerDoubt } from '../../answers.ts'
 import type { Tally } from '../../tally.ts'
 import { conditionId } from '../condition-id.ts'
@@ -82,6 +82,12 @@ export function readClobFees({ fd }: Json): MarketFees {
   return isStated(fd) ? feesOf(ofSchedule(fd, CLOB, undefined), 'clob.fd') : FEES_UNKNOWN
 }
 
+/** The least contracts of an order: Gamma's `orderMinSize`, the CLOB's `mos`. */
+export function orderSizeMinOf(value: unknown): SizeMicros | null {
+  const size = typeof value === 'number' ? parseSize(String(value)) : null
+  return size === 0 ? null : size
+}
+
 const SCHEDULE_SOURCE = 'gamma.feeSchedule'
 const isStated = (value: unknown): boolean => value !== null && value !== undefined
 
@@ -118,9 +124,14 @@ function ofSchedule(schedule: unknown, names: Names, feesEnabled: unknown): FeeM
   }
 }
 
-/** What another source than Gamma said of a market, and when by the monotonic clock. */
-interface Said {
+/** What is known of trading a market. */
+interface Terms {
   readonly fees: MarketFees
+  readonly orderSizeMin: SizeMicros | null
+}
+
+/** What another source than Gamma said of a market, and when by the monotonic clock. */
+interface Said extends Terms {
   readonly atMs: number
 }
 
@@ -168,7 +179,7 @@ export class PolymarketFees {
   note(market: NativeMarketId, fees: MarketFees): void {
     if (fees.now.source === null) return
     this.#noteUnread(market, fees)
-    this.#keep(market, fees)
+    this.#keep(market, { fees, orderSizeMin: this.#said.get(market)?.orderSizeMin ?? null })
   }
 
   /**
@@ -182,8 +193,12 @@ export class PolymarketFees {
     const said = this.#said.get(id)
     const isOld = said === undefined || this.#clock.monotonicMs() - said.atMs >= ASK_AGAIN_AFTER_MS
     if (isOld && status === 'open' && this.#wanted.size < WANTED_MAX) this.#wanted.add(id)
-    if (said === undefined || said.fees.now.kind === 'unknown') return market
-    return { ...market, fees: said.fees }
+    if (said === undefined) return market
+    return {
+      ...market,
+      fees: said.fees.now.kind === 'unknown' ? market.fees : said.fees,
+      orderSizeMin: market.orderSizeMin ?? said.orderSizeMin,
+    }
   }
 
   /** Another source than Gamma states fees that cannot be read. */
@@ -207,10 +222,10 @@ export class PolymarketFees {
     this.#wanted.delete(market)
     try {
       const before = this.#said.get(market)?.fees ?? FEES_UNKNOWN
-      const answer = await this.#read(market)
+      const { fees: answer, orderSizeMin } = await this.#read(market)
       this.#noteUnread(market, answer)
       const fees = answer.now.source === null ? before : answer
-      this.#keep(market, fees)
+      this.#keep(market, { fees, orderSizeMin })
       if (isEqualFees(fees, before)) return true
       const nowMs = this.#clock.nowMs()
       const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
@@ -224,24 +239,26 @@ export class PolymarketFees {
     }
   }
 
-  async #read(market: NativeMarketId): Promise<MarketFees> {
+  async #read(market: NativeMarketId): Promise<Terms> {
     const { signal } = this.#abort
     try {
       const path = `/clob-markets/${market}`
       const answer = await this.#clob.getJson(path, {}, { signal, expected: [404] })
       const isOfMarket =
         isRecord(answer) && typeof answer.c === 'string' && conditionId(answer.c) === market
-      if (isOfMarket) return readClobFees(answer)
+      if (isOfMarket)
+        return { fees: readClobFees(answer), orderSizeMin: orderSizeMinOf(answer.mos) }
       throw new AnswerDoubt('market', 'shape', `not of ${market}`)
     } catch (error) {
-      if (error instanceof FetchError && error.status === 404) return FEES_UNKNOWN
+      if (error instanceof FetchError && error.status === 404)
+        return { fees: FEES_UNKNOWN, orderSizeMin: null }
       throw error
     }
   }
 
-  #keep(market: NativeMarketId, fees: MarketFees): void {
+  #keep(market: NativeMarketId, terms: Terms): void {
     this.#said.delete(market)
-    this.#said.set(market, { fees, atMs: this.#clock.monotonicMs() })
+    this.#said.set(market, { ...terms, atMs: this.#clock.monotonicMs() })
     const [oldest] = this.#said.keys()
     if (this.#said.size > SAID_MAX && oldest !== undefined) this.#said.delete(oldest)
   }

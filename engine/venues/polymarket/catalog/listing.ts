@@ -26,7 +26,7 @@ import {
 } from '../../../units.ts'
 import { conditionId, tokenId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
-import { readFees } from './fees.ts'
+import { orderSizeMinOf, readFees } from './fees.ts'
 
 /** Why a row is no listing; a fixed set. */
 type ListingReason =
@@ -85,6 +85,8 @@ export function readMarket(row: unknown, parent: Json | null = null): ReadListin
     openInterest: null,
     settlementPrice: status === 'resolved' ? settlementOf(row) : null,
     fees: readFees(row),
+    orderSizeMin: orderSizeMinOf(row.orderMinSize),
+    otherPayout: isHalfPossible(row) ? 'half' : null,
     native,
     changedAtMs: changedAtMs(row),
   }
@@ -337,6 +339,10 @@ function tagsOf(value: unknown): readonly string[] {
   }
   return labels
 }
+
+/** Games are settled at half each when they are cancelled; other rules say so ("will resolve 50-50"). */
+const isHalfPossible = (row: Json): boolean =>
+  textOf(row.gameStartTime) !== null || /\b50\s*[-–/]\s*50\b/.test(textOf(row.description) ?? '')
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null

@@ -112,7 +112,7 @@ const hundredths = (size: number): number => Math.floor(Math.round(size * 1e6) /
 function costs(one: Opportunity) {
   const { legs, contracts } = one
   return html`<div class="scroll-x"><table class="list leg-costs">
-      <caption>Cost of ${sizeText(contracts)} contracts of each outcome. The fee is the most that the venue may charge.</caption>
+      <caption>Cost of ${sizeText(contracts)} contracts of each outcome. The fee is the most that the venue may charge. The venues accept ${sizeText(one.min_contracts)} contracts or more.</caption>
       <thead><tr>
         <th scope="col">Buy</th><th scope="col" class="num">Average price</th>
         <th scope="col" class="num">Cost before fees</th><th scope="col" class="num">Fee</th>
@@ -135,12 +135,13 @@ function costs(one: Opportunity) {
       </tbody>
     </table></div>
     <dl class="figures">
-      <div><dt>Payout, whatever the result</dt> <dd>${usdText(one.payout_usd)}</dd></div>
+      <div><dt>${one.payout_note === null ? 'Payout, whatever the result' : 'Payout, if the result is an outcome'}</dt> <dd>${usdText(one.payout_usd)}</dd></div>
       <div data-figure="profit"><dt>Profit after fees</dt> <dd class="up">${signedUsdText(one.profit_usd)}</dd></div>
       <div><dt>Profit per contract</dt> <dd>${priceText(one.edge)}</dd></div>
       <div><dt>Return on cost</dt> <dd>${percentText(one.return)}</dd></div>
       <div><dt>Annualized, to the last close</dt> <dd>${percentText(one.annualised)}</dd></div>
-    </dl>`
+    </dl>
+    ${one.payout_note === null ? null : html`<p class="state incomplete" data-payout-note>${one.payout_note}</p>`}`
 }
 
 /** Whether both venues settle alike: what is thought of the pair, and both texts. */

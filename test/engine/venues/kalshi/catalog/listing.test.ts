@@ -104,6 +104,17 @@ describe('Kalshi listing', () => {
     assert.equal(market({ volume_24h_fp: '99999999999999' }).volume24h, 0, 'absurd: left out')
   })
 
+  it('reads whole contracts where no fractions trade, and prices that the venue sets', () => {
+    assert.equal(market().orderSizeMin, 10_000)
+    assert.equal(market({ fractional_trading_enabled: true }).orderSizeMin, 10_000)
+    assert.equal(market({ fractional_trading_enabled: false }).orderSizeMin, 1_000_000)
+    assert.equal(market().otherPayout, 'venue', 'a game')
+    const politics = event({ series_ticker: 'KXPRES', category: 'Politics' })
+    assert.equal(market({}, politics).otherPayout, null)
+    const named = { rules_secondary: 'It settles at the last traded price.' }
+    assert.equal(market(named, politics).otherPayout, 'venue')
+  })
+
   it('[KLIST5] a game closes when it is expected to end, another market when it closes', () => {
     const endMs = Date.UTC(2025, 7, 8, 2)
     const closeMs = Date.UTC(2025, 7, 21, 23)

@@ -236,6 +236,22 @@ test('[POLYFEE4] an open market whose fees Gamma does not say is asked for at th
   await fees.stop()
 })
 
+test('takes the least order from the CLOB where Gamma does not state it', async () => {
+  const { fees, world, pass, rateOf } = openFees()
+  fees.start()
+  const minOf = (row: object) => {
+    const market = readMarket({ ...ROW, ...row })
+    assert.ok(typeof market !== 'string')
+    return fees.completed(market).orderSizeMin
+  }
+  world.answer = () => ({ c: ID, mos: 15, fd: { r: 0.05, e: 1, to: true } })
+  rateOf()
+  await pass(2_000)
+  assert.equal(minOf({}), 15_000_000)
+  assert.equal(minOf({ orderMinSize: 5 }), 5_000_000)
+  await fees.stop()
+})
+
 test('[POLYFEE6] a schedule that Gamma states and nobody can read stays unknown, whatever the CLOB says; what the others state so is named', async () => {
   const { fees, asked, world, pass, rateOf, drift } = openFees()
   fees.start()

@@ -76,8 +76,23 @@ test('[POLYLIST1] a recorded row becomes a listing, figures and times in our uni
     settlementPrice: null,
     // Fees are enabled, and which is not said: the row is older than schedules.
     fees: { ...FEES_UNKNOWN, now: { ...MODEL_UNKNOWN, source: 'gamma.feesEnabled' } },
+    orderSizeMin: 5_000_000,
+    otherPayout: null,
     changedAtMs: Date.parse('2026-03-11T15:14:46.097Z'),
   })
+})
+
+test('reads the least order, and that a cancelled game or a 50-50 rule pays half', () => {
+  assert.equal(market({ orderMinSize: 15 }).orderSizeMin, 15_000_000)
+  for (const orderMinSize of [undefined, null, 0, -5, '5', Number.NaN]) {
+    assert.equal(market({ orderMinSize }).orderSizeMin, null)
+  }
+  assert.equal(market().otherPayout, null)
+  assert.equal(market({ gameStartTime: '2025-11-06 01:30:00+00' }).otherPayout, 'half')
+  for (const rule of ['this market will resolve 50-50.', 'resolves 50/50 if tied', '50 – 50']) {
+    assert.equal(market({ description: rule }).otherPayout, 'half', rule)
+  }
+  assert.equal(market({ description: 'Above 150-500 points.' }).otherPayout, null)
 })
 
 test('[POLYLIST2] what is no binary market with tokens is refused with its reason', () => {
