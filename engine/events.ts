@@ -72,6 +72,11 @@ export interface TradeEvent extends FromVenue {
   readonly txHash: string | null
   /** Agreed between its parties beside the book: it says what was traded, and nothing of the market's price. */
   readonly isBlock: boolean
+  /**
+   * Contracts that the taker traded of this outcome and on this side in the whole transaction, as far as its source
+   * shows; absent: what this trade has. Of trades of a transaction that are stored already, only the rest is new.
+   */
+  readonly rowSize?: SizeMicros
   /** 'stream': live. 'backfill': fetched after a gap. 'history': older than the first contact with the venue. */
   readonly source: 'stream' | 'backfill' | 'history'
 }

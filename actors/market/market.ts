@@ -229,7 +229,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const outcomeIndex = this.summary.outcomes.findIndex((outcome) => outcome.id === event.outcome)
     if (outcomeIndex < 0) return this.#parts.ignored('trade_unknown_outcome')
     if (this.#trades.has(event.nativeId)) return this.#parts.ignored('trade_duplicate')
-    const { event: unstored, completed } = this.#trades.unstored(event)
+    const { event: unstored, completed } = this.#trades.unstored(event, outcomeIndex)
     for (const trade of completed) this.#parts.publisher.tellCompleted(this.ref, trade)
     if (unstored === null) return this.#parts.ignored('trade_of_known_transaction')
     this.#storeTrade(unstored, outcomeIndex)

@@ -10,7 +10,7 @@ import { tradeRingCount } from '../../engine/limits.ts'
 import { type Bar, type BarSize, barOf, joined } from '../../engine/market/candle.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { TradeRing } from '../../engine/market/trade-ring.ts'
-import { partId } from '../../engine/trade-parts.ts'
+import { isPart, partId, restPrice } from '../../engine/trade-parts.ts'
 import {
   complement,
   notionalMicros,
@@ -18,6 +18,7 @@ import {
   TIME_END,
   TIME_ZERO,
   type TimeMs,
+  timeMs,
 } from '../../engine/units.ts'
 import type {
   BarTable,
@@ -39,8 +40,12 @@ const FORGOTTEN_PER_TRANSACTION = 2
 
 /** Parts of a transaction that are looked for; a market channel names far fewer. */
 const PARTS_MAX = 256
-/** Millionths by which a sum of parts may differ from the whole. */
+/** Millionths by which a sum of trades may differ from the whole. */
 const SIZE_NOISE = 2
+/** The times of one transaction's trades, from whatever source, differ by less. */
+const TRANSACTION_APART_MS = 60_000
+/** Trades around a transaction of an earlier run that are looked at. */
+const LOOKED_AT_MAX = 10_000
 
 /** `event` null: nothing is new. `completed`: parts that have their wallet since now. */
 interface Unstored {
@@ -71,6 +76,8 @@ export class MarketTrades {
   #unreadCount = 0
   #transactions: Map<string, Transaction> | null = null
   #volumeSince = 0
+  /** The newest trade of earlier runs; null: not looked up yet. */
+  #earlierToMs: number | null = null
   /** Trades that were stored or completed. */
   #changeCount = 0
 
@@ -94,9 +101,10 @@ export class MarketTrades {
 
   /**
    * What is new in a trade that `has` does not know. Without a wallet: all, unless the row that has it came before. With
-   * one: what the parts of its transaction lack, which have their wallet from now on.
+   * one: what the stored trades of its transaction lack; those without a wallet have this one from now on. A transaction
+   * may be known by its fills, by one trade at their average price, or by trades without a wallet.
    */
-  unstored(event: TradeEvent): Unstored {
+  unstored(event: TradeEvent, outcomeIndex: number): Unstored {
     const { txHash, taker } = event
     if (txHash === null) return { event, completed: [] }
     if (taker === null) {
@@ -104,14 +112,57 @@ export class MarketTrades {
       return { event: isKnown ? null : event, completed: [] }
     }
     const parts = this.#partsOf(txHash)
-    if (parts.length === 0) return { event, completed: [] }
+    const known = [...parts, ...this.#ofTransaction(event, outcomeIndex)]
+    if (known.length === 0) return { event, completed: [] }
     const completed = parts.flatMap((part) =>
       part.taker === null ? this.#complete(part, taker) : [],
     )
-    const rest = event.size - parts.reduce((sum, part) => sum + part.size, 0)
-    if (rest <= SIZE_NOISE) return { event: null, completed }
-    const nativeId = partId(txHash, parts.length)
-    return { event: { ...event, nativeId, size: sizeMicros(rest) }, completed }
+    const rowSize = event.rowSize ?? event.size
+    const missing = rowSize - known.reduce((sum, { size }) => sum + size, 0)
+    if (missing <= SIZE_NOISE) return { event: null, completed }
+    const nativeId = parts.length === 0 ? event.nativeId : partId(txHash, parts.length)
+    if (missing >= event.size) return { event: { ...event, nativeId }, completed }
+    const whole = { price: event.price, size: rowSize }
+    const traded = known.map(({ price, size }) => ({
+      price: outcomeIndex === 0 ? price : complement(price),
+      size,
+    }))
+    const price = rowSize === event.size ? restPrice(whole, traded) : null
+    const rest = { nativeId, size: sizeMicros(missing), price: price ?? event.price }
+    return { event: { ...event, ...rest }, completed }
+  }
+
+  /** Stored trades of the taker's row, but for parts. */
+  #ofTransaction(event: TradeEvent, outcomeIndex: number): readonly StoredTrade[] {
+    const { txHash, taker, venueTimeMs, source } = event
+    const { number } = this.#market
+    const side = (outcomeIndex === 0) === (event.side === 'buy') ? 'buy' : 'sell'
+    const isOfRow = (trade: StoredTrade) =>
+      trade.txHash === txHash &&
+      trade.taker === taker &&
+      trade.outcomeIndex === outcomeIndex &&
+      trade.side === side &&
+      !isPart(trade.nativeId)
+    const ids = (txHash === null ? null : this.#transactions?.get(txHash)?.nativeIds) ?? NONE
+    const ofRun = ids.flatMap((id) => this.#table.get(number, id) ?? []).filter(isOfRow)
+    if (ofRun.length > 0 || source !== 'backfill') return ofRun
+    // Ids of the rows that the stream gives in this run are known; those of earlier runs may be of its fills.
+    if (venueTimeMs > this.#earlierTo() + TRANSACTION_APART_MS) return NONE
+    return this.#table
+      .range({
+        market: number,
+        fromMs: timeMs(venueTimeMs - TRANSACTION_APART_MS),
+        toMs: timeMs(venueTimeMs + TRANSACTION_APART_MS),
+        after: null,
+        order: 'desc',
+        limit: LOOKED_AT_MAX,
+      })
+      .filter(isOfRow)
+  }
+
+  #earlierTo(): number {
+    this.#earlierToMs ??= this.#table.newestMs(this.#market.number) ?? Number.NEGATIVE_INFINITY
+    return this.#earlierToMs
   }
 
   #partsOf(txHash: string): readonly StoredTrade[] {
@@ -140,6 +191,7 @@ export class MarketTrades {
   add(event: TradeEvent, outcomeIndex: number, stamp: Stamp | null, run: number): StoredTrade {
     const isFirst = outcomeIndex === 0
     this.#changeCount += 1
+    this.#earlierTo()
     const trade = this.#table.put(this.#market, {
       nativeId: event.nativeId,
       timeMs: event.venueTimeMs,

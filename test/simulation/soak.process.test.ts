@@ -70,6 +70,8 @@ async function soak(t: TestContext, { faults, hasKalshiKey }: Soak): Promise<voi
       assert.deepEqual(texts.slice(0, 5), [])
     }
     assert.ok(found.truthTrades > 0 && found.booksCompared > 0)
+    t.diagnostic(`${found.tradesMerged.length} fills are served in one trade with others`)
+    if (faults.length === 0) assert.deepEqual(found.tradesMerged, [])
   } finally {
     follower.close()
     await engine.stop()

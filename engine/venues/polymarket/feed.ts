@@ -126,6 +126,10 @@ export class PolymarketFeed implements VenueFeed {
       tally,
       emit,
       silentAfterMs: options.tradesSilentAfterMs ?? TRADES_SILENT_AFTER_MS,
+      isStreamed: (token) => {
+        const track = this.#tracks.byToken(token)
+        return track !== undefined && this.#connections.isUp(track)
+      },
       signal: this.#aborter.signal,
     })
   }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketView } from '../../../actors/views.ts'
-import type { BookUpdate, Update } from '../../../engine/events.ts'
+import type { BookUpdate, TradeEvent, Update } from '../../../engine/events.ts'
 import { outcomeId } from '../../../engine/ids.ts'
 import { marketIdleMsMax, messageAgeMsMax } from '../../../engine/limits.ts'
 import { barStart } from '../../../engine/market/candle.ts'
@@ -218,6 +218,49 @@ test('[MKT24] the row that has the wallet completes the parts of its transaction
     ],
   )
   assert.deepEqual(third.ignored, ['trade_of_known_transaction', 'trade_of_known_transaction'])
+})
+
+test('takes a transaction once, whether it comes as its fills or as one row, also after a restart', () => {
+  const storage = openMemoryStorage()
+  const fillsOf = (tx: string) =>
+    [
+      [3, 0.5],
+      [7, 0.51],
+    ].map(([contracts = 0, price = 0]) =>
+      trade('m', `${tx}-${contracts}-${price}-0`, {
+        ...{ txHash: tx, size: sizeMicros(contracts * 1e6), price: priceMicros(price * 1e6) },
+        rowSize: sizeMicros(10e6),
+      }),
+    )
+  const rowOf = (tx: string, set: Partial<TradeEvent> = {}) =>
+    trade('m', `${tx}-10-0.507-0`, {
+      ...{ txHash: tx, size: sizeMicros(10e6), price: priceMicros(507_000), source: 'backfill' },
+      ...{ rowSize: sizeMicros(10e6), ...set },
+    })
+  const first = openMarket({}, storage)
+  for (const fill of fillsOf('0xfills')) first.actor.receive(fill)
+  first.actor.receive(rowOf('0xrow'))
+  first.actor.receive(fillsOf('0xcut')[0] ?? rowOf('0xcut'))
+  const second = openMarket({}, storage)
+  second.actor.receive(rowOf('0xfills', { venueTimeMs: timeMs(NOON + 9_000) }))
+  second.actor.receive(rowOf('0xrow', { nativeId: '0xrow-10-0.507001-0' }))
+  second.actor.receive(rowOf('0xcut'))
+  for (const fill of fillsOf('0xrow')) second.actor.receive({ ...fill, source: 'backfill' })
+  const twice = { nativeId: '0xrow-10-0.507-1', rowSize: sizeMicros(20e6) }
+  second.actor.receive(rowOf('0xrow', twice))
+  const query = { fromMs: timeMs(0), toMs: NOON, after: null, order: 'asc', limit: 20 } as const
+  assert.deepEqual(
+    second.actor.trades(query).map(({ txHash, size, price }) => [txHash, size / 1e6, price]),
+    [
+      ['0xfills', 3, 500_000],
+      ['0xfills', 7, 510_000],
+      ['0xrow', 10, 507_000],
+      ['0xcut', 3, 500_000],
+      ['0xcut', 7, 510_000],
+      ['0xrow', 10, 507_000],
+    ],
+    'what a cut-off transaction lacks, at its own price; an equal second row is another trade',
+  )
 })
 
 test('[MKT7] the price is told when it, its source or the best levels change, and only then', () => {

@@ -208,71 +208,42 @@ interface TruthTrade {
   readonly at_ms: number
 }
 
-/** Venue a tells the fills of an order as one trade, at their average price. */
-function nameOfOrder(first: TruthTrade, fills: readonly TruthTrade[]): string {
-  const size = fills.reduce((sum, fill) => sum + fill.size_micros, 0)
-  const dollars = fills.reduce((sum, fill) => sum + (fill.price_micros / 1e6) * fill.size_micros, 0)
-  const price = fills.length === 1 ? first.price_micros : Math.round((dollars / size) * 1e6)
-  const { native_id, tx_hash, token, taker, side } = first
-  return `venue_a_${native_id} ${tx_hash}-${token}-${taker}-${side}-${size}-${price}-0`.toLowerCase()
+/** A fill of venue a as its id spells it; `n` counts the equal ones before it in its transaction. */
+function nameOfFill(fill: TruthTrade, n: number): string {
+  const { native_id, tx_hash, token, taker, side, size_micros, price_micros } = fill
+  const id = [tx_hash, token, taker, side, size_micros, price_micros, n].join('-')
+  return `venue_a_${native_id} ${id}`.toLowerCase()
 }
+
+/** What the names of all trades of one transaction begin with; of a trade of venue b its whole name. */
+const orderOf = (name: string): string =>
+  name.startsWith('venue_a') ? (name.split('-', 1)[0] ?? '') : name
 
 /** When each true trade was, by unified market and native id as both venues' trades spell it. */
 export async function truthOfTrades(places: Pick<Places, 'gamma'>): Promise<Map<string, number>> {
   const truth = new Map<string, number>()
-  const orders = new Map<string, TruthTrade[]>()
   for (const venue of ['a', 'b']) {
     for (let from = 0; ; ) {
       const url = `${places.gamma}/sim/state?view=trades&venue=${venue}&from_index=${from}`
       const page = await read<{ trades: TruthTrade[]; next_index: number; total: number }>(url)
       for (const trade of page.trades) {
-        if (venue === 'b')
-          truth.set(`venue_b_${trade.native_id} ${trade.id}`.toLowerCase(), trade.at_ms)
-        else orders.set(trade.tx_hash, [...(orders.get(trade.tx_hash) ?? []), trade])
+        let name = `venue_b_${trade.native_id} ${trade.id}`.toLowerCase()
+        if (venue === 'a') {
+          let n = 0
+          while (truth.has(nameOfFill(trade, n))) n += 1
+          name = nameOfFill(trade, n)
+        }
+        truth.set(name, trade.at_ms)
       }
       from = page.next_index
       if (from >= page.total) break
     }
   }
-  for (const fills of orders.values()) {
-    const [first] = fills
-    if (first !== undefined) truth.set(nameOfOrder(first, fills), first.at_ms)
-  }
   return truth
 }
 
-/** Orders that came without their wallet, in parts that are known by their transaction: together they are the order. */
-class PartsOfOrders {
-  readonly #orders = new Map<string, string>()
-  readonly #micros = new Map<string, number>()
-
-  constructor(truth: Iterable<string>) {
-    for (const name of truth) this.#orders.set(name.split('-', 1)[0] ?? '', name)
-  }
-
-  /** The true trade that a part is of; every other name as it is. */
-  orderOf(name: string): string {
-    const [order = ''] = name.split('-part-', 1)
-    return order === name ? name : (this.#orders.get(order) ?? name)
-  }
-
-  /** Whether it is a part; one that comes twice counts twice. */
-  take(name: string, contracts: number): boolean {
-    const order = this.orderOf(name)
-    if (order === name) return false
-    const before = this.#micros.get(order) ?? 0
-    this.#micros.set(order, before + Math.round(contracts * 1e6))
-    return true
-  }
-
-  /** Orders whose parts sum up to them; the others' sums under a name that is no true trade's. */
-  *wholes(): Generator<string> {
-    for (const [order, micros] of this.#micros) {
-      const size = Number(order.split('-').at(-3))
-      yield Math.abs(size - micros) <= 2 ? order : `${order} in parts of ${micros}`
-    }
-  }
-}
+/** The contracts of a fill of venue a, in millionths, as its name says. */
+const microsOf = (name: string): number => Number(name.split('-').at(-3))
 
 /** Trades before the subscription may be missing: nothing is promised of the time before the first start. */
 export async function compareTrades(
@@ -282,7 +253,7 @@ export async function compareTrades(
 ) {
   const truth = await truthOfTrades(places)
   const served = new Map<string, number>()
-  const parts = new PartsOfOrders(truth.keys())
+  const contracts = new Map<string, number>()
   for (const id of await allMarketIds(places)) {
     let cursor: string | null = null
     do {
@@ -292,27 +263,54 @@ export async function compareTrades(
         await read(url, places.key)
       for (const trade of page.trades) {
         const name = `${id} ${trade.native_trade_id}`.toLowerCase()
-        if (parts.take(name, trade.size)) continue
         served.set(name, (served.get(name) ?? 0) + 1)
+        const order = orderOf(name)
+        contracts.set(order, (contracts.get(order) ?? 0) + Math.round(trade.size * 1e6))
       }
       cursor = page.cursor
     } while (cursor !== null)
   }
-  for (const name of parts.wholes()) served.set(name, (served.get(name) ?? 0) + 1)
+  const merged = mergedOrders(truth.keys(), served, contracts)
   const due = [...truth].filter(([, atMs]) => atMs >= sinceMs).map(([name]) => name)
   const streamedCounts = [...(follower?.trades ?? [])]
-  const streamed = new Set(streamedCounts.map(([name]) => parts.orderOf(name.toLowerCase())))
+  const streamed = new Set(streamedCounts.map(([name]) => name.toLowerCase()))
+  const streamedOrders = new Set([...streamed].map(orderOf))
+  const isStreamed = (name: string) =>
+    merged.has(orderOf(name)) ? streamedOrders.has(orderOf(name)) : streamed.has(name)
   const streamedTwice = streamedCounts.filter(([, count]) => count > 1).map(([name]) => name)
+  const isMerged = (name: string) => merged.has(orderOf(name))
   return {
     truthTrades: truth.size,
-    tradesMissing: due.filter((name) => !served.has(name)),
-    tradesUnstreamed: follower === null ? [] : due.filter((name) => !streamed.has(name)),
-    tradesExtra: [...served.keys()].filter((name) => !truth.has(name)),
+    tradesMissing: due.filter((name) => !served.has(name) && !isMerged(name)),
+    tradesUnstreamed: follower === null ? [] : due.filter((name) => !isStreamed(name)),
+    tradesExtra: [...served.keys()].filter((name) => !truth.has(name) && !isMerged(name)),
     tradesDoubled: [
       ...[...served].filter(([, count]) => count > 1).map(([name]) => name),
       ...streamedTwice,
     ],
+    /** Transactions that are served whole, and not as their fills: those of an outage have one row each. */
+    tradesMerged: due.filter(isMerged),
   }
+}
+
+/** Transactions of venue a that are served otherwise than as their fills, with the same contracts in all. */
+function mergedOrders(
+  truth: Iterable<string>,
+  served: ReadonlyMap<string, number>,
+  contracts: ReadonlyMap<string, number>,
+): ReadonlySet<string> {
+  const orders = new Map<string, string[]>()
+  for (const name of truth) {
+    if (name.startsWith('venue_a'))
+      orders.set(orderOf(name), [...(orders.get(orderOf(name)) ?? []), name])
+  }
+  const merged = new Set<string>()
+  for (const [order, fills] of orders) {
+    const micros = fills.reduce((sum, name) => sum + microsOf(name), 0)
+    const isWhole = Math.abs(micros - (contracts.get(order) ?? 0)) <= 2
+    if (isWhole && fills.some((name) => !served.has(name))) merged.add(order)
+  }
+  return merged
 }
 
 /** Every listed market's unified id. */

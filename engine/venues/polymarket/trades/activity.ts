@@ -212,8 +212,7 @@ export class ActivityFeed {
 
   #takeMatched({ row, receivedAtMs }: UnnamedRow): void {
     this.#counts.matched += 1
-    this.#parts.lastTrades.matched(row.txHash)
-    this.#parts.ledger.addMatched(row, receivedAtMs)
+    this.#parts.lastTrades.matched(row, receivedAtMs)
   }
 
   #takeParticipant({ row, wire, receivedAtMs }: UnnamedRow): void {

@@ -74,10 +74,9 @@ export class BackFill {
     const { clock, ledger, emit } = this.#parts
     const receivedAtMs = clock.nowMs()
     yield* this.#byTransaction(rows, (some) => {
-      for (const numbered of numberRows(ledger.known(some))) {
-        emit(tradeEvent(numbered, source, receivedAtMs))
-        if (source === 'backfill') ledger.noteFetched(numbered, receivedAtMs)
-      }
+      if (source === 'backfill') return ledger.addFetched(some, receivedAtMs)
+      const numbered = numberRows(ledger.known(some))
+      for (const row of numbered) emit(tradeEvent(row, source, receivedAtMs))
     })
   }
 

@@ -12,8 +12,8 @@ import { FollowedWallets } from '../wallets/follow.ts'
 import { ActivityFeed } from './activity.ts'
 import { BackFill } from './back-fill.ts'
 import { TradeCheck } from './check.ts'
-import { type LastTrade, LastTrades } from './last-trades.ts'
-import { TradeLedger } from './trades.ts'
+import { LastTrades } from './last-trades.ts'
+import { type LastTrade, TradeLedger } from './trades.ts'
 import { TradeWalk } from './walk.ts'
 
 interface TradeFeedParts {
@@ -24,6 +24,8 @@ interface TradeFeedParts {
   readonly tally: Tally
   readonly emit: (event: VenueEvent) => void
   readonly silentAfterMs: number
+  /** Whether the market channel has the fills of this token now. */
+  readonly isStreamed: (token: string) => boolean
   /** Ends every back-fill under way. */
   readonly signal: AbortSignal
 }
@@ -57,13 +59,14 @@ export class TradeFeed {
     const ledger = new TradeLedger({
       emit,
       onSuspicion: (suspicion) => this.#check.add(suspicion),
+      fillsOf: (row) => this.#lastTrades.fillsOf(row),
     })
     const onGivenUp = (sinceMs: TimeMs, reason: string) => this.#activity.doubt(sinceMs, reason)
     const onChecked = (fate: string) => tally.ignored(fate)
     const followed = new FollowedWallets({ tally, roleOf: (row) => ledger.roleOf(row) })
     this.#followed = followed
     this.#lastTrades = new LastTrades({
-      ...{ clock, tally, ledger, emit },
+      ...{ clock, tally, ledger, emit, isStreamed: parts.isStreamed },
       silentAfterMs: parts.silentAfterMs,
       onSilent: (reason) => this.#activity.reconnect(reason),
       onSource: (source, reason, sinceMs) => {

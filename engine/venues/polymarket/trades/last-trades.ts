@@ -1,28 +1,28 @@
-// Trades from the market channel's `last_trade_price`, which has no wallet: the second source of trades, for the time when
-// the activity stream (RTDS) has ended. While that stream is believed alive such a trade waits for its row of the same
-// transaction, and is emitted without it after a while: the stream lost it. When the stream is judged ended, what waits
-// is emitted, and what comes then at once; rows of the stream bring it back.
+// What the market channel's `last_trade_price` is used for. Each is a fill without its wallet, and waits for the row of its
+// transaction on the activity stream (RTDS), which has the wallet and the sum: the row is then emitted as its fills. A row
+// that comes first waits for its fills where the market channel has its token. A fill whose row does not come is emitted
+// without a wallet, and a row whose fills do not come as one trade.
+//
+// It is also the second source of trades, for the time when the activity stream has ended: then what waits is emitted, and
+// what comes at once; rows of the stream bring it back.
 //
 //   activity ──no row while last_trade_price flows, or refused──▶ last_trade_price
 //            ◀───────────────── rows of several matches ─────────
-//
-// Not for: completing such trades (actors/market/trades.ts), the stream's socket (activity.ts). Upholds POLYLAST1 to
-// POLYLAST4.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { TradesSource, VenueEvent } from '../../../events.ts'
 import { partId } from '../../../trade-parts.ts'
 import { complement, type TimeMs } from '../../../units.ts'
 import type { Tally } from '../../tally.ts'
-import { type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
-
-/** A row without a wallet, in milliseconds. */
-export type LastTrade = Omit<TradeRow, 'key' | 'wallet'>
+import { fillsOf, fillsWithRest } from './fills.ts'
+import { type Fill, type LastTrade, type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
 
 interface LastTradesParts {
   readonly clock: Clock
   readonly tally: Tally
-  readonly ledger: Pick<TradeLedger, 'takerSize'>
+  readonly ledger: Pick<TradeLedger, 'takerSize' | 'knows' | 'addMatched'>
+  /** Whether the market channel has the fills of this token now. */
+  readonly isStreamed: (token: string) => boolean
   readonly emit: (event: VenueEvent) => void
   /** So long without a row, while `last_trade_price` flows, and the stream's socket is replaced. */
   readonly silentAfterMs: number
@@ -31,22 +31,37 @@ interface LastTradesParts {
   readonly onSource: (source: TradesSource, reason: string, sinceMs: TimeMs) => void
 }
 
-/** A transaction and its fills, of which repeats and mirrors are left out. */
+/** A row that waits for its fills. */
+interface HeldRow {
+  readonly row: TradeRow
+  readonly receivedAtMs: TimeMs
+}
+
+/** A transaction, its messages on the market channel, and its rows that wait for more of them. */
 interface Transaction {
   readonly hash: string
   trades: readonly LastTrade[]
-  /** So many of them are emitted. */
+  /** So many of them were looked at for emission, and so many emitted: repeats and mirrors are left out. */
+  lookedCount: number
   emittedCount: number
+  rows: readonly HeldRow[]
   /** When the first of them came. */
   readonly sinceMs: number
   /** Of the first that waits. */
   receivedAtMs: TimeMs
+  /** When what waits is emitted as it is. */
   dueAtMs: number
 }
 
 const NONE: readonly never[] = []
 /** A row of the stream comes before its `last_trade_price`, or within this time. */
 const WAIT_MS = 10_000
+/** The fills of a row come before it, or within this time. */
+const FILLS_WAIT_MS = 2_000
+/** A row that the Data API shows sooner than the stream comes on the stream within this time. */
+const YOUNG_MS = 4_000
+/** Repeats of a row that waits; more are not counted. */
+const ROWS_MAX = 8
 /** A silence is judged by trades that have waited so long. */
 const JUDGED_AFTER_MS = 3_000
 const SWEEP_MS = 500
@@ -74,6 +89,8 @@ export class LastTrades {
   #fillCount = 0
   /** Those of them that wait for their row, by when it is due. */
   readonly #waiting = new Set<Transaction>()
+  /** Those whose rows wait for their fills, by when they are due. */
+  readonly #held = new Set<Transaction>()
   #source: TradesSource = 'activity'
   #stopTimer: StopTimer | null = null
   #isPaused = false
@@ -105,6 +122,7 @@ export class LastTrades {
     this.#stopTimer?.()
     this.#stopTimer = null
     this.#waiting.clear()
+    this.#held.clear()
     this.#transactions.clear()
     this.#fillCount = 0
   }
@@ -115,8 +133,9 @@ export class LastTrades {
     this.#isPaused = isPaused
     if (isPaused) return
     this.#noteAlive()
-    const dueAtMs = this.#parts.clock.monotonicMs() + WAIT_MS
-    for (const transaction of this.#waiting) transaction.dueAtMs = dueAtMs
+    const nowMs = this.#parts.clock.monotonicMs()
+    for (const transaction of this.#waiting) transaction.dueAtMs = nowMs + WAIT_MS
+    for (const transaction of this.#held) transaction.dueAtMs = nowMs + FILLS_WAIT_MS
   }
 
   /** One `last_trade_price` with a transaction. */
@@ -132,13 +151,13 @@ export class LastTrades {
     this.#makeRoom(nowMs)
     const transaction = this.#transactionOf(trade.txHash, nowMs, receivedAtMs)
     const { trades } = transaction
-    if (trades.some((other) => isRepeat(other, trade))) return tally.ignored('last_trade_repeated')
     if (trades.length === FILLS_MAX) {
       return tally.trouble('last_trades_full', { detail: trade.txHash })
     }
     // Neither pushed nor spread: most have one fill, and V8 would make room for seventeen.
     transaction.trades = trades.concat(trade)
     this.#fillCount += 1
+    if (transaction.rows.length > 0) return this.#joinHeld(transaction)
     if (this.#source === 'last_trade_price') return this.#emit(transaction, receivedAtMs)
     if (this.#waiting.has(transaction)) return
     this.#flowsSinceMs ??= nowMs
@@ -158,7 +177,9 @@ export class LastTrades {
     const transaction = {
       hash,
       trades: NONE,
+      lookedCount: 0,
       emittedCount: 0,
+      rows: NONE,
       sinceMs: nowMs,
       receivedAtMs,
       dueAtMs: nowMs,
@@ -172,21 +193,91 @@ export class LastTrades {
     for (const transaction of this.#transactions.values()) {
       const isOld = nowMs - transaction.sinceMs > REMEMBERED_MS
       if (!isOld && this.#fillCount < LAST_TRADES_MAX) break
-      this.#transactions.delete(transaction.hash)
-      this.#fillCount -= transaction.trades.length
-      if (this.#waiting.delete(transaction)) this.#emit(transaction)
+      const isWaiting = this.#waiting.has(transaction)
+      if (transaction.rows.length > 0) this.#settle(transaction)
+      else this.#forget(transaction)
+      if (isWaiting) this.#emit(transaction)
     }
   }
 
-  /** The stream gave the row of a match. */
-  matched(txHash: string): void {
-    const transaction = this.#transactions.get(txHash)
-    if (transaction !== undefined) {
-      // The ledger knows it from now on.
-      this.#transactions.delete(txHash)
-      this.#fillCount -= transaction.trades.length
-      this.#waiting.delete(transaction)
+  /** From now on the ledger knows it, or nothing of it comes any more. */
+  #forget(transaction: Transaction): void {
+    if (!this.#transactions.delete(transaction.hash)) return
+    this.#fillCount -= transaction.trades.length
+    this.#waiting.delete(transaction)
+    this.#held.delete(transaction)
+  }
+
+  /** The stream gave the row of a match: it is emitted with its fills, or waits for them. */
+  matched(row: TradeRow, receivedAtMs: TimeMs): void {
+    const { clock, ledger, isStreamed } = this.#parts
+    const known = this.#transactions.get(row.txHash)
+    const mayWait =
+      this.#source === 'activity' && !ledger.knows(row) && (known?.emittedCount ?? 0) === 0
+    this.#noteMatch()
+    const isWhole = fillsOf(row, known?.trades ?? NONE) !== 'incomplete'
+    const isHeld = known !== undefined && known.rows.length > 0
+    if (!mayWait || (!isHeld && !isWhole && !isStreamed(row.asset))) {
+      if (known !== undefined) this.#forget(known)
+      return ledger.addMatched(row, receivedAtMs, this.#fillsNow(row, known))
     }
+    const nowMs = clock.monotonicMs()
+    const transaction = known ?? this.#transactionOf(row.txHash, nowMs, receivedAtMs)
+    if (transaction.rows.length < ROWS_MAX) {
+      transaction.rows = transaction.rows.concat({ row, receivedAtMs })
+    }
+    this.#waiting.delete(transaction)
+    if (!this.#held.has(transaction)) {
+      transaction.dueAtMs = nowMs + FILLS_WAIT_MS
+      this.#held.add(transaction)
+    }
+    this.#joinHeld(transaction)
+  }
+
+  /** Emits the rows of a transaction once no further fill can change them. */
+  #joinHeld(transaction: Transaction): void {
+    const { rows, trades } = transaction
+    if (rows.every(({ row }) => fillsOf(row, trades) !== 'incomplete')) this.#settle(transaction)
+  }
+
+  /** Emits the rows that wait as what is known of them. */
+  #settle(transaction: Transaction): void {
+    this.#forget(transaction)
+    const { rows } = transaction
+    transaction.rows = NONE
+    for (const { row, receivedAtMs } of rows) {
+      this.#parts.ledger.addMatched(row, receivedAtMs, this.#fillsNow(row, transaction))
+    }
+  }
+
+  /** The fills of a row as far as they are known; null: it is one trade. */
+  #fillsNow(row: TradeRow, transaction: Transaction | undefined): readonly Fill[] | null {
+    // Trades without a wallet are completed by the whole row.
+    if (transaction === undefined || transaction.emittedCount > 0) return null
+    const { trades } = transaction
+    if (trades.length === 0) return null
+    const size = trades.reduce((sum, trade) => sum + trade.size, 0)
+    const isAlike = row.size < size * FILL_RATIO_MAX
+    this.#parts.tally.drift.shares.said(SIZE_UNLIKE, isAlike, row.txHash)
+    if (!isAlike) return null
+    const fills = fillsOf(row, trades)
+    if (fills === 'incomplete') return fillsWithRest(row, trades)
+    return fills === 'unlike' ? null : fills
+  }
+
+  /** The fills of a row that the Data API shows; see TradeLedger. */
+  fillsOf(row: TradeRow): readonly Fill[] | null | 'expected' {
+    const { clock, isStreamed } = this.#parts
+    const transaction = this.#transactions.get(row.txHash)
+    if (transaction !== undefined && transaction.rows.length > 0) return 'expected'
+    const isYoung = clock.nowMs() - row.timeMs < YOUNG_MS
+    if (isYoung && this.#source === 'activity' && isStreamed(row.asset)) return 'expected'
+    const fills = this.#fillsNow(row, transaction)
+    if (transaction !== undefined) this.#forget(transaction)
+    return fills
+  }
+
+  #noteMatch(): void {
     if (this.#source === 'activity') return this.#noteAlive()
     this.#matchesSinceEnd += 1
     if (this.#matchesSinceEnd < MATCHES_BEFORE_BACK) return
@@ -213,7 +304,12 @@ export class LastTrades {
   #sweep(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#makeRoom(nowMs)
-    if (this.#isPaused || this.#source !== 'activity') return
+    if (this.#isPaused) return
+    for (const transaction of this.#held) {
+      if (transaction.dueAtMs > nowMs) break
+      this.#settle(transaction)
+    }
+    if (this.#source !== 'activity') return
     for (const transaction of this.#waiting) {
       if (transaction.dueAtMs > nowMs) break
       this.#waiting.delete(transaction)
@@ -250,6 +346,7 @@ export class LastTrades {
     const sinceMs = this.#matchedAt
     this.#matchesSinceEnd = 0
     this.#change('last_trade_price', reason, sinceMs)
+    for (const transaction of this.#held) this.#settle(transaction)
     for (const transaction of this.#waiting) this.#emit(transaction)
     this.#waiting.clear()
   }
@@ -259,12 +356,19 @@ export class LastTrades {
     this.#parts.onSource(source, reason, sinceMs)
   }
 
-  /** Emits the fills of a transaction that were not. */
+  /** Emits the fills of a transaction that were not, without their wallet. */
   #emit(transaction: Transaction, receivedAtMs = transaction.receivedAtMs): void {
-    const { hash, trades, emittedCount } = transaction
-    transaction.emittedCount = trades.length
-    for (const [index, trade] of trades.slice(emittedCount).entries()) {
-      const n = emittedCount + index
+    const { hash, trades } = transaction
+    for (; transaction.lookedCount < trades.length; transaction.lookedCount += 1) {
+      const trade = trades[transaction.lookedCount]
+      const before = trades.slice(0, transaction.lookedCount)
+      if (trade === undefined) continue
+      if (before.some((other) => isRepeat(other, trade))) {
+        this.#parts.tally.ignored('last_trade_repeated')
+        continue
+      }
+      const n = transaction.emittedCount
+      transaction.emittedCount += 1
       const event = tradeEvent(
         { row: { ...trade, key: '', wallet: '' }, n },
         'stream',

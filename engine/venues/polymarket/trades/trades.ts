@@ -1,7 +1,8 @@
 // The identity of venue a's trades, which have no id of their own, and their participants.
-// A trade is a row of the stream's `orders_matched` or of the Data API's /v2/trades (takers only); both
-// give it the same id: `<tx hash>-<asset>-<wallet>-<side>-<size>-<price>-<n>`, size and price in
-// millionths, n counting from 0 the equal rows of its transaction. Upholds POLYTRADE1 to POLYTRADE6.
+// The stream's `orders_matched` and the Data API's /v2/trades (takers only) have one row a transaction. Its fills are
+// trades, where the market channel shows them (fills.ts), else the row itself is one. An id is
+// `<tx hash>-<asset>-<wallet>-<side>-<size>-<price>-<n>`, size and price in millionths, n counting from 0 the equal
+// trades of its transaction.
 
 import type { TradeEvent, TradeSide, VenueEvent } from '../../../events.ts'
 import { type NativeMarketId, outcomeId } from '../../../ids.ts'
@@ -11,6 +12,7 @@ import {
   roundPrice,
   roundSize,
   type SizeMicros,
+  sizeMicros,
   type TimeMs,
   timeMs,
 } from '../../../units.ts'
@@ -33,6 +35,12 @@ export interface TradeRow {
   /** Whole seconds: all that the venue gives, on the stream as in the Data API. */
   readonly timeMs: TimeMs
 }
+
+/** A `last_trade_price` of the market channel, in milliseconds. */
+export type LastTrade = Omit<TradeRow, 'key' | 'wallet'>
+
+/** One fill of a row, in the row's token and on its side. */
+export type Fill = Pick<TradeRow, 'price' | 'size'>
 
 export type TradeReason = 'trade_price' | 'trade_size' | 'trade_time'
 
@@ -71,8 +79,14 @@ type KeyStart = Pick<TradeRow, 'txHash' | 'asset' | 'wallet' | 'side'>
 /** What a row's key begins with: rows that differ in price and size alone have it in common. */
 const keyStart = ({ txHash, asset, wallet, side }: KeyStart) => [txHash, asset, wallet, side]
 
-/** Numbers the equal rows of an answer that holds whole seconds: [row, n], in the order given. */
-export function numberRows(rows: readonly TradeRow[]): { row: TradeRow; n: number }[] {
+/** A row, and how many equal ones come before it. */
+interface NumberedRow {
+  readonly row: TradeRow
+  readonly n: number
+}
+
+/** Numbers the equal rows of an answer that holds whole seconds, in the order given. */
+export function numberRows(rows: readonly TradeRow[]): NumberedRow[] {
   const counts = new Map<string, number>()
   return rows.map((row) => {
     const n = counts.get(row.key) ?? 0
@@ -87,9 +101,10 @@ export function tradeId({ row: { key }, n }: { row: Pick<TradeRow, 'key'>; n: nu
 }
 
 export function tradeEvent(
-  { row, n }: { row: TradeRow; n: number },
+  { row, n }: NumberedRow,
   source: TradeEvent['source'],
   receivedAtMs: TimeMs,
+  rowSize = row.size,
 ): TradeEvent {
   return {
     kind: 'trade',
@@ -106,8 +121,14 @@ export function tradeEvent(
     taker: row.wallet === '' ? null : row.wallet,
     txHash: row.txHash,
     isBlock: false,
+    rowSize,
     source,
   }
+}
+
+/** One fill of a row. */
+function fillOf(row: TradeRow, { price, size }: Fill): TradeRow {
+  return { ...row, key: [...keyStart(row), size, price, 0].join('-'), price, size }
 }
 
 /** A market and time whose true rows must be asked for, and what the answer should contain. */
@@ -120,15 +141,22 @@ interface LedgerParts {
   readonly emit: (event: VenueEvent) => void
   /** A row came again, or a participant without its fill: only the Data API can tell. */
   readonly onSuspicion: (suspicion: Suspicion) => void
+  /**
+   * The fills of a row that the Data API has and the stream did not give; null: they are not known; 'expected': the
+   * stream still gives the row.
+   */
+  readonly fillsOf?: (row: TradeRow) => readonly Fill[] | null | 'expected'
 }
 
 /** All that tells a row from others of its transaction: wallet, token and side stand in the key. */
 type KeptRow = Pick<TradeRow, 'key' | 'price' | 'size'>
 
 interface KeyCount {
-  /** Messages seen on the stream, and trades emitted, with this key. */
+  /** Messages seen on the stream, and rows emitted, with this key. */
   streamed: number
   emitted: number
+  /** What the first of these rows was emitted as; null: as one trade. */
+  fills: readonly Fill[] | null
 }
 
 /** Lists are joined with `concat`: most have one item, and V8 gives a list that is pushed to, or spread before an item, room for seventeen. */
@@ -165,8 +193,14 @@ export class TradeLedger {
     return this.#newestTradeMs
   }
 
-  /** One `orders_matched`. The first of its key is a trade; a further one may be a repeat. */
-  addMatched(given: TradeRow, receivedAtMs: TimeMs): void {
+  /** Whether a row of its key was emitted. */
+  knows(row: TradeRow): boolean {
+    const [known = row] = this.known([row])
+    return (this.#keys.get(known.key)?.emitted ?? 0) > 0
+  }
+
+  /** One `orders_matched`, and its fills where they are known. The first of its key is emitted; a further one may be a repeat. */
+  addMatched(given: TradeRow, receivedAtMs: TimeMs, fills: readonly Fill[] | null = null): void {
     const [row = given] = this.known([given])
     if (row.timeMs > this.#newestTradeMs) this.#newestTradeMs = row.timeMs
     const count = this.#count(row.key)
@@ -175,7 +209,8 @@ export class TradeLedger {
       if (count.emitted > 0) this.#parts.onSuspicion({ kind: 'repeat', row })
       else {
         count.emitted = 1
-        this.#parts.emit(tradeEvent({ row, n: 0 }, 'stream', receivedAtMs))
+        count.fills = fills
+        this.#emitRow({ row, n: 0 }, 'stream', receivedAtMs)
       }
     }
     this.#settle(row, receivedAtMs)
@@ -240,9 +275,9 @@ export class TradeLedger {
     for (const numbered of numberRows(this.known(rows))) {
       const count = this.#count(numbered.row.key)
       if (numbered.n >= count.emitted) {
-        count.emitted = numbered.n + 1
+        if (!this.#takeFetched(numbered, count)) continue
         added += 1
-        this.#parts.emit(tradeEvent(numbered, 'backfill', receivedAtMs))
+        this.#emitRow(numbered, 'backfill', receivedAtMs)
       }
       if (count.streamed > count.emitted) count.streamed = count.emitted
       this.#settle(numbered.row, receivedAtMs)
@@ -250,17 +285,52 @@ export class TradeLedger {
     return added
   }
 
-  /** A row that a back-fill emits, so that the stream's late copy of it is no repeat. */
-  noteFetched({ row, n }: { row: TradeRow; n: number }, receivedAtMs: TimeMs): void {
-    const count = this.#count(row.key)
-    if (n >= count.emitted) count.emitted = n + 1
-    this.#settle(row, receivedAtMs)
+  /** Emits rows that a back-fill read, known ones too: a market may have refused them. The stream's late copy is no repeat. */
+  addFetched(rows: readonly TradeRow[], receivedAtMs: TimeMs): void {
+    for (const numbered of numberRows(this.known(rows))) {
+      const count = this.#count(numbered.row.key)
+      if (numbered.n >= count.emitted && !this.#takeFetched(numbered, count)) continue
+      this.#emitRow(numbered, 'backfill', receivedAtMs)
+      this.#settle(numbered.row, receivedAtMs)
+    }
+  }
+
+  /** Counts a row that the stream did not give; false: the stream still gives it. */
+  #takeFetched({ row, n }: NumberedRow, count: KeyCount): boolean {
+    const fills = n === 0 ? (this.#parts.fillsOf?.(row) ?? null) : null
+    if (fills === 'expected') return false
+    if (n === 0) count.fills = fills
+    count.emitted = n + 1
+    return true
+  }
+
+  /** Emits a row as its fills, or as one trade. */
+  #emitRow(numbered: NumberedRow, source: TradeEvent['source'], receivedAtMs: TimeMs): void {
+    const { row, n } = numbered
+    const { emit } = this.#parts
+    const rowSize = this.#rowSize(row)
+    const fills = n === 0 ? this.#count(row.key).fills : null
+    if (fills === null) return emit(tradeEvent(numbered, source, receivedAtMs, rowSize))
+    for (const fill of numberRows(fills.map((one) => fillOf(row, one)))) {
+      emit(tradeEvent(fill, source, receivedAtMs, rowSize))
+    }
+  }
+
+  /** Contracts of all emitted rows of the row's taker, token and side in its transaction. */
+  #rowSize(row: TradeRow): SizeMicros {
+    const start = [...keyStart(row), ''].join('-')
+    let size = row.size * this.#count(row.key).emitted
+    for (const other of this.#transactions.get(row.txHash)?.rows ?? NONE) {
+      if (other.key === row.key || !other.key.startsWith(start)) continue
+      size += other.size * (this.#keys.get(other.key)?.emitted ?? 0)
+    }
+    return sizeMicros(size)
   }
 
   #count(key: string): KeyCount {
     const known = this.#keys.get(key)
     if (known !== undefined) return known
-    const count = { streamed: 0, emitted: 0 }
+    const count: KeyCount = { streamed: 0, emitted: 0, fills: null }
     this.#keys.set(key, count)
     return count
   }

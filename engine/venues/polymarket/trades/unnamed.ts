@@ -3,8 +3,7 @@
 
 import type { TimeMs } from '../../../units.ts'
 import type { WireTrade } from '../messages.ts'
-import type { LastTrade } from './last-trades.ts'
-import type { TradeRow } from './trades.ts'
+import type { LastTrade, TradeRow } from './trades.ts'
 
 /** A row whose frame named no type. */
 export interface UnnamedRow {

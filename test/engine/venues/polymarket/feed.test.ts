@@ -183,7 +183,7 @@ test('[POLYFEED13] a book was heard of when its own socket last sent data, whate
   clock.advance(3_000)
   send(books(stub)[0], 'PONG')
   send(books(stub)[1], [book('21', START_MS + 1), book('22', START_MS + 1)])
-  send(sockets(stub, '/rtds')[0], activity('orders_matched'))
+  send(sockets(stub, '/rtds')[0], activity('orders_matched', { asset: '91' }))
   await until(() => ofKind('bookSnapshot').length > 2 && ofKind('trade').length === 1, 'others')
   await until(() => feed.health().lastSignAtMs === clock.nowMs(), 'a sign')
   assert.deepEqual(heard(), [heldMs, heldMs + 3_000])
@@ -567,6 +567,61 @@ test('[POLYLAST1] an ended stream is replaced by last_trade_price and back when 
   assert.equal(trades().length, 8, 'known by its transaction')
 })
 
+test('emits one trade a fill with its wallet, once, whichever source has it first', async (t) => {
+  const { stub, feed, clock, trades } = await openFeed(t)
+  feed.start()
+  feed.watch([market(1)])
+  await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
+  await until(() => commands(books(stub)[0]).length === 1, 'books')
+  send(books(stub)[0], [book('11', START_MS)])
+  const rows = ['0xa', '0xb', '0xc'].map((transactionHash) =>
+    row({ transactionHash, size: 10, price: 0.5070000012 }),
+  )
+  const fill = (transaction_hash: string, size: string, price: string) =>
+    send(books(stub)[0], lastTrade({ transaction_hash, size, price }))
+  const both = (hash: string) => {
+    fill(hash, '3', '0.5')
+    fill(hash, '7', '0.51')
+  }
+  const matched = (at: number) =>
+    send(sockets(stub, '/rtds')[0], {
+      topic: 'activity',
+      type: 'orders_matched',
+      payload: rows[at],
+    })
+  stub.rest = () => rows.map(dataRow).reverse()
+  const range = { market: null, fromMs: timeMs(START_MS - 5_000), toMs: timeMs(START_MS) }
+  both('0xa')
+  matched(0)
+  await until(() => trades().length === 2, 'the row after its fills')
+  matched(1)
+  await settle()
+  await feed.fetchTrades({ ...range, source: 'backfill' })
+  assert.equal(
+    trades().filter(({ txHash }) => txHash !== '0xa').length,
+    0,
+    'the stream has it soon',
+  )
+  both('0xb')
+  await until(() => trades().some(({ txHash }) => txHash === '0xb'), 'the row before its fills')
+  fill('0xc', '3', '0.5')
+  fill('0xc', '7', '0.51')
+  await settle()
+  clock.advance(5_000)
+  await feed.fetchTrades({ ...range, source: 'backfill' })
+  matched(2)
+  both('0xc')
+  clock.advance(15_000)
+  await settle()
+  const ids = new Set(trades().map(({ nativeId }) => nativeId))
+  assert.deepEqual(
+    [...ids].sort(),
+    ['0xa', '0xb', '0xc'].flatMap((hash) =>
+      ['3000000-500000-0', '7000000-510000-0'].map((end) => `${hash}-11-0xaa-buy-${end}`),
+    ),
+  )
+})
+
 test('[POLYLAST2] a refused topic ends the stream at once', async (t) => {
   const { stub, feed, trades } = await openFeed(t)
   feed.start()
@@ -775,7 +830,7 @@ test('[POLYFEED11] trades alone or nothing at all may be left unread for a while
   await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
   await until(() => rtds().length === 1 && feedEvents('feedUp', 'trades').length === 1, 'trades up')
   feed.read('books')
-  send(rtds()[0], activity('orders_matched'))
+  send(rtds()[0], activity('orders_matched', { asset: '91' }))
   send(books(stub)[0], [book('11', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
   assert.equal(trades().length, 0)

@@ -7,25 +7,48 @@ import type { TradeEvent } from '../../../../../engine/events.ts'
 import { nativeMarketId } from '../../../../../engine/ids.ts'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
-import { priceMicros, sizeMicros } from '../../../../../engine/units.ts'
+import { priceMicros, sizeMicros, type TimeMs, timeMs } from '../../../../../engine/units.ts'
 import {
   FILLS_MAX,
   LAST_TRADES_MAX,
   LastTrades,
 } from '../../../../../engine/venues/polymarket/trades/last-trades.ts'
+import {
+  type Fill,
+  readTrade,
+  type TradeRow,
+} from '../../../../../engine/venues/polymarket/trades/trades.ts'
 import { Tally } from '../../../../../engine/venues/tally.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
-function open(takerSizes: ReadonlyMap<string, number> = new Map()) {
+const AT = timeMs(1_795_000_000_000)
+
+function rowOf(set: { txHash?: string; size?: number; price?: number; atMs?: TimeMs }): TradeRow {
+  const read = readTrade({
+    ...{ proxyWallet: '0xaa', asset: '11', conditionId: '0xa', side: 'BUY' as const },
+    ...{ transactionHash: set.txHash ?? '0xa', timestamp: Math.floor((set.atMs ?? AT) / 1_000) },
+    ...{ size: (set.size ?? 1) / 1_000_000, price: (set.price ?? 500_000) / 1_000_000 },
+  })
+  assert.ok(typeof read !== 'string', String(read))
+  return read
+}
+
+function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = false) {
   const drift = quietDrift()
   const clock = new ManualClock()
   const metrics = new Metrics()
   const emitted: TradeEvent[] = []
+  const matched: { readonly row: TradeRow; readonly fills: readonly Fill[] | null }[] = []
   const lastTrades = new LastTrades({
     clock,
     tally: new Tally({ venue: 'a', log: silentLog, metrics, drift }),
-    ledger: { takerSize: (txHash) => takerSizes.get(txHash) ?? null },
+    ledger: {
+      takerSize: (txHash) => takerSizes.get(txHash) ?? null,
+      knows: () => false,
+      addMatched: (row, _atMs, fills) => void matched.push({ row, fills: fills ?? null }),
+    },
+    isStreamed: () => isStreamed,
     emit: (event) => void (event.kind === 'trade' && emitted.push(event)),
     silentAfterMs: 20_000,
     onSilent: () => assert.fail('its rows may still come'),
@@ -34,15 +57,24 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map()) {
   lastTrades.start()
   // Its silence says nothing: trades wait on.
   lastTrades.pause(true)
-  const take = (txHash: string, size: number) => {
+  const take = (txHash: string, size: number, price = 500_000) => {
     const market = nativeMarketId('0xa')
-    const row = { market, asset: '11', txHash, side: 'buy', price: priceMicros(500_000) } as const
+    const row = { market, asset: '11', txHash, side: 'buy', price: priceMicros(price) } as const
     const timeMs = clock.nowMs()
     lastTrades.take({ ...row, size: sizeMicros(size), timeMs }, timeMs)
   }
+  /** Gives the row of a transaction to `takes` contracts, in millionths, at this average price. */
+  const match = (txHash: string, size: number, price: number) =>
+    lastTrades.matched(rowOf({ txHash, size, price, atMs: clock.nowMs() }), clock.nowMs())
+  /** What the ledger was given: each row's fills, in millionths. */
+  const given = () =>
+    matched.map(({ row, fills }) => [
+      row.txHash,
+      fills?.map(({ price, size }) => [size, price]) ?? null,
+    ])
   const ids = () => emitted.map(({ nativeId }) => nativeId)
   const troubles = () => metrics.counts('venue_troubles_total')
-  return { clock, lastTrades, take, ids, troubles, drift }
+  return { clock, lastTrades, take, match, given, ids, troubles, drift }
 }
 
 test('[POLYLAST3] last trades in memory are bounded by count and age: beyond, the oldest transaction is emitted', () => {
@@ -92,7 +124,7 @@ test('[POLYLAST3] a transaction whose row came is the ledger’s: no fill of it 
   const takerSizes = new Map<string, number>()
   const { clock, lastTrades, take, ids } = open(takerSizes)
   for (let size = 1; size <= 3; size += 1) take('0xa', size)
-  lastTrades.matched('0xa')
+  lastTrades.matched(rowOf({ size: 6 }), AT)
   takerSizes.set('0xa', 6)
   for (let size = 1; size <= 4; size += 1) take('0xa', size)
   for (let number = 0; number < LAST_TRADES_MAX; number += 1) take(`0x${number}`, 1)
@@ -115,4 +147,77 @@ test('[POLYLAST4] rows of the stream whose sizes are another unit than those of 
   assert.deepEqual(namesOf(1), [])
   assert.deepEqual(namesOf(1_000), [], 'one fill of a thousand')
   assert.deepEqual(namesOf(1_000_000), ['rtds.field=size unlike last_trade_price'])
+})
+
+test('emits a row as its fills when they come first, and when it comes first', () => {
+  const { take, match, given, ids } = open(new Map(), true)
+  take('0xa', 3_000_000, 500_000)
+  take('0xa', 7_000_000, 510_000)
+  match('0xa', 10_000_000, 507_000)
+  match('0xb', 10_000_000, 507_000)
+  assert.equal(given().length, 1, 'more fills may come')
+  take('0xb', 3_000_000, 500_000)
+  assert.equal(given().length, 1)
+  take('0xb', 7_000_000, 510_000)
+  const fills = [
+    [3_000_000, 500_000],
+    [7_000_000, 510_000],
+  ]
+  assert.deepEqual(given(), [
+    ['0xa', fills],
+    ['0xb', fills],
+  ])
+  assert.deepEqual(ids(), [], 'none is emitted without its wallet')
+})
+
+test('counts equal messages as fills of their own unless the row is smaller than their sum', () => {
+  const { take, match, given } = open(new Map(), true)
+  for (const hash of ['0xa', '0xb']) {
+    take(hash, 5_000_000)
+    take(hash, 5_000_000)
+    take(hash, 1_000_000, 510_000)
+  }
+  match('0xa', 11_000_000, 500_909)
+  match('0xb', 6_000_000, 501_667)
+  assert.deepEqual(
+    given().map(([, fills]) => fills?.length),
+    [3, 2],
+  )
+})
+
+test('keeps a row as one trade when its fills do not come, or are not what it is the sum of', () => {
+  const { clock, lastTrades, take, match, given } = open(new Map(), true)
+  lastTrades.pause(false)
+  match('0xnone', 10_000_000, 507_000)
+  match('0xother', 10_000_000, 507_000)
+  take('0xother', 10_000_000, 510_000)
+  assert.deepEqual(given(), [['0xother', null]], 'the last price of a whole transaction')
+  clock.advance(2_500)
+  assert.deepEqual(given(), [
+    ['0xother', null],
+    ['0xnone', null],
+  ])
+})
+
+test('emits the rest of a row as one fill at its own price when a fill is lost', () => {
+  const { clock, lastTrades, take, match, given } = open(new Map(), true)
+  lastTrades.pause(false)
+  take('0xa', 3_000_000, 500_000)
+  match('0xa', 10_000_000, 507_000)
+  clock.advance(2_500)
+  assert.deepEqual(given(), [
+    [
+      '0xa',
+      [
+        [3_000_000, 500_000],
+        [7_000_000, 510_000],
+      ],
+    ],
+  ])
+})
+
+test('emits a row at once where the market channel does not have its token', () => {
+  const { match, given } = open()
+  match('0xa', 10_000_000, 507_000)
+  assert.deepEqual(given(), [['0xa', null]])
 })

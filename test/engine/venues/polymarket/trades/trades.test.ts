@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { VenueEvent } from '../../../../../engine/events.ts'
 import { seededRandom } from '../../../../../engine/random.ts'
-import { timeMs } from '../../../../../engine/units.ts'
+import { priceMicros, sizeMicros, timeMs } from '../../../../../engine/units.ts'
 import type { WireTrade } from '../../../../../engine/venues/polymarket/messages.ts'
 import {
   numberRows,
@@ -105,9 +105,30 @@ test('[POLYTRADE4] what the answer already gave is not emitted again when the st
   ledger.addMatched(row(), AT)
   assert.equal(ids().length, 2)
   assert.equal(suspicions.length, 0)
-  for (const numbered of numberRows([row({ size: 1 })])) ledger.noteFetched(numbered, AT)
+  ledger.addFetched([row({ size: 1 })], AT)
   ledger.addMatched(row({ size: 1 }), AT)
-  assert.equal(ids().length, 2, 'a back-fill emitted it itself')
+  assert.equal(ids().length, 3, 'a back-fill emitted it')
+})
+
+test('gives each fill of a row its own id, the same from stream and Data API, equal ones by their count', () => {
+  const { ledger, events, ids } = openLedger()
+  const fills = [
+    { price: priceMicros(400_000), size: sizeMicros(5_000_000) },
+    { price: priceMicros(400_000), size: sizeMicros(5_000_000) },
+    { price: priceMicros(430_000), size: sizeMicros(20_000_000) },
+  ]
+  const average = { size: 30, price: 0.42 }
+  ledger.addMatched(row(average), AT, fills)
+  const expected = ['5000000-400000-0', '5000000-400000-1', '20000000-430000-0']
+  assert.deepEqual(
+    ids(),
+    expected.map((end) => `0xfeed-111-0xaa11-buy-${end}`),
+  )
+  ledger.addFetched([row(average)], AT)
+  assert.deepEqual(ids().slice(3), ids().slice(0, 3), 'a back-fill reads the same trades')
+  ledger.reconcile([row(average)], AT)
+  assert.equal(ids().length, 6)
+  assert.ok(events.every((event) => event.kind === 'trade' && event.rowSize === 30_000_000))
 })
 
 test('[POLYTRADE5] other wallets of a transaction are makers, before or after its fill', () => {

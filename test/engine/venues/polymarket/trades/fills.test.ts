@@ -1,0 +1,110 @@
+// Rows split into the messages that they are the sum of, against transactions whose fills are known.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nativeMarketId } from '../../../../../engine/ids.ts'
+import { type Random, seededRandom } from '../../../../../engine/random.ts'
+import { restPrice } from '../../../../../engine/trade-parts.ts'
+import { complement, priceMicros, sizeMicros, timeMs } from '../../../../../engine/units.ts'
+import { fillsOf, fillsWithRest } from '../../../../../engine/venues/polymarket/trades/fills.ts'
+import {
+  type Fill,
+  type LastTrade,
+  readTrade,
+  type TradeRow,
+} from '../../../../../engine/venues/polymarket/trades/trades.ts'
+
+const AT = timeMs(1_795_000_000_000)
+
+const fill = (contracts: number, price: number): Fill => ({
+  size: sizeMicros(Math.round(contracts * 1e6)),
+  price: priceMicros(Math.round(price * 1e6)),
+})
+
+/** The row that the venue makes of fills: their sum at their average price, as its floats say it. */
+function rowOf(fills: readonly Fill[]): TradeRow {
+  const size = fills.reduce((sum, one) => sum + one.size / 1e6, 0)
+  const dollars = fills.reduce((sum, one) => sum + (one.size / 1e6) * (one.price / 1e6), 0)
+  const read = readTrade({
+    ...{ proxyWallet: '0xaa', asset: '11', conditionId: '0x1', side: 'BUY' as const },
+    ...{ size, price: dollars / size, timestamp: AT / 1_000, transactionHash: '0xfeed' },
+  })
+  assert.ok(typeof read !== 'string', String(read))
+  return read
+}
+
+const message = ({ price, size }: Fill): LastTrade => ({
+  ...{ market: nativeMarketId('0x1'), asset: '11', txHash: '0xfeed', side: 'buy' },
+  ...{ price, size, timeMs: AT },
+})
+/** The same fill in the price of the other token. */
+const mirrored = (one: Fill): LastTrade => ({
+  ...message(one),
+  ...{ asset: '12', side: 'sell', price: complement(one.price) },
+})
+
+const texts = (fills: readonly Fill[] | string | null) =>
+  typeof fills === 'string' || fills === null
+    ? fills
+    : fills.map(({ price, size }) => `${size}@${price}`).sort()
+
+function someFills(random: Random): Fill[] {
+  const fills = Array.from({ length: 1 + random.below(6) }, () =>
+    fill((1 + random.below(50_000)) / 100, (1 + random.below(999)) / 1_000),
+  )
+  const [first] = fills
+  // Two makers with equal orders.
+  return first !== undefined && random.below(3) === 0 ? [...fills, first] : fills
+}
+
+test('splits a row into its fills in whatever order and with whatever repeats and mirrors they come', () => {
+  for (let seed = 0; seed < 500; seed += 1) {
+    const random = seededRandom('fills', seed)
+    const fills = someFills(random)
+    const row = rowOf(fills)
+    const messages = fills.map((one) => (random.below(4) === 0 ? mirrored(one) : message(one)))
+    for (const one of fills) {
+      if (random.below(4) === 0) messages.push(random.below(2) === 0 ? message(one) : mirrored(one))
+    }
+    messages.sort(() => random.below(3) - 1)
+    const found = fillsOf(row, messages)
+    assert.ok(Array.isArray(found), `seed ${seed}: ${String(found)}`)
+    const size = found.reduce((sum, one) => sum + one.size, 0)
+    assert.equal(size, row.size, `seed ${seed}`)
+    // Repeats may be read in more than one way where sums agree; without them there is one.
+    if (messages.length === fills.length)
+      assert.deepEqual(texts(found), texts(fills), `seed ${seed}`)
+  }
+})
+
+test('waits for more while the messages are less than the row', () => {
+  const fills = [fill(3, 0.5), fill(7, 0.51)]
+  const row = rowOf(fills)
+  assert.equal(fillsOf(row, []), 'incomplete')
+  assert.equal(fillsOf(row, [message(fill(3, 0.5))]), 'incomplete')
+  assert.deepEqual(texts(fillsOf(row, fills.map(message))), texts(fills))
+})
+
+test('does not take messages of other dollars, another side or another market for fills', () => {
+  const row = rowOf([fill(3, 0.5), fill(7, 0.51)])
+  assert.equal(fillsOf(row, [message(fill(10, 0.51))]), 'unlike')
+  const others: LastTrade[] = [
+    { ...message(fill(10, 0.507)), side: 'sell' },
+    { ...mirrored(fill(10, 0.507)), side: 'buy' },
+    { ...mirrored(fill(10, 0.507)), market: nativeMarketId('0x2') },
+  ]
+  assert.equal(fillsOf(row, others), 'incomplete')
+  assert.deepEqual(texts(fillsOf(row, [message(fill(10, 0.507))])), ['10000000@507000'])
+})
+
+test('prices the rest of a row so that the dollars of all its trades are those of the row', () => {
+  const fills = [fill(3, 0.5), fill(7, 0.51)]
+  const row = rowOf(fills)
+  assert.deepEqual(texts(fillsWithRest(row, [message(fill(3, 0.5))])), texts(fills))
+  assert.equal(fillsWithRest(row, []), null)
+  assert.equal(fillsWithRest(row, [message(fill(9.99, 0.01))]), null, 'no price is above a dollar')
+  const large = [fill(500, 0.333), fill(1, 0.25)]
+  assert.equal(restPrice(rowOf(large), large.slice(0, 1)), 250_000, 'the average is rounded')
+  const larger = [fill(500_000, 0.333), fill(1, 0.25)]
+  assert.equal(restPrice(rowOf(larger), larger.slice(0, 1)), null, 'by too much to tell')
+})
