@@ -2,7 +2,8 @@
 // once a minute at the last minutes over REST. Markets know trades by their native ids, so reading a range twice doubles
 // nothing. A long range is read in parts, oldest first, so that a process that is killed again and again still gets on.
 // An answer that does not reach back behind its part, or ends long before a trade that is stored, is doubted and asked
-// for again. Trades that cannot be brought back are announced as a gap. Upholds VEN4, VEN5, VEN13, VEN16, ANSWER2.
+// for again; where the venue does not have one part, or none of the known markets any more, further parts of the range are
+// not asked for again. Trades that cannot be brought back are announced as a gap. Upholds VEN4, VEN5, VEN13, VEN16, ANSWER2.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
@@ -70,6 +71,8 @@ export class TradeBackFill {
   #waiting: Range | null = null
   #reading: Range | null = null
   #readToMs: TimeMs | null = null
+  /** Up to here the venue does not have what is missing: a doubted answer is not asked for again. */
+  #abandonedToMs = Number.NEGATIVE_INFINITY
   #isRunning = false
 
   constructor(parts: {
@@ -143,6 +146,11 @@ export class TradeBackFill {
     this.#timers.add(stop)
   }
 
+  /** The venue has another world's trades: what is missing up to a time is given up at the next doubted answer. */
+  abandon(toMs: TimeMs): void {
+    this.#abandonedToMs = Math.max(this.#abandonedToMs, toMs)
+  }
+
   /**
    * From here on trades may still be missing; null: everything has been read. The mark that the next run starts from must
    * not be later, or the rest would never be read after a kill.
@@ -201,7 +209,8 @@ export class TradeBackFill {
   async #readParts({ fromMs, toMs, missingFromMs }: Range): Promise<void> {
     for (let partMs = fromMs; partMs <= toMs && !this.#abort.signal.aborted; ) {
       const endMs = timeMs(Math.min(partMs + PART_MS, toMs))
-      await this.#readNow({ fromMs: partMs, toMs: endMs, missingFromMs })
+      const isMissing = !(await this.#readNow({ fromMs: partMs, toMs: endMs, missingFromMs }))
+      if (isMissing) this.abandon(toMs)
       const isLast = endMs === toMs
       const isSettled = await this.#settled(isLast ? Number.POSITIVE_INFINITY : SETTLE_MS_MAX)
       if (isLast || this.#abort.signal.aborted) return
@@ -228,7 +237,8 @@ export class TradeBackFill {
     return false
   }
 
-  async #readNow(range: Range): Promise<void> {
+  /** False: the venue answers, and does not have the range. */
+  async #readNow(range: Range): Promise<boolean> {
     const startedAtMs = this.#clock.monotonicMs()
     let delayMs = RETRY_FIRST_MS
     for (let failures = 0; !this.#abort.signal.aborted; failures += 1) {
@@ -251,21 +261,25 @@ export class TradeBackFill {
           throw new AnswerDoubt('trades', 'older', `nothing after ${newestMs} in it`)
         }
         if (completeFromMs > fromMs) this.#onLost(fromMs, completeFromMs)
-        return
+        return true
       } catch (error) {
-        if (this.#abort.signal.aborted) return
-        if (error instanceof AnswerDoubt) this.#doubts.note(error)
-        if (this.#clock.monotonicMs() - startedAtMs > GIVE_UP_MS) {
+        if (this.#abort.signal.aborted) return true
+        const isDoubted = error instanceof AnswerDoubt
+        if (isDoubted) this.#doubts.note(error)
+        const isAbandoned = isDoubted && range.toMs <= this.#abandonedToMs
+        if (isAbandoned || this.#clock.monotonicMs() - startedAtMs > GIVE_UP_MS) {
           this.#log.error({ err: error, ...range }, 'trades could not be brought back')
-          return this.#onLost(range.fromMs, range.toMs)
+          this.#onLost(range.fromMs, range.toMs)
+          return !isDoubted
         }
-        if (!(error instanceof AnswerDoubt)) {
+        if (!isDoubted) {
           this.#log.warn({ err: error, ...range }, 'trades not read yet, trying again')
         }
         await pause(this.#clock, delayMs, this.#abort.signal)
         delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)
       }
     }
+    return true
   }
 }
 

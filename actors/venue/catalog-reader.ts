@@ -24,6 +24,8 @@ const RETRY_MAX_MS = 60_000
 const DOUBTS_UNTIL_LOADED = 3
 /** Markets taken in one step, a millisecond at most. */
 const SLICE_MARKETS = 16
+/** Of fewer known markets all may have gone by chance. */
+const OTHER_WORLD_MIN = 5
 /** The wait before a market is asked for; doubled for each answer that lacked it. */
 const ASK_DELAY_MS = 250
 const ASK_BATCH = 100
@@ -39,6 +41,7 @@ export class CatalogReader {
   readonly #onPage: (page: CatalogPage) => void
   readonly #doubts: Doubts
   readonly #expected: () => Iterable<NativeMarketId>
+  readonly #onOtherWorld: (known: number, got: number) => void
   readonly #abort = new AbortController()
   readonly #asked = new Map<NativeMarketId, number>()
   #isAsking = false
@@ -53,6 +56,8 @@ export class CatalogReader {
     doubts: Doubts
     /** The markets that a whole crawl must list. */
     expected: () => Iterable<NativeMarketId>
+    /** A whole crawl listed markets, and none of the open ones that are known. */
+    onOtherWorld: (known: number, got: number) => void
   }) {
     this.#catalog = parts.catalog
     this.#clock = parts.clock
@@ -60,6 +65,7 @@ export class CatalogReader {
     this.#onPage = parts.onPage
     this.#doubts = parts.doubts
     this.#expected = parts.expected
+    this.#onOtherWorld = parts.onOtherWorld
   }
 
   /** Starts reading; `onCrawled` is called once the first whole crawl is done. */
@@ -151,6 +157,9 @@ export class CatalogReader {
       return this.#take(page)
     }, signal)
     if (signal.aborted) return
+    if (got > 0 && known >= OTHER_WORLD_MIN && lacking.size === known) {
+      this.#onOtherWorld(known, got)
+    }
     const reason = doubtOfList({ got, lacking: lacking.size, known })
     if (reason === null || isLast) for (const market of lacking) this.ask(market)
     if (reason === null) return

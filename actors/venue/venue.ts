@@ -122,6 +122,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       ...{ clock, log, doubts, catalog: parts.venue.catalog },
       onPage: (page) => this.#takePage(page),
       expected: () => this.#openMarkets(),
+      onOtherWorld: (known, got) => this.#abandonOld(known, got),
     })
     this.#backFill = new TradeBackFill({
       ...{ clock, log, metrics, doubts, feed: parts.venue.feed, venue: this.venue },
@@ -376,6 +377,17 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       toMs,
       count,
     })
+  }
+
+  /** The venue is another one than that of the stored trades: what is missing of those is not asked for again and again. */
+  #abandonOld(known: number, got: number): void {
+    const sample = `${known} open markets known, ${got} others listed`
+    this.#parts.venue.drift.note('catalogue', 'none of the known markets', sample)
+    this.#parts.log.error(
+      { venue: this.platform, known, listed: got },
+      'the venue lists none of the known markets: is the data folder of another environment?',
+    )
+    this.#backFill.abandon(this.#parts.clock.nowMs())
   }
 
   /** Reads trades again from a time on: a market's full mailbox refused one. */

@@ -287,3 +287,42 @@ test('[ANSWER2] where nothing older is known an answer without it is believed', 
     await backFill.stop()
   }
 })
+
+for (const isAnnounced of [false, true]) {
+  const when = isAnnounced ? 'it lists none of the known markets' : 'it does not have one part'
+  test(`gives up a long range after a bounded time when the venue answers with another world: ${when}`, async () => {
+    const clock = new ManualClock()
+    const startedMs = clock.nowMs()
+    const lost: (readonly [number, number])[] = []
+    let asked = 0
+    const backFill = new TradeBackFill({
+      feed: {
+        ...FEED,
+        fetchTrades: async ({ fromMs }) => {
+          asked += 1
+          return { completeFromMs: fromMs, doubt: 'shorter', newestMs: null }
+        },
+      },
+      ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...QUIET },
+      doubts: doubtsIn(new Metrics()),
+      knownSinceMs: () => timeMs(0),
+      newestKnownMs: () => null,
+      onLost: (fromMs, toMs) => void lost.push([fromMs, toMs]),
+    })
+    const fromMs = timeMs(startedMs - 6 * 3_600_000)
+    backFill.fillFrom(fromMs)
+    await turn()
+    if (isAnnounced) backFill.abandon(startedMs)
+    for (let second = 0; backFill.unreadSinceMs !== null && second < 3_600; second += 1) {
+      clock.advance(1_000)
+      for (let count = 0; count < 4; count += 1) await turn()
+    }
+    const minutes = (clock.nowMs() - startedMs) / 60_000
+    assert.ok(minutes < (isAnnounced ? 5 : 15), `${minutes} minutes`)
+    assert.ok(asked < 300)
+    const sorted = lost.toSorted(([one], [other]) => one - other)
+    assert.ok((sorted[0]?.[0] ?? startedMs) <= fromMs)
+    assert.equal(sorted.at(-1)?.[1], startedMs)
+    await backFill.stop()
+  })
+}

@@ -27,6 +27,7 @@ function openReader(count: number) {
     asked: [] as string[][],
     answers: all as readonly MarketListing[],
     loaded: 0,
+    otherWorlds: [] as (readonly [number, number])[],
   }
   const reader = new CatalogReader({
     catalog: {
@@ -47,6 +48,7 @@ function openReader(count: number) {
     ...{ clock, log: silentLog, onPage: () => undefined },
     doubts: new Doubts({ metrics, log: silentLog, venue: 'a' }),
     expected: () => all.map(({ nativeId }) => nativeId),
+    onOtherWorld: (known, got) => void venue.otherWorlds.push([known, got]),
   })
   const doubted = (reason: string, kind = 'catalogue') => {
     const labels = { venue: 'a', kind, reason }
@@ -148,4 +150,18 @@ test('[CAT12] slices hold every market once, each with its event, and events wit
     ['event-lonely'],
   )
   assert.deepEqual(slicesOf({ markets: [], events: [] }, 5), [])
+})
+
+test('says so when a venue lists markets and none of the known ones', async () => {
+  const { start, reader, venue, seconds, all } = openReader(100)
+  venue.listed = []
+  start()
+  await seconds(2)
+  venue.listed = all.slice(60)
+  await seconds(3)
+  assert.deepEqual(venue.otherWorlds, [], 'an empty answer and a short one say nothing')
+  venue.listed = [listing('other')]
+  await seconds(90)
+  assert.deepEqual(venue.otherWorlds[0], [100, 1])
+  await reader.stop()
 })

@@ -492,6 +492,33 @@ test('releases the trades of a market that the catalogue refuses when it answers
   )
 })
 
+test('gives up the trades of another world when the venue lists none of the known markets, and says so', async () => {
+  const old = Array.from({ length: 5 }, (_, index) => listing(`old${index}`))
+  const { actor, catalogRows, clock, crawled, held, routes, updates } = openVenue(old)
+  await crawled
+  routes.route(trade('old0', 't1'))
+  held.answer = async () => ({ completeFromMs: timeMs(0), doubt: 'shorter', newestMs: null })
+  const sinceMs = timeMs(clock.nowMs() - 3_600_000)
+  routes.route(trade('old0', 't0', { venueTimeMs: timeMs(sinceMs - 60_000) }))
+  catalogRows.clear()
+  const row = listing('new')
+  catalogRows.set(row.nativeId, row)
+  clock.advance(3_600_000)
+  await turns(200)
+  assert.deepEqual(
+    actor.drift.map(({ kind, name, weight }) => `${kind} ${name} ${weight}`),
+    ['catalogue none of the known markets loss'],
+  )
+  const askedAtMs = clock.nowMs()
+  routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
+  for (let second = 0; second < 240; second += 1) {
+    clock.advance(1_000)
+    await turns(4)
+  }
+  const gaps = updates.flatMap((update) => (update.kind === 'gap' ? [update] : []))
+  assert.ok(gaps.length > 0 && Math.max(...gaps.map(({ toMs }) => toMs)) >= askedAtMs - 1_000)
+})
+
 test('names a stream that delivers no trade while REST has many as a loss', async () => {
   const { actor, clock, crawled, routes } = openVenue()
   await crawled
