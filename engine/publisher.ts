@@ -24,12 +24,21 @@ export interface Watcher {
   onUpdate(update: Update): void
   /** A trade of a history, from before our first contact, was stored; no stream carries it. */
   onPastTrade?(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void
-  /** The wallet of a trade that was stored without it became known; no stream carries that. */
-  onCompletedTrade?(market: MarketRef, trade: Trade): void
+  /** A wallet of a stored trade became known; no stream carries that. */
+  onCompletedTrade?(market: MarketRef, trade: Trade, completion: TradeCompletion): void
   /** An open opportunity lasts; no stream carries that. */
   onLasting?(update: LastingArbitrage): void
   /** A market is gone for good: what is kept under its number can go. */
   onForget?(market: MarketNumber): void
+}
+
+/** How a stored trade was completed. */
+export interface TradeCompletion {
+  /** `maker`: one of the makers of the trade's transaction, of which `maker` of the trade names the only one. */
+  readonly role: 'maker' | 'taker'
+  readonly wallet: string
+  /** Wallets of the trade that were known before. */
+  readonly known: readonly string[]
 }
 
 class ChannelCounters {
@@ -110,9 +119,9 @@ export class Publisher {
     this.#tellAll((watcher) => watcher.onPastTrade?.(market, trade, receivedAtMs))
   }
 
-  /** Calls every watcher with a stored trade whose wallet became known, in order, now. */
-  tellCompleted(market: MarketRef, trade: Trade): void {
-    this.#tellAll((watcher) => watcher.onCompletedTrade?.(market, trade))
+  /** Calls every watcher with a stored trade of which a wallet became known, in order, now. */
+  tellCompleted(market: MarketRef, trade: Trade, completion: TradeCompletion): void {
+    this.#tellAll((watcher) => watcher.onCompletedTrade?.(market, trade, completion))
   }
 
   /** Calls every watcher with an opportunity that lasts, in order, now. */

@@ -65,7 +65,7 @@ export function api(parts: ApiParts): readonly Route[] {
   const shared = { engine, catalog, clock, records, hot, answers, maker: parts.servedBy ?? null }
   const { names } = catalog
   const webhooks = {
-    ...{ webhooks: engine.webhooks, names, policy: parts.webhookPolicy },
+    ...{ webhooks: engine.webhooks, catalog, policy: parts.webhookPolicy },
     types: eventTypes,
   }
   const routes = [

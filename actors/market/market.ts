@@ -25,7 +25,7 @@ import type { BookLevels, BookView, MarketView, SliceQuery, StreamChannel } from
 import { MarketBook } from './book.ts'
 import { type BothTimes, DELAYED, type MarketMessage, type MarketParts } from './parts.ts'
 import { MarketPrices } from './prices.ts'
-import { MarketTrades } from './trades.ts'
+import { type CompletedTrade, MarketTrades } from './trades.ts'
 import {
   tellBook,
   tellChanged,
@@ -87,7 +87,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
         this.#takeTrade(message)
         break
       case 'tradeParticipant':
-        this.#trades.addParticipant(message)
+        this.#tellCompleted(this.#trades.addParticipant(message))
         break
       case 'lastPrice':
         this.#takeLastPrice(message)
@@ -230,12 +230,13 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (outcomeIndex < 0) return this.#parts.ignored('trade_unknown_outcome')
     if (this.#trades.has(event.nativeId)) return this.#parts.ignored('trade_duplicate')
     const { event: unstored, completed } = this.#trades.unstored(event, outcomeIndex)
-    for (const trade of completed) this.#parts.publisher.tellCompleted(this.ref, trade)
+    this.#tellCompleted(completed)
     if (unstored === null) return this.#parts.ignored('trade_of_known_transaction')
     this.#storeTrade(unstored, outcomeIndex)
   }
 
   #storeTrade(event: TradeEvent, outcomeIndex: number): void {
+    this.#recall()
     const isLive = event.source !== 'history'
     if (!isLive && this.#isPastKeeping(event)) return this.#parts.ignored('trade_before_retention')
     const stamp = isLive ? this.#parts.publisher.stamp('trades', this.ref.number) : null
@@ -247,7 +248,14 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
     this.#parts.changed(this)
     tellTrade(this.#parts.publisher, this.ref, event, { trade, stamp })
+    this.#tellCompleted(this.#trades.makersOf(trade))
     if (!trade.isBlock) this.#reprice(event)
+  }
+
+  #tellCompleted(completed: readonly CompletedTrade[]): void {
+    for (const { trade, completion } of completed) {
+      this.#parts.publisher.tellCompleted(this.ref, trade, completion)
+    }
   }
 
   /** Retention may have removed such a trade before; the bar of its hour, which stays, would count it twice. */
@@ -257,6 +265,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   #takeLastPrice(event: LastPriceEvent): void {
+    this.#recall()
     const isFirst = this.summary.outcomes[0]?.id === event.outcome
     this.#prices.noteLastPrice(isFirst ? event.price : complement(event.price), event)
     this.#touch(event.receivedAtMs)
@@ -264,6 +273,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   #reprice(event: BothTimes): void {
+    this.#recall()
     const price = this.#prices.settle(this.summary, this.#book, event.receivedAtMs)
     if (price === null) return
     this.#change()
@@ -363,17 +373,18 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#activeAtMs = nowMs
   }
 
-  /** Once, before this run's first snapshot or look: the last run's book and price, as stale. */
+  /** Once, before this run's first snapshot, price or look: the last run's book and price, as stale. */
   #recall(): void {
     if (this.#isRecalled) return
     this.#isRecalled = true
     const kept = this.#parts.storage.checkpoints.get(this.ref.number)
-    if (kept === null) return
+    const newest = this.#trades.newestPriced()
+    if (kept === null && newest === null) return
     this.#change()
     // A settlement is final and the listing has it: the last run's price does not come back.
     const { status, settlementPrice } = this.summary
-    if (status !== 'resolved' || settlementPrice === null) this.#prices.recall(kept)
-    if (this.summary.status !== 'resolved') this.#book.recall(kept)
+    if (status !== 'resolved' || settlementPrice === null) this.#prices.recall(kept, newest)
+    if (kept !== null && this.summary.status !== 'resolved') this.#book.recall(kept)
   }
 
   // What others may see

@@ -8,7 +8,12 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import { type PriceFacts, priceOf } from '../../engine/market/price.ts'
 import { PriceRing } from '../../engine/market/price-ring.ts'
 import { type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
-import type { Checkpoint, MarketSummary, TickTable } from '../../storage/contract/storage.ts'
+import type {
+  Checkpoint,
+  MarketSummary,
+  StoredTrade,
+  TickTable,
+} from '../../storage/contract/storage.ts'
 import type { MarketBook } from './book.ts'
 import type { BothTimes } from './parts.ts'
 
@@ -18,6 +23,8 @@ export class MarketPrices {
   #lastTradePrice: PriceMicros | null = null
   #lastTradeMs: TimeMs | null = null
   #present: MarketPrice | null = null
+  /** The present price is the last run's: subscribers and webhooks do not have it from this one. */
+  #isRecalled = false
   #ring: PriceRing | null = null
   #hour: OpenHour | null = null
   #isHourDirty = false
@@ -41,7 +48,7 @@ export class MarketPrices {
     this.#lastTradeMs = atMs
   }
 
-  /** Computes the price again; returns it when price, source or best levels changed, else null. */
+  /** Computes the price again; returns it when it is this run's first, or price, source or best levels changed; else null. */
   settle(market: MarketSummary, book: MarketBook, observedAtMs: TimeMs): MarketPrice | null {
     const facts = this.#facts(market, book)
     const { price, source } = priceOf(facts)
@@ -51,6 +58,7 @@ export class MarketPrices {
     }
     if (
       before !== null &&
+      !this.#isRecalled &&
       before.price === price &&
       before.source === source &&
       before.bid === facts.bid &&
@@ -58,6 +66,7 @@ export class MarketPrices {
     ) {
       return null
     }
+    this.#isRecalled = false
     this.#present = { price, source, bid: facts.bid, ask: facts.ask, observedAtMs }
     return this.#present
   }
@@ -144,19 +153,27 @@ export class MarketPrices {
     }
   }
 
-  /** Takes the last run's price and trade, where this run knows nothing newer. */
-  recall(kept: Checkpoint): void {
-    if (this.#lastTradeMs === null) {
+  /**
+   * Takes the last run's price and trade, before this run has any. `newest` is the newest stored trade that counts; trades
+   * of one millisecond count in the order in which they were stored, so that it may be newer than the checkpoint.
+   */
+  recall(kept: Checkpoint | null, newest: StoredTrade | null): void {
+    if (kept !== null) {
       this.#lastTradePrice = kept.lastTradePrice
       this.#lastTradeMs = kept.lastTradeMs
     }
-    if (this.#present !== null || kept.price === null) return
+    const isNewer = newest !== null && newest.timeMs >= (this.#lastTradeMs ?? 0)
+    if (isNewer) this.noteTrade(newest, newest.receivedAtMs)
+    if (kept === null || kept.price === null) return
+    const source = sourceOf(kept.priceSource)
+    const isByTrade = isNewer && source !== 'midpoint' && source !== 'settlement'
+    this.#isRecalled = true
     this.#present = {
-      price: kept.price,
-      source: sourceOf(kept.priceSource),
+      price: isByTrade ? newest.price : kept.price,
+      source: isByTrade ? 'last_trade' : source,
       bid: kept.bids[0]?.price ?? null,
       ask: kept.asks[0]?.price ?? null,
-      observedAtMs: kept.writtenAtMs,
+      observedAtMs: isByTrade ? newest.receivedAtMs : kept.writtenAtMs,
     }
   }
 }

@@ -10,6 +10,7 @@ import { tradeRingCount } from '../../engine/limits.ts'
 import { type Bar, type BarSize, barOf, joined } from '../../engine/market/candle.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { TradeRing } from '../../engine/market/trade-ring.ts'
+import type { TradeCompletion } from '../../engine/publisher.ts'
 import { isPart, partId, restPrice } from '../../engine/trade-parts.ts'
 import {
   complement,
@@ -40,6 +41,8 @@ const FORGOTTEN_PER_TRANSACTION = 2
 
 /** Parts of a transaction that are looked for; a market channel names far fewer. */
 const PARTS_MAX = 256
+/** Trades behind a block trade among which one that moves the price is looked for. */
+const BLOCKS_MAX = 16
 /** Millionths by which a sum of trades may differ from the whole. */
 const SIZE_NOISE = 2
 /** The times of one transaction's trades, from whatever source, differ by less. */
@@ -47,10 +50,16 @@ const TRANSACTION_APART_MS = 60_000
 /** Trades around a transaction of an earlier run that are looked at. */
 const LOOKED_AT_MAX = 10_000
 
+/** A stored trade, and which wallet of it became known. */
+export interface CompletedTrade {
+  readonly trade: StoredTrade
+  readonly completion: TradeCompletion
+}
+
 /** `event` null: nothing is new. `completed`: parts that have their wallet since now. */
 interface Unstored {
   readonly event: TradeEvent | null
-  readonly completed: readonly StoredTrade[]
+  readonly completed: readonly CompletedTrade[]
 }
 
 /** Lists are joined with `concat`: most have one item, and V8 gives a list that is pushed to, or spread before an item, room for seventeen. */
@@ -115,7 +124,7 @@ export class MarketTrades {
     const known = [...parts, ...this.#ofTransaction(event, outcomeIndex)]
     if (known.length === 0) return { event, completed: [] }
     const completed = parts.flatMap((part) =>
-      part.taker === null ? this.#complete(part, taker) : [],
+      part.taker === null ? [this.#complete(part, taker)] : [],
     )
     const rowSize = event.rowSize ?? event.size
     const missing = rowSize - known.reduce((sum, { size }) => sum + size, 0)
@@ -175,7 +184,7 @@ export class MarketTrades {
     return parts
   }
 
-  #complete(part: StoredTrade, taker: string): StoredTrade {
+  #complete(part: StoredTrade, taker: string): CompletedTrade {
     const { number } = this.#market
     this.#table.setTaker(number, part.nativeId, taker)
     this.#changeCount += 1
@@ -184,7 +193,8 @@ export class MarketTrades {
     this.#ring?.replace(whole)
     const transaction = part.txHash === null ? undefined : this.#transactions?.get(part.txHash)
     if (transaction !== undefined) this.#completeMakers(transaction)
-    return whole
+    const known = (transaction?.wallets ?? NONE).filter((wallet) => wallet !== taker)
+    return { trade: whole, completion: { role: 'taker', wallet: taker, known } }
   }
 
   /** Stores a trade that `has` does not know; price and side become the first outcome's. */
@@ -236,12 +246,38 @@ export class MarketTrades {
     this.#volumeSince = 0
   }
 
-  /** One more wallet of a transaction: the maker of its trades, unless it is the taker or one of several. */
-  addParticipant({ txHash, wallet, receivedAtMs }: Participant): void {
+  /**
+   * One more wallet of a transaction: the maker of its trades, unless it is the taker or one of several. The trades of
+   * which it is a maker; none if the wallet was known.
+   */
+  addParticipant({ txHash, wallet, receivedAtMs }: Participant): readonly CompletedTrade[] {
     const transaction = this.#transaction(txHash, receivedAtMs)
-    if (transaction.wallets.includes(wallet)) return
+    if (transaction.wallets.includes(wallet)) return NONE
     transaction.wallets = transaction.wallets.concat(wallet)
     this.#completeMakers(transaction)
+    return transaction.nativeIds.flatMap((nativeId) => {
+      const trade = this.#table.get(this.#market.number, nativeId)
+      if (trade === null || trade.taker === wallet) return []
+      return this.#makersOf(trade, transaction).slice(-1)
+    })
+  }
+
+  /** The makers of a trade's transaction that became known before the trade was stored. */
+  makersOf({ txHash, nativeId }: StoredTrade): readonly CompletedTrade[] {
+    const transaction = txHash === null ? undefined : this.#transactions?.get(txHash)
+    if (transaction === undefined || transaction.wallets.length === 0) return NONE
+    const trade = this.#table.get(this.#market.number, nativeId)
+    return trade === null ? NONE : this.#makersOf(trade, transaction)
+  }
+
+  /** One for each wallet of the transaction but the taker, in the order in which they became known. */
+  #makersOf(trade: StoredTrade, { wallets }: Transaction): readonly CompletedTrade[] {
+    const taker = trade.taker === null ? NONE : [trade.taker]
+    const makers = wallets.filter((wallet) => wallet !== trade.taker)
+    return makers.map((wallet, index) => ({
+      trade,
+      completion: { role: 'maker', wallet, known: [...taker, ...makers.slice(0, index)] },
+    }))
   }
 
   #completeMakers(transaction: Transaction): void {
@@ -278,6 +314,16 @@ export class MarketTrades {
   slice(query: SliceQuery): readonly StoredTrade[] {
     const fromRing = this.#sliceOfRing(query)
     return fromRing ?? this.#table.range({ ...query, market: this.#market.number })
+  }
+
+  /** The newest trade that moves the price, as far as block trades do not hide it; null: there is none. */
+  newestPriced(): StoredTrade | null {
+    const range = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'desc' } as const
+    const market = this.#market.number
+    const [newest] = this.#table.range({ ...range, market, limit: 1 })
+    if (newest?.isBlock !== true) return newest ?? null
+    const some = this.#table.range({ ...range, market, limit: BLOCKS_MAX })
+    return some.find(({ isBlock }) => !isBlock) ?? null
   }
 
   /** Null when the ring does not hold the whole slice. */

@@ -5,11 +5,11 @@
 // Upholds HOOKEVENT1 to HOOKEVENT10.
 
 import type { Clock } from '../../engine/clock.ts'
-import type { LastingArbitrage, Update } from '../../engine/events.ts'
+import type { LastingArbitrage, Trade, Update } from '../../engine/events.ts'
 import { webhookNewsAgeMsMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
-import type { Watcher } from '../../engine/publisher.ts'
+import type { TradeCompletion, Watcher } from '../../engine/publisher.ts'
 import { PRICE_ONE, type PriceMicros, priceMicros } from '../../engine/units.ts'
 import { eventId } from '../../engine/webhooks/event-id.ts'
 import type {
@@ -19,7 +19,7 @@ import type {
   WebhookBodies,
 } from '../../engine/webhooks/event-type.ts'
 import { type EventFacts, minChangeDefault, wants } from '../../engine/webhooks/filter.ts'
-import type { Webhook, WebhookNumber } from '../../engine/webhooks/webhook.ts'
+import type { Webhook, WebhookFilters, WebhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { MarketSummary, StoredWhale } from '../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -42,8 +42,6 @@ interface Event {
   readonly type: EventType
   readonly update: EventUpdate
   readonly happening: Happening
-  /** Lower case. */
-  readonly marketId: string
   readonly candidates: ReadonlySet<Webhook>
 }
 
@@ -84,6 +82,44 @@ export class WebhookEvents implements Watcher {
     if (this.#parts.index.hasAge(beforeMs, update.reached.ageMs)) this.#take(update)
   }
 
+  /** A webhook that asks for the wallet wants the trade from now on; the others were sent it, or do not want it. */
+  onCompletedTrade(
+    market: MarketRef,
+    trade: Trade,
+    { wallet, known, role }: TradeCompletion,
+  ): void {
+    const nowMs = this.#parts.clock.nowMs()
+    const update = {
+      kind: 'trade',
+      market,
+      trade,
+      venueTimeMs: trade.timeMs,
+      receivedAtMs: nowMs,
+    } as const
+    const wallets = known.map((one) => one.toLowerCase())
+    const before = {
+      wallets,
+      taker: role === 'taker' ? null : (trade.taker?.toLowerCase() ?? null),
+    }
+    for (const type of this.#hearing.get('trade') ?? []) {
+      const listeners = this.#parts.index.of(type.name)
+      if (listeners === null) continue
+      const added = wallet.toLowerCase()
+      const candidates = listeners.candidates(market.id.toLowerCase(), [added])
+      if (candidates.size === 0 || this.#isTooOld(type, update)) continue
+      for (const happening of type.happenings(update)) {
+        const whole = {
+          ...happening,
+          wallets: [...new Set([...wallets, ...happening.wallets, added])],
+        }
+        const had = this.#factsOf({ ...happening, ...before })
+        this.#tell({ type, update, happening: whole, candidates }, (filters) =>
+          wants(filters, type, had),
+        )
+      }
+    }
+  }
+
   onForget(market: MarketNumber): void {
     for (const bases of this.#bases.values()) bases.forget(market)
   }
@@ -103,18 +139,22 @@ export class WebhookEvents implements Watcher {
         const marketId = happening.market.id.toLowerCase()
         const candidates = listeners.candidates(marketId, happening.wallets)
         if (candidates.size === 0 || this.#isTooOld(type, update)) continue
-        const event = { type, update, happening, marketId, candidates }
-        if (happening.price === null) this.#tell(event)
+        const event = { type, update, happening, candidates }
+        if (happening.price === null) this.#tell(event, null)
         else this.#tellPrice(event, happening.price)
       }
     }
   }
 
-  #tell({ type, update, happening, marketId, candidates }: Event): void {
-    const facts = this.#factsOf(happening, marketId)
+  /** `hasIt`: the webhooks with these filters were sent the event before. */
+  #tell(
+    { type, update, happening, candidates }: Event,
+    hasIt: ((filters: WebhookFilters) => boolean) | null,
+  ): void {
+    const facts = this.#factsOf(happening)
     let made: Parameters<Deliveries['create']>[1] | null = null
     for (const { number, filters } of candidates) {
-      if (!wants(filters, type, facts)) continue
+      if (!wants(filters, type, facts) || hasIt?.(filters) === true) continue
       made ??= {
         eventId: eventId(type.name, ...happening.idParts()),
         eventType: type.name,
@@ -126,7 +166,7 @@ export class WebhookEvents implements Watcher {
 
   /** Compares with the price last posted to each webhook; the first price of a market is only kept. */
   #tellPrice(event: Event, price: PriceMicros): void {
-    const { type, update, happening, marketId, candidates } = event
+    const { type, update, happening, candidates } = event
     const { market, originMs } = happening
     // The first price is kept as the base of every market that a webhook may want, whatever its filter of changes.
     let greatest: EventFacts | null = null
@@ -139,12 +179,12 @@ export class WebhookEvents implements Watcher {
       if (change !== null) {
         if (change === 0 || change < (webhook.filters.minChange ?? minChangeDefault)) continue
       }
-      greatest ??= { ...this.#factsOf(happening, marketId), change: PRICE_ONE }
+      greatest ??= { ...this.#factsOf(happening), change: PRICE_ONE }
       const measured = change === null ? greatest : { ...greatest, change: priceMicros(change) }
       if (!wants(webhook.filters, type, measured)) continue
       if (!isFirst) {
-        const parts = [webhook.id, market.id, String(base), String(price)]
-        const id = eventId(type.name, ...parts, ...happening.idParts())
+        const parts = [webhook.id, market.id, String(base), String(price), ...happening.idParts()]
+        const id = this.#newIdOf(webhook.number, [type.name, ...parts])
         bodies ??= new Map()
         const body =
           bodies.get(base) ?? this.#parts.bodies.write(type.name, update, basePrice(base))
@@ -154,6 +194,15 @@ export class WebhookEvents implements Watcher {
       }
       bases.put(market.number, price)
     }
+  }
+
+  /** A price may move the same way more than once within a millisecond: each move is an event of its own. */
+  #newIdOf(webhook: WebhookNumber, [type = '', ...parts]: readonly string[]): string {
+    let id = eventId(type, ...parts)
+    for (let time = 2; this.#parts.outbox.numberOf(webhook, id) !== null; time += 1) {
+      id = eventId(type, ...parts, String(time))
+    }
+    return id
   }
 
   #basesOf(webhook: WebhookNumber): PriceBases {
@@ -176,10 +225,10 @@ export class WebhookEvents implements Watcher {
     return isTooOld
   }
 
-  #factsOf({ market, labels, ...facts }: Happening, marketId: string): EventFacts {
-    const { wallets, usd, side, reached, reachedBefore } = facts
+  #factsOf({ market, labels, ...facts }: Happening): EventFacts {
+    const { wallets, taker, usd, side, reached, reachedBefore } = facts
     const { eventSlug = null, category = null } = labels ?? this.#parts.market(market.number) ?? {}
-    const told = { wallets, usd, side, change: null, reached, reachedBefore }
-    return { marketId, venue: market.venue, ...told, eventSlug, category }
+    const told = { wallets, taker, usd, side, change: null, reached, reachedBefore }
+    return { marketId: market.id, venue: market.venue, ...told, eventSlug, category }
   }
 }

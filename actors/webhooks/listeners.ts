@@ -8,21 +8,21 @@ const NOBODY: ReadonlySet<Webhook> = new Set()
 
 /** The active webhooks of one event type. Each stands in one of the three places. */
 class TypeListeners {
-  /** Webhooks that name markets, under each of these; ids are in lower case. */
+  /** Webhooks that name markets, under each of these, in lower case. */
   readonly #byMarket = new Map<string, Set<Webhook>>()
   /** Webhooks that name wallets and no markets, likewise. */
   readonly #byWallet = new Map<string, Set<Webhook>>()
   readonly #others = new Set<Webhook>()
 
   add(webhook: Webhook): void {
-    const { marketIds, wallets } = webhook.filters
+    const { marketIds, wallets } = keysOf(webhook)
     if (marketIds !== null) addUnder(this.#byMarket, marketIds, webhook)
     else if (wallets !== null) addUnder(this.#byWallet, wallets, webhook)
     else this.#others.add(webhook)
   }
 
   remove(webhook: Webhook): void {
-    const { marketIds, wallets } = webhook.filters
+    const { marketIds, wallets } = keysOf(webhook)
     if (marketIds !== null) removeUnder(this.#byMarket, marketIds, webhook)
     else if (wallets !== null) removeUnder(this.#byWallet, wallets, webhook)
     else this.#others.delete(webhook)
@@ -44,6 +44,12 @@ class TypeListeners {
     return found
   }
 }
+
+/** Under what a webhook is found. */
+const keysOf = ({ filters: { marketIds, wallets, takerWallets } }: Webhook) => ({
+  marketIds: marketIds?.map((id) => id.toLowerCase()) ?? null,
+  wallets: wallets ?? takerWallets,
+})
 
 /** The ages for which webhooks wait (`min_age_ms`), with how many wait for each. */
 class Ages {

@@ -9,7 +9,7 @@ import { VENUE_KEYS } from '../../engine/ids.ts'
 import { whaleCloseMs, whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
-import type { Publisher, Watcher } from '../../engine/publisher.ts'
+import type { Publisher, TradeCompletion, Watcher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredWhale, WhaleMarket } from '../../storage/contract/storage.ts'
@@ -131,9 +131,10 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#note(market, { trade, receivedAtMs, run: null, offset: null })
   }
 
-  /** Completes the row, which the stream does not carry again. */
-  onCompletedTrade(market: MarketRef, trade: Trade): void {
-    if (trade.txHash !== null) this.#cell.tell({ kind: 'completed', market, trade })
+  /** Completes the row with its taker; the stream does not carry it again. */
+  onCompletedTrade(market: MarketRef, trade: Trade, { role }: TradeCompletion): void {
+    if (role === 'taker' && trade.txHash !== null)
+      this.#cell.tell({ kind: 'completed', market, trade })
   }
 
   onForget(market: MarketNumber): void {

@@ -32,6 +32,8 @@ export interface Happening {
   readonly labels: { readonly eventSlug: string | null; readonly category: string | null } | null
   /** Maker and taker as far as known; lower case. */
   readonly wallets: readonly string[]
+  /** Lower case. */
+  readonly taker: string | null
   readonly usd: UsdMicros | null
   /** The taker's. */
   readonly side: TradeSide | null

@@ -14,11 +14,12 @@ export const minChangeDefault: PriceMicros = priceMicros(50_000)
 
 /** What filters may ask of an event; null: the event has no such fact. */
 export interface EventFacts {
-  /** Unified id, lower case. */
   readonly marketId: string
   readonly venue: VenueKey
   /** Maker and taker, as far as known; lower case. */
   readonly wallets: readonly string[]
+  /** Lower case. */
+  readonly taker: string | null
   readonly usd: UsdMicros | null
   /** The taker's. */
   readonly side: TradeSide | null
@@ -41,7 +42,7 @@ type FilterRules = Pick<EventType, 'minUsdDefault' | 'comparesPrice' | 'isAskedF
  */
 export function wants(filters: WebhookFilters, type: FilterRules, facts: EventFacts): boolean {
   if (type.isAskedFor) return true
-  const { marketIds, venue, wallets, side, eventSlugs, categories } = filters
+  const { marketIds, venue, wallets, takerWallets, side, eventSlugs, categories } = filters
   const minUsd = filters.minUsd ?? type.minUsdDefault
   if (venue !== null && venue !== facts.venue) return false
   if (minUsd !== null && (facts.usd === null || facts.usd < minUsd)) return false
@@ -52,7 +53,9 @@ export function wants(filters: WebhookFilters, type: FilterRules, facts: EventFa
   }
   if (!reaches(filters, facts.reached)) return false
   if (facts.reachedBefore !== null && reaches(filters, facts.reachedBefore)) return false
-  if (marketIds !== null && !marketIds.includes(facts.marketId)) return false
+  if (!isAmong(facts.marketId, marketIds)) return false
+  if (takerWallets !== null && (facts.taker === null || !takerWallets.includes(facts.taker)))
+    return false
   if (wallets !== null && !sharesOne(wallets, facts.wallets)) return false
   return isAmong(facts.eventSlug, eventSlugs) && isAmong(facts.category, categories)
 }
@@ -69,6 +72,7 @@ function reaches({ minProfit, minEdge, minAgeMs }: WebhookFilters, reached: Reac
 function isAmong(fact: string | null, wanted: readonly string[] | null): boolean {
   if (wanted === null) return true
   if (fact === null) return false
+  if (wanted.includes(fact)) return true
   for (const text of wanted) if (isSameFolded(text, fact)) return true
   return false
 }

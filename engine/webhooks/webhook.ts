@@ -10,11 +10,13 @@ export type WebhookEventType = string
 
 /** What an event must fit to be posted; null: anything fits. Lists hold 1..100 entries. */
 export interface WebhookFilters {
-  /** Unified ids, lower case. */
+  /** Unified ids; compared without regard to case. */
   readonly marketIds: readonly string[] | null
   readonly venue: VenueKey | null
   /** Maker or taker, lower-case addresses. */
   readonly wallets: readonly string[] | null
+  /** The taker, lower-case addresses. */
+  readonly takerWallets: readonly string[] | null
   /** Null: the default of the event type. */
   readonly minUsd: UsdMicros | null
   /** Of types that compare prices: the change since the price last posted; null: 0.05. */

@@ -280,6 +280,7 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   'WebhookFilters.market_ids': null,
   'WebhookFilters.platform': null,
   'WebhookFilters.wallets': null,
+  'WebhookFilters.taker_wallets': null,
   'WebhookFilters.min_usd': 5_000,
   'WebhookFilters.min_change': null,
   'WebhookFilters.min_profit_usd': null,

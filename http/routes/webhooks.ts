@@ -8,7 +8,6 @@ import type { Caller } from '../../actors/views.ts'
 import type { WebhooksView, WebhookView } from '../../actors/webhooks/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { AccountId } from '../../engine/ids.ts'
-import type { VenueTable } from '../../engine/venue-table.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
 import { type Answer, json, nothing } from '../request/reply.ts'
@@ -19,6 +18,7 @@ import {
   deliveryDetail,
   deliveryNumber,
   deliveryRecord,
+  type MarketIds,
   webhookRecord,
 } from '../webhooks/records.ts'
 import { changeOf, requestOf, webhookBodies } from '../webhooks/requests.ts'
@@ -35,14 +35,14 @@ const DeliveriesQuery = Type.Object({
 
 interface WebhookParts {
   readonly webhooks: WebhooksView
-  readonly names: VenueTable
+  readonly catalog: MarketIds
   readonly policy: CallPolicy
   readonly types: readonly EventDescriptor[]
 }
 
 /** The routes under /v1/webhooks. */
 export function webhookRoutes(parts: WebhookParts): readonly Route[] {
-  const documents = webhookDocuments(parts.names, parts.types)
+  const documents = webhookDocuments(parts.catalog.names, parts.types)
   return [...collectionRoutes(parts, documents), ...deliveryRoutes(parts, documents)]
 }
 
@@ -62,7 +62,7 @@ const ONE = `${COLLECTION}/{webhook_id}`
 const ONE_DELIVERY = `${ONE}/deliveries/{delivery_id}`
 
 function collectionRoutes(parts: WebhookParts, documents: Documents): readonly Route[] {
-  const { webhooks, names } = parts
+  const { webhooks, catalog } = parts
   const bodies = webhookBodies(parts)
   return [
     bodyRoute(
@@ -70,16 +70,16 @@ function collectionRoutes(parts: WebhookParts, documents: Documents): readonly R
       bodies.create,
       async ({ caller, body }) => {
         const made = await webhooks.create(accountOf(caller), requestOf(body, parts))
-        return json({ ...webhookRecord(made.webhook, names), secret: made.secret }, 201)
+        return json({ ...webhookRecord(made.webhook, catalog), secret: made.secret }, 201)
       },
     ),
     route(basics('GET', COLLECTION, documents.list), NoQuery, ({ caller }) => {
-      const rows = webhooks.list(accountOf(caller)).map((row) => shownTo(caller, row, names))
+      const rows = webhooks.list(accountOf(caller)).map((row) => shownTo(caller, row, catalog))
       return json({ webhooks: rows, total: rows.length })
     }),
     route(basics('GET', ONE, documents.read), NoQuery, ({ caller, path }) => {
       const webhook = found(webhooks.get(accountOf(caller), path('webhook_id')))
-      return json(shownTo(caller, webhook, names))
+      return json(shownTo(caller, webhook, catalog))
     }),
     bodyRoute(
       basics('PATCH', ONE, documents.change),
@@ -87,7 +87,7 @@ function collectionRoutes(parts: WebhookParts, documents: Documents): readonly R
       async ({ caller, path, body }) => {
         const [account, id] = [accountOf(caller), path('webhook_id')]
         const webhook = await webhooks.change(account, id, changeOf(body, parts))
-        return json(webhookRecord(found(webhook), names))
+        return json(webhookRecord(found(webhook), catalog))
       },
     ),
     route(basics('DELETE', ONE, documents.remove), NoQuery, async ({ caller, path }) => {
@@ -101,7 +101,7 @@ function collectionRoutes(parts: WebhookParts, documents: Documents): readonly R
         const [account, id] = [accountOf(caller), path('webhook_id')]
         const rotated = await webhooks.rotateSecret(account, id, body.secret ?? null)
         const { webhook, secret } = found(rotated)
-        return json({ ...webhookRecord(webhook, names), secret })
+        return json({ ...webhookRecord(webhook, catalog), secret })
       },
     ),
   ]
@@ -176,8 +176,8 @@ function deliveriesPage(
 }
 
 /** The path and the query of an URL are often what lets a caller post there: keys that only read do not see them. */
-function shownTo(caller: Caller | null, webhook: WebhookView, names: VenueTable) {
-  const record = webhookRecord(webhook, names)
+function shownTo(caller: Caller | null, webhook: WebhookView, catalog: MarketIds) {
+  const record = webhookRecord(webhook, catalog)
   if (caller?.scopes.includes('webhooks') === true) return record
   return { ...record, url: `${new URL(record.url).origin}/…` }
 }

@@ -3,9 +3,9 @@
 // Upholds HOOKROUTE1, HOOKROUTE7.
 
 import type { Static } from '@sinclair/typebox'
+import type { CatalogView } from '../../actors/views.ts'
 import type { DeliveryView, WebhookView } from '../../actors/webhooks/views.ts'
 import { type TimeMs, toNumber, toSeconds } from '../../engine/units.ts'
-import type { VenueTable } from '../../engine/venue-table.ts'
 import { POST_HEADERS } from '../../engine/webhooks/post.ts'
 import type { ReceiverAnswer, StoredDelivery } from '../../engine/webhooks/webhook.ts'
 import type { DeliveryDetailSchema, DeliverySchema, WebhookSchema } from './schemas.ts'
@@ -15,16 +15,19 @@ type DeliveryRecord = Static<typeof DeliverySchema>
 type DeliveryDetailRecord = Static<typeof DeliveryDetailSchema>
 
 /** A webhook without its secret. */
-export function webhookRecord(webhook: WebhookView, names: VenueTable): WebhookRecord {
+export function webhookRecord(webhook: WebhookView, catalog: MarketIds): WebhookRecord {
+  const { names } = catalog
   const { filters } = webhook
   return {
     id: webhook.id,
     url: webhook.url,
     event_types: [...webhook.eventTypes],
     filters: {
-      market_ids: listOrNull(filters.marketIds),
+      // Webhooks of earlier versions have them in lower case.
+      market_ids: filters.marketIds?.map((id) => canonicalId(id, catalog)) ?? null,
       platform: filters.venue === null ? null : names.platform(filters.venue),
       wallets: listOrNull(filters.wallets),
+      taker_wallets: listOrNull(filters.takerWallets),
       min_usd: filters.minUsd === null ? null : toNumber(filters.minUsd),
       min_change: filters.minChange === null ? null : toNumber(filters.minChange),
       min_profit_usd: filters.minProfit === null ? null : toNumber(filters.minProfit),
@@ -42,6 +45,17 @@ export function webhookRecord(webhook: WebhookView, names: VenueTable): WebhookR
     previous_secret_until: secondsOrNull(webhook.previousSecretUntilMs),
     counts: countsRecord(webhook.counts),
   }
+}
+
+/** What says how market ids are written. */
+export type MarketIds = Pick<CatalogView, 'find' | 'names'>
+
+/** A unified id as the API has it; of a market that is not known, the venue's form of what was given. */
+export function canonicalId(id: string, catalog: MarketIds): string {
+  const known = catalog.find(id)
+  if (known !== null) return known.ref.id
+  const parts = catalog.names.split(id)
+  return parts === null ? id : catalog.names.marketId(parts.venue, parts.native)
 }
 
 /** A delivery without its body. */

@@ -1,5 +1,5 @@
 // Bodies that make, change or re-key a webhook: the rules that a schema cannot say, and what the owner
-// gets of a valid one: canonical event types, lower-case ids and addresses, integers for money.
+// gets of a valid one: canonical event types and ids, lower-case addresses, integers for money.
 // Not for: the shapes (http/webhooks/schemas.ts). Upholds HOOKROUTE3 to HOOKROUTE5, HOOKROUTE9.
 
 import type { Static } from '@sinclair/typebox'
@@ -13,6 +13,7 @@ import type { WebhookEventType, WebhookFilters } from '../../engine/webhooks/web
 import type { BodyRule } from '../request/route.ts'
 import { echo } from '../validation/echo.ts'
 import type { Problem } from '../validation/parameter.ts'
+import { canonicalId, type MarketIds } from './records.ts'
 import { changeBody, createBody, rotateBody } from './schemas.ts'
 import type { EventDescriptor } from './types/event-type.ts'
 
@@ -25,7 +26,7 @@ type AnyBody = Partial<CreateBody>
 
 /** What the rules depend on. */
 interface RequestFactors {
-  readonly names: VenueTable
+  readonly catalog: MarketIds
   /** Where events may be posted. */
   readonly policy: CallPolicy
   readonly types: readonly EventDescriptor[]
@@ -35,8 +36,8 @@ interface RequestFactors {
 export function webhookBodies(factors: RequestFactors) {
   const refine = (body: AnyBody) => problemsOf(body, factors)
   const rules = { refine, refineParts: refine }
-  const create = createBody(factors.names, factors.types)
-  const change = changeBody(factors.names, factors.types)
+  const create = createBody(factors.catalog.names, factors.types)
+  const change = changeBody(factors.catalog.names, factors.types)
   const rotate = rotateBody()
   return {
     create: { schema: create, className: 'Webhook', ...rules } satisfies BodyRule<
@@ -59,7 +60,7 @@ export function requestOf(body: CreateBody, factors: RequestFactors): WebhookReq
   return {
     url: targetOf(body.url, factors),
     eventTypes: body.event_types.map((name) => canonical(name, factors)),
-    filters: filtersOf(body.filters ?? {}, factors.names),
+    filters: filtersOf(body.filters ?? {}, factors.catalog),
     description: body.description ?? null,
     secret: body.secret ?? null,
   }
@@ -71,7 +72,7 @@ export function changeOf(body: ChangeBody, factors: RequestFactors): WebhookChan
   return {
     ...(url === undefined ? {} : { url: targetOf(url, factors) }),
     ...(types === undefined ? {} : { eventTypes: types.map((name) => canonical(name, factors)) }),
-    ...(filters === undefined ? {} : { filters: filtersOf(filters ?? {}, factors.names) }),
+    ...(filters === undefined ? {} : { filters: filtersOf(filters ?? {}, factors.catalog) }),
     ...(description === undefined ? {} : { description }),
     ...(active === undefined ? {} : { isActive: active }),
   }
@@ -89,13 +90,15 @@ function canonical(given: string, { types }: Pick<RequestFactors, 'types'>): Web
   return known?.name ?? given
 }
 
-function filtersOf(body: FiltersBody, names: VenueTable): WebhookFilters {
+function filtersOf(body: FiltersBody, catalog: MarketIds): WebhookFilters {
+  const { names } = catalog
   const { platform, min_usd: usd, min_change: change, side } = body
   const { min_profit_usd: profit, min_edge: edge } = body
   return {
-    marketIds: setOf(body.market_ids, (id) => id.toLowerCase()),
+    marketIds: setOf(body.market_ids, (id) => canonicalId(id, catalog)),
     venue: platform === undefined || platform === null ? null : names.venue(platform),
     wallets: setOf(body.wallets, (address) => address.toLowerCase()),
+    takerWallets: setOf(body.taker_wallets, (address) => address.toLowerCase()),
     minUsd: usd === undefined || usd === null ? null : roundUsd(usd),
     minChange: change === undefined || change === null ? null : roundPrice(change),
     minProfit: profit === undefined || profit === null ? null : roundUsd(profit),
@@ -116,7 +119,8 @@ function setOf(
 }
 
 /** In the order of the fields. */
-function problemsOf(body: AnyBody, { names, policy, types }: RequestFactors): readonly Problem[] {
+function problemsOf(body: AnyBody, { catalog, policy, types }: RequestFactors): readonly Problem[] {
+  const { names } = catalog
   const problems: Problem[] = []
   const target = body.url === undefined ? null : readTargetUrl(body.url, policy)
   if (target !== null && 'problem' in target) {

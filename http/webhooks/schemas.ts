@@ -31,7 +31,11 @@ const filtersBody = (names: VenueTable) =>
       platform: optional(choice(names.platforms)),
       wallets: list(
         Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
-        'Addresses; the maker or the taker is one of them.',
+        'Addresses; the maker or the taker is one of them. Makers become known up to a minute after the trade, and trade.created is sent then. Where a transaction has several makers, each of them counts as maker of its trades.',
+      ),
+      taker_wallets: list(
+        Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
+        'Addresses; the taker is one of them.',
       ),
       min_usd: optional(
         Type.Number({
@@ -136,6 +140,7 @@ export const WebhookFiltersSchema = Type.Object({
   market_ids: texts(),
   platform: nullable(Type.String()),
   wallets: texts(),
+  taker_wallets: texts(),
   min_usd: nullable(Type.Number({ minimum: 0 })),
   min_change: nullable(Type.Number({ minimum: 0, maximum: 1 })),
   min_profit_usd: nullable(Type.Number({ minimum: 0 })),

@@ -14,51 +14,39 @@ import type { Schemas } from '../lmdb/table.ts'
 import type { FieldReader } from './records.ts'
 import { SIDES } from './trade.ts'
 
-/** 2: what opportunities must have come to stands behind the other filters. */
-export const WEBHOOK_SCHEMA = 2
+/** 2: what opportunities must have come to stands behind the other filters; 3: then the takers. */
+export const WEBHOOK_SCHEMA = 3
 const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing']
 
 export function webhookFields(webhook: Webhook): readonly unknown[] {
   const { id, accountId: owner, url, eventTypes, filters, description } = webhook
   const { isActive, disabledReason, createdAtMs, secret, previousSecrets } = webhook
   const { marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories } = filters
-  const { minProfit, minEdge, minAgeMs } = filters
+  const { minProfit, minEdge, minAgeMs, takerWallets } = filters
   const kept = [marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories]
   const state = [description, isActive, disabledReason, createdAtMs, secret]
   const previous = previousSecrets.flatMap((each) => [each.secret, each.untilMs])
-  const reach = [minProfit, minEdge, minAgeMs]
-  return [id, owner, url, eventTypes, ...kept, ...reach, ...state, ...previous]
+  const later = [minProfit, minEdge, minAgeMs, takerWallets]
+  return [id, owner, url, eventTypes, ...kept, ...later, ...state, ...previous]
 }
 
 /** The decoders of the webhook under this key. */
 export function webhookSchemas(key: Buffer): Schemas<Webhook> {
   return {
-    1: (fields) => readWebhook(key, fields, () => NO_REACH),
-    2: (fields) => readWebhook(key, fields, readReach),
+    1: (fields) => readWebhook(key, fields, 1),
+    2: (fields) => readWebhook(key, fields, 2),
+    3: (fields) => readWebhook(key, fields, 3),
   }
 }
 
-type ReachFilters = Pick<WebhookFilters, 'minProfit' | 'minEdge' | 'minAgeMs'>
-const NO_REACH: ReachFilters = { minProfit: null, minEdge: null, minAgeMs: null }
-
-const readReach = (fields: FieldReader): ReachFilters => ({
-  minProfit: fields.orNull(usdMicros),
-  minEdge: fields.orNull(priceMicros),
-  minAgeMs: fields.orNull((value) => value),
-})
-
-function readWebhook(
-  key: Buffer,
-  fields: FieldReader,
-  reach: (fields: FieldReader) => ReachFilters,
-): Webhook {
+function readWebhook(key: Buffer, fields: FieldReader, schema: number): Webhook {
   return {
     number: webhookNumber(key.readUInt32BE(0)),
     id: webhookId(fields.text()),
     accountId: accountId(fields.text()),
     url: fields.text(),
     eventTypes: fields.texts(),
-    filters: { ...readFilters(fields), ...reach(fields) },
+    filters: readFilters(fields, schema),
     description: fields.textOrNull(),
     isActive: fields.boolean(),
     disabledReason: fields.choiceOrNull(DISABLED_REASONS),
@@ -77,7 +65,7 @@ function readPreviousSecrets(fields: FieldReader): readonly PreviousSecret[] {
   return secrets
 }
 
-function readFilters(fields: FieldReader): Omit<WebhookFilters, keyof ReachFilters> {
+function readFilters(fields: FieldReader, schema: number): WebhookFilters {
   return {
     marketIds: fields.textsOrNull(),
     venue: fields.choiceOrNull(VENUE_KEYS),
@@ -87,5 +75,9 @@ function readFilters(fields: FieldReader): Omit<WebhookFilters, keyof ReachFilte
     side: fields.choiceOrNull(SIDES),
     eventSlugs: fields.textsOrNull(),
     categories: fields.textsOrNull(),
+    minProfit: schema < 2 ? null : fields.orNull(usdMicros),
+    minEdge: schema < 2 ? null : fields.orNull(priceMicros),
+    minAgeMs: schema < 2 ? null : fields.orNull((value) => value),
+    takerWallets: schema < 3 ? null : fields.textsOrNull(),
   }
 }

@@ -26,7 +26,14 @@ const MARKETS = manyMarkets(4)
 const WEBHOOK = {
   ...{ eventTypes: ['trade.created'], description: null },
   filters: {
-    ...{ marketIds: null, venue: null, wallets: null, minUsd: null, minChange: null },
+    ...{
+      marketIds: null,
+      venue: null,
+      wallets: null,
+      takerWallets: null,
+      minUsd: null,
+      minChange: null,
+    },
     ...{ minProfit: null, minEdge: null, minAgeMs: null },
     ...{ side: null, eventSlugs: null, categories: null },
   },

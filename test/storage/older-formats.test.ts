@@ -77,28 +77,37 @@ test('[STORE32] a folder of format 2 opens without webhooks, its accounts enable
   await storage.close()
 })
 
-test('[HOOKTABLE4] a webhook from before there were opportunities is read with all it had, and asks nothing of them', async () => {
-  const dataDir = join(folder, 'older-webhook')
-  let storage = await openData(dataDir)
-  const made = await storage.webhooks.create(webhook('old', { filters: ALL_FILTERS }))
-  await storage.close()
-  // Schema 1 had no profit, edge and age behind the eight other filters.
-  const fields = webhookFields(made).toSpliced(12, 3)
-  const key = Buffer.alloc(4)
-  key.writeUInt32BE(made.number)
-  await makeOlder(dataDir, {
-    version: FORMAT_VERSION,
-    change: (root, name) => {
-      if (name !== TABLES.webhooks.environment) return
-      const row = encodeRecord(TABLES.webhooks, { key, schema: 1, fields })
-      openTable(root, TABLES.webhooks).putSync(key, row)
-    },
+const NO_TAKERS = { takerWallets: null }
+const NO_REACH = { minProfit: null, minEdge: null, minAgeMs: null }
+/** Filters that an older schema had not, and where they stand now. */
+const OLDER_WEBHOOKS = [
+  { schema: 1, at: 12, count: 4, lacks: { ...NO_REACH, ...NO_TAKERS } },
+  { schema: 2, at: 15, count: 1, lacks: NO_TAKERS },
+]
+
+for (const { schema, at, count, lacks } of OLDER_WEBHOOKS) {
+  test(`reads a webhook of schema ${schema} with all its filters, and no others`, async () => {
+    const dataDir = join(folder, `older-webhook-${schema}`)
+    let storage = await openData(dataDir)
+    const made = await storage.webhooks.create(webhook('old', { filters: ALL_FILTERS }))
+    await storage.close()
+    const fields = webhookFields(made).toSpliced(at, count)
+    const key = Buffer.alloc(4)
+    key.writeUInt32BE(made.number)
+    await makeOlder(dataDir, {
+      version: FORMAT_VERSION,
+      change: (root, name) => {
+        if (name !== TABLES.webhooks.environment) return
+        const row = encodeRecord(TABLES.webhooks, { key, schema, fields })
+        openTable(root, TABLES.webhooks).putSync(key, row)
+      },
+    })
+    storage = await openData(dataDir)
+    const filters = { ...ALL_FILTERS, ...lacks }
+    assert.deepEqual([...storage.webhooks.all()], [{ ...made, filters }])
+    await storage.close()
   })
-  storage = await openData(dataDir)
-  const filters = { ...ALL_FILTERS, minProfit: null, minEdge: null, minAgeMs: null }
-  assert.deepEqual([...storage.webhooks.all()], [{ ...made, filters }])
-  await storage.close()
-})
+}
 
 test('[MATCHTABLE3] a word of a folder of format 6 is read as one on a pair', async () => {
   const dataDir = join(folder, 'format-6')

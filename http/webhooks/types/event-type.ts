@@ -33,6 +33,7 @@ type FilterName =
   | 'market_ids'
   | 'platform'
   | 'wallets'
+  | 'taker_wallets'
   | 'min_usd'
   | 'min_change'
   | 'min_profit_usd'
@@ -74,6 +75,7 @@ const NO_WALLETS: readonly string[] = []
 export const PLAIN_HAPPENING = {
   labels: null,
   wallets: NO_WALLETS,
+  taker: null,
   usd: null,
   side: null,
   price: null,
@@ -93,7 +95,7 @@ export const PLAIN_TYPE = {
 /** What the types of trades are like: they have a trader, an amount and a side, and expire. */
 export const TRADE_TYPE = {
   ...PLAIN_TYPE,
-  filters: [...MARKET_FILTERS, 'wallets', 'min_usd', 'side'],
+  filters: [...MARKET_FILTERS, 'wallets', 'taker_wallets', 'min_usd', 'side'],
   expires: 'unmade',
 } as const
 
@@ -105,6 +107,7 @@ export function tradeHappening(
   return {
     ...PLAIN_HAPPENING,
     ...{ market, usd, side, wallets: walletsOf(maker, taker) },
+    taker: taker?.toLowerCase() ?? null,
     originMs: receivedAtMs,
     idParts: () => [market.id, nativeId],
   }

@@ -333,6 +333,59 @@ test('[MKT10] a restarted engine shows the last book as stale until the first sn
   assert.equal(again.price().price, 410_000)
 })
 
+test('shows the newest stored trade as the price after a restart, the last one of a millisecond', () => {
+  const { actor, open } = openMarket()
+  actor.receive(trade('m', 't1', { price: priceMicros(400_000) }))
+  actor.checkpoint(timeMs(NOON + 1_000))
+  actor.receive(trade('m', 't2', { price: priceMicros(500_000) }))
+  actor.receive(trade('m', 't3', { price: priceMicros(900_000), isBlock: true }))
+  assert.equal(actor.price().price, 500_000)
+  assert.deepEqual([open().price().price, open().price().source], [500_000, 'last_trade'])
+  const filled = open()
+  const older = timeMs(NOON - 60_000)
+  filled.receive(trade('m', 't0', { price: priceMicros(100_000), venueTimeMs: older }))
+  assert.equal(filled.price().price, 500_000, 'an older trade that comes later moves nothing')
+})
+
+test('publishes the first price of a run, also one that equals the last run’s checkpoint', () => {
+  const { actor, open, updates } = openMarket()
+  const book = snapshot('m', [level(0.4, 10)], [level(0.42, 5)])
+  actor.receive(book)
+  actor.checkpoint(timeMs(NOON + 1_000))
+  actor.receive(snapshot('m', [level(0.5, 10)], [level(0.52, 5)]))
+  const again = open()
+  assert.equal(again.price().price, 410_000)
+  again.receive(book)
+  again.receive(book)
+  const prices = updates.flatMap((update) => (update.kind === 'price' ? [update.price.price] : []))
+  assert.deepEqual(prices, [410_000, 510_000, 410_000])
+})
+
+test('reports each maker of a transaction as it becomes known, with the wallets known before', () => {
+  const { actor, publisher } = openMarket()
+  const seen: unknown[] = []
+  publisher.watch({
+    name: 'test',
+    onUpdate: () => undefined,
+    onCompletedTrade: (_, { nativeId, maker }, { wallet, known, role }) =>
+      seen.push([nativeId, maker, role, wallet, ...known]),
+  })
+  const participant = (wallet: string) =>
+    actor.receive({
+      ...{ kind: 'tradeParticipant', venue: 'a', outcome: outcomeId('m-yes'), txHash: '0xt1' },
+      ...{ wallet, venueTimeMs: NOON, receivedAtMs: NOON },
+    })
+  participant('0xone')
+  actor.receive(trade('m', 't1'))
+  participant('0xtaker')
+  participant('0xone')
+  participant('0xother')
+  assert.deepEqual(seen, [
+    ['t1', '0xone', 'maker', '0xone', '0xtaker'],
+    ['t1', null, 'maker', '0xother', '0xtaker', '0xone'],
+  ])
+})
+
 test('[MKT11] status moves open, closed, resolved and never back from resolved', () => {
   const { actor, updates, ignored } = openMarket()
   const status = (to: 'open' | 'closed' | 'resolved') =>
@@ -542,8 +595,8 @@ test('[MKT17] the first price of a run, and of each replaced book, leaves a tick
   assert.equal(again.priceAt(timeMs(NOON + 299_999))?.timeMs, NOON + 120_000)
   assert.equal(
     updates.filter(({ kind }) => kind === 'price').length,
-    toldCount,
-    'nothing is published',
+    toldCount + 1,
+    'the first price of a run is published',
   )
 })
 

@@ -174,6 +174,68 @@ test('[HOOKEVENT5] a price is compared with the one last delivered; the first is
   assert.equal(world.counts(usual.id).created, 4)
 })
 
+test('posts each move of a price when several share a millisecond', async () => {
+  const world = new WebhookWorld()
+  const view = await world.create({ eventTypes: ['price.changed'] })
+  for (const price of [40, 50, 40, 50, 40, 50])
+    world.webhooks.watcher.onUpdate(priceUpdate(world, price))
+  await settle()
+  const moves = world.caller.posts.map(({ body }) => JSON.parse(body).data.price / 10_000)
+  assert.deepEqual(moves, [50, 40, 50, 40, 50])
+  assert.equal(world.counts(view.id).created, 5)
+  assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 5)
+})
+
+test('posts a trade once more wallets of it are known, to each webhook that asks for one of them, once', async () => {
+  const world = new WebhookWorld()
+  const of = (filters: Partial<typeof NO_FILTERS>, name: string) =>
+    world.create({ url: `https://example.com/${name}`, filters: { ...NO_FILTERS, ...filters } })
+  await of({ wallets: ['0xtaker', '0xone'] }, 'both')
+  await of({ wallets: ['0xone', '0xother'] }, 'makers')
+  await of({ wallets: ['0xother'], marketIds: [M.id] }, 'other')
+  await of({ wallets: ['0xother'], minUsd: usdMicros(1e9) }, 'rich')
+  await of({ takerWallets: ['0xone'] }, 'taker')
+  await of({}, 'all')
+  const atMs = world.clock.nowMs()
+  const update = tradeUpdate({ market: M, atMs, nativeId: 't1', maker: null, taker: '0xTaker' })
+  const complete = (wallet: string, known: readonly string[]) =>
+    world.webhooks.watcher.onCompletedTrade?.(M, update.trade, { role: 'maker', wallet, known })
+  world.webhooks.watcher.onUpdate(update)
+  complete('0xOne', ['0xTaker'])
+  complete('0xOther', ['0xTaker', '0xOne'])
+  await settle()
+  await world.crash()
+  complete('0xOne', ['0xTaker'])
+  await settle()
+  const told = ['both', 'makers', 'other', 'rich', 'taker', 'all'].map(
+    (name) => world.caller.to(`https://example.com/${name}`).length,
+  )
+  assert.deepEqual(told, [1, 1, 1, 0, 0, 1])
+})
+
+test('posts a trade whose taker becomes known to those who ask for the taker', async () => {
+  const world = new WebhookWorld()
+  const of = (filters: Partial<typeof NO_FILTERS>, name: string) =>
+    world.create({ url: `https://example.com/${name}`, filters: { ...NO_FILTERS, ...filters } })
+  await of({ takerWallets: ['0xtaker'] }, 'taker')
+  await of({ wallets: ['0xtaker'] }, 'any')
+  await of({ wallets: ['0xmaker'] }, 'maker')
+  const atMs = world.clock.nowMs()
+  const update = tradeUpdate({ market: M, atMs, nativeId: 't1', maker: '0xmaker', taker: null })
+  world.webhooks.watcher.onUpdate(update)
+  const counts = () =>
+    ['taker', 'any', 'maker'].map((name) => world.caller.to(`https://example.com/${name}`).length)
+  await settle()
+  assert.deepEqual(counts(), [0, 0, 1])
+  const known = { role: 'taker', wallet: '0xtaker', known: ['0xmaker'] } as const
+  const whole = { ...update.trade, taker: '0xtaker' }
+  for (let time = 0; time < 2; time += 1) world.webhooks.watcher.onCompletedTrade?.(M, whole, known)
+  const old = { ...whole, nativeId: 'old', timeMs: timeMs(atMs - 15 * MINUTE) }
+  world.webhooks.watcher.onCompletedTrade?.(M, old, known)
+  await settle()
+  assert.deepEqual(counts(), [1, 1, 1])
+})
+
 test('[HOOKEVENT5] webhooks with one base share a body; a forgotten market begins anew', async () => {
   const world = new WebhookWorld()
   for (let count = 0; count < 3; count += 1) await world.create({ eventTypes: ['price.changed'] })

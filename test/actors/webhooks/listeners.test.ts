@@ -34,6 +34,7 @@ function randomWebhook(random: Random, number: number): Webhook {
       ...NO_FILTERS,
       marketIds: some(random, MARKETS),
       wallets: some(random, WALLETS),
+      takerWallets: some(random, WALLETS),
       venue: random.below(3) === 0 ? random.pick(VENUE_KEYS) : null,
       minUsd: random.below(3) === 0 ? usdMicros(random.below(10)) : null,
       minAgeMs: random.below(2) === 0 ? random.below(20) : null,
@@ -44,10 +45,15 @@ function randomWebhook(random: Random, number: number): Webhook {
   }
 }
 
+function randomWallets(random: Random) {
+  const wallets = some(random, WALLETS) ?? []
+  return { wallets, taker: wallets.length === 0 ? null : random.pick(wallets) }
+}
+
 const randomFacts = (random: Random): EventFacts => ({
   marketId: random.pick(MARKETS),
   venue: random.pick(VENUE_KEYS),
-  wallets: some(random, WALLETS) ?? [],
+  ...randomWallets(random),
   usd: usdMicros(random.below(10)),
   ...{ side: 'buy', eventSlug: null, reached: null, reachedBefore: null },
   change: priceMicros(random.below(100_000)),

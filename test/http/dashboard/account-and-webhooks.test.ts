@@ -178,6 +178,7 @@ const TEXTS = {
   market_ids: ['', 'venue_a_0x1f', 'VENUE_B_KX-1, venue_a_2\n\nvenue_a_3', 'other_1', 'venue_a_'],
   platform: ['', 'venue_a', 'venue_b'],
   wallets: ['', WALLET, ` ${WALLET}\n${WALLET.toLowerCase()} `, '0x12', 'me'],
+  taker_wallets: ['', WALLET, '0x12'],
   min_usd: ['', '0', '5000', ' 12.5 ', 'many', '-1', '1e12'],
   min_change: ['', '0.05', '1', '2', '0', 'x'],
   min_profit_usd: ['', '0', '5', ' 2.5 ', '1e12', 'x'],
@@ -198,6 +199,7 @@ function draftAt(random: Random): Draft {
     market_ids: random.pick(TEXTS.market_ids),
     platform: random.pick(TEXTS.platform),
     wallets: random.pick(TEXTS.wallets),
+    taker_wallets: random.pick(TEXTS.wallets),
     min_usd: random.pick(TEXTS.min_usd),
     min_change: random.pick(TEXTS.min_change),
     min_profit_usd: random.pick(TEXTS.min_profit_usd),
@@ -320,6 +322,7 @@ test('[DASH31] a webhook to which nothing is posted says why, and its counts nam
     ...{ failing_since: null, previous_secret_until: null, counts },
     filters: {
       ...{ market_ids: null, platform: null, wallets: null, min_usd: null },
+      taker_wallets: null,
       ...{ min_change: null, side: null, event_slugs: null, categories: null },
       ...{ min_profit_usd: null, min_edge: null, min_age_ms: null },
     },

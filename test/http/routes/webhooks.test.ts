@@ -104,7 +104,7 @@ describe('webhooks', () => {
     assert.equal(secret, SECRET)
     const none = {
       ...{ platform: null, wallets: null, min_change: null, event_slugs: null },
-      ...{ min_profit_usd: null, min_edge: null, min_age_ms: null },
+      ...{ taker_wallets: null, min_profit_usd: null, min_edge: null, min_age_ms: null },
     }
     assert.deepEqual(record, {
       id: made.id,
@@ -314,14 +314,20 @@ describe('bodies of webhooks', () => {
     assert.match(body, /'trade\.created', .*'webhook\.test'.* or 'webhook_test'/)
   })
 
-  test('[HOOKROUTE5] ids and addresses are kept in lower case and once, money exactly, and a URL as it is called', async () => {
+  test('[HOOKROUTE5] ids are kept in their one form and addresses in lower case, each once, money exactly, and a URL as it is called', async () => {
     const wallet = `0x${'Ab'.repeat(20)}`
+    const condition = `0x${'ab'.repeat(32)}`
     const { url, filters } = await make({
       url: 'HTTPS://Example.COM:443/a%20b#part',
       filters: {
-        market_ids: ['Venue_A_0xAB', 'venue_a_0xab', 'VENUE_B_KX-NOT-KNOWN'],
+        market_ids: [
+          `Venue_A_0x${'AB'.repeat(32)}`,
+          `venue_a_${condition}`,
+          'VENUE_B_KX-NOT-KNOWN',
+        ],
         platform: 'venue_b',
         wallets: [wallet, wallet.toLowerCase()],
+        taker_wallets: [wallet],
         min_usd: 0,
         min_change: 0.000001,
         min_profit_usd: 2.5,
@@ -333,9 +339,10 @@ describe('bodies of webhooks', () => {
     })
     assert.equal(url, 'https://example.com/a%20b')
     assert.deepEqual(filters, {
-      market_ids: ['venue_a_0xab', 'venue_b_kx-not-known'],
+      market_ids: [`venue_a_${condition}`, 'venue_b_KX-NOT-KNOWN'],
       platform: 'venue_b',
       wallets: [wallet.toLowerCase()],
+      taker_wallets: [wallet.toLowerCase()],
       min_usd: 0,
       min_change: 0.000001,
       min_profit_usd: 2.5,

@@ -116,7 +116,14 @@ async function ownWebhook(engine: FakeEngine): Promise<Readonly<Record<string, s
 
 function makeWebhook(engine: FakeEngine, account: AccountId) {
   const filters = {
-    ...{ marketIds: null, venue: null, wallets: null, minUsd: null, minChange: null },
+    ...{
+      marketIds: null,
+      venue: null,
+      wallets: null,
+      takerWallets: null,
+      minUsd: null,
+      minChange: null,
+    },
     ...{ minProfit: null, minEdge: null, minAgeMs: null },
     ...{ side: null, eventSlugs: null, categories: null },
   }

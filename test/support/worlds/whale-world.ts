@@ -95,7 +95,11 @@ export class WhaleWorld {
     const fill = this.storage.trades.get(ref.number, id)
     assert.ok(fill !== null)
     this.storage.trades.setTaker(ref.number, id, taker)
-    this.publisher.tellCompleted(ref, { ...fill, taker })
+    this.publisher.tellCompleted(
+      ref,
+      { ...fill, taker },
+      { role: 'taker', wallet: taker, known: [] },
+    )
   }
 
   #take(fill: WorldFill, isLive: boolean): void {

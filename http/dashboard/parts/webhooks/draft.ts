@@ -31,6 +31,7 @@ export interface Draft {
   readonly market_ids: string
   readonly platform: string
   readonly wallets: string
+  readonly taker_wallets: string
   readonly min_usd: string
   readonly min_change: string
   readonly min_profit_usd: string
@@ -44,7 +45,15 @@ export type FilterName = Exclude<keyof Draft, 'url' | 'description' | 'types'>
 
 export const EMPTY_DRAFT: Draft = {
   ...{ url: '', description: '', types: [] },
-  ...{ market_ids: '', platform: '', wallets: '', min_usd: '', min_change: '', side: '' },
+  ...{
+    market_ids: '',
+    platform: '',
+    wallets: '',
+    taker_wallets: '',
+    min_usd: '',
+    min_change: '',
+    side: '',
+  },
   ...{ min_profit_usd: '', min_edge: '', min_age_ms: '' },
   ...{ event_slugs: '', categories: '' },
 }
@@ -57,6 +66,7 @@ const OPPORTUNITIES: readonly EventType[] = ['arbitrage.opened', 'arbitrage.clos
 /** Events that have what these filters ask for; the other filters fit every event. */
 const FILTERS_OF: Readonly<Partial<Record<FilterName, readonly EventType[]>>> = {
   wallets: ['trade.created', 'whale.alert'],
+  taker_wallets: ['trade.created', 'whale.alert'],
   min_usd: ['trade.created', 'whale.alert'],
   side: ['trade.created', 'whale.alert'],
   min_change: ['price.changed'],
@@ -72,7 +82,15 @@ export function isOffered(filter: FilterName, types: readonly EventType[]): bool
 }
 
 /** Filters that an event without the fact does not pass; `min_change` concerns one type alone. */
-const FACTS = ['wallets', 'min_usd', 'side', 'min_profit_usd', 'min_edge', 'min_age_ms'] as const
+const FACTS = [
+  'wallets',
+  'taker_wallets',
+  'min_usd',
+  'side',
+  'min_profit_usd',
+  'min_edge',
+  'min_age_ms',
+] as const
 
 /** Events asked for that would never be posted, since a filter asks for what they do not have. */
 export function neverTold(draft: Draft): readonly EventType[] {
@@ -92,6 +110,7 @@ export function draftOf({ url, description, event_types: types, filters }: Webho
     market_ids: lines(filters.market_ids),
     platform: filters.platform ?? '',
     wallets: lines(filters.wallets),
+    taker_wallets: lines(filters.taker_wallets),
     min_usd: filters.min_usd?.toString() ?? '',
     min_change: filters.min_change?.toString() ?? '',
     min_profit_usd: filters.min_profit_usd?.toString() ?? '',
@@ -137,14 +156,14 @@ export function bodyOf(
 }
 
 const FILTERS = [
-  ...(['market_ids', 'platform', 'wallets', 'min_usd'] as const),
+  ...(['market_ids', 'platform', 'wallets', 'taker_wallets', 'min_usd'] as const),
   ...(['min_profit_usd', 'min_edge', 'min_age_ms'] as const),
   ...(['min_change', 'side', 'event_slugs', 'categories'] as const),
 ]
 
 /** Entries of a list: one a line; ids and addresses hold no commas or blanks, which part them as well. */
 export function entriesOf(name: FilterName, text: string): readonly string[] {
-  const parts = name === 'market_ids' || name === 'wallets' ? /[\s,]+/ : /\n/
+  const parts = name === 'market_ids' || name.endsWith('wallets') ? /[\s,]+/ : /\n/
   const entries = text.split(parts).map((entry) => entry.trim())
   return entries.filter((entry) => entry !== '')
 }
@@ -166,7 +185,7 @@ function problemOf(name: FilterName, text: string, venues: readonly string[]): s
     const isWhole = name !== 'min_age_ms' || Number.isInteger(Number(text))
     return Number.isFinite(Number(text)) && isWhole ? null : numberHint(name)
   }
-  if (name === 'wallets') {
+  if (name === 'wallets' || name === 'taker_wallets') {
     const wrong = entriesOf(name, text).find((entry) => !/^0x[0-9a-f]{40}$/i.test(entry))
     return wrong === undefined ? null : `${wrong} is no address: 0x and 40 hexadecimal digits.`
   }

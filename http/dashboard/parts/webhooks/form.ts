@@ -35,7 +35,8 @@ interface WebhookFormProps {
 type Problems = ReadonlyMap<string, string>
 const NONE: Problems = new Map()
 const NAMES = [
-  ...['url', 'description', 'event_types', 'market_ids', 'platform', 'wallets', 'min_usd'],
+  ...['url', 'description', 'event_types', 'market_ids', 'platform', 'wallets', 'taker_wallets'],
+  'min_usd',
   ...['min_change', 'min_profit_usd', 'min_edge', 'min_age_ms', 'side'],
   ...['event_slugs', 'categories'],
 ]
@@ -190,6 +191,12 @@ function FilterFields({ venues, ...parts }: PartProps & { readonly venues: reado
     { name: 'min_age_ms', label: 'Minimum age (ms)', placeholder: '2000' },
     { name: 'market_ids', label: 'Markets', hint: 'Ids, one a line.', isList: true },
     { name: 'wallets', label: 'Wallets', hint: 'Addresses, one a line.', isList: true },
+    {
+      name: 'taker_wallets',
+      label: 'Takers',
+      hint: 'Addresses of takers alone, one a line.',
+      isList: true,
+    },
     {
       name: 'event_slugs',
       label: 'Venue events',
