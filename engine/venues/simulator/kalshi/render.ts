@@ -5,13 +5,14 @@
 import {
   complement,
   DAY_MS,
+  HOUR_MS,
   PRICE_ONE,
   type PriceMicros,
   priceMicros,
   type TimeMs,
   timeMs,
 } from '../../../units.ts'
-import type { SimMarket, SimStatus, SimTrade } from '../model.ts'
+import type { SimGame, SimMarket, SimStatus, SimTrade } from '../model.ts'
 import { uuidOf } from '../questions/identity.ts'
 import { comboEvent, isBlock, priceFields, shardOf, tradeIdOf } from './terms.ts'
 import { count, dollars, levelsText, rfc3339 } from './text.ts'
@@ -62,7 +63,7 @@ export function renderMarket(
       event.game === null
         ? 'This market will close and expire early if the event occurs.'
         : 'This market will close and expire after a winner is declared.',
-    ...(event.game === null ? {} : { occurrence_datetime: rfc3339(event.game.startMs) }),
+    ...(event.game === null ? {} : { occurrence_datetime: rfc3339(occurrenceMs(event.game)) }),
     rules_primary: listing.rules,
     rules_secondary: listing.rulesSecondary,
     ...strikeFields(market),
@@ -70,6 +71,9 @@ export function renderMarket(
     exchange_index: shardOf(event),
   }
 }
+
+/** About when a game is over, as the venue has it in recorded rows: three hours after it begins, whatever the sport. */
+const occurrenceMs = ({ startMs }: SimGame): TimeMs => timeMs(startMs + 3 * HOUR_MS)
 
 /** A combination of this market with others, under the name of its series. */
 export function renderCombo(

@@ -7,6 +7,7 @@ import { DAY_MS, formatTime, type TimeMs, timeMs, toNumber } from '../../../unit
 import type { SimEvent, SimMarket, SimTeam } from '../model.ts'
 import {
   competitiveness,
+  eventEndMs,
   gameId,
   hexId,
   imageUrl,
@@ -139,11 +140,6 @@ export function isEventClosed(event: SimEvent): boolean {
   return event.markets.length > 0 && event.markets.every(isOver)
 }
 
-/** Gamma's `endDate` of an event: a game's start, else the planned end. */
-export function eventEndMs(event: SimEvent): TimeMs {
-  return event.game?.startMs ?? event.endMs
-}
-
 /** The sum of a figure over an event's markets. */
 export function sumOf(event: SimEvent, figure: (market: SimMarket) => number): number {
   let sum = 0
@@ -195,7 +191,8 @@ export function eventUpdatedMs(event: SimEvent): TimeMs {
   return timeMs(Math.max(event.createdMs, ...event.markets.map((market) => market.updatedMs)))
 }
 
-function lastCloseMs(event: SimEvent): TimeMs {
+/** When the last of an event's markets closed or will close. */
+export function lastCloseMs(event: SimEvent): TimeMs {
   return timeMs(Math.max(...event.markets.map((market) => market.listing.closeMs)))
 }
 

@@ -3,15 +3,19 @@
 // lists; it knows no JSON. Upholds SIMPM2 and SIMPM3.
 
 import { createHash } from 'node:crypto'
+import { hash32 } from '../../../random.ts'
 import {
   complement,
+  DAY_MS,
   formatTime,
+  HOUR_MS,
   MICROS,
   midPrice,
   PRICE_ONE,
   type PriceMicros,
   priceMicros,
   type TimeMs,
+  timeMs,
   toNumber,
 } from '../../../units.ts'
 import type { SimEvent, SimMarket } from '../model.ts'
@@ -34,8 +38,35 @@ export function isActive(market: SimMarket): boolean {
 }
 
 /** Gamma's `endDate`, which is not the close of trading: a game's start, else the planned close. */
-export function endMs(market: SimMarket): TimeMs {
-  return market.event.game?.startMs ?? market.listing.closeMs
+export function endMs({ event, listing }: SimMarket): TimeMs {
+  return event.game?.startMs ?? plannedMs(event, listing.closeMs)
+}
+
+/** Gamma's `endDate` of an event, likewise. */
+export function eventEndMs(event: SimEvent): TimeMs {
+  return event.game?.startMs ?? plannedMs(event, event.endMs)
+}
+
+/** One event in four of those without a counterpart trades on for days after its planned end. */
+function plannedMs({ nativeId, topic, markets, createdMs }: SimEvent, overMs: TimeMs): TimeMs {
+  const isLate =
+    topic !== 'crypto' &&
+    hash32('late', nativeId) % 4 === 0 &&
+    markets.every(({ listing }) => listing.pair === null)
+  return isLate ? timeMs(Math.max(createdMs, overMs - LATE_MS)) : overMs
+}
+
+const LATE_MS = 5 * DAY_MS
+
+/**
+ * What the oracle states while a market trades on: of one market in 32 of protocol v1 that a result is proposed, or in
+ * every other half hour that it is disputed; null of all others.
+ */
+export function oracleWord(market: SimMarket, nowMs: TimeMs): 'proposed' | 'disputed' | null {
+  const { listing, status } = market
+  if (status !== 'open' || listing.isV2 || hash32('oracle', listing.nativeId) % 32 !== 0)
+    return null
+  return Math.floor(nowMs / (HOUR_MS / 2)) % 2 === 0 ? 'proposed' : 'disputed'
 }
 
 /** A condition id as Gamma writes it: of a market of protocol v2 its 31 bytes, which all other hosts pad with 00. */

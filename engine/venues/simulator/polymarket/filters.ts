@@ -6,10 +6,10 @@
 import { parseTime, type TimeMs, toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'
 import {
-  eventEndMs,
   eventUpdatedMs,
   isEventClosed,
   isLive,
+  lastCloseMs,
   seriesId,
   sumOf,
   tagId,
@@ -18,6 +18,7 @@ import {
 import {
   competitiveness,
   endMs,
+  eventEndMs,
   gameId,
   gammaId,
   hexId,
@@ -25,6 +26,7 @@ import {
   isOver,
   lastFirstPrice,
   liquidityUsd,
+  oracleWord,
 } from './facts.ts'
 import type { RowOrder } from './pages.ts'
 
@@ -58,7 +60,7 @@ export function marketFilter(request: {
   tests.oneOf('game_id', (market) =>
     market.event.game === null ? '' : String(gameId(market.event)),
   )
-  tests.oneOf('uma_resolution_status', umaStatus)
+  tests.oneOf('uma_resolution_status', (market) => umaStatus(market, world.nowMs()))
   const tokens = repeated(query, 'clob_token_ids')
   if (tokens.some((token) => !/^\d+$/.test(token))) return error('invalid clob token ids')
   if (tokens.length > 0) {
@@ -149,6 +151,7 @@ const EVENT_ORDERS: Readonly<Record<string, (event: SimEvent) => number>> = {
   createdat: (event) => event.createdMs,
   creationdate: (event) => event.createdMs,
   updatedat: eventUpdatedMs,
+  closedtime: lastCloseMs,
 }
 
 function orderOf<Row>(
@@ -235,9 +238,9 @@ class Tests<Row> {
   }
 }
 
-function umaStatus(market: SimMarket): string {
+function umaStatus(market: SimMarket, nowMs: TimeMs): string {
   if (market.status === 'resolved') return 'resolved'
-  return market.status === 'determined' ? 'proposed' : ''
+  return market.status === 'determined' ? 'proposed' : (oracleWord(market, nowMs) ?? '')
 }
 
 // Repeated keys, or one key with commas.

@@ -31,6 +31,7 @@ import {
   lastFirstPrice,
   liquidityUsd,
   ORDER_SIZE_MIN,
+  oracleWord,
   outcomePrices,
   spacedTime,
   volumeWithin,
@@ -83,7 +84,7 @@ export function gammaMarket(market: SimMarket, parts: MarketParts): Record<strin
     ...marketVolumes(market, parts.nowMs),
     ...marketPrices(market, parts.nowMs),
     ...feeFields(market),
-    ...lifeFields(market),
+    ...lifeFields(market, parts.nowMs),
     ...gameFields(market),
     ...(event.isMutuallyExclusive ? { negRiskMarketID: hexId('negrisk', event.nativeId) } : {}),
     ...(parts.hasEvent
@@ -276,14 +277,21 @@ function feeFields(market: SimMarket): Record<string, unknown> {
   }
 }
 
-function lifeFields(market: SimMarket): Record<string, unknown> {
+function lifeFields(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
   const { listing, status } = market
   const closed = isOver(market) ? { closedTime: spacedTime(listing.closeMs) } : {}
   if (listing.isV2) return { ...closed, resolutionStatus: resolutionStatus(status) }
   if (status === 'determined') {
     return { ...closed, umaResolutionStatus: 'proposed', umaResolutionStatuses: '["proposed"]' }
   }
-  if (status !== 'resolved') return { ...closed, umaResolutionStatuses: '[]' }
+  if (status !== 'resolved') {
+    const word = oracleWord(market, nowMs)
+    const words = word === 'disputed' ? ['proposed', word] : word === null ? [] : [word]
+    const umaResolutionStatuses = listText(words)
+    // Half of such rows state it in the list alone.
+    const isListed = word === null || listing.number % 2 === 0
+    return { ...closed, ...(isListed ? {} : { umaResolutionStatus: word }), umaResolutionStatuses }
+  }
   return {
     ...closed,
     umaResolutionStatus: 'resolved',

@@ -32,6 +32,14 @@ test('[SIMK5] a market has every recorded field with its JSON type, listed and a
   assertShape(market, record(record(recorded.single).market), GONE)
 })
 
+test('dates the occurrence of a game three hours after its start', async (t) => {
+  const { venue, det } = await gameDay(t)
+  const { body } = await venue.get(`/markets/${det.listing.nativeId}`)
+  const startMs = det.event.game?.startMs ?? 0
+  const occurrence = Date.parse(String(record(body.market).occurrence_datetime))
+  assert.equal(occurrence - startMs, 3 * 3_600_000)
+})
+
 test('[SIMK5] a settled market has every recorded field of settled ones', async (t) => {
   const { venue, world, det } = await gameDay(t)
   world.move(det, 'resolved')

@@ -43,6 +43,13 @@ async function crawl(path: string, key: 'markets' | 'events') {
   throw new Error('the list does not end')
 }
 
+test('accepts the close as an order of events, whose closed ones state it', async () => {
+  const path = '/events/keyset?order=closedTime&ascending=false'
+  assert.equal((await crawl(path, 'events')).length, 7)
+  const { body } = await ask(`${venue.gamma}${path}&closed=true`)
+  for (const event of records(record(body).events)) assert.match(String(event.closedTime), /Z$/)
+})
+
 test('[SIMPM6] keyset pages give every row once and end without a cursor', async () => {
   const active = venue.world.markets('a').filter((market) => market.status !== 'unopened')
   const ids = active.map((market) => String(market.listing.number))

@@ -135,6 +135,42 @@ test('[SIMPM3] closed, determined and resolved markets show what the venue shows
   assert.match(String(row.closedTime), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
 })
 
+test('states disputes of a few open markets, in half of them in the list of steps alone', () => {
+  const clock = new ManualClock()
+  const world = new StubWorld(clock)
+  world.addEvent(200)
+  const nowMs = clock.nowMs()
+  const words = (halfHour: number) =>
+    world.markets('a').flatMap((market) => {
+      const at = timeMs(nowMs + halfHour * 1_800_000)
+      const row = gammaMarket(market, { nowMs: at, hasEvent: false, hasTags: false })
+      assert.deepEqual([row.closed, row.acceptingOrders], [false, true])
+      if (row.umaResolutionStatuses === '[]') return []
+      return [`${row.umaResolutionStatus ?? 'list'} ${row.umaResolutionStatuses}`]
+    })
+  const seen = new Set([...words(0), ...words(1)])
+  assert.ok(words(0).length < 40)
+  for (const [word, steps] of [
+    ['proposed', '["proposed"]'],
+    ['disputed', '["proposed", "disputed"]'],
+  ] as const) {
+    assert.ok(seen.has(`${word} ${steps}`) && seen.has(`list ${steps}`), word)
+  }
+})
+
+test('shows a planned end days before the close of some events without a counterpart', () => {
+  const world = new StubWorld(new ManualClock())
+  for (let count = 0; count < 40; count += 1) world.addEvent(1, { topic: 'politics' })
+  const daysLate = world.markets('a').map((market) => {
+    const [nowMs, { closeMs }] = [world.nowMs(), market.listing]
+    const row = gammaMarket(market, { nowMs, hasEvent: false, hasTags: false })
+    const parent = gammaEvent(market.event, nowMs)
+    assert.equal(row.endDate, parent.endDate)
+    return (closeMs - Date.parse(String(row.endDate))) / 86_400_000
+  })
+  assert.deepEqual([...new Set(daysLate)].sort(), [0, 5])
+})
+
 test('[SIMPM4] a game shows its teams and its ids, as text on markets and a number on events', () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
