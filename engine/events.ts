@@ -3,7 +3,7 @@
 // Two times on everything: the venue's and ours, stamped once on arrival.
 
 import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
-import type { MarketFacts, MarketRef, MarketStatus } from './market/market.ts'
+import type { MarketFacts, MarketRef, MarketStatus, ResolutionStatus } from './market/market.ts'
 import type { CloseReason, Opportunity, Reach } from './opportunity.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
 import type { WalletEvent } from './wallet.ts'
@@ -117,7 +117,9 @@ export interface MarketStatusEvent extends FromVenue {
   readonly kind: 'marketStatus'
   readonly market: NativeMarketId
   readonly status: MarketStatus
-  /** Payout of the first outcome when resolved. */
+  /** Absent: the message states nothing of it. */
+  readonly resolutionStatus?: ResolutionStatus
+  /** Payout of the first outcome when resolved, or as determined so far. */
   readonly settlementPrice: PriceMicros | null
 }
 
@@ -204,10 +206,25 @@ export interface PriceUpdate extends Outgoing {
   readonly price: MarketPrice
 }
 
+/**
+ * What happened to a market. `settled`: it was resolved before, and its settlement price is known now, or is another one
+ * than was known.
+ */
+export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number]
+export const LIFECYCLE_EVENTS = [
+  'opened',
+  'closed',
+  'resolved',
+  'settled',
+  'changed',
+  'matched',
+  'unmatched',
+] as const
+
 /** Something happened to the market itself. */
 export interface LifecycleUpdate extends Outgoing {
   readonly kind: 'lifecycle'
-  readonly event: 'opened' | 'closed' | 'resolved' | 'changed' | 'matched' | 'unmatched'
+  readonly event: LifecycleEvent
   /** The market right after it: a reference that is never changed, so that a replay says the same. */
   readonly facts: MarketFacts
   /** The other market, of `matched` and `unmatched`. */

@@ -6,7 +6,7 @@ import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/accounts/account.ts'
 import { TRADES_SOURCES } from '../engine/events.ts'
 import { EXPONENT_MAX, FEE_KINDS } from '../engine/market/fees.ts'
-import { MARKET_STATUSES } from '../engine/market/market.ts'
+import { MARKET_STATUSES, RESOLUTION_STATUSES } from '../engine/market/market.ts'
 import type { VenueFacts, VenueTable } from '../engine/venue-table.ts'
 
 /** Seconds after which a time can only be milliseconds by mistake (2100-01-01). */
@@ -153,12 +153,34 @@ export const FeesSchema = Type.Object(
   },
 )
 
+/** What the venue states of a market's result, of a market and of a lifecycle message. */
+export const resolutionStatus = () =>
+  nullable(
+    choice(RESOLUTION_STATUSES, {
+      description:
+        'What the venue states of the result, apart from trading: a market may be open while a result is proposed or disputed. none: there is no result. proposed: there is one that may still be contested (Kalshi: determined or amended). disputed: it is contested. resolved: it is final. null: the venue does not state it.',
+    }),
+  )
+
+/** What the first outcome of a resolved market pays. */
+export const settlementPrice = () =>
+  nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description:
+        'What one contract of the first outcome pays, in dollars, once the market is resolved: 1 or 0, or between where the venue settles so. null: not resolved, or the venue does not state it yet.',
+    }),
+  )
+
 export const MarketSchema = Type.Object({
   id: Type.String(),
   slug: Type.String(),
   question: Type.String(),
   description: nullable(Type.String()),
   status: choice(MARKET_STATUSES),
+  resolution_status: resolutionStatus(),
+  settlement_price: settlementPrice(),
   outcomes: Type.Array(OutcomeSchema, { minItems: 2 }),
   platforms: Type.Array(PlatformListingSchema, { minItems: 1 }),
   volume_24h: Type.Number(),

@@ -4,7 +4,12 @@
 
 import { crc32 } from 'node:zlib'
 import { isEqualFees } from '../../engine/market/fees.ts'
-import type { EventListing, MarketListing, ReadListing } from '../../engine/market/market.ts'
+import {
+  type EventListing,
+  type MarketListing,
+  type ReadListing,
+  resolutionAfter,
+} from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 
@@ -38,6 +43,8 @@ export function summaryOf(listing: MarketListing): MarketSummary {
     fees: listing.fees,
     orderSizeMin: listing.orderSizeMin,
     otherPayout: listing.otherPayout,
+    resolutionStatus: listing.resolutionStatus,
+    settledAtMs: listing.settledAtMs,
   }
 }
 
@@ -47,8 +54,8 @@ export function isOlder(changedAtMs: TimeMs | null, knownAtMs: TimeMs | null): b
 }
 
 /**
- * The summary of a listing that was read again: fields that the answer lacks stay as they were. A result stays as well;
- * only another result replaces it.
+ * The summary of a listing that was read again: fields that the answer lacks stay as they were. What is known of the
+ * market's end follows `resolutionAfter`.
  */
 export function keptBeside(before: MarketSummary, listing: ReadListing): MarketSummary {
   const summary = summaryOf({
@@ -59,7 +66,7 @@ export function keptBeside(before: MarketSummary, listing: ReadListing): MarketS
     openAtMs: listing.openAtMs ?? before.openAtMs,
     closeAtMs: listing.closeAtMs ?? before.closeAtMs,
     tickMicros: listing.tickMicros ?? before.tickMicros,
-    settlementPrice: listing.settlementPrice ?? before.settlementPrice,
+    ...resolutionAfter(before, listing),
     // An answer that says nothing of fees takes no statement back; one that cannot be read does.
     fees: listing.fees.now.source === null ? before.fees : listing.fees,
     orderSizeMin: listing.orderSizeMin ?? before.orderSizeMin,
@@ -111,6 +118,7 @@ export function isRelisted(before: MarketSummary, after: MarketSummary): boolean
     before.openAtMs === after.openAtMs &&
     before.closeAtMs === after.closeAtMs &&
     before.tickMicros === after.tickMicros &&
+    before.resolutionStatus === after.resolutionStatus &&
     before.settlementPrice === after.settlementPrice &&
     before.orderSizeMin === after.orderSizeMin &&
     before.otherPayout === after.otherPayout &&
@@ -124,9 +132,16 @@ export function isRetold(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&
     before.closeAtMs === after.closeAtMs &&
+    isEqualResolution(before, after) &&
     isEqualFees(before.fees, after.fees) &&
     hasEqualOutcomes(before, after)
   )
+}
+
+/** That a market whose state was not known has no result is no news: most markets never had one. */
+function isEqualResolution(before: MarketSummary, after: MarketSummary): boolean {
+  const isFinal = after.status === 'resolved'
+  return isFinal || (before.resolutionStatus ?? 'none') === (after.resolutionStatus ?? 'none')
 }
 
 /** Whether two summaries differ in words by which a market is found. */

@@ -66,7 +66,7 @@ export class OldMarkets {
   }
 }
 
-/** When a resolved market ended, as far as its listing says; without any time, long ago. */
+/** When a resolved market was settled, else when it ended, as far as its listing states it; without any time, long ago. */
 function endedAtMs(market: MarketSummary): number {
-  return market.closeAtMs ?? market.createdAtMs ?? 0
+  return market.settledAtMs ?? market.closeAtMs ?? market.createdAtMs ?? 0
 }

@@ -16,7 +16,7 @@ import type {
 } from '../../engine/events.ts'
 import { firstKeptMs } from '../../engine/kept-time.ts'
 import { checkpointEveryMs, marketIdleMsMax, messageAgeMsMax } from '../../engine/limits.ts'
-import { type MarketRef, mayFollow } from '../../engine/market/market.ts'
+import { type MarketRef, mayFollow, resolutionAfter } from '../../engine/market/market.ts'
 import { complement, type TimeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
 import type { ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 import { isRetold } from '../catalog/changes.ts'
@@ -283,27 +283,29 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   // Status and catalogue
 
   #takeStatus(event: MarketStatusEvent): void {
-    if (event.status === this.summary.status) return
-    if (!mayFollow(this.summary.status, event.status)) {
-      return this.#parts.ignored('status_out_of_order')
+    const before = this.summary
+    const { status, resolutionStatus = null, settlementPrice, venueTimeMs: settledAtMs } = event
+    if (!mayFollow(before.status, status)) return this.#parts.ignored('status_out_of_order')
+    const stated = { status, resolutionStatus, settlementPrice, settledAtMs }
+    const after = resolutionAfter(before, stated)
+    // A second message of the same status may state a result that the first one lacked.
+    if (
+      after.status === before.status &&
+      after.resolutionStatus === before.resolutionStatus &&
+      after.settlementPrice === before.settlementPrice
+    ) {
+      return
     }
-    const settlementPrice = event.settlementPrice ?? this.summary.settlementPrice
-    const changed = { status: event.status, settlementPrice, isUnopened: false }
-    this.#changeSummary({ ...this.summary, ...changed }, event)
+    this.#changeSummary({ ...before, ...after, isUnopened: false }, event)
   }
 
   #takeSummary(summary: MarketSummary): void {
     const now = this.#parts.nowMs()
-    const isAllowed = mayFollow(this.summary.status, summary.status)
-    if (!isAllowed) this.#parts.ignored('status_out_of_order')
-    const kept = { status: this.summary.status, settlementPrice: this.summary.settlementPrice }
-    // The result may have come by message while the listing was on its way.
-    const settlementPrice = summary.settlementPrice ?? kept.settlementPrice
+    if (!mayFollow(this.summary.status, summary.status)) this.#parts.ignored('status_out_of_order')
     this.#trades.restartVolume()
-    this.#changeSummary(isAllowed ? { ...summary, settlementPrice } : { ...summary, ...kept }, {
-      venueTimeMs: now,
-      receivedAtMs: now,
-    })
+    // The result may have come by message while the listing was on its way.
+    const changed = { ...summary, ...resolutionAfter(this.summary, summary) }
+    this.#changeSummary(changed, { venueTimeMs: now, receivedAtMs: now })
   }
 
   #changeSummary(summary: MarketSummary, event: BothTimes): void {
@@ -314,9 +316,14 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#change()
     this.#parts.changed(this)
     if (summary.status === before.status) {
-      if (isRetold(before, summary)) tellChanged(this.#parts.publisher, this.ref, event, summary)
-      // A venue may say how a market was settled only after saying that it was.
-      if (summary.settlementPrice === before.settlementPrice) return
+      const isSamePrice = summary.settlementPrice === before.settlementPrice
+      // A venue may state how a market was settled only after stating that it was.
+      const isSettled = summary.status === 'resolved' && !isSamePrice
+      if (isSettled || isRetold(before, summary)) {
+        const what = { event: isSettled ? 'settled' : 'changed', facts: summary } as const
+        tellChanged(this.#parts.publisher, this.ref, event, what)
+      }
+      if (isSamePrice) return
       this.#touch(event.receivedAtMs)
       return this.#reprice(event)
     }

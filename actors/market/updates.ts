@@ -90,14 +90,17 @@ export function tellStatus(
   })
 }
 
-/** The market's question, close time, outcomes or fees changed. */
+/**
+ * `changed`: the market's question, close time, outcomes, fees or resolution status. `settled`: what a resolved market
+ * pays is known now, or is corrected.
+ */
 export function tellChanged(
   publisher: Publisher,
   market: MarketRef,
   times: BothTimes,
-  facts: MarketFacts,
+  { event, facts }: { event: 'changed' | 'settled'; facts: MarketFacts },
 ): void {
-  tellLife(publisher, market, times, { event: 'changed', facts, twin: null })
+  tellLife(publisher, market, times, { event, facts, twin: null })
 }
 
 /** A pair of high confidence began or ended. Publish one for each of the two markets. */

@@ -20,7 +20,7 @@ import type { MarketRef } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
-import { type TimeMs, timeMs } from '../../engine/units.ts'
+import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
 import type { DriftEntry } from '../../engine/venues/drift/drift.ts'
 import type {
@@ -75,6 +75,8 @@ const TRADES_UP_MS = 5_000
 const LATE_FOR_MS = 3_000
 /** A market that closed so long ago and is not resolved is asked for after the first crawl. */
 const OVERDUE_MS = 172_800_000
+/** The payout of a resolved market is requested after the first crawl for so long; some venues never state it. */
+const UNSETTLED_MS = 30 * DAY_MS
 
 export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, DelayWatcher {
   readonly venue: VenueKey
@@ -423,15 +425,22 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /**
-   * Asks one by one for markets that should have been resolved: a crawl lists only what was settled in the last days, and
-   * lacks a market that was resolved while this process was down for longer.
+   * Requests one by one the markets that should have been resolved, and those resolved of late whose payout is not known: a
+   * crawl lists only what was settled in the last days, and lacks a market that was resolved while this process was down for
+   * longer.
    */
   #askForOverdue(): void {
-    const dueMs = this.#parts.clock.nowMs() - OVERDUE_MS
+    const nowMs = this.#parts.clock.nowMs()
     for (const { actor } of this.#parts.catalog.known()) {
-      const { venue, status, closeAtMs, nativeId } = actor.summary
-      const isOverdue = venue === this.venue && status !== 'resolved' && closeAtMs !== null
-      if (isOverdue && closeAtMs < dueMs) this.#reader.ask(nativeId)
+      const { venue, status, closeAtMs, nativeId, settlementPrice, settledAtMs } = actor.summary
+      if (venue !== this.venue) continue
+      const endedAtMs = settledAtMs ?? closeAtMs
+      if (endedAtMs === null) continue
+      const isOverdue =
+        status === 'resolved'
+          ? settlementPrice === null && endedAtMs > nowMs - UNSETTLED_MS
+          : closeAtMs !== null && closeAtMs < nowMs - OVERDUE_MS
+      if (isOverdue) this.#reader.ask(nativeId)
     }
   }
 

@@ -12,6 +12,18 @@ export type MarketNumber = number
 export type MarketStatus = 'open' | 'closed' | 'resolved'
 export const MARKET_STATUSES: readonly MarketStatus[] = ['open', 'closed', 'resolved']
 
+/**
+ * What the venue states of a market's result, whether it trades or not. `none`: there is no result. `proposed`: there is
+ * one that may still be contested. `disputed`: it is contested. `resolved`: it is final.
+ */
+export type ResolutionStatus = 'none' | 'proposed' | 'disputed' | 'resolved'
+export const RESOLUTION_STATUSES: readonly ResolutionStatus[] = [
+  'none',
+  'proposed',
+  'disputed',
+  'resolved',
+]
+
 /** What a market is called in every part of the engine: made once, shared by reference. */
 export interface MarketRef {
   readonly id: MarketId
@@ -71,8 +83,12 @@ export interface MarketListing {
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
   readonly openInterest: SizeMicros | null
-  /** Payout of the first outcome once resolved. */
+  /** Null: the venue does not state it. */
+  readonly resolutionStatus: ResolutionStatus | null
+  /** Payout of the first outcome: final once resolved, as determined so far while `resolutionStatus` is `proposed`. */
   readonly settlementPrice: PriceMicros | null
+  /** When the market was settled; null before, and where the venue does not state it. */
+  readonly settledAtMs: TimeMs | null
   /** What trading it costs, as far as the answers that listed it say. */
   readonly fees: MarketFees
   /** The least contracts of an order; null: the venue does not say. */
@@ -98,6 +114,7 @@ export type MarketFacts = Pick<
   | 'eventSlug'
   | 'outcomes'
   | 'closeAtMs'
+  | 'resolutionStatus'
   | 'settlementPrice'
   | 'fees'
 >
@@ -132,4 +149,38 @@ export interface ReadEvent extends EventListing {
 /** Open → closed → resolved; closed → open when a venue reopens; never back from resolved. */
 export function mayFollow(from: MarketStatus, to: MarketStatus): boolean {
   return from !== 'resolved' || to === 'resolved'
+}
+
+/** What is known of a market's end. */
+export type Resolution = Pick<
+  MarketListing,
+  'status' | 'resolutionStatus' | 'settlementPrice' | 'settledAtMs'
+>
+
+/**
+ * What is known after the venue has stated `now`. A result that was stated once stays when later statements lack it; before
+ * the market is resolved a dispute or trading that goes on takes it back. Of a market that trades no more, a statement that
+ * there is no result may be late, and changes nothing.
+ */
+export function resolutionAfter(before: Resolution, now: Resolution): Resolution {
+  const { status } = now
+  if (!mayFollow(before.status, status)) return pickResolution(before)
+  if (status === 'resolved') {
+    const settlementPrice = now.settlementPrice ?? before.settlementPrice
+    const settledAtMs = before.settledAtMs ?? now.settledAtMs
+    return { status, resolutionStatus: 'resolved', settlementPrice, settledAtMs }
+  }
+  const isUnstated =
+    now.resolutionStatus === null || (now.resolutionStatus === 'none' && status === 'closed')
+  const resolutionStatus = isUnstated
+    ? (before.resolutionStatus ?? now.resolutionStatus)
+    : now.resolutionStatus
+  const isTakenBack = status === 'open' || resolutionStatus === 'disputed'
+  const settlementPrice = now.settlementPrice ?? (isTakenBack ? null : before.settlementPrice)
+  return { status, resolutionStatus, settlementPrice, settledAtMs: null }
+}
+
+function pickResolution(of: Resolution): Resolution {
+  const { status, resolutionStatus, settlementPrice, settledAtMs } = of
+  return { status, resolutionStatus, settlementPrice, settledAtMs }
 }

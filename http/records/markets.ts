@@ -10,7 +10,7 @@ import { MICROS, priceCents, toNumber, toSeconds } from '../../engine/units.ts'
 import { etagOf } from '../request/etag.ts'
 import { feesRecord } from './fees.ts'
 import { Kept, weightOf } from './kept.ts'
-import { outcomePrice } from './render.ts'
+import { outcomePrice, resolutionFields } from './render.ts'
 
 const KEPT = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
 /** A description alone may change without a new summary; it is read again after this long. */
@@ -166,6 +166,7 @@ function readListing(view: MarketView, nowMs: number): Listing {
     question: summary.question,
     description: view.details().description,
     status: summary.status,
+    ...resolutionFields(summary),
   })
   const outcomes = summary.outcomes.map(({ label }) => `{${fields({ label })},"price":`)
   const rest = fields({

@@ -13,6 +13,7 @@ import type {
   Whale,
 } from '../../engine/events.ts'
 import { type Bar, vwapOf } from '../../engine/market/candle.ts'
+import type { MarketFacts } from '../../engine/market/market.ts'
 import {
   complement,
   MICROS,
@@ -120,6 +121,19 @@ export function whaleText(whale: Whale, market: MarketTexts): string {
   return `${labelled.slice(0, -1)},${rest.slice(1)}`
 }
 
+/** What the venue states of a market's result. A payout counts once the market is resolved: before, it may change. */
+export function resolutionFields({
+  status,
+  resolutionStatus,
+  settlementPrice,
+}: Pick<MarketFacts, 'status' | 'resolutionStatus' | 'settlementPrice'>) {
+  const isFinal = status === 'resolved'
+  return {
+    resolution_status: isFinal ? 'resolved' : resolutionStatus,
+    settlement_price: isFinal && settlementPrice !== null ? settlementPrice / MICROS : null,
+  }
+}
+
 /** What happened to a market itself, and the market right after it, as an object for JSON (LifecycleSchema). */
 export function lifecycleRecord({
   market,
@@ -132,12 +146,12 @@ export function lifecycleRecord({
     event,
     platform: market.platform,
     status: facts.status,
+    ...resolutionFields(facts),
     question: facts.question,
     slug: facts.slug,
     event_slug: facts.eventSlug,
     outcomes: facts.outcomes.map(({ label }) => label),
     close_time: facts.closeAtMs === null ? null : toSeconds(facts.closeAtMs),
-    settlement_price: facts.settlementPrice === null ? null : facts.settlementPrice / MICROS,
     twin_market_id: twin?.id ?? null,
     fees: feesRecord(facts.fees, receivedAtMs),
   }

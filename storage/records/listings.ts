@@ -10,7 +10,12 @@ import {
   VENUE_KEYS,
 } from '../../engine/ids.ts'
 import { FEES_UNKNOWN } from '../../engine/market/fees.ts'
-import { MARKET_STATUSES, OTHER_PAYOUTS, type OutcomeListing } from '../../engine/market/market.ts'
+import {
+  MARKET_STATUSES,
+  OTHER_PAYOUTS,
+  type OutcomeListing,
+  RESOLUTION_STATUSES,
+} from '../../engine/market/market.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../contract/storage.ts'
 import type { Schemas } from '../lmdb/table.ts'
@@ -21,8 +26,11 @@ import type { FieldReader } from './records.ts'
 export const DETAILS_SCHEMA = 1
 /** Of an event's summary; its second says among how many markets the winner is. */
 export const EVENT_SCHEMA = 2
-/** Of a market's summary; its second has the fees, its third the least order and other payouts. */
-export const MARKET_SCHEMA = 3
+/**
+ * Of a market's summary; its second has the fees, its third the least order and other payouts, its fourth what the venue
+ * states of the result.
+ */
+export const MARKET_SCHEMA = 4
 
 export function marketFields(market: MarketSummary): readonly unknown[] {
   const outcomes: string[] = []
@@ -55,6 +63,8 @@ export function marketFields(market: MarketSummary): readonly unknown[] {
     ...feeFields(market.fees),
     market.orderSizeMin,
     market.otherPayout,
+    market.resolutionStatus,
+    market.settledAtMs,
   ]
 }
 
@@ -62,6 +72,7 @@ export const marketSchemas: Schemas<MarketSummary> = {
   1: (fields) => readMarket(fields, 1),
   2: (fields) => readMarket(fields, 2),
   3: (fields) => readMarket(fields, 3),
+  4: (fields) => readMarket(fields, 4),
 }
 
 /** What a later schema added stands last. One literal, so that all summaries share one hidden class. */
@@ -94,6 +105,8 @@ function readMarket(fields: FieldReader, schema: number): MarketSummary {
     fees: schema < 2 ? FEES_UNKNOWN : readFees(fields),
     orderSizeMin: schema < 3 ? null : fields.orNull(sizeMicros),
     otherPayout: schema < 3 ? null : fields.choiceOrNull(OTHER_PAYOUTS),
+    resolutionStatus: schema < 4 ? null : fields.choiceOrNull(RESOLUTION_STATUSES),
+    settledAtMs: schema < 4 ? null : fields.orNull(timeMs),
   }
 }
 

@@ -7,6 +7,7 @@
 import {
   type FeedStatus,
   type Level,
+  LIFECYCLE_EVENTS,
   type MarketPrice,
   type Stamp,
   TRADES_SOURCES,
@@ -20,6 +21,7 @@ import {
   type MarketFacts,
   type MarketNumber,
   type MarketRef,
+  RESOLUTION_STATUSES,
 } from '../../engine/market/market.ts'
 import { type MsgpackWriter, writeValue } from '../../engine/msgpack-writer.ts'
 import { CLOSE_REASONS } from '../../engine/opportunity.ts'
@@ -188,7 +190,6 @@ const CODES = {
 
 const FEED_STATES = ['live', 'stale', 'down'] as const
 const REPLACED_REASONS = ['venue_gap', 'first', 'restart', 'delayed'] as const
-const LIFE_EVENTS = ['opened', 'closed', 'resolved', 'changed', 'matched', 'unmatched'] as const
 const OPPORTUNITY_EVENTS = ['opened', 'changed', 'closed'] as const
 const PRICE_SOURCES = [
   'midpoint',
@@ -406,7 +407,7 @@ function readUpdate(code: number, fields: FieldReader, marketOf: KnownMarket): L
     case CODES.whale:
       return updated({ kind: 'whale', ...head, whale: readWhale(fields) })
     case CODES.lifecycle: {
-      const event = fields.choice(LIFE_EVENTS)
+      const event = fields.choice(LIFECYCLE_EVENTS)
       const number = fields.numberOrNull()
       const twin = number === null ? null : marketOf(number)
       return updated({ kind: 'lifecycle', ...head, event, twin, facts: readFacts(fields) })
@@ -541,10 +542,10 @@ function readWhale(fields: FieldReader): Whale {
 // Markets, pairs, venues
 
 function factFields(facts: MarketFacts): readonly unknown[] {
-  const { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice, fees } = facts
+  const { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice } = facts
   const labels = outcomes.flatMap(({ label, id }) => [label, id])
   const told = [status, question, slug, eventSlug, labels, closeAtMs, settlementPrice]
-  return [...told, ...feeFields(fees)]
+  return [...told, ...feeFields(facts.fees), facts.resolutionStatus]
 }
 
 function readFacts(fields: FieldReader): MarketFacts {
@@ -557,7 +558,9 @@ function readFacts(fields: FieldReader): MarketFacts {
   }
   const [closeAtMs, settlementPrice] = [fields.orNull(timeMs), fields.orNull(priceMicros)]
   const fees = readFees(fields)
-  return { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice, fees }
+  const resolutionStatus = fields.choiceOrNull(RESOLUTION_STATUSES)
+  const named = { status, question, slug, eventSlug, outcomes, closeAtMs }
+  return { ...named, settlementPrice, fees, resolutionStatus }
 }
 
 function matchFields(match: StoredMatch): readonly unknown[] {

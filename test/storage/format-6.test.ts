@@ -37,7 +37,9 @@ test('[STORE33] in a folder of format 5 every market and event is read as before
   storage.events.put(event)
   await storage.close()
   const fields = marketFields(marketSummary(listing))
-  const newer = [...feeFields(listing.fees), listing.orderSizeMin, listing.otherPayout]
+  const { orderSizeMin, otherPayout, resolutionStatus, settledAtMs } = listing
+  const later = [orderSizeMin, otherPayout, resolutionStatus, settledAtMs]
+  const newer = [...feeFields(listing.fees), ...later]
   const older = fields.slice(0, fields.length - newer.length)
   const side = JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8'))
   for (const name of ENVIRONMENT_NAMES) {
@@ -58,7 +60,8 @@ test('[STORE33] in a folder of format 5 every market and event is read as before
     await root.close()
   }
   storage = await open(dataDir)
-  const summary = { ...marketSummary(listing), fees: FEES_UNKNOWN }
+  const unknown = { fees: FEES_UNKNOWN, resolutionStatus: null }
+  const summary = { ...marketSummary(listing), ...unknown }
   assert.deepEqual([...storage.markets.all()], [{ number, summary }])
   assert.deepEqual(
     [...storage.events.all()].map(({ slug, winnerAmong }) => [slug, winnerAmong]),

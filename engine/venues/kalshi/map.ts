@@ -3,7 +3,7 @@
 // asks: a bid for No at p is an offer of Yes at 1 − p, so one book, quoted for Yes, holds both.
 // Pure; a refusal is a value. Upholds KMAP1 to KMAP8.
 
-import type { BookSide, Level, TradeEvent, VenueEvent } from '../../events.ts'
+import type { BookSide, Level, MarketStatusEvent, TradeEvent, VenueEvent } from '../../events.ts'
 import { nativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
 import {
   complement,
@@ -204,22 +204,22 @@ function mapLifecycle(message: LifecycleMessage, receivedAtMs: TimeMs, emit: Emi
   const market = nativeMarketId(message.ticker)
   const stamps = { venue: VENUE, receivedAtMs, market } as const
   const statusTimeMs = message.timeMs === null ? receivedAtMs : timeMs(message.timeMs)
+  const settlementPrice = settlementOf(message.settlementValue, message.result)
   const tellStatus = (
-    status: 'open' | 'closed' | 'resolved',
-    settlementPrice: PriceMicros | null,
-  ) => emit({ kind: 'marketStatus', ...stamps, venueTimeMs: statusTimeMs, status, settlementPrice })
+    state: Pick<MarketStatusEvent, 'status' | 'resolutionStatus' | 'settlementPrice'>,
+  ) => emit({ kind: 'marketStatus', ...stamps, venueTimeMs: statusTimeMs, ...state })
   const tellSeen = () => emit({ kind: 'marketSeen', ...stamps, venueTimeMs: receivedAtMs })
   switch (message.change) {
     case 'activated':
-      return tellStatus('open', null)
+      return tellStatus({ status: 'open', resolutionStatus: 'none', settlementPrice: null })
     case 'deactivated':
-      return tellStatus('closed', null)
+      return tellStatus({ status: 'closed', settlementPrice: null })
     case 'determined':
-      // May still be disputed or amended: only `settled` is final. The listing carries the result.
-      tellStatus('closed', null)
+      // May still be disputed or amended: only `settled` is final, and that message often lacks the result.
+      tellStatus({ status: 'closed', resolutionStatus: 'proposed', settlementPrice })
       return tellSeen()
     case 'settled':
-      tellStatus('resolved', settlementOf(message.settlementValue, message.result))
+      tellStatus({ status: 'resolved', resolutionStatus: 'resolved', settlementPrice })
       return tellSeen()
     case 'price_level_structure_updated':
       tellTick(message, receivedAtMs, emit)

@@ -131,6 +131,24 @@ export function decimalOf(value: unknown): string | null {
   return typeof value === 'number' ? String(value) : null
 }
 
+/** Whole cents of the old form, as dollar text: 6 → "0.06". */
+export function dollarsOfCents(cents: unknown): string | null {
+  if (typeof cents !== 'number' || !Number.isInteger(cents) || cents < 0 || cents > 100) return null
+  return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+}
+
+/**
+ * What one Yes pays, as dollar text: a text states dollars, a whole number cents. Where the result is yes or no, that says
+ * what is paid, and a number that may be either is not read.
+ */
+export function settlementValueIn(body: Fields): string | null {
+  const { settlement_value_dollars: dollars, settlement_value: value, result } = body
+  const stated = decimalOf(dollars)
+  if (stated !== null) return stated
+  if (typeof value === 'string') return decimalOf(value)
+  return result === 'yes' || result === 'no' ? null : dollarsOfCents(value)
+}
+
 /** Price levels; absent and null are an empty side. Null when anything in them is unreadable. */
 export function levelsOf(value: unknown): readonly LevelText[] | null {
   if (value === undefined || value === null) return NO_LEVELS
@@ -259,7 +277,7 @@ function parseLifecycle(frame: Fields, body: Fields): LifecycleMessage | KalshiM
     closeAtMs: secondsOf(body.close_ts),
     timeMs: secondsOf(body.settled_ts) ?? secondsOf(body.determination_ts),
     result: idOf(body.result),
-    settlementValue: decimalOf(body.settlement_value),
+    settlementValue: settlementValueIn(body),
     priceRanges: body.price_ranges ?? null,
   }
 }

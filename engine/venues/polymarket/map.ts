@@ -271,8 +271,8 @@ export class PolymarketMap {
     const times = { venueTimeMs: readTime(body.timestamp) ?? receivedAtMs, receivedAtMs }
     const market = conditionId(body.market)
     const settlementPrice = settlementOf(body, tracks.byToken(body.assets_ids[0] ?? ''))
-    const status = 'resolved'
-    emit({ kind: 'marketStatus', venue: 'a', ...times, market, status, settlementPrice })
+    const state = { status: 'resolved', resolutionStatus: 'resolved', settlementPrice } as const
+    emit({ kind: 'marketStatus', venue: 'a', ...times, market, ...state })
     // Only the catalogue knows what a market without a winner pays.
     if (settlementPrice === null) emit({ kind: 'marketSeen', venue: 'a', ...times, market })
     return 'mapped'

@@ -94,8 +94,10 @@ function withUnknowns({ markets, events }: CatalogPage): CatalogPage {
   const known = markets.map((market) => {
     const fees: unknown = market.fees
     const sizeMin: unknown = market.orderSizeMin
+    const { resolutionStatus = null, settledAtMs = null }: Partial<MarketListing> = market
     return {
       ...market,
+      ...{ resolutionStatus, settledAtMs },
       fees: isFees(fees) ? sharedFees(fees) : FEES_UNKNOWN,
       orderSizeMin: Number.isSafeInteger(sizeMin) ? market.orderSizeMin : null,
       otherPayout: OTHER_PAYOUTS.find((one) => one === market.otherPayout) ?? null,

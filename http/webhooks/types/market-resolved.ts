@@ -1,10 +1,13 @@
 // The event type `market.resolved`: a market has its outcome. Upholds HOOKEVENT6, HOOKBODY1.
 
 import { Type } from '@sinclair/typebox'
+import type { LifecycleEvent } from '../../../engine/events.ts'
 import { lifecycleRecord } from '../../records/render.ts'
 import { EXAMPLE_IDS } from '../../schemas.ts'
 import { EXAMPLE_LIFECYCLE, LifecycleSchema } from '../../ws/channels/lifecycle.ts'
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
+
+const RESOLUTIONS: ReadonlySet<LifecycleEvent> = new Set(['resolved', 'settled'])
 
 /** A market as lifecycle messages have it, with its id. */
 const MarketResolvedSchema = Type.Object({
@@ -12,16 +15,16 @@ const MarketResolvedSchema = Type.Object({
   ...LifecycleSchema.properties,
 })
 
-/** Markets that are settled. */
+/** Markets that are resolved; once more when what they pay becomes known after that, or is corrected. */
 export const marketResolved: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'market.resolved',
   shortNames: ['resolved', 'market_resolved'],
-  summary: 'A market was resolved',
+  summary: 'A market was resolved, or its settlement price became known after that',
   filters: MARKET_FILTERS,
   hears: ['lifecycle'],
   happenings(update) {
-    if (update.kind !== 'lifecycle' || update.event !== 'resolved') return []
+    if (update.kind !== 'lifecycle' || !RESOLUTIONS.has(update.event)) return []
     const { market, facts, receivedAtMs } = update
     const idParts = () => [market.id, String(facts.settlementPrice ?? '')]
     return [{ ...PLAIN_HAPPENING, market, originMs: receivedAtMs, idParts }]

@@ -2,14 +2,14 @@
 // Not for: when that is (actors/market/market.ts). Upholds RESUME3.
 
 import { Type } from '@sinclair/typebox'
-import type { LifecycleUpdate } from '../../../engine/events.ts'
+import { LIFECYCLE_EVENTS, type LifecycleUpdate } from '../../../engine/events.ts'
 import { ringLifecycleMax } from '../../../engine/limits.ts'
 import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import { MARKET_STATUSES } from '../../../engine/market/market.ts'
 import { writeValue } from '../../../engine/msgpack-writer.ts'
 import { feesRecord } from '../../records/fees.ts'
 import { lifecycleRecord } from '../../records/render.ts'
-import { choice, FeesSchema, nullable } from '../../schemas.ts'
+import { choice, FeesSchema, nullable, resolutionStatus, settlementPrice } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
 import { laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
@@ -17,15 +17,6 @@ import type { Channel } from './channel.ts'
 import { LoggedChannel } from './logged.ts'
 
 const NAME = 'lifecycle'
-
-const EVENTS: readonly LifecycleUpdate['event'][] = [
-  'opened',
-  'closed',
-  'resolved',
-  'changed',
-  'matched',
-  'unmatched',
-]
 
 const DATA = keyOf('data')
 const LIFECYCLE = new MessageKind<LifecycleUpdate>(NAME, NAME, {
@@ -44,15 +35,19 @@ export function lifecycleMessage(encoder: Encoder, update: LifecycleUpdate, epoc
 const text = () => Type.String()
 
 export const LifecycleSchema = Type.Object({
-  event: choice(EVENTS),
+  event: choice(LIFECYCLE_EVENTS, {
+    description:
+      'settled: what the market pays became known, or was corrected, after resolved. changed: question, close_time, outcomes, fees or resolution_status.',
+  }),
   platform: text(),
   status: choice(MARKET_STATUSES),
+  resolution_status: resolutionStatus(),
+  settlement_price: settlementPrice(),
   question: text(),
   slug: text(),
   event_slug: nullable(text()),
   outcomes: Type.Array(text()),
   close_time: nullable(Type.Integer()),
-  settlement_price: nullable(Type.Number({ minimum: 0, maximum: 1 })),
   twin_market_id: nullable(text()),
   fees: FeesSchema,
 })
@@ -62,12 +57,13 @@ export const EXAMPLE_LIFECYCLE = {
   event: 'resolved',
   platform: 'venue_a',
   status: 'resolved',
+  resolution_status: 'resolved',
+  settlement_price: 1,
   question: 'Will it rain in Denver on Sunday?',
   slug: 'rain-denver-sunday',
   event_slug: 'denver-weather',
   outcomes: ['Yes', 'No'],
   close_time: 1_763_700_000,
-  settlement_price: 1,
   twin_market_id: null,
   fees: feesRecord(FEES_UNKNOWN, 0),
 }
@@ -90,7 +86,7 @@ export const lifecycle: Channel = {
   shapes: { LifecycleSchema },
   row: {
     messages:
-      '`lifecycle`: `event`, with platform, status, question, slug, event_slug, outcomes, close_time, settlement_price, twin_market_id, fees',
+      '`lifecycle`: `event`, with platform, status, resolution_status, settlement_price, question, slug, event_slug, outcomes, close_time, twin_market_id, fees',
     when: 'every one',
     begins: '–',
   },

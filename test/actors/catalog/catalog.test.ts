@@ -240,6 +240,14 @@ test('[CAT7] a market goes when it is resolved and ended over the kept days ago,
   assert.equal(catalog.marketCount, 2)
 })
 
+test('keeps a market that was settled within the kept days though it was to close long before', () => {
+  const { catalog } = openCatalog([over('x', { settledAtMs: daysAgo(1) })])
+  assert.equal(forget(catalog), 0)
+  catalog.take({ markets: [over('y', { settledAtMs: daysAgo(2) })], events: [] })
+  assert.notEqual(catalog.find('venue_a_y'), null)
+  assert.equal(forget(catalog, 9, timeMs(NOON + (DAYS - 1) * DAY_MS)), 1)
+})
+
 test('[CAT7] a market that resolves before our eyes is kept for the whole time after it', () => {
   const { catalog } = openCatalog([over('x', { status: 'closed' })])
   catalog.take({ markets: [over('x')], events: [] })

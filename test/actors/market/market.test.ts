@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketView } from '../../../actors/views.ts'
-import type { BookUpdate, TradeEvent, Update } from '../../../engine/events.ts'
+import type { BookUpdate, MarketStatusEvent, TradeEvent, Update } from '../../../engine/events.ts'
 import { outcomeId } from '../../../engine/ids.ts'
 import { marketIdleMsMax, messageAgeMsMax } from '../../../engine/limits.ts'
 import { barStart } from '../../../engine/market/candle.ts'
@@ -691,6 +691,118 @@ test('[MKT20] a settlement that comes after the end is the price from then on, a
   assert.equal(again.price().source, 'settlement')
   const first = again.price().observedAtMs
   assert.equal(again.price().observedAtMs, first, 'a price is not observed anew by looking')
+})
+
+/** A market of venue b and what it publishes of its life. */
+function lifeOf(set: Parameters<typeof listing>[1] = {}, storage = openMemoryStorage()) {
+  const opened = openMarket({ venue: 'b', ...set }, storage)
+  const { actor, updates } = opened
+  const state = (event: Pick<MarketStatusEvent, 'status' | 'resolutionStatus'>, price?: number) =>
+    actor.receive({
+      ...{ kind: 'marketStatus', venue: 'b', market: actor.ref.nativeId, ...event },
+      ...{ settlementPrice: price === undefined ? null : priceMicros(price * 1e6) },
+      ...{ venueTimeMs: NOON, receivedAtMs: NOON },
+    })
+  const read = (now: Partial<typeof actor.summary>) =>
+    actor.receive({ kind: 'summary', summary: { ...actor.summary, ...now } })
+  const said = () =>
+    updates.flatMap((update) =>
+      update.kind === 'lifecycle'
+        ? [[update.event, update.facts.resolutionStatus, update.facts.settlementPrice]]
+        : [],
+    )
+  return { ...opened, state, read, said }
+}
+
+test('resolves with the result of the determination when the settlement carries none', () => {
+  for (const isClosed of [false, true]) {
+    const { actor, state, said } = lifeOf()
+    // The timer of the close comes before the determination, or never.
+    if (isClosed) state({ status: 'closed' })
+    state({ status: 'closed', resolutionStatus: 'proposed' }, 1)
+    assert.equal(actor.price().source === 'settlement', false, 'it may still be disputed')
+    state({ status: 'resolved', resolutionStatus: 'resolved' })
+    const first = isClosed ? [['closed', 'none', null]] : []
+    const determined = [isClosed ? 'changed' : 'closed', 'proposed', 1_000_000]
+    assert.deepEqual(said(), [...first, determined, ['resolved', 'resolved', 1_000_000]])
+    assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
+  }
+})
+
+test('resolves with the determined result when it stopped between determination and settlement', () => {
+  const storage = openMemoryStorage()
+  lifeOf({}, storage).state({ status: 'closed', resolutionStatus: 'proposed' }, 0)
+  const [stored] = [...storage.markets.all()]
+  assert.ok(stored !== undefined)
+  const { state, said } = lifeOf(stored.summary, storage)
+  state({ status: 'resolved', resolutionStatus: 'resolved' })
+  assert.deepEqual(said(), [['resolved', 'resolved', 0]])
+})
+
+test('announces once what a resolved market pays when that becomes known after the end', () => {
+  const settledBy = {
+    message: ({ state }: ReturnType<typeof lifeOf>, price: number) =>
+      state({ status: 'resolved', resolutionStatus: 'resolved' }, price),
+    listing: ({ read }: ReturnType<typeof lifeOf>, price: number) =>
+      read({ settlementPrice: priceMicros(price * 1e6) }),
+  }
+  for (const settle of Object.values(settledBy)) {
+    const market = lifeOf()
+    market.state({ status: 'resolved', resolutionStatus: 'resolved' })
+    settle(market, 0.37)
+    settle(market, 0.37)
+    const resolved = ['resolved', 'resolved', null]
+    assert.deepEqual(market.said(), [resolved, ['settled', 'resolved', 370_000]])
+    settle(market, 1)
+    assert.deepEqual(market.said().slice(2), [['settled', 'resolved', 1_000_000]], 'corrected')
+  }
+})
+
+test('announces the payout after a restart when the last run stopped before it was known', () => {
+  const storage = openMemoryStorage()
+  lifeOf({}, storage).state({ status: 'resolved', resolutionStatus: 'resolved' })
+  const [stored] = [...storage.markets.all()]
+  assert.ok(stored !== undefined)
+  const { read, said } = lifeOf(stored.summary, storage)
+  read({ settlementPrice: priceMicros(0) })
+  read({})
+  assert.deepEqual(said(), [['settled', 'resolved', 0]])
+})
+
+test('forgets a determined result when it is disputed or trading goes on', () => {
+  const determined = () => {
+    const market = lifeOf()
+    market.state({ status: 'closed', resolutionStatus: 'proposed' }, 1)
+    return market
+  }
+  const disputed = determined()
+  disputed.read({ resolutionStatus: 'disputed', settlementPrice: null })
+  disputed.state({ status: 'resolved', resolutionStatus: 'resolved' })
+  assert.deepEqual(disputed.said().slice(1), [
+    ['changed', 'disputed', null],
+    ['resolved', 'resolved', null],
+  ])
+  const reopened = determined()
+  reopened.state({ status: 'open', resolutionStatus: 'none' })
+  assert.deepEqual(reopened.said().slice(1), [['opened', 'none', null]])
+  // An answer made before the determination knows nothing of it.
+  const late = determined()
+  late.read({ resolutionStatus: 'none', settlementPrice: null })
+  late.state({ status: 'resolved', resolutionStatus: 'resolved' })
+  assert.deepEqual(late.said().slice(1), [['resolved', 'resolved', 1_000_000]])
+})
+
+test('announces a change of the resolution status, but not that a market whose status was unknown has none', () => {
+  const { read, said } = lifeOf({ resolutionStatus: null })
+  read({ resolutionStatus: 'none' })
+  assert.deepEqual(said(), [])
+  read({ resolutionStatus: 'proposed' })
+  read({ resolutionStatus: 'disputed' })
+  read({ resolutionStatus: null })
+  assert.deepEqual(said(), [
+    ['changed', 'proposed', null],
+    ['changed', 'disputed', null],
+  ])
 })
 
 test('[MKT23] a change that waited for too long makes the book stale at once; its changes are left out until a snapshot in time, its trades are not', () => {

@@ -257,10 +257,11 @@ test('[DASH100] [DASH101] a game has both venues beside each other with their ma
   await page.getByText(/Started .*\(Nov 18, 19:20 US Eastern\)/).waitFor()
   const end = (market: FakeMarket, price: number) => {
     engine.matches.remove(market.ref)
-    market.summary = { ...market.summary, status: 'resolved' }
+    const settlementPrice = priceMicros(price)
+    market.summary = { ...market.summary, status: 'resolved', settlementPrice }
     market.now = {
       ...market.now,
-      price: priceMicros(price),
+      price: settlementPrice,
       source: 'settlement',
       bid: null,
       ask: null,
@@ -292,12 +293,13 @@ test('[DASH100] [DASH101] a game has both venues beside each other with their ma
 function tellLifecycle(market: FakeMarket): void {
   const { publisher } = dashboard.face.engine
   const { ref, summary } = market
-  const { slug, question, status, eventSlug, outcomes, closeAtMs, fees } = summary
+  const { slug, question, status, eventSlug, outcomes, closeAtMs, fees, resolutionStatus } = summary
+  const named = { slug, question, status, eventSlug, outcomes, closeAtMs }
   publisher.publish({
     ...{ kind: 'lifecycle', market: ref, event: 'resolved', twin: null },
     ...publisher.stamp('lifecycle', ref.number),
     ...{ venueTimeMs: NOON, receivedAtMs: NOON },
-    facts: { slug, question, status, eventSlug, outcomes, closeAtMs, fees, settlementPrice: null },
+    facts: { ...named, fees, resolutionStatus, settlementPrice: null },
   })
 }
 

@@ -16,7 +16,7 @@ import { gaugeIn, MessageRate } from '../../../http/dashboard/pages/status.ts'
 import { chosen, chosenNumber } from '../../../http/dashboard/parts/lists/filter-fields.ts'
 import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/lists/quotes.ts'
 import { protocols, venueText, wholeVenueText } from '../../../http/dashboard/parts/lists/venues.ts'
-import { endText } from '../../../http/dashboard/parts/market/facts.ts'
+import { endText, resultText } from '../../../http/dashboard/parts/market/facts.ts'
 import { gameDayOf } from '../../../http/dashboard/parts/market/twin.ts'
 import {
   alignedQuotes,
@@ -51,6 +51,7 @@ function market(id: string, quote: Quote, question = `Asked by ${id}?`): Market 
   return {
     ...{ id, slug: id, question, status: 'open', volume_24h: 0, tags: [], image: null, ...none },
     ...{ volume_total: null, open_interest: null, created_at: null, price_step: 0.01 },
+    ...{ resolution_status: 'none', settlement_price: null },
     fees: feesRecord(FEES_UNKNOWN, 0),
     outcomes: ['Yes', 'No'].map((label) => ({ label, price: 0.5, price_cents: 50 })),
     // What the other venue has stands beside the market's own.
@@ -285,14 +286,26 @@ test('[DASH100] a market that trades no longer says what it ended with, and its 
   const ended = (status: Market['status'], prices: readonly number[], close_time = 1) =>
     endText({
       ...market('north_1', NOTHING),
-      ...{ status, close_time },
+      ...{ status, close_time, settlement_price: prices[0] ?? null },
       outcomes: prices.map((price, index) => ({ label: `S${index}`, price, price_cents: 0 })),
     })
   assert.equal(ended('open', [1, 0]), null)
-  assert.match(ended('closed', [0.5, 0.5]) ?? '', /no result yet/)
+  assert.match(ended('closed', [0.5, 0.5]) ?? '', /no final result yet/)
   assert.match(ended('closed', [0.5, 0.5], 4_000_000_000) ?? '', /does not trade now/)
   assert.equal(ended('resolved', [0, 1]), 'Settled: S1')
   assert.equal(ended('resolved', [0.5, 0.5]), 'Settled: S0 50¢, S1 50¢')
+  const unsettled = {
+    ...market('north_1', NOTHING),
+    status: 'resolved',
+    settlement_price: null,
+  } as const
+  assert.match(endText(unsettled) ?? '', /not known yet/)
+  const result = (resolution_status: Market['resolution_status'], status: Market['status']) =>
+    resultText({ ...market('north_1', NOTHING), resolution_status, status })
+  assert.match(result('disputed', 'open') ?? '', /disputed/)
+  assert.match(result('proposed', 'closed') ?? '', /proposed/)
+  for (const none of ['none', 'resolved', null] as const) assert.equal(result(none, 'open'), null)
+  assert.equal(result('resolved', 'resolved'), null)
   const dayOf = (event_slug: string | null) => Object.values(gameDayOf({ event_slug }) ?? {}).join()
   assert.deepEqual(
     [

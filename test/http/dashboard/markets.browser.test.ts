@@ -306,8 +306,8 @@ test('[DASH108] a market that is settled between the answer and the subscription
     /\/v1\/markets\/[^/?]+$/,
     async (route) => {
       const response = await route.fetch()
-      market.summary = { ...market.summary, status: 'resolved' }
       const price = priceMicros(1_000_000)
+      market.summary = { ...market.summary, status: 'resolved', settlementPrice: price }
       market.now = { ...market.now, price, source: 'settlement', bid: null, ask: null }
       await route.fulfill({ response })
     },

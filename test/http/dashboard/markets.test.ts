@@ -31,6 +31,8 @@ function market(id: string): Market {
     question: `Will ${id} happen?`,
     description: null,
     status: 'open',
+    resolution_status: null,
+    settlement_price: null,
     outcomes: [],
     platforms: [],
     volume_24h: 0,

@@ -80,6 +80,8 @@ test('[MARKETS10] a record is whole JSON, whatever its texts contain, and its nu
       question: summary.question,
       description: market.details().description,
       status: summary.status,
+      resolution_status: 'none',
+      settlement_price: null,
       outcomes: [
         { label: 'Yes', price: price / 1e6, price_cents: Math.floor((price + 5_000) / 10_000) },
         {

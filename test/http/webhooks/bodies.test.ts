@@ -82,7 +82,8 @@ function lifecycleOf(
   event: LifecycleUpdate['event'],
   twin: FakeMarket | null = null,
 ): LifecycleUpdate {
-  const facts = { ...market.summary, settlementPrice: priceMicros(1_000_000) }
+  const settlementPrice = priceMicros(1_000_000)
+  const facts = { ...market.summary, status: 'resolved', settlementPrice } as const
   const times = { venueTimeMs: NOON, receivedAtMs: NOON }
   const stamp = { offset: 1, seq: 1 }
   const base = { kind: 'lifecycle', market: market.ref, ...stamp, ...times } as const

@@ -4,9 +4,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { timeMs } from '../../../engine/units.ts'
-import { EVENT_SCHEMA, eventFields, eventSchemas } from '../../../storage/records/listings.ts'
+import {
+  EVENT_SCHEMA,
+  eventFields,
+  eventSchemas,
+  marketFields,
+  marketSchemas,
+} from '../../../storage/records/listings.ts'
 import { FieldReader } from '../../../storage/records/records.ts'
 import { eventListing } from '../../support/worlds/builders.ts'
+import { marketListing, marketSummary } from '../../support/worlds/stored.ts'
 
 setFlagsFromString('--allow-natives-syntax')
 const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)')
@@ -25,4 +32,11 @@ test('[STORE21] events that are read share one hidden class, whatever they say',
   const odd = read.filter((event) => !haveSameMap(event, read[100]))
   // The first few may differ, until the engine knows which fields hold large numbers.
   assert.ok(odd.length <= 10, `${odd.length} events have a hidden class of their own`)
+})
+
+test('reads a market of the third schema as one whose resolution is not known', () => {
+  const summary = marketSummary(marketListing('one'))
+  const older = new FieldReader(marketFields(summary).slice(0, -2))
+  const read = marketSchemas[3]?.(older)
+  assert.deepEqual(read, { ...summary, resolutionStatus: null, settledAtMs: null })
 })

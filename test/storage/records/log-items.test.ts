@@ -88,6 +88,7 @@ const UPDATES: readonly Update[] = [
   { kind: 'price', ...STAMPED, price: PRICE },
   { kind: 'whale', ...STAMPED, whale: WHALE },
   { kind: 'lifecycle', ...STAMPED, event: 'changed', facts: factsOf(), twin: null },
+  { kind: 'lifecycle', ...STAMPED, event: 'settled', facts: factsOf(), twin: null },
   { kind: 'lifecycle', ...STAMPED, event: 'matched', facts: factsOf(), twin: OTHER },
   { ...told, offset: 4, seq: 5 },
   { ...told, offset: 4, seq: 6, event: 'closed', reason: 'stale', reachedBefore: told.reached },
@@ -100,7 +101,8 @@ const UPDATES: readonly Update[] = [
 
 function factsOf() {
   const { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice, fees } = SUMMARY
-  return { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice, fees }
+  const named = { status, question, slug, eventSlug, outcomes, closeAtMs }
+  return { ...named, settlementPrice, fees, resolutionStatus: 'disputed' as const }
 }
 
 const quoted = {

@@ -71,6 +71,8 @@ export function listing(name: string, set: Partial<MarketListing> = {}): MarketL
     fees: FEES_UNKNOWN,
     orderSizeMin: null,
     otherPayout: null,
+    resolutionStatus: 'none',
+    settledAtMs: null,
     native: { conditionId: name },
     ...set,
   }

@@ -82,6 +82,8 @@ export function marketListing(id: string, changes: Partial<MarketListing> = {}):
     fees: SOME_FEES,
     orderSizeMin: null,
     otherPayout: null,
+    resolutionStatus: 'none',
+    settledAtMs: null,
     native: { condition: id, nested: { list: [1, 0.5, null, 'x', true] }, text: 'é😀' },
     ...changes,
   }

@@ -205,9 +205,9 @@ export class KalshiCatalog implements VenueCatalog {
       this.#reject(market, row)
       return null
     }
-    const { settledAtMs, tradingEndsAtMs, grid, shard } = market
+    const { tradingEndsAtMs, grid, shard } = market
     const listing = this.#whereItTrades(market.listing, shard)
-    const endedAtMs = settledAtMs ?? tradingEndsAtMs
+    const endedAtMs = listing.settledAtMs ?? tradingEndsAtMs
     const isLongSettled =
       listing.status === 'resolved' && sinceMs !== null && endedAtMs !== null && endedAtMs < sinceMs
     if (isLongSettled) return null

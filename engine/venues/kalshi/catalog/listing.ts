@@ -10,6 +10,7 @@ import type {
   MarketStatus,
   OutcomeListing,
   ReadListing,
+  ResolutionStatus,
 } from '../../../market/market.ts'
 import {
   MICROS,
@@ -27,10 +28,16 @@ import {
 import { isComboRow, isNamedCombo } from '../combos.ts'
 import { noOutcomeOf, settlementOf, sizeOf } from '../map.ts'
 import type { FeeTerms } from '../messages.ts'
-import { decimalOf, idOf, type Rejected, rejected } from '../parse.ts'
+import {
+  decimalOf,
+  dollarsOfCents,
+  idOf,
+  type Rejected,
+  rejected,
+  settlementValueIn,
+} from '../parse.ts'
 import { type PriceGrid, parsePriceGrid } from '../price-grid.ts'
 import { termsOf } from './fees.ts'
-import { dollarsOfCents } from './rows.ts'
 import { shardOf } from './shards.ts'
 
 /** What a series adds to its events: they carry neither tags nor a trustworthy category. */
@@ -46,7 +53,6 @@ interface MarketRow {
   readonly kind: 'market'
   readonly listing: ReadListing
   readonly tradingEndsAtMs: TimeMs | null
-  readonly settledAtMs: TimeMs | null
   readonly grid: PriceGrid | null
   readonly shard: number | null
 }
@@ -71,6 +77,14 @@ const STATUSES: Readonly<Record<string, MarketStatus>> = {
   determined: 'closed',
   disputed: 'closed',
   amended: 'closed',
+  finalized: 'resolved',
+  settled: 'resolved',
+}
+/** What a status states of the result; any other, that there is none. `determined` and `amended` may still be disputed. */
+const RESOLUTIONS: Readonly<Record<string, ResolutionStatus>> = {
+  determined: 'proposed',
+  amended: 'proposed',
+  disputed: 'disputed',
   finalized: 'resolved',
   settled: 'resolved',
 }
@@ -140,6 +154,9 @@ export function parseMarket(
   const statusText = textOf(row.status)
   const status = STATUSES[statusText]
   if (status === undefined) return rejected('market_status')
+  const settledAtMs = status === 'resolved' ? timeOf(row.settlement_ts) : null
+  const resolutionStatus = RESOLUTIONS[statusText] ?? 'none'
+  const hasResult = resolutionStatus === 'proposed' || resolutionStatus === 'resolved'
   const lastPrice = tradedPrice(priceOf(row, 'last_price'))
   const seriesTicker = event?.series ?? beforeDash(eventTicker)
   const closeAtMs = timeOf(row.close_time)
@@ -173,19 +190,19 @@ export function parseMarket(
     volume24h: dollarsOf(countOf(row, 'volume_24h'), lastPrice) ?? USD_ZERO,
     volumeTotal: dollarsOf(countOf(row, 'volume'), lastPrice),
     openInterest: countOf(row, 'open_interest'),
-    settlementPrice: status === 'resolved' ? payoutOf(row) : null,
+    settlementPrice: hasResult ? payoutOf(row) : null,
+    resolutionStatus,
+    settledAtMs,
     fees,
     orderSizeMin: sizeMicros(row.fractional_trading_enabled === false ? MICROS : MICROS / 100),
     otherPayout: isVenuePriced(row, category) ? 'venue' : null,
     native: row,
     changedAtMs: timeOf(row.updated_time),
   }
-  const settledAtMs = timeOf(row.settlement_ts)
   return {
     kind: 'market',
     listing,
     tradingEndsAtMs: closeAtMs,
-    settledAtMs,
     grid,
     shard: shardOf(row),
   }
@@ -243,7 +260,7 @@ function categoryOf(series: Series | undefined, event: Fields): string | null {
 }
 
 function payoutOf(row: Fields): PriceMicros | null {
-  return settlementOf(decimalOf(row.settlement_value_dollars), idOf(row.result))
+  return settlementOf(settlementValueIn(row), idOf(row.result))
 }
 
 /** `name_dollars`, or whole cents in `name`. */

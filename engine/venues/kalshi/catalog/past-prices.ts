@@ -20,8 +20,7 @@ import { listIn } from '../../answers.ts'
 import { type PastPoint, pointsFrom } from '../../past-points.ts'
 import type { Tally } from '../../tally.ts'
 import type { PastMarket, VenuePastPrices } from '../../venue.ts'
-import { decimalOf, type Rejected, rejected } from '../parse.ts'
-import { dollarsOfCents } from './rows.ts'
+import { decimalOf, dollarsOfCents, type Rejected, rejected } from '../parse.ts'
 
 interface PastPricesParts {
   readonly http: HttpClient

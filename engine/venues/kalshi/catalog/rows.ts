@@ -5,7 +5,7 @@
 import { isRecord } from '../../../json-record.ts'
 import { parseTime } from '../../../units.ts'
 import type { OrderbookSnapshot, TradeMessage } from '../messages.ts'
-import { decimalOf, idOf, levelsOf, type Rejected, rejected } from '../parse.ts'
+import { decimalOf, dollarsOfCents, idOf, levelsOf, type Rejected, rejected } from '../parse.ts'
 
 /** A row of `/markets/trades`. Its time is cut to milliseconds, as the stream's is. */
 export function parseTradeRow(row: unknown): TradeMessage | Rejected {
@@ -63,10 +63,4 @@ export function rowsOf(answer: unknown, name: string): readonly unknown[] {
 export function cursorOf(answer: unknown): string | null {
   const cursor = isRecord(answer) ? answer.cursor : undefined
   return typeof cursor === 'string' && cursor !== '' ? cursor : null
-}
-
-/** Whole cents of the old form, as dollar text: 6 → "0.06". */
-export function dollarsOfCents(cents: unknown): string | null {
-  if (typeof cents !== 'number' || !Number.isInteger(cents) || cents < 0 || cents > 100) return null
-  return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 }

@@ -22,8 +22,10 @@ import {
   groupIn,
   isInGroup,
   nestedEvent,
+  plannedEndMs,
   readEvent,
   readMarket,
+  settledAtMs,
 } from './listing.ts'
 
 interface CatalogParts {
@@ -46,58 +48,112 @@ const SETTLED_MS = 2 * 86_400_000
 const REFRESH_OVERLAP_MS = 60_000
 /** A list longer than this many pages has a cursor that leads nowhere new. */
 const PAGES_MAX = 20_000
+/** Of closed events, newest first: more than two days have. */
+const CLOSED_PAGES_MAX = 500
+/** Of closed events that changed lately: the venue may touch all of its history at once. */
+const CHANGED_PAGES_MAX = 50
+/** Events without a time may stand before all others; after so many pages of them the list counts as unordered. */
+const UNTIMED_PAGES_MAX = 20
 
 /** The catalogue of venue a. */
 export class PolymarketCatalog implements VenueCatalog {
   readonly #parts: CatalogParts
-  /** The server refused the order of `refresh` once: it is not asked for again. */
-  #isOrderRefused = false
+  /** Orders that the server refused once: they are not requested again. */
+  readonly #refused = new Set<string>()
 
   constructor(parts: CatalogParts) {
     this.#parts = parts
   }
 
+  /**
+   * Open events, then those closed lately, and those closed earlier that changed lately: a dispute may delay the result
+   * for days, and an event may be closed long after its planned end.
+   */
   async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
     const oldestMs = this.#oldestMs()
     const give = async (events: readonly Json[]) => onPage(await this.#read(events, oldestMs))
     await this.#eventPages({ closed: false }, give, signal)
-    const closed = { closed: true, end_date_min: formatTime(oldestMs) }
-    await this.#eventPages(closed, give, signal)
+    const seen = new Set<unknown>()
+    const giveNew = async (events: readonly Json[]) => {
+      const fresh = events.filter(({ slug }) => !seen.has(slug))
+      for (const { slug } of fresh) seen.add(slug)
+      if (fresh.length > 0) await give(fresh)
+    }
+    const isRead = await this.#closedPages({ ...CLOSED_LATELY, fromMs: oldestMs }, giveNew, signal)
+    await this.#closedPages({ ...CHANGED_LATELY, fromMs: oldestMs }, giveNew, signal)
+    if (!isRead) await this.#plannedPages(giveNew, signal)
   }
 
   /**
-   * Open and lately closed events, those changed last first, until a whole page is older than
-   * `sinceMs`. A list that turns out not to be in that order is read to its end.
+   * Open and closed events, those changed last first, until a whole page is older than `sinceMs`. A list of open events
+   * that turns out not to be in that order is read to its end.
    */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
     const oldestMs = this.#oldestMs()
     const fromMs = timeMs(sinceMs - REFRESH_OVERLAP_MS)
-    const closed = { closed: true, end_date_min: formatTime(oldestMs) }
-    for (const filter of [{ closed: false }, closed]) {
-      const order = new NewestFirst(fromMs)
-      const give = async (events: readonly Json[]) => {
-        // The newest come first, however old they are.
-        if (events.length === 0 && !order.hasBegun && !filter.closed) {
-          throw new AnswerDoubt('catalogue', 'empty', 'no open event')
-        }
-        const isOver = order.isOver(events)
-        const changed = events.filter((event) => (latestChangeMs(event) ?? fromMs) >= fromMs)
-        if (changed.length > 0) await onPage(await this.#read(changed, oldestMs))
-        return isOver ? 'enough' : undefined
+    const give = async (events: readonly Json[]) => {
+      const changed = events.filter((event) => (latestChangeMs(event) ?? fromMs) >= fromMs)
+      if (changed.length > 0) await onPage(await this.#read(changed, oldestMs))
+    }
+    const newest = new NewestFirst({ ...CHANGED_LATELY, fromMs })
+    const giveOpen = async (events: readonly Json[]) => {
+      // The newest come first, however old they are.
+      if (events.length === 0 && !newest.hasBegun) {
+        throw new AnswerDoubt('catalogue', 'empty', 'no open event')
       }
-      const ordered = this.#isOrderRefused
-        ? filter
-        : { ...filter, order: 'updatedAt', ascending: false }
-      try {
-        await this.#eventPages(ordered, give, signal)
-      } catch (error) {
-        // A server that refuses the order still has the list.
-        const isRefused = error instanceof FetchError && (error.status ?? 500) < 500
-        if (!isRefused || this.#isOrderRefused || error.status === 429) throw error
-        this.#isOrderRefused = true
-        this.#parts.tally.trouble('order_refused', { detail: error.message })
-        await this.#eventPages(filter, give, signal)
-      }
+      const isOver = newest.isOver(events)
+      await give(events)
+      return isOver ? 'enough' : undefined
+    }
+    const isTaken = await this.#orderedPages({ closed: false }, CHANGED_LATELY, giveOpen, signal)
+    if (!isTaken) await this.#eventPages({ closed: false }, giveOpen, signal)
+    const isRead = await this.#closedPages({ ...CHANGED_LATELY, fromMs }, give, signal)
+    if (!isRead) await this.#plannedPages(give, signal)
+  }
+
+  /** Closed events whose planned end is not long past. */
+  #plannedPages(onEvents: (events: readonly Json[]) => unknown, signal: AbortSignal) {
+    const planned = { closed: true, end_date_min: formatTime(this.#oldestMs()) }
+    return this.#eventPages(planned, onEvents, signal)
+  }
+
+  /** Closed events, newest first, back to a time; false when the server does not keep the order. */
+  async #closedPages(
+    order: EventOrder & { readonly fromMs: TimeMs },
+    onEvents: (events: readonly Json[]) => unknown,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const newest = new NewestFirst(order)
+    const give = async (events: readonly Json[]) => {
+      const isOver = newest.isOver(events)
+      if (newest.isOrdered) await onEvents(events)
+      const isTooLong = newest.pageCount >= order.pagesMax
+      if (isTooLong && !isOver) this.#parts.tally.trouble('closed_list_cut', { detail: order.name })
+      return isOver || isTooLong || !newest.isOrdered ? 'enough' : undefined
+    }
+    const isTaken = await this.#orderedPages({ closed: true }, order, give, signal)
+    return isTaken && newest.isOrdered
+  }
+
+  /** Newest first; false when the server refuses the order, which it may do and still have the list. */
+  async #orderedPages(
+    filter: Query,
+    { name }: EventOrder,
+    onEvents: (events: readonly Json[]) => unknown,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (this.#refused.has(name)) return false
+    try {
+      await this.#eventPages({ ...filter, order: name, ascending: false }, onEvents, signal)
+      return true
+    } catch (error) {
+      const status = error instanceof FetchError ? (error.status ?? null) : null
+      if (status === null || status === 429) throw error
+      // A failure may be of this order alone, and may end; the list of open events is too long to be read instead.
+      if (status < 500) this.#refused.add(name)
+      else if (filter.closed === false) throw error
+      this.#parts.tally.trouble('order_refused', { detail: `${name}: ${error}` })
+      return false
     }
   }
 
@@ -237,7 +293,7 @@ export class PolymarketCatalog implements VenueCatalog {
       yield
       const market = readMarket(row, parent)
       if (typeof market === 'string') tally.rowRefused(market, sampleOf(row))
-      else if (market.status === 'resolved' && isLongClosed(row, oldestMs)) {
+      else if (market.status === 'resolved' && isLongSettled(row, parent, oldestMs)) {
         tally.ignored('long_settled')
       } else {
         tally.row()
@@ -259,28 +315,65 @@ function formsOf(id: NativeMarketId): readonly string[] {
   return id.endsWith('00') ? [id, id.slice(0, -2)] : [id]
 }
 
-/** Watches whether pages come newest change first, and when all further ones are too old. */
+/** An order of Gamma's events, descending. */
+interface EventOrder {
+  readonly name: string
+  /** Where an event stands in it; null: unknown. */
+  readonly atMs: (event: Json) => TimeMs | null
+  /** The latest time that matters of an event; null: unknown. */
+  readonly latestMs: (event: Json) => TimeMs | null
+  /** Of closed events, which the venue never forgets. */
+  readonly pagesMax: number
+}
+
+const CLOSED_LATELY: EventOrder = {
+  name: 'closedTime',
+  atMs: closedAtMs,
+  latestMs: closedAtMs,
+  pagesMax: CLOSED_PAGES_MAX,
+}
+const CHANGED_LATELY: EventOrder = {
+  name: 'updatedAt',
+  atMs: changedAtMs,
+  latestMs: latestChangeMs,
+  pagesMax: CHANGED_PAGES_MAX,
+}
+
+/** Watches whether pages come newest first, and when all further ones are too old. */
 class NewestFirst {
-  readonly #fromMs: TimeMs
+  readonly #order: EventOrder & { readonly fromMs: TimeMs }
   #lastMs = Number.POSITIVE_INFINITY
-  #isOrdered = true
+  #untimedPageCount = 0
+  isOrdered = true
   /** Whether any event was seen. */
   hasBegun = false
+  pageCount = 0
 
-  constructor(fromMs: TimeMs) {
-    this.#fromMs = fromMs
+  constructor(order: EventOrder & { readonly fromMs: TimeMs }) {
+    this.#order = order
   }
 
   isOver(events: readonly Json[]): boolean {
+    const { atMs, latestMs, fromMs } = this.#order
     let newestMs = Number.NEGATIVE_INFINITY
+    let isTimed = false
+    this.pageCount += 1
     this.hasBegun ||= events.length > 0
     for (const event of events) {
-      const atMs = changedAtMs(event)
-      if (atMs === null || atMs > this.#lastMs) this.#isOrdered = false
-      else this.#lastMs = atMs
-      newestMs = Math.max(newestMs, latestChangeMs(event) ?? Number.POSITIVE_INFINITY)
+      const placeMs = atMs(event)
+      newestMs = Math.max(newestMs, latestMs(event) ?? Number.POSITIVE_INFINITY)
+      if (placeMs === null) {
+        // Those without a time stand before all others, or are none of the order.
+        this.isOrdered &&= this.#lastMs === Number.POSITIVE_INFINITY
+        continue
+      }
+      isTimed = true
+      this.isOrdered &&= placeMs <= this.#lastMs
+      this.#lastMs = placeMs
     }
-    return this.#isOrdered && events.length > 0 && newestMs < this.#fromMs
+    if (!isTimed) this.#untimedPageCount += 1
+    this.isOrdered &&= this.#untimedPageCount <= UNTIMED_PAGES_MAX
+    return this.isOrdered && events.length > 0 && newestMs < fromMs
   }
 }
 
@@ -294,9 +387,9 @@ function latestChangeMs(event: Json): TimeMs | null {
   return latestMs
 }
 
-function isLongClosed(row: unknown, oldestMs: TimeMs | undefined): boolean {
+function isLongSettled(row: unknown, parent: Json | null, oldestMs: TimeMs | undefined): boolean {
   if (oldestMs === undefined || !isRecord(row)) return false
-  const atMs = closedAtMs(row)
+  const atMs = settledAtMs(row) ?? (parent && closedAtMs(parent)) ?? plannedEndMs(row)
   return atMs !== null && atMs < oldestMs
 }
 

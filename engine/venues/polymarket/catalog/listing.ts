@@ -9,6 +9,7 @@ import type {
   OutcomeListing,
   ReadEvent,
   ReadListing,
+  ResolutionStatus,
 } from '../../../market/market.ts'
 import {
   MICROS,
@@ -21,6 +22,7 @@ import {
   roundPrice,
   roundUsd,
   type TimeMs,
+  timeMs,
   USD_ZERO,
   type UsdMicros,
 } from '../../../units.ts'
@@ -55,7 +57,8 @@ export function readMarket(row: unknown, parent: Json | null = null): ReadListin
   if (typeof outcomes === 'string') return outcomes
   // Of a row that does not say whether it trades nothing is known: what is kept stays.
   if (typeof row.closed !== 'boolean' || typeof row.active !== 'boolean') return 'no_state'
-  const status = statusOf(row)
+  const resolutionStatus = resolutionOf(row)
+  const status = statusOf(row, resolutionStatus)
   const eventSlug = event === null ? null : textOf(event.slug)
   const { events: _events, ...native } = row
   return {
@@ -83,7 +86,9 @@ export function readMarket(row: unknown, parent: Json | null = null): ReadListin
     volume24h: usdOf(row.volume24hr) ?? USD_ZERO,
     volumeTotal: usdOf(row.volumeNum) ?? usdOf(row.volume),
     openInterest: null,
+    resolutionStatus,
     settlementPrice: status === 'resolved' ? settlementOf(row) : null,
+    settledAtMs: status === 'resolved' ? settledAtMs(row) : null,
     fees: readFees(row),
     orderSizeMin: orderSizeMinOf(row.orderMinSize),
     otherPayout: isHalfPossible(row) ? 'half' : null,
@@ -167,9 +172,22 @@ export function changedAtMs(row: Json): TimeMs | null {
   return timeOf(row.updatedAt)
 }
 
-/** The true close of a closed row; `endDate` is only a plan. */
+/** When a market was closed or its result became final, the later of the two; null when the row does not state it. */
+export function settledAtMs(row: Json): TimeMs | null {
+  const [closed, decided] = [closedAtMs(row), timeOf(row.umaEndDate)]
+  return closed === null || decided === null
+    ? (closed ?? decided)
+    : timeMs(Math.max(closed, decided))
+}
+
+/** When a market or an event was closed; null when the row does not state it. `endDate` is only a plan. */
 export function closedAtMs(row: Json): TimeMs | null {
-  return timeOf(row.closedTime) ?? timeOf(row.umaEndDate) ?? timeOf(row.endDate)
+  return timeOf(row.closedTime)
+}
+
+/** When a market or an event was planned to end; null when the row does not state it. */
+export function plannedEndMs(row: Json): TimeMs | null {
+  return timeOf(row.endDate)
 }
 
 /** The words for a market's resolution: on rows of protocol v1, then of v2. */
@@ -194,32 +212,45 @@ export function* unknownWords(row: Json): Iterable<readonly [field: string, word
   if (isUnknown(version, VERSIONS)) yield ['version', version]
   if (isUnknown(umaResolutionStatus, UMA_STATUSES))
     yield ['umaResolutionStatus', umaResolutionStatus]
+  for (const word of listOf(row.umaResolutionStatuses)) {
+    if (!UMA_STATUSES.has(word)) yield ['umaResolutionStatuses', word]
+  }
   if (isUnknown(resolutionStatus, RESOLUTION_STATUSES)) yield ['resolutionStatus', resolutionStatus]
 }
 
 const isUnknown = (word: unknown, known: ReadonlySet<unknown>): boolean =>
   word !== undefined && word !== null && !known.has(word)
 
-function statusOf(row: Json): MarketStatus {
-  const uma = row.umaResolutionStatus
-  const word = row.resolutionStatus
-  const isSettled =
-    uma === 'resolved' ||
-    uma === 'settled' ||
-    word === 'resolved' ||
-    row.automaticallyResolved === true
-  // A word of v2 other than 'resolved', one that is not known included, leaves the result open.
-  const isDisputable =
-    uma === 'proposed' || uma === 'disputed' || (isSaid(word) && word !== 'resolved')
-  if (row.closed === true) {
-    if (isSettled) return 'resolved'
-    // Without a word on the resolution, as in old rows, prices of 1 and 0 are a payout; half each may be a last price.
-    return !isDisputable && isDecided(row) ? 'resolved' : 'closed'
-  }
-  const isEnding = uma === 'proposed' || uma === 'disputed' || uma === 'resolved'
-  if (isEnding || word === 'resolved') return 'closed'
+/** Trading decides whether a market is open, whatever is stated of its result. */
+function statusOf(row: Json, resolution: ResolutionStatus | null): MarketStatus {
+  if (row.closed === true) return resolution === 'resolved' ? 'resolved' : 'closed'
   const isTrading = row.active === true && row.archived !== true && row.acceptingOrders !== false
   return isTrading ? 'open' : 'closed'
+}
+
+/** What a row states of the result; null: it does not. */
+function resolutionOf(row: Json): ResolutionStatus | null {
+  const uma = umaWord(row)
+  const word = row.resolutionStatus
+  const isFinal = uma === 'resolved' || uma === 'settled' || word === 'resolved'
+  if (isFinal || row.automaticallyResolved === true) return 'resolved'
+  if (uma === 'proposed' || uma === 'disputed') return uma
+  // `active` is the word of protocol v2 from the opening on, with and without a proposal.
+  if (isSaid(word)) return word === 'inactive' ? 'none' : null
+  if (row.closed !== true) return 'none'
+  // Without a word on the resolution, as in old rows, prices of 1 and 0 are a payout; half each may be a last price.
+  return isDecided(row) ? 'resolved' : null
+}
+
+/**
+ * Where the resolution stands. Some rows state it in their list of all steps alone, whose last is the newest; a step that
+ * the list lacks is newer than the list.
+ */
+function umaWord(row: Json): string | null {
+  const word = textOf(row.umaResolutionStatus)
+  const words = listOf(row.umaResolutionStatuses)
+  const isNewer = word === 'resolved' || word === 'settled' || !words.includes(word ?? '')
+  return word !== null && isNewer ? word : (words.at(-1) ?? null)
 }
 
 const isSaid = (word: unknown): boolean => typeof word === 'string' && word !== ''

@@ -15,13 +15,15 @@ import { ChangingPrice, type LivePrice, priceOfOutcome, useLivePrices } from './
 const NONE = new Signal<LivePrice | null>(null)
 
 export function MarketTitle({ market }: { readonly market: Market }) {
-  const { question, status, category, platforms } = market
+  const { question, status, category, platforms, resolution_status: resolution } = market
   const [own] = platforms
   const link = safeLink(own?.url ?? null)
   const end = endText(market)
+  const result = resultText(market)
   return html`<header class="stack market-title">
     <h1>${question}</h1>
     ${end === null ? null : html`<p class="notice" data-end=${status}><strong>${end}</strong></p>`}
+    ${result === null ? null : html`<p class="notice" data-resolution=${resolution}><strong>${result}</strong></p>`}
     <p class="row">
       <span class=${`tag status ${status}`}>${status}</span>
       ${category === null ? null : html`<span class="tag">${category}</span>`}
@@ -57,11 +59,19 @@ export function endText(market: Market): string | null {
   if (status === 'open') return null
   if (status === 'closed')
     return isOver(market)
-      ? 'Trading has ended. There is no result yet.'
+      ? 'Trading has ended. There is no final result yet.'
       : 'This market does not trade now.'
+  if (market.settlement_price === null) return 'Resolved. What it pays is not known yet.'
   const winner = outcomes.find(({ price }) => price === 1)
   if (winner !== undefined) return `Settled: ${winner.label}`
   return `Settled: ${outcomes.map(({ label, price }) => `${label} ${priceText(price)}`).join(', ')}`
+}
+
+/** What is stated of a result that is not final, for a person; null: nothing. */
+export function resultText({ status, resolution_status: resolution }: Market): string | null {
+  if (status === 'resolved') return null
+  if (resolution === 'proposed') return 'A result is proposed. It may still be disputed.'
+  return resolution === 'disputed' ? 'The proposed result is disputed.' : null
 }
 
 export function MarketOutcomes({

@@ -5,7 +5,12 @@ import { describe, it } from 'node:test'
 import type { VenueEvent } from '../../../../engine/events.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import { mapMessage, mapTrade, type Refusal } from '../../../../engine/venues/kalshi/map.ts'
-import type { DataMessage, TradeMessage } from '../../../../engine/venues/kalshi/messages.ts'
+import type {
+  DataMessage,
+  LifecycleMessage,
+  TradeMessage,
+} from '../../../../engine/venues/kalshi/messages.ts'
+import { parseFrame } from '../../../../engine/venues/kalshi/parse.ts'
 
 const NOW = timeMs(1_790_000_000_000)
 
@@ -139,7 +144,7 @@ describe('Kalshi map', () => {
     assert.deepEqual(told(lifecycle('deactivated')), ['closed null'])
     // A determination can still be disputed.
     assert.deepEqual(told(lifecycle('determined', { result: 'yes' })), [
-      'closed null',
+      'closed 1000000',
       'marketSeen',
     ])
     const settled = (more: object) => told(lifecycle('settled', more))[0]
@@ -147,6 +152,40 @@ describe('Kalshi map', () => {
     assert.equal(settled({ result: 'no' }), 'resolved 0')
     assert.equal(settled({ result: 'scalar', settlementValue: '0.5000' }), 'resolved 500000')
     assert.equal(settled({}), 'resolved null')
+  })
+
+  it('states where the resolution stands when a market is determined, settled or active again', () => {
+    const stated = (change: LifecycleMessage['change']) => {
+      const [event] = map(lifecycle(change, { result: 'no' })).events
+      return event?.kind === 'marketStatus' ? event.resolutionStatus : event?.kind
+    }
+    assert.equal(stated('determined'), 'proposed')
+    assert.equal(stated('settled'), 'resolved')
+    assert.equal(stated('activated'), 'none')
+    assert.equal(stated('deactivated'), undefined)
+  })
+
+  it('reads a settlement value as dollars when it is a text, and as cents when it is a whole number', () => {
+    const payout = (more: object) => {
+      const msg = { market_ticker: 'KXTEST-26NOV26-A', event_type: 'settled', ...more }
+      const message = parseFrame(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, msg }))
+      assert.ok(message.kind === 'lifecycle')
+      const [event] = map(message).events
+      assert.ok(event?.kind === 'marketStatus' && event.status === 'resolved')
+      return event.settlementPrice
+    }
+    assert.equal(payout({ settlement_value: 1 }), 10_000)
+    assert.equal(payout({ settlement_value: 100 }), 1_000_000)
+    assert.equal(payout({ settlement_value: 37, result: 'scalar' }), 370_000)
+    assert.equal(payout({ settlement_value: '0.3700', result: 'scalar' }), 370_000)
+    assert.equal(payout({ settlement_value: '1.0000' }), 1_000_000)
+    // Of a number that may be dollars or cents the result decides.
+    assert.equal(payout({ settlement_value: 1, result: 'yes' }), 1_000_000)
+    assert.equal(payout({ settlement_value: 0, result: 'no' }), 0)
+    for (const none of [{ settlement_value: 101 }, { settlement_value: 0.5 }, { result: 'void' }]) {
+      assert.equal(payout(none), null)
+    }
+    assert.equal(payout({ result: '' }), null)
   })
 
   it('[KMAP7] combinations are ignored, not refused', () => {

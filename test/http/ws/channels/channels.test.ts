@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { LifecycleUpdate, Whale } from '../../../../engine/events.ts'
+import { LIFECYCLE_EVENTS, type LifecycleUpdate, type Whale } from '../../../../engine/events.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { priceMicros, usdMicros } from '../../../../engine/units.ts'
 import { feesRecord } from '../../../../http/records/fees.ts'
@@ -307,8 +307,10 @@ describe('lifecycle and whales', () => {
       const command = { action: 'subscribe', id: 1, channel: 'lifecycle' }
       await single.ask({ ...command, market_ids: [one.ref.id] }, 'synced')
       await wide.ask({ ...command, platform: 'venue_a' }, 'synced')
-      const events = ['opened', 'closed', 'changed', 'matched', 'unmatched', 'resolved'] as const
-      const facts = { ...one.summary, settlementPrice: priceMicros(1_000_000), fees: SOME_FEES }
+      const events = LIFECYCLE_EVENTS
+      const settlementPrice = priceMicros(1_000_000)
+      const end = { status: 'resolved', resolutionStatus: 'resolved', settlementPrice } as const
+      const facts = { ...one.summary, ...end, fees: SOME_FEES }
       for (const event of events) tellLife(one, { event, facts, twin: market(9).ref })
       const update = tellLife(market(9), { event: 'closed' })
       for (const client of [single, wide]) {
@@ -319,9 +321,10 @@ describe('lifecycle and whales', () => {
           events,
         )
         assert.deepEqual(dataOf(told[3]), {
-          event: 'matched',
+          event: 'settled',
           platform: 'venue_a',
-          status: one.summary.status,
+          status: 'resolved',
+          resolution_status: 'resolved',
           question: one.summary.question,
           slug: one.summary.slug,
           event_slug: one.summary.eventSlug,

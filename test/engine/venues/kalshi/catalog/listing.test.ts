@@ -139,12 +139,29 @@ describe('Kalshi listing', () => {
     assert.equal(reason({ status: 'dreaming' }), 'market_status')
   })
 
-  it('[KLIST7] the payout is the stated value, else the result, and only once it is final', () => {
+  it('[KLIST7] the payout is the stated value, else the result, and the time of the settlement its own', () => {
     const payout = (more: object) => market({ status: 'finalized', ...more }).settlementPrice
     assert.equal(payout({ result: 'yes' }), 1_000_000)
     assert.equal(payout({ result: 'no', settlement_value_dollars: '0.0000' }), 0)
     assert.equal(payout({ result: 'scalar', settlement_value_dollars: '0.3700' }), 370_000)
-    assert.equal(market({ status: 'determined', result: 'yes' }).settlementPrice, null)
+    assert.equal(payout({ result: 'scalar', settlement_value: 37 }), 370_000)
+    for (const result of ['', 'void']) assert.equal(payout({ result }), null)
+    const settled = { status: 'finalized', settlement_ts: '2025-11-20T12:00:00.5Z' }
+    assert.equal(market(settled).settledAtMs, Date.UTC(2025, 10, 20, 12, 0, 0, 500))
+    assert.equal(market({ ...settled, status: 'determined' }).settledAtMs, null)
+  })
+
+  it('states where the resolution stands, with its result unless that is disputed', () => {
+    const stated = (status: string) => {
+      const listing = market({ status, result: 'yes', settlement_value_dollars: '1.0000' })
+      return [listing.status, listing.resolutionStatus, listing.settlementPrice]
+    }
+    assert.deepEqual(stated('active'), ['open', 'none', null])
+    assert.deepEqual(stated('closed'), ['closed', 'none', null])
+    assert.deepEqual(stated('determined'), ['closed', 'proposed', 1_000_000])
+    assert.deepEqual(stated('disputed'), ['closed', 'disputed', null])
+    assert.deepEqual(stated('amended'), ['closed', 'proposed', 1_000_000])
+    assert.deepEqual(stated('finalized'), ['resolved', 'resolved', 1_000_000])
   })
 
   it('[KLIST8] empty sides, the finest tick, and the old integer fields', () => {

@@ -84,9 +84,75 @@ test('[POLYCAT1] a crawl follows after_cursor through open and lately closed eve
   assert.equal(pages[0]?.markets[0]?.event, 'event-0')
   assert.equal(pages[0]?.markets[0]?.category, 'Politics')
   assert.equal('markets' in (pages[0]?.events[0]?.native ?? {}), false)
-  const last = queriesOf(stub, '/events/keyset').at(-1)?.query
-  const since = Date.parse(last?.get('end_date_min') ?? '')
-  assert.equal(since, NOW_MS - 48 * HOUR_MS)
+})
+
+/** A closed event with one resolved market. */
+const over = (number: number, hours: number, more: object = {}) => {
+  const at = ago(hours * HOUR_MS)
+  const closed = { closed: true, closedTime: at, updatedAt: at }
+  const rows = [market(number, { ...closed, umaResolutionStatus: 'resolved' })]
+  return event(number, { ...closed, markets: rows, ...more })
+}
+const closedQueries = (stub: PolymarketStub) =>
+  queriesOf(stub, '/events/keyset').filter(({ query }) => query.get('closed') === 'true')
+const newestFirst = (rows: readonly Record<string, unknown>[], field: string) =>
+  rows.toSorted((one, other) => String(other[field]).localeCompare(String(one[field])))
+
+test('a crawl finds what was closed lately though it was planned to end long before, and stops at what was closed earlier', async (t) => {
+  const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
+  const endDate = ago(400 * HOUR_MS)
+  const closed = Array.from({ length: 60 }, (_, number) => over(100 + number, 1 + number * 12))
+  const late = [over(1, 3, { endDate }), over(2, 20, { endDate })]
+  // Closed five days ago, and settled only now: its dispute took so long.
+  const settledAt = ago(HOUR_MS)
+  const rows = [market(3, { closed: true, closedTime: ago(120 * HOUR_MS), umaEndDate: settledAt })]
+  const disputed = over(3, 120, { endDate, updatedAt: settledAt, markets: rows })
+  const all = [...closed, ...late, disputed]
+  stub.rest = ({ query }) => {
+    if (query.get('closed') === 'false') return paged([event(9)], query, 5)
+    assert.equal(query.get('end_date_min'), null, 'a planned end says nothing of the real one')
+    const order = query.get('order') ?? ''
+    return query.get('ascending') === 'false' ? paged(newestFirst(all, order), query, 5) : 422
+  }
+  await catalog.crawl(onPage, signal)
+  const lately = ['0x100', '0x101', '0x102', '0x103']
+  assert.deepEqual(ids().toSorted(), ['0x9', ...lately, '0x1', '0x2', '0x3'].toSorted())
+  assert.ok(closedQueries(stub).length <= 6, 'the history of all closed events is not read')
+})
+
+test('a crawl reads closed events by their planned end where the venue does not keep the order of their close', async (t) => {
+  const endDate = ago(HOUR_MS)
+  const closed = [over(1, 30, { endDate }), over(2, 3, { endDate })]
+  const planned = (query: URLSearchParams) => Date.parse(query.get('end_date_min') ?? '')
+  for (const isRefused of [true, false]) {
+    const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
+    stub.rest = ({ query }) => {
+      if (query.get('closed') === 'false') return paged([event(9)], query, 5)
+      if (query.has('order') && isRefused) return 422
+      return paged(closed, query, 5)
+    }
+    await catalog.crawl(onPage, signal)
+    assert.deepEqual(ids(), ['0x9', '0x1', '0x2'])
+    const last = closedQueries(stub).at(-1)?.query ?? new URLSearchParams()
+    assert.equal(planned(last), NOW_MS - 48 * HOUR_MS)
+  }
+})
+
+test('a refresh finds a market that was resolved since then, whenever it was planned to end', async (t) => {
+  const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
+  const all = Array.from({ length: 40 }, (_, number) => over(100 + number, 2 + number))
+  const late = over(1, 0, { endDate: ago(400 * HOUR_MS) })
+  stub.rest = ({ query }) => {
+    const planned = query.get('end_date_min') ?? ''
+    const closed = [...all, late].filter(
+      (row) => String(Reflect.get(row, 'endDate') ?? '9') >= planned,
+    )
+    const rows = query.get('closed') === 'false' ? [event(9)] : closed
+    return paged(newestFirst(rows, query.get('order') ?? ''), query, 5)
+  }
+  await catalog.refresh(timeMs(NOW_MS - HOUR_MS / 2), onPage, signal)
+  assert.deepEqual(ids(), ['0x1'])
+  assert.ok(closedQueries(stub).length <= 2)
 })
 
 test('[POLYCAT2] a list whose cursor repeats is not believed, and what came before is taken', async (t) => {

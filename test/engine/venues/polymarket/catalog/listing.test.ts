@@ -74,6 +74,8 @@ test('[POLYLIST1] a recorded row becomes a listing, figures and times in our uni
     volumeTotal: 9_999_997,
     openInterest: null,
     settlementPrice: null,
+    resolutionStatus: 'none',
+    settledAtMs: null,
     // Fees are enabled, and which is not said: the row is older than schedules.
     fees: { ...FEES_UNKNOWN, now: { ...MODEL_UNKNOWN, source: 'gamma.feesEnabled' } },
     orderSizeMin: 5_000_000,
@@ -146,7 +148,8 @@ test('[POLYLIST7] a market of protocol v2 is resolved by its own word alone, and
   const won = { closed: true, outcomePrices: '["1", "0"]' }
   assert.deepEqual(of({ resolutionStatus: 'active' }), ['open', null])
   assert.deepEqual(of({ resolutionStatus: 'inactive' }), ['open', null])
-  assert.deepEqual(of({ resolutionStatus: 'resolved' }), ['closed', null])
+  assert.deepEqual(of({ resolutionStatus: 'resolved' }), ['open', null], 'orders are accepted')
+  assert.deepEqual(of({ resolutionStatus: 'resolved', acceptingOrders: false }), ['closed', null])
   assert.deepEqual(of({ ...won, resolutionStatus: 'resolved' }), ['resolved', 1_000_000])
   assert.deepEqual(of({ ...won, resolutionStatus: 'active' }), ['closed', null])
   assert.deepEqual(of({ ...won, resolutionStatus: 'contested' }), ['closed', null])
@@ -171,7 +174,7 @@ test('[POLYLIST3] status and payout follow the resolution, never a plan', () => 
   assert.deepEqual(of({ acceptingOrders: false }), ['closed', null, false])
   assert.deepEqual(of({ active: false }), ['closed', null, true])
   assert.deepEqual(of({ archived: true }), ['closed', null, false])
-  assert.deepEqual(of({ umaResolutionStatus: 'proposed' }), ['closed', null, false])
+  assert.deepEqual(of({ umaResolutionStatus: 'proposed' }), ['open', null, false])
   assert.deepEqual(of({ closed: true }), ['closed', null, false])
   const resolved = { closed: true, umaResolutionStatus: 'resolved' }
   assert.deepEqual(of({ ...resolved, outcomePrices: '["0", "1"]' }), ['resolved', 0, false])
@@ -184,6 +187,66 @@ test('[POLYLIST3] status and payout follow the resolution, never a plan', () => 
     false,
   ])
   assert.deepEqual(of({ closed: true, outcomePrices: '["0", "0"]' }), ['closed', null, false])
+})
+
+const stateOf = (more: object) => {
+  const { status, resolutionStatus, settlementPrice } = market(more)
+  return [status, resolutionStatus, settlementPrice]
+}
+
+test('keeps a market open while its result is proposed or disputed and orders are accepted', () => {
+  const disputed = {
+    outcomePrices: '["0.9635", "0.0365"]',
+    umaResolutionStatus: 'disputed',
+    umaResolutionStatuses: '["proposed", "disputed"]',
+  }
+  assert.deepEqual(stateOf(disputed), ['open', 'disputed', null])
+  assert.deepEqual(stateOf({ umaResolutionStatus: 'proposed' }), ['open', 'proposed', null])
+  assert.deepEqual(stateOf({ ...disputed, acceptingOrders: false }), ['closed', 'disputed', null])
+  assert.deepEqual(stateOf({ umaResolutionStatus: 'resolved' }), ['open', 'resolved', null])
+})
+
+test('reads a dispute that stands in the list of resolution steps alone', () => {
+  const over = { closed: true, acceptingOrders: false, outcomePrices: '["1", "0"]' }
+  const listed = (...steps: string[]) => ({ umaResolutionStatuses: JSON.stringify(steps) })
+  assert.deepEqual(stateOf({ ...over, ...listed('proposed', 'disputed') }), [
+    'closed',
+    'disputed',
+    null,
+  ])
+  assert.deepEqual(stateOf(listed('proposed', 'disputed')), ['open', 'disputed', null])
+  const states = (word: string | undefined, ...steps: string[]) =>
+    market({ umaResolutionStatus: word, ...listed(...steps) }).resolutionStatus
+  assert.equal(states('proposed', 'proposed', 'disputed'), 'disputed', 'the list is newer')
+  assert.equal(states('disputed', 'proposed'), 'disputed', 'the list is older')
+  assert.equal(states('disputed', 'proposed', 'disputed', 'proposed'), 'proposed')
+  assert.equal(states('resolved', 'proposed', 'disputed'), 'resolved')
+  assert.equal(states(undefined, 'proposed', 'resolved'), 'resolved')
+  assert.equal(states('', 'requested'), 'none')
+  assert.equal(states(undefined), 'none')
+  assert.deepEqual(stateOf({ ...over, ...listed() }), ['resolved', 'resolved', 1_000_000])
+  assert.deepEqual(
+    [...unknownWords({ ...base, umaResolutionStatuses: '["proposed", "reviewed"]' })],
+    [['umaResolutionStatuses', 'reviewed']],
+  )
+})
+
+test('states the resolution of a market of protocol v2 as far as its word does', () => {
+  const of = (more: object) => market({ ...V2, ...more }).resolutionStatus
+  assert.equal(of({ resolutionStatus: 'inactive' }), 'none')
+  assert.equal(of({ resolutionStatus: 'active' }), null, 'with and without a proposal')
+  assert.equal(of({ resolutionStatus: 'contested' }), null)
+  assert.equal(of({ resolutionStatus: 'resolved' }), 'resolved')
+  assert.equal(of({ resolutionStatus: 'active', umaResolutionStatus: 'disputed' }), 'disputed')
+})
+
+test('dates a settlement by the later of the close and the end of the resolution', () => {
+  const resolved = { closed: true, umaResolutionStatus: 'resolved', outcomePrices: '["0", "1"]' }
+  const closedTime = '2026-01-05 06:36:50+00'
+  const umaEndDate = '2026-01-09T10:00:00Z'
+  assert.equal(market({ ...resolved, closedTime, umaEndDate }).settledAtMs, Date.parse(umaEndDate))
+  assert.equal(market({ ...resolved, closedTime }).settledAtMs, Date.UTC(2026, 0, 5, 6, 36, 50))
+  assert.equal(market({ closedTime }).settledAtMs, null)
 })
 
 test('[POLYLIST4] the close is the true one, else the game, else the plan', () => {
