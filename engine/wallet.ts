@@ -2,11 +2,13 @@
 // the face. Integers throughout: micro-dollars, micro-contracts. Not for: the rules themselves (wallets/tally.ts).
 
 import type { NativeMarketId, OutcomeId, WalletAddress } from './ids.ts'
+import type { FeeCurve } from './market/fees.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
 
 /**
  * `income`: rewards, rebates, yield and whatever else a venue pays; no trading PnL. `migration`: contracts of an old token
- * became as many of a new one. Stored as numbers: the order stays.
+ * became as many of a new one. `combo…`: of bets on several markets at once (combos), which are in no market that is
+ * served. Stored as numbers: the order stays.
  */
 export type WalletEventKind =
   | 'buy'
@@ -17,6 +19,11 @@ export type WalletEventKind =
   | 'conversion'
   | 'income'
   | 'migration'
+  | ComboEventKind
+
+/** `comboOther`: what became of a combo in another way, so that its result is not known. */
+export type ComboEventKind = 'comboBuy' | 'comboSell' | 'comboRedeem' | 'comboOther'
+
 export const WALLET_EVENT_KINDS: readonly WalletEventKind[] = [
   'buy',
   'sell',
@@ -26,7 +33,16 @@ export const WALLET_EVENT_KINDS: readonly WalletEventKind[] = [
   'conversion',
   'income',
   'migration',
+  'comboBuy',
+  'comboSell',
+  'comboRedeem',
+  'comboOther',
 ]
+
+/** Whether an event is of a combo. */
+export function isComboKind(kind: WalletEventKind): kind is ComboEventKind {
+  return kind.startsWith('combo')
+}
 
 /** Which side of a fill a wallet was on; null: not known, or no fill. */
 export type WalletRole = 'taker' | 'maker' | null
@@ -40,7 +56,7 @@ export interface WalletEvent {
   readonly txHash: string
   /** '' for income of the account as a whole. Of a conversion the first of `converted`. */
   readonly market: NativeMarketId
-  /** The token bought, sold, redeemed (null: not told), or got by a migration; null for all else. */
+  /** The token bought, sold, redeemed (null: the row names none), or got by a migration; null for all else. */
   readonly token: OutcomeId | null
   /** Contracts bought, sold, split, merged, redeemed, converted, migrated; of income the dollars again. */
   readonly size: SizeMicros
@@ -48,7 +64,7 @@ export interface WalletEvent {
   readonly price: PriceMicros
   /**
    * Dollars that changed hands, without fees: of a fill price × size from the venue's unrounded price, to the
-   * nearest micro; of all else what the venue says (0 for a loser redeemed).
+   * nearest micro; of all else what the venue says (0 for a loser redeemed), of a combo's fills the fee included.
    */
   readonly usd: UsdMicros
   /** Paid beside `usd`, ≥ 0; kept apart from PnL. 0 where the venue does not say (the stream never does). */
@@ -80,6 +96,8 @@ export interface WalletMarket {
   readonly payout: PriceMicros | null
   /** When it was resolved; null exactly when `payout` is. */
   readonly resolvedAtMs: TimeMs | null
+  /** What takers of the market pay; null: not known. */
+  readonly takerFee: FeeCurve | null
   /**
    * The markets of its neg-risk event, itself included, in the event's order; null: it is in none, or not known. A
    * conversion gives No of some and gets Yes of the others.

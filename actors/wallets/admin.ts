@@ -28,7 +28,8 @@ type Found = NonNullable<Awaited<ReturnType<Wallets['inspect']>>>
 
 function shown({ view, record, comparison, rereads, difference, unlisted }: Found) {
   const { profile, totals, unrealized, isComplete, doubts, lacking, asOfMs } = view
-  const { realized, volume, fees, income, firstTradeMs, lastTradeMs, ...counts } = totals
+  const { realized, volume, fees, income, firstTradeMs, lastTradeMs, ...others } = totals
+  const { comboRealized, ...counts } = others
   return {
     ...{ address: profile.proxy, owner: profile.eoa, handle: profile.handle },
     ...{ pseudonym: profile.pseudonym, is_complete: isComplete, doubts, as_of: formatTime(asOfMs) },
@@ -36,6 +37,7 @@ function shown({ view, record, comparison, rereads, difference, unlisted }: Foun
       ...{ realized: toNumber(realized), unrealized: toNumber(unrealized) },
       ...{ volume: toNumber(volume), fees: toNumber(fees), income: toNumber(income) },
       ...counts,
+      combos: comboRealized === null ? null : toNumber(comboRealized),
       first_trade_at: firstTradeMs === null ? null : formatTime(firstTradeMs),
       last_trade_at: lastTradeMs === null ? null : formatTime(lastTradeMs),
     },

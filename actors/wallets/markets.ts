@@ -6,6 +6,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import { walletMarketsMax } from '../../engine/limits.ts'
+import { CURVE_ZERO, type FeeCurve } from '../../engine/market/fees.ts'
 import type { MarketListing } from '../../engine/market/market.ts'
 import { parseTime, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { CatalogPage } from '../../engine/venues/venue.ts'
@@ -52,6 +53,7 @@ type Listed = Pick<
   | 'status'
   | 'settlementPrice'
   | 'closeAtMs'
+  | 'fees'
 >
 
 export class WalletMarkets {
@@ -121,7 +123,8 @@ export class WalletMarkets {
 
   /**
    * Asks the venue for markets that are unknown here, or had not paid out when they were last asked for, a minute ago
-   * or earlier; a market that the venue does not know either is asked for again after an hour. Stores the facts about the others, for when the catalogue
+   * or earlier; a market that the venue does not know either, or whose fees it does not say, is asked for again after an
+   * hour. Stores the facts about the others, for when the catalogue
    * forgets them. Rejects when the venue does not answer.
    */
   async learn(
@@ -199,7 +202,8 @@ export class WalletMarkets {
     if (this.#parts.view(id) !== null) return false
     const known = this.find(id)
     if (known === null) return this.#isDue(id)
-    return known.payout === null && this.#isDue(id, ASK_UNRESOLVED_AGAIN_MS)
+    if (known.payout === null) return this.#isDue(id, ASK_UNRESOLVED_AGAIN_MS)
+    return known.takerFee === null && this.#isDue(id)
   }
 
   #isDue(key: string, againMs = ASK_AGAIN_MS): boolean {
@@ -266,6 +270,7 @@ export class WalletMarkets {
     const payout = listed.status === 'resolved' ? listed.settlementPrice : null
     return {
       ...{ nativeId, question, slug, eventSlug, payout, group },
+      takerFee: takerFeeOf(listed),
       labels: outcomes.map(({ label }) => label),
       tokens: outcomes.map(({ id }) => id),
       resolvedAtMs: payout === null ? null : this.#resolvedAtMs(native, listed.closeAtMs),
@@ -291,12 +296,16 @@ export class WalletMarkets {
   }
 }
 
-/** The new facts about a market; a payout or outcomes that only the kept facts have stay. */
+const takerFeeOf = ({ fees: { now } }: Listed): FeeCurve | null =>
+  now.kind === 'none' ? CURVE_ZERO : now.taker
+
+/** The new facts about a market; a payout, outcomes or fees that only the kept facts have stay. */
 function fullerOf(kept: StoredWalletMarket | null, fresh: WalletMarket): WalletMarket {
   if (kept === null) return fresh
   const { payout, resolvedAtMs } = fresh.payout === null ? kept : fresh
   const { tokens, labels } = fresh.tokens.length === 0 ? kept : fresh
-  return { ...fresh, payout, resolvedAtMs, tokens, labels }
+  const takerFee = fresh.takerFee ?? kept.takerFee
+  return { ...fresh, payout, resolvedAtMs, tokens, labels, takerFee }
 }
 
 /** Whether the venue's answer on the group is stored or waited for. */
@@ -307,7 +316,8 @@ function hasWord(kept: StoredWalletMarket | null): kept is StoredWalletMarket {
 /** A market of which nothing but its id is known. */
 function unknownMarket(nativeId: NativeMarketId): WalletMarket {
   const names = { question: null, slug: null, eventSlug: null, labels: [] }
-  return { nativeId, ...names, tokens: [], payout: null, resolvedAtMs: null, group: null }
+  const unknown = { payout: null, resolvedAtMs: null, takerFee: null, group: null }
+  return { nativeId, ...names, tokens: [], ...unknown }
 }
 
 const groupKey = (id: NativeMarketId): string => `group of ${id}`

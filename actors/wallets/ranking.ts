@@ -6,7 +6,12 @@ import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import { DAY_MS, HOUR_MS, usdMicros } from '../../engine/units.ts'
 import type { RangeFigures } from '../../engine/wallets/figures.ts'
-import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
+import {
+  type StoredWallet,
+  WALLET_RULES,
+  type WalletHead,
+  type WalletTable,
+} from '../../storage/contract/wallets.ts'
 import { type Column, Columns } from '../rows/columns.ts'
 import { SortedRows } from '../rows/sorted-rows.ts'
 import { Turns } from '../turns.ts'
@@ -34,10 +39,10 @@ const WINDOW_HOURS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> 
   thirty_day: 30 * DAY_HOURS,
 }
 
+type FigureName = keyof RangeFigures
+
 interface WindowColumns {
-  readonly realized: Column<Float64Array>
-  readonly volume: Column<Float64Array>
-  readonly trades: Column<Float64Array>
+  readonly figures: Readonly<Record<FigureName, Column<Float64Array>>>
   readonly sorted: Readonly<Record<WalletOrder, SortedRows>>
 }
 
@@ -121,7 +126,7 @@ export class WalletRanking {
       const profile = { proxy, eoa, handle, pseudonym, image }
       const slot = this.#rows.slot(number)
       const verdict = this.#verdicts.values[slot] ?? 0
-      const isComplete = verdict === 0 ? head.isComplete : verdict === 2
+      const isComplete = verdict === 0 ? isStoredComplete(head) : verdict === 2
       const asOfMs = readAtMs === 0 ? null : readAtMs
       const figures = this.#figures(window, slot)
       wallets.push({ rank: place + 1, profile, figures, totals, isComplete, asOfMs })
@@ -145,9 +150,7 @@ export class WalletRanking {
     for (const [window, columns] of this.#windows) {
       const fromHour = window === 'all_time' ? 0 : this.#hour - WINDOW_HOURS[window] + 1
       const figures: RangeFigures = window === 'all_time' ? totals : sumFrom(hours, fromHour)
-      columns.trades.values[slot] = figures.trades
-      columns.realized.values[slot] = figures.realized
-      columns.volume.values[slot] = figures.volume
+      for (const name of FIGURE_NAMES) columns.figures[name].values[slot] = figures[name]
       columns.sorted.realized_pnl.touch(slot)
       columns.sorted.volume.touch(slot)
     }
@@ -155,33 +158,45 @@ export class WalletRanking {
 
   #figures(window: WalletWindow, slot: number): RangeFigures {
     const columns = this.#windows.get(window)
-    return {
-      realized: usdMicros(columns?.realized.values[slot] ?? 0),
-      volume: usdMicros(columns?.volume.values[slot] ?? 0),
-      trades: columns?.trades.values[slot] ?? 0,
-    }
+    return figuresOf((name) => columns?.figures[name].values[slot] ?? 0)
   }
 }
 
 function windowColumns(rows: Columns): WindowColumns {
   const [realized, volume, trades] = [rows.floats(), rows.floats(), rows.floats()]
+  const figures = { realized, volume, trades, fees: rows.floats(), income: rows.floats() }
   const sorted = {
     realized_pnl: new SortedRows(rows, realized),
     volume: new SortedRows(rows, volume),
   }
-  return { realized, volume, trades, sorted }
+  return { figures, sorted }
 }
 
 function sumFrom(hours: StoredWallet['hours'], fromHour: number): RangeFigures {
-  let [realized, volume, trades] = [0, 0, 0]
+  const sums = { realized: 0, volume: 0, trades: 0, fees: 0, income: 0 }
   for (let place = hours.length - 1; place >= 0; place -= 1) {
     const row = hours[place]
     if (row === undefined || row.hour < fromHour) break
-    realized += row.realized
-    volume += row.volume
-    trades += row.trades
+    for (const name of FIGURE_NAMES) sums[name] += row[name]
   }
-  return { realized: usdMicros(realized), volume: usdMicros(volume), trades }
+  return figuresOf((name) => sums[name])
+}
+
+/** Whether the figures on disk have all that the venue lists, as far as the record says. */
+function isStoredComplete({ isComplete, rules, totals }: WalletHead): boolean {
+  return isComplete && rules >= WALLET_RULES && totals.comboEvents === 0
+}
+
+const FIGURE_NAMES: readonly FigureName[] = ['realized', 'volume', 'trades', 'fees', 'income']
+
+function figuresOf(of: (name: FigureName) => number): RangeFigures {
+  return {
+    realized: usdMicros(of('realized')),
+    volume: usdMicros(of('volume')),
+    trades: of('trades'),
+    fees: usdMicros(of('fees')),
+    income: usdMicros(of('income')),
+  }
 }
 
 const hourOf = (clock: Clock): number => Math.floor(clock.nowMs() / HOUR_MS)

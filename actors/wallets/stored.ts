@@ -6,7 +6,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { HOUR_MS, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletProfile } from '../../engine/wallet.ts'
 import { WalletTally } from '../../engine/wallets/tally.ts'
-import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
+import {
+  type StoredWallet,
+  WALLET_RULES,
+  type WalletTable,
+} from '../../storage/contract/wallets.ts'
 
 /** A tally from disk, and its size there. */
 export interface OpenedTally {
@@ -35,6 +39,7 @@ export function newRecord(profile: WalletProfile, askedAtMs: TimeMs): StoredWall
     ...profile,
     ...{ settledToMs: TIME_ZERO, isComplete: false, readAtMs: TIME_ZERO, askedAtMs },
     ...{ events: 0, tallyEvents: 0, blocks: 0, side: 0, lacking: 0, listedToMs: null },
+    rules: WALLET_RULES,
     ...{ totals: WalletTally.empty().totals(), hours: [] },
   }
 }

@@ -60,6 +60,7 @@ export type WalletDoubt =
   | 'not_told_yet'
   | 'figures_behind'
   | 'group_unknown'
+  | 'combos'
   | 'no_live_fills'
 
 /** One wallet as of the moment of looking; valid in the turn in which it was returned. */

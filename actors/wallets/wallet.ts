@@ -7,9 +7,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
 import { HOUR_MS, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
-import type { WalletEvent, WalletMarket, WalletProfile } from '../../engine/wallet.ts'
+import {
+  isComboKind,
+  type WalletEvent,
+  type WalletMarket,
+  type WalletProfile,
+} from '../../engine/wallet.ts'
 import { WalletTally } from '../../engine/wallets/tally.ts'
-import { type StoredWallet, type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
+import {
+  type StoredWallet,
+  WALLET_RULES,
+  type WalletTable,
+  walletSides,
+} from '../../storage/contract/wallets.ts'
 import { Turns } from '../turns.ts'
 import {
   bringForward,
@@ -78,9 +88,14 @@ export class Wallet {
     this.#tallyEvents = opened === null ? 0 : record.tallyEvents
     this.#tallyBytes = opened?.byteLength ?? 0
     this.#ledger.setUnsettled(this.#tail.events(record.settledToMs))
+    const isRead = record.readAtMs > 0 || record.events > 0
+    this.#mustReadAnew = isRead && record.rules < WALLET_RULES
     if (opened !== null || record.tallyEvents === 0) return
     this.#record = { ...record, tallyEvents: 0 }
-    parts.log.warn({ wallet: record.proxy }, 'the tally of a wallet is damaged and made anew')
+    parts.log.warn(
+      { wallet: record.proxy },
+      'the tally of a wallet cannot be opened and is made anew',
+    )
   }
 
   get record(): StoredWallet {
@@ -148,7 +163,12 @@ export class Wallet {
     if (!this.#tail.isCovered) doubts.push('not_told_yet')
     if (this.isBehind || this.#mustReadAnew) doubts.push('figures_behind')
     if (this.#lacksGroups) doubts.push('group_unknown')
+    if (this.#hasCombos) doubts.push('combos')
     return doubts
+  }
+
+  get #hasCombos(): boolean {
+    return this.#tally.hasCombos || this.#ledger.unsettled.some(({ kind }) => isComboKind(kind))
   }
 
   get isWhole(): boolean {
@@ -262,7 +282,10 @@ export class Wallet {
     // After the venue withheld a part of the history, the wallet stays incomplete. A first reading that is whole makes it
     // complete.
     const isWhole = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
-    this.#record = { ...this.#record, readAtMs: atMs, isComplete: isWhole }
+    this.#record = {
+      ...this.#record,
+      ...{ readAtMs: atMs, isComplete: isWhole, rules: WALLET_RULES },
+    }
     return result
   }
 
@@ -290,7 +313,7 @@ export class Wallet {
     const endMs = timeMs(Math.max(settledToMs, (this.#ledger.lastMs ?? -1_000) + 1_000))
     this.#record = {
       ...this.#record,
-      ...{ readAtMs: atMs, isComplete: result.isComplete, lacking },
+      ...{ readAtMs: atMs, isComplete: result.isComplete, lacking, rules: WALLET_RULES },
       listedToMs: merge.lastListedMs ?? TIME_ZERO,
       settledToMs: merge.isUpToDate ? timeMs(Math.max(endMs, result.settledToMs)) : endMs,
     }

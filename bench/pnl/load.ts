@@ -60,7 +60,15 @@ function newMarket(random: Random): WalletMarket {
   const tokens = [0, 1].map(() => outcomeId(BigInt(hex(random)).toString()))
   const nativeId = nativeMarketId(hex(random))
   const names = { question: null, slug: null, eventSlug: null, labels: ['Yes', 'No'] }
-  return { nativeId, ...names, tokens, payout: null, resolvedAtMs: null, group: null }
+  return {
+    nativeId,
+    ...names,
+    tokens,
+    payout: null,
+    resolvedAtMs: null,
+    takerFee: null,
+    group: null,
+  }
 }
 
 export function fill(

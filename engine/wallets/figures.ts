@@ -40,26 +40,37 @@ export interface TallyPosition extends PositionFigures {
 }
 
 export interface RangeFigures {
+  /** Before fees. */
   readonly realized: UsdMicros
   /** Dollars of buys and sells, without fees. */
   readonly volume: UsdMicros
   /** How many fills. */
   readonly trades: number
+  /** Paid beside the dollars of the fills. */
+  readonly fees: UsdMicros
+  /** Rewards, rebates, yield. */
+  readonly income: UsdMicros
 }
 
-/** An hour (UTC) in which a wallet traded or realised something. */
+/** Realised profit after fees and with income. */
+export function netRealized({
+  realized,
+  fees,
+  income,
+}: Pick<RangeFigures, 'realized' | 'fees' | 'income'>): number {
+  return realized - fees + income
+}
+
+/** An hour (UTC) in which a wallet traded, realised, paid or received something. */
 export interface HourFigures extends RangeFigures {
   /** floor(timeMs / 3,600,000) */
   readonly hour: number
 }
 
 export interface WalletTotals extends RangeFigures {
-  readonly fees: UsdMicros
-  /** Rewards, rebates, yield: beside PnL. */
-  readonly income: UsdMicros
   /** Markets ever touched. */
   readonly markets: number
-  /** Markets closed for the wallet (nothing of it open) with realised PnL above and below 0. */
+  /** Markets closed for the wallet (nothing of it open) with realised PnL after fees above and below 0. */
   readonly wins: number
   readonly losses: number
   readonly splits: number
@@ -67,6 +78,10 @@ export interface WalletTotals extends RangeFigures {
   readonly redemptions: number
   /** Whole conversions, however many markets each names. */
   readonly conversions: number
+  /** Rows of combos, which are in no other figure. */
+  readonly comboEvents: number
+  /** What combos paid less what was paid for them, fees included; null while contracts of one are held or unknown. */
+  readonly comboRealized: UsdMicros | null
   /** Of fills; null before the first. */
   readonly firstTradeMs: TimeMs | null
   readonly lastTradeMs: TimeMs | null

@@ -111,17 +111,18 @@ export class MarketTable implements ColumnTable {
   }
 }
 
-/** Its tokens, payout or group were wanted and not known. */
+/** Its tokens, payout, group or takers' fee were wanted and not known. */
 export const LACKED_TOKENS = 1
 export const LACKED_PAYOUT = 2
 export const LACKED_GROUP = 4
-export const LACKED = LACKED_TOKENS | LACKED_PAYOUT | LACKED_GROUP
+export const LACKED_FEE = 64
+export const LACKED = LACKED_TOKENS | LACKED_PAYOUT | LACKED_GROUP | LACKED_FEE
 /** Something of it was redeemed. */
 export const REDEEMED = 8
 /** A position was met before the market's outcomes were known; something is written off. */
 const UNPLACED = 16
 const WRITTEN_OFF = 32
-const MARKS_ALL = 63
+const MARKS_ALL = 127
 
 /** Contracts and dollars that come or go, and when. */
 interface Move {
@@ -367,6 +368,6 @@ export class Holdings {
   #realize(row: number, second: number, usd: number): void {
     if (usd === 0) return
     this.position.realized.add(row, usd)
-    this.moments.add(second, { realized: usd, volume: 0, trades: 0 })
+    this.moments.add(second, { realized: usd })
   }
 }

@@ -34,6 +34,14 @@ const SECOND_MS = 1_000
 const WORD_MAX = 0xffff_ffff
 const ROLES: readonly WalletRole[] = [null, 'taker', 'maker']
 
+/** A byte: three low bits of the kind, two of the role, the kind's further bits. */
+function formOf({ kind, role }: WalletEvent): number {
+  const number = WALLET_EVENT_KINDS.indexOf(kind)
+  return (number & 7) | (ROLES.indexOf(role) << 3) | ((number >> 3) << 5)
+}
+const kindIn = (form: number): number => (form & 7) | ((form >> 5) << 3)
+const roleIn = (form: number): number => (form >> 3) & 3
+
 /** Packs events as they come. Throws RangeError when there are more than a block holds, or one is before 1970. */
 export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffer> {
   const count = events.length
@@ -57,7 +65,7 @@ export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffe
     seconds.push(second)
     millis[index] = event.timeMs - second * SECOND_MS
     if (millis[index] !== 0) flags |= HAS_MILLIS
-    forms[index] = WALLET_EVENT_KINDS.indexOf(event.kind) + 8 * ROLES.indexOf(event.role)
+    forms[index] = formOf(event)
     places[index] = markets.add(event.market)
     places[count + index] = event.token === null ? 0 : tokens.add(event.token) + 1
     places[2 * count + index] = transactions.add(event.txHash)
@@ -145,7 +153,7 @@ export class LedgerBlock {
     const token = places[this.count + index] ?? 0
     const converted = parts.converted.get(index)
     return {
-      kind: WALLET_EVENT_KINDS[form & 7] ?? 'income',
+      kind: WALLET_EVENT_KINDS[kindIn(form)] ?? 'income',
       timeMs: this.timeMs(index),
       txHash: this.#hasHashes ? parts.transactions.text(places[2 * this.count + index] ?? 0) : '',
       market: nativeMarketId(markets.text(places[index] ?? 0)),
@@ -154,7 +162,7 @@ export class LedgerBlock {
       price: priceMicros(parts.prices.at(index)),
       usd: usdMicros(parts.dollars.at(index)),
       fee: parts.fees === null ? USD_ZERO : usdMicros(parts.fees.at(index)),
-      role: ROLES[form >> 3] ?? null,
+      role: ROLES[roleIn(form)] ?? null,
       converted: converted?.map((place) => nativeMarketId(markets.text(place))) ?? NONE,
     }
   }
@@ -214,7 +222,7 @@ function openParts(
   const forms = at(1)
   for (let index = 0; index < count; index += 1) {
     const form = forms[index] ?? 0
-    if ((form & 7) >= WALLET_EVENT_KINDS.length || form >> 3 >= ROLES.length) return null
+    if (kindIn(form) >= WALLET_EVENT_KINDS.length || roleIn(form) >= ROLES.length) return null
     if ((places[index] ?? 0) >= markets.count) return null
     if ((places[count + index] ?? 0) > tokens.count) return null
     if ((places[2 * count + index] ?? 0) >= transactions.count) return null

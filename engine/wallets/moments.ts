@@ -1,4 +1,4 @@
-// When a wallet realised what and traded how much: one row a second in which anything happened, in four columns.
+// When a wallet realised, traded, paid and received how much: one row a second in which anything happened, in columns.
 // A resolution that is learned late puts rows between others; these wait and are merged in at the next look, so
 // that ten thousand of them cost one pass. Not for: why something was realised (tally.ts).
 // Upholds WALLET7, WALLET8.
@@ -14,17 +14,18 @@ const WEEK_MS = 7 * DAY_MS
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
 /** What happened in a second: dollars in micros, and how many fills. */
-interface Happened {
-  readonly realized: number
-  readonly volume: number
-  readonly trades: number
-}
+type Happened = Readonly<Record<FigureName, number>>
+
+const FIGURE_NAMES = ['realized', 'volume', 'fees', 'income', 'trades'] as const
+type FigureName = (typeof FIGURE_NAMES)[number]
+const NOTHING: Happened = { realized: 0, volume: 0, fees: 0, income: 0, trades: 0 }
+
+/** Sections of packed moments: the seconds and a column for each figure. */
+export const MOMENT_SECTIONS = 1 + FIGURE_NAMES.length
 
 interface Columns {
   readonly seconds: WordColumn
-  readonly realized: IntegerColumn
-  readonly volume: IntegerColumn
-  readonly trades: WordColumn
+  readonly figures: Readonly<Record<FigureName, IntegerColumn>>
 }
 
 export class Moments {
@@ -38,63 +39,68 @@ export class Moments {
   }
 
   static empty(): Moments {
-    return new Moments(emptyRows())
+    return new Moments({ seconds: WordColumn.empty(), figures: figuresOf(IntegerColumn.empty) })
   }
 
-  /** Over the four sections that `sections` gave; null when they are damaged. */
+  /** Over the sections that `sections` gave; null when they are damaged. */
   static over(sections: readonly Uint8Array<ArrayBuffer>[]): Moments | null {
-    const [first, second, third, fourth] = sections
-    if (first === undefined || second === undefined) return null
-    if (third === undefined || fourth === undefined) return null
-    const count = first.byteLength / 4
-    if (!Number.isInteger(count)) return null
+    const [first, ...others] = sections
+    const count = (first?.byteLength ?? Number.NaN) / 4
+    if (first === undefined || !Number.isInteger(count)) return null
     const seconds = WordColumn.over(first, count, WORD_MAX)
-    const realized = IntegerColumn.over(second, count)
-    const volume = IntegerColumn.over(third, count)
-    const trades = WordColumn.over(fourth, count, WORD_MAX)
-    if (seconds === null || realized === null || volume === null || trades === null) return null
+    const columns = others.map((bytes) => IntegerColumn.over(bytes, count))
+    if (seconds === null || columns.length !== FIGURE_NAMES.length) return null
+    if (columns.includes(null)) return null
     for (let index = 1; index < count; index += 1) {
       if (seconds.at(index) <= seconds.at(index - 1)) return null
     }
-    return new Moments({ seconds, realized, volume, trades })
+    const figures = figuresOf((_, place) => columns[place] ?? IntegerColumn.empty())
+    return new Moments({ seconds, figures })
   }
 
   /** Adds to what happened in a second; `realized` below 0 takes back. */
-  add(second: number, happened: Happened): void {
-    const { seconds } = this.#rows
+  add(second: number, some: Partial<Happened>): void {
+    const { seconds, figures } = this.#rows
+    const happened = { ...NOTHING, ...some }
     const lastIndex = seconds.count - 1
     if (lastIndex < 0 || second > seconds.at(lastIndex)) {
-      push(this.#rows, second, happened)
+      seconds.push(second)
+      for (const name of FIGURE_NAMES) figures[name].push(happened[name])
       return
     }
     const index = second === seconds.at(lastIndex) ? lastIndex : this.#firstFrom(second)
     if (seconds.at(index) === second) {
-      this.#rows.realized.add(index, happened.realized)
-      this.#rows.volume.add(index, happened.volume)
-      this.#rows.trades.put(index, this.#rows.trades.at(index) + happened.trades)
+      for (const name of FIGURE_NAMES) figures[name].add(index, happened[name])
       return
     }
-    const before = this.#waiting.get(second)
-    this.#waiting.set(second, {
-      realized: happened.realized + (before?.realized ?? 0),
-      volume: happened.volume + (before?.volume ?? 0),
-      trades: happened.trades + (before?.trades ?? 0),
-    })
+    const before = this.#waiting.get(second) ?? NOTHING
+    this.#waiting.set(
+      second,
+      figuresOf((name) => happened[name] + before[name]),
+    )
   }
 
   /** Sums of whole seconds in [fromMs, toMs]. */
   between(fromMs: number, toMs: number): RangeFigures {
-    const { realized, volume, trades } = this.#merged()
-    const end = this.#firstAfter(toMs)
-    let realizedSum = 0
-    let volumeSum = 0
-    let tradeCount = 0
-    for (let index = this.#firstAt(fromMs); index < end; index += 1) {
-      realizedSum += realized.at(index)
-      volumeSum += volume.at(index)
-      tradeCount += trades.at(index)
+    this.#merged()
+    return this.#sum(this.#firstAt(fromMs), this.#firstAfter(toMs))
+  }
+
+  /** Sums of the rows from `start` up to, not including, `end`. */
+  #sum(start: number, end: number): RangeFigures {
+    const { figures } = this.#rows
+    const sum = figuresOf((name) => {
+      let of = 0
+      for (let index = start; index < end; index += 1) of += figures[name].at(index)
+      return of
+    })
+    return {
+      realized: usdMicros(sum.realized),
+      volume: usdMicros(sum.volume),
+      trades: sum.trades,
+      fees: usdMicros(sum.fees),
+      income: usdMicros(sum.income),
     }
-    return { realized: usdMicros(realizedSum), volume: usdMicros(volumeSum), trades: tradeCount }
   }
 
   /**
@@ -106,7 +112,8 @@ export class Moments {
     readonly toMs: TimeMs
     readonly granularity: PnlGranularity
   }): PnlPoint[] {
-    const { seconds, realized } = this.#merged()
+    const { seconds, figures } = this.#merged()
+    const { realized } = figures
     const start = this.#firstAt(range.fromMs)
     const end = this.#firstAfter(range.toMs)
     let toDate = 0
@@ -133,48 +140,34 @@ export class Moments {
 
   /** Whole hours in which anything happened, the one of `sinceMs` from its beginning, ascending. */
   hours(sinceMs: number): HourFigures[] {
-    const { seconds, realized, volume, trades } = this.#merged()
+    const { seconds, figures } = this.#merged()
     const hours: HourFigures[] = []
-    for (
-      let index = this.#firstAt(Math.floor(sinceMs / HOUR_MS) * HOUR_MS);
-      index < seconds.count;
-    ) {
+    const first = this.#firstAt(Math.floor(sinceMs / HOUR_MS) * HOUR_MS)
+    for (let index = first; index < seconds.count; ) {
       const hour = Math.floor((seconds.at(index) * SECOND_MS) / HOUR_MS)
-      const endSecond = ((hour + 1) * HOUR_MS) / SECOND_MS
-      const sum = { realized: 0, volume: 0, trades: 0 }
+      const start = index
       let hasAny = false
-      for (; index < seconds.count && seconds.at(index) < endSecond; index += 1) {
-        sum.realized += realized.at(index)
-        sum.volume += volume.at(index)
-        sum.trades += trades.at(index)
-        hasAny ||= realized.at(index) !== 0 || trades.at(index) > 0
+      for (; index < seconds.count && seconds.at(index) * SECOND_MS < (hour + 1) * HOUR_MS; ) {
+        hasAny ||= FIGURE_NAMES.some((name) => figures[name].at(index) !== 0)
+        index += 1
       }
-      if (!hasAny) continue
-      const { trades: tradeCount } = sum
-      hours.push({
-        hour,
-        realized: usdMicros(sum.realized),
-        volume: usdMicros(sum.volume),
-        trades: tradeCount,
-      })
+      if (hasAny) hours.push({ hour, ...this.#sum(start, index) })
     }
     return hours
   }
 
   copy(): Moments {
-    const { seconds, realized, volume, trades } = this.#merged()
+    const { seconds, figures } = this.#merged()
     return new Moments({
       seconds: seconds.copy(),
-      realized: realized.copy(),
-      volume: volume.copy(),
-      trades: trades.copy(),
+      figures: figuresOf((name) => figures[name].copy()),
     })
   }
 
   /** As `over` takes them; views, good until the next change. */
   sections(): readonly Uint8Array<ArrayBuffer>[] {
-    const { seconds, realized, volume, trades } = this.#merged()
-    return [seconds.bytes(), realized.bytes(), volume.bytes(), trades.bytes()]
+    const { seconds, figures } = this.#merged()
+    return [seconds.bytes(), ...FIGURE_NAMES.map((name) => figures[name].bytes())]
   }
 
   #merged(): Columns {
@@ -185,16 +178,12 @@ export class Moments {
     const places = waiting.map(([second]) => this.#firstFrom(second))
     const rows = {
       seconds: old.seconds.spread(places),
-      realized: old.realized.spread(places),
-      volume: old.volume.spread(places),
-      trades: old.trades.spread(places),
+      figures: figuresOf((name) => old.figures[name].spread(places)),
     }
     for (const [before, [second, happened]] of waiting.entries()) {
       const index = (places[before] ?? 0) + before
       rows.seconds.put(index, second)
-      rows.realized.put(index, happened.realized)
-      rows.volume.put(index, happened.volume)
-      rows.trades.put(index, happened.trades)
+      for (const name of FIGURE_NAMES) rows.figures[name].put(index, happened[name])
     }
     this.#rows = rows
     return rows
@@ -222,18 +211,14 @@ export class Moments {
   }
 }
 
-const emptyRows = (): Columns => ({
-  seconds: WordColumn.empty(),
-  realized: IntegerColumn.empty(),
-  volume: IntegerColumn.empty(),
-  trades: WordColumn.empty(),
-})
-
-function push(rows: Columns, second: number, happened: Happened): void {
-  rows.seconds.push(second)
-  rows.realized.push(happened.realized)
-  rows.volume.push(happened.volume)
-  rows.trades.push(happened.trades)
+function figuresOf<Of>(make: (name: FigureName, place: number) => Of): Record<FigureName, Of> {
+  return {
+    realized: make('realized', 0),
+    volume: make('volume', 1),
+    fees: make('fees', 2),
+    income: make('income', 3),
+    trades: make('trades', 4),
+  }
 }
 
 /** The step of a series that a moment belongs to: UTC days, weeks from Monday, months, single seconds. */

@@ -3,23 +3,31 @@
 // round for ever; that sums agree with rows is not checked: storage's checksums stand for that. Upholds WALLET9.
 
 import { IntegerColumn, SectionSource } from './columns.ts'
+import { ComboHoldings } from './combos.ts'
 import { Holdings, MarketTable, PositionTable } from './holdings.ts'
-import { Moments } from './moments.ts'
+import { MOMENT_SECTIONS, Moments } from './moments.ts'
 import { openSections, packSections } from './sections.ts'
 import { TextTable } from './text-table.ts'
 
 /** "acc" and the version of the layout and of the rules: another one is a tally to be made anew. */
-const MARK = 0x61_63_63_01
+const MARK = 0x61_63_63_02
 const TEXT_SECTIONS = 2
-const MOMENT_SECTIONS = 4
 
-export function packTally(sums: IntegerColumn, held: Holdings): Uint8Array<ArrayBuffer> {
+/** The parts of a tally. */
+interface TallyParts {
+  readonly sums: IntegerColumn
+  readonly held: Holdings
+  readonly combos: ComboHoldings
+}
+
+export function packTally({ sums, held, combos }: TallyParts): Uint8Array<ArrayBuffer> {
   const { position, market } = held
   return packSections(MARK, [
     sums.bytes(),
     ...held.tokens.sections(),
     ...held.markets.sections(),
     ...held.moments.sections(),
+    ...combos.sections(),
     ...position.words.map((column) => column.bytes()),
     ...position.integers.map((column) => column.bytes()),
     ...market.words.map((column) => column.bytes()),
@@ -28,10 +36,7 @@ export function packTally(sums: IntegerColumn, held: Holdings): Uint8Array<Array
 }
 
 /** The parts of a tally over `bytes`, which they own from now on; null when they are damaged. */
-export function openTally(
-  bytes: Uint8Array,
-  sumCount: number,
-): { readonly sums: IntegerColumn; readonly held: Holdings } | null {
+export function openTally(bytes: Uint8Array, sumCount: number): TallyParts | null {
   const sections = openSections(MARK, bytes)
   if (sections === null) return null
   const rest = sections.values()
@@ -41,14 +46,16 @@ export function openTally(
   const tokens = openTexts(take(TEXT_SECTIONS))
   const markets = openTexts(take(TEXT_SECTIONS))
   const moments = Moments.over(take(MOMENT_SECTIONS))
+  const combos = ComboHoldings.over(take(TEXT_SECTIONS + 1))
   if (sums === null || tokens === null || markets === null || moments === null) return null
   const positionSource = new SectionSource(rest, tokens.count)
   const position = new PositionTable(positionSource)
   const marketSource = new SectionSource(rest, markets.count)
   const market = new MarketTable(marketSource)
   if (positionSource.isDamaged || marketSource.isDamaged || rest.next().done !== true) return null
+  if (combos === null) return null
   const held = new Holdings({ tokens, markets, position, market, moments })
-  return isLinked(held) ? { sums, held } : null
+  return isLinked(held) ? { sums, held, combos } : null
 }
 
 const NOTHING = new Uint8Array(0)

@@ -1,4 +1,4 @@
-// Which contracts a redemption turns in: the token that it names, else what its dollars say. Not for: what they pay
+// Which contracts a redemption turns in: those of the token that it names, else as many as its dollars say. Not for: what they pay
 // (tally.ts), or markets whose payout is not known. Upholds WALLET4.
 
 import { outcomeId } from '../ids.ts'
@@ -11,6 +11,8 @@ interface Redeemed {
   readonly row: number
   /** Contracts, written-off ones among them. */
   readonly size: number
+  /** Another outcome may have been turned in. */
+  readonly isGuess?: true
 }
 
 /** Of `rows`, everything held of one market in the order of its outcomes. */
@@ -32,5 +34,26 @@ export function redeemedRows(
   const meant = rows.filter((row) => worthOf(row) > 0 === usd > 0)
   const one = usd > 0 ? meant.find((row) => worthOf(row) === usd) : undefined
   if (one !== undefined) return [whole(one)]
-  return (meant.length > 0 ? meant : rows).map(whole)
+  const worth = meant.reduce((sum, row) => sum + worthOf(row), 0)
+  if (usd >= worth) return (meant.length > 0 ? meant : rows).map(whole)
+  return partly(held, meant, usd)
+}
+
+/**
+ * Of outcomes that pay more than `usd`: as many contracts as that pays for, of the first outcome that has so many, else of
+ * one after the other.
+ */
+function partly(held: Holdings, rows: readonly number[], usd: number): readonly Redeemed[] {
+  const contractsFor = (row: number, dollars: number): number =>
+    -shareOf(-dollars, { part: MICROS, whole: held.payoutOf(row) ?? MICROS })
+  const payer = rows.find((row) => contractsFor(row, usd) <= held.position.balance.at(row))
+  const turnedIn: Redeemed[] = []
+  let left = usd
+  for (const row of payer === undefined ? rows : [payer]) {
+    const size = Math.min(contractsFor(row, left), held.position.balance.at(row))
+    left -= shareOf(size, { part: held.payoutOf(row) ?? 0, whole: MICROS })
+    turnedIn.push(rows.length > 1 ? { row, size, isGuess: true } : { row, size })
+    if (left <= 0) break
+  }
+  return turnedIn
 }

@@ -46,7 +46,7 @@ export function* openPositions(
   }
 }
 
-/** Realised in all, and by markets: those in which nothing of the wallet is open are won or lost. */
+/** Realised in all, and by markets: those in which nothing of the wallet is open are won or lost, fees counted. */
 export function decidedFigures({
   position,
   markets,
@@ -59,7 +59,7 @@ export function decidedFigures({
   for (let row = 0; row < tokens.count; row += 1) {
     const market = position.market.at(row)
     realized += position.realized.at(row)
-    sums[market] = (sums[market] ?? 0) + position.realized.at(row)
+    sums[market] = (sums[market] ?? 0) + position.realized.at(row) - position.fees.at(row)
     isTouched[market] = 1
     if (position.amount.at(row) > 0) isOpen[market] = 1
   }
@@ -85,7 +85,7 @@ export function openMarkets(held: Holdings): NativeMarketId[] {
   return open
 }
 
-/** Markets whose tokens, payout or group were wanted and not known. */
+/** Markets whose tokens, payout, group or takers' fee were wanted and not known. */
 export function guessedMarkets(held: Holdings): NativeMarketId[] {
   const { market, markets } = held
   const guessed: NativeMarketId[] = []

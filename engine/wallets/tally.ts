@@ -13,6 +13,7 @@ import { legacyEnding, migratedMarket, outcomeOfPosition } from '../position-ids
 import { MICROS, type TimeMs, timeMs, usdMicros } from '../units.ts'
 import type { FindWalletMarket, WalletEvent, WalletMarket } from '../wallet.ts'
 import { IntegerColumn } from './columns.ts'
+import { ComboHoldings } from './combos.ts'
 import type {
   HourFigures,
   PnlGranularity,
@@ -21,11 +22,19 @@ import type {
   TallyPosition,
   WalletTotals,
 } from './figures.ts'
-import { Holdings, LACKED_GROUP, LACKED_PAYOUT, LACKED_TOKENS, REDEEMED } from './holdings.ts'
+import {
+  Holdings,
+  LACKED_FEE,
+  LACKED_GROUP,
+  LACKED_PAYOUT,
+  LACKED_TOKENS,
+  REDEEMED,
+} from './holdings.ts'
 import { openTally, packTally } from './packed-tally.ts'
 import { partsOf, shareOf } from './ratio.ts'
 import { redeemedRows } from './redeemed.ts'
 import * as standing from './standing.ts'
+import { withheldOf } from './withheld.ts'
 
 /**
  * `rebuild`: taken in, but a tally made anew from all events in order, with what `find` says now, may say
@@ -47,8 +56,10 @@ const SUM = {
   conversions: 7,
   firstTradeMs: 8,
   lastTradeMs: 9,
+  comboEvents: 10,
+  comboCash: 11,
 } as const
-const SUM_COUNT = 10
+const SUM_COUNT = 12
 
 /** A market that an event moves something in. */
 interface Entered {
@@ -60,16 +71,18 @@ interface Entered {
 export class WalletTally {
   readonly #held: Holdings
   readonly #sums: IntegerColumn
+  readonly #combos: ComboHoldings
 
-  private constructor(held: Holdings, sums: IntegerColumn) {
+  private constructor(held: Holdings, sums: IntegerColumn, combos: ComboHoldings) {
     this.#held = held
     this.#sums = sums
+    this.#combos = combos
   }
 
   static empty(): WalletTally {
     const sums = IntegerColumn.empty()
     for (let place = 0; place < SUM_COUNT; place += 1) sums.push(0)
-    return new WalletTally(Holdings.empty(), sums)
+    return new WalletTally(Holdings.empty(), sums, ComboHoldings.empty())
   }
 
   /**
@@ -78,23 +91,22 @@ export class WalletTally {
    */
   static unpack(bytes: Uint8Array): WalletTally | null {
     const opened = openTally(bytes, SUM_COUNT)
-    return opened === null ? null : new WalletTally(opened.held, opened.sums)
+    return opened === null ? null : new WalletTally(opened.held, opened.sums, opened.combos)
   }
 
   pack(): Uint8Array<ArrayBuffer> {
     this.#held.writeOffAll()
-    return packTally(this.#sums, this.#held)
+    return packTally({ sums: this.#sums, held: this.#held, combos: this.#combos })
   }
 
   /** A tally of its own with the same figures. */
   copy(): WalletTally {
-    return new WalletTally(this.#held.copy(), this.#sums.copy())
+    return new WalletTally(this.#held.copy(), this.#sums.copy(), this.#combos.copy())
   }
 
   /** Takes in the next event; see Applied. `find` is asked for every market that the event names. */
   apply(event: WalletEvent, find: FindWalletMarket): Applied {
     const second = Math.max(Math.floor(event.timeMs / SECOND_MS), 0)
-    this.#sums.add(SUM.fees, event.fee)
     switch (event.kind) {
       case 'buy':
       case 'sell':
@@ -108,9 +120,17 @@ export class WalletTally {
         return this.#convert(event, second, find)
       case 'income':
         this.#sums.add(SUM.income, event.usd)
+        this.#held.moments.add(second, { income: event.usd })
         return 'applied'
       case 'migration':
         return this.#migrate(event, second, find)
+      case 'comboBuy':
+      case 'comboSell':
+      case 'comboRedeem':
+      case 'comboOther':
+        this.#sums.add(SUM.comboEvents, 1)
+        this.#sums.add(SUM.comboCash, this.#combos.apply(event))
+        return 'applied'
     }
   }
 
@@ -164,9 +184,16 @@ export class WalletTally {
       merges: sum('merges'),
       redemptions: sum('redemptions'),
       conversions: sum('conversions'),
+      comboEvents: sum('comboEvents'),
+      comboRealized: this.#combos.isClosed ? usdMicros(sum('comboCash')) : null,
       firstTradeMs: trades === 0 ? null : timeMs(sum('firstTradeMs')),
       lastTradeMs: trades === 0 ? null : timeMs(sum('lastTradeMs')),
     }
+  }
+
+  /** Whether there are events of combos. */
+  get hasCombos(): boolean {
+    return this.#sums.at(SUM.comboEvents) > 0
   }
 
   /** Figures of the whole seconds in [fromMs, toMs]. */
@@ -207,13 +234,20 @@ export class WalletTally {
     this.#sums.put(SUM.lastTradeMs, Math.max(this.#sums.at(SUM.lastTradeMs), event.timeMs))
     this.#sums.add(SUM.volume, event.usd)
     this.#sums.add(SUM.trades, 1)
-    this.#held.moments.add(second, { realized: 0, volume: event.usd, trades: 1 })
-    if (event.token === null) return 'applied'
-    const entered = this.#enter(event.market, second, find)
+    const entered = event.token === null ? null : this.#enter(event.market, second, find)
+    const withheld = withheldOf(event, entered?.facts ?? null)
+    const fee = event.fee + withheld.fee
+    this.#sums.add(SUM.fees, fee)
+    this.#held.moments.add(second, { volume: event.usd, trades: 1, fees: fee })
+    if (event.token === null || entered === null) return 'applied'
     const row = this.#row(event.token, entered, second)
-    this.#held.position.fees.add(row, event.fee)
-    if (event.kind === 'buy') this.#held.buy(row, { size: event.size, usd: event.usd, second })
-    else this.#held.sell(row, { size: event.size, usd: event.usd, second })
+    this.#held.position.fees.add(row, fee)
+    if (event.kind === 'buy') {
+      const size = event.size - withheld.size
+      this.#held.buy(row, { size, usd: event.usd - withheld.fee, second })
+    } else this.#held.sell(row, { size: event.size, usd: event.usd, second })
+    if (withheld.unknown !== null) this.#held.markUnknown(row)
+    if (withheld.unknown === 'fee') this.#held.mark(entered.market, LACKED_FEE)
     return entered.isStale ? 'rebuild' : 'applied'
   }
 
@@ -249,9 +283,9 @@ export class WalletTally {
     if (hasPlaces && this.#held.market.payout.at(market) > 0) {
       // What was lost before it was redeemed was realised then.
       if (this.#held.market.resolvedSecond.at(market) <= second) this.#held.writeOff(market)
-      for (const { row, size } of redeemedRows(this.#held, rows, event)) {
+      for (const { row, size, isGuess } of redeemedRows(this.#held, rows, event)) {
         const part = this.#held.payoutOf(row) ?? 0
-        if (position.outcome.at(row) === 0) this.#held.markUnknown(row)
+        if (position.outcome.at(row) === 0 || isGuess) this.#held.markUnknown(row)
         const usd = shareOf(size, { part, whole: MICROS })
         this.#held.redeem(row, { size, usd, second })
       }
@@ -261,8 +295,9 @@ export class WalletTally {
 
   /**
    * For a payout that is not known: the dollars are those of the token that is named. Without a token, where the dollars
-   * are those of one outcome whole, that one was the winner; else they go to the outcomes in proportion of what is held,
-   * no more than a dollar each, and costs are unknown.
+   * are those of one outcome whole, that one was the winner; where one outcome alone covers them, as many of its contracts
+   * were turned in; else they go to the outcomes in proportion of what is held, no more than a dollar each. But for the
+   * first, costs are unknown. No dollars, and several outcomes: which of them it was is not known, so all stay.
    */
   #redeemGuessing(
     rows: readonly number[],
@@ -277,20 +312,28 @@ export class WalletTally {
       }
       return
     }
-    const held = rows.filter((row) => position.amount.at(row) > 0)
-    const winner = held.find((row) => position.amount.at(row) === usd)
-    const total = held.reduce((sum, row) => sum + position.amount.at(row), 0)
+    const amountOf = (row: number): number => position.amount.at(row)
+    const held = rows.filter((row) => amountOf(row) > 0)
+    const winner = held.find((row) => amountOf(row) === usd)
+    if (winner === undefined && (usd > 0 || held.length > 1)) {
+      for (const row of held) this.#held.markUnknown(row)
+    }
+    if (usd === 0 && held.length > 1) return
+    const [payer, another] = held.filter((row) => amountOf(row) > usd)
+    if (winner === undefined && usd > 0 && payer !== undefined && another === undefined) {
+      this.#held.redeem(payer, { size: usd, usd, second })
+      return
+    }
+    const total = held.reduce((sum, row) => sum + amountOf(row), 0)
     let left = Math.min(usd, total)
     const counted = left
     for (const [index, row] of held.entries()) {
-      const part = position.amount.at(row)
+      const size = amountOf(row)
       const isLast = index === held.length - 1
-      let paid = isLast ? left : shareOf(counted, { part, whole: total })
-      if (usd === 0) paid = 0
-      else if (winner !== undefined) paid = row === winner ? usd : 0
-      else this.#held.markUnknown(row)
+      let paid = isLast ? left : shareOf(counted, { part: size, whole: total })
+      if (winner !== undefined) paid = row === winner ? usd : 0
       left -= paid
-      this.#held.redeem(row, { size: part, usd: paid, second })
+      this.#held.redeem(row, { size, usd: paid, second })
     }
   }
 
@@ -411,7 +454,8 @@ export class WalletTally {
     this.#held.placeOutcomes(market, facts)
     let isStale =
       ((marks & LACKED_TOKENS) !== 0 && facts.tokens.length > 0) ||
-      ((marks & LACKED_GROUP) !== 0 && facts.group !== null)
+      ((marks & LACKED_GROUP) !== 0 && facts.group !== null) ||
+      ((marks & LACKED_FEE) !== 0 && facts.takerFee !== null)
     if (facts.payout === null || facts.resolvedAtMs === null) return isStale
     isStale ||= (marks & LACKED_PAYOUT) !== 0 && facts.tokens.length > 0
     const second = Math.max(Math.floor(facts.resolvedAtMs / SECOND_MS), 0)

@@ -119,8 +119,9 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
       document: {
         summary: 'Who a wallet is, and its figures',
         description:
-          'Wins and losses are markets closed for the wallet with realised profit or loss. Windows ' +
-          'end now. Fees, rewards and rebates are no part of profits.',
+          'Wins and losses are markets closed for the wallet with a realised profit or loss after fees. ' +
+          'Windows end now. Fees and income (rewards, rebates, yield) are no part of profits but of the ' +
+          'net ones. Fees that were withheld in contracts, before 28 April 2026, count at the price of their fill.',
         answer: profileSchema,
         refusals: { ...refusals, 404: 'the wallet has not traded' },
       },
@@ -154,7 +155,8 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
       document: {
         summary: 'Profits of a wallet, in all and over time',
         description:
-          'Realised figures are those of the range, unrealised ones and wins those of now. ' +
+          'Realised figures, fees and income are those of the range, unrealised profit and wins those of ' +
+          'now. The series is before fees. ' +
           `Granularity \`all\` has a point for each moment at which something was realised, at most ` +
           `${PNL_POINTS_MAX.toLocaleString('en')}: of more, evenly chosen ones, the last among them, ` +
           'each with what was realised since the one before. `pnl_to_date` counts from the beginning ' +

@@ -211,10 +211,10 @@ export async function pnlAnswer(
 }
 
 const NO_PROFITS = {
-  figures: { realized: USD_ZERO, volume: USD_ZERO, trades: 0 },
+  figures: { realized: USD_ZERO, volume: USD_ZERO, trades: 0, fees: USD_ZERO, income: USD_ZERO },
   series: [],
   unrealized: USD_ZERO,
-  totals: { wins: 0, losses: 0 },
+  totals: { wins: 0, losses: 0, comboRealized: USD_ZERO },
 }
 
 /** What `market_id` means; null: any market, 'none': one in which no wallet can have been. */
@@ -251,6 +251,7 @@ export const DOUBTS: Readonly<Record<WalletDoubt, string>> = {
   not_told_yet: "events are shown that the venue's history does not tell, or not yet",
   figures_behind: 'figures are being made anew',
   group_unknown: 'the venue does not tell the group of a market that was converted',
+  combos: 'bets on several markets at once are in no figure but combo_realized_pnl, and in no list',
   no_live_fills:
     "the venue's stream that names wallets has ended: fills of the last minutes may be missing",
 }

@@ -11,11 +11,12 @@ import {
   type WalletView,
 } from '../../actors/wallets/views.ts'
 import { MICROS, type TimeMs, toSeconds, type UsdMicros, usdMicros } from '../../engine/units.ts'
-import type {
-  PnlGranularity,
-  PnlPoint,
-  RangeFigures,
-  WalletTotals,
+import {
+  netRealized,
+  type PnlGranularity,
+  type PnlPoint,
+  type RangeFigures,
+  type WalletTotals,
 } from '../../engine/wallets/figures.ts'
 import { choice, nullable } from '../schemas.ts'
 
@@ -26,7 +27,33 @@ const Count = Type.Integer({ minimum: 0 })
 const Share = nullable(Type.Number({ minimum: 0, maximum: 1 }))
 const Text = nullable(Type.String())
 const Moment = nullable(Type.Integer())
-const Range = Type.Object({ realized_pnl: Type.Number(), volume: Type.Number(), trades: Count })
+/** Beside profits before fees. */
+const Beside = {
+  fees_paid: Type.Number({
+    description: 'Fees of its fills, US dollars; no part of `realized_pnl`.',
+  }),
+  income: Type.Number({
+    description:
+      'Rewards, rebates and yield that the venue paid, US dollars; no part of `realized_pnl`.',
+  }),
+  net_realized_pnl: Type.Number({ description: '`realized_pnl` − `fees_paid` + `income`.' }),
+}
+const Net = {
+  ...Beside,
+  net_pnl: Type.Number({
+    description:
+      '`realized_pnl` + `unrealized_pnl` − `fees_paid` + `income`; unrealised profit is that of now.',
+  }),
+}
+const Combos = nullable(
+  Type.Number({
+    description:
+      'What bets on several markets at once (combos) paid less what was paid for them, fees included, over all time; ' +
+      'in no other figure. Null while one is held or its end is not known: no row says that a combo lost.',
+  }),
+)
+const Realized = { realized_pnl: Type.Number(), volume: Type.Number(), trades: Count }
+const Range = Type.Object({ ...Realized, ...Net })
 
 export const profileSchema = Type.Object({
   address: Type.String(),
@@ -47,6 +74,8 @@ export const profileSchema = Type.Object({
     realized_pnl: Type.Number(),
     unrealized_pnl: Type.Number(),
     total_pnl: Type.Number(),
+    ...Net,
+    combo_realized_pnl: Combos,
     merges: Count,
     splits: Count,
     redemptions: Count,
@@ -69,6 +98,8 @@ export const pnlSchema = Type.Object({
   realized_pnl: Type.Number(),
   unrealized_pnl: Type.Number(),
   total_pnl: Type.Number(),
+  ...Net,
+  combo_realized_pnl: Combos,
   win_count: Count,
   loss_count: Count,
   win_rate: Share,
@@ -96,9 +127,8 @@ export const rankingSchema = Type.Object({
       handle: Text,
       pseudonym: Text,
       image: Text,
-      realized_pnl: Type.Number(),
-      volume: Type.Number(),
-      trades: Count,
+      ...Realized,
+      ...Beside,
       win_count: Count,
       loss_count: Count,
       win_rate: Share,
@@ -132,13 +162,18 @@ export function profileRecord(address: string, view: WalletView) {
       realized_pnl: totals.realized / MICROS,
       unrealized_pnl: unrealized / MICROS,
       total_pnl: (totals.realized + unrealized) / MICROS,
+      ...netRecord(totals, unrealized),
+      combo_realized_pnl: dollarsOf(totals.comboRealized),
       merges: totals.merges,
       splits: totals.splits,
       redemptions: totals.redemptions,
       conversions: totals.conversions,
     },
     windows: Object.fromEntries(
-      WALLET_WINDOWS.map((name) => [name, rangeRecord(view.window(name))] as const),
+      WALLET_WINDOWS.map((name) => {
+        const figures = view.window(name)
+        return [name, { ...rangeRecord(figures), ...netRecord(figures, unrealized) }] as const
+      }),
     ),
     is_whale: view.isWhale,
     updated_at: toSeconds(view.asOfMs),
@@ -150,7 +185,7 @@ interface PnlFigures {
   readonly figures: RangeFigures
   readonly series: readonly PnlPoint[]
   readonly unrealized: UsdMicros
-  readonly totals: Pick<WalletTotals, 'wins' | 'losses'>
+  readonly totals: Pick<WalletTotals, 'wins' | 'losses' | 'comboRealized'>
   readonly asOfMs: TimeMs
 }
 
@@ -165,6 +200,8 @@ export function pnlRecord(
     realized_pnl: figures.realized / MICROS,
     unrealized_pnl: unrealized / MICROS,
     total_pnl: (figures.realized + unrealized) / MICROS,
+    ...netRecord(figures, unrealized),
+    combo_realized_pnl: dollarsOf(totals.comboRealized),
     ...resultRecord(totals),
     total_volume: figures.volume / MICROS,
     total_trades: figures.trades,
@@ -205,6 +242,7 @@ export function rankedRecord(row: RankedWallet) {
     pseudonym: profile.pseudonym,
     image: profile.image,
     ...rangeRecord(figures),
+    ...besideRecord(figures),
     ...resultRecord(totals),
     last_trade_at: secondsOf(totals.lastTradeMs),
     data_complete: isComplete,
@@ -215,6 +253,20 @@ export function rankedRecord(row: RankedWallet) {
 function rangeRecord({ realized, volume, trades }: RangeFigures) {
   return { realized_pnl: realized / MICROS, volume: volume / MICROS, trades }
 }
+
+function besideRecord(figures: RangeFigures) {
+  return {
+    fees_paid: figures.fees / MICROS,
+    income: figures.income / MICROS,
+    net_realized_pnl: netRealized(figures) / MICROS,
+  }
+}
+
+function netRecord(figures: RangeFigures, unrealized: UsdMicros) {
+  return { ...besideRecord(figures), net_pnl: (netRealized(figures) + unrealized) / MICROS }
+}
+
+const dollarsOf = (usd: UsdMicros | null): number | null => (usd === null ? null : usd / MICROS)
 
 function resultRecord({ wins, losses }: Pick<WalletTotals, 'wins' | 'losses'>) {
   return { win_count: wins, loss_count: losses, win_rate: ratio(wins, wins + losses) }

@@ -14,6 +14,9 @@ import type { HourFigures, WalletTotals } from '../../engine/wallets/figures.ts'
 export const walletSides = { 0: 0, 1: 2 ** 30, tail: 2 ** 31 } as const
 export type WalletSide = 0 | 1
 
+/** Raised when events of kinds that were left out before are kept: what an older number read is read anew. */
+export const WALLET_RULES = 1
+
 /** What is kept of a wallet beside its ledger; `proxy` is its key. */
 export interface StoredWallet extends WalletProfile {
   /** The ledger holds everything before this; see WalletReach. */
@@ -30,6 +33,8 @@ export interface StoredWallet extends WalletProfile {
   readonly side: WalletSide
   /** Kept events that the venue's last answer lacks. */
   readonly lacking: number
+  /** The rules by which all of the history was read; below WALLET_RULES it lacks events that the venue lists. */
+  readonly rules: number
   /** When the last settled event was in the venue's answer; 0: it has none; null: the ledger's last one. */
   readonly listedToMs: TimeMs | null
   /** As last shown, for rankings. */

@@ -65,12 +65,12 @@ function readModel(fields: FieldReader): FeeModel {
   }
 }
 
-function curveFields(curve: FeeCurve | null): readonly number[] | null {
+export function curveFields(curve: FeeCurve | null): readonly number[] | null {
   return curve === null ? null : [curve.rateMicros, curve.exponent, curve.multiplierMicros]
 }
 
 /** Numbers that no curve can have are unknown. */
-function readCurve(fields: FieldReader): FeeCurve | null {
+export function readCurve(fields: FieldReader): FeeCurve | null {
   const numbers = fields.numbersOrNull()
   if (numbers === null) return null
   const [rate = Number.NaN, exponent = Number.NaN, multiplier = Number.NaN] = numbers

@@ -1,7 +1,8 @@
 // The keys and records of the wallet tables: addresses as their 20 bytes, the wallet's own facts in fields by schema
 // version, its hours packed. Not for: blocks and running tallies, which engine/wallets/ packs.
 //
-//   hours   hour (varint: since the hour before) · realised (signed) · volume (varint) · fills (varint) · next hour …
+//   hours   hour (varint: since the hour before) · realised (signed) · volume (varint) · fills (varint)
+//           · fees (signed) · income (signed) · next hour …
 
 import {
   type NativeMarketId,
@@ -14,12 +15,13 @@ import { priceMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import type { HourFigures, WalletTotals } from '../../engine/wallets/figures.ts'
 import type { StoredWallet, StoredWalletMarket, WalletHead } from '../contract/wallets.ts'
 import type { Schemas } from '../lmdb/table.ts'
+import { curveFields, readCurve } from './fees.ts'
 import { nativeKey } from './keys.ts'
 import type { FieldReader } from './records.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
-export const WALLET_SCHEMA = 2
-export const WALLET_MARKET_SCHEMA = 1
+export const WALLET_SCHEMA = 3
+export const WALLET_MARKET_SCHEMA = 2
 
 /** Bytes of an address, and so of a wallet's key. */
 const addressBytes = 20
@@ -44,36 +46,40 @@ export function walletMarketKey(id: NativeMarketId): Buffer {
 
 export function walletFields(wallet: StoredWallet): readonly unknown[] {
   const { proxy, eoa, handle, pseudonym, image, settledToMs, isComplete, readAtMs } = wallet
-  const { askedAtMs, events, tallyEvents, blocks, side, lacking, listedToMs, totals, hours } =
-    wallet
+  const { askedAtMs, events, tallyEvents, blocks, side, lacking, listedToMs, rules } = wallet
+  const { totals, hours } = wallet
   const who = [proxy, eoa, handle, pseudonym, image]
   const reach = [settledToMs, isComplete, readAtMs, askedAtMs, events, tallyEvents, blocks]
-  const kept = [side, lacking, listedToMs]
+  const kept = [side, lacking, listedToMs, rules]
   return [...who, ...reach, ...kept, ...totalsFields(totals), packHours(hours)]
 }
 
 /** A wallet without its hours, which are the last field. */
 export const walletHeadSchemas: Schemas<WalletHead> = {
-  1: (fields) => readHead(fields, withoutSides),
-  2: (fields) => readHead(fields, readSides),
+  1: (fields) => readHead(fields, 1),
+  2: (fields) => readHead(fields, 2),
+  3: (fields) => readHead(fields, 3),
 }
 
-export const walletSchemas: Schemas<StoredWallet> = {
-  1: (fields) => ({ ...readHead(fields, withoutSides), hours: unpackHours(fields.bytes()) }),
-  2: (fields) => ({ ...readHead(fields, readSides), hours: unpackHours(fields.bytes()) }),
-}
+const wholeOf = (schema: number) => (fields: FieldReader) => ({
+  ...readHead(fields, schema),
+  hours: unpackHours(fields.bytes(), schema),
+})
 
-type Sides = Pick<WalletHead, 'side' | 'lacking' | 'listedToMs'>
+export const walletSchemas: Schemas<StoredWallet> = { 1: wholeOf(1), 2: wholeOf(2), 3: wholeOf(3) }
 
-/** Before schema 2 there was one side, and what the venue's next answer lacked was dropped. */
-const withoutSides = (): Sides => ({ side: 0, lacking: 0, listedToMs: null })
-
-function readSides(fields: FieldReader): Sides {
+/** Before schema 2 there was one side, and what the venue's next answer lacked was dropped; before 3 combos were left out. */
+function readKept(
+  fields: FieldReader,
+  schema: number,
+): Pick<WalletHead, 'side' | 'lacking' | 'listedToMs' | 'rules'> {
+  if (schema < 2) return { side: 0, lacking: 0, listedToMs: null, rules: 0 }
   const side = fields.number() === 0 ? 0 : 1
-  return { side, lacking: fields.number(), listedToMs: fields.orNull(timeMs) }
+  const [lacking, listedToMs] = [fields.number(), fields.orNull(timeMs)]
+  return { side, lacking, listedToMs, rules: schema < 3 ? 0 : fields.number() }
 }
 
-function readHead(fields: FieldReader, sides: (fields: FieldReader) => Sides): WalletHead {
+function readHead(fields: FieldReader, schema: number): WalletHead {
   return {
     proxy: addressOf(fields.text()),
     eoa: ownerOf(fields.textOrNull()),
@@ -87,8 +93,8 @@ function readHead(fields: FieldReader, sides: (fields: FieldReader) => Sides): W
     events: fields.number(),
     tallyEvents: fields.number(),
     blocks: fields.number(),
-    ...sides(fields),
-    totals: readTotals(fields),
+    ...readKept(fields, schema),
+    totals: readTotals(fields, schema),
   }
 }
 
@@ -106,11 +112,12 @@ function totalsFields(totals: WalletTotals): readonly (number | null)[] {
   const { splits, merges, redemptions, conversions, firstTradeMs, lastTradeMs } = totals
   const sums = [realized, volume, trades, fees, income]
   const counts = [markets, wins, losses, splits, merges, redemptions, conversions]
-  return [...sums, ...counts, firstTradeMs, lastTradeMs]
+  const { comboEvents, comboRealized } = totals
+  return [...sums, ...counts, firstTradeMs, lastTradeMs, comboEvents, comboRealized]
 }
 
-function readTotals(fields: FieldReader): WalletTotals {
-  return {
+function readTotals(fields: FieldReader, schema: number): WalletTotals {
+  const totals = {
     realized: usdMicros(fields.number()),
     volume: usdMicros(fields.number()),
     trades: fields.number(),
@@ -126,26 +133,30 @@ function readTotals(fields: FieldReader): WalletTotals {
     firstTradeMs: fields.orNull(timeMs),
     lastTradeMs: fields.orNull(timeMs),
   }
+  if (schema < 3) return { ...totals, comboEvents: 0, comboRealized: null }
+  return { ...totals, comboEvents: fields.number(), comboRealized: fields.orNull(usdMicros) }
 }
 
-const NUMBERS_AN_HOUR = 4
+const NUMBERS_AN_HOUR = 6
 
 function packHours(hours: readonly HourFigures[]): Buffer {
   const bytes = Buffer.allocUnsafe(hours.length * NUMBERS_AN_HOUR * varintBytesMax)
   let position = 0
   let before = 0
-  for (const { hour, realized, volume, trades } of hours) {
+  for (const { hour, realized, volume, trades, fees, income } of hours) {
     position = writeVarint(bytes, position, hour - before)
     position = writeSigned(bytes, position, realized)
     position = writeVarint(bytes, position, volume)
     position = writeVarint(bytes, position, trades)
+    position = writeSigned(bytes, position, fees)
+    position = writeSigned(bytes, position, income)
     before = hour
   }
   return bytes.subarray(0, position)
 }
 
-/** Throws RangeError when the bytes end within a number. */
-function unpackHours(bytes: Uint8Array): readonly HourFigures[] {
+/** Throws RangeError when the bytes end within a number. Before schema 3 hours had neither fees nor income. */
+function unpackHours(bytes: Uint8Array, schema: number): readonly HourFigures[] {
   const hours: HourFigures[] = []
   const reader = new VarintReader(bytes)
   let hour = 0
@@ -153,20 +164,28 @@ function unpackHours(bytes: Uint8Array): readonly HourFigures[] {
     hour += reader.next()
     const realized = usdMicros(reader.nextSigned())
     const volume = usdMicros(reader.next())
-    hours.push({ hour, realized, volume, trades: reader.next() })
+    const trades = reader.next()
+    const [fees, income] = schema < 3 ? [0, 0] : [reader.nextSigned(), reader.nextSigned()]
+    const beside = { fees: usdMicros(fees), income: usdMicros(income) }
+    hours.push({ hour, realized, volume, trades, ...beside })
   }
   return hours
 }
 
 export function walletMarketFields(market: StoredWalletMarket): readonly unknown[] {
   const { nativeId, tokens, payout, resolvedAtMs, group, isConverted } = market
-  const { question, slug, eventSlug, labels } = market
+  const { question, slug, eventSlug, labels, takerFee } = market
   const rules = [nativeId, tokens, payout, resolvedAtMs, group, isConverted]
-  return [...rules, question, slug, eventSlug, labels]
+  return [...rules, question, slug, eventSlug, labels, curveFields(takerFee)]
 }
 
 export const walletMarketSchemas: Schemas<StoredWalletMarket> = {
-  1: (fields) => ({
+  1: (fields) => ({ ...readMarket(fields), takerFee: null }),
+  2: (fields) => ({ ...readMarket(fields), takerFee: readCurve(fields) }),
+}
+
+function readMarket(fields: FieldReader): Omit<StoredWalletMarket, 'takerFee'> {
+  return {
     nativeId: nativeMarketId(fields.text()),
     tokens: fields.texts().map(outcomeId),
     payout: fields.orNull(priceMicros),
@@ -177,5 +196,5 @@ export const walletMarketSchemas: Schemas<StoredWalletMarket> = {
     slug: fields.textOrNull(),
     eventSlug: fields.textOrNull(),
     labels: fields.texts(),
-  }),
+  }
 }

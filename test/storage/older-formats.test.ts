@@ -210,9 +210,12 @@ test('[WALLETTABLE5] a folder of format 3 opens without wallets, all else as it 
 test('[WALLETTABLE6] a wallet of a folder of format 4 is read with all it had', async () => {
   const dataDir = join(folder, 'format-4')
   await (await openData(dataDir)).close()
-  const wallet = storedWallet(addressOf(1))
-  // Format 4 had no side, no count of what lacks, and no time up to which was told: three fields before the totals.
-  const fields = walletFields(wallet).toSpliced(12, 3)
+  const combos = { comboEvents: 0, comboRealized: null }
+  const totals = { ...storedWallet(addressOf(1)).totals, ...combos }
+  const wallet = storedWallet(addressOf(1), { rules: 0, totals })
+  // Format 4 had no side, no count of what lacks, no time up to which was listed and no rules: four fields before the totals,
+  // which had nothing of combos.
+  const fields = walletFields(wallet).toSpliced(12, 4).toSpliced(-3, 2)
   const key = addressKey(wallet.proxy)
   await makeOlder(dataDir, {
     version: 4,

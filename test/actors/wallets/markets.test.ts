@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WalletView } from '../../../actors/wallets/views.ts'
 import { type NativeMarketId, nativeEventId, nativeMarketId } from '../../../engine/ids.ts'
+import { FEES_UNKNOWN, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import {
@@ -67,7 +68,7 @@ test('[WALLETS18] a market that the catalogue has forgotten, or never had, keeps
 
 /** A market as the venue lists it. */
 function listed(market: WalletMarket): MarketListing {
-  const { nativeId, tokens, payout, resolvedAtMs, group, labels } = market
+  const { nativeId, tokens, payout, resolvedAtMs, group, labels, takerFee } = market
   const isClosed = resolvedAtMs !== null
   const closed = isClosed ? { closed: true, closedTime: formatTime(resolvedAtMs) } : {}
   return listing(nativeId, {
@@ -75,6 +76,7 @@ function listed(market: WalletMarket): MarketListing {
     outcomes: tokens.map((id, index) => ({ label: labels[index] ?? '', id })),
     ...{ status: isClosed ? 'resolved' : 'open', settlementPrice: payout },
     native: { negRisk: group !== null, ...closed },
+    fees: { ...FEES_UNKNOWN, now: { ...MODEL_UNKNOWN, taker: takerFee } },
   })
 }
 

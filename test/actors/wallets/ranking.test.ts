@@ -17,14 +17,16 @@ const HOURS: Readonly<Record<WalletWindow, number>> = {
 
 /** As the contract says it: whole hours up to now, the present one included. */
 function figuresOf(wallet: StoredWallet, window: WalletWindow, nowHour: number) {
-  const { realized, volume, trades } = wallet.totals
-  if (window === 'all_time') return { realized, volume, trades }
-  const sum = { realized: 0, volume: 0, trades: 0 }
+  const { realized, volume, trades, fees, income } = wallet.totals
+  if (window === 'all_time') return { realized, volume, trades, fees, income }
+  const sum = { realized: 0, volume: 0, trades: 0, fees: 0, income: 0 }
   for (const row of wallet.hours) {
     if (row.hour <= nowHour - HOURS[window]) continue
     sum.realized += row.realized
     sum.volume += row.volume
     sum.trades += row.trades
+    sum.fees += row.fees
+    sum.income += row.income
   }
   return sum
 }
@@ -41,7 +43,14 @@ test('[WALLETS14] a ranking is that of a plain sort, by hour, as of at most five
     const wallet = storedWallet(addressOf(number), {
       totals: { ...storedWallet(addressOf(1)).totals, realized: dollars(), volume: dollars() },
       hours: hours.map((hour) => {
-        return { hour, realized: dollars(), volume: usdMicros(random.below(9)), trades: 1 }
+        const beside = { fees: usdMicros(random.below(7)), income: usdMicros(random.below(3)) }
+        return {
+          hour,
+          realized: dollars(),
+          volume: usdMicros(random.below(9)),
+          trades: 1,
+          ...beside,
+        }
       }),
     })
     table.put(wallet)

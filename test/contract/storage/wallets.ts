@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
-import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { MICROS, priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { HourFigures } from '../../../engine/wallets/figures.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import type { StoredWallet, StoredWalletMarket } from '../../../storage/contract/wallets.ts'
 import { addressOf, storedWallet } from '../../support/worlds/stored-wallets.ts'
@@ -17,11 +18,18 @@ function market(id: string, set: Partial<StoredWalletMarket> = {}): StoredWallet
   return {
     ...{ question: `${id}?`, slug: `slug-${id}`, eventSlug: null, labels: ['é😀', 'No'] },
     isConverted: false,
+    takerFee: { rateMicros: 30_000, exponent: 1, multiplierMicros: MICROS },
     ...{ nativeId: nativeMarketId(id), payout: null, resolvedAtMs: null, group: null },
     tokens: [outcomeId(`${id}-yes`), outcomeId(`${id}-no`)],
     ...set,
   }
 }
+
+const NO_FIGURES = { realized: usdMicros(0), volume: usdMicros(0), trades: 0 }
+const hourOf = (hour: number, set: Partial<HourFigures>): HourFigures => ({
+  ...{ hour, ...NO_FIGURES, fees: usdMicros(0), income: usdMicros(0) },
+  ...set,
+})
 
 /** Every field at its ends: nothing known, and numbers of either sign and of any size. */
 function rows(): readonly StoredWallet[] {
@@ -35,11 +43,12 @@ function rows(): readonly StoredWallet[] {
       totals: {
         ...{ ...plain.totals, realized: usdMicros(-9_007_199_254_740_991), volume: dollars },
         ...{ firstTradeMs: null, lastTradeMs: null },
+        ...{ comboEvents: 3, comboRealized: null },
       },
       hours: [
-        { hour: 0, realized: usdMicros(-1), volume: usdMicros(0), trades: 0 },
-        { hour: 496_000, realized: usdMicros(1 - dollars), volume: dollars, trades: 2 ** 31 },
-        { hour: 496_001, realized: usdMicros(5), volume: usdMicros(7), trades: 1 },
+        hourOf(0, { realized: usdMicros(-1), fees: usdMicros(-7), income: dollars }),
+        hourOf(496_000, { realized: usdMicros(1 - dollars), volume: dollars, trades: 2 ** 31 }),
+        hourOf(496_001, { realized: usdMicros(5), volume: usdMicros(7), trades: 1 }),
       ],
     }),
   ]

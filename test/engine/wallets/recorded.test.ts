@@ -87,7 +87,7 @@ function bought(row: Row, resolvedTo: number | null) {
     tokens: index === 0 ? [token, other] : [other, token],
     payout: first === null ? null : priceMicros(first * MICROS),
     resolvedAtMs: first === null ? null : timeMs(event.timeMs + 60_000),
-    group: null,
+    ...{ takerFee: null, group: null },
     ...{ question: null, slug: null, eventSlug: null, labels: [] },
   }
   const tally = WalletTally.empty()
@@ -98,9 +98,11 @@ function bought(row: Row, resolvedTo: number | null) {
 test('[WALLET12] a closed position held to the end has realised what the venue says', (t) => {
   const closed = rows(t, 'closed_positions.json')
   for (const row of closed) {
-    const { tally, event, market } = bought(row, number(row, 'curPrice'))
+    const price = number(row, 'curPrice')
+    const { tally, event, market } = bought(row, price)
     const redeemed = timeMs(event.timeMs + 120_000)
-    tally.apply({ ...event, kind: 'redeem', token: null, timeMs: redeemed }, () => market)
+    const paid = { token: null, usd: usdMicros(event.size * price), timeMs: redeemed }
+    tally.apply({ ...event, kind: 'redeem', ...paid }, () => market)
     const position = tally.position(0)
     const theirs = usdOf(number(row, 'realizedPnl'))
     // Averages of six decimals here: half a micro a contract.

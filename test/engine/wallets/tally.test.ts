@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import { CURVE_ZERO } from '../../../engine/market/fees.ts'
 import { migratedMarket } from '../../../engine/position-ids.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
@@ -13,6 +14,7 @@ import type {
   WalletEventKind,
   WalletMarket,
 } from '../../../engine/wallet.ts'
+import { netRealized } from '../../../engine/wallets/figures.ts'
 import { partsOf, shareOf } from '../../../engine/wallets/ratio.ts'
 import { openSections } from '../../../engine/wallets/sections.ts'
 import { WalletTally } from '../../../engine/wallets/tally.ts'
@@ -157,7 +159,7 @@ test('[WALLET9] a tally packed and unpacked after every event goes on as if noth
       assert.ok(unpacked !== null)
       packed = unpacked
       assert.deepEqual(accountFigures(packed, ranges), accountFigures(straight, ranges))
-      if (event.token !== null) assert.ok(packed.indexOf(event.token) >= 0)
+      if (event.kind === 'buy' && event.token !== null) assert.ok(packed.indexOf(event.token) >= 0)
     }
   }
 })
@@ -199,8 +201,8 @@ test('[WALLET9] positions of a market that lead in a circle are no tally', () =>
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   const mark = new DataView(bytes.buffer).getUint32(0, true)
-  // Sums, four sections of texts, four of moments, the positions' markets, then their next ones.
-  const next = openSections(mark, bytes)?.[10]
+  // Sums, four sections of texts, six of moments, three of combos, the positions' markets, then their next ones.
+  const next = openSections(mark, bytes)?.[15]
   assert.ok(next !== undefined)
   const words = new Uint32Array(next.buffer, next.byteOffset, next.byteLength / 4)
   const from = words.findIndex((word) => word > 0)
@@ -250,7 +252,7 @@ function market(name: string, set: Partial<WalletMarket> = {}): WalletMarket {
   const tokens = [outcomeId(`${name}-yes`), outcomeId(`${name}-no`)]
   return {
     ...{ nativeId: nativeMarketId(name), tokens, payout: null, resolvedAtMs: null, group: null },
-    ...{ question: null, slug: null, eventSlug: null, labels: [] },
+    ...{ question: null, slug: null, eventSlug: null, labels: [], takerFee: CURVE_ZERO },
     ...set,
   }
 }
@@ -408,9 +410,19 @@ test('[WALLET4] where no payout is known, dollars that are one side’s whole am
   other.apply('buy', [0, 'm-yes', 1, 0.4])
   other.apply('buy', [0, 'm-no', 3, 1])
   other.apply('redeem', [9, 'm', 2, 2])
-  assert.equal(other.position('m-yes').realized, 500_000 - 400_000)
-  assert.equal(other.position('m-no').realized, 1_500_000 - 1_000_000)
+  assert.equal(other.position('m-yes').realized, 0, 'of No alone there was enough')
+  assert.equal(other.position('m-no').realized, 2_000_000 - 666_666)
+  assert.equal(other.position('m-no').balance, 1_000_000)
   assert.ok(!other.position('m-no').isCostKnown)
+  const both = new Told(market('m'))
+  both.apply('buy', [0, 'm-yes', 3, 0.4])
+  both.apply('buy', [0, 'm-no', 3, 1])
+  both.apply('redeem', [8, 'm', 0, 0])
+  assert.equal(both.position('m-yes').balance, 3_000_000, 'the row does not say which one lost')
+  both.apply('redeem', [9, 'm', 2, 2])
+  assert.equal(both.position('m-yes').realized, 1_000_000 - 400_000)
+  assert.equal(both.position('m-no').realized, 0)
+  assert.ok(!both.position('m-no').isCostKnown)
 })
 
 test('[WALLET10] No of two markets of four become dollars and Yes of the other two at what is left of their cost', () => {
@@ -548,7 +560,8 @@ test('[WALLET8] hours come whole and in order, also those of resolutions learned
   assert.equal(hours.length, 40)
   for (const [index, { hour, ...sums }] of hours.entries()) {
     assert.equal(hour, START_MS / 3_600_000 + 10 + index)
-    assert.deepEqual(sums, { realized: -1_000_000, volume: 1_000_000, trades: 1 })
+    const figures = { realized: -1_000_000, volume: 1_000_000, trades: 1, fees: 0, income: 0 }
+    assert.deepEqual(sums, figures)
   }
 })
 
@@ -564,7 +577,7 @@ test('[WALLET11] what comes to be known too late asks for a rebuild, and not aga
   assert.equal(again.apply('redeem', [9, 'm', 3, 3]), 'applied')
   assert.equal(again.tally.resolve(facts), 'ignored')
   assert.deepEqual(again.tally.guessedMarkets(), [])
-  assert.equal(again.position('m-yes').realized, 6_000_000)
+  assert.equal(again.position('m-yes').realized, 1_800_000)
   const other = { ...facts, payout: priceMicros(0) }
   assert.equal(again.tally.resolve(other), 'rebuild', 'it was redeemed as a winner')
   assert.equal(again.tally.resolve(market('never')), 'ignored')
@@ -618,6 +631,87 @@ test('[WALLET4] a redemption turns in the token that it names, else what its dol
   assert.deepEqual(balances(unnamed), [0, 0])
   const winner = begun()
   winner.apply('redeem', [9, 'm', 3, 3])
-  assert.deepEqual(balances(winner), [0, 7], 'other dollars: all that pays')
-  assert.equal(winner.position('m-yes').realized, 6_000_000)
+  assert.deepEqual(balances(winner), [7, 7], 'fewer dollars: as many contracts as they pay for')
+  assert.equal(winner.position('m-yes').realized, 3_000_000 - 1_200_000)
+  winner.apply('redeem', [10, 'm', 9, 9])
+  assert.deepEqual(balances(winner), [0, 7], 'more dollars: all that pays')
+})
+
+test('turns in contracts of one outcome at a time when a redemption of a void market names none', () => {
+  const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
+  const told = new Told(market('m', { payout: priceMicros(MICROS / 2), resolvedAtMs }))
+  told.apply('buy', [0, 'm-yes', 10, 4])
+  told.apply('buy', [1, 'm-no', 30, 9])
+  told.apply('redeem', [9, 'm', 15, 15])
+  assert.deepEqual([told.position('m-yes').balance, told.position('m-no').balance], [1e7, 0])
+  assert.ok(told.position('m-no').isCostKnown, 'its worth to the micro')
+  told.apply('redeem', [10, 'm', 2, 2])
+  assert.deepEqual(
+    [told.position('m-yes').balance, told.position('m-yes').realized],
+    [6e6, 400_000],
+  )
+  assert.ok(told.position('m-yes').isCostKnown, 'nothing else is left')
+})
+
+test('sums fees and income by the second, and a gain below the fees is a loss', () => {
+  const told = new Told()
+  told.apply('buy', [0, 'm-yes', 22.84, 11.8768], { fee: usdMicros(285_040) })
+  told.apply('income', [50, '', 2, 2])
+  told.apply('sell', [100, 'm-yes', 22.84, 12.1052], { fee: usdMicros(284_470) })
+  const { realized, fees, income, wins, losses } = told.tally.totals()
+  assert.deepEqual([realized, fees, income], [228_400, 569_510, 2_000_000])
+  assert.deepEqual([wins, losses], [0, 1])
+  assert.equal(netRealized(told.tally.totals()), 228_400 - 569_510 + 2_000_000)
+  const at = (second: number) => timeMs(START_MS + second * SECOND)
+  const first = told.tally.between(at(0), at(99))
+  assert.deepEqual([first.fees, first.income, first.realized], [285_040, 2_000_000, 0])
+  assert.deepEqual(told.tally.hours(at(0)).length, 1)
+})
+
+test('counts what combos paid once none of their contracts is held, and never guesses', () => {
+  const told = new Told()
+  told.apply('comboBuy', [0, 'm-c', 100, 25])
+  assert.equal(told.tally.totals().comboRealized, null)
+  told.apply('comboSell', [1, 'm-c', 40, 20])
+  told.apply('comboRedeem', [2, 'm-c', 60, 60])
+  assert.equal(told.tally.totals().comboRealized, 55_000_000)
+  told.apply('comboBuy', [3, 'm-d', 10, 3])
+  told.apply('comboRedeem', [4, 'm-d', 0, 0])
+  assert.equal(told.tally.totals().comboRealized, 52_000_000, 'a loser turned in')
+  told.apply('comboRedeem', [5, 'm-e', 1, 1])
+  assert.equal(told.tally.totals().comboRealized, null, 'more than was known to be held')
+  const { comboEvents, realized, trades, volume, redemptions, markets } = told.tally.totals()
+  assert.deepEqual(
+    [comboEvents, realized, trades, volume, redemptions, markets],
+    [6, 0, 0, 0, 0, 0],
+  )
+})
+
+// The recorded purchase of 25 April 2026: $18.06 at 0.86 are 21 contracts, of which 20.9118 arrived; and 5 at 0.29 on 31 March,
+// of which 4.8935 did (a public report).
+test('takes a taker fee of before 28 April 2026 off the contracts when the row does not show it', () => {
+  const april = (day: number) => timeMs(Date.UTC(2026, 3, day))
+  const facts = market('m', { takerFee: { ...CURVE_ZERO, rateMicros: 30_000 } })
+  const buy = (set: Partial<WalletEvent>, known = facts) => {
+    const told = new Told(known)
+    const price = priceMicros(860_000)
+    told.apply('buy', [0, 'm-yes', 21, 18.06], { timeMs: april(25), role: 'taker', price, ...set })
+    const { balance, cost, fees, isCostKnown } = told.position('m-yes')
+    return [balance, cost, fees, isCostKnown]
+  }
+  const whole = [21_000_000, 18_060_000, 0, true]
+  assert.deepEqual(buy({}), [20_911_800, 17_984_148, 75_852, true])
+  const small = { price: priceMicros(290_000), size: sizeMicros(5e6), usd: usdMicros(1_450_000) }
+  assert.deepEqual(buy({ ...small, timeMs: april(0) }).slice(0, 1), [4_893_500])
+  assert.deepEqual(buy({ role: 'maker' }), whole)
+  assert.deepEqual(buy({ timeMs: april(28) }), whole)
+  assert.deepEqual(buy({ timeMs: timeMs(Date.UTC(2026, 2, 29)) }), whole)
+  assert.deepEqual(buy({}, market('m')), whole)
+  // The row's own dollars show the fee: its contracts are those that arrived.
+  assert.deepEqual(buy({ fee: usdMicros(75_852) }), [21_000_000, 18_060_000, 75_852, true])
+  assert.deepEqual(buy({ role: null }), [21_000_000, 18_060_000, 0, false])
+  const unknown = new Told(market('m', { takerFee: null }))
+  unknown.apply('buy', [0, 'm-yes', 21, 18.06], { timeMs: april(25), role: 'taker' })
+  assert.equal(unknown.position('m-yes').isCostKnown, false)
+  assert.equal(unknown.tally.resolve(facts), 'rebuild', 'what the market charged came to be known')
 })

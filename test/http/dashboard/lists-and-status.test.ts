@@ -406,7 +406,10 @@ test('[DASH64] an address is told from what is none, and each refusal has its ow
 })
 
 test('[DASH99] windows of a wallet that follow each other with the same figures have one row', () => {
-  const figures = (trades: number) => ({ realized_pnl: -0.26, volume: 8.45, trades })
+  const figures = (trades: number) => ({
+    ...{ realized_pnl: -0.26, volume: 8.45, trades },
+    ...{ fees_paid: 0.02, income: 0, net_realized_pnl: -0.28, net_pnl: -0.28 },
+  })
   const rows = (one: number, seven: number, thirty: number, all: number) =>
     windowRows({
       windows: {

@@ -93,7 +93,8 @@ test('[DASH66] profits are those of REST, and the curve has their points in the 
       return box !== undefined && box.width > 200 && box.height > 100
     }, `.wallet-pnl .canvas[data-points="${seconds.size}"] canvas`)
     for (const [name, value] of [
-      ['Total', body.total_pnl],
+      ['Net', body.net_pnl],
+      ['Before fees and income', body.total_pnl],
       ['Realized', body.realized_pnl],
       ['Unrealized', body.unrealized_pnl],
     ] as const) {

@@ -72,11 +72,25 @@ async function pages(path: string, list: string, onPage?: () => void) {
   }
 }
 
+/** By hand: what is beside profits before fees. */
+function net({ realized, fees, income }: ReturnType<FakeWallet['window']>) {
+  return {
+    ...{ fees_paid: number(fees), income: number(income) },
+    net_realized_pnl: number(realized - fees + income),
+    net_pnl: number(realized - fees + income + ann.unrealized),
+  }
+}
+
 test('[WALLETREST1] a profile has every figure exactly, asked by proxy or owner in any case', async () => {
   const { totals } = ann
   const range = (name: 'one_day' | 'seven_day' | 'thirty_day' | 'all_time') => {
     const { realized, volume, trades } = ann.window(name)
-    return { realized_pnl: number(realized), volume: number(volume), trades }
+    return {
+      realized_pnl: number(realized),
+      volume: number(volume),
+      trades,
+      ...net(ann.window(name)),
+    }
   }
   const record = {
     ...{ eoa: OWNER, proxy: ANN, handle: 'ann', pseudonym: 'Calm-Fox', image: null },
@@ -88,6 +102,7 @@ test('[WALLETREST1] a profile has every figure exactly, asked by proxy or owner 
       win_rate: quotient(BigInt(ann.wins), BigInt(ann.wins + ann.losses)),
       ...{ realized_pnl: number(totals.realized), unrealized_pnl: number(ann.unrealized) },
       total_pnl: number(totals.realized + ann.unrealized),
+      ...{ ...net(totals), combo_realized_pnl: 0 },
       ...{ merges: totals.merges, splits: totals.splits },
       ...{ redemptions: totals.redemptions, conversions: totals.conversions },
     },
@@ -281,6 +296,7 @@ test('[WALLETREST5] profits of a range are exact, in steps that add up', async (
     {
       ...{ address: ANN, realized_pnl: number(totals.realized) },
       ...{ unrealized_pnl: number(unrealized), total_pnl: number(totals.realized + unrealized) },
+      ...{ ...net(totals), combo_realized_pnl: 0 },
       ...{ win_count: ann.wins, loss_count: ann.losses },
       win_rate: quotient(BigInt(ann.wins), BigInt(ann.wins + ann.losses)),
       ...{ total_volume: number(totals.volume), total_trades: totals.trades },
@@ -323,6 +339,8 @@ test('[WALLETREST6] the ranking gives each wallet once by window and order, and 
         ...{ rank: index + 1, address: wallet.profile.proxy, handle: wallet.profile.handle },
         ...{ pseudonym: wallet.profile.pseudonym, image: null },
         ...{ realized_pnl: number(figures.realized), volume: number(figures.volume) },
+        ...{ fees_paid: number(figures.fees), income: number(figures.income) },
+        net_realized_pnl: number(figures.realized - figures.fees + figures.income),
         ...{ trades: figures.trades, win_count: wallet.wins, loss_count: wallet.losses },
         win_rate: quotient(BigInt(wallet.wins), BigInt(wallet.wins + wallet.losses)),
         last_trade_at: Math.floor((wallet.totals.lastTradeMs ?? 0) / 1_000),
@@ -552,6 +570,7 @@ test('[WALLETREST10] a wallet never seen has no profile and empty lists; each an
   assert.ok(as_of_ms > 0)
   assert.deepEqual(pnl, {
     ...{ address: UNSEEN, ...zero, win_count: 0, loss_count: 0, win_rate: null },
+    ...{ fees_paid: 0, income: 0, net_realized_pnl: 0, net_pnl: 0, combo_realized_pnl: 0 },
     ...{ total_volume: 0, total_trades: 0, granularity: 'week', pnl_over_time: [] },
     method: 'average_cost',
   })

@@ -14,6 +14,7 @@ const OLD: WalletMarket = {
   ...{ nativeId: nativeMarketId('old'), question: 'Was it?', slug: 'was-it', eventSlug: 'was' },
   tokens: [outcomeId('old-yes'), outcomeId('old-no')],
   ...{ labels: ['Up', 'Down'], payout: null, resolvedAtMs: null, group: null },
+  takerFee: null,
 }
 const PARTIES = { names: NAMES, proxy: addressOf(1) }
 

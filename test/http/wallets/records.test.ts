@@ -8,6 +8,12 @@ import { PNL_POINTS_MAX, pnlRecord, ratio } from '../../../http/wallets/records.
 import { fakeAddress } from '../../support/fakes/wallets.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
+const NO_FIGURES = {
+  ...{ realized: USD_ZERO, volume: USD_ZERO, trades: 0 },
+  ...{ fees: USD_ZERO, income: USD_ZERO },
+}
+const NO_TOTALS = { wins: 0, losses: 0, comboRealized: USD_ZERO }
+
 test('[WALLETREST11] quotients are rounded to six decimals, halves up, however large; nothing is divided by nothing', () => {
   assert.deepEqual(
     [ratio(1, 3), ratio(-1, 3), ratio(1, 2_000_000), ratio(-1, 2_000_000), ratio(-3, 2_000_000)],
@@ -29,8 +35,8 @@ test('[WALLETREST12] a long series of moments is thinned evenly to 1,000 points,
       return { timeMs: timeMs(NOON + 1_000 * index), realized, toDate: usdMicros(toDate) }
     })
     const record = pnlRecord(fakeAddress('a1'), 'all', {
-      ...{ series, unrealized: USD_ZERO, totals: { wins: 0, losses: 0 }, asOfMs: NOON },
-      figures: { realized: USD_ZERO, volume: USD_ZERO, trades: 0 },
+      ...{ series, unrealized: USD_ZERO, totals: NO_TOTALS, asOfMs: NOON },
+      figures: NO_FIGURES,
     })
     const points = record.pnl_over_time
     assert.equal(points.length, Math.min(count, PNL_POINTS_MAX))

@@ -82,8 +82,6 @@ export class FakeWallet implements WalletView {
     const fills = [...of('buy'), ...of('sell')].map((row) => row.timeMs).sort((a, b) => a - b)
     return {
       ...this.between(timeMs(0), this.asOfMs),
-      fees: usdMicros(0),
-      income: usdMicros(of('income').reduce((sum, { event }) => sum + event.usd, 0)),
       markets: new Set(this.ledger.map(({ event }) => event.market)).size,
       wins: this.wins,
       losses: this.losses,
@@ -91,6 +89,8 @@ export class FakeWallet implements WalletView {
       merges: of('merge').length,
       redemptions: of('redeem').length,
       conversions: of('conversion').length,
+      comboEvents: 0,
+      comboRealized: usdMicros(0),
       firstTradeMs: fills[0] ?? null,
       lastTradeMs: fills.at(-1) ?? null,
     }
@@ -99,12 +99,17 @@ export class FakeWallet implements WalletView {
   between(fromMs: TimeMs, toMs: TimeMs): RangeFigures {
     const isWithin = (row: { readonly timeMs: TimeMs }) =>
       row.timeMs >= fromMs && row.timeMs <= toMs
-    const fills = this.ledger
-      .filter(isWithin)
-      .filter(({ event }) => event.kind === 'buy' || event.kind === 'sell')
+    const within = this.ledger.filter(isWithin)
+    const fills = within.filter(({ event }) => event.kind === 'buy' || event.kind === 'sell')
     const realized = this.realised.filter(isWithin).reduce((sum, { usd }) => sum + usd, 0)
     const volume = fills.reduce((sum, { event }) => sum + event.usd, 0)
-    return { realized: usdMicros(realized), volume: usdMicros(volume), trades: fills.length }
+    const fees = fills.reduce((sum, { event }) => sum + event.fee, 0)
+    const incomes = within.filter(({ event }) => event.kind === 'income')
+    const income = incomes.reduce((sum, { event }) => sum + event.usd, 0)
+    return {
+      ...{ realized: usdMicros(realized), volume: usdMicros(volume), trades: fills.length },
+      ...{ fees: usdMicros(fees), income: usdMicros(income) },
+    }
   }
 
   window(window: WalletWindow): RangeFigures {
@@ -224,6 +229,7 @@ function keptMarket(id: ReturnType<typeof nativeMarketId>): WalletMarket {
     ...{ nativeId: id, question: `Was ${id}?`, slug: `old-${id}`, eventSlug: `olds-${id}` },
     tokens: [0, 1].map((place) => outcomeId(`${id}-${place}`)),
     ...{ labels: ['Up', 'Down'], payout: null, resolvedAtMs: null, group: null },
+    takerFee: null,
   }
 }
 

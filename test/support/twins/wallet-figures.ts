@@ -54,10 +54,14 @@ function plain(naive: NaiveWallet, find: FindWalletMarket, ranges: readonly Rang
     totals: {
       realized: sum(positions.map(({ realized }) => realized)),
       markets: markets.length,
-      wins: closed.filter(([, { realized }]) => realized > 0n).length,
-      losses: closed.filter(([, { realized }]) => realized < 0n).length,
+      wins: closed.filter(([, { realized, fees }]) => realized > fees).length,
+      losses: closed.filter(([, { realized, fees }]) => realized < fees).length,
       ...{ volume: Number(naive.volume), trades },
       ...{ fees: Number(naive.fees), income: Number(naive.income), ...counts },
+      comboEvents: naive.comboEvents,
+      comboRealized: [...naive.combos.values()].every((left) => left === 0n)
+        ? Number(naive.comboCash)
+        : null,
       ...{ firstTradeMs: naive.firstTradeMs, lastTradeMs: naive.lastTradeMs },
     },
     open: markets
@@ -101,6 +105,8 @@ const sums = (rows: readonly Second[]) => ({
   realized: sum(rows.map(({ realized }) => realized)),
   volume: sum(rows.map(({ volume }) => volume)),
   trades: rows.reduce((count, { trades }) => count + trades, 0),
+  fees: sum(rows.map(({ fees }) => fees)),
+  income: sum(rows.map(({ income }) => income)),
 })
 
 function grouped(rows: readonly Second[], keyOf: (atMs: number) => number): [number, Second[]][] {

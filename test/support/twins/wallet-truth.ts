@@ -164,6 +164,8 @@ function marketsOf({ world }: Simulator): FindWalletMarket {
       payout: isResolved ? listing.payout : null,
       // The venue gives the close as the moment of the result, in whole seconds.
       resolvedAtMs: isResolved ? timeMs(listing.closeMs - (listing.closeMs % 1_000)) : null,
+      // Only fills of before May 2026 are judged by it, and the world is younger.
+      takerFee: null,
       group: event.isMutuallyExclusive ? group : null,
     }
   }
@@ -335,8 +337,10 @@ export function dueSheet(truth: WalletTruth, find: FindWalletMarket): Sheet {
   const figures = {
     ...{ proxy: truth.address, eoa: truth.eoa, realized, cost },
     ...{ volume: Number(naive.volume), ...naive.counts, markets: markets.length },
-    wins: closed.filter((one) => one.realized > 0n).length,
-    losses: closed.filter((one) => one.realized < 0n).length,
+    ...{ fees: Number(naive.fees), income: Number(naive.income) },
+    net: realized - Number(naive.fees) + Number(naive.income),
+    wins: closed.filter((one) => one.realized > one.fees).length,
+    losses: closed.filter((one) => one.realized < one.fees).length,
     first: naive.firstTradeMs === null ? null : naive.firstTradeMs / 1_000,
     last: naive.lastTradeMs === null ? null : naive.lastTradeMs / 1_000,
     // By the world's own books, not by ours: what was received less what was paid, and what is held.

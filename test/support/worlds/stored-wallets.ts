@@ -2,7 +2,7 @@
 
 import { type WalletAddress, walletAddress } from '../../../engine/ids.ts'
 import { timeMs, USD_ZERO, usdMicros } from '../../../engine/units.ts'
-import type { StoredWallet } from '../../../storage/contract/wallets.ts'
+import { type StoredWallet, WALLET_RULES } from '../../../storage/contract/wallets.ts'
 import { NOON_MS } from './stored.ts'
 
 /** The address 0x00…0n. */
@@ -29,7 +29,7 @@ export function storedWallet(
     events: 3,
     tallyEvents: 2,
     blocks: 1,
-    ...{ side: 0, lacking: 0, listedToMs: null },
+    ...{ side: 0, lacking: 0, listedToMs: null, rules: WALLET_RULES },
     totals: {
       realized: usdMicros(-5_000_000),
       volume: usdMicros(70_000_000),
@@ -43,6 +43,8 @@ export function storedWallet(
       merges: 4,
       redemptions: 5,
       conversions: 6,
+      comboEvents: 0,
+      comboRealized: USD_ZERO,
       firstTradeMs: timeMs(NOON_MS - 120_000),
       lastTradeMs: timeMs(NOON_MS - 61_000),
     },

@@ -8,6 +8,7 @@ import {
   type OutcomeId,
   outcomeId,
 } from '../../../engine/ids.ts'
+import { CURVE_ZERO } from '../../../engine/market/fees.ts'
 import { migratedMarket } from '../../../engine/position-ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
@@ -20,7 +21,9 @@ export interface WalletHistory {
   readonly isComplete: boolean
 }
 
-const START_MS = Date.UTC(2026, 2, 29, 21)
+/** Just before fees of all categories began, and before they were taken in dollars. */
+const STARTS_MS = [Date.UTC(2026, 2, 29, 21), Date.UTC(2026, 3, 27, 20)] as const
+const COMBOS = [outcomeId('9'), outcomeId('99')]
 
 interface HistoryShape {
   readonly isComplete: boolean
@@ -35,12 +38,13 @@ export function randomHistory(seed: number, shape?: HistoryShape): WalletHistory
     eventCount: 1 + random.below(60),
     groupCount: 1 + random.below(3),
   }
-  const endMs = START_MS + eventCount * 8_000_000
+  const startMs = STARTS_MS[seed % 3 === 2 ? 1 : 0]
+  const endMs = startMs + eventCount * 8_000_000
   const markets = Array.from({ length: groupCount }, (_, group) =>
-    groupOf(random, { name: `${seed.toString(16)}a${group}`, endMs, isComplete }),
+    groupOf(random, { name: `${seed.toString(16)}a${group}`, startMs, endMs, isComplete }),
   ).flat()
   const writer = new Writer(random, { markets, isComplete })
-  let atMs = START_MS
+  let atMs: number = startMs
   for (let index = 0; index < eventCount; index += 1) {
     atMs +=
       [0, 1_000, 1_000 * random.below(600), 1_000 * random.below(16_000)][random.below(4)] ?? 0
@@ -52,7 +56,12 @@ export function randomHistory(seed: number, shape?: HistoryShape): WalletHistory
 /** One market alone, with the one that its tokens migrate to or without, or two to five of which one group is made. */
 function groupOf(
   random: Random,
-  { name, endMs, isComplete }: { name: string; endMs: number; isComplete: boolean },
+  {
+    name,
+    startMs,
+    endMs,
+    isComplete,
+  }: { name: string; startMs: number; endMs: number; isComplete: boolean },
 ): WalletMarket[] {
   const count = random.below(2) === 0 ? 1 : 2 + random.below(4)
   const ids = Array.from({ length: count }, (_, index) =>
@@ -72,11 +81,17 @@ function groupOf(
       tokens: isUnknown ? [] : tokens,
       payout: isResolved ? priceMicros(random.pick(payouts)) : null,
       resolvedAtMs: isResolved
-        ? timeMs(START_MS + Math.floor(random.next() * (endMs - START_MS)) + random.below(1_000))
+        ? timeMs(startMs + Math.floor(random.next() * (endMs - startMs)) + random.below(1_000))
         : null,
+      takerFee: isUnknown ? null : random.pick(CURVES),
       group: isGroup && isGroupKnown ? ids : null,
     }
   })
+}
+
+const CURVES = [null, CURVE_ZERO, curveOf(30_000, 1), curveOf(250_000, 2), curveOf(72_001, 1)]
+function curveOf(rateMicros: number, exponent: number) {
+  return { rateMicros, exponent, multiplierMicros: MICROS }
 }
 
 /** Those of protocol v2 are the market's id with the outcome in its last byte. */
@@ -124,6 +139,17 @@ class Writer {
     else if (kind === 'conversion') this.#convert(market, atMs)
     else if (kind === 'migration') this.#migrate(market, atMs)
     else this.#push(atMs, { kind, size: sizeMicros(17), usd: usdMicros(17) })
+    if (!this.#isComplete && this.#random.below(25) === 0) this.#combo(atMs)
+  }
+
+  #combo(atMs: number): void {
+    const token = this.#random.pick(COMBOS)
+    const kind = this.#random.pick(['comboBuy', 'comboBuy', 'comboSell', 'comboRedeem'] as const)
+    const isOther = this.#random.below(9) === 0
+    const size = this.#random.pick([5_000_000, 10_000_000])
+    const usd = this.#random.pick([0, 1_234_567, size])
+    const dollars = { size: sizeMicros(size), usd: usdMicros(usd) }
+    this.#push(atMs, { kind: isOther ? 'comboOther' : kind, token, ...dollars })
   }
 
   #fill(kind: 'buy' | 'sell', { market, atMs }: { market: WalletMarket; atMs: number }): void {
@@ -138,7 +164,8 @@ class Writer {
       ...{ kind, token, market: market.nativeId, size: sizeMicros(size), usd: usdMicros(usd) },
       price: priceMicros(price),
       fee: usdMicros(this.#random.below(3) === 0 ? this.#random.below(900_000) : 0),
-      role: this.#random.pick([null, 'maker', 'taker']),
+      // What arrived of a taker's fill is less than its size: true balances would have to know the rule.
+      role: this.#isComplete ? 'maker' : this.#random.pick([null, 'maker', 'taker', 'taker']),
     })
   }
 
@@ -197,9 +224,11 @@ class Writer {
     atMs: number,
   ): void {
     const held = this.#balance(token)
-    const size = isNamed ? this.#part(held) : held
-    if (size === 0) return
     const pays = token === tokens[0] ? (payout ?? 0) : MICROS - (payout ?? 0)
+    // Where both outcomes pay, a part could be of either.
+    const isPart = isNamed || pays === MICROS || !this.#isComplete
+    const size = isPart ? this.#part(held) : held
+    if (size === 0) return
     const usd = Number((BigInt(size) * BigInt(pays)) / 1_000_000n)
     // Of what pays nothing all goes.
     this.#move(token, usd > 0 ? -size : -held)

@@ -8,7 +8,7 @@ import type { WalletRole } from '../../../wallet.ts'
 import type { Tally } from '../../tally.ts'
 import type { WireTrade } from '../messages.ts'
 import type { TradeRow } from '../trades/trades.ts'
-import { fillOf } from './rows.ts'
+import { fillOf, isComboId } from './rows.ts'
 
 interface FollowedWalletsParts {
   readonly tally: Tally
@@ -46,7 +46,8 @@ export class FollowedWallets {
    */
   fill(row: TradeRow, wire: WireTrade, receivedAtMs: TimeMs): WalletFillEvent | null {
     const wallet = this.#addresses.get(row.wallet)
-    if (wallet === undefined) return null
+    // What was done with combos comes by readings: the stream does not say of a row that it is of one.
+    if (wallet === undefined || isComboId(row.market)) return null
     return {
       kind: 'walletFill',
       venue: 'a',

@@ -307,11 +307,8 @@ class Reading {
       const read = readActivity(row)
       if (!isKnownKind(row.wire)) tally.drift.note('activity.type', row.wire.type, row.wire)
       if (read.kind === 'event') found.push(read)
-      else if (read.kind === 'ignored') {
-        tally.ignored(read.reason)
-        if (read.reason === 'wallet_combo')
-          tally.drift.note('activity', 'combo', row.wire, 'notice')
-      } else {
+      else if (read.kind === 'ignored') tally.ignored(read.reason)
+      else {
         this.#miss(row.second)
         tally.rejected(read.reason, JSON.stringify(row.wire))
         tally.drift.note('activity.row', read.reason, row.wire)

@@ -19,7 +19,7 @@ import {
   type UsdMicros,
   usdMicros,
 } from '../../../units.ts'
-import type { WalletEvent, WalletEventKind, WalletRole } from '../../../wallet.ts'
+import type { ComboEventKind, WalletEvent, WalletEventKind, WalletRole } from '../../../wallet.ts'
 import { conditionId } from '../condition-id.ts'
 import { isTrade, type Json, type WireTrade } from '../messages.ts'
 import { readTrade, type TradeReason, type TradeRow } from '../trades/trades.ts'
@@ -39,10 +39,7 @@ export interface PlacedRow {
 export type ReadRow =
   | { readonly kind: 'event'; readonly event: WalletEvent; readonly key: string | null }
   /** Understood, and of no matter to trading or income. */
-  | {
-      readonly kind: 'ignored'
-      readonly reason: 'wallet_cash_moved' | 'wallet_no_dollars' | 'wallet_combo'
-    }
+  | { readonly kind: 'ignored'; readonly reason: 'wallet_cash_moved' | 'wallet_no_dollars' }
   | { readonly kind: 'rejected'; readonly reason: WalletRowReason }
 
 /** Cash that enters, leaves or changes hands; none of it was earned by trading, nor paid by the venue. */
@@ -77,14 +74,14 @@ export function placeRow(wire: unknown, address: string): PlacedRow | null {
 
 /**
  * One row of `/v2/activity` as an event. A conversion comes with its one market. Kinds that are new to us are income
- * where they carry dollars. A bet on several markets at once (a combo) is of no market that is served.
+ * where they carry dollars. Bets on several markets at once (combos) have events of their own.
  */
 export function readActivity({ second, wire }: PlacedRow): ReadRow {
   const type = typeof wire.type === 'string' ? wire.type : ''
   if (type === '') return { kind: 'rejected', reason: 'bad_wallet_row' }
-  if (wire.is_combo === true || isCombo(wire)) return { kind: 'ignored', reason: 'wallet_combo' }
-  if (type === 'TRADE') return readFill(wire)
   const at = timeMs(second * 1_000)
+  if (wire.is_combo === true || isComboId(marketOf(wire))) return readCombo(wire, type, at)
+  if (type === 'TRADE') return readFill(wire)
   const kind = MARKET_KINDS.get(type)
   if (kind !== undefined) return readMarketRow(wire, kind, at)
   if (type === 'MIGRATION') return readMigration(wire, at)
@@ -233,9 +230,30 @@ function tokenOf({ token_id: token }: Json): OutcomeId | null {
   return typeof token === 'string' && token !== '' ? outcomeId(token) : null
 }
 
-/** Positions on several markets at once have a module of their own, the first byte of their ids. */
-function isCombo(wire: Json): boolean {
-  return COMBO.test(marketOf(wire))
+/**
+ * What was done with a combo. Its dollars are those that changed hands, the fee included: they are all that says what it
+ * brought. A row that does not say contracts and dollars, or is of another kind, leaves the result unknown.
+ */
+function readCombo(wire: Json, type: string, at: TimeMs): ReadRow {
+  if (INCOMES.has(type)) return readIncome(wire, at)
+  const size = roundSize(figure(wire.size))
+  const usd = roundUsd(figure(wire.usdc_size))
+  const kind = COMBO_KINDS.get(type === 'TRADE' ? `${type} ${wire.side}` : type)
+  const isWhole = kind !== undefined && size !== null && usd !== null && usd >= 0
+  const known = isWhole ? { kind, size, usd } : { kind: 'comboOther' as const }
+  const event = { ...bare(wire, known.kind, at), market: marketOf(wire), token: tokenOf(wire) }
+  return { kind: 'event', event: { ...event, ...known }, key: null }
+}
+
+const COMBO_KINDS: ReadonlyMap<string, ComboEventKind> = new Map([
+  ['TRADE BUY', 'comboBuy'],
+  ['TRADE SELL', 'comboSell'],
+  ['REDEEM', 'comboRedeem'],
+])
+
+/** Whether an id is of a combo: their module is the first byte of their ids. */
+export function isComboId(market: NativeMarketId): boolean {
+  return COMBO.test(market)
 }
 
 const COMBO = /^0x03[0-9a-f]{32}.*0{8}$/

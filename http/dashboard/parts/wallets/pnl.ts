@@ -55,11 +55,17 @@ function shown(pnl: WalletPnl, step: Step) {
   const points = curvePoints(pnl)
   return html`
     <${Figures} of=${[
-      ['Total', html`<strong class="pnl-total">${profit(pnl.total_pnl)}</strong>`],
+      ['Net', html`<strong class="pnl-total">${profit(pnl.net_pnl)}</strong>`],
+      ['Before fees and income', profit(pnl.total_pnl)],
+      ['Fees', usdText(pnl.fees_paid)],
+      ['Rewards and rebates', usdText(pnl.income)],
       ['Realized', profit(pnl.realized_pnl)],
       ['Unrealized', profit(pnl.unrealized_pnl)],
       ['Won / lost', `${countText(pnl.win_count)} / ${countText(pnl.loss_count)}`],
       ['Win rate', percentText(pnl.win_rate)],
+      ...(pnl.combo_realized_pnl === 0
+        ? []
+        : [['Combos', combosText(pnl.combo_realized_pnl)] as const]),
     ]} />
     ${
       points.length === 0
@@ -67,6 +73,9 @@ function shown(pnl: WalletPnl, step: Step) {
         : html`<${PnlCurve} points=${points} isByDay=${step !== 'all'} />`
     }`
 }
+
+const combosText = (usd: number | null): string =>
+  usd === null ? 'Not known yet' : signedUsdText(usd)
 
 function PnlCurve({
   points,
@@ -96,7 +105,7 @@ function PnlCurve({
   const words = `Realized to date: from ${usdText(first.usd)} to ${usdText(last.usd)} in ${countText(points.length)} steps`
   return html`
     ${failure === null ? null : html`<${Failure} error=${failure} />`}
-    <h3>Realized profit to date</h3>
+    <h3>Realized profit to date, before fees</h3>
     <div class="canvas" ref=${host} role="img" aria-label=${words} data-points=${points.length}></div>
     <details>
       <summary>The curve as a table${points.length > TABLE_ROWS ? `: the newest ${TABLE_ROWS}` : ''}</summary>

@@ -41,11 +41,13 @@ export function WalletProfileCard({ profile }: { readonly profile: WalletProfile
     ]} />
     <div class="scroll-x"><table class="list windows stacked">
       <caption class="visually-hidden">Figures by window</caption>
-      <thead><tr><th scope="col">Window</th><th scope="col" class="num">Realized</th>
+      <thead><tr><th scope="col">Window</th><th scope="col" class="num">Net realized</th>
+        <th scope="col" class="num">Before fees</th>
         <th scope="col" class="num">Volume</th><th scope="col" class="num">Trades</th></tr></thead>
       <tbody>${windowRows(profile).map(
         ({ words, figures }) => html`<tr key=${words}><th scope="row">${words}</th>
-          <td data-label="Realized" class=${`num ${wayOf(figures.realized_pnl)}`}>${signedUsdText(figures.realized_pnl)}</td>
+          <td data-label="Net realized" class=${`num ${wayOf(figures.net_realized_pnl)}`}>${signedUsdText(figures.net_realized_pnl)}</td>
+          <td data-label="Before fees" class=${`num ${wayOf(figures.realized_pnl)}`}>${signedUsdText(figures.realized_pnl)}</td>
           <td data-label="Volume" class="num">${usdText(figures.volume)}</td>
           <td data-label="Trades" class="num">${countText(figures.trades)}</td></tr>`,
       )}</tbody>
@@ -71,6 +73,7 @@ type WindowFigures = WalletProfile['windows'][string]
 
 const isSame = (one: WindowFigures, other: WindowFigures): boolean =>
   one.realized_pnl === other.realized_pnl &&
+  one.net_realized_pnl === other.net_realized_pnl &&
   one.volume === other.volume &&
   one.trades === other.trades
 

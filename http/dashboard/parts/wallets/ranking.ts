@@ -56,7 +56,8 @@ function listed({ wallets, total }: Ranking, again: () => void) {
     <caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets looked up so far</caption>
     <thead><tr>
       <th scope="col" class="num">Rank</th><th scope="col">Wallet</th>
-      <th scope="col" class="num">Realized</th><th scope="col" class="num">Volume</th>
+      <th scope="col" class="num">Net realized</th><th scope="col" class="num">Realized</th>
+      <th scope="col" class="num">Volume</th>
       <th scope="col" class="num">Trades</th><th scope="col" class="num">Won</th>
       <th scope="col" class="num spare">Lost</th><th scope="col" class="num">Win rate</th><th scope="col">Last trade</th>
     </tr></thead>
@@ -65,6 +66,7 @@ function listed({ wallets, total }: Ranking, again: () => void) {
       <td data-label="Rank" class="num">${wallet.rank}</td>
       <td class="question"><a href=${hrefOf('wallet', wallet.address)} title=${wallet.address}>${nameOf(wallet)}</a>
         ${wallet.data_complete ? null : html` <span class="tag wait">incomplete</span>`}</td>
+      <td data-label="Net realized" class=${`num ${wayOf(wallet.net_realized_pnl)}`}>${signedUsdText(wallet.net_realized_pnl)}</td>
       <td data-label="Realized" class=${`num ${wayOf(wallet.realized_pnl)}`}>${signedUsdText(wallet.realized_pnl)}</td>
       <td data-label="Volume" class="num">${usdText(wallet.volume)}</td>
       <td data-label="Trades" class="num">${countText(wallet.trades)}</td>

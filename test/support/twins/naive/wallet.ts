@@ -3,7 +3,7 @@
 // writes losers off where the rule says and takes nothing back.
 
 import { nativeMarketId } from '../../../../engine/ids.ts'
-import type { FindWalletMarket, WalletEvent } from '../../../../engine/wallet.ts'
+import type { FindWalletMarket, WalletEvent, WalletMarket } from '../../../../engine/wallet.ts'
 
 interface NaivePosition {
   token: string
@@ -30,7 +30,11 @@ interface Happening {
   readonly realized: bigint
   readonly volume: bigint
   readonly trades: number
+  readonly fees: bigint
+  readonly income: bigint
 }
+
+const NOTHING = { realized: 0n, volume: 0n, trades: 0, fees: 0n, income: 0n }
 
 const DOLLAR = 1_000_000n
 const floorDiv = (value: bigint, by: bigint): bigint => {
@@ -43,6 +47,10 @@ export class NaiveWallet {
   readonly positions = new Map<string, NaivePosition>()
   readonly happenings: Happening[] = []
   readonly counts = { splits: 0, merges: 0, redemptions: 0, conversions: 0, trades: 0 }
+  /** Contracts of combos by token; null: unknown. */
+  readonly combos = new Map<string, bigint | null>()
+  comboEvents = 0
+  comboCash = 0n
   fees = 0n
   income = 0n
   volume = 0n
@@ -62,12 +70,13 @@ export class NaiveWallet {
     }
   }
 
-  /** By market: what was realised, and whether anything of it is open. */
-  markets(): Map<string, { realized: bigint; isOpen: boolean }> {
-    const markets = new Map<string, { realized: bigint; isOpen: boolean }>()
-    for (const { market, realized, amount } of this.positions.values()) {
-      const sum = markets.get(market) ?? { realized: 0n, isOpen: false }
+  /** By market: what was realised, what fees were paid, and whether anything of it is open. */
+  markets(): Map<string, { realized: bigint; fees: bigint; isOpen: boolean }> {
+    const markets = new Map<string, { realized: bigint; fees: bigint; isOpen: boolean }>()
+    for (const { market, realized, fees, amount } of this.positions.values()) {
+      const sum = markets.get(market) ?? { realized: 0n, fees: 0n, isOpen: false }
       sum.realized += realized
+      sum.fees += fees
       sum.isOpen ||= amount > 0n
       markets.set(market, sum)
     }
@@ -78,24 +87,29 @@ export class NaiveWallet {
   seconds(): Happening[] {
     const sums = new Map<number, Happening>()
     for (const one of this.happenings) {
-      const before = sums.get(one.atMs) ?? { atMs: one.atMs, realized: 0n, volume: 0n, trades: 0 }
+      const before = sums.get(one.atMs) ?? NOTHING
       sums.set(one.atMs, {
         atMs: one.atMs,
         realized: before.realized + one.realized,
         volume: before.volume + one.volume,
         trades: before.trades + one.trades,
+        fees: before.fees + one.fees,
+        income: before.income + one.income,
       })
     }
     return [...sums.values()]
-      .filter((one) => one.realized !== 0n || one.trades > 0)
+      .filter((one) => one.realized !== 0n || one.trades > 0 || one.income !== 0n)
       .sort((one, other) => one.atMs - other.atMs)
   }
 
   #take(event: WalletEvent): void {
     const { kind } = event
     const usd = BigInt(event.usd)
-    this.fees += BigInt(event.fee)
-    if (kind === 'income') this.income += usd
+    if (kind === 'income') {
+      this.income += usd
+      this.happenings.push({ ...NOTHING, atMs: wholeSecond(event.timeMs), income: usd })
+    }
+    if (kind.startsWith('combo')) this.#combo(event)
     if (kind === 'buy' || kind === 'sell') this.#fill(event)
     if (kind === 'split' || kind === 'merge') this.#pair(event)
     if (kind === 'redeem') this.#redeem(event)
@@ -110,13 +124,35 @@ export class NaiveWallet {
     this.counts.trades += 1
     this.firstTradeMs = Math.min(this.firstTradeMs ?? event.timeMs, event.timeMs)
     this.lastTradeMs = Math.max(this.lastTradeMs ?? event.timeMs, event.timeMs)
-    this.happenings.push({ atMs, realized: 0n, volume: usd, trades: 1 })
+    const [kept, isSure] = keptBack(event, this.#find(event.market)?.takerFee ?? null)
+    const worth = (kept * BigInt(event.price)) / DOLLAR
+    const fees = BigInt(event.fee) + worth
+    this.fees += fees
+    this.happenings.push({ ...NOTHING, atMs, volume: usd, trades: 1, fees })
     if (event.token === null) return
     this.#lastMs.set(event.market, atMs)
     const position = this.#position(event.token, event.market, atMs)
-    position.fees += BigInt(event.fee)
-    if (event.kind === 'buy') buy(position, BigInt(event.size), usd)
+    position.fees += fees
+    if (!isSure) position.isCostKnown = false
+    if (event.kind === 'buy') buy(position, BigInt(event.size) - kept, usd - worth)
     else this.#sell(position, BigInt(event.size), usd, atMs)
+  }
+
+  #combo({ kind, token, market, size, usd }: WalletEvent): void {
+    this.comboEvents += 1
+    const key = token ?? market
+    const had = this.combos.get(key)
+    if (kind === 'comboOther' || had === null) {
+      this.combos.set(key, null)
+    } else if (kind === 'comboBuy') {
+      this.combos.set(key, (had ?? 0n) + BigInt(size))
+    } else {
+      const isLoser = kind === 'comboRedeem' && usd === 0
+      const left = isLoser ? 0n : (had ?? 0n) - BigInt(size)
+      this.combos.set(key, left < 0n ? null : left)
+    }
+    if (kind === 'comboBuy') this.comboCash -= BigInt(usd)
+    else if (kind !== 'comboOther') this.comboCash += BigInt(usd)
   }
 
   #pair(event: WalletEvent): void {
@@ -146,7 +182,8 @@ export class NaiveWallet {
     const usd = BigInt(event.usd)
     if (payout !== null && resolvedAtMs !== null && tokens.length > 0) {
       const payoutOf = ({ outcomeIndex }: NaivePosition) => paysOf(outcomeIndex, BigInt(payout))
-      for (const [position, size] of turnedIn(event, held, payoutOf)) {
+      for (const [position, size, isGuess] of turnedIn(event, held, payoutOf)) {
+        if (isGuess === true) position.isCostKnown = false
         if (wholeSecond(resolvedAtMs) <= atMs) this.#writeOff(event.market, position)
         this.#close(position, size, floorDiv(size * payoutOf(position), DOLLAR), atMs)
       }
@@ -161,13 +198,23 @@ export class NaiveWallet {
     const open = held.filter(({ amount }) => amount > 0n)
     const total = open.reduce((sum, { amount }) => sum + amount, 0n)
     const winner = open.find(({ amount }) => amount === usd)
+    if (winner === undefined && usd > 0n) for (const one of open) one.isCostKnown = false
+    if (usd === 0n && open.length > 1) {
+      // One of them lost, and the row does not say which.
+      for (const one of open) one.isCostKnown = false
+      return
+    }
+    const rich = open.filter(({ amount }) => amount > usd)
+    if (usd > 0n && winner === undefined && rich.length === 1) {
+      for (const one of rich) this.#close(one, usd, usd, atMs)
+      return
+    }
     const counted = usd < total ? usd : total
     let left = counted
     for (const [index, position] of open.entries()) {
       let paid = index === open.length - 1 ? left : floorDiv(counted * position.amount, total)
       left -= paid
       if (winner !== undefined) paid = position === winner ? usd : 0n
-      else if (usd > 0n) position.isCostKnown = false
       this.#close(position, position.balance, paid, atMs)
     }
   }
@@ -322,7 +369,7 @@ export class NaiveWallet {
 
   #realize(position: NaivePosition, usd: bigint, atMs: number): void {
     position.realized += usd
-    this.happenings.push({ atMs, realized: usd, volume: 0n, trades: 0 })
+    this.happenings.push({ ...NOTHING, atMs, realized: usd })
   }
 }
 
@@ -331,7 +378,7 @@ function turnedIn(
   { token, size, usd }: WalletEvent,
   positions: readonly NaivePosition[],
   payoutOf: (position: NaivePosition) => bigint,
-): [NaivePosition, bigint][] {
+): [NaivePosition, bigint, boolean?][] {
   const held = positions.filter(({ balance }) => balance > 0n)
   const all = (some: readonly NaivePosition[]): [NaivePosition, bigint][] =>
     some.map((one) => [one, one.balance])
@@ -346,7 +393,52 @@ function turnedIn(
   const alive = held.filter((one) => worthOf(one) > 0n)
   const exact = alive.find((one) => worthOf(one) === BigInt(usd))
   if (exact !== undefined) return all([exact])
-  return all(alive.length > 0 ? alive : held)
+  if (alive.reduce((sum, one) => sum + worthOf(one), 0n) <= BigInt(usd)) {
+    return all(alive.length > 0 ? alive : held)
+  }
+  // The fewest contracts that pay so much: of one outcome where one has them, else of one after the other.
+  const isGuess = alive.length > 1
+  const needed = (one: NaivePosition, dollars: bigint) =>
+    (dollars * DOLLAR + payoutOf(one) - 1n) / payoutOf(one)
+  const able = alive.find((one) => needed(one, BigInt(usd)) <= one.balance)
+  if (able !== undefined) return [[able, needed(able, BigInt(usd)), isGuess]]
+  const parts: [NaivePosition, bigint, boolean?][] = []
+  let left = BigInt(usd)
+  for (const one of alive) {
+    if (left <= 0n) break
+    const wanted = needed(one, left)
+    const size = wanted < one.balance ? wanted : one.balance
+    parts.push([one, size, isGuess])
+    left -= floorDiv(size * payoutOf(one), DOLLAR)
+  }
+  return parts
+}
+
+/**
+ * Contracts that the venue kept back of a buyer's fill, and whether that is sure. Until 28 April 2026 a taker's fee,
+ * size × rate × (p × (1 − p))^exponent dollars, was taken in contracts at the fill's price; from 30 March 2026 in all markets
+ * with fees, from 5 January in those of another exponent, for which sources differ.
+ */
+function keptBack(
+  { kind, timeMs, role, fee, size, price }: WalletEvent,
+  curve: WalletMarket['takerFee'],
+): [kept: bigint, isSure: boolean] {
+  const day = new Date(timeMs).toISOString().slice(0, 10)
+  const isPast = day >= '2026-01-05' && day < '2026-04-28'
+  if (kind !== 'buy' || !isPast || role === 'maker' || fee !== 0) return [0n, true]
+  if (curve === null) return [0n, false]
+  const isOfThen = day >= '2026-03-30' || curve.exponent !== 1
+  if (curve.rateMicros * curve.multiplierMicros === 0 || !isOfThen) return [0n, true]
+  if (role === null) return [0n, false]
+  // The fraction of a dollar: top / bottom.
+  let top = BigInt(size) * BigInt(curve.rateMicros) * BigInt(curve.multiplierMicros)
+  let bottom = DOLLAR * DOLLAR
+  for (let power = 0; power < curve.exponent; power += 1) {
+    top *= BigInt(price) * (DOLLAR - BigInt(price))
+    bottom *= DOLLAR * DOLLAR
+  }
+  if (price === 0) return [0n, curve.exponent === 1]
+  return [(top * DOLLAR) / (bottom * BigInt(price)), curve.exponent === 1]
 }
 
 function buy(position: NaivePosition, size: bigint, usd: bigint): void {

@@ -94,5 +94,5 @@ test('[WALLETREAD19] every recorded answer of the Data API v2 about wallets is r
   assert.equal(counts.get('positions'), rowsOf('positions').length)
   assert.equal(counts.get('positions_closed'), rowsOf('positions_closed').length)
   assert.equal(counts.get('activity buy'), rowsOf('activity').length)
-  assert.equal(counts.get('combo_activity wallet_combo'), rowsOf('combo_activity').length)
+  assert.equal(counts.get('combo_activity comboOther'), rowsOf('combo_activity').length)
 })

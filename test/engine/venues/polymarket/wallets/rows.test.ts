@@ -239,11 +239,19 @@ test('[WALLETREAD17] a migration is read by its new position, its new market or 
   assert.deepEqual(read(wire('MIGRATION', { token_id: token, size: -1 })), refused)
 })
 
-test('[WALLETREAD18] what was done with combos is left out under a name of its own', () => {
-  const left = { kind: 'ignored', reason: 'wallet_combo' }
-  assert.deepEqual(read(trade({ is_combo: true })), left)
+test('reads what was done with combos as events of their own', () => {
   const combo = '0x03449eec66c044cecb729af4169b45afbf0000000000000000000000000000'
-  for (const type of ['TRADE', 'REDEEM', 'SPLIT']) {
-    assert.deepEqual(read(wire(type, { condition_id: combo })), left)
+  const of = (row: Parameters<typeof read>[0]) => {
+    const { kind, size, usd, fee, token } = eventOf(row)
+    return [kind, size, usd, fee, token]
   }
+  const bought = { is_combo: true, token_id: '77', size: 100, usdc_size: 25.5, price: 0.25 }
+  assert.deepEqual(of(trade(bought)), ['comboBuy', 100_000_000, 25_500_000, 0, '77'])
+  const sold = { ...bought, side: 'SELL', condition_id: combo, is_combo: undefined }
+  assert.deepEqual(of(trade(sold)), ['comboSell', 100_000_000, 25_500_000, 0, '77'])
+  const won = { condition_id: combo, token_id: '77', size: 3, usdc_size: 3 }
+  assert.deepEqual(of(wire('REDEEM', won)), ['comboRedeem', 3_000_000, 3_000_000, 0, '77'])
+  assert.deepEqual(of(wire('SPLIT', won)), ['comboOther', 0, 0, 0, '77'])
+  assert.deepEqual(of(wire('REDEEM', { ...won, usdc_size: null })), ['comboOther', 0, 0, 0, '77'])
+  assert.equal(eventOf(wire('MAKER_REBATE', { ...won, is_combo: true })).kind, 'income')
 })

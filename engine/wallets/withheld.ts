@@ -1,0 +1,56 @@
+// Fees that takers paid in contracts, before 28 April 2026: a buyer got fewer contracts than the fill has. Rows whose dollars
+// are above price × size already have the contracts that arrived (recorded on 25 April 2026); of the others the rule of that
+// time says how many were kept back. Not for: fees in dollars, which rows show (venues/polymarket/wallets/rows.ts).
+
+import type { FeeCurve } from '../market/fees.ts'
+import { MICROS } from '../units.ts'
+import type { WalletEvent, WalletMarket } from '../wallet.ts'
+import { shareOf } from './ratio.ts'
+
+/** From here on fees are dollars beside the price. */
+const DOLLARS_SINCE_MS = Date.UTC(2026, 3, 28)
+/** From here on the rule is that of all fees since; before, only markets with another exponent had fees. */
+const RULE_SINCE_MS = Date.UTC(2026, 2, 30)
+/** The first fees of any market. */
+const FEES_SINCE_MS = Date.UTC(2026, 0, 5)
+
+/** What of a fill did not arrive. */
+interface Withheld {
+  /** Micro-contracts. */
+  readonly size: number
+  /** What they were worth at the fill's price, micro-dollars. */
+  readonly fee: number
+  /** `fee`: what the market charged is not known; `rule`: the wallet's side, or the rule of that time, is not. */
+  readonly unknown: 'fee' | 'rule' | null
+}
+
+const NOTHING: Withheld = { size: 0, fee: 0, unknown: null }
+
+/** What of a fill was withheld; `facts` of its market, null: not known. */
+export function withheldOf(event: WalletEvent, facts: WalletMarket | null): Withheld {
+  const { kind, timeMs, role, fee } = event
+  if (timeMs >= DOLLARS_SINCE_MS || timeMs < FEES_SINCE_MS) return NOTHING
+  if (kind !== 'buy' || role === 'maker' || fee > 0) return NOTHING
+  const curve = facts?.takerFee ?? null
+  if (curve === null) return { ...NOTHING, unknown: 'fee' }
+  const isEarly = timeMs < RULE_SINCE_MS
+  if (curve.rateMicros === 0 || (isEarly && curve.exponent === 1)) return NOTHING
+  if (role === null) return { ...NOTHING, unknown: 'rule' }
+  const size = contractsOf(curve, event)
+  const worth = shareOf(size, { part: event.price, whole: MICROS })
+  return { size, fee: worth, unknown: curve.exponent === 1 ? null : 'rule' }
+}
+
+/** The fee's dollars at the fill's price: size × rate × (p(1 − p))^exponent ÷ p, rounded down. */
+function contractsOf(
+  { rateMicros, exponent, multiplierMicros }: FeeCurve,
+  { price, size }: WalletEvent,
+): number {
+  if (price === 0 || exponent === 0) return 0
+  const one = BigInt(MICROS)
+  const power = BigInt(exponent)
+  const rate = BigInt(rateMicros) * BigInt(multiplierMicros) * BigInt(size)
+  const [paid, rest] = [BigInt(price), BigInt(MICROS - price)]
+  const divisor = one ** (2n * power + 1n)
+  return Number((rate * paid ** (power - 1n) * rest ** power) / divisor)
+}

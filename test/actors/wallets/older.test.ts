@@ -1,0 +1,66 @@
+// Wallets that an older version stored: without fees by the second, and without what was done with combos.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sizeMicros, usdMicros } from '../../../engine/units.ts'
+import {
+  fillAt,
+  hourlyFills,
+  settled,
+  sure,
+  WalletWorld,
+} from '../../support/worlds/wallet-venue.ts'
+
+const FEE = usdMicros(20_000)
+
+/** A wallet as an older version left it: read, without the venue's combo, its tally of an older layout. */
+async function olderWorld() {
+  const world = new WalletWorld()
+  const fills = hourlyFills(world, 5).map((fill) => ({ ...fill, fee: FEE }))
+  const wallet = world.wallet(1, fills)
+  await world.open(wallet)
+  await settled(60)
+  await world.wallets.stop()
+  const { wallets } = world.storage
+  const stored = wallets.get(wallet) ?? assert.fail('not stored')
+  const hours = stored.hours.map((hour) => ({ ...hour, fees: usdMicros(0) }))
+  wallets.put({ ...stored, rules: 0, hours })
+  const tally = wallets.tally(wallet) ?? assert.fail('no tally')
+  const older = tally.slice()
+  older[0] = (older[0] ?? 0) - 1
+  wallets.putTally(wallet, older)
+  const first = fills[0] ?? assert.fail()
+  const combo = { kind: 'comboBuy', size: sizeMicros(5), usd: usdMicros(3) } as const
+  world.venue.events.set(wallet, [fillAt(first.timeMs - 1_000, combo), ...fills])
+  world.clock.advance(3_600_000)
+  await world.restart()
+  return { world, wallet }
+}
+
+test('reads all of an older wallet anew and has its fees and combos then', async () => {
+  const { world, wallet } = await olderWorld()
+  assert.equal(world.wallets.ranking(ALL).wallets[0]?.isComplete, false, 'fees are not known')
+  const view = await world.openSettled(wallet)
+  const { fees, trades, comboEvents, comboRealized } = view.totals
+  assert.deepEqual([fees, trades, comboEvents, comboRealized], [5 * FEE, 5, 1, null])
+  assert.equal(view.window('one_day').fees, 5 * FEE)
+  assert.deepEqual(view.doubts, ['combos'])
+  assert.ok(world.venue.readFrom.includes(0), 'from the beginning')
+  await world.restart()
+  world.venue.readFrom.length = 0
+  await world.openSettled(wallet)
+  assert.ok(!world.venue.readFrom.includes(0), 'once')
+  await world.wallets.stop()
+})
+
+test('is not complete while the venue does not answer for an older wallet, and has the fees of the ledger', async () => {
+  const { world, wallet } = await olderWorld()
+  world.venue.isDown = true
+  const view = sure(await world.open(wallet))
+  assert.equal(view.isComplete, false)
+  assert.ok(view.doubts.includes('figures_behind'))
+  assert.equal(view.totals.fees, 5 * FEE)
+  await world.wallets.stop()
+})
+
+const ALL = { window: 'all_time', sortBy: 'volume', offset: 0, limit: 1 } as const
