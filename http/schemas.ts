@@ -40,6 +40,8 @@ export const choice = <V extends string>(
     options,
   )
 
+export const side = () => choice(['buy', 'sell'] as const)
+
 /** An object with a field for each venue under its name. */
 export const byPlatform = <S extends TSchema>(
   { all }: VenueTable,
@@ -68,6 +70,7 @@ export const parameters = {
   /** Of a wallet, in any case. */
   address: () => Type.Optional(Type.String({ pattern: '^0[xX][0-9a-fA-F]{40}$' })),
   order: () => choice(['desc', 'asc'] as const, { default: 'desc' }),
+  side: () => Type.Optional(side()),
   status: () => Type.Optional(choice(MARKET_STATUSES)),
   flag: (fallback: boolean) => Type.Boolean({ default: fallback }),
 }
@@ -275,7 +278,7 @@ export const TradeSchema = Type.Object({
   platform: Type.String(),
   price: Type.Number({ minimum: 0, maximum: 1 }),
   size: Type.Number(),
-  side: choice(['buy', 'sell'] as const),
+  side: side(),
   outcome: Type.String(),
   size_usd: Type.Number(),
   timestamp_ms: Type.Integer(),
@@ -285,6 +288,9 @@ export const TradeSchema = Type.Object({
   tx_hash: nullable(Type.String()),
   /** Agreed beside the book: not in candles, last prices or price histories. */
   is_block_trade: Type.Boolean(),
+  taker_outcome: Type.String(),
+  taker_side: side(),
+  taker_price: Type.Number({ minimum: 0, maximum: 1 }),
 })
 
 export const TradesSchema = Type.Object({
@@ -301,6 +307,8 @@ export const TradesSchema = Type.Object({
 export const WalletTradeSchema = Type.Object({
   ...TradeSchema.properties,
   outcome: nullable(Type.String()),
+  taker_outcome: nullable(Type.String()),
+  taker_side: nullable(side()),
   token_id: Type.String(),
   condition_id: Type.String(),
   question: nullable(Type.String()),

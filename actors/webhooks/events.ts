@@ -226,9 +226,9 @@ export class WebhookEvents implements Watcher {
   }
 
   #factsOf({ market, labels, ...facts }: Happening): EventFacts {
-    const { wallets, taker, usd, side, reached, reachedBefore } = facts
+    const { wallets, taker, usd, side, takerSide, reached, reachedBefore } = facts
     const { eventSlug = null, category = null } = labels ?? this.#parts.market(market.number) ?? {}
-    const told = { wallets, taker, usd, side, change: null, reached, reachedBefore }
+    const told = { wallets, taker, usd, side, takerSide, change: null, reached, reachedBefore }
     return { marketId: market.id, venue: market.venue, ...told, eventSlug, category }
   }
 }

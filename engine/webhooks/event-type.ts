@@ -35,8 +35,10 @@ export interface Happening {
   /** Lower case. */
   readonly taker: string | null
   readonly usd: UsdMicros | null
-  /** The taker's. */
+  /** The taker's, in terms of the market's first outcome. */
   readonly side: TradeSide | null
+  /** The taker's, of the outcome traded. */
+  readonly takerSide: TradeSide | null
   /** Of a type that compares prices: the price; null otherwise. */
   readonly price: PriceMicros | null
   /** Of an opportunity: what it has come to; null otherwise. */

@@ -21,8 +21,10 @@ export interface EventFacts {
   /** Lower case. */
   readonly taker: string | null
   readonly usd: UsdMicros | null
-  /** The taker's. */
+  /** The taker's, in terms of the market's first outcome. */
   readonly side: TradeSide | null
+  /** The taker's, of the outcome traded. */
+  readonly takerSide: TradeSide | null
   /** How far the price is from the one last posted, ≥ 0; of types that compare prices only. */
   readonly change: PriceMicros | null
   /** Of opportunities only: what one has come to, and what it had when it was told before. */
@@ -42,11 +44,12 @@ type FilterRules = Pick<EventType, 'minUsdDefault' | 'comparesPrice' | 'isAskedF
  */
 export function wants(filters: WebhookFilters, type: FilterRules, facts: EventFacts): boolean {
   if (type.isAskedFor) return true
-  const { marketIds, venue, wallets, takerWallets, side, eventSlugs, categories } = filters
+  const { marketIds, venue, wallets, takerWallets, side, takerSide, eventSlugs, categories } = filters
   const minUsd = filters.minUsd ?? type.minUsdDefault
   if (venue !== null && venue !== facts.venue) return false
   if (minUsd !== null && (facts.usd === null || facts.usd < minUsd)) return false
   if (side !== null && side !== facts.side) return false
+  if (takerSide !== null && takerSide !== facts.takerSide) return false
   if (type.comparesPrice) {
     if (facts.change === null || facts.change < (filters.minChange ?? minChangeDefault))
       return false

@@ -26,7 +26,10 @@ export interface WebhookFilters {
   /** The same a contract. */
   readonly minEdge: PriceMicros | null
   readonly minAgeMs: number | null
+  /** The taker's, in terms of the market's first outcome. */
   readonly side: TradeSide | null
+  /** The taker's, of the outcome traded. */
+  readonly takerSide: TradeSide | null
   readonly eventSlugs: readonly string[] | null
   readonly categories: readonly string[] | null
 }

@@ -89,6 +89,12 @@ interface TradeData {
   readonly outcome: string
   readonly size_usd: number
   readonly timestamp_ms: number
+  /** Label of the outcome that the taker traded. */
+  readonly taker_outcome: string | null
+  /** What the taker did with it: `buy` or `sell`. */
+  readonly taker_side: string
+  /** Its price, 0 to 1. */
+  readonly taker_price: number
 }
 
 type Fields = Readonly<Record<string, unknown>>

@@ -5,7 +5,8 @@
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
 import type { Trade } from '../../engine/events.ts'
-import { complement, formatTime, MICROS, type TimeMs, toDecimal } from '../../engine/units.ts'
+import { takerPrice, takerSide } from '../../engine/market/taker.ts'
+import { formatTime, MICROS, type TimeMs, toDecimal } from '../../engine/units.ts'
 import { choice } from '../schemas.ts'
 import { outcomePrice } from './render.ts'
 
@@ -108,8 +109,7 @@ export function venueAMarket(view: MarketView) {
 /** The native record of a trade: price and side are those of the token traded. */
 export function venueATrade(view: MarketView, trade: Trade) {
   const { summary } = view
-  const { outcomeIndex, side, price, timeMs } = trade
-  const isFirst = outcomeIndex === 0
+  const { outcomeIndex, timeMs } = trade
   const outcome = summary.outcomes[outcomeIndex]
   return {
     id: trade.nativeId,
@@ -119,8 +119,8 @@ export function venueATrade(view: MarketView, trade: Trade) {
     question: summary.question,
     outcome: outcome?.label ?? '',
     outcome_index: outcomeIndex,
-    side: isFirst === (side === 'buy') ? 'buy' : 'sell',
-    price: (isFirst ? price : complement(price)) / MICROS,
+    side: takerSide(trade),
+    price: takerPrice(trade) / MICROS,
     size: trade.size / MICROS,
     size_usd: trade.usd / MICROS,
     timestamp: Math.floor(timeMs / 1000),

@@ -14,6 +14,7 @@ import type {
 } from '../../engine/events.ts'
 import { type Bar, vwapOf } from '../../engine/market/candle.ts'
 import type { MarketFacts } from '../../engine/market/market.ts'
+import { takerPrice, takerSide } from '../../engine/market/taker.ts'
 import {
   complement,
   MICROS,
@@ -101,24 +102,34 @@ export function marketTexts(view: MarketView): MarketTexts {
 
 /** The unified Trade as JSON text. */
 export function tradeText(trade: Trade, market: MarketTexts): string {
-  const id = quoted(trade.nativeId)
-  return `{"id":${id},"market_id":${market.id},"platform":${market.platform},"price":${unitText(
-    trade.price,
-  )},"size":${unitText(trade.size)},"side":"${trade.side satisfies TradeSide}","outcome":${
-    market.labels[trade.outcomeIndex] ?? 'null'
-  },"size_usd":${unitText(trade.usd)},"timestamp_ms":${trade.timeMs},"native_trade_id":${id},"maker":${quoted(
-    trade.maker,
-  )},"taker":${quoted(trade.taker)},"tx_hash":${quoted(trade.txHash)},"is_block_trade":${trade.isBlock}}`
+  const outcome = market.labels[trade.outcomeIndex] ?? 'null'
+  return `{${tradeFields(trade, market, outcome)},${takerFields(trade, outcome)}}`
 }
 
 /** A whale row as JSON text. */
 export function whaleText(whale: Whale, market: MarketTexts): string {
-  const trade = tradeText(whale, { ...market, labels: [] })
-  const { outcome, question, slug, eventSlug, category, wallet, fills } = whale
+  const { question, slug, eventSlug, category, wallet, fills } = whale
   // The label is the row's own: the market may be called otherwise by now.
-  const labelled = trade.replace('"outcome":null', () => `"outcome":${JSON.stringify(outcome)}`)
+  const outcome = JSON.stringify(whale.outcome)
   const rest = JSON.stringify({ question, slug, event_slug: eventSlug, category, wallet, fills })
-  return `${labelled.slice(0, -1)},${rest.slice(1)}`
+  return `{${tradeFields(whale, market, outcome)},${rest.slice(1, -1)},${takerFields(whale, outcome)}}`
+}
+
+/** `outcome` is quoted. */
+function tradeFields(trade: Trade, market: MarketTexts, outcome: string): string {
+  const id = quoted(trade.nativeId)
+  return `"id":${id},"market_id":${market.id},"platform":${market.platform},"price":${unitText(
+    trade.price,
+  )},"size":${unitText(trade.size)},"side":"${trade.side satisfies TradeSide}","outcome":${outcome},"size_usd":${unitText(
+    trade.usd,
+  )},"timestamp_ms":${trade.timeMs},"native_trade_id":${id},"maker":${quoted(trade.maker)},"taker":${quoted(
+    trade.taker,
+  )},"tx_hash":${quoted(trade.txHash)},"is_block_trade":${trade.isBlock}`
+}
+
+/** The trade in terms of the outcome that the taker traded; `outcome` is quoted. */
+function takerFields(trade: Trade, outcome: string): string {
+  return `"taker_outcome":${outcome},"taker_side":"${takerSide(trade)}","taker_price":${unitText(takerPrice(trade))}`
 }
 
 /** What the venue states of a market's result. A payout counts once the market is resolved: before, it may change. */

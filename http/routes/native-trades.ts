@@ -6,6 +6,7 @@ import type { CatalogView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'
+import { takerSide } from '../../engine/market/taker.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { volumeMin } from '../pages/lists.ts'
 import {
@@ -60,7 +61,12 @@ function venueATrades(parts: RouteParts): Route {
       condition_id: parameters.text(),
       token_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,78}$' })),
       wallet: parameters.address(),
-      side: Type.Optional(choice(['buy', 'sell'] as const)),
+      side: Type.Optional(
+        choice(['buy', 'sell'] as const, {
+          aliases: ['taker_side'],
+          description: 'Only trades in which the taker did this with the token traded.',
+        }),
+      ),
       min_usd: parameters.volume(),
       start_time: timeParameters.start_time,
       end_time: timeParameters.end_time,
@@ -89,7 +95,7 @@ function venueATrades(parts: RouteParts): Route {
       const accepts = ({ view, trade }: MarketTrade): boolean =>
         (token === undefined || view.summary.outcomes[trade.outcomeIndex]?.id === token) &&
         (usdMin === null || trade.usd >= usdMin) &&
-        (side === undefined || tradedSide(trade) === side) &&
+        (side === undefined || takerSide(trade) === side) &&
         (wallet === undefined || isOf(wallet, trade.maker) || isOf(wallet, trade.taker))
       const isFiltered = [token, usdMin ?? undefined, side, wallet].some((one) => one !== undefined)
       return trades(parts, 'a', {
@@ -233,10 +239,6 @@ function ofVenue(catalog: CatalogView, venue: VenueKey): Reading<PlacedTrade>['r
       if (found.length < limit || rows.length === slice.limit) return rows
     }
   }
-}
-
-function tradedSide({ side, outcomeIndex }: MarketTrade['trade']): 'buy' | 'sell' {
-  return (outcomeIndex === 0) === (side === 'buy') ? 'buy' : 'sell'
 }
 
 function isOf(wallet: string, party: string | null): boolean {

@@ -4,6 +4,8 @@
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { TradeSide } from '../../engine/events.ts'
+import { takerSide } from '../../engine/market/taker.ts'
 import { readTimePage, type TimePage } from '../pages/scan.ts'
 import {
   cursorText,
@@ -18,7 +20,7 @@ import { marketTexts, tradeText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
-import { choice, parameters, TradesSchema } from '../schemas.ts'
+import { parameters, TradesSchema } from '../schemas.ts'
 
 const SLICE_ROWS = 512
 
@@ -30,13 +32,15 @@ const Query = Type.Object({
   slug: parameters.text(),
   start_time: timeParameters.start_time,
   end_time: timeParameters.end_time,
-  side: Type.Optional(choice(['buy', 'sell'] as const)),
+  side: parameters.side(),
+  taker_side: parameters.side(),
   order: timeParameters.order,
 })
 
 interface TradesQuery extends TimeRangeAsked {
   readonly limit: number
-  readonly side?: 'buy' | 'sell'
+  readonly side?: TradeSide
+  readonly taker_side?: TradeSide
   readonly signal: () => AbortSignal
 }
 
@@ -104,7 +108,11 @@ function writtenTrades(
   view: MarketView,
   query: TradesQuery,
 ): Answer | Promise<Answer> {
-  const { side, limit } = query
+  const { side, taker_side: byTaker, limit } = query
+  const isFiltered = side !== undefined || byTaker !== undefined
+  const accepts = (row: StoredTrade) =>
+    (side === undefined || row.side === side) &&
+    (byTaker === undefined || takerSide(row) === byTaker)
   const texts = marketTexts(view)
   const answer = ({ rows, cursor }: TimePage<StoredTrade>): Answer => {
     const list = rows.map((row) => tradeText(row, texts)).join(',')
@@ -117,11 +125,11 @@ function writtenTrades(
     limit,
     read: (slice) => view.trades(slice),
     place: (row) => row,
-    accepts: side === undefined ? null : (row) => row.side === side,
+    accepts: isFiltered ? accepts : null,
     sliceRows: SLICE_ROWS,
     clock,
     // Only with a filter can a page take so long that the client leaves.
-    ...(side === undefined ? {} : { signal: query.signal() }),
+    ...(isFiltered ? { signal: query.signal() } : {}),
   })
   return page instanceof Promise ? page.then(answer) : answer(page)
 }

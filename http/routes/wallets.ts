@@ -61,9 +61,10 @@ const TradesQuery = Type.Object({
   market_id,
   side: Type.Optional(
     choice(['buy', 'sell'] as const, {
-      description: 'Only trades in which the wallet did this, in the first outcome.',
+      description: 'Only trades in which the wallet did this, in terms of the first outcome.',
     }),
   ),
+  taker_side: parameters.side(),
   ...{ start_time, end_time, order },
   limit: parameters.limit(500, 100),
   cursor,
@@ -131,8 +132,9 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
       document: {
         summary: 'The trades of a wallet',
         description:
-          'Price and side are in the first outcome, `outcome` names the one traded; `side` is what the ' +
-          'wallet did, as taker or maker (`role`, null where the venue does not say).',
+          '`price` and `side` are quoted for the first outcome. `outcome` is the one that the wallet traded. `side` is ' +
+          'what the wallet did, as taker or maker (`role`, null where the venue does not say). `taker_side` is ' +
+          'what the taker did with that outcome: null where `role` is null.',
         answer: walletTradesSchema,
         refusals: { 400: turned, 503: tooFew },
       },

@@ -6,6 +6,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketView, WhaleRowView } from '../../actors/views.ts'
 import type { MarketId, VenueKey } from '../../engine/ids.ts'
 import { whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
+import { takerSide } from '../../engine/market/taker.ts'
 import { MICROS } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { readTimePage } from '../pages/scan.ts'
@@ -38,7 +39,8 @@ const WhalesSchema = Type.Object({
 
 const filters = {
   wallet: parameters.address(),
-  side: Type.Optional(choice(['buy', 'sell'] as const)),
+  side: parameters.side(),
+  taker_side: parameters.side(),
   min_usd: Type.Number({
     minimum: whaleRowUsdMin / MICROS,
     default: whaleMessageUsdMin / MICROS,
@@ -144,16 +146,21 @@ async function whales(
   { catalog, clock, engine }: WhaleParts,
   { query, signal, view, venue, isOther }: Asked,
 ): Promise<Answer> {
-  const { limit, side, min_usd } = query
+  const { limit, side, taker_side: byTaker, min_usd } = query
   const { whaleLog } = engine
   const wallet = query.wallet?.toLowerCase()
   // No amount of money, since it may be larger than any.
   const usdMin = Math.round(min_usd * MICROS)
   const isFiltered =
-    isOther !== null || side !== undefined || wallet !== undefined || usdMin > whaleRowUsdMin
+    isOther !== null ||
+    side !== undefined ||
+    byTaker !== undefined ||
+    wallet !== undefined ||
+    usdMin > whaleRowUsdMin
   const accepts = (row: WhaleRowView): boolean =>
     row.whale.usd >= usdMin &&
     (side === undefined || row.whale.side === side) &&
+    (byTaker === undefined || takerSide(row.whale) === byTaker) &&
     (wallet === undefined || row.whale.wallet?.toLowerCase() === wallet) &&
     isOther?.(row) !== true
   const page = await readTimePage<WhaleRowView>({

@@ -6,6 +6,7 @@
 import type { CatalogView, EngineView } from '../../actors/views.ts'
 import type { WalletDoubt, WalletEventView, WalletView } from '../../actors/wallets/views.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { TradeSide } from '../../engine/events.ts'
 import { type NativeMarketId, nativeMarketId, type WalletAddress } from '../../engine/ids.ts'
 import { USD_ZERO } from '../../engine/units.ts'
 import type { WalletEventKind } from '../../engine/wallet.ts'
@@ -23,6 +24,7 @@ import {
   type ActivityType,
   firstOutcomeSide,
   walletActivityRecord,
+  walletTakerSide,
   walletTradeRecord,
 } from './events.ts'
 import type { WalletPins } from './pins.ts'
@@ -96,10 +98,12 @@ export async function profileAnswer(
 /** A page of its fills. */
 export async function tradesAnswer(
   parts: WalletParts,
-  asked: Asked<EventsQuery & { readonly side?: 'buy' | 'sell' }>,
+  asked: Asked<EventsQuery & { readonly side?: TradeSide; readonly taker_side?: TradeSide }>,
 ): Promise<Answer> {
-  const { side } = asked.query
-  const accepts = (row: WalletEventView) => side === undefined || firstOutcomeSide(row) === side
+  const { side, taker_side: takerSide } = asked.query
+  const accepts = (row: WalletEventView) =>
+    (side === undefined || firstOutcomeSide(row) === side) &&
+    (takerSide === undefined || walletTakerSide(row) === takerSide)
   const { names } = parts.catalog
   return events(parts, asked, {
     ...{ kinds: TRADE_KINDS, accepts, listName: 'trades' },

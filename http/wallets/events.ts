@@ -5,6 +5,7 @@
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
 import type { WalletEventView } from '../../actors/wallets/views.ts'
+import type { TradeSide } from '../../engine/events.ts'
 import type { OutcomeId, WalletAddress } from '../../engine/ids.ts'
 import { complement, MICROS } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
@@ -47,6 +48,12 @@ export function firstOutcomeSide(row: WalletEventView): 'buy' | 'sell' {
   return sideOf(row.event, outcomeIndex(row, row.event.token))
 }
 
+/** What the taker did with the outcome that the wallet traded; null: it is not known who the taker is. */
+export function walletTakerSide({ event: { kind, role } }: WalletEventView): TradeSide | null {
+  if (role === null) return null
+  return (kind === 'buy') === (role === 'taker') ? 'buy' : 'sell'
+}
+
 /** A fill as its wallet made it. */
 export function walletTradeRecord(
   row: WalletEventView,
@@ -56,6 +63,7 @@ export function walletTradeRecord(
   const { price, role, token } = event
   const { question, slug } = namesOf(row)
   const index = outcomeIndex(row, token)
+  const outcome = outcomeLabel(row, index)
   return {
     id,
     market_id: names.marketId(names.ofWallets.key, event.market),
@@ -63,7 +71,7 @@ export function walletTradeRecord(
     price: (isOfFirst(index) ? price : complement(price)) / MICROS,
     size: event.size / MICROS,
     side: sideOf(event, index),
-    outcome: outcomeLabel(row, index),
+    outcome,
     size_usd: event.usd / MICROS,
     timestamp_ms: timeMs,
     native_trade_id: id,
@@ -75,6 +83,9 @@ export function walletTradeRecord(
     token_id: token ?? '',
     condition_id: event.market,
     ...{ question, slug, role },
+    taker_outcome: outcome,
+    taker_side: walletTakerSide(row),
+    taker_price: price / MICROS,
   }
 }
 

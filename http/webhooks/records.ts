@@ -36,6 +36,7 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
       side: filters.side,
       event_slugs: listOrNull(filters.eventSlugs),
       categories: listOrNull(filters.categories),
+      taker_side: filters.takerSide,
     },
     description: webhook.description,
     active: webhook.isActive,

@@ -105,6 +105,7 @@ function filtersOf(body: FiltersBody, catalog: MarketIds): WebhookFilters {
     minEdge: edge === undefined || edge === null ? null : roundPrice(edge),
     minAgeMs: body.min_age_ms ?? null,
     side: side ?? null,
+    takerSide: body.taker_side ?? null,
     eventSlugs: setOf(body.event_slugs, (slug) => slug),
     categories: setOf(body.categories, (category) => category),
   }

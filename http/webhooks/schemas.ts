@@ -6,7 +6,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { opportunityAgeMsMax } from '../../engine/limits.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
-import { choice, nullable } from '../schemas.ts'
+import { choice, nullable, side } from '../schemas.ts'
 import type { EventDescriptor } from './types/event-type.ts'
 import { EVENT_TYPES, EVENTS } from './types/event-types.ts'
 
@@ -74,7 +74,8 @@ const filtersBody = (names: VenueTable) =>
             'Of opportunities: it has lasted so long; looked at every 250 ms. One that ends before is not told at all.',
         }),
       ),
-      side: optional(choice(['buy', 'sell'] as const)),
+      side: optional(side()),
+      taker_side: optional(side()),
       event_slugs: list(text(), 'Slugs of events, as `event_slug` of their markets.'),
       categories: list(text(), 'Categories, as `category` of the markets.'),
     },
@@ -146,9 +147,10 @@ export const WebhookFiltersSchema = Type.Object({
   min_profit_usd: nullable(Type.Number({ minimum: 0 })),
   min_edge: nullable(Type.Number({ minimum: 0, maximum: 1 })),
   min_age_ms: nullable(Type.Integer({ minimum: 0 })),
-  side: nullable(choice(['buy', 'sell'] as const)),
+  side: nullable(side()),
   event_slugs: texts(),
   categories: texts(),
+  taker_side: nullable(side()),
 })
 
 const count = () => Type.Integer({ minimum: 0 })

@@ -14,19 +14,19 @@ import type { Schemas } from '../lmdb/table.ts'
 import type { FieldReader } from './records.ts'
 import { SIDES } from './trade.ts'
 
-/** 2: what opportunities must have come to stands behind the other filters; 3: then the takers. */
-export const WEBHOOK_SCHEMA = 3
+/** 2: what opportunities must have come to stands behind the other filters; 3: then the takers; 4: then their side. */
+export const WEBHOOK_SCHEMA = 4
 const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing']
 
 export function webhookFields(webhook: Webhook): readonly unknown[] {
   const { id, accountId: owner, url, eventTypes, filters, description } = webhook
   const { isActive, disabledReason, createdAtMs, secret, previousSecrets } = webhook
   const { marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories } = filters
-  const { minProfit, minEdge, minAgeMs, takerWallets } = filters
+  const { minProfit, minEdge, minAgeMs, takerWallets, takerSide } = filters
   const kept = [marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories]
   const state = [description, isActive, disabledReason, createdAtMs, secret]
   const previous = previousSecrets.flatMap((each) => [each.secret, each.untilMs])
-  const later = [minProfit, minEdge, minAgeMs, takerWallets]
+  const later = [minProfit, minEdge, minAgeMs, takerWallets, takerSide]
   return [id, owner, url, eventTypes, ...kept, ...later, ...state, ...previous]
 }
 
@@ -36,6 +36,7 @@ export function webhookSchemas(key: Buffer): Schemas<Webhook> {
     1: (fields) => readWebhook(key, fields, 1),
     2: (fields) => readWebhook(key, fields, 2),
     3: (fields) => readWebhook(key, fields, 3),
+    4: (fields) => readWebhook(key, fields, 4),
   }
 }
 
@@ -79,5 +80,6 @@ function readFilters(fields: FieldReader, schema: number): WebhookFilters {
     minEdge: schema < 2 ? null : fields.orNull(priceMicros),
     minAgeMs: schema < 2 ? null : fields.orNull((value) => value),
     takerWallets: schema < 3 ? null : fields.textsOrNull(),
+    takerSide: schema < 4 ? null : fields.choiceOrNull(SIDES),
   }
 }

@@ -35,7 +35,7 @@ const WEBHOOK = {
       minChange: null,
     },
     ...{ minProfit: null, minEdge: null, minAgeMs: null },
-    ...{ side: null, eventSlugs: null, categories: null },
+    ...{ side: null, takerSide: null, eventSlugs: null, categories: null },
   },
 }
 

@@ -77,12 +77,14 @@ test('[STORE32] a folder of format 2 opens without webhooks, its accounts enable
   await storage.close()
 })
 
-const NO_TAKERS = { takerWallets: null }
+const NO_SIDE = { takerSide: null }
+const NO_TAKERS = { takerWallets: null, ...NO_SIDE }
 const NO_REACH = { minProfit: null, minEdge: null, minAgeMs: null }
 /** Filters that an older schema had not, and where they stand now. */
 const OLDER_WEBHOOKS = [
-  { schema: 1, at: 12, count: 4, lacks: { ...NO_REACH, ...NO_TAKERS } },
-  { schema: 2, at: 15, count: 1, lacks: NO_TAKERS },
+  { schema: 1, at: 12, count: 5, lacks: { ...NO_REACH, ...NO_TAKERS } },
+  { schema: 2, at: 15, count: 2, lacks: NO_TAKERS },
+  { schema: 3, at: 16, count: 1, lacks: NO_SIDE },
 ]
 
 for (const { schema, at, count, lacks } of OLDER_WEBHOOKS) {

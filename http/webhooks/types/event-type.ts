@@ -7,6 +7,7 @@ import type { TSchema } from '@sinclair/typebox'
 import type { CatalogView } from '../../../actors/views.ts'
 import type { Trade } from '../../../engine/events.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
+import { takerSide } from '../../../engine/market/taker.ts'
 import type { PriceMicros, TimeMs } from '../../../engine/units.ts'
 import type { VenueTable } from '../../../engine/venue-table.ts'
 import type { EventCause, EventType } from '../../../engine/webhooks/event-type.ts'
@@ -40,6 +41,7 @@ type FilterName =
   | 'min_edge'
   | 'min_age_ms'
   | 'side'
+  | 'taker_side'
   | 'event_slugs'
   | 'categories'
 
@@ -78,6 +80,7 @@ export const PLAIN_HAPPENING = {
   taker: null,
   usd: null,
   side: null,
+  takerSide: null,
   price: null,
   reached: null,
   reachedBefore: null,
@@ -95,18 +98,19 @@ export const PLAIN_TYPE = {
 /** What the types of trades are like: they have a trader, an amount and a side, and expire. */
 export const TRADE_TYPE = {
   ...PLAIN_TYPE,
-  filters: [...MARKET_FILTERS, 'wallets', 'taker_wallets', 'min_usd', 'side'],
+  filters: [...MARKET_FILTERS, 'wallets', 'taker_wallets', 'min_usd', 'side', 'taker_side'],
   expires: 'unmade',
 } as const
 
 /** What happened when a trade did, or a whale. */
 export function tradeHappening(
   { market, receivedAtMs }: { readonly market: MarketRef; readonly receivedAtMs: TimeMs },
-  { usd, side, maker, taker, nativeId }: Trade,
+  trade: Trade,
 ) {
+  const { usd, side, maker, taker, nativeId } = trade
   return {
     ...PLAIN_HAPPENING,
-    ...{ market, usd, side, wallets: walletsOf(maker, taker) },
+    ...{ market, usd, side, takerSide: takerSide(trade), wallets: walletsOf(maker, taker) },
     taker: taker?.toLowerCase() ?? null,
     originMs: receivedAtMs,
     idParts: () => [market.id, nativeId],

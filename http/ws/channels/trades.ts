@@ -5,6 +5,7 @@ import type { EngineView, TradeLogView } from '../../../actors/views.ts'
 import type { Trade, TradeUpdate } from '../../../engine/events.ts'
 import { replayLookedRows, replayReadRows, ringTradesMax } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
+import { takerPrice, takerSide } from '../../../engine/market/taker.ts'
 import type { MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import { MICROS } from '../../../engine/units.ts'
 import { tradeText } from '../../records/render.ts'
@@ -24,8 +25,10 @@ const TRADE = new MessageKind<Trade>('trade', NAME, {
   msgpack(to, trade, market, catalog) {
     const outcome = catalog.find(market.id)?.summary.outcomes[trade.outcomeIndex]
     to.bytes(DATA)
-    to.map(TRADE_FIELDS)
-    writeTrade(to, market, trade, outcome?.label ?? null)
+    to.map(TRADE_FIELDS + TAKER_FIELDS)
+    const label = outcome?.label ?? null
+    writeTrade(to, market, trade, label)
+    writeTaker(to, trade, label)
   },
 })
 
@@ -55,6 +58,16 @@ export function writeTrade(
   to.booleanField('is_block_trade', trade.isBlock)
 }
 
+/** Fields that {@link writeTaker} writes. */
+export const TAKER_FIELDS = 3
+
+/** The trade in terms of the outcome that the taker traded. */
+export function writeTaker(to: MsgpackWriter, trade: Trade, outcome: string | null): void {
+  to.textField('taker_outcome', outcome)
+  to.textField('taker_side', takerSide(trade))
+  to.numberField('taker_price', takerPrice(trade) / MICROS)
+}
+
 /** `trade`; `epoch` of the run that sent it first, when a later run repeats it. */
 export function tradeMessage(encoder: Encoder, update: TradeUpdate, epoch?: string): Frame {
   return encoder.message(TRADE, update.market, update, update.trade, epoch)
@@ -76,6 +89,9 @@ export const EXAMPLE_TRADE = {
   taker: EXAMPLE_IDS.wallet,
   tx_hash: EXAMPLE_IDS.transaction,
   is_block_trade: false,
+  taker_outcome: 'Yes',
+  taker_side: 'buy',
+  taker_price: 0.43,
 }
 
 /** Every trade. */

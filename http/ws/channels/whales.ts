@@ -14,7 +14,7 @@ import { counted, exampleOf } from '../messages.ts'
 import type { LogEntry, MessageTable } from '../resume/message-log.ts'
 import type { Channel } from './channel.ts'
 import { LoggedChannel } from './logged.ts'
-import { EXAMPLE_TRADE, TRADE_FIELDS, writeTrade } from './trades.ts'
+import { EXAMPLE_TRADE, TAKER_FIELDS, TRADE_FIELDS, writeTaker, writeTrade } from './trades.ts'
 
 const NAME = 'whales'
 
@@ -25,7 +25,7 @@ const WHALE = new MessageKind<Whale>('whale', NAME, {
   json: (head, whale, market) => `${head},"data":${whaleText(whale, market)}}`,
   msgpack(to, whale, market) {
     to.bytes(DATA)
-    to.map(TRADE_FIELDS + MORE_FIELDS)
+    to.map(TRADE_FIELDS + MORE_FIELDS + TAKER_FIELDS)
     writeTrade(to, market, whale, whale.outcome)
     to.textField('question', whale.question)
     to.textField('slug', whale.slug)
@@ -33,6 +33,7 @@ const WHALE = new MessageKind<Whale>('whale', NAME, {
     to.textField('category', whale.category)
     to.textField('wallet', whale.wallet)
     to.wholeField('fills', whale.fills)
+    writeTaker(to, whale, whale.outcome)
   },
 })
 
@@ -47,6 +48,7 @@ const text = () => Type.String()
 export const WhaleSchema = Type.Object({
   ...TradeSchema.properties,
   outcome: nullable(text()),
+  taker_outcome: nullable(text()),
   question: text(),
   slug: text(),
   event_slug: nullable(text()),

@@ -55,7 +55,7 @@ const randomFacts = (random: Random): EventFacts => ({
   venue: random.pick(VENUE_KEYS),
   ...randomWallets(random),
   usd: usdMicros(random.below(10)),
-  ...{ side: 'buy', eventSlug: null, reached: null, reachedBefore: null },
+  ...{ side: 'buy', takerSide: 'sell', eventSlug: null, reached: null, reachedBefore: null },
   change: priceMicros(random.below(100_000)),
   category: random.pick(['x', 'y', null]),
 })

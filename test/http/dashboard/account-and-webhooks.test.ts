@@ -185,6 +185,7 @@ const TEXTS = {
   min_edge: ['', '0.01', '2'],
   min_age_ms: ['', '2000', '1.5', '99999999'],
   side: ['', 'buy', 'sell'],
+  taker_side: ['', 'buy', 'sell'],
   event_slugs: ['', 'a-slug', 'one\ntwo', 'x'.repeat(300)],
   categories: ['', 'Politics', 'US Politics, Sports'],
 } as const
@@ -206,6 +207,7 @@ function draftAt(random: Random): Draft {
     min_edge: random.pick(TEXTS.min_edge),
     min_age_ms: random.pick(TEXTS.min_age_ms),
     side: random.pick(TEXTS.side),
+    taker_side: random.pick(TEXTS.taker_side),
     event_slugs: random.pick(TEXTS.event_slugs),
     categories: random.pick(TEXTS.categories),
   }
@@ -324,7 +326,7 @@ test('[DASH31] a webhook to which nothing is posted says why, and its counts nam
       ...{ market_ids: null, platform: null, wallets: null, min_usd: null },
       taker_wallets: null,
       ...{ min_change: null, side: null, event_slugs: null, categories: null },
-      ...{ min_profit_usd: null, min_edge: null, min_age_ms: null },
+      ...{ taker_side: null, min_profit_usd: null, min_edge: null, min_age_ms: null },
     },
     ...set,
   })

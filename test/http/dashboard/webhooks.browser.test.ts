@@ -54,7 +54,7 @@ test('[DASH33] a webhook made in its form is sent a test, which is seen as deliv
   await page.getByLabel('Endpoint URL').fill(receiver.url)
   await page.getByLabel(/^whale\.alert/).check()
   await page.getByLabel('Minimum value (USD)').fill('750000')
-  await page.getByLabel('Taker’s side').selectOption('buy')
+  await page.getByLabel('Taker’s side of the first outcome').selectOption('buy')
   await page.getByLabel('Markets').fill('venue_a_0x1f\nvenue_b_KX-1')
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const secret = await page.locator('[data-once=secret]').innerText()

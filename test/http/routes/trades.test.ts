@@ -57,9 +57,35 @@ describe('GET /v1/markets/{market_id}/trades', () => {
       taker: '0xtaker',
       tx_hash: '0xabc',
       is_block_trade: false,
+      taker_outcome: 'No',
+      taker_side: 'buy',
+      taker_price: 0.3,
     })
     assert.equal(body.cursor, null)
     assert.equal(body.has_more, false)
+  })
+
+  test('filters by what the taker did, in terms of the first outcome or of the outcome traded', async () => {
+    const sides = face.engine.add('sides')
+    const rows = (['buy', 'sell'] as const).flatMap((side) =>
+      [0, 1].map((outcomeIndex) => ({ side, outcomeIndex, nativeId: `${side}-${outcomeIndex}` })),
+    )
+    for (const row of rows) {
+      // Exact in millionths whatever the outcome: 0.27 or 0.73 of 5 contracts.
+      const usd = usdMicros(row.outcomeIndex === 0 ? 1_350_000 : 3_650_000)
+      sides.trade({ ...row, price: priceMicros(270_000), size: sizeMicros(5_000_000), usd })
+    }
+    const got = async (query: string) => {
+      const { body } = await face.get(`/v1/markets/venue_a_sides/trades?order=asc&${query}`)
+      assert.ok(Value.Check(TradesSchema, body))
+      for (const { taker_price, size, size_usd } of body.trades)
+        assert.equal(Math.round(taker_price * size * 1e6), Math.round(size_usd * 1e6))
+      return body.trades.map(({ id }) => id)
+    }
+    assert.deepEqual(await got('side=buy'), ['buy-0', 'buy-1'])
+    assert.deepEqual(await got('taker_side=buy'), ['buy-0', 'sell-1'])
+    assert.deepEqual(await got('taker_side=sell'), ['buy-1', 'sell-0'])
+    assert.deepEqual(await got('side=sell&taker_side=buy'), ['sell-1'])
   })
 
   test('[PAGE3] the union of pages is every row once, in both orders, with newer rows arriving', async () => {

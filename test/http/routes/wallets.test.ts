@@ -204,7 +204,17 @@ function expectedTrade({ event, id, timeMs: atMs, view }: WalletEventView) {
     ...{ tx_hash: event.txHash === '' ? null : event.txHash, is_block_trade: false },
     ...{ token_id: event.token, condition_id: event.market },
     ...{ question, slug, role: event.role },
+    taker_outcome: labelOf(index, view !== null, isKept),
+    taker_side: takerSideOf(event),
+    taker_price: number(event.price),
   }
+}
+
+/** By hand: the taker of a fill did the opposite of its maker. */
+function takerSideOf({ role, kind }: WalletEventView['event']) {
+  if (role === 'taker') return kind
+  if (role === 'maker') return kind === 'buy' ? 'sell' : 'buy'
+  return null
 }
 
 /** Of the ledger, newest first. */
@@ -218,14 +228,16 @@ test('[WALLETREST3] trades are what the wallet did in the first outcome; every f
   await gotFrom(face, walletTradesSchema, base)
   const { rows } = await pages(`${base}?limit=500`, 'trades')
   assert.deepEqual(rows, newest(isFill).map(expectedTrade))
-  assert.deepEqual(Object.keys(rows[0] ?? {}).slice(-7), [
+  assert.deepEqual(Object.keys(rows[0] ?? {}).slice(-10), [
     ...['tx_hash', 'is_block_trade', 'token_id', 'condition_id', 'question', 'slug', 'role'],
+    ...['taker_outcome', 'taker_side', 'taker_price'],
   ])
   for (const role of ['taker', 'maker', null]) assert.ok(rows.some((row) => row.role === role))
   const side = (row: WalletEventView) => expectedTrade(row).side
   const cases: readonly (readonly [string, (row: WalletEventView) => boolean])[] = [
     ['', () => true],
     ['side=sell', (row) => side(row) === 'sell'],
+    ['taker_side=buy', ({ event }) => takerSideOf(event) === 'buy'],
     ['market_id=VENUE_A_rain', ({ event }) => event.market === 'Rain'],
     [
       'market_id=venue_a_0xGONE1&side=buy',

@@ -104,7 +104,7 @@ describe('webhooks', () => {
     assert.equal(secret, SECRET)
     const none = {
       ...{ platform: null, wallets: null, min_change: null, event_slugs: null },
-      ...{ taker_wallets: null, min_profit_usd: null, min_edge: null, min_age_ms: null },
+      ...{ taker_wallets: null, min_profit_usd: null, min_edge: null, min_age_ms: null, taker_side: null },
     }
     assert.deepEqual(record, {
       id: made.id,
@@ -351,6 +351,7 @@ describe('bodies of webhooks', () => {
       side: null,
       event_slugs: ['One', 'one'],
       categories: ['Politics'],
+      taker_side: null,
     })
     const many = Array.from({ length: 100 }, (_, index) => `venue_a_${index}`)
     const { filters: kept } = await make({ filters: { market_ids: many } })

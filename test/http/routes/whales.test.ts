@@ -18,6 +18,7 @@ interface Row {
   readonly platform: string
   readonly usd: number
   readonly side: 'buy' | 'sell'
+  readonly outcomeIndex: number
   readonly wallet: string | null
   readonly category: string | null
   readonly atMs: number
@@ -48,6 +49,7 @@ function addRow(
     platform: isOfB ? 'venue_b' : 'venue_a',
     usd: 1_000 + random.below(9_000),
     side: random.below(2) === 0 ? 'buy' : 'sell',
+    outcomeIndex: random.below(2),
     wallet: isOfB ? null : random.pick(WALLETS),
     category: random.pick(['Sports', 'crypto', null]),
     atMs: NOON + Math.floor(index / 7) * 400,
@@ -60,18 +62,31 @@ function addRow(
   }
   face.engine.whaleRows.put(market, {
     ...{ nativeId: row.id, timeMs: timeMs(row.atMs), receivedAtMs: timeMs(row.atMs + 5) },
-    ...{ price: priceMicros(500_000), size: sizeMicros(row.usd * 2_000_000), side: row.side },
-    ...{ outcomeIndex: 0, usd: usdMicros(row.usd * 1_000_000), maker: null, taker: row.wallet },
+    ...{ price: priceMicros(200_000), size: sizeMicros(contractsOf(row) * 1e6), side: row.side },
+    ...{ outcomeIndex: row.outcomeIndex, usd: usdMicros(row.usd * 1_000_000), maker: null, taker: row.wallet },
     ...{
       txHash: null,
       isBlock: false,
-      outcome: 'Yes',
+      outcome: labelOf(row),
       question: 'Will it?',
       slug: 'will-it',
       eventSlug: null,
     },
     ...{ category: row.category, wallet: row.wallet, fills: 2, run: null, offset: null, seq: null },
   })
+}
+
+const labelOf = ({ outcomeIndex }: Row) => ['Yes', 'No'][outcomeIndex]
+/** The first outcome is at 0.2, so that the amount paid is the price of the outcome traded × contracts. */
+const contractsOf = ({ usd, outcomeIndex }: Row) => (outcomeIndex === 0 ? usd * 5 : usd * 1.25)
+
+function takerOf(row: Row) {
+  const isFirst = row.outcomeIndex === 0
+  return {
+    taker_outcome: labelOf(row),
+    taker_side: isFirst === (row.side === 'buy') ? 'buy' : 'sell',
+    taker_price: isFirst ? 0.2 : 0.8,
+  }
 }
 
 async function pages(path: string, query: string): Promise<string[]> {
@@ -101,8 +116,8 @@ test('[WHALES2] a row has the fields of the stream, and the answer says from how
   const last = rows[rows.length - 1]
   assert.ok(last !== undefined && Array.isArray(body.trades))
   assert.deepEqual(body.trades[0], {
-    ...{ id: last.id, market_id: last.market, platform: last.platform, price: 0.5 },
-    ...{ size: last.usd * 2, side: last.side, outcome: 'Yes', size_usd: last.usd },
+    ...{ id: last.id, market_id: last.market, platform: last.platform, price: 0.2 },
+    ...{ size: contractsOf(last), side: last.side, outcome: labelOf(last), size_usd: last.usd },
     ...{ timestamp_ms: last.atMs, native_trade_id: last.id, maker: null, taker: last.wallet },
     ...{
       tx_hash: null,
@@ -112,6 +127,7 @@ test('[WHALES2] a row has the fields of the stream, and the answer says from how
       event_slug: null,
     },
     ...{ category: last.category, wallet: last.wallet, fills: 2 },
+    ...takerOf(last),
   })
   assert.equal(body.min_usd, 1_000)
   assert.equal((await face.get('/v1/whales')).body.min_usd, 5_000)
@@ -132,6 +148,11 @@ test('[WHALES3] every filter, alone and together, gives what a plain array gives
     [
       `min_usd=1000&wallet=${wallet.toUpperCase().replace('0X', '0x')}`,
       (row) => row.wallet === wallet,
+    ],
+    ['min_usd=1000&taker_side=sell', (row) => takerOf(row).taker_side === 'sell'],
+    [
+      'min_usd=1000&side=buy&taker_side=sell',
+      (row) => row.side === 'buy' && takerOf(row).taker_side === 'sell',
     ],
     ['min_usd=1000&market_id=venue_a_one', (row) => row.market === 'venue_a_one'],
     [

@@ -145,10 +145,13 @@ describe('bodies', () => {
     const update = newest(updates, 'trade')
     const trade = read(bodies.write('trade.created', update), 'trade.created')
     assert.deepEqual(trade.data, dataOf(tradeMessage(json, update)))
+    const taken = (data: Told['data']) => [data.taker_outcome, data.taker_side]
+    assert.deepEqual(taken(trade.data), ['No', 'sell'])
     assert.equal(trade.timestamp, '2026-11-20T12:01:01.001Z')
     const whale = whaleOf(one)
     const alert = read(bodies.write('whale.alert', whale), 'whale.alert')
     assert.deepEqual(alert.data, dataOf(whaleMessage(json, whale)))
+    assert.deepEqual(taken(alert.data), ['No', 'buy'])
     assert.equal(alert.timestamp, new Date(whale.whale.timeMs).toISOString())
     const resolved = lifecycleOf(one, 'resolved')
     const { data } = read(bodies.write('market.resolved', resolved), 'market.resolved')

@@ -21,6 +21,7 @@ function trade(seq: number): StreamEvent {
   const data = {
     ...{ id: `T${seq}`, market_id: MARKET, platform: 'venue_a', price: 0.5, size: 1 },
     ...{ side: 'buy', outcome: 'Yes', size_usd: 0.5, timestamp_ms: seq },
+    ...{ taker_outcome: 'Yes', taker_side: 'buy', taker_price: 0.5 },
   }
   const times = { timestamp_ms: 0, received_ms: 0, published_ms: 0 }
   return { type: 'trade', channel: 'trades', ...place, ...times, offset: seq, seq, data }

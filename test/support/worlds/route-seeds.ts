@@ -125,7 +125,7 @@ function makeWebhook(engine: FakeEngine, account: AccountId) {
       minChange: null,
     },
     ...{ minProfit: null, minEdge: null, minAgeMs: null },
-    ...{ side: null, eventSlugs: null, categories: null },
+    ...{ side: null, takerSide: null, eventSlugs: null, categories: null },
   }
   const request = { url: 'https://example.com/', eventTypes: EVENT_TYPES, filters }
   return engine.webhooks.create(account, { ...request, description: null, secret: null })

@@ -24,6 +24,7 @@ export const NO_FILTERS: WebhookFilters = {
   minEdge: null,
   minAgeMs: null,
   side: null,
+  takerSide: null,
   eventSlugs: null,
   categories: null,
 }
@@ -39,6 +40,7 @@ export const ALL_FILTERS: WebhookFilters = {
   minEdge: priceMicros(12_345),
   minAgeMs: 3_600_000,
   side: 'sell',
+  takerSide: 'buy',
   eventSlugs: [],
   categories: ['politics', 'é'],
 }

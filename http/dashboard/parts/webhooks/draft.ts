@@ -38,6 +38,7 @@ export interface Draft {
   readonly min_edge: string
   readonly min_age_ms: string
   readonly side: string
+  readonly taker_side: string
   readonly event_slugs: string
   readonly categories: string
 }
@@ -53,6 +54,7 @@ export const EMPTY_DRAFT: Draft = {
     min_usd: '',
     min_change: '',
     side: '',
+    taker_side: '',
   },
   ...{ min_profit_usd: '', min_edge: '', min_age_ms: '' },
   ...{ event_slugs: '', categories: '' },
@@ -69,6 +71,7 @@ const FILTERS_OF: Readonly<Partial<Record<FilterName, readonly EventType[]>>> = 
   taker_wallets: ['trade.created', 'whale.alert'],
   min_usd: ['trade.created', 'whale.alert'],
   side: ['trade.created', 'whale.alert'],
+  taker_side: ['trade.created', 'whale.alert'],
   min_change: ['price.changed'],
   min_profit_usd: OPPORTUNITIES,
   min_edge: OPPORTUNITIES,
@@ -87,6 +90,7 @@ const FACTS = [
   'taker_wallets',
   'min_usd',
   'side',
+  'taker_side',
   'min_profit_usd',
   'min_edge',
   'min_age_ms',
@@ -117,6 +121,7 @@ export function draftOf({ url, description, event_types: types, filters }: Webho
     min_edge: filters.min_edge?.toString() ?? '',
     min_age_ms: filters.min_age_ms?.toString() ?? '',
     side: filters.side ?? '',
+    taker_side: filters.taker_side ?? '',
     event_slugs: lines(filters.event_slugs),
     categories: lines(filters.categories),
   }
@@ -158,7 +163,7 @@ export function bodyOf(
 const FILTERS = [
   ...(['market_ids', 'platform', 'wallets', 'taker_wallets', 'min_usd'] as const),
   ...(['min_profit_usd', 'min_edge', 'min_age_ms'] as const),
-  ...(['min_change', 'side', 'event_slugs', 'categories'] as const),
+  ...(['min_change', 'side', 'taker_side', 'event_slugs', 'categories'] as const),
 ]
 
 /** Entries of a list: one a line; ids and addresses hold no commas or blanks, which part them as well. */
@@ -169,7 +174,7 @@ export function entriesOf(name: FilterName, text: string): readonly string[] {
 }
 
 function filterOf(name: FilterName, text: string): string | number | readonly string[] {
-  if (name === 'platform' || name === 'side') return text
+  if (name === 'platform' || name === 'side' || name === 'taker_side') return text
   return isNumber(name) ? Number(text) : entriesOf(name, text)
 }
 

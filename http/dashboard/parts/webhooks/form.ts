@@ -37,7 +37,7 @@ const NONE: Problems = new Map()
 const NAMES = [
   ...['url', 'description', 'event_types', 'market_ids', 'platform', 'wallets', 'taker_wallets'],
   'min_usd',
-  ...['min_change', 'min_profit_usd', 'min_edge', 'min_age_ms', 'side'],
+  ...['min_change', 'min_profit_usd', 'min_edge', 'min_age_ms', 'side', 'taker_side'],
   ...['event_slugs', 'categories'],
 ]
 
@@ -184,7 +184,8 @@ function FilterFields({ venues, ...parts }: PartProps & { readonly venues: reado
   const fields: readonly Omit<TextFieldProps, keyof PartProps>[] = [
     { name: 'platform', label: 'Venue', choices: platforms },
     { name: 'min_usd', label: 'Minimum value (USD)', placeholder: '5000' },
-    { name: 'side', label: 'Taker’s side', choices: SIDES },
+    { name: 'side', label: 'Taker’s side of the first outcome', choices: SIDES },
+    { name: 'taker_side', label: 'Taker’s side of the outcome traded', choices: SIDES },
     { name: 'min_change', label: 'Minimum price move', placeholder: '0.05' },
     { name: 'min_profit_usd', label: 'Profit in Minimum value (USD)', placeholder: '5' },
     { name: 'min_edge', label: 'Minimum profit per contract', placeholder: '0.01' },

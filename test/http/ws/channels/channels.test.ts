@@ -397,6 +397,9 @@ describe('lifecycle and whales', () => {
           category: 'Politics',
           wallet: '0xtaker',
           fills: 3,
+          taker_outcome: 'Yes',
+          taker_side: 'buy',
+          taker_price: 0.42,
         },
       })
       clock.advance(5_000)
