@@ -49,6 +49,15 @@ export const byPlatform = <S extends TSchema>(
 ): TObject<Record<string, S>> =>
   Type.Object(Object.fromEntries(all.map((venue) => [venue.name, of(venue)])))
 
+/** An example with the configured names in place of `venue_a` and `venue_b`, by which examples are written. */
+export function withVenueNames(example: unknown, { all }: VenueTable) {
+  const text = JSON.stringify(example).replace(
+    /\bvenue_([a-z])(?![a-z])/g,
+    (known, letter) => all.find(({ key }) => key === letter)?.name ?? known,
+  )
+  return JSON.parse(text)
+}
+
 /** The fields of a pair of markets under the names of their venues: any two, where there are more. */
 export const pairFields = (table: VenueTable, of: (venue: VenueFacts) => TSchema) =>
   byPlatform(table, (venue) => (table.all.length > 2 ? Type.Optional(of(venue)) : of(venue)))

@@ -8,7 +8,7 @@ import type { VenueTable } from '../../engine/venue-table.ts'
 import type { Route } from '../request/route.ts'
 import { DetailSchema, ProblemsSchema } from '../schemas.ts'
 import { type Examples, refusalExample } from './examples.ts'
-import { shapeName } from './names.ts'
+import { sentence, shapeName } from './names.ts'
 import type { Components, JsonObject } from './schemas-of.ts'
 
 /** What parts of the document are made with. */
@@ -124,6 +124,8 @@ function integer(description: string) {
   return { description, schema: { type: 'integer' } }
 }
 
+const ANY_OTHER = { description: 'The stream itself, as `/asyncapi.json` describes it.' }
+
 const ON_EVERY_ANSWER = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -133,14 +135,15 @@ const ON_EVERY_ANSWER = [
 
 /** The `responses` of an operation. */
 export function responses(route: Route, operation: string, parts: DocumentParts): JsonObject {
-  return Object.fromEntries(
-    documentedAnswers(route).map(({ status, condition }) => {
-      const content = contentOf(route, status, operation, parts)
-      const headers = headersOf(route, status)
-      const response = { description: `${sentence(condition)}.`, headers }
-      return [String(status), content === null ? response : { ...response, content }]
-    }),
-  )
+  const documented = documentedAnswers(route).map(({ status, condition }) => {
+    const content = contentOf(route, status, operation, parts)
+    const headers = headersOf(route, status)
+    const response = { description: sentence(condition), headers }
+    return [String(status), content === null ? response : { ...response, content }] as const
+  })
+  // Linters want a success of each operation, and do not count a changed protocol as one.
+  const rest = route.document.status === 101 ? [['default', ANY_OTHER] as const] : []
+  return Object.fromEntries([...documented, ...rest])
 }
 
 function contentOf(
@@ -157,7 +160,7 @@ function contentOf(
   }
   if (document.answer !== null) {
     const owner = shapeName(operation, 'Answer')
-    const schema = components.named(document.answer, owner)
+    const schema = components.named(document.answer, owner, document.summary)
     const example = examples.body(owner, schema)
     const content = { schema, ...(example === undefined ? {} : { example }) }
     return { [document.contentType ?? 'application/json']: content }
@@ -185,12 +188,7 @@ function headersOf({ document, hasBody, isPrivate }: Route, status: number): Jso
   if ((isSuccess && !hasBody) || status === 426) names.push('X-Unknown-Parameters')
   const shared = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const)
   const own = Object.entries(isSuccess ? (document.headers ?? {}) : {}).map(([name, meaning]) => {
-    return [name, { description: `${sentence(meaning)}.`, schema: { type: 'string' } }] as const
+    return [name, { description: sentence(meaning), schema: { type: 'string' } }] as const
   })
   return Object.fromEntries([...shared, ...own])
-}
-
-/** With a capital, as descriptions begin; words in backticks stay. */
-export function sentence(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }

@@ -3,7 +3,9 @@
 // operations on it. Not for: serving it (routes/documents.ts), or what a message means in detail.
 // Upholds ASYNC1 to ASYNC3.
 
+import type { VenueTable } from '../../engine/venue-table.ts'
 import * as shapes from '../schemas.ts'
+import { withVenueNames } from '../schemas.ts'
 import type { Channel, Delivery } from '../ws/channels/channel.ts'
 import { CHANNELS } from '../ws/channels/channels.ts'
 import { closeCodes } from '../ws/close-codes.ts'
@@ -14,6 +16,7 @@ import {
   type DescribedCommand,
   serverMessages,
 } from '../ws/messages.ts'
+import { fieldMeanings } from './field-meanings.ts'
 import { INTERFACE_VERSION } from './names.ts'
 import type { SpecificationFacts } from './openapi.ts'
 import { Components, type Json, type JsonObject } from './schemas-of.ts'
@@ -39,19 +42,22 @@ const SECURITY = ['ApiKey', 'ApiKeyHeader', 'AccessToken', 'Ticket', 'Bearer'].m
 }))
 
 /** What the document says of. */
-export interface StreamFacts extends Pick<SpecificationFacts, 'version'> {
+export interface StreamFacts extends Pick<SpecificationFacts, 'version' | 'names'> {
   /** Those of the table unless given. */
   readonly channels?: readonly Channel[]
 }
 
 /** The document as a value; the same facts give the same. */
-export function asyncapi({ version, channels = CHANNELS }: StreamFacts): JsonObject {
+export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): JsonObject {
   const own = Object.fromEntries(channels.flatMap((channel) => Object.entries(channel.shapes)))
-  const components = new Components({ ...shapes, ...connectionShapes, ...own })
+  const components = new Components(
+    { ...shapes, ...connectionShapes, ...own },
+    { meaningOf: fieldMeanings(names), hasRefSiblings: false },
+  )
   const commands = clientCommands(channels)
   const written = {
-    ...writtenMessages(serverMessages(channels), 'Message', components),
-    ...writtenMessages(commands, 'Command', components),
+    ...writtenMessages(serverMessages(channels), 'Message', { components, names }),
+    ...writtenMessages(commands, 'Command', { components, names }),
   }
   const named = Object.keys(written).map((name) => {
     return [name, { $ref: `#/components/messages/${name}` }] as const
@@ -167,7 +173,7 @@ function messageKey(name: string, ending: 'Message' | 'Command'): string {
 function writtenMessages(
   described: Readonly<Record<string, Described>>,
   ending: 'Message' | 'Command',
-  components: Components,
+  { components, names }: { readonly components: Components; readonly names: VenueTable },
 ): JsonObject {
   const entries = Object.entries(described).map(([name, { summary, schema, example }]) => {
     const key = messageKey(name, ending)
@@ -176,17 +182,13 @@ function writtenMessages(
       name,
       title: `${name} (${ending.toLowerCase()})`,
       summary,
-      payload: components.named(schema, `${key.charAt(0).toUpperCase()}${key.slice(1)}`),
+      payload: components.named(schema, `${key.charAt(0).toUpperCase()}${key.slice(1)}`, summary),
       ...(hasId ? { correlationId: { $ref: '#/components/correlationIds/command' } } : {}),
-      examples: [{ payload: jsonOf(example) }],
+      examples: [{ payload: withVenueNames(example, names) }],
     }
     return [key, message] as const
   })
   return Object.fromEntries(entries)
-}
-
-function jsonOf(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value))
 }
 
 function messagesOf(names: readonly string[], ending: 'Message' | 'Command'): Json {

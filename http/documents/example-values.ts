@@ -422,6 +422,9 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   has_password: true,
   stale: false,
   is_block_trade: false,
+  taker_outcome: 'Yes',
+  taker_side: 'buy',
+  taker_price: 0.43,
   // In the venues' own words
   'VenueAMarket.id': '524117',
   'VenueAMarket.question': 'Broncos vs. Texans: will the Broncos win?',

@@ -49,7 +49,6 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'POST /v1/auth/signup': 'signUp',
   'POST /v1/auth/login': 'logIn',
   'GET /v1/auth/me': 'getAccount',
-  'GET /dashboard/': 'findDashboard',
   'GET /v1/auth/session': 'getDashboardSession',
   'POST /v1/auth/session': 'openDashboardSession',
   'GET /v1/markets/search': 'searchMarkets',
@@ -61,7 +60,6 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'GET /v1/ws': 'openStream',
   'POST /v1/ws/ticket': 'createStreamTicket',
   'GET /openapi.json': 'getSpecification',
-  'GET /': 'getStart',
   'GET /dashboard/{asset}': 'getDashboardAsset',
   'GET /docs': 'getDocumentation',
   'GET /docs/{asset}': 'getDocumentationAsset',
@@ -103,6 +101,12 @@ export function shapeName(operation: string, part: 'Answer' | 'Body'): string {
   return `${operation.slice(0, 1).toUpperCase()}${operation.slice(1)}${part}`
 }
 
+/** With a capital and a full stop; words in backticks stay. */
+export function sentence(text: string): string {
+  const begun = text.slice(0, 1).toUpperCase() + text.slice(1)
+  return begun.endsWith('.') ? begun : `${begun}.`
+}
+
 /** What a parameter means wherever it stands; a schema's own description comes first. */
 export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   address: "Proxy or owner's address, `0x` and 40 hex digits in any case.",
@@ -119,6 +123,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   end_time: 'Unix seconds, inclusive.',
   end_ts: 'Created at or before, Unix seconds.',
   everywhere: 'All tokens of the account, not this one alone.',
+  file: 'File name.',
   event_slug: 'Only markets of this event.',
   event_ticker: "The venue's id of an event.",
   gap_fill: 'Fill spans without trades with flat bars of no volume.',
@@ -151,7 +156,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   relation: 'Only matches of this relation.',
   search: 'Words to find, without regard to case.',
   series_ticker: "The venue's id of a series of events.",
-  side: 'Only trades whose taker did this.',
+  side: 'Only trades in which the taker did this, in terms of the first outcome.',
   slug: 'The readable name in addresses, as `slug` of a record.',
   sort_by: 'What to sort by.',
   sport: 'Which sport; `cfb` and `cbb` are college football and basketball, `pga` is golf.',
@@ -159,7 +164,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   start_ts: 'Created at or after, Unix seconds.',
   status: 'Only this status.',
   tags: 'Only rows with one of these tags.',
-  taker_side: 'Only trades whose taker bought this side.',
+  taker_side: 'Only trades in which the taker did this with the outcome traded.',
   ticker: "The venue's id of a market.",
   token_id: "The venue's id of an outcome, decimal digits.",
   type: 'Only activities of these types; all unless given.',

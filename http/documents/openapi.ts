@@ -8,14 +8,16 @@ import type { VenueTable } from '../../engine/venue-table.ts'
 import { type Access, type Parameters, ROUTE_GROUPS, type Route } from '../request/route.ts'
 import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 import { EVENTS } from '../webhooks/types/event-types.ts'
-import { type DocumentParts, HEADERS, responses, sentence } from './answers.ts'
+import { type DocumentParts, HEADERS, responses } from './answers.ts'
 import { Examples, refusalExamples } from './examples.ts'
+import { fieldMeanings } from './field-meanings.ts'
 import {
   groupMeaning,
   groupName,
   INTERFACE_VERSION,
   operationId,
   PARAMETER_MEANINGS,
+  sentence,
   shapeName,
 } from './names.ts'
 import { Components, isObject, type JsonObject } from './schemas-of.ts'
@@ -40,11 +42,11 @@ Within v1 there are only additions.`
 
 /** The document as a value; the same routes and facts give the same. */
 export function openapi(routes: readonly Route[], facts: SpecificationFacts): JsonObject {
-  const components = new Components()
+  const components = new Components(undefined, { meaningOf: fieldMeanings(facts.names) })
   const examples = new Examples(facts.names, components)
   const paths: Record<string, JsonObject> = {}
   const operations = new Set<string>()
-  for (const route of routes) {
+  for (const route of routes.filter(isListed)) {
     const operation = operationId(route, facts.names)
     if (operations.has(operation)) throw new Error(`two operations are named ${operation}`)
     operations.add(operation)
@@ -78,6 +80,9 @@ export function openapi(routes: readonly Route[], facts: SpecificationFacts): Js
     },
   }
 }
+
+/** Whether the document has the route. */
+export const isListed = ({ document }: Route): boolean => document.isListed !== false
 
 /** The document as it is served. */
 export function openapiText(routes: readonly Route[], facts: SpecificationFacts): string {
@@ -139,7 +144,7 @@ function bodyOf(
   operation: string,
   { components, examples: made }: DocumentParts,
 ): JsonObject {
-  const shape = components.named(schema, shapeName(operation, 'Body'))
+  const shape = components.named(schema, shapeName(operation, 'Body'), document.summary)
   const body = made.body(shapeName(operation, 'Body'), shape)
   const named = Object.entries(document.bodyExamples ?? (isObject(body) ? { example: body } : {}))
   const examples = Object.fromEntries(named.map(([name, value]) => [name, { value }]))
@@ -173,7 +178,7 @@ function parametersOf(
 /** The meaning, then what the schema cannot say: commas and aliases. */
 function described(name: string, own: string | undefined, schema: TSchema): string {
   const meaning = own ?? PARAMETER_MEANINGS[name] ?? name.replaceAll('_', ' ')
-  const parts = [sentence(meaning.endsWith('.') ? meaning : `${meaning}.`)]
+  const parts = [sentence(meaning)]
   if (schema.type === 'array') parts.push('Separated by commas, or repeated.')
   const aliases: unknown = schema.aliases
   if (Array.isArray(aliases) && aliases.length > 0) {

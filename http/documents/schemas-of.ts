@@ -9,6 +9,8 @@ import { VenueBMarketSchema, VenueBTradeSchema } from '../records/native-venue-b
 import * as shapes from '../schemas.ts'
 import * as webhookShapes from '../webhooks/schemas.ts'
 import { EVENTS } from '../webhooks/types/event-types.ts'
+import type { FieldMeanings } from './field-meanings.ts'
+import { sentence } from './names.ts'
 
 /** What JSON can carry. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -29,12 +31,26 @@ const EXPORTED: Readonly<Record<string, unknown>> = {
 /** Keywords of ours that mean nothing outside. */
 const OURS: readonly string[] = ['aliases', 'synonyms', 'isCaseless', '$id']
 
+/** How fields are described. */
+interface Descriptions {
+  readonly meaningOf: FieldMeanings
+  /** Whether a description may stand beside a reference, as in OpenAPI 3.1. */
+  readonly hasRefSiblings: boolean
+}
+
 /** Shapes by name, filled as schemas refer to them; one per document. */
 export class Components {
   readonly #names = new Map<string, string>()
   readonly #schemas = new Map<string, JsonObject>()
+  readonly #descriptions: Descriptions
+  /** Of shapes that have no row in the table of meanings. */
+  readonly #summaries = new Map<string, string>()
 
-  constructor(exported: Readonly<Record<string, unknown>> = EXPORTED) {
+  constructor(
+    exported: Readonly<Record<string, unknown>> = EXPORTED,
+    { meaningOf = () => undefined, hasRefSiblings = true }: Partial<Descriptions> = {},
+  ) {
+    this.#descriptions = { meaningOf, hasRefSiblings }
     for (const [name, schema] of Object.entries(exported)) {
       if (!name.endsWith('Schema') || !isObject(schema) || !isRecord(schema)) continue
       // By their text and not by identity: Type.Optional and others copy what they are given.
@@ -44,15 +60,17 @@ export class Components {
 
   /** The schema, or a reference to it when it is a named shape. */
   schema(schema: TSchema): JsonObject {
-    return this.#convert(JSON.parse(JSON.stringify(schema)))
+    return this.#convert(JSON.parse(JSON.stringify(schema)), [])
   }
 
-  /** Like `schema`, but an object without a name gets the one given. Throws when it is taken. */
-  named(schema: TSchema, name: string): JsonObject {
+  /** Like `schema`, but an object without a name gets the one given, and the summary as its description. Throws when the
+   * name is taken. */
+  named(schema: TSchema, name: string, summary: string): JsonObject {
     const text = JSON.stringify(schema)
     if (isRecord(schema) && !this.#names.has(text)) {
       if ([...this.#names.values()].includes(name)) throw new Error(`two shapes named ${name}`)
       this.#names.set(text, name)
+      this.#summaries.set(name, summary)
     }
     return this.schema(schema)
   }
@@ -67,48 +85,58 @@ export class Components {
     return Object.fromEntries([...this.#schemas].sort(([one], [two]) => (one < two ? -1 : 1)))
   }
 
-  #convert(schema: JsonObject): JsonObject {
+  /** `owners`: the record or the field around the schema, the nearest first. */
+  #convert(schema: JsonObject, owners: readonly string[]): JsonObject {
     const name = this.#names.get(JSON.stringify(schema))
-    if (name === undefined) return this.#written(schema)
+    if (name === undefined) return this.#written(schema, owners)
     if (!this.#schemas.has(name)) {
       // Taken before its parts are written, so that a shape may contain itself.
       this.#schemas.set(name, {})
-      this.#schemas.set(name, this.#written(schema))
+      const written = this.#written(schema, [name])
+      const meaning = this.#descriptions.meaningOf(name, []) ?? this.#summaries.get(name)
+      this.#schemas.set(name, described(written, meaning))
     }
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  #written(schema: JsonObject): JsonObject {
+  #field(name: string, schema: JsonObject, owners: readonly string[]): JsonObject {
+    const { meaningOf, hasRefSiblings } = this.#descriptions
+    const written = this.#convert(schema, [name, ...owners])
+    const isAlone = written.$ref !== undefined && !hasRefSiblings
+    return described(isAlone ? { allOf: [written] } : written, meaningOf(name, owners))
+  }
+
+  #written(schema: JsonObject, owners: readonly string[]): JsonObject {
     const { anyOf, patternProperties, ...rest } = schema
     const out: Record<string, Json> = {}
     for (const [keyword, value] of Object.entries(rest)) {
       if (OURS.includes(keyword)) continue
       if (keyword === 'properties' && isObject(value)) {
-        out[keyword] = mapValues(value, (property) => this.#convert(property))
+        out[keyword] = mapValues(value, (field, name) => this.#field(name, field, owners))
       } else if (keyword === 'allOf' && Array.isArray(value)) {
-        out[keyword] = value.filter(isObject).map((part) => this.#convert(part))
+        out[keyword] = value.filter(isObject).map((part) => this.#convert(part, owners))
       } else if (SINGLE.includes(keyword) && isObject(value)) {
-        out[keyword] = this.#convert(value)
+        out[keyword] = this.#convert(value, owners)
       } else out[keyword] = value
     }
     // TypeBox writes a record of any names as one pattern that matches all.
     if (isObject(patternProperties)) {
       const [value] = Object.values(patternProperties)
-      out.additionalProperties = isObject(value) ? this.#convert(value) : true
+      out.additionalProperties = isObject(value) ? this.#convert(value, owners) : true
     }
-    return Array.isArray(anyOf) ? { ...out, ...this.#union(anyOf.filter(isObject)) } : out
+    return Array.isArray(anyOf) ? { ...out, ...this.#union(anyOf.filter(isObject), owners) } : out
   }
 
-  /** `enum` for texts, `type: [x, null]` where null joins one type, else `anyOf`. */
-  #union(options: readonly JsonObject[]): JsonObject {
+  /** `enum` for texts, `type: [x, null]` where null joins one type, else `anyOf`: generators take null in no `enum`. */
+  #union(options: readonly JsonObject[], owners: readonly string[]): JsonObject {
     const isNullable = options.some(({ type }) => type === 'null')
     const others = options.filter(({ type }) => type !== 'null')
     const texts = others.map((option) => option.const)
     if (texts.length > 0 && texts.every((text) => typeof text === 'string')) {
-      if (!isNullable) return { type: 'string', enum: texts }
-      return { type: ['string', 'null'], enum: [...texts, null] }
+      const choices = { type: 'string', enum: texts }
+      return isNullable ? { anyOf: [choices, { type: 'null' }] } : choices
     }
-    const written = others.map((option) => this.#convert(option))
+    const written = others.map((option) => this.#convert(option, owners))
     const [only] = written
     if (written.length !== 1 || only === undefined) {
       return { anyOf: isNullable ? [...written, { type: 'null' }] : written }
@@ -117,19 +145,33 @@ export class Components {
     if (only.enum === undefined && only.const === undefined && typeof only.type === 'string') {
       return { ...only, type: [only.type, 'null'] }
     }
-    if (Array.isArray(only.enum) && typeof only.type === 'string') {
-      return { ...only, type: [only.type, 'null'], enum: [...only.enum, null] }
-    }
-    return { anyOf: [only, { type: 'null' }] }
+    // What is said of the value is said of null as well.
+    const about = Object.entries(only).filter(([keyword]) => ABOUT.includes(keyword))
+    const rest = Object.entries(only).filter(([keyword]) => !ABOUT.includes(keyword))
+    return { ...Object.fromEntries(about), anyOf: [Object.fromEntries(rest), { type: 'null' }] }
   }
 }
+
+/** Keywords that bound nothing. */
+const ABOUT: readonly string[] = ['description', 'default']
 
 /** Keywords whose value is one schema. */
 const SINGLE: readonly string[] = ['items', 'additionalProperties', 'not', 'unevaluatedProperties']
 
-function mapValues(from: JsonObject, change: (value: JsonObject) => JsonObject): JsonObject {
+/** A description of its own stays, as a sentence. */
+function described(schema: JsonObject, meaning: string | undefined): JsonObject {
+  const { description = meaning } = schema
+  return typeof description === 'string'
+    ? { ...schema, description: sentence(description) }
+    : schema
+}
+
+function mapValues(
+  from: JsonObject,
+  change: (value: JsonObject, name: string) => JsonObject,
+): JsonObject {
   const changed = Object.entries(from).map(([name, value]) => {
-    return [name, isObject(value) ? change(value) : value] as const
+    return [name, isObject(value) ? change(value, name) : value] as const
   })
   return Object.fromEntries(changed)
 }

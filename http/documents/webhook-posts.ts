@@ -32,7 +32,11 @@ export function webhookOperations(
   types: readonly EventDescriptor[],
 ): JsonObject {
   const operations = types.map((type) => {
-    const schema = components.named(eventSchema(type, names), `${pascal(type.name)}Event`)
+    const schema = components.named(
+      eventSchema(type, names),
+      `${pascal(type.name)}Event`,
+      type.summary,
+    )
     return [type.name, { post: operationOf(type, schema, names) }] as const
   })
   return Object.fromEntries(operations)

@@ -19,7 +19,7 @@ import { choice, EXAMPLE_IDS, nullable } from '../schemas.ts'
 
 const text = () => Type.String()
 const whole = () => Type.Integer({ minimum: 0 })
-const dollars = (description: string) => Type.Number({ description })
+const dollars = (meaning: string) => Type.Number({ description: `${meaning}, US dollars` })
 
 const LegSchema = Type.Object({
   market_id: text(),
@@ -32,7 +32,11 @@ const LegSchema = Type.Object({
   }),
   side: Type.Literal('buy'),
   contracts: Type.Number({ minimum: 0 }),
-  best_price: Type.Number({ minimum: 0, maximum: 1, description: 'of the first contract' }),
+  best_price: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description: 'price of the first contract, US dollars, 0 to 1',
+  }),
   avg_price: Type.Number({ minimum: 0, maximum: 1 }),
   cost_usd: dollars('price × contracts over the levels taken, before the fee'),
   fee_usd: dollars('the most that the venue takes for one order of these fills'),
@@ -46,7 +50,9 @@ const LegSchema = Type.Object({
 
 const StepSchema = Type.Object({
   contracts: Type.Number({ minimum: 0 }),
-  prices: Type.Array(Type.Number(), { description: 'one a leg, in the order of the legs' }),
+  prices: Type.Array(Type.Number(), {
+    description: 'US dollars, one a leg, in the order of the legs',
+  }),
   profit_usd: dollars('what these contracts earn before fees'),
 })
 
@@ -59,14 +65,14 @@ export const OpportunitySchema = Type.Object({
   contracts: Type.Number({
     minimum: 0,
     description:
-      'of every leg; whole hundredths. Of the amounts that every venue accepts, the one that earns most',
+      'contracts of every leg, whole hundredths: of the amounts that every venue accepts, the one that earns most',
   }),
   min_contracts: Type.Number({
     minimum: 0,
     description: 'the least contracts of every leg that every venue accepts at these offers',
   }),
-  cost_usd: dollars('of all legs, before fees'),
-  fees_usd: dollars('of all legs'),
+  cost_usd: dollars('cost of all legs, before fees'),
+  fees_usd: dollars('fees of all legs'),
   payout_usd: dollars('what the legs that win pay, whichever they are'),
   profit_usd: dollars('payout less cost and fees'),
   edge: dollars('profit of one contract of each leg'),
@@ -79,8 +85,14 @@ export const OpportunitySchema = Type.Object({
   ),
   opened_at_ms: whole(),
   updated_at_ms: whole(),
-  closes_at: nullable(Type.Integer({ description: 'Unix seconds, of the last market' })),
-  question: Type.String({ description: 'of the first leg; within one venue, the event’s title' }),
+  closes_at: nullable(
+    Type.Integer({
+      description: 'when the last of the markets closes, Unix seconds; null: one is not known',
+    }),
+  ),
+  question: Type.String({
+    description: 'question of the first leg; within one venue, the event’s title',
+  }),
   category: nullable(text()),
   explanation: text(),
   payout_note: nullable(

@@ -124,6 +124,8 @@ export interface RouteDocument {
    * path, 403, 405, 413, 422, 429, 500) are added by the document.
    */
   readonly refusals?: Readonly<Partial<Record<400 | 401 | 404 | 426 | 429 | 503, string>>>
+  /** False: the document leaves the route out, a redirect for browsers. */
+  readonly isListed?: false
   /** The answer has an `ETag`, by which it can be asked for again. */
   readonly isNamed?: boolean
   /** Headers that a successful answer may carry besides those on every answer, with their meaning. */

@@ -47,6 +47,7 @@ const START: RouteDocument = {
   status: 302,
   contentType: 'text/plain',
   headers: { Location: 'where the dashboard is, from here' },
+  isListed: false,
 }
 
 const PAGE: RouteDocument = {

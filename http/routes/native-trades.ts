@@ -121,7 +121,11 @@ function venueBTrades(parts: RouteParts): Route {
     Type.Object({
       ticker: parameters.text(),
       event_ticker: parameters.text(),
-      taker_side: Type.Optional(choice(['yes', 'no'] as const)),
+      taker_side: Type.Optional(
+        choice(['yes', 'no'] as const, {
+          description: 'Only trades in which the taker bought this side.',
+        }),
+      ),
       start_time: timeParameters.start_time,
       end_time: timeParameters.end_time,
       min_count: parameters.volume(),

@@ -71,7 +71,7 @@ const filtersBody = (names: VenueTable) =>
           minimum: 0,
           maximum: opportunityAgeMsMax,
           description:
-            'Of opportunities: it has lasted so long; looked at every 250 ms. One that ends before is not told at all.',
+            'Of opportunities: it has lasted so long; looked at every 250 ms. One that ends before is not posted.',
         }),
       ),
       side: optional(side()),

@@ -35,7 +35,7 @@ const place = { epoch: text(), offset: whole() }
 const written = {
   published_ms: Type.Integer({
     minimum: 0,
-    description: 'when we wrote the message; one that is repeated is written anew',
+    description: 'when the message was written, Unix milliseconds; a repeated one is written anew',
   }),
 }
 

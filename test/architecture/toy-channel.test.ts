@@ -13,11 +13,12 @@ import type { FakeMarket } from '../support/fakes/engine.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../support/rigs/face.ts'
 import { AsyncapiJudge, objectOf } from '../support/twins/asyncapi-judge.ts'
+import { NAMES } from '../support/worlds/builders.ts'
 import { settled } from '../support/worlds/stirring.ts'
 import { flow } from './toy-channel.ts'
 
 const channels = [...CHANNELS, flow]
-const document = asyncapi({ version: '0.0.0-test', channels })
+const document = asyncapi({ version: '0.0.0-test', names: NAMES, channels })
 const judge = new AsyncapiJudge(document)
 const clock = new ManualClock()
 let face: Face

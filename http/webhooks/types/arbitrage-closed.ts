@@ -3,10 +3,14 @@
 
 import { Type } from '@sinclair/typebox'
 import { CLOSE_REASONS } from '../../../engine/opportunity.ts'
-import { OpportunitySchema, opportunityRecord } from '../../records/opportunities.ts'
+import {
+  EXAMPLE_OPPORTUNITY,
+  OpportunitySchema,
+  opportunityRecord,
+} from '../../records/opportunities.ts'
 import { choice } from '../../schemas.ts'
-import { exampleOpportunity, OPPORTUNITY_TYPE, opportunityHappenings } from './arbitrage-opened.ts'
-import type { EventDescriptor } from './event-type.ts'
+import { OPPORTUNITY_TYPE, opportunityHappenings } from './arbitrage-opened.ts'
+import { type EventDescriptor, exampleOf } from './event-type.ts'
 
 const ClosedOpportunitySchema = Type.Object({
   close_reason: choice(CLOSE_REASONS),
@@ -25,7 +29,7 @@ export const arbitrageClosed: EventDescriptor = {
   },
   shapes: { ClosedOpportunitySchema },
   data: () => ClosedOpportunitySchema,
-  example: (names) => ({ close_reason: 'prices', ...exampleOpportunity(names) }),
+  example: exampleOf({ close_reason: 'prices', ...EXAMPLE_OPPORTUNITY }),
   write(cause) {
     if (cause.kind !== 'arbitrage') return null
     const { opportunity, reason, receivedAtMs } = cause

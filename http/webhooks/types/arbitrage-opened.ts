@@ -2,13 +2,18 @@
 // for. Upholds HOOKEVENT10, HOOKBODY6.
 
 import type { ArbitrageUpdate, LastingArbitrage } from '../../../engine/events.ts'
-import type { VenueTable } from '../../../engine/venue-table.ts'
 import {
   EXAMPLE_OPPORTUNITY,
   OpportunitySchema,
   opportunityRecord,
 } from '../../records/opportunities.ts'
-import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
+import {
+  type EventDescriptor,
+  exampleOf,
+  MARKET_FILTERS,
+  PLAIN_HAPPENING,
+  PLAIN_TYPE,
+} from './event-type.ts'
 
 /** What both types of opportunities are like. */
 export const OPPORTUNITY_TYPE = {
@@ -26,15 +31,6 @@ export function opportunityHappenings(
   return opportunity.legs.map(({ market }) => ({ ...PLAIN_HAPPENING, market, ...shared }))
 }
 
-/** An opportunity between the first two venues. */
-export const exampleOpportunity = ({ platforms }: VenueTable) => ({
-  ...EXAMPLE_OPPORTUNITY,
-  legs: EXAMPLE_OPPORTUNITY.legs.map((leg, index) => {
-    const platform = platforms[index] ?? leg.platform
-    return { ...leg, platform, market_id: leg.market_id.replace(leg.platform, platform) }
-  }),
-})
-
 /** Opportunities that have come to what is asked for. */
 export const arbitrageOpened: EventDescriptor = {
   ...OPPORTUNITY_TYPE,
@@ -48,7 +44,7 @@ export const arbitrageOpened: EventDescriptor = {
   },
   shapes: { OpportunitySchema },
   data: () => OpportunitySchema,
-  example: exampleOpportunity,
+  example: exampleOf(EXAMPLE_OPPORTUNITY),
   write(cause) {
     if (cause.kind !== 'arbitrage') return null
     const { opportunity, receivedAtMs } = cause

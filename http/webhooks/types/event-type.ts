@@ -12,7 +12,7 @@ import type { PriceMicros, TimeMs } from '../../../engine/units.ts'
 import type { VenueTable } from '../../../engine/venue-table.ts'
 import type { EventCause, EventType } from '../../../engine/webhooks/event-type.ts'
 import type { MarketTexts } from '../../records/render.ts'
-import { EXAMPLE_IDS } from '../../schemas.ts'
+import { withVenueNames } from '../../schemas.ts'
 
 /** When an event happened, and its `data` as JSON text. */
 interface Payload {
@@ -117,14 +117,11 @@ export function tradeHappening(
   }
 }
 
-/** An example of a record with a market's id, as if it were of the first venue. */
-export const exampleOfFirst =
+/** An example under the configured names of the venues. */
+export const exampleOf =
   (example: object) =>
-  ({ first }: VenueTable): unknown => ({
-    ...example,
-    market_id: `${first.name}_${EXAMPLE_IDS.condition}`,
-    platform: first.name,
-  })
+  (names: VenueTable): unknown =>
+    withVenueNames(example, names)
 
 /** Maker and taker as far as known, in lower case. */
 function walletsOf(maker: string | null, taker: string | null): readonly string[] {

@@ -5,7 +5,13 @@ import type { LifecycleEvent } from '../../../engine/events.ts'
 import { lifecycleRecord } from '../../records/render.ts'
 import { EXAMPLE_IDS } from '../../schemas.ts'
 import { EXAMPLE_LIFECYCLE, LifecycleSchema } from '../../ws/channels/lifecycle.ts'
-import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
+import {
+  type EventDescriptor,
+  exampleOf,
+  MARKET_FILTERS,
+  PLAIN_HAPPENING,
+  PLAIN_TYPE,
+} from './event-type.ts'
 
 const RESOLUTIONS: ReadonlySet<LifecycleEvent> = new Set(['resolved', 'settled'])
 
@@ -31,11 +37,7 @@ export const marketResolved: EventDescriptor = {
   },
   shapes: { MarketResolvedSchema },
   data: () => MarketResolvedSchema,
-  example: ({ first }) => ({
-    market_id: `${first.name}_${EXAMPLE_IDS.condition}`,
-    ...EXAMPLE_LIFECYCLE,
-    platform: first.name,
-  }),
+  example: exampleOf({ market_id: `venue_a_${EXAMPLE_IDS.condition}`, ...EXAMPLE_LIFECYCLE }),
   write(cause) {
     if (cause.kind !== 'lifecycle') return null
     const data = { market_id: cause.market.id, ...lifecycleRecord(cause) }

@@ -6,7 +6,13 @@ import { MICROS } from '../../../engine/units.ts'
 import { priceText } from '../../records/render.ts'
 import { EXAMPLE_IDS, nullable } from '../../schemas.ts'
 import { StreamPriceSchema } from '../../ws/channels/prices.ts'
-import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
+import {
+  type EventDescriptor,
+  exampleOf,
+  MARKET_FILTERS,
+  PLAIN_HAPPENING,
+  PLAIN_TYPE,
+} from './event-type.ts'
 
 /** `price`, and the price last posted to the webhook. */
 const PriceChangedSchema = Type.Object({
@@ -46,9 +52,9 @@ export const priceChanged: EventDescriptor = {
   },
   shapes: { PriceChangedSchema },
   data: () => PriceChangedSchema,
-  example: ({ first }) => ({
-    market_id: `${first.name}_${EXAMPLE_IDS.condition}`,
-    platform: first.name,
+  example: exampleOf({
+    market_id: `venue_a_${EXAMPLE_IDS.condition}`,
+    platform: 'venue_a',
     question: 'Will it rain in Denver on Sunday?',
     slug: 'rain-denver-sunday',
     event_slug: 'denver-weather',

@@ -3,7 +3,7 @@
 import { tradeText } from '../../records/render.ts'
 import { TradeSchema } from '../../schemas.ts'
 import { EXAMPLE_TRADE } from '../../ws/channels/trades.ts'
-import { type EventDescriptor, exampleOfFirst, TRADE_TYPE, tradeHappening } from './event-type.ts'
+import { type EventDescriptor, exampleOf, TRADE_TYPE, tradeHappening } from './event-type.ts'
 
 /** Every trade. */
 export const tradeCreated: EventDescriptor = {
@@ -14,7 +14,7 @@ export const tradeCreated: EventDescriptor = {
   hears: ['trade'],
   happenings: (update) => (update.kind === 'trade' ? [tradeHappening(update, update.trade)] : []),
   data: () => TradeSchema,
-  example: exampleOfFirst(EXAMPLE_TRADE),
+  example: exampleOf(EXAMPLE_TRADE),
   write(cause, { textsOf }) {
     if (cause.kind !== 'trade') return null
     const { market, trade } = cause

@@ -4,7 +4,7 @@ import { whaleCloseMs } from '../../../engine/limits.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import { whaleText } from '../../records/render.ts'
 import { EXAMPLE_WHALE, WhaleSchema } from '../../ws/channels/whales.ts'
-import { type EventDescriptor, exampleOfFirst, TRADE_TYPE, tradeHappening } from './event-type.ts'
+import { type EventDescriptor, exampleOf, TRADE_TYPE, tradeHappening } from './event-type.ts'
 
 /** Large trades; from 5,000 dollars unless a webhook says otherwise. */
 export const whaleAlert: EventDescriptor = {
@@ -28,7 +28,7 @@ export const whaleAlert: EventDescriptor = {
     ]
   },
   data: () => WhaleSchema,
-  example: exampleOfFirst(EXAMPLE_WHALE),
+  example: exampleOf(EXAMPLE_WHALE),
   write(cause, { textsOf }) {
     if (cause.kind !== 'whale') return null
     const { market, whale } = cause

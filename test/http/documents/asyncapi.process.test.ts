@@ -15,11 +15,11 @@ import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../support/rigs/face.ts'
 import { AsyncapiJudge, objectOf } from '../../support/twins/asyncapi-judge.ts'
-import { bid, level } from '../../support/worlds/builders.ts'
+import { bid, level, NAMES } from '../../support/worlds/builders.ts'
 import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
 
 const clock = new ManualClock()
-const document = asyncapi({ version: '0.0.0-test' })
+const document = asyncapi({ version: '0.0.0-test', names: NAMES })
 const judge = new AsyncapiJudge(document)
 const missed = 10_001
 let face: Face

@@ -108,7 +108,7 @@ describe('the reference', () => {
     )
     const known = new Set(ids)
     const { document } = face
-    const stream = asyncapi({ version: '0.0.0-test' })
+    const stream = asyncapi({ version: '0.0.0-test', names: NAMES })
     const wanted = [
       ...face.routes.map((route) => operationId(route, NAMES)),
       ...Object.keys(member(stream, 'operations')).map((name) => `stream-${name}`),

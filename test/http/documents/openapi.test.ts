@@ -10,7 +10,7 @@ import { venueTable } from '../../../engine/venues/venues.ts'
 import { api } from '../../../http/api.ts'
 import { documentedAnswers } from '../../../http/documents/answers.ts'
 import { operationId } from '../../../http/documents/names.ts'
-import { openapi, openapiText } from '../../../http/documents/openapi.ts'
+import { isListed, openapi, openapiText } from '../../../http/documents/openapi.ts'
 import {
   Components,
   isObject,
@@ -59,9 +59,9 @@ describe('the document', () => {
       type: ['number', 'null'],
       minimum: 0,
     })
+    // Generators of Zod schemas write code that does not compile for null in an enum.
     assert.deepEqual(convert(nullable(side)), {
-      type: ['string', 'null'],
-      enum: ['buy', 'sell', null],
+      anyOf: [{ type: 'string', enum: ['buy', 'sell'] }, { type: 'null' }],
       default: 'buy',
     })
     const market = { $ref: '#/components/schemas/Market' }
@@ -94,7 +94,7 @@ describe('the document', () => {
     }
     const renamed = api({ ...parts, engine: new FakeEngine(systemClock, named) })
     assert.deepEqual(
-      renamed.map((route) => operationId(route, named)),
+      renamed.filter(isListed).map((route) => operationId(route, named)),
       ids,
     )
     const document = openapi(renamed, { version: '1', names: named })

@@ -63,7 +63,12 @@ function addRow(
   face.engine.whaleRows.put(market, {
     ...{ nativeId: row.id, timeMs: timeMs(row.atMs), receivedAtMs: timeMs(row.atMs + 5) },
     ...{ price: priceMicros(200_000), size: sizeMicros(contractsOf(row) * 1e6), side: row.side },
-    ...{ outcomeIndex: row.outcomeIndex, usd: usdMicros(row.usd * 1_000_000), maker: null, taker: row.wallet },
+    ...{
+      outcomeIndex: row.outcomeIndex,
+      usd: usdMicros(row.usd * 1_000_000),
+      maker: null,
+      taker: row.wallet,
+    },
     ...{
       txHash: null,
       isBlock: false,
@@ -76,7 +81,7 @@ function addRow(
   })
 }
 
-const labelOf = ({ outcomeIndex }: Row) => ['Yes', 'No'][outcomeIndex]
+const labelOf = ({ outcomeIndex }: Row) => (outcomeIndex === 0 ? 'Yes' : 'No')
 /** The first outcome is at 0.2, so that the amount paid is the price of the outcome traded × contracts. */
 const contractsOf = ({ usd, outcomeIndex }: Row) => (outcomeIndex === 0 ? usd * 5 : usd * 1.25)
 

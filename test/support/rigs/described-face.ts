@@ -6,7 +6,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { type TimeMs, timeMs, usdMicros } from '../../../engine/units.ts'
 import { api } from '../../../http/api.ts'
-import { openapi } from '../../../http/documents/openapi.ts'
+import { isListed, openapi } from '../../../http/documents/openapi.ts'
 import type { JsonObject } from '../../../http/documents/schemas-of.ts'
 import type { Route } from '../../../http/request/route.ts'
 import { createServer } from '../../../http/server.ts'
@@ -21,6 +21,8 @@ export interface DescribedFace {
   readonly port: number
   readonly origin: string
   /** Those of the running server, made a second time. */
+  readonly allRoutes: readonly Route[]
+  /** Those that the document has. */
   readonly routes: readonly Route[]
   readonly document: JsonObject
   stop(): Promise<void>
@@ -63,7 +65,8 @@ export async function openDescribedFace(): Promise<DescribedFace> {
     engine,
     port: server.port,
     origin: `http://127.0.0.1:${server.port}`,
-    routes,
+    allRoutes: routes,
+    routes: routes.filter(isListed),
     document: openapi(routes, { version: engine.version, names: NAMES }),
     stop: () => server.stop(),
   }

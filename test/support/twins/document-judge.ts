@@ -74,7 +74,7 @@ function responsesOf(document: JsonObject): DocumentedResponses {
     for (const [method, operation] of Object.entries(objectOf(path))) {
       const responses = new Map<number, DocumentedResponse>()
       for (const [status, response] of Object.entries(objectOf(objectOf(operation).responses))) {
-        responses.set(Number(status), documented(objectOf(response), ajv))
+        if (status !== 'default') responses.set(Number(status), documented(objectOf(response), ajv))
       }
       operations.set(`${method.toUpperCase()} ${pattern}`, responses)
     }

@@ -17,7 +17,7 @@ export class FuzzJudge {
 
   constructor(face: DescribedFace) {
     this.#judge = new DocumentJudge(face.document)
-    this.#router = new Router(face.routes)
+    this.#router = new Router(face.allRoutes)
   }
 
   /** What is wrong, in a sentence; null: nothing. */

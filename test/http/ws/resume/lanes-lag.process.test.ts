@@ -13,12 +13,12 @@ import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { type Face, openFace } from '../../../support/rigs/face.ts'
 import { AsyncapiJudge } from '../../../support/twins/asyncapi-judge.ts'
-import { bid } from '../../../support/worlds/builders.ts'
+import { bid, NAMES } from '../../../support/worlds/builders.ts'
 import { opportunity, opportunityTold } from '../../../support/worlds/opportunities.ts'
 import { addMarkets, received, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
-const judge = new AsyncapiJudge(asyncapi({ version: '0.0.0-test' }))
+const judge = new AsyncapiJudge(asyncapi({ version: '0.0.0-test', names: NAMES }))
 let face: Face
 let markets: readonly FakeMarket[] = []
 before(async () => {

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { venueTable } from '../../../engine/venues/venues.ts'
+import { asyncapi } from '../../../http/documents/asyncapi.ts'
+import { fieldMeanings, MEANINGS } from '../../../http/documents/field-meanings.ts'
+import { PARAMETER_MEANINGS } from '../../../http/documents/names.ts'
+import { isObject, type Json, type JsonObject } from '../../../http/documents/schemas-of.ts'
+import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
+import { NAMES } from '../../support/worlds/builders.ts'
+
+let face: DescribedFace
+let documents: readonly (readonly [name: string, document: JsonObject])[] = []
+before(async () => {
+  face = await openDescribedFace()
+  documents = [
+    ['openapi', face.document],
+    ['asyncapi', asyncapi({ version: '0.0.0-test', names: NAMES })],
+  ]
+})
+after(() => face.stop())
+
+const NOT_SCHEMAS = ['example', 'examples', 'default']
+
+/** Every object in a document, with its path, but for examples. */
+function* objectsIn(value: Json | undefined, path = ''): Generator<[string, JsonObject]> {
+  if (Array.isArray(value)) {
+    for (const [index, part] of value.entries()) yield* objectsIn(part, `${path}/${index}`)
+  } else if (isObject(value)) {
+    yield [path, value]
+    for (const [name, part] of Object.entries(value))
+      if (!NOT_SCHEMAS.includes(name)) yield* objectsIn(part, `${path}/${name}`)
+  }
+}
+
+describe('both documents', () => {
+  test('have null in no enum, and in AsyncAPI nothing beside a reference', () => {
+    for (const [name, document] of documents) {
+      for (const [path, schema] of objectsIn(document)) {
+        const { enum: choices, $ref } = schema
+        if (Array.isArray(choices)) assert.ok(!choices.includes(null), `${name} ${path}`)
+        if (name === 'asyncapi' && typeof $ref === 'string')
+          assert.deepEqual(Object.keys(schema), ['$ref'], path)
+      }
+    }
+  })
+
+  test('have a success for every operation, and no path that ends with a slash', () => {
+    const { paths } = face.document
+    assert.ok(isObject(paths))
+    for (const [pattern, path] of Object.entries(paths)) {
+      assert.ok(!pattern.endsWith('/'), pattern)
+      for (const operation of Object.values(isObject(path) ? path : {})) {
+        const { responses } = isObject(operation) ? operation : {}
+        const statuses = Object.keys(isObject(responses) ? responses : {})
+        assert.ok(
+          statuses.some((status) => /^2\d\d$|^default$/.test(status)),
+          pattern,
+        )
+      }
+    }
+  })
+
+  test('show the configured names of the venues alone', () => {
+    const names = venueTable({ a: 'polymarket', b: 'kalshi' })
+    const text = JSON.stringify(asyncapi({ version: '0.0.0-test', names }))
+    assert.doesNotMatch(text, /venue_[ab]/)
+    assert.match(text, /"market_id":"polymarket_0x/)
+    assert.match(text, /"market_id":"kalshi_KX/)
+    // A name may be the default of the other venue, or look like a word of the protocol.
+    const crossed = venueTable({ a: 'venue_b', b: 'venue_a' })
+    const swapped = JSON.stringify(asyncapi({ version: '0.0.0-test', names: crossed }))
+    assert.match(swapped, /"market_id":"venue_b_0x/)
+    assert.match(swapped, /"reason":"venue_gap"/)
+  })
+})
+
+describe('descriptions', () => {
+  test('describe every property of both documents in sentences', () => {
+    for (const [name, document] of documents) {
+      const wrong: string[] = []
+      let count = 0
+      for (const [path, { properties }] of objectsIn(document)) {
+        if (!isObject(properties)) continue
+        for (const [field, schema] of Object.entries(properties)) {
+          count += 1
+          const text = isObject(schema) ? schema.description : undefined
+          if (typeof text !== 'string' || !/^[^a-z].*\.$/s.test(text))
+            wrong.push(`${path}/properties/${field}: ${text}`)
+        }
+      }
+      assert.deepEqual(wrong, [], name)
+      assert.ok(count > 350, `${count} properties in ${name}`)
+    }
+  })
+
+  test('describe every shared schema of both documents', () => {
+    for (const [name, document] of documents) {
+      const schemas = isObject(document.components) ? document.components.schemas : undefined
+      assert.ok(isObject(schemas))
+      const without = Object.entries(schemas).filter(([, schema]) => {
+        return !isObject(schema) || typeof schema.description !== 'string'
+      })
+      assert.deepEqual(without, [], name)
+    }
+  })
+
+  test('are written for every parameter, by its name or in its schema', () => {
+    for (const { pattern, querySchema, pathSchema } of face.routes) {
+      for (const [name, schema] of [
+        ...Object.entries(querySchema.properties),
+        ...Object.entries(pathSchema.properties),
+      ]) {
+        const own: unknown = schema.description
+        assert.ok(own !== undefined || name in PARAMETER_MEANINGS, `${pattern} ${name}`)
+      }
+    }
+  })
+
+  test('are all used', () => {
+    const used = new Set<unknown>()
+    for (const [, document] of documents)
+      for (const [, { description }] of objectsIn(document)) used.add(description)
+    const unused = Object.entries(MEANINGS).filter(([, text]) => !used.has(text))
+    assert.deepEqual(unused, [])
+  })
+
+  test('prefer the nearest record or field', () => {
+    const meaningOf = fieldMeanings(NAMES)
+    assert.equal(meaningOf('price', ['tokens', 'VenueAMarket']), MEANINGS['tokens.price'])
+    assert.equal(meaningOf('price', ['Trade']), MEANINGS.price)
+    assert.equal(meaningOf('venue_b', ['coverage']), MEANINGS['coverage.{b}'])
+    assert.equal(meaningOf('nothing', []), undefined)
+  })
+})
