@@ -44,7 +44,8 @@ type FilterRules = Pick<EventType, 'minUsdDefault' | 'comparesPrice' | 'isAskedF
  */
 export function wants(filters: WebhookFilters, type: FilterRules, facts: EventFacts): boolean {
   if (type.isAskedFor) return true
-  const { marketIds, venue, wallets, takerWallets, side, takerSide, eventSlugs, categories } = filters
+  const { marketIds, venue, wallets, takerWallets, side, takerSide, eventSlugs, categories } =
+    filters
   const minUsd = filters.minUsd ?? type.minUsdDefault
   if (venue !== null && venue !== facts.venue) return false
   if (minUsd !== null && (facts.usd === null || facts.usd < minUsd)) return false

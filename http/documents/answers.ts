@@ -8,8 +8,8 @@ import type { VenueTable } from '../../engine/venue-table.ts'
 import type { Route } from '../request/route.ts'
 import { DetailSchema, ProblemsSchema } from '../schemas.ts'
 import { type Examples, refusalExample } from './examples.ts'
-import { sentence, shapeName } from './names.ts'
-import type { Components, JsonObject } from './schemas-of.ts'
+import { shapeName } from './names.ts'
+import { type Components, type JsonObject, sentence } from './schemas-of.ts'
 
 /** What parts of the document are made with. */
 export interface DocumentParts {

@@ -63,7 +63,6 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'MarketResolved.outcomes': 'Labels of the outcomes; prices are quoted for the first.',
   label: 'Name of the outcome.',
   neg_risk: 'Whether the market is in a group of which one outcome wins; null: not known.',
-  settlement_price: `What the first outcome pays, ${PRICE}; null: not resolved, or not known.`,
   twin_market_id: 'Unified id of the matched market on the other venue; null: none.',
 
   // Lists and pages
@@ -234,7 +233,6 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   at_ms: 'Unix milliseconds.',
   profit_usd: 'Payout less cost and fees, US dollars.',
   possible: 'Whether the basket can be bought as asked.',
-  reason: 'Why not; null when it is possible.',
   opportunity: 'The basket with its cost; null when it is not possible.',
 
   // Wallets
@@ -386,6 +384,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'WebhookFilters.market_ids': 'Unified market ids; null: any.',
   'WebhookFilters.platform': 'Name of the venue; null: any.',
   'WebhookFilters.wallets': 'Wallets, one of which is maker or taker; null: any.',
+  'WebhookFilters.taker_wallets': 'Wallets, one of which is the taker; null: any.',
   'WebhookFilters.min_usd': 'Least US dollars; null: the default of the event type.',
   'WebhookFilters.min_change': 'Least change of a price, US dollars; null: 0.05.',
   'WebhookFilters.min_profit_usd': 'Least profit of an opportunity, US dollars; null: any.',

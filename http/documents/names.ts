@@ -101,12 +101,6 @@ export function shapeName(operation: string, part: 'Answer' | 'Body'): string {
   return `${operation.slice(0, 1).toUpperCase()}${operation.slice(1)}${part}`
 }
 
-/** With a capital and a full stop; words in backticks stay. */
-export function sentence(text: string): string {
-  const begun = text.slice(0, 1).toUpperCase() + text.slice(1)
-  return begun.endsWith('.') ? begun : `${begun}.`
-}
-
 /** What a parameter means wherever it stands; a schema's own description comes first. */
 export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   address: "Proxy or owner's address, `0x` and 40 hex digits in any case.",

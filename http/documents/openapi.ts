@@ -17,10 +17,9 @@ import {
   INTERFACE_VERSION,
   operationId,
   PARAMETER_MEANINGS,
-  sentence,
   shapeName,
 } from './names.ts'
-import { Components, isObject, type JsonObject } from './schemas-of.ts'
+import { Components, isObject, type JsonObject, sentence } from './schemas-of.ts'
 import { webhookOperations } from './webhook-posts.ts'
 
 /** What the document needs besides the routes. */

@@ -10,7 +10,6 @@ import * as shapes from '../schemas.ts'
 import * as webhookShapes from '../webhooks/schemas.ts'
 import { EVENTS } from '../webhooks/types/event-types.ts'
 import type { FieldMeanings } from './field-meanings.ts'
-import { sentence } from './names.ts'
 
 /** What JSON can carry. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -157,6 +156,12 @@ const ABOUT: readonly string[] = ['description', 'default']
 
 /** Keywords whose value is one schema. */
 const SINGLE: readonly string[] = ['items', 'additionalProperties', 'not', 'unevaluatedProperties']
+
+/** With a capital and a full stop; words in backticks stay. */
+export function sentence(text: string): string {
+  const begun = text.slice(0, 1).toUpperCase() + text.slice(1)
+  return begun.endsWith('.') ? begun : `${begun}.`
+}
 
 /** A description of its own stays, as a sentence. */
 function described(schema: JsonObject, meaning: string | undefined): JsonObject {

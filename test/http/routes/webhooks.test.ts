@@ -104,7 +104,13 @@ describe('webhooks', () => {
     assert.equal(secret, SECRET)
     const none = {
       ...{ platform: null, wallets: null, min_change: null, event_slugs: null },
-      ...{ taker_wallets: null, min_profit_usd: null, min_edge: null, min_age_ms: null, taker_side: null },
+      ...{
+        taker_wallets: null,
+        min_profit_usd: null,
+        min_edge: null,
+        min_age_ms: null,
+        taker_side: null,
+      },
     }
     assert.deepEqual(record, {
       id: made.id,
