@@ -197,7 +197,14 @@ export const MarketSchema = Type.Object({
   platforms: Type.Array(PlatformListingSchema, { minItems: 1 }),
   volume_24h: Type.Number(),
   volume_total: nullable(Type.Number()),
-  open_interest: nullable(Type.Number()),
+  open_interest: nullable(
+    Type.Number({
+      description:
+        'Contracts held, as pairs of both outcomes, as the venue stated them last. Polymarket states dollars of both outcomes ' +
+        'together, which for a market of two outcomes is that number; it is asked for open markets, the most traded first, ' +
+        'at most every five minutes, and its answer may be five minutes old. Null: the venue stated none.',
+    }),
+  ),
   created_at: nullable(Type.Integer()),
   close_time: nullable(Type.Integer()),
   tags: Type.Array(Type.String()),

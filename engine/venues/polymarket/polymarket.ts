@@ -9,6 +9,7 @@ import { Tally } from '../tally.ts'
 import type { Venue, VenueParts } from '../venue.ts'
 import { PolymarketCatalog } from './catalog/catalog.ts'
 import { PolymarketFees } from './catalog/fees.ts'
+import { PolymarketOpenInterest } from './catalog/open-interest.ts'
 import { PolymarketPastPrices } from './catalog/past-prices.ts'
 import { readTeams } from './catalog/teams.ts'
 import { DataApi } from './data-api.ts'
@@ -69,7 +70,10 @@ export function openPolymarket(
     options,
   })
   drift.probes.add(polymarketProbes({ gamma, data: clients.data, drift, log }))
-  const catalog = new PolymarketCatalog({ clock, gamma, tally, fees })
+  const interest = new PolymarketOpenInterest({ data: dataApi, clock, tally, emit: parts.emit })
+  const completed: PolymarketFees['completed'] = (market) =>
+    interest.completed(fees.completed(market))
+  const catalog = new PolymarketCatalog({ clock, gamma, tally, fees: { completed } })
   const getJson: HttpClient['getJson'] = (path, query, call) => {
     const client = path === '/v2/trades' ? clients.walletTrades : clients.wallets
     return client.getJson(path, query, call)
@@ -94,9 +98,10 @@ export function openPolymarket(
       start: () => {
         feed.start()
         fees.start()
+        interest.start()
       },
       stop: async () => {
-        const stopped = Promise.all([feed.stop(), fees.stop()])
+        const stopped = Promise.all([feed.stop(), fees.stop(), interest.stop()])
         for (const each of Object.values(clients)) each.stop()
         await stopped
       },

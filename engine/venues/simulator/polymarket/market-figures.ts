@@ -2,7 +2,7 @@
 // volume, holders, results, and how fresh it all is. Not for: trades (trade-routes.ts), wallets (wallet-routes.ts).
 // Upholds SIMPM19, SIMPM42.
 
-import { complement, MICROS, toNumber, toSeconds } from '../../../units.ts'
+import { complement, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, SimWallets, World } from '../model.ts'
 import { amount, csv, QueryError } from './data-query.ts'
 import type { AskedPage, DataV2, Page } from './envelope.ts'
@@ -43,11 +43,9 @@ function openInterest(world: World, query: URLSearchParams): unknown {
   ]
 }
 
-/** Shares of both outcomes, each at its best bid: dollars, fewer than there are pairs of shares. */
+/** Shares of both outcomes, each at its price, which make a dollar: as many dollars as there are pairs of shares. */
 function pricedInterest(market: SimMarket): number {
-  const { bestBid, bestAsk } = market.book
-  const other = bestAsk === null ? 0 : complement(bestAsk)
-  return (toNumber(market.openInterest) * ((bestBid ?? 0) + other)) / MICROS
+  return toNumber(market.openInterest)
 }
 
 function liveVolume(world: World, query: URLSearchParams): unknown {

@@ -1,0 +1,105 @@
+// Open interest of open markets: which are asked for, how often, and which answers change what is known.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type NativeMarketId, nativeMarketId } from '../../../../../engine/ids.ts'
+import type { ReadListing } from '../../../../../engine/market/market.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { usdMicros } from '../../../../../engine/units.ts'
+import { PolymarketOpenInterest } from '../../../../../engine/venues/polymarket/catalog/open-interest.ts'
+import type { DataAsked } from '../../../../../engine/venues/polymarket/data-api.ts'
+import { Tally } from '../../../../../engine/venues/tally.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { listing } from '../../../../support/worlds/builders.ts'
+import { settled } from '../../../../support/worlds/wallet-venue.ts'
+
+const idOf = (number: number): NativeMarketId =>
+  nativeMarketId(`0x${number.toString(16).padStart(64, '0')}`)
+
+/** A venue that states the contracts of markets by number; null: it fails. */
+class World {
+  readonly clock = new ManualClock()
+  readonly stated = new Map<number, number>()
+  readonly asked: number[][] = []
+  readonly seen: number[] = []
+  isDown = false
+  readonly interest = new PolymarketOpenInterest({
+    data: { value: async (asked) => this.#answer(asked) },
+    clock: this.clock,
+    tally: new Tally({
+      ...{ venue: 'a', log: silentLog, metrics: new Metrics(), drift: quietDrift() },
+    }),
+    emit: ({ market }) => this.seen.push(Number(BigInt(market))),
+  })
+
+  #answer({ path, query }: DataAsked): unknown {
+    assert.equal(path, '/v2/oi')
+    const ids = String(query.condition).split(',')
+    this.asked.push(ids.map((id) => Number(BigInt(id))))
+    if (this.isDown) throw new Error('down')
+    return ids.flatMap((id) => {
+      const value = this.stated.get(Number(BigInt(id)))
+      return value === undefined ? [] : [{ condition_id: id, value }]
+    })
+  }
+
+  read(number: number, set: Partial<ReadListing> = {}): number | null {
+    const id = idOf(number)
+    const volume24h = usdMicros(number * 1_000_000)
+    return this.interest.completed(listing(id, { nativeId: id, volume24h, ...set })).openInterest
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.clock.advance(ms)
+    await settled()
+  }
+}
+
+test('asks for twenty markets a call, the most traded first, and for none again within five minutes', async () => {
+  const world = new World()
+  for (let number = 1; number <= 50; number += 1) {
+    world.stated.set(number, number + 0.5)
+    assert.equal(world.read(number), null)
+  }
+  world.read(99, { status: 'closed' })
+  world.interest.start()
+  await settled()
+  assert.deepEqual(world.asked, [Array.from({ length: 20 }, (_, at) => 50 - at)])
+  for (let call = 0; call < 5; call += 1) await world.pass(1_000)
+  assert.deepEqual(
+    world.asked.flat().sort((one, other) => one - other),
+    Array.from({ length: 50 }, (_, at) => at + 1),
+  )
+  assert.equal(world.seen.length, 50, 'each listing is read again')
+  assert.equal(world.read(7), 7_500_000)
+  await world.pass(300_000)
+  assert.equal(world.asked.length, 4)
+  assert.equal(world.seen.length, 50, 'nothing changed')
+  await world.interest.stop()
+})
+
+test('keeps what is known when a market is not in the answer, or holds nothing at once', async () => {
+  const world = new World()
+  world.read(1)
+  world.read(2)
+  world.stated.set(1, 3_356.035556)
+  world.interest.start()
+  await settled()
+  assert.deepEqual([world.read(1), world.read(2)], [3_356_035_556, null])
+  world.stated.set(1, 0)
+  await world.pass(300_000)
+  assert.equal(world.read(1), 3_356_035_556)
+  world.stated.clear()
+  await world.pass(300_000)
+  assert.equal(world.read(1), 3_356_035_556, 'an empty answer')
+  world.isDown = true
+  await world.pass(330_000)
+  assert.equal(world.read(1), 3_356_035_556)
+  world.isDown = false
+  world.stated.set(1, 0)
+  await world.pass(330_000)
+  assert.equal(world.read(1), 0, 'stated twice')
+  await world.interest.stop()
+})
