@@ -6,7 +6,12 @@ import type { KeyScope } from '../engine/accounts/account.ts'
 import type { HeardMember } from '../engine/cluster/members.ts'
 import type { FeedStatus } from '../engine/events.ts'
 import type { AccountId, KeyId, VenueKey } from '../engine/ids.ts'
-import type { MarketNumber, MarketRef, MarketStatus } from '../engine/market/market.ts'
+import type {
+  MarketNumber,
+  MarketRef,
+  MarketStatus,
+  ResolutionStatus,
+} from '../engine/market/market.ts'
 import type { Sport } from '../engine/sports/leagues.ts'
 import type { TimeMs, UsdMicros } from '../engine/units.ts'
 import type { VenueTable } from '../engine/venue-table.ts'
@@ -35,6 +40,7 @@ export type { SliceQuery, WalletsView }
 export interface MarketFilter {
   readonly venue: VenueKey | null
   readonly status: MarketStatus | null
+  readonly resolution: ResolutionStatus | null
   readonly tags: readonly string[]
   readonly category: string | null
   readonly eventSlug: string | null

@@ -130,6 +130,7 @@ function marketKey(query: {
     query.order,
     filter.venue,
     filter.status,
+    filter.resolution,
     filter.phase,
     filter.tags,
     filter.category,

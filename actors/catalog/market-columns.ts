@@ -8,6 +8,7 @@ import {
   MARKET_STATUSES,
   type MarketNumber,
   type MarketStatus,
+  type ResolutionStatus,
 } from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 import { type Column, Columns } from '../rows/columns.ts'
@@ -303,6 +304,8 @@ export class MarketColumns {
     const toMs = filter.createdToMs ?? Number.POSITIVE_INFINITY
     const category = filter.category === null ? null : this.#terms.find(filter.category)
     const eventSlug = filter.eventSlug === null ? null : this.#terms.find(filter.eventSlug)
+    const { resolution } = filter
+    const summaries = this.#summaries.values
     const isTagged = filter.tags.length === 0 ? null : this.#sets.having(filter.tags)
     // An unknown total or time is NaN, and passes no bound.
     return (slot) => {
@@ -312,10 +315,16 @@ export class MarketColumns {
       if (category !== null && categories[slot] !== category) return false
       if (eventSlug !== null && eventSlugs[slot] !== eventSlug) return false
       if (isTagged !== null && isTagged[tagSets[slot] ?? 0] !== 1) return false
+      if (resolution !== null && resolutionOf(summaries[slot]) !== resolution) return false
       const created = createdAtMs[slot] ?? 0
       return isCreatedAnytime || (created >= fromMs && created <= toMs)
     }
   }
+}
+
+/** As records show it: a resolved market's result is final, whatever its listing stated. */
+function resolutionOf(summary: MarketSummary | null | undefined): ResolutionStatus | null {
+  return summary?.status === 'resolved' ? 'resolved' : (summary?.resolutionStatus ?? null)
 }
 
 /** Returns whether the key changed. */

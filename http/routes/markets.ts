@@ -4,7 +4,11 @@
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketFilter, MarketOrder, MarketPage } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
-import type { MarketStatus } from '../../engine/market/market.ts'
+import {
+  type MarketStatus,
+  RESOLUTION_STATUSES,
+  type ResolutionStatus,
+} from '../../engine/market/market.ts'
 import { answerPage, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
@@ -95,6 +99,11 @@ function listQueries(platforms: readonly string[]) {
   const shared = {
     platform: Type.Optional(choice(platforms)),
     status: parameters.status(),
+    resolution_status: Type.Optional(
+      choice(RESOLUTION_STATUSES, {
+        description: 'Only markets of whose result the venue states this, open or not.',
+      }),
+    ),
     category: parameters.text(),
     tags: parameters.list(),
     min_volume: parameters.volume(),
@@ -126,6 +135,7 @@ interface ListQuery {
   readonly search?: string
   readonly platform?: string
   readonly status?: MarketStatus
+  readonly resolution_status?: ResolutionStatus
   readonly category?: string
   readonly tags?: readonly string[]
   readonly min_volume?: number
@@ -190,6 +200,7 @@ function filterOf(names: EngineView['catalog']['names'], query: ListQuery): Mark
   return {
     venue: query.platform === undefined ? null : names.venue(query.platform),
     status: query.status ?? null,
+    resolution: query.resolution_status ?? null,
     tags: query.tags ?? [],
     category: query.category ?? null,
     eventSlug: query.event_slug ?? null,

@@ -189,6 +189,7 @@ function anyOf(venue: VenueKey) {
   return {
     venue,
     status: null,
+    resolution: null,
     tags: [],
     category: null,
     eventSlug: null,

@@ -112,6 +112,20 @@ test('[CAT4] filters combine, and unopened markets are listed only among the clo
   assert.deepEqual(found({ createdToMs: timeMs(NOON - 1) }), ['slug-two'])
 })
 
+test('lists the markets of a resolution status, open or not', () => {
+  const { catalog } = openCatalog([
+    listing('quiet'),
+    listing('doubtful', { resolutionStatus: 'disputed' }),
+    listing('shut', { status: 'closed', resolutionStatus: 'disputed' }),
+    listing('done', { status: 'resolved', resolutionStatus: null }),
+  ])
+  const found = (set: Partial<MarketFilter>) => slugs(page(catalog, { filter: { ...ANY, ...set } }))
+  assert.deepEqual(found({ resolution: 'disputed' }), ['slug-doubtful', 'slug-shut'])
+  assert.deepEqual(found({ resolution: 'disputed', status: 'open' }), ['slug-doubtful'])
+  assert.deepEqual(found({ resolution: 'resolved' }), ['slug-done'])
+  assert.deepEqual(found({ resolution: 'proposed' }), [])
+})
+
 test('[CAT4] a phase is finer than a status, and lists unopened markets where it means them', () => {
   const { catalog } = openCatalog([
     listing('new', { status: 'closed', isUnopened: true }),

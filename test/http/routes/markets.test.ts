@@ -82,6 +82,14 @@ describe('GET /v1/markets', () => {
     assert.ok(onB.markets.every((market) => market.platforms[0]?.platform === 'venue_b'))
     assert.equal((await got(MarketsSchema, '/v1/markets?offset=20&limit=200')).markets.length, 6)
     assert.equal((await got(MarketsSchema, '/v1/markets?status=closed')).markets.length, 0)
+    const before = rain.summary
+    rain.summary = { ...before, resolutionStatus: 'disputed' }
+    const { markets } = await got(MarketsSchema, '/v1/markets?resolution_status=disputed')
+    rain.summary = before
+    assert.deepEqual(
+      markets.map(({ id, status, resolution_status }) => [id, status, resolution_status]),
+      [[rain.ref.id, 'open', 'disputed']],
+    )
     for (const name of ['search', 'keyword', 'q']) {
       assert.equal((await got(MarketsSchema, `/v1/markets?${name}=spain`)).markets.length, 1)
     }

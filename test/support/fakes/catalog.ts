@@ -212,6 +212,7 @@ function isWanted(market: FakeMarket, filter: MarketFilter): boolean {
   const { summary, ref } = market
   if (filter.venue !== null && ref.venue !== filter.venue) return false
   if (filter.status !== null && summary.status !== filter.status) return false
+  if (filter.resolution !== null && summary.resolutionStatus !== filter.resolution) return false
   if (!isInPhase(market, filter)) return false
   if (filter.among !== null && !filter.among.markets.includes(ref.number)) return false
   if (filter.eventSlug !== null && !isSame(summary.eventSlug, filter.eventSlug)) return false

@@ -6,7 +6,12 @@ import type { SearchIndex } from '../../../actors/catalog/lists.ts'
 import { System } from '../../../actors/system.ts'
 import type { EventFilter, MarketFilter } from '../../../actors/views.ts'
 import { nativeEventId } from '../../../engine/ids.ts'
-import type { EventListing, MarketListing, MarketNumber } from '../../../engine/market/market.ts'
+import {
+  type EventListing,
+  type MarketListing,
+  type MarketNumber,
+  RESOLUTION_STATUSES,
+} from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import type { Random } from '../../../engine/random.ts'
@@ -31,6 +36,7 @@ const TAGS = ['Sports', 'sports', 'NFL', 'Crypto', 'x|y']
 export const ANY_MARKET: MarketFilter = {
   venue: null,
   status: null,
+  resolution: null,
   tags: [],
   category: null,
   eventSlug: null,
@@ -124,6 +130,8 @@ export class RandomCatalog {
       venue,
       status,
       isUnopened,
+      resolutionStatus:
+        status === 'resolved' ? status : this.#one([null, 'none', 'proposed', 'disputed'] as const),
       question: `Will ${name} ${this.#one(['rain', 'shine'])}?`,
       event: this.#chance(10) ? null : event.nativeId,
       eventSlug: this.#chance(10) ? null : event.slug,
@@ -182,6 +190,7 @@ export class RandomCatalog {
     return {
       venue: maybe(() => this.#one(['a', 'b'] as const)),
       status: maybe(() => this.#one(['open', 'closed', 'resolved'] as const)),
+      resolution: maybe(() => this.#one(RESOLUTION_STATUSES)),
       tags: maybe(() => [this.#one([...TAGS, 'none'])]) ?? [],
       category: maybe(() => this.#one(['POLITICS', 'culture', 'none'])),
       eventSlug: maybe(() => `EVENT-e${this.#random.below(13)}`),

@@ -78,6 +78,11 @@ test('[VETO3] the same teams on another day, where games follow each other daily
   })
   same(score(kick('2031-10-06T17:00:00Z'), lions))
   vetoed(score(kick('2031-10-05T17:00:00Z'), lions), 'other_date')
+  // Venue b's time is three hours after the start: of a late game that is the next day, by any clock.
+  const late = marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago', {
+    occurrence_datetime: '2031-10-06T05:20:00Z',
+  })
+  same(score(kick('2031-10-06T02:20:00Z'), late))
   const speech = (day: string) =>
     eventB('What will Quist say at the gala?', `On ${day}`, 'KXQUIST-31MAY04')
   const a = eventA('What will Quist say at the gala on May 3?', '2031-05-03')

@@ -36,6 +36,7 @@ function naivePasses({ ref, summary, ...market }: MarketFacts, filter: MarketFil
     isInPhase &&
     (filter.venue === null || ref.venue === filter.venue) &&
     (filter.status === null || summary.status === filter.status) &&
+    (filter.resolution === null || summary.resolutionStatus === filter.resolution) &&
     hasTag(summary.tags, filter.tags) &&
     (filter.category === null || isEqual(summary.category, filter.category)) &&
     (filter.eventSlug === null || isEqual(summary.eventSlug, filter.eventSlug)) &&
