@@ -47,6 +47,8 @@ const BOOK_NUMBERS: Refusal = { kind: 'rejected', reason: 'book_numbers' }
 const DELTA_NUMBERS: Refusal = { kind: 'rejected', reason: 'delta_numbers' }
 const TRADE_NUMBERS: Refusal = { kind: 'rejected', reason: 'trade_numbers' }
 const TICKER_NUMBERS: Refusal = { kind: 'rejected', reason: 'ticker_numbers' }
+/** No order rests at 0 or 1: such a level is none of the book, and the rest of a snapshot holds. */
+const LEVEL_AT_BOUND: Refusal = { kind: 'ignored', reason: 'level_at_bound' }
 export const DELTA_OFF_GRID: Refusal = { kind: 'rejected', reason: 'delta_off_grid' }
 const NO_CHANGE: Refusal = { kind: 'ignored', reason: 'no_change' }
 const NEVER_TRADED: Refusal = { kind: 'ignored', reason: 'never_traded' }
@@ -67,19 +69,21 @@ type MayRest = (ticker: string, price: PriceMicros) => boolean
 /**
  * Emits what the message means; null when it did, a refusal to be counted otherwise. An order that is placed where
  * `mayRest` allows none is refused; those that rest there since earlier ranges come in snapshots, and may go.
+ * `onBoundLevel` is called for a snapshot from which levels at 0 or 1 are left out.
  */
 export function mapMessage(
   message: DataMessage,
   receivedAtMs: TimeMs,
   emit: Emit,
   mayRest?: MayRest,
+  onBoundLevel?: (ticker: string) => void,
 ): Refusal | null {
   if (isNamedCombo(message.ticker)) return COMBO
   switch (message.kind) {
     case 'orderbookDelta':
       return mapDelta(message, receivedAtMs, emit, mayRest)
     case 'orderbookSnapshot':
-      return mapSnapshot(message, receivedAtMs, emit)
+      return mapSnapshot(message, receivedAtMs, emit, onBoundLevel)
     case 'trade': {
       const trade = mapTrade(message, receivedAtMs, 'stream')
       if (trade.kind !== 'trade') return trade
@@ -132,10 +136,16 @@ export function mapTrade(
   }
 }
 
-function mapSnapshot(message: OrderbookSnapshot, receivedAtMs: TimeMs, emit: Emit): Refusal | null {
+function mapSnapshot(
+  message: OrderbookSnapshot,
+  receivedAtMs: TimeMs,
+  emit: Emit,
+  onBoundLevel: ((ticker: string) => void) | undefined,
+): Refusal | null {
   const bids = mapLevels(message.yes, 'bid')
   const asks = mapLevels(message.no, 'ask')
   if (bids === null || asks === null) return BOOK_NUMBERS
+  if (hasBoundLevel(message.yes) || hasBoundLevel(message.no)) onBoundLevel?.(message.ticker)
   emit({
     kind: 'bookSnapshot',
     venue: VENUE,
@@ -156,7 +166,7 @@ function mapLevels(texts: readonly LevelText[], side: BookSide): Level[] | null 
     const price = quotedPrice(text[0], side)
     const size = sizeOf(text[1])
     if (price === null || size === null) return null
-    if (size > 0) levels.push({ price, size })
+    if (size > 0 && !isAtBound(price)) levels.push({ price, size })
   }
   return levels
 }
@@ -171,6 +181,7 @@ function mapDelta(
   const price = quotedPrice(message.price, side)
   const size = parseSizeDelta(message.delta)
   if (price === null || size === null || Math.abs(size) > SIZE_MAX) return DELTA_NUMBERS
+  if (isAtBound(price)) return LEVEL_AT_BOUND
   if (size === 0) return NO_CHANGE
   if (size > 0 && mayRest?.(message.ticker, price) === false) return DELTA_OFF_GRID
   emit({
@@ -254,9 +265,17 @@ export function sizeOf(text: string): SizeMicros | null {
   return size === null || size > SIZE_MAX ? null : size
 }
 
-/** A resting order's price is above 0 and below 1; No's becomes an ask for Yes. */
+const isAtBound = (price: PriceMicros | null): boolean => price === 0 || price === PRICE_ONE
+
+/** The venue lists levels by price. */
+function hasBoundLevel(levels: readonly LevelText[]): boolean {
+  const ends = [levels[0], levels.at(-1)]
+  return ends.some((level) => level !== undefined && isAtBound(parsePrice(level[0])))
+}
+
+/** A price quoted for Yes: No's becomes an ask for it. */
 function quotedPrice(text: string, side: BookSide): PriceMicros | null {
   const price = parsePrice(text)
-  if (price === null || price === 0 || price === PRICE_ONE) return null
+  if (price === null) return null
   return side === 'bid' ? price : complement(price)
 }

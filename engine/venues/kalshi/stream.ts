@@ -152,6 +152,9 @@ export class KalshiStream {
     if (!ERROR_CODES.has(code)) this.#tally.drift.note('ws.error', String(code), text)
   }
 
+  readonly #onBoundLevel = (ticker: string): void =>
+    this.#tally.drift.note('book.level', 'at 0 or 1', ticker, 'notice')
+
   #map(given: DataMessage, frame: RawFrame): void {
     const { accepts, emit, onMapped, combos, terms, reading } = this.#hooks
     if (combos?.has(given.ticker) === true) return this.#tally.ignored('combo')
@@ -161,7 +164,7 @@ export class KalshiStream {
     }
     const message = reading === undefined ? given : reading(given)
     const mayRest = terms === undefined ? undefined : this.#mayRest
-    const refusal = mapMessage(message, frame.receivedAtMs, emit, mayRest)
+    const refusal = mapMessage(message, frame.receivedAtMs, emit, mayRest, this.#onBoundLevel)
     if (refusal !== null) {
       this.#tally.refused(refusal, frame.text)
       if (refusal === DELTA_OFF_GRID) this.#noteOffGrid(message.ticker, frame)

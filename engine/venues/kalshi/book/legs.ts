@@ -2,7 +2,7 @@
 // announced the other as a coming default. A snapshot whose two best bids make more than a dollar is either crossed or on
 // the other leg; the book over REST, always on No's own, tells which. Upholds KLEGS1, KLEGS2.
 
-import { complement, parsePrice, toDecimal } from '../../../units.ts'
+import { complement, PRICE_ONE, parsePrice, toDecimal } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { DataMessage, LevelText, OrderbookSnapshot } from '../messages.ts'
 
@@ -77,7 +77,8 @@ function bestOf(levels: readonly LevelText[]): number {
   let best = 0
   for (const [text, count] of levels) {
     const price = parsePrice(text)
-    if (price !== null && price > best && Number(count) > 0) best = price
+    const isQuote = price !== null && price < PRICE_ONE
+    if (isQuote && price > best && Number(count) > 0) best = price
   }
   return best
 }

@@ -104,8 +104,7 @@ describe('Kalshi map', () => {
   })
 
   for (const [name, more] of [
-    ['a price of 1', { price: '1.0000' }],
-    ['a price of 0', { price: '0' }],
+    ['a price above 1', { price: '1.0001' }],
     ['a negative price', { price: '-0.1' }],
     ['a price finer than a micro', { price: '0.1234567' }],
     ['a price that is no number', { price: '0x1' }],
@@ -117,6 +116,37 @@ describe('Kalshi map', () => {
       assert.deepEqual([events.length, refusal?.kind], [0, 'rejected'])
     })
   }
+
+  it('leaves a level at 0 or 1 out of a book and keeps the rest', () => {
+    const book: DataMessage = {
+      ...{ kind: 'orderbookSnapshot', sid: 1, seq: 1, ticker: 'T' },
+      yes: [['0.4000', '10.00']],
+      no: [
+        ['0.5000', '10.00'],
+        ['1.0000', '2.00'],
+      ],
+    }
+    let told = 0
+    const events: VenueEvent[] = []
+    const refusal = mapMessage(
+      book,
+      NOW,
+      (event) => events.push(event),
+      undefined,
+      () => {
+        told += 1
+      },
+    )
+    const [read] = events
+    assert.ok(refusal === null && read?.kind === 'bookSnapshot')
+    assert.deepEqual(read.bids, [{ price: 400_000, size: 10_000_000 }])
+    assert.deepEqual(read.asks, [{ price: 500_000, size: 10_000_000 }])
+    assert.equal(told, 1)
+    for (const price of ['1.0000', '0']) {
+      const { events: changes, refusal: ignored } = map(delta({ price }))
+      assert.deepEqual([changes.length, ignored?.kind], [0, 'ignored'], price)
+    }
+  })
 
   it('[KMAP5] a taker of No buys the second outcome at its own price', () => {
     const yes = mapTrade(trade(), NOW, 'stream')
