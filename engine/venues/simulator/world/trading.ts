@@ -1,5 +1,5 @@
 // Trades of the invented world: a taker's order that hits one level or several, whales now and then,
-// and the makers it meets. A fill is emitted with what it took from the book, to the hundredth.
+// and the makers it meets, one a fill. A fill is emitted with what it took from the book, to the hundredth.
 // Not for: quotes (order-flow.ts). Upholds SIMFLOW3 and SIMFLOW4.
 
 import type { BookSide, TradeSide } from '../../../events.ts'
@@ -31,6 +31,8 @@ const WHALE_USD_MIN = 5_100
 const WHALE_USD_MAX = 80_000
 /** Chance that a fill is reported as two equal ones: same order, price and size, two makers. */
 const TWIN_SHARE = 0.06
+
+type Maker = SimTrade['makers'][number]
 
 /** What a taker does, in the words of a trade. */
 interface Deal {
@@ -83,7 +85,7 @@ export class Trading {
   }
 
   /**
-   * One taker's order of a time that has no book any more, in one fill at the price that makers kept
+   * One taker's order of a time that has no book any more, at the one price that makers kept
    * around `fair`; nothing where none can be quoted.
    */
   invent(at: { market: LiveMarket; fair: PriceMicros; atMs: TimeMs }): void {
@@ -94,8 +96,10 @@ export class Trading {
     if (!isQuotable(micros)) return
     const best = priceMicros(micros)
     const { deal, size } = this.#deal({ market, taken, best, atMs })
-    const trade = this.#trade(deal, best, size)
-    this.#tell({ kind: 'trade', market, trade, changes: [], previousSizes: [], atMs })
+    for (const maker of this.#makers(deal.taker, size)) {
+      const trade = this.#trade(deal, best, maker)
+      this.#tell({ kind: 'trade', market, trade, changes: [], previousSizes: [], atMs })
+    }
   }
 
   /** Who wants what, in words that suit the venue. */
@@ -159,21 +163,23 @@ export class Trading {
       const filled = Math.min(rest, open)
       if (filled <= 0) break
       const isTwin = filled % (2 * HUNDREDTH) === 0 && this.#random.next() < TWIN_SHARE
-      this.#fill(order, price, sizeMicros(isTwin ? filled / 2 : filled))
-      if (isTwin) this.#fill(order, price, sizeMicros(filled / 2))
+      for (const part of isTwin ? [filled / 2, filled / 2] : [filled]) {
+        const makers = this.#makers(order.taker, sizeMicros(part))
+        for (const maker of makers) this.#fill(order, price, maker)
+      }
       rest -= filled
       hasTraded = true
     }
     return hasTraded
   }
 
-  /** Takes `size` from the level and tells the trade. */
-  #fill(order: Order, price: PriceMicros, size: SizeMicros): void {
+  /** Takes the maker's order from the level and tells the trade. */
+  #fill(order: Order, price: PriceMicros, maker: Maker): void {
     const { market, book, taken, atMs } = order
     const previous = book.sizeAt(taken, price)
-    const left = sizeMicros(previous - size)
+    const left = sizeMicros(previous - maker.size)
     book.set(taken, price, left)
-    const trade = this.#trade(order, price, size)
+    const trade = this.#trade(order, price, maker)
     this.#tell({
       kind: 'trade',
       market,
@@ -184,18 +190,18 @@ export class Trading {
     })
   }
 
-  /** A fill at a price of the first outcome, with makers, taken into the market's figures. */
-  #trade(deal: Deal, price: PriceMicros, size: SizeMicros): LiveTrade {
+  /** A fill at a price of the first outcome, taken into the market's figures. */
+  #trade(deal: Deal, price: PriceMicros, maker: Maker): LiveTrade {
     const { market, outcomeIndex, side, taker, orderCount, atMs } = deal
     const trade = new LiveTrade({
       market,
       outcomeIndex,
       side,
       price: outcomeIndex === 0 ? price : complement(price),
-      size,
+      size: maker.size,
       atMs,
       taker,
-      makers: this.#makers(taker, size),
+      makers: [maker],
       ids: this.#ids,
       fillCount: this.#fillCount,
       orderCount,
@@ -206,12 +212,12 @@ export class Trading {
   }
 
   /** One to three different wallets, whose sizes sum to the fill's. */
-  #makers(taker: SimWallet, size: SizeMicros): SimTrade['makers'] {
+  #makers(taker: SimWallet, size: SizeMicros): readonly Maker[] {
     const first = this.#wallets.pick(taker)
     const chance = this.#random.next()
     const second = chance < 0.25 ? this.#wallets.pick(taker) : first
     const third = chance < 0.06 ? this.#wallets.pick(taker) : first
-    const makers: { readonly wallet: SimWallet; readonly size: SizeMicros }[] = []
+    const makers: Maker[] = []
     let rest: number = size
     for (const wallet of new Set([second, third])) {
       const part = Math.floor((rest / HUNDREDTH) * (0.2 + 0.4 * this.#random.next())) * HUNDREDTH
