@@ -9,7 +9,8 @@ import { inPieces, type Steps } from '../../../steps.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
 import type { Tally } from '../../tally.ts'
 import type { TradesRange, TradesRead } from '../../venue.ts'
-import { numberRows, type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
+import { fillsOfMakers } from './fills.ts'
+import { type Fill, numberRows, type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
 import type { TradeWalk } from './walk.ts'
 
 interface BackFillParts {
@@ -22,6 +23,8 @@ interface BackFillParts {
   readonly onGivenUp: (sinceMs: TimeMs, reason: string) => void
   readonly signal: AbortSignal
 }
+
+type FillsOf = (row: TradeRow) => readonly Fill[] | null
 
 /** What ended within the last `TAIL_RECENT_MS` is read again after these delays. */
 const TAIL_DELAYS_MS: readonly number[] = [5_000, 20_000, 60_000, 335_000]
@@ -50,7 +53,10 @@ export class BackFill {
   async fetch(range: TradesRange): Promise<TradesRead> {
     const { clock, walk, signal } = this.#parts
     const isRecent = range.toMs >= clock.nowMs() - TAIL_RECENT_MS
-    const emit = (rows: readonly TradeRow[]) => inPieces(clock, this.#emit(rows, range.source))
+    const emit = async (rows: readonly TradeRow[]) => {
+      const fillsOf = range.source === 'backfill' ? await this.#fillsOf(rows, range) : () => null
+      await inPieces(clock, this.#emit(rows, range.source, fillsOf))
+    }
     const whole = range.market === null ? this.#fromProven(range) : range
     const { provenToMs, ...result } = await walk.read(whole, emit, signal)
     if (range.market === null) {
@@ -70,11 +76,38 @@ export class BackFill {
     return { ...range, fromMs }
   }
 
-  *#emit(rows: readonly TradeRow[], source: TradeEvent['source']): Steps<void> {
+  /**
+   * Reads the makers of those rows that are new: a row is its taker's sum, and the market channel did not show its fills.
+   * What cannot be read leaves the rows as they are.
+   */
+  async #fillsOf(rows: readonly TradeRow[], { market }: TradesRange): Promise<FillsOf> {
+    const { walk, ledger, signal, tally } = this.#parts
+    const makers = new Map<string, TradeRow[]>()
+    let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+    for (const row of rows) {
+      if (ledger.knows(row)) continue
+      makers.set(row.txHash, [])
+      fromMs = Math.min(fromMs, row.timeMs)
+      toMs = Math.max(toMs, row.timeMs)
+    }
+    if (makers.size === 0) return () => null
+    const range = { market, fromMs: timeMs(fromMs), toMs: timeMs(toMs), isTakerOnly: false }
+    const take = (some: readonly TradeRow[]) => {
+      for (const row of some) makers.get(row.txHash)?.push(row)
+    }
+    try {
+      await walk.read(range, take, signal)
+    } catch (error) {
+      if (!signal.aborted) tally.trouble('makers_unread', { detail: String(error) })
+    }
+    return (row) => fillsOfMakers(row, makers.get(row.txHash) ?? [])
+  }
+
+  *#emit(rows: readonly TradeRow[], source: TradeEvent['source'], fillsOf: FillsOf): Steps<void> {
     const { clock, ledger, emit } = this.#parts
     const receivedAtMs = clock.nowMs()
     yield* this.#byTransaction(rows, (some) => {
-      if (source === 'backfill') return ledger.addFetched(some, receivedAtMs)
+      if (source === 'backfill') return ledger.addFetched(some, receivedAtMs, fillsOf)
       const numbered = numberRows(ledger.known(some))
       for (const row of numbered) emit(tradeEvent(row, source, receivedAtMs))
     })
@@ -119,11 +152,12 @@ export class BackFill {
 
   async #readTail(range: TradesRange): Promise<void> {
     const { clock, walk, ledger, signal, onGivenUp } = this.#parts
-    const reconcile = (rows: readonly TradeRow[]) =>
-      inPieces(
-        clock,
-        this.#byTransaction(rows, (some) => void ledger.reconcile(some, clock.nowMs())),
-      )
+    const reconcile = async (rows: readonly TradeRow[]) => {
+      const fillsOf = await this.#fillsOf(rows, range)
+      const take = (some: readonly TradeRow[]) =>
+        void ledger.reconcile(some, clock.nowMs(), fillsOf)
+      await inPieces(clock, this.#byTransaction(rows, take))
+    }
     try {
       for (const [attempt, delayMs] of TAIL_DELAYS_MS.entries()) {
         await pause(clock, delayMs, signal)

@@ -39,6 +39,22 @@ export function fillsWithRest(row: TradeRow, trades: readonly LastTrade[]): read
   return size <= SIZE_NOISE || price === null ? null : [...fills, { price, size: sizeMicros(size) }]
 }
 
+/**
+ * The fills of a taker's row by the rows of its makers, one for each order that it met; null where their sum is another.
+ * The better prices come first, since an order meets them first.
+ */
+export function fillsOfMakers(row: TradeRow, makers: readonly TradeRow[]): readonly Fill[] | null {
+  const fills = fillsOf(
+    row,
+    makers
+      .filter(({ wallet }) => wallet !== row.wallet)
+      .map((maker) => ({ ...maker, side: maker.side === 'buy' ? 'sell' : 'buy' })),
+  )
+  if (typeof fills === 'string') return null
+  const sign = row.side === 'buy' ? 1 : -1
+  return fills.toSorted((one, other) => sign * (one.price - other.price))
+}
+
 /** A message in the token of the row; null where it is of the other side, or of another market. */
 function inTokenOf(row: TradeRow, { market, asset, side, price, size }: LastTrade): Fill | null {
   if (asset === row.asset) return side === row.side ? { price, size } : null

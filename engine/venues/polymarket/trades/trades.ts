@@ -170,6 +170,8 @@ interface Transaction {
   readonly firstSeenMs: TimeMs
 }
 const NONE: readonly never[] = []
+/** Where nothing else shows the fills of a row. */
+const noFills = (_row: TradeRow): readonly Fill[] | null => null
 
 /**
  * The trades that the stream sent lately. Memory is two generations of rows and transactions: when the
@@ -270,12 +272,12 @@ export class TradeLedger {
    * What the Data API says of a window of whole seconds: rows that the stream did not give, or gave
    * fewer times, are emitted. Afterwards the answer counts, so that a later repeat asks again.
    */
-  reconcile(rows: readonly TradeRow[], receivedAtMs: TimeMs): number {
+  reconcile(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): number {
     let added = 0
     for (const numbered of numberRows(this.known(rows))) {
       const count = this.#count(numbered.row.key)
       if (numbered.n >= count.emitted) {
-        if (!this.#takeFetched(numbered, count)) continue
+        if (!this.#takeFetched(numbered, count, fillsOf)) continue
         added += 1
         this.#emitRow(numbered, 'backfill', receivedAtMs)
       }
@@ -285,21 +287,24 @@ export class TradeLedger {
     return added
   }
 
-  /** Emits rows that a back-fill read, known ones too: a market may have refused them. The stream's late copy is no repeat. */
-  addFetched(rows: readonly TradeRow[], receivedAtMs: TimeMs): void {
+  /**
+   * Emits rows that a back-fill read, known ones too: a market may have refused them. The stream's late copy is no
+   * repeat. `fillsOf` is asked for the fills of a row that the market channel did not show.
+   */
+  addFetched(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): void {
     for (const numbered of numberRows(this.known(rows))) {
       const count = this.#count(numbered.row.key)
-      if (numbered.n >= count.emitted && !this.#takeFetched(numbered, count)) continue
+      if (numbered.n >= count.emitted && !this.#takeFetched(numbered, count, fillsOf)) continue
       this.#emitRow(numbered, 'backfill', receivedAtMs)
       this.#settle(numbered.row, receivedAtMs)
     }
   }
 
   /** Counts a row that the stream did not give; false: the stream still gives it. */
-  #takeFetched({ row, n }: NumberedRow, count: KeyCount): boolean {
+  #takeFetched({ row, n }: NumberedRow, count: KeyCount, fillsOf: typeof noFills): boolean {
     const fills = n === 0 ? (this.#parts.fillsOf?.(row) ?? null) : null
     if (fills === 'expected') return false
-    if (n === 0) count.fills = fills
+    if (n === 0) count.fills = fills ?? fillsOf(row)
     count.emitted = n + 1
     return true
   }

@@ -35,6 +35,8 @@ export interface WalkRange {
   readonly attempt?: number
   /** Rows of a page. */
   readonly rowsMax?: number
+  /** False: the rows of makers too, one for each of their orders. */
+  readonly isTakerOnly?: boolean
 }
 
 /** What a walk found out. */
@@ -77,8 +79,9 @@ interface Gathered {
 /** Walks; one instance serves any number at once. */
 export class TradeWalk {
   readonly #parts: WalkParts
-  /** Newest first. */
-  #places: Place[] = []
+  /** Newest first. A cursor is of a list with its filters. */
+  readonly #places: Place[] = []
+  readonly #placesOfAll: Place[] = []
 
   constructor(parts: WalkParts) {
     this.#parts = parts
@@ -96,7 +99,7 @@ export class TradeWalk {
     const askedAtMs = this.#parts.clock.nowMs()
     const from = Math.floor(range.fromMs / 1_000)
     const to = Math.floor(range.toMs / 1_000)
-    const place = range.market === null ? this.#placeBefore(to) : null
+    const place = range.market === null ? this.#placeBefore(range, to) : null
     let walked = await this.#walk(range, place, signal)
     const isOld = range.market === null && place === null && this.#isOld(walked, to)
     if (isOld || isDoubted(range, walked)) walked = await this.#again(range, walked, signal)
@@ -143,9 +146,9 @@ export class TradeWalk {
       isReached: false,
       pages: 0,
     }
-    const { market, attempt = 0, rowsMax = DATA_ROWS_MAX } = range
+    const { market, attempt = 0, rowsMax = DATA_ROWS_MAX, isTakerOnly = true } = range
     const query = {
-      taker_only: true,
+      taker_only: isTakerOnly,
       limit: rowsMax - (attempt % SIZES),
       ...(market === null ? {} : { condition: market }),
     }
@@ -163,12 +166,12 @@ export class TradeWalk {
         // A page has a thousand rows, and a walk some of them: judged and read in one turn each held the loop for too long.
         await inPieces(this.#parts.clock, this.#take(rows, { from, to }, gathered))
         if (gathered.isReached || gathered.pages === PAGES_MAX) break
-        if (market === null) this.#remember({ second: gathered.oldest, cursor: next })
+        if (market === null) this.#remember(range, { second: gathered.oldest, cursor: next })
       }
     } catch (error) {
       // A cursor may be what failed: the next walk begins at the newest trade.
       const isBehindCursor = place !== null || gathered.pages > 0
-      if (market === null && isBehindCursor) this.#places = []
+      if (market === null && isBehindCursor) this.#placesOf(range).length = 0
       if (error instanceof AnswerDoubt && error.reason !== 'shape') {
         this.#parts.drift.note('data.pages', `${PATH} ${error.reason}`, error.message)
       }
@@ -204,18 +207,26 @@ export class TradeWalk {
   }
 
   /** The place nearest to a second that has all of that second behind it. */
-  #placeBefore(second: number): Place | null {
-    return this.#places.findLast((place) => place.second > second) ?? null
+  #placeBefore(range: WalkRange, second: number): Place | null {
+    return this.#placesOf(range).findLast((place) => place.second > second) ?? null
   }
 
-  #remember({ second, cursor }: { readonly second: number; readonly cursor: string | null }): void {
+  #placesOf({ isTakerOnly = true }: WalkRange): Place[] {
+    return isTakerOnly ? this.#places : this.#placesOfAll
+  }
+
+  #remember(
+    range: WalkRange,
+    { second, cursor }: { readonly second: number; readonly cursor: string | null },
+  ): void {
     if (cursor === null || !Number.isFinite(second)) return
+    const places = this.#placesOf(range)
     const place = { second, cursor }
-    const at = this.#places.findIndex((other) => other.second <= second)
-    if (at < 0) this.#places.push(place)
-    else if (this.#places[at]?.second === second) return
-    else this.#places.splice(at, 0, place)
-    if (this.#places.length > PLACES_MAX) this.#places.pop()
+    const at = places.findIndex((other) => other.second <= second)
+    if (at < 0) places.push(place)
+    else if (places[at]?.second === second) return
+    else places.splice(at, 0, place)
+    if (places.length > PLACES_MAX) places.pop()
   }
 }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeMs } from '../../../../../engine/units.ts'
+import type { WireTrade } from '../../../../../engine/venues/polymarket/messages.ts'
 import { BackFill } from '../../../../../engine/venues/polymarket/trades/back-fill.ts'
 import {
   readTrade,
@@ -104,4 +105,50 @@ test('[POLYFEED14] after stop nothing more is given', async () => {
     if (ids.length >= 10) stopping.abort()
   })
   assert.equal(ids.length, 10)
+})
+
+test('emits rows of an outage as the fills that their makers show, and as one trade where these are not listed', async () => {
+  const clock = new ManualClock(FIRST_S * 1_000)
+  const read = (more: Partial<WireTrade>) => {
+    const given = readTrade({
+      ...{ proxyWallet: '0xaa', asset: '111', conditionId: '0xabc', side: 'BUY' as const },
+      ...{ size: 10, price: 0.507, timestamp: FIRST_S - 60, transactionHash: '0x1', ...more },
+    })
+    assert.ok(typeof given !== 'string')
+    return given
+  }
+  const sold = { side: 'SELL', size: 3, price: 0.5, proxyWallet: '0xbb' } as const
+  const makers = [read(sold), read({ ...sold, size: 7, price: 0.51, proxyWallet: '0xcc' })]
+  const rows = [read({}), read({ transactionHash: '0x2' })]
+  const asked: boolean[] = []
+  const ids: string[] = []
+  const emit = (event: { readonly kind: string; readonly nativeId?: string }): void =>
+    void ids.push(event.nativeId ?? '')
+  const ledger = new TradeLedger({ emit, onSuspicion: () => assert.fail('nothing is doubtful') })
+  const backFill = new BackFill({
+    ...{ clock, ledger, emit, signal: new AbortController().signal },
+    walk: {
+      async read({ fromMs, isTakerOnly = true }, onRows) {
+        asked.push(isTakerOnly)
+        await onRows(isTakerOnly ? rows : [...rows, ...makers])
+        const ends = { newestMs: null, provenToMs: clock.nowMs() }
+        return { completeFromMs: fromMs, doubt: null, ...ends }
+      },
+    },
+    tally: { trouble: () => undefined },
+    onGivenUp: () => assert.fail('it goes on'),
+  })
+  const toMs = timeMs(clock.nowMs() - 30_000)
+  const range = { market: null, fromMs: timeMs(0), toMs, source: 'backfill' } as const
+  await backFill.fetch(range)
+  const start = (hash: string) => `${hash}-111-0xaa-buy`
+  const expected = [
+    `${start('0x1')}-3000000-500000-0`,
+    `${start('0x1')}-7000000-510000-0`,
+    `${start('0x2')}-10000000-507000-0`,
+  ]
+  assert.deepEqual(ids, expected)
+  await backFill.fetch(range)
+  assert.deepEqual(ids.slice(3), expected, 'the same trades again')
+  assert.deepEqual(asked, [true, false, true], 'makers are asked for once')
 })

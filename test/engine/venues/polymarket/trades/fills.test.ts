@@ -6,7 +6,11 @@ import { nativeMarketId } from '../../../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../../../engine/random.ts'
 import { restPrice } from '../../../../../engine/trade-parts.ts'
 import { complement, priceMicros, sizeMicros, timeMs } from '../../../../../engine/units.ts'
-import { fillsOf, fillsWithRest } from '../../../../../engine/venues/polymarket/trades/fills.ts'
+import {
+  fillsOf,
+  fillsOfMakers,
+  fillsWithRest,
+} from '../../../../../engine/venues/polymarket/trades/fills.ts'
 import {
   type Fill,
   type LastTrade,
@@ -107,4 +111,18 @@ test('prices the rest of a row so that the dollars of all its trades are those o
   assert.equal(restPrice(rowOf(large), large.slice(0, 1)), 250_000, 'the average is rounded')
   const larger = [fill(500_000, 0.333), fill(1, 0.25)]
   assert.equal(restPrice(rowOf(larger), larger.slice(0, 1)), null, 'by too much to tell')
+})
+
+test('reads the fills of a row from its makers, who sold its token or bought the other one', () => {
+  const fills = [fill(3, 0.5), fill(7, 0.51)]
+  const row = rowOf(fills)
+  const sold: TradeRow = { ...row, wallet: '0xbb', side: 'sell', ...fill(7, 0.51) }
+  const minted: TradeRow = { ...row, wallet: '0xcc', asset: '12', ...fill(3, 0.5) }
+  assert.deepEqual(
+    fillsOfMakers(row, [row, sold, minted])?.map(({ price }) => price),
+    [500_000, 510_000],
+    'the better price first',
+  )
+  assert.equal(fillsOfMakers(row, [row, sold]), null, 'one of them is not listed')
+  assert.equal(fillsOfMakers(row, []), null)
 })
