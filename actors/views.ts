@@ -390,6 +390,10 @@ export interface EngineView {
   isStorageHealthy(): boolean
   /** The longest that a message waited within this process during the last two seconds, in milliseconds. */
   delayMs(): number
+  /** A book that was neither changed nor confirmed for longer may be out of date; milliseconds. */
+  readonly bookAgeMsMax: number
+  /** Reads a market's book over REST; resolves when it has come, or after two seconds. Null: it cannot be read. */
+  confirmBook(market: MarketView): Promise<void> | null
   uptimeSeconds(): number
   /** Absent in a process that is no part of a cluster. */
   cluster?(): ClusterView

@@ -258,7 +258,7 @@ class Side {
     this.#arbitrage = hasOpportunities
       ? new Arbitrage({
           ...{ clock: this.#lookingClock(), publisher, metrics, catalog, matches },
-          ...{ table: storage.opportunities, heardMs: nowMs },
+          ...{ table: storage.opportunities, bookAgeMsMax: 3_600_000, confirm: () => undefined },
         })
       : null
     if (this.#arbitrage !== null) {

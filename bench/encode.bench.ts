@@ -288,6 +288,8 @@ function openHub(topics: Topics, catalog: Catalog): Hub {
     venues: () => [],
     isStorageHealthy: () => true,
     delayMs: () => 0,
+    bookAgeMsMax: 60_000,
+    confirmBook: () => null,
     uptimeSeconds: () => 0,
   }
   return new Hub({ engine, publisher, clock, log: silentLog, metrics, topics })

@@ -80,6 +80,8 @@ export interface Config {
   readonly dataBytesMax: number
   /** The folder of a sentence encoder; null: questions are compared without one. */
   readonly matchEncoderDir: string | null
+  /** Milliseconds; see BOOK_AGE_S and BOOK_AUDIT_S. */
+  readonly bookLimits: { readonly ageMsMax: number; readonly roundMs: number }
   readonly logLevel: string
 }
 
@@ -174,6 +176,15 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
     means: 'days that trades and resolved markets are kept, 1 to 3650',
   },
   DATA_MAX_GB: { default: '10', means: 'size above which the oldest rows go, 0.1 to 10000' },
+  BOOK_AGE_S: {
+    default: '60',
+    means:
+      'seconds after which a book that was neither changed nor confirmed is part of no opportunity, 2 to 3600',
+  },
+  BOOK_AUDIT_S: {
+    default: '600',
+    means: 'seconds in which every subscribed book is read over REST once, 10 to 86400',
+  },
   MATCH_ENCODER_DIR: {
     default: '',
     means: 'folder with a sentence encoder (model.onnx, tokenizer.json) for the matcher',
@@ -241,6 +252,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies,
     retentionDays: read.whole('RETENTION_DAYS', 1, 3_650),
     dataBytesMax: read.decimal('DATA_MAX_GB', 0.1, 10_000) * BYTES_PER_GB,
+    bookLimits: {
+      ageMsMax: read.whole('BOOK_AGE_S', 2, 3_600) * 1_000,
+      roundMs: read.whole('BOOK_AUDIT_S', 10, 86_400) * 1_000,
+    },
     matchEncoderDir: read.optional('MATCH_ENCODER_DIR'),
     logLevel: read.choice('LOG_LEVEL', LEVELS),
   }

@@ -4,7 +4,8 @@
 
 import { Accounts } from '../actors/accounts/accounts.ts'
 import { Arbitrage } from '../actors/arbitrage/arbitrage.ts'
-import { Catalog } from '../actors/catalog/catalog.ts'
+import { isSame } from '../actors/arbitrage/baskets.ts'
+import { Catalog, type KnownMarket } from '../actors/catalog/catalog.ts'
 import { MarketSearch } from '../actors/catalog/search.ts'
 import type { Feeder } from '../actors/cluster/feeder.ts'
 import { startMaintenance } from '../actors/maintenance.ts'
@@ -16,6 +17,7 @@ import { PastPrices } from '../actors/past-prices/past-prices.ts'
 import { Sports } from '../actors/sports/sports.ts'
 import { System } from '../actors/system.ts'
 import { TradeLog } from '../actors/trade-log.ts'
+import type { BookCheckLimits } from '../actors/venue/book-checks.ts'
 import { DelayWatch } from '../actors/venue/delay-watch.ts'
 import { EventRoutes, type OpenVenue } from '../actors/venue/event-routes.ts'
 import { type Learn, TeamReader } from '../actors/venue/team-reader.ts'
@@ -32,9 +34,9 @@ import type { AccountTable, Storage } from '../storage/contract/storage.ts'
 import type { OutboxTable, WebhookTable } from '../storage/contract/webhooks.ts'
 import type { EngineFigures } from '../storage/records/log-standing.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
-import type { VenueEvent } from './events.ts'
+import type { VenueEvent, WalletFillEvent } from './events.ts'
 import { nativeMarketId, type VenueKey } from './ids.ts'
-import { outstandingWritesMax } from './limits.ts'
+import { bookAgeMsMax, bookRoundMs, outstandingWritesMax } from './limits.ts'
 import { type MatchPort, openMatchThread } from './matching/thread.ts'
 import { openPasswordPool, type PasswordPool } from './passwords/passwords.ts'
 import type { Log } from './process/log.ts'
@@ -69,6 +71,8 @@ interface EngineSettings {
   readonly webhookPolicy: CallPolicy
   /** The dashboard opens the local account without a password for a page on this machine; unless said, it does not. */
   readonly opensLocalAccount?: boolean
+  /** How old a book may be, and how often all are read over REST; limits.ts unless given. */
+  readonly bookLimits?: BookCheckLimits
 }
 
 /** Everything that touches the world, so that a test can bring its own. */
@@ -128,6 +132,7 @@ export interface Engine {
 
 const LISTEN_AFTER_MS = 10_000
 const VENUES_LOOK_MS = 25
+const BOOK_LIMITS: BookCheckLimits = { ageMsMax: bookAgeMsMax, roundMs: bookRoundMs }
 
 /** Builds everything and introduces the rooms to each other; nothing runs before `start`. */
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
@@ -204,8 +209,6 @@ interface Owners {
   readonly venues: OpenVenues
   /** Null: the engine is alone. */
   readonly feeder: Feeder | null
-  /** Who hears of books that are no longer live. */
-  readonly doubts: ((market: MarketView) => void)[]
   readonly view: EngineView
 }
 
@@ -215,6 +218,7 @@ type OpenVenues = Map<VenueKey, OpenVenue>
 function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const { clock, log, metrics, storage } = parts
   const names = venueTable(settings.venueNames, parts.table)
+  const { bookLimits = BOOK_LIMITS } = settings
   const run = storage.runs.begin(parts.epoch, clock.nowMs())
   const publisher = new Publisher({ epoch: run.epoch, log, metrics })
   const tradeLog = new TradeLog({ run, publisher, storage })
@@ -224,9 +228,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   // Filled by `openVenues` below: venues and the catalogue's markets ask each other.
   const venues: OpenVenues = new Map()
   const search = new MarketSearch({ port: openSearch(), clock, log })
-  // Filled by `registerWatchers`.
-  const doubts: ((market: MarketView) => void)[] = []
-  const market = marketParts(settings, parts, { publisher, venues, doubts, run: run.number })
+  const market = marketParts(settings, parts, { publisher, venues, run: run.number })
   const catalog = new Catalog({ names, clock, system, storage, index: search, market })
   search.rebuildFrom(() => catalog.texts())
   const sports = new Sports({ catalog, clock })
@@ -248,7 +250,8 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const teams = new TeamReader({ clock, log, metrics, learn })
   const arbitrage = new Arbitrage({
     ...{ clock, publisher, metrics, catalog, matches, table: storage.opportunities },
-    heardMs: ({ venue, nativeId }) => venues.get(venue)?.actor.bookHeardMs(nativeId) ?? null,
+    bookAgeMsMax: bookLimits.ageMsMax,
+    confirm: (ref) => venues.get(ref.venue)?.actor.wantBook(ref),
   })
   const pastPrices = openPastPrices(parts, { catalog, venues })
   const wallets = openWallets(parts, { catalog })
@@ -258,12 +261,10 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     ...{ system, publisher, storage, clock, metrics, run: run.number },
     market: (number) => catalog.byNumber(number),
   })
-  const routes = new EventRoutes({
-    catalog,
-    metrics,
-    onWalletFill: (fill) => wallets.noteFill(fill),
-  })
-  openVenues(parts, { names, catalog, publisher, system, delays, routes, venues })
+  const onWalletFill = (fill: WalletFillEvent) => wallets.noteFill(fill)
+  const routes = new EventRoutes({ catalog, metrics, onWalletFill })
+  const owned = { names, catalog, publisher, system, delays, routes, venues }
+  openVenues(parts, { ...owned, matches, arbitrage, bookLimits })
   const startedAtMs = clock.monotonicMs()
   const view: EngineView = {
     version: parts.version,
@@ -274,12 +275,14 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
     venues: () => [...venues.values()].map((open) => open.actor),
     isStorageHealthy: () => storage.isHealthy(),
     delayMs: () => Math.round(delays.delayMs),
+    bookAgeMsMax: bookLimits.ageMsMax,
+    confirmBook: ({ ref }) => venues.get(ref.venue)?.actor.confirmBook(ref) ?? null,
     uptimeSeconds: () => Math.floor((clock.monotonicMs() - startedAtMs) / 1_000),
     ...(parts.cluster?.view === undefined ? {} : { cluster: parts.cluster.view }),
   }
   const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
   const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, view }
-  const owners = { ...first, ...later, matches, matcher, verdicts, arbitrage, feeder, doubts }
+  const owners = { ...first, ...later, matches, matcher, verdicts, arbitrage, feeder }
   registerWatchers(owners)
   return owners
 }
@@ -310,7 +313,6 @@ function registerWatchers(owners: Omit<Owners, 'view'>): void {
   catalog.watch(matches)
   catalog.watch(wallets)
   if (feeder !== null) catalog.watch(feeder)
-  if (feeder !== null) owners.doubts.push((market) => feeder.onDoubted(market))
   // Ended accounts, keys and log-ins.
   accounts.watch(webhooks)
   // Operators' verdicts on pairs.
@@ -329,20 +331,13 @@ function registerFace({ publisher, accounts }: Owners, { hub }: Server): void {
 function marketParts(
   { retentionDays }: EngineSettings,
   { clock, metrics, storage }: EngineParts,
-  {
-    publisher,
-    venues,
-    doubts,
-    run,
-  }: Pick<Owners, 'publisher' | 'venues' | 'doubts'> & { run: number },
+  { publisher, venues, run }: Pick<Owners, 'publisher' | 'venues'> & { run: number },
 ): Omit<MarketParts, 'changed'> {
   return {
     ...{ publisher, storage, run, retentionDays },
     nowMs: () => clock.nowMs(),
     requestResync: ({ ref }, reason) => venues.get(ref.venue)?.actor.requestResync(ref, reason),
-    doubted(view) {
-      for (const hear of doubts) hear(view)
-    },
+    checkAgain: ({ ref }) => venues.get(ref.venue)?.actor.checkAgain(ref),
     delayOf: (venue) => venues.get(venue)?.actor.delay ?? null,
     announceLoss: ({ ref }, atMs) => venues.get(ref.venue)?.actor.backFillTrades(atMs),
     ignored: ignoredCounter(metrics),
@@ -352,22 +347,46 @@ function marketParts(
 /** Opens every venue, each with its actor; nothing is contacted before they are started. */
 function openVenues(
   parts: EngineParts,
-  owners: Pick<Owners, 'catalog' | 'publisher' | 'system' | 'delays' | 'venues'> & {
+  owners: Pick<
+    Owners,
+    'catalog' | 'publisher' | 'system' | 'delays' | 'venues' | 'matches' | 'arbitrage'
+  > & {
     readonly names: VenueTable
     readonly routes: EventRoutes
+    readonly bookLimits: BookCheckLimits
   },
 ): void {
   const { clock, random, log, metrics, storage } = parts
-  const { catalog, publisher, system, delays, venues, names, routes } = owners
+  const { catalog, publisher, system, delays, venues, names, routes, bookLimits } = owners
   const emit = (event: VenueEvent) => routes.route(event)
   const isHandled = () => system.waiting === 0
   for (const venue of parts.venues({ clock, random, log, metrics, emit })) {
     const platform = names.platform(venue.key)
     const shared = { catalog, publisher, storage, clock, log, metrics, delays, isHandled }
-    const actor = new VenueActor({ ...shared, venue, platform })
+    const first = () => firstMarkets(venue.key, owners)
+    const actor = new VenueActor({ ...shared, venue, platform, bookLimits, first })
     const open = { venue, actor, cell: system.spawn(actor) }
     venues.set(venue.key, open)
     routes.add(open)
+  }
+}
+
+/** A venue's markets in pairs that ask the same, and in opportunities. */
+function* firstMarkets(
+  venue: VenueKey,
+  { catalog, matches, arbitrage }: Pick<Owners, 'catalog' | 'matches' | 'arbitrage'>,
+): Iterable<KnownMarket> {
+  for (const match of matches.all()) {
+    if (!isSame(match)) continue
+    const { ref } = match.a.ref.venue === venue ? match.a : match.b
+    const market = catalog.knownOfNative(ref.venue, ref.nativeId)
+    if (market !== null) yield market
+  }
+  for (const { legs } of arbitrage.open()) {
+    for (const { market: ref } of legs) {
+      const market = ref.venue === venue ? catalog.knownOfNative(venue, ref.nativeId) : null
+      if (market !== null) yield market
+    }
   }
 }
 

@@ -189,9 +189,41 @@ export interface BookReplaced extends Outgoing {
   readonly reason: 'venue_gap' | 'first' | 'restart' | 'delayed'
 }
 
-/** A change of the book waited within the engine for too long: the book is stale until it is replaced. Uses up no offset or seq. */
-export interface BookLate extends Outgoing {
-  readonly kind: 'bookLate'
+/**
+ * Why a book can no longer be trusted. `disconnected`: the venue's connection was lost. `silent`: it delivers nothing.
+ * `messages_lost`: the stream contradicts itself or has a hole. `contradicted_by_trade`: a trade outside the best prices
+ * changed nothing. `contradicted_by_rest`: two readings over REST differ from it. `delayed`: its messages waited for too
+ * long. `tick_changed`: the venue sends a new book for the new tick. `restarted`: its owner was restarted. `no_leader`: a
+ * gateway receives nothing from the engine.
+ */
+export const STALE_REASONS = [
+  'disconnected',
+  'silent',
+  'messages_lost',
+  'contradicted_by_trade',
+  'contradicted_by_rest',
+  'delayed',
+  'tick_changed',
+  'restarted',
+  'no_leader',
+] as const
+export type StaleReason = (typeof STALE_REASONS)[number]
+
+/** A live book became stale. It ends with `bookReplaced` or `bookConfirmed`. Uses up no offset or seq. */
+export interface BookStale extends Outgoing {
+  readonly kind: 'bookStale'
+  readonly reason: StaleReason
+  /** When the book was last known to be right. */
+  readonly sinceMs: TimeMs
+  /** A `status` of the venue announces it together with other books. */
+  readonly isOfVenue: boolean
+}
+
+/** The book was confirmed unchanged. Uses up no offset or seq. */
+export interface BookConfirmed extends Outgoing {
+  readonly kind: 'bookConfirmed'
+  /** It was stale until now. */
+  readonly wasStale: boolean
 }
 
 /** One trade as users see it: price and side in the first outcome. */
@@ -278,6 +310,10 @@ export interface FeedStatus {
   readonly completeToMs: TimeMs | null
   /** Null: the venue has one source of trades. */
   readonly tradesSource: TradesSource | null
+  /** Why the feed is not live; null while it is. */
+  readonly reason: StaleReason | null
+  /** Books that became stale and are not live again. */
+  readonly staleBooks: number
 }
 
 /** A venue's feed changed state. */
@@ -301,7 +337,8 @@ export interface GapUpdate {
 export type Update =
   | BookUpdate
   | BookReplaced
-  | BookLate
+  | BookStale
+  | BookConfirmed
   | TradeUpdate
   | PriceUpdate
   | WhaleUpdate

@@ -24,6 +24,7 @@ import { Loopback } from './cluster/loopback.ts'
 import { Members } from './cluster/members.ts'
 import { EngineError } from './errors.ts'
 import type { VenueKey } from './ids.ts'
+import { bookAgeMsMax } from './limits.ts'
 import type { Log } from './process/log.ts'
 import type { Metrics } from './process/metrics.ts'
 import { openSearch } from './search/search.ts'
@@ -388,6 +389,8 @@ class LogGateway implements Gateway {
       venues: () => mirror.venues(),
       isStorageHealthy: () => !mirror.isCut,
       delayMs: () => mirror.lagMs,
+      bookAgeMsMax,
+      confirmBook: () => null,
       uptimeSeconds: () => Math.floor((clock.monotonicMs() - this.#startedAtMs) / 1_000),
       cluster: (): ClusterView => ({
         role: 'gateway',

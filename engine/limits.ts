@@ -86,8 +86,10 @@ export const opportunityChangedMs = 250
 export const opportunityAgeMsMax = 3_600_000
 /** One that lasted for less is not kept when it ends. */
 export const opportunityKeptMsMin = 500
-/** A book that was not known to be right for so long is part of none. */
-export const opportunityBookAgeMsMax = 2_000
+/** Unless configured: a book that was neither changed nor confirmed for so long is part of none. */
+export const bookAgeMsMax = 60_000
+/** Unless configured: every subscribed book is read over REST once in so long. */
+export const bookRoundMs = 600_000
 /** Announced losses of trades that one run keeps for clients that were away. Later ones are announced
  * live only; every client of so broken a run receives some. */
 export const lossesOfRunMax = 10_000

@@ -4,7 +4,7 @@
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/accounts/account.ts'
-import { TRADES_SOURCES } from '../engine/events.ts'
+import { STALE_REASONS, TRADES_SOURCES } from '../engine/events.ts'
 import { EXPONENT_MAX, FEE_KINDS } from '../engine/market/fees.ts'
 import { MARKET_STATUSES, RESOLUTION_STATUSES } from '../engine/market/market.ts'
 import type { VenueFacts, VenueTable } from '../engine/venue-table.ts'
@@ -435,7 +435,18 @@ export const HealthSchema = Type.Object({
   version: Type.String(),
   database: Type.Boolean(),
   cache: Type.Boolean(),
-  exchanges: Type.Record(Type.String(), Type.Boolean()),
+  exchanges: Type.Record(Type.String(), Type.Boolean(), {
+    description: 'by venue, whether data comes from it as it should; an open socket is not enough',
+  }),
+  feeds: Type.Record(
+    Type.String(),
+    Type.Object({
+      state: choice(['live', 'stale', 'down'] as const),
+      reason: nullable(choice(STALE_REASONS, { description: 'why it is not live; null: it is' })),
+      stale_books: Type.Integer({ description: 'books that became stale and are not live again' }),
+    }),
+    { description: 'by venue, how its feed stands' },
+  ),
   protocols: Type.Record(Type.String(), Type.String(), {
     description: 'by venue, whose protocol it speaks, whatever it is called here',
   }),

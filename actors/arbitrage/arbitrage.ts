@@ -48,7 +48,7 @@ import {
   type Part,
   pairCandidates,
 } from './baskets.ts'
-import { BookAges, type HeardMs, isTooOld, type Look } from './book-ages.ts'
+import { BookAges, type Look } from './book-ages.ts'
 import { ORDERS, passing } from './listing.ts'
 import type {
   ArbitrageView,
@@ -67,7 +67,10 @@ interface ArbitrageParts {
   readonly catalog: Pick<CatalogView, 'byNumber' | 'marketsOfEvent' | 'event'>
   readonly matches: Pick<MatchListView, 'matchOf'>
   readonly table: OpportunityTable
-  readonly heardMs: HeardMs
+  /** A book that was neither changed nor confirmed for longer is part of no opportunity. */
+  readonly bookAgeMsMax: number
+  /** Has a book read over REST, soon. */
+  readonly confirm: (market: MarketRef) => void
 }
 
 /** An open one, as its owner follows it. */
@@ -127,7 +130,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
   constructor(parts: ArbitrageParts) {
     this.#parts = parts
     this.#rankings = new Rankings(parts.clock)
-    this.#ages = new BookAges(parts.clock, parts.heardMs)
+    const { clock, bookAgeMsMax: ageMsMax, confirm } = parts
+    this.#ages = new BookAges({ clock, ageMsMax, confirm })
     const { metrics } = parts
     metrics.gauge('opportunities_open', 'Opportunities that are open.', () => this.#open.size)
     const help = 'Opportunities that were left out since too many were open.'
@@ -158,7 +162,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
         for (const open of this.#byMarket.get(update.market.number) ?? NO_OPPORTUNITIES)
           open.isReached = true
         return this.#note(update.market.number)
-      case 'bookLate':
+      case 'bookStale':
+      case 'bookConfirmed':
       case 'price':
       case 'lifecycle':
         return this.#note(update.market.number)
@@ -391,6 +396,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
       if (known === undefined) this.#byMarket.set(market.ref.number, new Set([open]))
       else known.add(open)
     }
+    // A subscription may have fallen silent just now.
+    this.#ages.confirm(candidate.parts)
     this.#tell(open, 'opened', null)
     return open
   }
@@ -512,8 +519,10 @@ export class Arbitrage implements Watcher, ArbitrageView {
       const [part, look] = [parts[index], looks[index]]
       if (part === undefined || look === undefined) legs.push(leg)
       else {
-        const bookAgeMs = this.#ages.since(part.market, look.receivedAtMs)
-        if (bookAgeMs === null || isTooOld(bookAgeMs) || part.market.isBehind) return null
+        const bookAgeMs = this.#ages.since(part.market)
+        if (bookAgeMs === null || this.#ages.isTooOld(bookAgeMs) || part.market.isBehind) {
+          return null
+        }
         legs.push({ ...leg, bookSeq: look.bookSeq, bookAgeMs })
       }
     }

@@ -44,7 +44,7 @@ export interface QuoteLeg {
 
 /**
  * Why there is no opportunity in a basket. `not_open`: a market does not trade. `stale_book`: a book may be out of date,
- * or was not known to be right for two seconds. `not_identical`: nothing says that exactly one of the legs wins.
+ * or was neither changed nor confirmed for too long. `not_identical`: nothing says that exactly one of the legs wins.
  */
 export type NoOpportunity = NoBasket | 'not_open' | 'stale_book' | 'not_identical'
 

@@ -27,14 +27,21 @@ interface FeederParts {
 }
 
 /** Updates that are kept for minutes. */
-const BOOKS: ReadonlySet<Update['kind']> = new Set(['book', 'bookReplaced', 'bookLate', 'price'])
+const BOOKS: ReadonlySet<Update['kind']> = new Set([
+  'book',
+  'bookReplaced',
+  'bookStale',
+  'bookConfirmed',
+  'price',
+])
 /** Of one item, which must fit a batch. */
 const PAST_MARKETS_MAX = 10_000
 /** The channels whose offsets a batch names; null: an update takes none. */
 const CHANNELS: Readonly<Record<Update['kind'], CountedChannel | null>> = {
   book: 'orderbook',
   bookReplaced: null,
-  bookLate: null,
+  bookStale: null,
+  bookConfirmed: null,
   status: null,
   gap: null,
   trade: 'trades',
@@ -116,12 +123,6 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.#toldEvents.add(event)
     this.version += 1
     this.#tellAll({ kind: 'event', version: this.version, event })
-  }
-
-  /** The book is no longer live, and no update may have said so. */
-  onDoubted(market: MarketView): void {
-    if (!this.isOpen) return
-    this.#put('books', { kind: 'state', state: stateOf(market, this.#parts.publisher) })
   }
 
   onForgotten(market: MarketView): void {

@@ -35,6 +35,17 @@ const REPLACED_BECAUSE = {
 /** Why the book asks for a snapshot after a change; null when it does not. */
 type Doubt = 'difference' | 'crossed' | 'top' | null
 
+/**
+ * What a book read over REST says of the stream's. `older`: nothing, since the stream is ahead of it. `differs`: a first
+ * contradiction, to be confirmed by a second reading. `contradicted`: a second one, and the stream was silent meanwhile.
+ */
+type RestCheck = 'equal' | 'older' | 'differs' | 'contradicted'
+
+/** Two readings that contradict a book are at least so far apart: a change may be on its way. */
+export const SECOND_READING_MS = 3_000
+/** After the stream has refuted REST, REST contradicts the book no more for so long. */
+const REFUTED_FOR_MS = 600_000
+
 export class MarketBook {
   #trust: Trust = 'empty'
   readonly levels = new OrderBook()
@@ -45,6 +56,14 @@ export class MarketBook {
   #hasNews = false
   #venueTimeMs: TimeMs | null = null
   #receivedAtMs: TimeMs | null = null
+  #confirmedAtMs: TimeMs | null = null
+  /** Messages of the stream, ever. */
+  #messageCount = 0
+  /** The first of two readings that contradict the book. */
+  #suspicion: { readonly messageCount: number; readonly atMs: TimeMs } | null = null
+  /** It is stale because REST contradicts it. */
+  #isContradicted = false
+  #refutedUntilMs = 0
 
   constructor(market: MarketNumber, table: SnapshotTable) {
     this.#market = market
@@ -58,6 +77,10 @@ export class MarketBook {
   /** Whether any book is known, if only the last run's. */
   get isKnown(): boolean {
     return this.#trust !== 'empty'
+  }
+
+  get confirmedAtMs(): TimeMs | null {
+    return this.#confirmedAtMs
   }
 
   /** Applies a change to a live book; returns the changed levels as absolute sizes, and a doubt, if any. */
@@ -96,9 +119,22 @@ export class MarketBook {
     return changes
   }
 
+  /** Whether a stale book misses nothing: the stream's whole book equals it. Then it is live again. */
+  revive(event: BookSnapshotEvent): boolean {
+    if (this.#trust !== 'stale' || this.levels.levelCount === 0) return false
+    if (this.levels.isCrossed) return false
+    if (this.levels.differences(event.bids, event.asks).length > 0) return false
+    if (this.#isContradicted) this.#refutedUntilMs = event.receivedAtMs + REFUTED_FOR_MS
+    this.#isContradicted = false
+    this.#note(event)
+    this.#trust = 'live'
+    return true
+  }
+
   /** Takes a whole book while not live; returns why it is announced. */
   replace(event: BookSnapshotEvent): BookReplaced['reason'] {
     const reason = REPLACED_BECAUSE[this.#trust]
+    this.#isContradicted = false
     this.levels.replace(event.bids, event.asks)
     this.#hasNews = true
     this.#note(event)
@@ -106,10 +142,25 @@ export class MarketBook {
     return reason
   }
 
-  /** Whether a book read over REST differs though the stream has brought nothing newer. */
-  differsFrom(event: BookSnapshotEvent): boolean {
-    if (this.#venueTimeMs !== null && this.#venueTimeMs > event.venueTimeMs) return false
-    return this.levels.differences(event.bids, event.asks).length > 0
+  /** Compares a live book with one that was read over REST. */
+  check(event: BookSnapshotEvent): RestCheck {
+    const { receivedAtMs } = event
+    if (this.levels.differences(event.bids, event.asks).length === 0) {
+      this.#suspicion = null
+      this.#confirmedAtMs = receivedAtMs
+      return 'equal'
+    }
+    const isOlder = this.#venueTimeMs !== null && this.#venueTimeMs > event.venueTimeMs
+    if (isOlder || receivedAtMs < this.#refutedUntilMs) return 'older'
+    const suspicion = this.#suspicion
+    if (suspicion === null || suspicion.messageCount !== this.#messageCount) {
+      this.#suspicion = { messageCount: this.#messageCount, atMs: receivedAtMs }
+      return 'differs'
+    }
+    if (receivedAtMs - suspicion.atMs < SECOND_READING_MS) return 'differs'
+    this.#suspicion = null
+    this.#isContradicted = true
+    return 'contradicted'
   }
 
   /** Keeps a changed, live book for the history, if one is due. */
@@ -175,10 +226,13 @@ export class MarketBook {
     this.#trust = 'recalled'
     this.#venueTimeMs = kept.bookTimeMs
     this.#receivedAtMs = kept.writtenAtMs
+    this.#confirmedAtMs = kept.writtenAtMs
   }
 
   #note(times: BothTimes): void {
     this.#venueTimeMs = times.venueTimeMs
     this.#receivedAtMs = times.receivedAtMs
+    this.#confirmedAtMs = times.receivedAtMs
+    this.#messageCount += 1
   }
 }

@@ -23,20 +23,29 @@ import { isRetold } from '../catalog/changes.ts'
 import type { Actor, Turn } from '../system.ts'
 import type { BookLevels, BookView, MarketView, SliceQuery, StreamChannel } from '../views.ts'
 import { MarketBook } from './book.ts'
-import { type BothTimes, DELAYED, type MarketMessage, type MarketParts } from './parts.ts'
+import {
+  type BothTimes,
+  DELAYED,
+  type MarketMessage,
+  type MarketParts,
+  type VoidMessage,
+} from './parts.ts'
 import { MarketPrices } from './prices.ts'
 import { type CompletedTrade, MarketTrades } from './trades.ts'
 import {
   tellBook,
   tellChanged,
-  tellLate,
+  tellConfirmed,
   tellPrice,
   tellReplaced,
+  tellStale,
   tellStatus,
   tellTrade,
 } from './updates.ts'
 
 const TRADE_WEIGHT = 4
+const LOST = { reason: 'messages_lost', isOfVenue: false } as const
+const LATE = { reason: 'delayed', isOfVenue: false } as const
 
 export class MarketActor implements Actor<MarketMessage>, MarketView {
   // What every event touches comes first: among 100,000 markets each line of memory is waited for.
@@ -45,6 +54,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   #version = 0
   /** Whether the book was live at the end of the last turn. */
   #wasLive = false
+  /** Why it is not live, if it is not, at the end of this turn. */
+  #stale: Pick<VoidMessage, 'reason' | 'isOfVenue'> = LOST
   readonly ref: MarketRef
   summary: MarketSummary
   readonly #prices: MarketPrices
@@ -102,24 +113,37 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
         this.#takeSummary(message.summary)
         break
       case 'void':
-        this.#book.keep(this.#parts.nowMs())
-        this.#book.distrust()
+        this.#lose(message)
         break
     }
     this.#change()
     this.#checkLive()
   }
 
+  /** The book may miss changes from now on. */
+  #lose(stale: Pick<VoidMessage, 'reason' | 'isOfVenue'>): void {
+    this.#stale = stale
+    this.#book.keep(this.#parts.nowMs())
+    this.#book.distrust()
+  }
+
+  /** Publishes that a book has become stale, whatever made it so. */
   #checkLive(): void {
     const { isLive } = this.#book
+    const stale = this.#stale
+    this.#stale = LOST
     if (this.#wasLive === isLive) return
     this.#wasLive = isLive
-    if (!isLive) this.#parts.doubted(this)
+    if (isLive || this.summary.status === 'resolved') return
+    const times = this.#book.times(this.#parts.nowMs())
+    const sinceMs = this.#book.confirmedAtMs ?? times.receivedAtMs
+    tellStale(this.#parts.publisher, this.ref, times, { ...stale, sinceMs })
   }
 
   /** After a throw: nothing in memory is trusted. The book comes back by a snapshot (`resync`). */
   restart(): void {
     this.#change()
+    this.#stale = { reason: 'restarted', isOfVenue: false }
     this.#book.distrust()
     this.#prices.reset()
     this.#trades.release()
@@ -152,7 +176,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#book.keep(this.#parts.nowMs())
     this.#book.giveUp()
     this.#change()
-    tellLate(this.#parts.publisher, this.ref, this.#book.times(this.#parts.nowMs()))
+    this.#stale = LATE
+    this.#checkLive()
     this.#parts.requestResync(this, DELAYED)
   }
 
@@ -166,6 +191,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   onOverflow(lost: MarketMessage): void {
     this.#change()
     if (lost.kind === 'trade') this.#parts.announceLoss(this, lost.venueTimeMs)
+    this.#stale = LATE
     this.#book.distrust()
     this.#checkLive()
     this.#parts.requestResync(this, 'mailbox_full')
@@ -189,17 +215,33 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
       const changes = this.#book.merge(event)
       if (changes.length > 0) this.#publishBook(event, changes)
       else this.#parts.ignored('book_unchanged')
+    } else if (this.#book.revive(event)) {
+      this.#touch(event.receivedAtMs)
+      tellConfirmed(this.#parts.publisher, this.ref, event, true)
+      this.#prices.noteNext()
+      this.#reprice(event)
     } else {
       this.#publishReplaced(event, this.#book.replace(event))
     }
     if (!this.#book.isLive) this.#parts.requestResync(this, 'crossed_snapshot')
   }
 
-  /** A book read over REST beside the stream: a difference is a suspicion, the stream decides. */
+  /** A book read over REST beside the stream: one difference is a suspicion, a second one makes the book stale. */
   #checkBook(event: BookSnapshotEvent): void {
     if (!this.#book.isLive) return this.#parts.ignored('book_check_while_stale')
-    if (!this.#book.differsFrom(event)) return this.#parts.ignored('book_check_equal')
-    this.#parts.requestResync(this, 'differs_from_rest')
+    switch (this.#book.check(event)) {
+      case 'equal':
+        this.#parts.ignored('book_check_equal')
+        return tellConfirmed(this.#parts.publisher, this.ref, event, false)
+      case 'older':
+        return this.#parts.ignored('book_check_older')
+      case 'differs':
+        this.#parts.ignored('book_check_differs')
+        return this.#parts.checkAgain(this)
+      case 'contradicted':
+        this.#lose({ reason: 'contradicted_by_rest', isOfVenue: false })
+        this.#parts.requestResync(this, 'differs_from_rest')
+    }
   }
 
   #publishReplaced(event: BookSnapshotEvent, reason: BookReplaced['reason']): void {
@@ -216,9 +258,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   #takeTickSize(event: TickSizeEvent): void {
-    if (!event.keepsBook) this.#book.keep(event.receivedAtMs)
     this.summary = { ...this.summary, tickMicros: event.tickMicros }
-    if (!event.keepsBook) this.#book.distrust()
+    if (!event.keepsBook) this.#lose({ reason: 'tick_changed', isOfVenue: false })
     this.#change()
     this.#parts.changed(this)
   }
@@ -426,6 +467,11 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   /** When this run saw the market resolve; null when it resolved before this run, or has not. */
   get resolvedAtMs(): TimeMs | null {
     return this.#resolvedAtMs
+  }
+
+  get bookConfirmedAtMs(): TimeMs | null {
+    this.#recall()
+    return this.#book.confirmedAtMs
   }
 
   get isBookLive(): boolean {

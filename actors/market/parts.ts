@@ -5,6 +5,7 @@ import type {
   BookSnapshotEvent,
   LastPriceEvent,
   MarketStatusEvent,
+  StaleReason,
   TickSizeEvent,
   TradeEvent,
   TradeParticipantEvent,
@@ -17,9 +18,11 @@ import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
 
 /** The market's book can no longer be trusted: the feed lost messages or its connection. */
-interface VoidMessage {
+export interface VoidMessage {
   readonly kind: 'void'
-  readonly reason: string
+  readonly reason: StaleReason
+  /** The venue announces it together with other books. */
+  readonly isOfVenue: boolean
 }
 
 /** The catalogue read the market again. */
@@ -46,8 +49,6 @@ export interface BothTimes {
 }
 
 export interface MarketParts {
-  /** Called when a market's book is no longer live, whether an update says so or not. */
-  readonly doubted: (market: MarketView) => void
   readonly publisher: Publisher
   readonly storage: Storage
   /** This run's number, stored with each trade it publishes. */
@@ -58,6 +59,8 @@ export interface MarketParts {
   /** Asks the venue for a fresh book; the venue's actor and feed limit how often. With the reason {@link DELAYED} the
    * book is asked for once there is room. */
   readonly requestResync: (market: MarketView, reason: string) => void
+  /** A book read over REST differed: it is read a second time, a little later. */
+  readonly checkAgain: (market: MarketView) => void
   /** Whether what a venue sends lies unread for too long, and how often that has changed. */
   readonly delayOf: (venue: VenueKey) => Pick<VenueDelay, 'isBehind' | 'changeCount'> | null
   /** A trade of this market was refused at its full mailbox: trades from `atMs` on are read again. */
@@ -78,6 +81,8 @@ export type IgnoredReason =
   | 'book_snapshot_late'
   | 'book_check_equal'
   | 'book_check_while_stale'
+  | 'book_check_older'
+  | 'book_check_differs'
   | 'trade_duplicate'
   | 'trade_of_known_transaction'
   | 'trade_unknown_outcome'

@@ -4,6 +4,7 @@
 
 import type {
   BookReplaced,
+  BookStale,
   BookUpdate,
   LevelChange,
   LifecycleUpdate,
@@ -31,14 +32,27 @@ export function tellReplaced(
   publisher.publish({ kind, market, venueTimeMs, receivedAtMs, reason, offset, seq })
 }
 
-/** The book is stale from now on, since a change of it waited for too long. */
-export function tellLate(
+/** The book is stale from now on. */
+export function tellStale(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
+  stale: Pick<BookStale, 'reason' | 'sinceMs' | 'isOfVenue'>,
 ): void {
-  const { offset, seq } = publisher.latest('orderbook', market.number)
-  publisher.publish({ kind: 'bookLate', market, venueTimeMs, receivedAtMs, offset, seq })
+  const stamp = publisher.latest('orderbook', market.number)
+  publisher.publish({ kind: 'bookStale', market, venueTimeMs, receivedAtMs, ...stamp, ...stale })
+}
+
+/** The book was found to be as the venue has it. */
+export function tellConfirmed(
+  publisher: Publisher,
+  market: MarketRef,
+  { venueTimeMs, receivedAtMs }: BothTimes,
+  wasStale: boolean,
+): void {
+  const stamp = publisher.latest('orderbook', market.number)
+  const kind = 'bookConfirmed'
+  publisher.publish({ kind, market, venueTimeMs, receivedAtMs, ...stamp, wasStale })
 }
 
 /** Changed levels; `levels` is the book after the change. */

@@ -48,6 +48,11 @@ export interface MarketView {
   priceAt(atMs: TimeMs): PricePoint | null
   /** What the venue sends lies unread for too long: its books here are older than they look. */
   readonly isBehind: boolean
+  /**
+   * When the book itself was last known to be right: by a message of its subscription, or by a reading over REST that
+   * equals it. Null before the first.
+   */
+  readonly bookConfirmedAtMs: TimeMs | null
   book(): BookView
   /** At most `levelsMax` of the best levels of each side. */
   levels(levelsMax: number): BookLevels

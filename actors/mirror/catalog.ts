@@ -61,6 +61,15 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
     return this.mirrorOf(number)?.ref ?? null
   }
 
+  /** Books of a venue that are known and not stale by themselves. */
+  bookCount(venue: VenueKey): number {
+    let count = 0
+    for (const { actor } of this.knownMarkets.all()) {
+      if (actor.ref.venue === venue && actor.hasFreshBook) count += 1
+    }
+    return count
+  }
+
   /** Whether a row has told of this market, which may be forgotten again. */
   hasHeardOf(number: MarketNumber): boolean {
     return this.#versions.has(number)

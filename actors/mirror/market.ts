@@ -3,7 +3,13 @@
 // (http/request/forwarding.ts).
 // Not for: which updates it is given, and when (mirror.ts). Upholds MIRROR2.
 
-import type { BookUpdate, MarketPrice, PriceUpdate, TradeUpdate } from '../../engine/events.ts'
+import type {
+  BookConfirmed,
+  BookUpdate,
+  MarketPrice,
+  PriceUpdate,
+  TradeUpdate,
+} from '../../engine/events.ts'
 import type { Bar } from '../../engine/market/candle.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
 import { OrderBook } from '../../engine/market/order-book.ts'
@@ -39,6 +45,7 @@ export class MirrorMarket implements MarketView {
   #isStale = true
   #venueTimeMs: TimeMs | null = null
   #receivedAtMs: TimeMs | null = null
+  #confirmedAtMs: TimeMs | null = null
   #price: MarketPrice
   /** Of what the figures below contain. */
   #pricesSeq = 0
@@ -97,6 +104,7 @@ export class MirrorMarket implements MarketView {
     this.#isStale = isStale
     this.#venueTimeMs = venueTimeMs
     this.#receivedAtMs = receivedAtMs
+    this.#confirmedAtMs = receivedAtMs
   }
 
   /** Takes changed levels; false when the book is not what the engine's was after the same change. */
@@ -105,6 +113,7 @@ export class MirrorMarket implements MarketView {
     for (const change of changes) this.#ownLevels().set(change)
     this.#venueTimeMs = venueTimeMs
     this.#receivedAtMs = receivedAtMs
+    this.#confirmedAtMs = receivedAtMs
     return checksum === null || checksum === this.#levels.checksum()
   }
 
@@ -113,10 +122,17 @@ export class MirrorMarket implements MarketView {
     return this.#levels
   }
 
-  /** The book may be out of date until it is replaced. */
-  doubt(): void {
+  /** The book may be out of date until it is replaced or confirmed. */
+  markStale(): void {
     this.#version += 1
     this.#isStale = true
+  }
+
+  /** The book is as the venue has it. */
+  confirm({ receivedAtMs }: BookConfirmed): void {
+    this.#version += 1
+    this.#isStale = false
+    this.#confirmedAtMs = receivedAtMs
   }
 
   reprice({ price, seq }: PriceUpdate): void {
@@ -153,6 +169,15 @@ export class MirrorMarket implements MarketView {
 
   get isBehind(): boolean {
     return this.#parts.isCut()
+  }
+
+  get bookConfirmedAtMs(): TimeMs | null {
+    return this.#confirmedAtMs
+  }
+
+  /** Whether the engine has a book that is not stale. */
+  get hasFreshBook(): boolean {
+    return !this.#isStale
   }
 
   price(): MarketPrice {

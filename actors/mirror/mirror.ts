@@ -447,8 +447,9 @@ export class Mirror {
         update.seq < this.publisher.latest('orderbook', update.market.number).seq
       )
         return
-      if (book === null) market.doubt()
-      else market.replace(book)
+      if (update.kind === 'bookStale') market.markStale()
+      else if (update.kind === 'bookConfirmed') market.confirm(update)
+      else if (book !== null) market.replace(book)
       return this.publisher.publish(update)
     }
     if (update.kind === 'trade') this.tradeLog.push(this.#run, update)
@@ -477,13 +478,15 @@ export class Mirror {
 
   #shown(view: VenueView): VenueView {
     if (!this.#isCut || view.state === 'down') return view
-    return { ...view, state: 'stale' satisfies FeedState }
+    const staleBooks = this.catalog.bookCount(view.venue)
+    return { ...view, state: 'stale' satisfies FeedState, reason: 'no_leader', staleBooks }
   }
 
   #tellStatus(view: VenueView): void {
     const { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource } = view
     const facts = { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource }
-    this.publisher.publish({ kind: 'status', ...facts })
+    const { reason, staleBooks } = view
+    this.publisher.publish({ kind: 'status', ...facts, reason, staleBooks })
   }
 
   #fail(fault: MirrorFault): void {

@@ -8,7 +8,9 @@ import type { Clock } from '../../engine/clock.ts'
 import type {
   FeedEvent,
   FeedState,
+  LifecycleUpdate,
   MarketSeenEvent,
+  StaleReason,
   TradeEvent,
   TradesSource,
   Update,
@@ -16,7 +18,7 @@ import type {
 } from '../../engine/events.ts'
 import type { NativeMarketId, OutcomeId, VenueKey } from '../../engine/ids.ts'
 import { messageAgeMsCalm, messageAgeMsMax, priceAgeMsMax } from '../../engine/limits.ts'
-import type { MarketRef } from '../../engine/market/market.ts'
+import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
@@ -32,15 +34,19 @@ import type {
 } from '../../engine/venues/venue.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import type { Catalog, KnownMarket } from '../catalog/catalog.ts'
+import { SECOND_READING_MS } from '../market/book.ts'
 import { DELAYED } from '../market/parts.ts'
+import { tellStale } from '../market/updates.ts'
 import type { Actor, Turn } from '../system.ts'
 import type { VenueView } from '../views.ts'
 import { TradeBackFill } from './back-fill.ts'
+import { type BookCheckLimits, BookChecks } from './book-checks.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import { VenueCoverage } from './coverage.ts'
 import { type OwnDelay, VenueDelay } from './delay.ts'
 import type { DelayWatch, DelayWatcher } from './delay-watch.ts'
 import { StaleBooks } from './stale-books.ts'
+import { TradeChecks } from './trade-checks.ts'
 
 /** The feed's own events, and markets and trades of which the catalogue knows no market yet. */
 export type VenueMessage = FeedEvent | MarketSeenEvent | TradeEvent
@@ -57,6 +63,9 @@ interface VenueActorParts {
   readonly delays: Pick<DelayWatch, 'delayMs'>
   /** Whether no message waits in any mailbox. */
   readonly isHandled: () => boolean
+  readonly bookLimits: BookCheckLimits
+  /** Markets of matches and opportunities, whose books are confirmed before all others. */
+  readonly first: () => Iterable<KnownMarket>
 }
 
 /** After so long without any data the feed counts as stale. */
@@ -77,6 +86,12 @@ const LATE_FOR_MS = 3_000
 const OVERDUE_MS = 172_800_000
 /** The payout of a resolved market is requested after the first crawl for so long; some venues never state it. */
 const UNSETTLED_MS = 30 * DAY_MS
+/** Of a gap of books that REST shows otherwise. */
+const REST_DIFFERS = 'the book differs from REST'
+/** When more books than this become stale together, or all of several, one `status` announces them. */
+const STALE_EACH_MAX = 100
+/** Those of them that are stale for so long though the feed is live again are announced one by one. */
+const STALE_TOGETHER_MS = 60_000
 
 export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, DelayWatcher {
   readonly venue: VenueKey
@@ -88,6 +103,15 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #backFill: TradeBackFill
   readonly #coverage: VenueCoverage
   readonly #stale = new StaleBooks()
+  readonly #bookChecks: BookChecks
+  readonly #tradeChecks = new TradeChecks()
+  /** Markets whose book is live, and those whose book was and is not: bounded by the markets. */
+  readonly #live = new Set<MarketNumber>()
+  readonly #lost = new Set<MarketNumber>()
+  /** Books that became stale together, until they are live; why, and since when. */
+  readonly #together = new Set<KnownMarket>()
+  #togetherReason: StaleReason = 'disconnected'
+  #togetherSinceMs = 0
   /** How late the venue's messages come. */
   readonly delay = new VenueDelay()
   #lateAtMs = Number.NEGATIVE_INFINITY
@@ -107,6 +131,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #downSinceMs: TimeMs | null = null
   #toldCompleteToMs: TimeMs | null = null
   #toldTradesSource: TradesSource | null
+  #toldReason: StaleReason | null = null
   #isCrawled = false
   #stopTimer: () => void = () => undefined
 
@@ -138,6 +163,11 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#toldTradesSource = this.tradesSource
     const { coverage } = parts.storage
     this.#coverage = new VenueCoverage({ venue: this.venue, coverage, clock })
+    this.#bookChecks = new BookChecks({
+      ...{ clock, metrics, venue: this.venue, limits: parts.bookLimits, first: parts.first },
+      read: (outcomes) => parts.venue.feed.readBooks(outcomes),
+      isPolled: () => parts.venue.feed.health().bookDelayMs > 0,
+    })
     const name = `books_stale_${this.venue}`
     metrics.gauge(name, 'Books that wait for a snapshot.', () => this.#stale.count)
     const { venue } = this
@@ -170,6 +200,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   async stop(): Promise<void> {
     this.#stopTimer()
+    this.#bookChecks.stop()
     this.#rememberTradeTime()
     this.#coverage.end()
     this.#parts.venue.drift.stop()
@@ -248,13 +279,78 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   #takeBooksEvent(event: FeedEvent): void {
     if (event.kind === 'feedUp') return
-    for (const outcome of event.outcomes) {
-      const market = this.#parts.catalog.knownOfOutcome(this.venue, outcome)
-      if (market === null) continue
-      market.tell({ kind: 'void', reason: event.reason })
-      this.#noteStale(market)
+    const markets = event.outcomes.flatMap(
+      (outcome) => this.#parts.catalog.knownOfOutcome(this.venue, outcome) ?? [],
+    )
+    const live = markets.filter(({ actor }) => actor.isBookLive)
+    const isAll = live.length > 1 && live.length >= this.#live.size
+    const isOfVenue = isAll || live.length > STALE_EACH_MAX
+    const reason = staleReasonOf(event)
+    if (isOfVenue) {
+      this.#togetherReason = reason
+      this.#togetherSinceMs = this.#parts.clock.monotonicMs()
+      for (const market of live) this.#together.add(market)
     }
+    for (const market of markets) {
+      market.tell({ kind: 'void', reason, isOfVenue })
+      this.#noteStale(market)
+      // The market's own turn may come behind this one.
+      const { number } = market.actor.ref
+      if (this.#live.delete(number)) this.#lost.add(number)
+    }
+    this.#tellState()
     if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
+  }
+
+  /** Trades that changed no book say that it misses changes. */
+  #checkTrades(): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const { contradicted, suspect } = this.#tradeChecks.takeDue(nowMs)
+    for (const market of suspect) this.#bookChecks.want(market)
+    const outcomes: OutcomeId[] = []
+    for (const market of contradicted) {
+      market.tell({ kind: 'void', reason: 'contradicted_by_trade', isOfVenue: false })
+      this.#noteStale(market)
+      const outcome = market.actor.summary.outcomes[0]?.id
+      if (outcome !== undefined) outcomes.push(outcome)
+    }
+    if (outcomes.length > 0) this.#resync(outcomes, 'contradicted_by_trade')
+  }
+
+  /** Books that became stale with others, and did not come back with them, are announced one by one. */
+  #announceLeft(): void {
+    const sinceMs = this.#parts.clock.monotonicMs() - this.#togetherSinceMs
+    const isOver = this.#together.size > 0 && sinceMs >= STALE_TOGETHER_MS
+    if (!isOver || this.#ownReason !== null || this.#together.size >= this.#live.size) return
+    for (const { actor } of this.#together) {
+      if (actor.isBookLive || actor.summary.status === 'resolved') continue
+      const nowMs = this.#parts.clock.nowMs()
+      const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+      const stale = { reason: this.#togetherReason, isOfVenue: false }
+      const known = actor.bookConfirmedAtMs ?? nowMs
+      tellStale(this.#parts.publisher, actor.ref, times, { ...stale, sinceMs: known })
+    }
+    this.#together.clear()
+  }
+
+  /** A book read over REST differed once: it is read a second time, a little later. */
+  checkAgain({ venue, nativeId }: MarketRef): void {
+    const market = this.#parts.catalog.knownOfNative(venue, nativeId)
+    if (market === null) return
+    this.#bookChecks.settle(market.actor.ref.number)
+    this.#bookChecks.want(market, SECOND_READING_MS)
+  }
+
+  /** Reads a book over REST; resolves when it has come, or after two seconds. Null: it cannot be waited for. */
+  confirmBook({ venue, nativeId }: MarketRef): Promise<void> | null {
+    const market = this.#parts.catalog.knownOfNative(venue, nativeId)
+    return market === null || !market.actor.isBookLive ? null : this.#bookChecks.confirm(market)
+  }
+
+  /** Reads a book over REST, soon. */
+  wantBook({ venue, nativeId }: MarketRef): void {
+    const market = this.#parts.catalog.knownOfNative(venue, nativeId)
+    if (market !== null) this.#bookChecks.want(market)
   }
 
   /** A market's own check failed: asks for its book again; for a book that was only late, once there is room. */
@@ -450,6 +546,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       const { summary } = market.actor
       if (summary.status === 'resolved') continue
       this.#noteStale(market)
+      this.#bookChecks.add(market)
       watched.push({
         nativeId: summary.nativeId,
         outcomes: summary.outcomes.map((outcome) => outcome.id),
@@ -463,17 +560,56 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   /** Follows updates of its own markets: a fresh book is not stale any more, a resolved market is unwatched. */
   onUpdate(update: Update): void {
-    if (update.kind !== 'bookReplaced' && update.kind !== 'lifecycle') return
+    switch (update.kind) {
+      case 'bookReplaced':
+      case 'bookStale':
+      case 'bookConfirmed':
+      case 'lifecycle':
+      case 'trade':
+        break
+      default:
+        return
+    }
     if (update.market.venue !== this.venue) return
     const market = this.#parts.catalog.knownOfNative(this.venue, update.market.nativeId)
     if (market === null) return
-    if (update.kind === 'bookReplaced') this.#stale.remove(market)
-    else if (update.event === 'opened') this.#watch([market])
-    else if (update.event === 'closed') this.#stale.remove(market)
-    else if (update.event === 'resolved') {
+    if (update.kind === 'trade') {
+      this.#tradeChecks.note(market, update, this.#parts.clock.monotonicMs())
+    } else if (update.kind === 'lifecycle') this.#takeLife(market, update.event)
+    else this.#takeBookNews(market, update.kind)
+  }
+
+  #takeBookNews(market: KnownMarket, kind: 'bookReplaced' | 'bookStale' | 'bookConfirmed'): void {
+    const { ref, isBookLive } = market.actor
+    this.#bookChecks.settle(ref.number)
+    if (kind === 'bookReplaced') this.#stale.remove(market)
+    if (isBookLive) {
       this.#stale.remove(market)
-      this.#parts.venue.feed.unwatch([update.market.nativeId])
-    }
+      this.#live.add(ref.number)
+      this.#lost.delete(ref.number)
+      if (this.#together.delete(market) && this.#together.size === 0) this.#tellState()
+    } else if (this.#live.delete(ref.number)) this.#lost.add(ref.number)
+  }
+
+  #takeLife(market: KnownMarket, event: LifecycleUpdate['event']): void {
+    if (event === 'opened') return this.#watch([market])
+    if (event !== 'closed' && event !== 'resolved') return
+    const { ref } = market.actor
+    this.#stale.remove(market)
+    this.#lost.delete(ref.number)
+    this.#together.delete(market)
+    if (event === 'closed') return
+    this.#drop(market)
+    this.#parts.venue.feed.unwatch([ref.nativeId])
+  }
+
+  /** A market trades no more, or is forgotten. */
+  #drop(market: KnownMarket): void {
+    const { number } = market.actor.ref
+    this.#live.delete(number)
+    this.#lost.delete(number)
+    this.#bookChecks.remove(market)
+    this.#tradeChecks.forget(market)
   }
 
   // State
@@ -483,6 +619,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#giveUpHeld()
     this.#rememberTradeTime()
     this.#judgeTrades()
+    this.#checkTrades()
+    this.#bookChecks.everySecond()
+    this.#announceLeft()
     const { state } = this
     const { lastDataAtMs, bookDelayMs } = this.#parts.venue.feed.health()
     // A book that is checked less often proves nothing by its silence.
@@ -494,15 +633,18 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   #tellState(): void {
     const { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource } = this
+    const { reason, staleBooks } = this
     const isTold =
       state === this.#toldState &&
+      reason === this.#toldReason &&
       completeToMs === this.#toldCompleteToMs &&
       tradesSource === this.#toldTradesSource
     if (isTold) return
     this.#toldState = state
+    this.#toldReason = reason
     this.#toldCompleteToMs = completeToMs
     this.#toldTradesSource = tradesSource
-    const facts = { lagMs, delayMs, completeToMs, tradesSource }
+    const facts = { lagMs, delayMs, completeToMs, tradesSource, reason, staleBooks }
     this.#parts.publisher.publish({ kind: 'status', venue, platform, state, ...facts })
   }
 
@@ -519,16 +661,29 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   get state(): FeedState {
-    const health = this.#parts.venue.feed.health()
-    if (health.connectionsOpen === 0) return 'down'
-    const silentMs = this.#parts.clock.nowMs() - (health.lastDataAtMs ?? 0)
-    const isWhole = health.connectionsOpen >= health.connectionsWanted
-    return isWhole && silentMs <= SILENT_MS_MAX && !this.#isLate ? 'live' : 'stale'
+    if (this.connectionsOpen === 0) return 'down'
+    return this.reason === null ? 'live' : 'stale'
   }
 
-  /** When data last came from what carries the market's book; null while the feed is not live. */
-  bookHeardMs(market: NativeMarketId): TimeMs | null {
-    return this.state === 'live' ? this.#parts.venue.feed.bookHeardMs(market) : null
+  /** Why the feed is not live; null while it is. */
+  get reason(): StaleReason | null {
+    if (this.#together.size > 0) return this.#togetherReason
+    return this.#ownReason
+  }
+
+  /** The same whatever books say. */
+  get #ownReason(): StaleReason | null {
+    const health = this.#parts.venue.feed.health()
+    if (health.connectionsOpen < health.connectionsWanted) return 'disconnected'
+    if (health.connectionsOpen === 0) return 'disconnected'
+    const silentMs = this.#parts.clock.nowMs() - (health.lastDataAtMs ?? 0)
+    if (silentMs > SILENT_MS_MAX) return 'silent'
+    return this.#isLate ? 'delayed' : null
+  }
+
+  /** Books that were live and are not; all, while what the venue sends lies unread. */
+  get staleBooks(): number {
+    return this.#lost.size + (this.delay.isBehind ? this.#live.size : 0)
   }
 
   /** Since when no message was missed; null while the feed is not live, or its books come too late. */
@@ -572,4 +727,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   get drift(): readonly DriftEntry[] {
     return this.#parts.venue.drift.entries()
   }
+}
+
+/** The texts are the feeds' own. */
+function staleReasonOf({ kind, reason }: FeedEvent): StaleReason {
+  if (/^(silent|asked for books in vain|no sign of life)/.test(reason)) return 'silent'
+  if (reason === 'read too late') return 'delayed'
+  if (reason === REST_DIFFERS) return 'contradicted_by_rest'
+  return kind === 'feedDown' ? 'disconnected' : 'messages_lost'
 }

@@ -111,7 +111,11 @@ export function headingOf(channel: string): string {
 export function rowOf(channel: string, message: unknown): string | null {
   if (!isRecord(message)) return null
   const { type, market_id: market = 'all markets', platform, state, reason } = message
-  if (type === 'status') return `-- ${platform} is ${state}`
+  if (type === 'status') {
+    return `-- ${platform} is ${state}${reason === undefined ? '' : ` (${reason})`}`
+  }
+  if (type === 'stale') return `-- ${market}: may be out of date (${reason})`
+  if (type === 'fresh') return `-- ${market}: is up to date`
   if (type === 'resync') return `-- ${market}: begins anew (${reason})`
   if (type === 'gap') return `-- ${platform ?? market}: messages are missing`
   const { data } = message

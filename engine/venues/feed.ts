@@ -92,6 +92,7 @@ export class SocketFeed {
   #stopTimers: StopTimer[] = []
   #stopRetry: StopTimer | null = null
   #isOpen = false
+  #hasData = false
   #openedAtMonotonicMs = 0
   #failuresInRow = 0
   #lastDataAtMs: TimeMs | null = null
@@ -124,6 +125,11 @@ export class SocketFeed {
 
   get isOpen(): boolean {
     return this.#isOpen
+  }
+
+  /** Whether it is open and data has come since it opened: a socket may answer heartbeats and deliver nothing. */
+  get isDelivering(): boolean {
+    return this.#isOpen && this.#hasData
   }
 
   /** Calendar time of the last data frame; null before the first. */
@@ -236,6 +242,7 @@ export class SocketFeed {
     const { clock, pingEveryMs, pingText, silentAfterMs, deadAfterMs } = this.#options
     this.#opens.inc()
     this.#isOpen = true
+    this.#hasData = false
     this.#openedAtMonotonicMs = clock.monotonicMs()
     this.#lastDataMonotonicMs = this.#openedAtMonotonicMs
     this.#lastSignMonotonicMs = this.#openedAtMonotonicMs
@@ -265,6 +272,7 @@ export class SocketFeed {
     } catch (error) {
       this.#noteBug(error)
     }
+    this.#hasData = true
     this.#lastDataAtMs = frame.receivedAtMs
     this.#lastDataMonotonicMs = this.#lastSignMonotonicMs
     this.#silenceCount = 0

@@ -53,6 +53,7 @@ export interface WatchedMarket {
 
 /** A feed's figures for /health, status messages and metrics. */
 export interface FeedHealth {
+  /** Open ones; of those that carry books, only ones that have delivered data since they opened. */
   readonly connectionsOpen: number
   readonly connectionsWanted: number
   /** When the last data message (not heartbeat) arrived; null before the first. */
@@ -96,10 +97,10 @@ export interface VenueFeed {
   fetchTrades(range: TradesRange): Promise<TradesRead>
   health(): FeedHealth
   /**
-   * When data last came from what carries this market's book: its socket, or the poll that it was in. Neither another
-   * socket's data nor a heartbeat, which a socket that tells no changes sends too, counts; null before the first.
+   * Reads these books over REST and emits each as a `bookSnapshot` that is not in order, or as the feed's own where books
+   * are polled. What cannot be read is left out and counted.
    */
-  bookHeardMs(market: NativeMarketId): TimeMs | null
+  readBooks(outcomes: readonly OutcomeId[]): void
 }
 
 /** Which trades are read over REST: of one market, or of the whole venue when `market` is null. */

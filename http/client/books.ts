@@ -3,7 +3,14 @@
 
 import { Book, type BookView } from './book.ts'
 import { gapEvent } from './line.ts'
-import type { GapCause, GapEvent, SnapshotMessage, UpdateMessage } from './messages.ts'
+import type {
+  FreshMessage,
+  GapCause,
+  GapEvent,
+  SnapshotMessage,
+  StaleMessage,
+  UpdateMessage,
+} from './messages.ts'
 
 /** Beats (of half a heartbeat) before a snapshot that does not come is asked for (again). */
 const PATIENCE_BEATS = 2
@@ -53,6 +60,14 @@ export class Books {
   /** The server says that this book is out of sync, and sends a snapshot of its own accord. */
   resync(marketId: string, cause: GapCause): void {
     this.#lose(this.#books.get(marketId) ?? this.#make(marketId), { cause, isExpected: true })
+  }
+
+  /** A book that the server confirms at a later `seq` than ours lacks something. */
+  judge(message: StaleMessage | FreshMessage): void {
+    const book = this.#books.get(message.market_id)
+    if (book === undefined) return
+    book.isStale = message.type === 'stale'
+    if (message.type === 'fresh') this.fellBehind(message.market_id, message.seq)
   }
 
   /** The server has more of this book than we were sent. */

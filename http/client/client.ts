@@ -271,6 +271,9 @@ export class StreamClient {
         return this.#inbox.take(message)
       case 'resync':
         return this.#inbox.resync(message)
+      case 'stale':
+      case 'fresh':
+        return this.#inbox.judge(message)
       case 'gap':
         return this.#inbox.lost(message)
       case 'connected':

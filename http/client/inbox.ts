@@ -8,11 +8,13 @@ import type {
   Channel,
   DataMessage,
   FlowMessage,
+  FreshMessage,
   GapCause,
   GapEvent,
   LostMessage,
   Position,
   ResyncMessage,
+  StaleMessage,
   StateMessage,
   TradeMessage,
   WhaleMessage,
@@ -23,7 +25,7 @@ import { type Key, leavesOut } from './wanted.ts'
 
 interface InboxParts {
   readonly lines: Readonly<Record<Channel, Line>>
-  readonly emit: (event: DataMessage | GapEvent) => void
+  readonly emit: (event: DataMessage | GapEvent | StaleMessage | FreshMessage) => void
   readonly requestSnapshots: (marketIds: readonly string[]) => void
   /** A message of this key came; returns the `since` of the command that brings it. */
   readonly onCounted: (key: Key, place: Position) => Position | null
@@ -93,6 +95,14 @@ export class Inbox {
     if (channel === 'orderbook') this.books.resync(market_id, cause)
     else if (isState(channel)) this.#states[channel].resync(market_id, cause)
     else this.#tell(gapEvent(channel, { cause, market_id, state_follows: false }))
+  }
+
+  /** The server says that what it sent of a market may be wrong, or is right after all. */
+  judge(message: StaleMessage | FreshMessage): void {
+    const { channel, market_id } = message
+    if (this.#parts.lines[channel].keys.keyOf(market_id) === null) return
+    if (channel === 'orderbook') this.books.judge(message)
+    this.#parts.emit(message)
   }
 
   /** The server says that messages are lost: the next seq of what they touch is taken as it comes. */

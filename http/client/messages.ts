@@ -50,7 +50,7 @@ interface Sides {
   readonly asks: readonly WireLevel[]
 }
 
-/** A whole book. A stale one is followed by a gap and another snapshot. */
+/** A whole book. A stale one is followed by a gap and another snapshot, or by `fresh`. */
 export interface SnapshotMessage extends Counted<'snapshot', 'orderbook', Sides> {
   readonly stale: boolean
   readonly checksum?: number | null
@@ -155,6 +155,9 @@ export interface StatusMessage {
   readonly lag_ms: number | null
   /** The longest that anything waited within the server during the last two seconds, in milliseconds. */
   readonly delay_ms: number
+  /** Why it is not live, and how many of its books are stale; absent while it is. */
+  readonly reason?: string
+  readonly books?: number
   /** Of a venue with two sources of trades: `last_trade_price` while the stream that names wallets has ended. */
   readonly trades_source?: 'activity' | 'last_trade_price'
   /** After an outage or a restart: up to then all trades were sent, but for those that a `gap` named. */
@@ -205,6 +208,24 @@ export interface ResyncMessage {
   readonly reason: string
 }
 
+/** What was sent of a market may be wrong; no update follows until a gap with a new state, or `fresh`. */
+export interface StaleMessage {
+  readonly type: 'stale'
+  readonly channel: Channel
+  readonly market_id: string
+  readonly reason: string
+  /** When the book was last known to be right. */
+  readonly since_ms: number
+}
+
+/** A stale market was found unchanged: what was sent up to `seq` is right. */
+export interface FreshMessage {
+  readonly type: 'fresh'
+  readonly channel: Channel
+  readonly market_id: string
+  readonly seq: number
+}
+
 /** The server says that messages are lost for good. */
 export interface LostMessage {
   readonly type: 'gap'
@@ -224,6 +245,8 @@ export type ServerMessage =
   | StatusMessage
   | ReplyMessage
   | ResyncMessage
+  | StaleMessage
+  | FreshMessage
   | LostMessage
 
 /** Why something is missing. The first four are the server's words, the others the client's finding. */
@@ -284,6 +307,8 @@ export type StreamEvent =
   | ConnectedMessage
   | HeartbeatMessage
   | StatusMessage
+  | StaleMessage
+  | FreshMessage
   | ReplyMessage
   | GapEvent
   | StateEvent
@@ -373,5 +398,7 @@ const checks: ReadonlyMap<string, (value: Fields) => boolean> = new Map([
   ['pong', (value) => isId(value.id)],
   ['error', (value) => isText(value.code)],
   ['resync', (value) => isChannel(value.channel) && isText(value.market_id)],
+  ['stale', (value) => isChannel(value.channel) && isText(value.market_id) && isText(value.reason)],
+  ['fresh', (value) => isChannel(value.channel) && isText(value.market_id) && isCount(value.seq)],
   ['gap', (value) => isChannel(value.channel)],
 ])

@@ -169,6 +169,10 @@ export class SharedStream {
           this.#noteBook(event.market_id, 0)
         }
         return
+      case 'stale':
+      case 'fresh':
+        if (event.channel === 'orderbook') this.#noteBook(event.market_id, 0)
+        return
       case 'snapshot':
       case 'update':
         return this.#noteBook(event.market_id, 1)

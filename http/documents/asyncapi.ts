@@ -214,8 +214,9 @@ function received(commands: Readonly<Record<string, DescribedCommand>>): JsonObj
 
 /** What we send of our own accord: by channel, and about the connection itself. */
 function sent(channels: readonly Channel[]): JsonObject {
-  const entries = channels.map(({ name, delivery, hasState, messages }) => {
-    const carried = [...Object.keys(messages), hasState ? 'resync' : 'gap']
+  const entries = channels.map(({ name, delivery, hasState, hears, messages }) => {
+    const ends = hears.includes('bookStale') ? ['stale', 'fresh'] : []
+    const carried = [...Object.keys(messages), hasState ? 'resync' : 'gap', ...ends]
     const begins = hasState ? ' A subscription begins with the present state.' : ''
     const operation = {
       action: 'send',

@@ -397,6 +397,10 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   'Health.cache': true,
   'Health.drift': { '{a}': [], '{b}': [] },
   'Health.exchanges': { '{a}': true, '{b}': true },
+  'Health.feeds': {
+    '{a}': { state: 'live', reason: null, stale_books: 0 },
+    '{b}': { state: 'stale', reason: 'silent', stale_books: 12 },
+  },
   'Health.protocols': { '{a}': '{a.protocol}', '{b}': '{b.protocol}' },
   'Health.trades_source': { '{a}': 'activity' },
   'Health.uptime_s': 86_400,

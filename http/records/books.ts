@@ -2,7 +2,7 @@
 // together. It is cut where its live figures go, so that the rest can be kept (hot-answers.ts).
 // Not for: the stream's books (ws/). Upholds MARKETS7, MARKETS8, MARKETS11, HOT1.
 
-import type { BookView, MarketView } from '../../actors/views.ts'
+import type { BookView, EngineView, MarketView } from '../../actors/views.ts'
 import type { Level } from '../../engine/events.ts'
 import { invertedBook, levelsText, levelText, marketTexts, spreadText } from './render.ts'
 
@@ -12,8 +12,8 @@ export interface BookCut {
   /** Null before the first snapshot: the present time is shown. */
   readonly venueTimeMs: number | null
   readonly middle: string
-  /** Null before the first snapshot: it has no age. */
-  readonly receivedAtMs: number | null
+  /** When the book was last changed or confirmed; null before the first snapshot: it has no age. */
+  readonly confirmedAtMs: number | null
 }
 
 /** How a book is asked for. */
@@ -24,9 +24,16 @@ interface BookAsked {
   readonly depth: number | undefined
   /** The same question on the other venue, its first outcome meaning ours; null: ours alone. */
   readonly twin: MarketView | null
+  /** Of two books as one, each that was last confirmed before this is stale. */
+  readonly confirmedFromMs: number
 }
 
-export const PLAIN_BOOK: BookAsked = { outcomeIndex: 0, depth: undefined, twin: null }
+export const PLAIN_BOOK: BookAsked = {
+  outcomeIndex: 0,
+  depth: undefined,
+  twin: null,
+  confirmedFromMs: 0,
+}
 
 /** The market's book as asked for; `epoch` is the run's, quoted. */
 export function cutBook(view: MarketView, epoch: string, asked: BookAsked): BookCut {
@@ -34,14 +41,18 @@ export function cutBook(view: MarketView, epoch: string, asked: BookAsked): Book
   const { id, platform, labels } = marketTexts(view)
   const book = shown(view)
   const outcome = labels[outcomeIndex] ?? '""'
+  const parts = { id, outcome, epoch }
   const ours = { book: outcomeIndex === 0 ? book : invertedBook(book), platform }
   if (twin === null) {
     const { bids, asks } = ours.book
     const sides = `"bids":${levelsText(bids, platform, depth)},"asks":${levelsText(asks, platform, depth)}`
     const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
-    return cut({ id, outcome, sides, spread, epoch, book })
+    return cut({ ...parts, sides, spread, book: facts(view, book) })
   }
   const other = shown(twin)
+  const isOld = [view, twin].some(({ bookConfirmedAtMs: atMs }) => {
+    return atMs === null || atMs < asked.confirmedFromMs
+  })
   const theirs = {
     book: outcomeIndex === 0 ? other : invertedBook(other),
     platform: marketTexts(twin).platform,
@@ -49,7 +60,8 @@ export function cutBook(view: MarketView, epoch: string, asked: BookAsked): Book
   const [bids, asks] = [merged('bids', ours, theirs), merged('asks', ours, theirs)]
   const sides = `"bids":${sideText(bids, depth)},"asks":${sideText(asks, depth)}`
   const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
-  return cut({ id, outcome, sides, spread, epoch, book: together(book, other) })
+  const both = together(facts(view, book), facts(twin, other))
+  return cut({ ...parts, sides, spread, book: { ...both, isStale: both.isStale || isOld } })
 }
 
 /** The book, stale also while what its venue sends lies unread. */
@@ -58,16 +70,36 @@ function shown(view: MarketView): BookView {
   return view.isBehind ? { ...book, isStale: true } : book
 }
 
+/** Reads over REST those of the books that were not confirmed lately; null: all were, or cannot be read. */
+export function confirmBooks(
+  { bookAgeMsMax, confirmBook }: Pick<EngineView, 'bookAgeMsMax' | 'confirmBook'>,
+  views: readonly MarketView[],
+  nowMs: number,
+): Promise<unknown> | null {
+  const readings = views.flatMap((view) => {
+    const { bookConfirmedAtMs: atMs } = view
+    const isOld = atMs !== null && nowMs - atMs > bookAgeMsMax
+    return isOld ? (confirmBook(view) ?? []) : []
+  })
+  return readings.length === 0 ? null : Promise.all(readings)
+}
+
 /** The record as of now. */
 export function pastedBook(cut: BookCut, nowMs: number): string {
-  const { head, venueTimeMs, middle, receivedAtMs } = cut
-  const age = receivedAtMs === null ? 'null' : String(Math.max(0, nowMs - receivedAtMs))
+  const { head, venueTimeMs, middle, confirmedAtMs } = cut
+  const age = confirmedAtMs === null ? 'null' : String(Math.max(0, nowMs - confirmedAtMs))
   return `${head}${venueTimeMs ?? nowMs}${middle}${age}}`
 }
 
-type BookFacts = Pick<BookView, 'isStale' | 'venueTimeMs' | 'receivedAtMs'> & {
+type BookFacts = Pick<BookView, 'isStale' | 'venueTimeMs'> & {
+  readonly confirmedAtMs: BookView['receivedAtMs']
   /** Null for two books as one: a sequence is one stream's. */
   readonly seq: number | null
+}
+
+function facts({ bookConfirmedAtMs }: MarketView, book: BookView): BookFacts {
+  const { isStale, venueTimeMs, seq } = book
+  return { isStale, venueTimeMs, confirmedAtMs: bookConfirmedAtMs, seq }
 }
 
 function cut(parts: {
@@ -83,7 +115,7 @@ function cut(parts: {
     head: `{"market_id":${id},"outcome":${outcome},${sides},${spread},"timestamp_ms":`,
     venueTimeMs: book.venueTimeMs,
     middle: `,"seq":${book.seq},"epoch":${epoch},"stale":${book.isStale},"age_ms":`,
-    receivedAtMs: book.receivedAtMs,
+    confirmedAtMs: book.confirmedAtMs,
   }
 }
 
@@ -96,7 +128,7 @@ function together(ours: BookFacts, theirs: BookFacts): BookFacts {
     seq: null,
     isStale: ours.isStale || theirs.isStale,
     venueTimeMs: ofKnown(ours.venueTimeMs, theirs.venueTimeMs, (one, two) => one > two),
-    receivedAtMs: ofKnown(ours.receivedAtMs, theirs.receivedAtMs, (one, two) => one < two),
+    confirmedAtMs: ofKnown(ours.confirmedAtMs, theirs.confirmedAtMs, (one, two) => one < two),
   }
 }
 

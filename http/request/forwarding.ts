@@ -48,7 +48,8 @@ const HOT: Readonly<Record<string, RegExp | 'any'>> = {
   // A past second is the engine's.
   'GET /v1/markets/{market_id}/price': /^(outcome=[^&]*)?$/,
   'GET /v1/prices': 'any',
-  'GET /v1/markets/{market_id}/orderbook': 'any',
+  // The engine may have to read a book over REST first.
+  'GET /v1/markets/{market_id}/orderbook': /^(?!.*consolidated)/,
   'GET /v1/orderbooks': 'any',
   'GET /v1/ws': 'any',
   'POST /v1/ws/ticket': 'any',

@@ -11,6 +11,7 @@ import { MICROS, sizeMicros } from '../../engine/units.ts'
 import { answerPage, pageRefusals } from '../pages/lists.ts'
 import { readTimePage } from '../pages/scan.ts'
 import { DATA_START, timeParameters, timeRangeOf, withDataStart } from '../pages/time-range.ts'
+import { confirmBooks } from '../records/books.ts'
 import {
   OpportunitySchema,
   opportunityRecord,
@@ -100,7 +101,7 @@ const NOT_IN_IT =
   'Not in it: the time until your orders arrive, venues that settle one question differently, capital tied up until the close, moving money between venues.'
 
 interface ArbitrageRouteParts extends RouteParts {
-  readonly engine: Pick<EngineView, 'arbitrage'>
+  readonly engine: Pick<EngineView, 'arbitrage' | 'bookAgeMsMax' | 'confirmBook'>
 }
 
 /** `/v1/arbitrage`, its history, one of them, quotes, and `/v1/markets/{market_id}/arbitrage`. */
@@ -279,14 +280,16 @@ async function history(
   )
 }
 
-function quote(
+async function quote(
   { catalog, clock, engine }: ArbitrageRouteParts,
   { legs, contracts }: Static<typeof QuoteBody>,
-): Answer {
+): Promise<Answer> {
   const asked = legs.map(({ market_id, outcome }) => {
     const market = findMarket(catalog, market_id)
     return { market, outcome: outcomeIndexOf(market, outcome) }
   })
+  const markets = asked.map(({ market }) => market)
+  await confirmBooks(engine, markets, clock.nowMs())
   const quoted = engine.arbitrage.quote(asked, contractsOf(contracts))
   const nowMs = clock.nowMs()
   return quoted.isPossible

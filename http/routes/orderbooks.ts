@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { bulkAnswer, MissingSchema, marketIds } from '../pages/bulk.ts'
-import { cutBook, PLAIN_BOOK, pastedBook } from '../records/books.ts'
+import { confirmBooks, cutBook, PLAIN_BOOK, pastedBook } from '../records/books.ts'
 import type { HotAnswers } from '../records/hot-answers.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { jsonText } from '../request/reply.ts'
@@ -39,7 +39,7 @@ export function orderbookRoutes(parts: OrderbookRouteParts): readonly Route[] {
           group: 'Market Data',
           summary: 'The live order book',
           description:
-            '`consolidated=true` adds the levels of the high-confidence match on the other venue, aligned to the same outcome: `timestamp_ms` is then the newer of the two, `age_ms` that of the older, `seq` null. A spread below zero is one across venues.',
+            '`consolidated=true` adds the levels of the high-confidence match on the other venue, aligned to the same outcome: `timestamp_ms` is then the newer of the two, `age_ms` that of the older, `seq` null; a book that was neither changed nor confirmed for a minute (`BOOK_AGE_S`) is read over the venue’s REST first, and `stale` where that fails. A spread below zero is one across venues.',
           answer: OrderbookSchema,
           refusals: { 400: 'an outcome that the market does not have', 404: 'no such market' },
         },
@@ -53,8 +53,14 @@ export function orderbookRoutes(parts: OrderbookRouteParts): readonly Route[] {
         if (outcomeIndex === 0 && query.depth === undefined && twin === null) {
           return jsonText(hot.book(view, nowMs))
         }
-        const asked = { outcomeIndex, depth: query.depth, twin }
-        return jsonText(pastedBook(cutBook(view, epoch, asked), nowMs))
+        const answer = () => {
+          const atMs = clock.nowMs()
+          const confirmedFromMs = atMs - engine.bookAgeMsMax
+          const asked = { outcomeIndex, depth: query.depth, twin, confirmedFromMs }
+          return jsonText(pastedBook(cutBook(view, epoch, asked), atMs))
+        }
+        const confirming = twin === null ? null : confirmBooks(engine, [view, twin], nowMs)
+        return confirming === null ? answer() : confirming.then(answer)
       },
     ),
     route(

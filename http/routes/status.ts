@@ -151,7 +151,11 @@ function statsRecord(engine: EngineView, nowMs: number) {
 /** The health record: degraded when any part is not as it should be. */
 function healthRecord(engine: EngineView) {
   const exchanges: Record<string, boolean> = {}
-  for (const { platform, state } of engine.venues()) exchanges[platform] = state === 'live'
+  const feeds: Record<string, object> = {}
+  for (const { platform, state, reason, staleBooks } of engine.venues()) {
+    exchanges[platform] = state === 'live'
+    feeds[platform] = { state, reason, stale_books: staleBooks }
+  }
   const database = engine.isStorageHealthy()
   const cache = engine.catalog.isLoaded
   const isWell = database && cache && Object.values(exchanges).every((isLive) => isLive)
@@ -161,6 +165,7 @@ function healthRecord(engine: EngineView) {
     database,
     cache,
     exchanges,
+    feeds,
     protocols: Object.fromEntries(
       engine
         .venues()

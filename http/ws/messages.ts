@@ -4,7 +4,7 @@
 // messages (encode/). Upholds ASYNC1, ASYNC2, ASYNC4.
 
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { type FeedState, TRADES_SOURCES } from '../../engine/events.ts'
+import { type FeedState, STALE_REASONS, TRADES_SOURCES } from '../../engine/events.ts'
 import { marketIdsPerCommandMax } from '../../engine/limits.ts'
 import { choice, EXAMPLE_IDS, nullable } from '../schemas.ts'
 import type { Channel, MessageDocument } from './channels/channel.ts'
@@ -200,6 +200,7 @@ function ownMessages(channels: readonly Channel[]) {
         ...EXAMPLE_WRITTEN,
       },
     },
+    ...judgements(channels.filter(({ hears }) => hears.includes('bookStale'))),
     gap: {
       summary:
         'Messages were lost and could not be brought back; `from_ms` null: it is not known since when; `count`: how many of the channel, where it is known',
@@ -217,9 +218,52 @@ function ownMessages(channels: readonly Channel[]) {
     },
     status: {
       summary:
-        'How the feed of a venue is; after `connected` and at every change. `complete_to_ms`: after an outage or a restart, up to when all its trades have been sent. `trades_source`, of a venue with two sources of trades: `last_trade_price` while the stream that names wallets has ended',
+        'How the feed of a venue is; after `connected` and at every change. Unless it is `live`, `reason` says why and `books` how many of its books are stale: a venue whose books become stale together sends this instead of a `stale` for each, and each book is right again with `resync` or `fresh`, or all with `live`. `complete_to_ms`: after an outage or a restart, up to when all its trades have been sent. `trades_source`, of a venue with two sources of trades: `last_trade_price` while the stream that names wallets has ended',
       schema: STATUS,
       example: EXAMPLE_STATUS,
+    },
+  }
+}
+
+/** What is said of books that may be wrong, in the channels that show them. */
+function judgements(ofBooks: readonly Channel[]) {
+  return {
+    stale: {
+      summary:
+        'What was sent of the market may be wrong, and no update follows until `resync` with a new state, or `fresh`; `since_ms`: when its book was last known to be right',
+      schema: Type.Object({
+        type: Type.Literal('stale'),
+        channel: oneOf(ofBooks),
+        market_id: text(),
+        reason: choice(STALE_REASONS),
+        since_ms: whole(),
+        ...written,
+      }),
+      example: {
+        type: 'stale',
+        channel: ofBooks[0]?.name,
+        market_id: EXAMPLE_MARKET,
+        reason: 'contradicted_by_trade',
+        since_ms: 1_763_699_990_000,
+        ...EXAMPLE_WRITTEN,
+      },
+    },
+    fresh: {
+      summary: 'A stale market was found unchanged: what was sent up to `seq` is right',
+      schema: Type.Object({
+        type: Type.Literal('fresh'),
+        channel: oneOf(ofBooks),
+        market_id: text(),
+        seq: whole(),
+        ...written,
+      }),
+      example: {
+        type: 'fresh',
+        channel: ofBooks[0]?.name,
+        market_id: EXAMPLE_MARKET,
+        seq: 7,
+        ...EXAMPLE_WRITTEN,
+      },
     },
   }
 }
@@ -253,6 +297,10 @@ const STATUS = Type.Object({
     minimum: 0,
     description: 'the longest that anything waited within us during the last two seconds',
   }),
+  reason: Type.Optional(choice(STALE_REASONS)),
+  books: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'books of the venue that are stale' }),
+  ),
   trades_source: Type.Optional(choice(TRADES_SOURCES)),
   complete_to_ms: Type.Optional(whole()),
   ...written,

@@ -5,10 +5,12 @@
 // Not for: batches (engine/cluster/batch.ts), nor what a reader does with an item. Upholds ITEM1, ITEM2.
 
 import {
+  type BookStale,
   type FeedStatus,
   type Level,
   LIFECYCLE_EVENTS,
   type MarketPrice,
+  STALE_REASONS,
   type Stamp,
   TRADES_SOURCES,
   type Trade,
@@ -163,7 +165,7 @@ export type LogItem =
 const CODES = {
   book: 0,
   bookReplaced: 1,
-  bookLate: 2,
+  bookStale: 2,
   trade: 3,
   price: 4,
   whale: 5,
@@ -186,6 +188,7 @@ const CODES = {
   teams: 20,
   figures: 21,
   past: 22,
+  bookConfirmed: 26,
 } as const
 
 const FEED_STATES = ['live', 'stale', 'down'] as const
@@ -245,6 +248,7 @@ function fieldsOf(item: Exclude<LogItem, { kind: 'update' }>): readonly unknown[
         ...statusFields(item.feed),
         item.feed.connectionsOpen,
         item.feed.connectionsWanted,
+        ...outageFields(item.feed),
       ]
     case 'state':
       return [CODES.state, ...stateFields(item.state)]
@@ -260,7 +264,9 @@ function updateFields(
   update: Exclude<Update, FrequentUpdate>,
   book: BookState | null,
 ): readonly unknown[] {
-  if (update.kind === 'status') return [CODES.status, ...statusFields(update)]
+  if (update.kind === 'status') {
+    return [CODES.status, ...statusFields(update), ...outageFields(update)]
+  }
   if (update.kind === 'gap') {
     const { market, venue, platform, fromMs, toMs, count } = update
     return [CODES.gap, market?.number ?? null, venue, platform, fromMs, toMs, count]
@@ -270,8 +276,10 @@ function updateFields(
   switch (update.kind) {
     case 'bookReplaced':
       return [...head, update.reason, ...bookFields(book)]
-    case 'bookLate':
-      return head
+    case 'bookStale':
+      return [...head, update.reason, update.sinceMs, update.isOfVenue]
+    case 'bookConfirmed':
+      return [...head, update.wasStale]
     case 'whale':
       return [...head, ...tradeFields(update.whale), ...whaleFields(update.whale)]
     case 'lifecycle':
@@ -356,7 +364,8 @@ function readBy(code: number, fields: FieldReader, marketOf: KnownMarket): LogIt
     case CODES.feed: {
       const status = readStatus(fields)
       const [connectionsOpen, connectionsWanted] = [fields.number(), fields.number()]
-      return { kind: 'feed', feed: { ...status, connectionsOpen, connectionsWanted } }
+      const feed = { ...status, connectionsOpen, connectionsWanted, ...readOutage(fields) }
+      return { kind: 'feed', feed }
     }
     case CODES.state:
       return { kind: 'state', state: readState(fields) }
@@ -377,7 +386,9 @@ function readUpdate(code: number, fields: FieldReader, marketOf: KnownMarket): L
     update,
     book,
   })
-  if (code === CODES.status) return updated({ kind: 'status', ...readStatus(fields) })
+  if (code === CODES.status) {
+    return updated({ kind: 'status', ...readStatus(fields), ...readOutage(fields) })
+  }
   if (code === CODES.gap) {
     const number = fields.numberOrNull()
     const market = number === null ? null : marketOf(number)
@@ -398,8 +409,10 @@ function readUpdate(code: number, fields: FieldReader, marketOf: KnownMarket): L
       const reason = fields.choice(REPLACED_REASONS)
       return updated({ kind: 'bookReplaced', ...head, reason }, readBook(fields))
     }
-    case CODES.bookLate:
-      return updated({ kind: 'bookLate', ...head })
+    case CODES.bookStale:
+      return updated({ kind: 'bookStale', ...head, ...readStale(fields, head.receivedAtMs) })
+    case CODES.bookConfirmed:
+      return updated({ kind: 'bookConfirmed', ...head, wasStale: fields.boolean() })
     case CODES.trade:
       return updated({ kind: 'trade', ...head, trade: readTrade(fields) })
     case CODES.price:
@@ -586,7 +599,27 @@ function statusFields(status: FeedStatus): readonly unknown[] {
   return [venue, platform, state, lagMs, delayMs, completeToMs, tradesSource]
 }
 
-function readStatus(fields: FieldReader): FeedStatus {
+function outageFields({ reason, staleBooks }: FeedStatus): readonly unknown[] {
+  return [reason, staleBooks]
+}
+
+/** Engines of before did not write these. */
+function readOutage(fields: FieldReader): Pick<FeedStatus, 'reason' | 'staleBooks'> {
+  if (fields.isAtEnd()) return { reason: null, staleBooks: 0 }
+  return { reason: fields.choiceOrNull(STALE_REASONS), staleBooks: fields.number() }
+}
+
+/** Engines of before announced late books alone, without these. */
+function readStale(
+  fields: FieldReader,
+  atMs: TimeMs,
+): Pick<BookStale, 'reason' | 'sinceMs' | 'isOfVenue'> {
+  if (fields.isAtEnd()) return { reason: 'delayed', sinceMs: atMs, isOfVenue: false }
+  const reason = fields.choice(STALE_REASONS)
+  return { reason, sinceMs: timeMs(fields.number()), isOfVenue: fields.boolean() }
+}
+
+function readStatus(fields: FieldReader): Omit<FeedStatus, 'reason' | 'staleBooks'> {
   return {
     venue: fields.choice(VENUE_KEYS),
     platform: fields.text(),

@@ -56,6 +56,8 @@ async function open(types: typeof TYPES) {
     venues: () => engine.venues(),
     isStorageHealthy: () => true,
     delayMs: () => 0,
+    bookAgeMsMax: 60_000,
+    confirmBook: () => null,
     uptimeSeconds: () => 0,
   }
   const server = await createServer({

@@ -86,7 +86,7 @@ test('[SIMGAP3] every planted real gap that lasts is found, and nothing is false
       onUpdate(update) {
         if (update.kind === 'lifecycle' && update.event === 'matched')
           pairedMs.set(String(update.market.nativeId), clock.nowMs())
-        if (update.kind === 'bookReplaced' || update.kind === 'bookLate') {
+        if (update.kind === 'bookReplaced' || update.kind === 'bookStale') {
           const { kind, market } = update
           const told = course.get(String(market.nativeId)) ?? []
           told.push(`${kind} at ${clock.nowMs()}`)

@@ -18,8 +18,9 @@ import type {
 } from '../venue.ts'
 import { BookSocket } from './book/socket.ts'
 import type { KalshiFees } from './catalog/fees.ts'
+import { parseOrderbookRow, rowsOf } from './catalog/rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
-import { tickerOf } from './map.ts'
+import { mapMessage, tickerOf } from './map.ts'
 import type { FeeMessage, LifecycleMessage } from './messages.ts'
 import { parsePriceGrid } from './price-grid.ts'
 import type { SocketAccess } from './socket.ts'
@@ -28,6 +29,8 @@ import type { TradeReader } from './trades/trades.ts'
 
 /** Markets on one connection; the venue allows half a million, but one loss should not cost all. */
 const SOCKET_MARKETS_MAX = 5_000
+/** Tickers of one request for books. */
+const BOOKS_PER_CALL = 100
 
 interface FeedParts extends VenueParts {
   readonly access: SocketAccess
@@ -126,9 +129,12 @@ export class KalshiFeed implements VenueFeed {
   }
 
   health(): FeedHealth {
-    const sockets = [this.#tradeSocket, ...this.#bookSockets].map(({ socket }) => socket)
+    const { socket: trades } = this.#tradeSocket
+    const books = this.#bookSockets.filter(({ marketCount }) => marketCount > 0)
+    const sockets = [trades, ...books.map(({ socket }) => socket)]
+    const delivering = books.filter(({ socket }) => socket.isDelivering)
     return {
-      connectionsOpen: sockets.filter((socket) => socket.isOpen).length,
+      connectionsOpen: Number(trades.isOpen) + delivering.length,
       connectionsWanted: sockets.length,
       lastDataAtMs: latest(sockets.map((socket) => socket.lastDataAtMs)),
       lastSignAtMs: latest(sockets.map((socket) => socket.lastSignAtMs)),
@@ -137,8 +143,31 @@ export class KalshiFeed implements VenueFeed {
     }
   }
 
-  bookHeardMs(market: NativeMarketId): TimeMs | null {
-    return this.#socketOf.get(market)?.socket.lastDataAtMs ?? null
+  readBooks(outcomes: readonly OutcomeId[]): void {
+    for (let from = 0; from < outcomes.length; from += BOOKS_PER_CALL) {
+      void this.#readBooks(outcomes.slice(from, from + BOOKS_PER_CALL).map(tickerOf))
+    }
+  }
+
+  async #readBooks(tickers: readonly string[]): Promise<void> {
+    const { access, http, clock, emit } = this.#parts
+    const { signal } = this.#stopping
+    try {
+      const answer = await http.getJson('/markets/orderbooks', { tickers }, { signal })
+      const receivedAtMs = clock.nowMs()
+      for (const row of rowsOf(answer, 'orderbooks')) {
+        const book = parseOrderbookRow(row)
+        const refusal =
+          book.kind === 'rejected'
+            ? book
+            : mapMessage(book, receivedAtMs, (event) => {
+                if (event.kind === 'bookSnapshot') emit({ ...event, isInOrder: false })
+              })
+        if (refusal !== null) access.tally.refused(refusal, JSON.stringify(row) ?? '')
+      }
+    } catch (error) {
+      if (!signal.aborted) access.tally.trouble('books_not_read', { detail: String(error) })
+    }
   }
 
   /** The tickers with a connection, by it. */

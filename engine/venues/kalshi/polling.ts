@@ -69,8 +69,7 @@ export class PollingFeed implements VenueFeed {
   /** The open markets, in the order in which their books are fetched; `#turn` goes round. */
   #ring: string[] = []
   readonly #polled = new Set<string>()
-  /** When the book of each watched market last came; null before the first. */
-  readonly #watched = new Map<string, TimeMs | null>()
+  readonly #watched = new Set<string>()
   #turn = 0
   /** Steps of the round under way, when it began, and how long the last one took. */
   #round = { stepCount: 0, beganAtMs: 0, lastMs: 0 }
@@ -125,7 +124,7 @@ export class PollingFeed implements VenueFeed {
       this.#parts.timers.set(nativeId, { status, openAtMs, closeAtMs })
       if (!this.#watched.has(nativeId)) {
         this.#urgent.add(nativeId)
-        this.#watched.set(nativeId, null)
+        this.#watched.add(nativeId)
       }
       // A market that does not trade is fetched once; it is watched again when it opens.
       if (status !== 'open' || this.#polled.has(nativeId)) continue
@@ -182,8 +181,8 @@ export class PollingFeed implements VenueFeed {
     }
   }
 
-  bookHeardMs(market: NativeMarketId): TimeMs | null {
-    return this.#watched.get(market) ?? null
+  readBooks(outcomes: readonly OutcomeId[]): void {
+    this.resync(outcomes)
   }
 
   /** Repeats an action with a pause; three failures in a row are a lost connection. */
@@ -277,10 +276,8 @@ export class PollingFeed implements VenueFeed {
     if (book.kind === 'rejected') return tally.rejected(book.reason, JSON.stringify(row) ?? '')
     if (!this.#watched.has(book.ticker)) return
     const refusal = mapMessage(book, receivedAtMs, emit)
-    if (refusal === null) {
-      this.#watched.set(book.ticker, receivedAtMs)
-      tally.mapped(book.kind)
-    } else tally.refused(refusal, JSON.stringify(row) ?? '')
+    if (refusal === null) tally.mapped(book.kind)
+    else tally.refused(refusal, JSON.stringify(row) ?? '')
   }
 
   /** Urgent ones, then those that trade, then the next of the round; each once. */

@@ -43,9 +43,6 @@ export function kalshiSocket(
     ...purpose,
     venue: 'b',
     deadAfterMs: DEAD_AFTER_MS,
-    onFrame: (frame) => {
-      stream.take(frame)
-      return 'data'
-    },
+    onFrame: (frame) => stream.take(frame),
   })
 }

@@ -95,17 +95,21 @@ export class KalshiStream {
     this.#lastInOrderAtMs.delete(sid)
   }
 
-  /** Takes a frame to its end. */
-  take(frame: RawFrame): void {
+  /** Takes a frame to its end; returns whether it was data, and not an answer to a command. */
+  take(frame: RawFrame): 'data' | 'sign' {
+    return this.#take(frame) ? 'data' : 'sign'
+  }
+
+  #take(frame: RawFrame): boolean {
     const message = parseFrame(frame.text)
     if (message.kind === 'rejected') {
       this.#tally.rejected(message.reason, frame.text)
       if (message.place !== undefined) this.#lost(message.place, frame.receivedAtMs)
-      return
+      return true
     }
     if (!this.#isTimely(message, frame.receivedAtMs)) {
       this.#tally.ignored('late')
-      return
+      return true
     }
     // A new subscription counts from 1, also in a recording that goes on over a reconnect.
     if (message.kind === 'subscribed') this.forget(message.sid)
@@ -117,18 +121,19 @@ export class KalshiStream {
         this.#tally.ignored('reply')
         if (message.kind === 'error') this.#noteError(message)
         this.#hooks.onReply(message)
-        return
+        return false
       case 'fee':
         this.#tally.mapped('fee')
         noteFeeTerms(message.terms, message.event, this.#tally.drift)
         this.#hooks.onFee?.(message)
-        return
+        return true
       case 'unread':
         this.#tally.ignored('unread')
         this.#noteUnread(message, frame)
-        return
+        return true
       default:
         this.#map(message, frame)
+        return true
     }
   }
 

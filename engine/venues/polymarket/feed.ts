@@ -215,7 +215,7 @@ export class PolymarketFeed implements VenueFeed {
     // The socket of an ended stream is no loss.
     const isWanted = source === 'activity' || socket.isOpen
     return {
-      connectionsOpen: this.#connections.openCount + (socket.isOpen ? 1 : 0),
+      connectionsOpen: this.#connections.deliveringCount + (socket.isOpen ? 1 : 0),
       connectionsWanted: this.#connections.wantedCount + (isWanted ? 1 : 0),
       lastDataAtMs,
       lastSignAtMs,
@@ -224,9 +224,9 @@ export class PolymarketFeed implements VenueFeed {
     }
   }
 
-  bookHeardMs(market: NativeMarketId): TimeMs | null {
-    const track = this.#tracks.byMarket(market)
-    return track === undefined ? null : this.#connections.heardMs(track)
+  readBooks(outcomes: readonly OutcomeId[]): void {
+    const tracks = outcomes.flatMap((outcome) => this.#tracks.byToken(outcome) ?? [])
+    if (tracks.length > 0) void this.#readBooks(tracks)
   }
 
   #emit(event: VenueEvent): void {

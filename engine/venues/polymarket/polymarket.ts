@@ -112,7 +112,7 @@ export function openPolymarket(
       reconnect: (reason) => feed.reconnect(reason),
       fetchTrades: (range) => feed.fetchTrades(range),
       health: () => feed.health(),
-      bookHeardMs: (market) => feed.bookHeardMs(market),
+      readBooks: (outcomes) => feed.readBooks(outcomes),
     },
   }
 }

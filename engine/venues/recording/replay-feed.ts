@@ -166,10 +166,8 @@ class ReplayFeed implements VenueFeed {
     }
   }
 
-  /** A tape is one, and holds every connection's messages in order. */
-  bookHeardMs(): TimeMs | null {
-    return this.#lastDataAtMs
-  }
+  /** A recording has no REST. */
+  readBooks(): void {}
 
   /** The catalogue is being read: what is played meanwhile would find no markets. */
   noteCrawl(state: 'begun' | 'done'): void {

@@ -4,7 +4,7 @@
 
 import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'
-import type { BookLate, BookReplaced, BookUpdate, Stamp, Update } from '../../../engine/events.ts'
+import type { BookReplaced, BookUpdate, Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import {
   type Encoder,
@@ -18,7 +18,15 @@ import { type Lane, laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
-import { bookText, EXAMPLE_BOOK, ORDERBOOK, StreamBookSchema, writeBook } from './orderbook.ts'
+import {
+  bookText,
+  EXAMPLE_BOOK,
+  ORDERBOOK,
+  StreamBookSchema,
+  sendFresh,
+  sendStale,
+  writeBook,
+} from './orderbook.ts'
 
 const NAME = 'depth'
 
@@ -59,7 +67,7 @@ export const depth: Channel = {
     conflate_ms: { allowed: CONFLATE_MS, default: 250 },
   },
   lanes: LANES,
-  hears: ['book', 'bookReplaced', 'bookLate'],
+  hears: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
     depth: {
       summary: 'The best levels of a book, whole each time',
@@ -78,7 +86,7 @@ export const depth: Channel = {
 
 /** The newest change of a book, and why the state before it was out of sync, if it was. */
 interface BookNews {
-  readonly update: BookUpdate | BookReplaced | BookLate
+  readonly update: BookUpdate | BookReplaced
   readonly reason: ResyncReason | null
 }
 
@@ -110,7 +118,11 @@ class DepthChannel implements OpenChannel {
     if (!this.#parts.fanOut.isChannelAwake(NAME)) return
     if (update.kind === 'book') this.#note(update, null)
     else if (update.kind === 'bookReplaced') this.#note(update, resyncReason(update.reason))
-    else if (update.kind === 'bookLate') this.#note(update, 'delayed')
+    else if (update.kind === 'bookStale' && !update.isOfVenue) {
+      for (const { lane } of LANES) sendStale(this.#parts.fanOut, lane, NAME, update)
+    } else if (update.kind === 'bookConfirmed' && update.wasStale) {
+      for (const { lane } of LANES) sendFresh(this.#parts.fanOut, lane, NAME, update)
+    }
   }
 
   /** A book changed; `reason`: it was replaced, and what was sent before it is out of sync. */

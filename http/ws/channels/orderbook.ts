@@ -5,8 +5,9 @@
 import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'
 import type {
-  BookLate,
+  BookConfirmed,
   BookReplaced,
+  BookStale,
   BookUpdate,
   Level,
   Stamp,
@@ -17,8 +18,16 @@ import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import { MICROS, midPrice, type PriceMicros } from '../../../engine/units.ts'
 import { levelsText, levelText, spreadText } from '../../records/render.ts'
 import { LevelSchema, nullable } from '../../schemas.ts'
-import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
-import { laneOf } from '../fan-out/lanes.ts'
+import {
+  type Encoder,
+  type Frame,
+  freshMessage,
+  keyOf,
+  MessageKind,
+  staleMessage,
+} from '../encode/encoder.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
+import { type ChannelName, type Lane, laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import { resumeBooks } from '../resume/book-resume.ts'
 import { RecentBookUpdates, resyncReason } from '../resume/recent-book-updates.ts'
@@ -133,10 +142,10 @@ export const orderbook: Channel = {
   hasState: true,
   options: {},
   lanes: [laneOf(ORDERBOOK, {})],
-  hears: ['book', 'bookReplaced', 'bookLate'],
+  hears: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
     snapshot: {
-      summary: 'A whole book; a stale one is followed by `resync` and another',
+      summary: 'A whole book; a stale one is followed by `resync` and another, or by `fresh`',
       schema: counted('snapshot', ORDERBOOK, {
         stale: Type.Boolean(),
         checksum: checksum(),
@@ -189,7 +198,8 @@ class Orderbook implements OpenChannel {
       const { fanOut } = this.#parts
       fanOut.send(ORDERBOOK, update.market, 'change', (encoder) => bookUpdate(encoder, update))
     } else if (update.kind === 'bookReplaced') this.#replace(update)
-    else if (update.kind === 'bookLate') this.#tellLate(update)
+    else if (update.kind === 'bookStale') this.#markStale(update)
+    else if (update.kind === 'bookConfirmed') this.#confirm(update)
   }
 
   latest(_lane: string, market: MarketNumber): Stamp {
@@ -217,13 +227,41 @@ class Orderbook implements OpenChannel {
     })
   }
 
-  /** A book is stale from now on: `resync` at once; its new state follows when it is there. */
-  #tellLate({ market }: BookLate): void {
-    const { fanOut } = this.#parts
-    fanOut.send(ORDERBOOK, market, 'change', (encoder) =>
-      encoder.resync(ORDERBOOK, market, 'delayed'),
-    )
+  #markStale(stale: BookStale): void {
+    if (stale.isOfVenue) return
+    this.#recent.markStale(stale)
+    sendStale(this.#parts.fanOut, ORDERBOOK, ORDERBOOK, stale)
   }
+
+  /** A stale book is right: `fresh`, and no new state. */
+  #confirm(update: BookConfirmed): void {
+    const { market, wasStale, seq } = update
+    if (!wasStale) return
+    this.#recent.confirm(update)
+    sendFresh(this.#parts.fanOut, ORDERBOOK, ORDERBOOK, { market, seq })
+  }
+}
+
+/** `stale` of a market to every subscriber of a lane. */
+export function sendStale(
+  fanOut: FanOut,
+  lane: Lane,
+  channel: ChannelName,
+  stale: BookStale,
+): void {
+  const write = (encoder: Encoder) => encoder.reply(staleMessage(channel, stale))
+  fanOut.send(lane, stale.market, 'change', write)
+}
+
+/** `fresh` of a market to every subscriber of a lane. */
+export function sendFresh(
+  fanOut: FanOut,
+  lane: Lane,
+  channel: ChannelName,
+  { market, seq }: { readonly market: MarketRef; readonly seq: number },
+): void {
+  const write = (encoder: Encoder) => encoder.reply(freshMessage(channel, market, seq))
+  fanOut.send(lane, market, 'change', write)
 }
 
 type Sides = Pick<BookView, 'bids' | 'asks'>

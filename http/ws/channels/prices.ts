@@ -4,7 +4,13 @@
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../../actors/views.ts'
-import type { MarketPrice, PriceUpdate, Stamp, Update } from '../../../engine/events.ts'
+import type {
+  BookReplaced,
+  MarketPrice,
+  PriceUpdate,
+  Stamp,
+  Update,
+} from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { MICROS, priceCents } from '../../../engine/units.ts'
 import { priceText } from '../../records/render.ts'
@@ -13,8 +19,9 @@ import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.
 import { Conflation } from '../fan-out/conflation.ts'
 import { type Lane, laneOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
+import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
-import { writeSpread } from './orderbook.ts'
+import { sendFresh, sendStale, writeSpread } from './orderbook.ts'
 
 const NAME = 'prices'
 
@@ -24,9 +31,19 @@ const LANES = CONFLATE_MS.map((conflate_ms) => laneOf(NAME, { conflate_ms }))
 const { lane: EVERY } = laneOf(NAME, { conflate_ms: 0 })
 
 const DATA = keyOf('data')
-const PRICE = new MessageKind<MarketPrice>('price', NAME, {
-  json: (head, price) => `${head},"data":${priceText(price)}}`,
-  msgpack(to, { price, bid, ask, source }) {
+
+/** A price, and whether the book behind it is stale. */
+interface Priced {
+  readonly price: MarketPrice
+  readonly isStale: boolean
+}
+
+const PRICE = new MessageKind<Priced>('price', NAME, {
+  json: (head, { price, isStale }) => `${head},"stale":${isStale},"data":${priceText(price)}}`,
+  fieldCount: () => 2,
+  msgpack(to, { price: { price, bid, ask, source }, isStale }) {
+    to.text('stale')
+    to.boolean(isStale)
     to.bytes(DATA)
     to.map(7)
     to.numberField('price', price / MICROS)
@@ -39,20 +56,24 @@ const PRICE = new MessageKind<MarketPrice>('price', NAME, {
 })
 
 /** `price` of a change. */
-export function priceMessage(encoder: Encoder, update: PriceUpdate): Frame {
-  return encoder.message(PRICE, update.market, update, update.price)
+export function priceMessage(encoder: Encoder, update: PriceUpdate, isStale = false): Frame {
+  return encoder.message(PRICE, update.market, update, { price: update.price, isStale })
 }
 
 /** The present price with the newest stamp, using none up. */
 export function presentPrice(
   encoder: Encoder,
   market: MarketRef,
-  price: MarketPrice,
+  priced: Priced,
   { offset, seq }: Stamp,
 ): Frame {
-  const { observedAtMs } = price
+  const { observedAtMs } = priced.price
   const times = { venueTimeMs: observedAtMs, receivedAtMs: observedAtMs }
-  return encoder.message(PRICE, market, { offset, seq, ...times }, price)
+  return encoder.message(PRICE, market, { offset, seq, ...times }, priced)
+}
+
+function isStale(view: MarketView | null): boolean {
+  return view === null || view.levels(0).isStale
 }
 
 const price = () => Type.Number({ minimum: 0, maximum: 1 })
@@ -74,12 +95,13 @@ export const prices: Channel = {
   hasState: true,
   options: { conflate_ms: { allowed: CONFLATE_MS, default: 0 } },
   lanes: LANES,
-  hears: ['price'],
+  hears: ['price', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
     price: {
-      summary: 'The present price',
-      schema: counted('price', NAME, { data: StreamPriceSchema }),
+      summary: 'The present price; `stale`: the book behind it may be out of date',
+      schema: counted('price', NAME, { stale: Type.Boolean(), data: StreamPriceSchema }),
       example: exampleOf('price', NAME, {
+        stale: false,
         data: {
           price: 0.425,
           price_cents: 43,
@@ -94,7 +116,7 @@ export const prices: Channel = {
   },
   shapes: { StreamPriceSchema },
   row: {
-    messages: '`price`: price, price_cents, best_bid, best_ask, mid_price, spread, source',
+    messages: '`price`: price, price_cents, best_bid, best_ask, mid_price, spread, source; `stale`',
     when: 'every change, or at most once in `conflate_ms`',
     begins: 'present price',
   },
@@ -116,8 +138,7 @@ class Prices implements OpenChannel {
           windowMs: options.conflate_ms,
           hasListeners: (market) => fanOut.hasListeners(lane, market),
           merge: (_older, newer) => newer,
-          send: (market, update) =>
-            fanOut.send(lane, market, 'state', (encoder) => priceMessage(encoder, update)),
+          send: (_market, update) => this.#send(lane, update),
         })
         return [lane, windows]
       }),
@@ -125,9 +146,41 @@ class Prices implements OpenChannel {
   }
 
   onUpdate(update: Update): void {
-    if (update.kind !== 'price') return
+    const { fanOut } = this.#parts
+    if (update.kind === 'price') return this.#note(update)
+    if (!fanOut.isChannelAwake(NAME)) return
+    for (const { lane } of LANES) {
+      if (update.kind === 'bookReplaced') this.#replace(lane, update)
+      else if (update.kind === 'bookStale' && !update.isOfVenue) {
+        sendStale(fanOut, lane, NAME, update)
+      } else if (update.kind === 'bookConfirmed' && update.wasStale) {
+        const { market } = update
+        sendFresh(fanOut, lane, NAME, { market, seq: this.latest(lane, market.number).seq })
+      }
+    }
+  }
+
+  /** The price had a stale book behind it: `resync`, then the present one. */
+  #replace(lane: Lane, { market, reason }: BookReplaced): void {
+    const { engine, fanOut } = this.#parts
+    fanOut.send(lane, market, 'state', (encoder) => {
+      const view = engine.catalog.byNumber(market.number)
+      if (view === null) return null
+      const resync = encoder.resync(NAME, market, resyncReason(reason))
+      return [resync, this.state(lane, view, encoder)]
+    })
+  }
+
+  #send(lane: Lane, update: PriceUpdate): void {
+    const { engine, fanOut } = this.#parts
+    fanOut.send(lane, update.market, 'state', (encoder) =>
+      priceMessage(encoder, update, isStale(engine.catalog.byNumber(update.market.number))),
+    )
+  }
+
+  #note(update: PriceUpdate): void {
     const { clock, fanOut, slices } = this.#parts
-    fanOut.send(EVERY, update.market, 'state', (encoder) => priceMessage(encoder, update))
+    this.#send(EVERY, update)
     const nowMs = clock.monotonicMs()
     for (const [lane, windows] of this.#windows) {
       if (!fanOut.isAwake(lane)) continue
@@ -141,7 +194,8 @@ class Prices implements OpenChannel {
   }
 
   state(lane: Lane, view: MarketView, encoder: Encoder): Frame {
-    return presentPrice(encoder, view.ref, view.price(), this.latest(lane, view.ref.number))
+    const priced = { price: view.price(), isStale: isStale(view) }
+    return presentPrice(encoder, view.ref, priced, this.latest(lane, view.ref.number))
   }
 
   forget(market: MarketNumber): void {

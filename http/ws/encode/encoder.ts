@@ -4,7 +4,7 @@
 // Upholds HUB1.
 
 import type { CatalogView } from '../../../actors/views.ts'
-import type { FeedStatus, Stamp } from '../../../engine/events.ts'
+import type { BookStale, FeedStatus, Stamp } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import type { TimeMs } from '../../../engine/units.ts'
@@ -73,7 +73,7 @@ export function gapMessage({ channel, where, fromMs, toMs, count }: Gap): Reply 
 /** `status` as it goes out. */
 export function statusMessage(status: Status): Reply {
   // By name: a venue's own view has them as getters, which a rest would leave behind.
-  const { platform, state, lagMs, delayMs, completeToMs, tradesSource } = status
+  const { platform, state, lagMs, delayMs, completeToMs, tradesSource, reason, staleBooks } = status
   const source = tradesSource === null ? {} : { trades_source: tradesSource }
   const complete = completeToMs === null ? {} : { complete_to_ms: completeToMs }
   return {
@@ -82,9 +82,20 @@ export function statusMessage(status: Status): Reply {
     state,
     lag_ms: lagMs,
     delay_ms: delayMs,
+    ...(reason === null ? {} : { reason, books: staleBooks }),
     ...source,
     ...complete,
   }
+}
+
+/** `stale` as it goes out: what was sent of the market may be wrong. */
+export function staleMessage(channel: ChannelName, { market, reason, sinceMs }: BookStale): Reply {
+  return { type: 'stale', channel, market_id: market.id, reason, since_ms: sinceMs }
+}
+
+/** `fresh` as it goes out: what was sent of the market up to `seq` of the channel is right. */
+export function freshMessage(channel: ChannelName, market: MarketRef, seq: number): Reply {
+  return { type: 'fresh', channel, market_id: market.id, seq }
 }
 
 /** A heartbeat; `offsets` null while the connection is being caught up. */

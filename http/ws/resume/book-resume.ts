@@ -7,7 +7,7 @@ import type { MarketView } from '../../../actors/views.ts'
 import type { BookUpdate } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { CommandId, Since } from '../command.ts'
-import type { Encoder, Frame, ResyncReason } from '../encode/encoder.ts'
+import { type Encoder, type Frame, type ResyncReason, staleMessage } from '../encode/encoder.ts'
 import type { ChannelName, WideKey } from '../fan-out/lanes.ts'
 import { type Connection, skipsPerTurn } from '../session/connection.ts'
 import { subscribeSingles, subscribeWide } from '../session/fill.ts'
@@ -60,6 +60,7 @@ export function* resumeBooks(
     yield* startAgain(connection, hub, target, 'slow_consumer')
     return true
   }
+  resume.nameStale()
   listen(connection, target)
   const { epoch } = hub.publisher
   const replayed = resume.count
@@ -157,6 +158,17 @@ class BookResume {
         }
         if (isSent || skipped % skipsPerTurn === 0) yield
       }
+    }
+  }
+
+  /** Names the books that are stale now and of which no snapshot said so; in the turn in which nothing is missing. */
+  nameStale(): void {
+    for (const stale of this.#books.recent.staleBooks()) {
+      const { market } = stale
+      if (!this.#isWanted(market) || this.#snapshots.has(market.number)) continue
+      this.#connection.send(
+        this.#connection.encoder.reply(staleMessage(this.#target.channel, stale)),
+      )
     }
   }
 

@@ -10,7 +10,13 @@
 //
 // Not for: sending (book-resume.ts). Upholds RESUME1, RESUME4.
 
-import type { BookReplaced, BookUpdate, LevelChange } from '../../../engine/events.ts'
+import type {
+  BookConfirmed,
+  BookReplaced,
+  BookStale,
+  BookUpdate,
+  LevelChange,
+} from '../../../engine/events.ts'
 import { ringBookLevelsMax, ringBookUpdatesMax } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../../engine/units.ts'
@@ -40,6 +46,8 @@ export class RecentBookUpdates {
   readonly #updates: UpdateRing
   /** In the order of replacement, one a market: bounded by the catalogue. */
   readonly #replaced = new Map<MarketNumber, Replacement>()
+  /** Books that were announced as stale, until they are not: bounded by the catalogue. */
+  readonly #stale = new Map<MarketNumber, BookStale>()
   #serial = 0
 
   /** `offset`: how many updates this run has published already. */
@@ -61,15 +69,36 @@ export class RecentBookUpdates {
   }
 
   replace({ market, offset, reason }: BookReplaced): void {
+    this.#replace({ market, offset, reason: resyncReason(reason) })
+  }
+
+  /** A connection that was away may have been sent `stale` and not `fresh`: it gets the book anew. */
+  confirm({ market, offset }: BookConfirmed): void {
+    this.#replace({ market, offset, reason: 'venue_gap' })
+  }
+
+  #replace(replaced: Omit<Replacement, 'serial'>): void {
+    const { number } = replaced.market
     this.#serial += 1
-    this.#replaced.delete(market.number)
-    const replacement = { market, offset, serial: this.#serial, reason: resyncReason(reason) }
-    this.#replaced.set(market.number, replacement)
+    this.#stale.delete(number)
+    this.#replaced.delete(number)
+    this.#replaced.set(number, { ...replaced, serial: this.#serial })
+  }
+
+  /** A book was announced as stale. */
+  markStale(stale: BookStale): void {
+    this.#stale.set(stale.market.number, stale)
+  }
+
+  /** The books that are stale now and were announced one by one. */
+  staleBooks(): Iterable<BookStale> {
+    return this.#stale.values()
   }
 
   /** The market is gone for good. */
   forget(market: MarketNumber): void {
     this.#replaced.delete(market)
+    this.#stale.delete(market)
   }
 
   /** Whether every update behind this offset is kept. */

@@ -8,7 +8,6 @@ import type { OpportunityFilter } from '../../../actors/arbitrage/views.ts'
 import { Matches } from '../../../actors/matches/matches.ts'
 import { MatchResults } from '../../../actors/matches/results.ts'
 import type { ArbitrageUpdate, FeedState, LastingArbitrage, Level } from '../../../engine/events.ts'
-import type { NativeMarketId } from '../../../engine/ids.ts'
 import {
   opportunitiesMax,
   opportunityAgeMsMax,
@@ -24,7 +23,7 @@ import { confirmed } from '../../../engine/matching/search/pair-finder.ts'
 import { edgeOf, type Opportunity } from '../../../engine/opportunity.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { DAY_MS, MICROS, sizeMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
+import { DAY_MS, MICROS, sizeMicros, timeMs } from '../../../engine/units.ts'
 import { FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
@@ -78,7 +77,8 @@ let engine: FakeEngine
 let matches: Matches
 let arbitrage: Arbitrage
 let told: ArbitrageUpdate[]
-let heard: Map<NativeMarketId, TimeMs | null>
+let asked: string[]
+let canConfirm: boolean
 let storage: ReturnType<typeof openMemoryStorage>
 let table: (typeof storage)['opportunities']
 
@@ -88,15 +88,19 @@ describe('opportunities', () => {
     engine = new FakeEngine(clock)
     matches = new Matches({ clock })
     told = []
-    heard = new Map()
+    asked = []
+    canConfirm = true
     storage = openMemoryStorage()
     table = storage.opportunities
     const { publisher, metrics, catalog } = engine
     arbitrage = new Arbitrage({
       ...{ clock, publisher, metrics, catalog, matches, table },
-      // A feed that was never silenced says something all the time.
-      heardMs: ({ nativeId }) =>
-        heard.has(nativeId) ? (heard.get(nativeId) ?? null) : clock.nowMs(),
+      bookAgeMsMax: DAY_MS,
+      confirm: ({ id, nativeId }) => {
+        asked.push(nativeId)
+        const market = engine.catalog.byId.get(id.toLowerCase())
+        if (canConfirm && market !== undefined) market.confirmedAtMs = clock.nowMs()
+      },
     })
     publisher.watch(arbitrage)
     publisher.watch({
@@ -112,7 +116,7 @@ describe('opportunities', () => {
   function tellStatus(state: FeedState): void {
     engine.publisher.publish({
       ...{ kind: 'status', venue: 'b', platform: 'venue_b', state, lagMs: null, delayMs: 0 },
-      ...{ completeToMs: null, tradesSource: null },
+      ...{ completeToMs: null, tradesSource: null, reason: null, staleBooks: 0 },
     })
   }
 
@@ -145,7 +149,8 @@ describe('opportunities', () => {
     const actor = open()
     const real = new Arbitrage({
       ...{ clock, publisher, metrics: new Metrics(), matches, table },
-      heardMs: () => clock.nowMs(),
+      bookAgeMsMax: Number.POSITIVE_INFINITY,
+      confirm: () => undefined,
       catalog: {
         byNumber: (number) => (number === actor.ref.number ? actor : catalog.byNumber(number)),
         ...{ marketsOfEvent: () => [], event: () => null },
@@ -281,21 +286,26 @@ describe('opportunities', () => {
     assert.deepEqual(found(), [1, null])
   })
 
-  test('[ARBIT3] a stale book, one that was not heard of for two seconds, and an unknown fee leave nothing', () => {
+  test('closes an opportunity whose book was neither changed nor confirmed for the bound, and has it confirmed', () => {
     const { a, b } = pair(0.45)
+    assert.deepEqual(asked, ['a', 'b'], 'both are confirmed as soon as it opens')
+    canConfirm = false
     b.isStale = true
     clock.advance(250)
     assert.deepEqual(events(), ['opened', 'closed stale'])
     b.isStale = false
     clock.advance(250)
     assert.equal(list().length, 1)
-    heard.set(b.ref.nativeId, clock.nowMs())
-    clock.advance(2_000)
+    b.confirmedAtMs = clock.nowMs()
+    a.confirmedAtMs = timeMs(clock.nowMs() + 10 * DAY_MS)
+    asked.length = 0
+    clock.advance(DAY_MS)
     assert.equal(list().length, 1)
     clock.advance(1)
     assert.deepEqual([list(), arbitrage.ofMarket(a.ref.number)], [[], []], 'before the next look')
     clock.advance(249)
     assert.deepEqual(events().slice(2), ['opened', 'closed stale'])
+    assert.deepEqual([...new Set(asked)], ['b'])
     a.change({ side: 'ask', ...level(0.39, 100) })
     clock.advance(1)
     assert.deepEqual(list(), [], 'the other book alone opens nothing')
@@ -304,7 +314,7 @@ describe('opportunities', () => {
       { market: b, outcome: 1 },
     ]
     assert.deepEqual(arbitrage.quote(both, null), { isPossible: false, reason: 'stale_book' })
-    heard.delete(b.ref.nativeId)
+    b.confirmedAtMs = clock.nowMs()
     b.isBehind = true
     b.change({ side: 'bid', ...level(0.45, 45) })
     clock.advance(1)
@@ -320,22 +330,21 @@ describe('opportunities', () => {
     assert.deepEqual(arbitrage.quote(both, null), { isPossible: false, reason: 'fee_unknown' })
   })
 
-  test('[ARBIT3] what a silent venue ended is back as soon as its feed is live, without a change of its books', () => {
+  test('opens again as soon as a stale book is confirmed, without a change of its books', () => {
     const { a, b } = pair(0.45)
-    heard.set(b.ref.nativeId, null)
+    b.isStale = true
     tellStatus('down')
     clock.advance(1)
     assert.deepEqual(events(), ['opened', 'closed stale'])
     // What opens meanwhile by the other venue's prices is not lost either.
     const [c, d] = [engine.add('c', { fees: FREE }), engine.add('d', { venue: 'b', fees: FREE })]
-    heard.set(d.ref.nativeId, null)
     matches.put(c, d, judgement(95), NOON)
     put(d, [level(0.3, 50)], [level(0.32, 50)])
+    d.isStale = true
     put(c, [level(0.18, 100)], [level(0.2, 100)])
     clock.advance(2_000)
     assert.deepEqual(list(), [])
-    heard.clear()
-    tellStatus('live')
+    for (const market of [b, d]) market.confirm()
     clock.advance(1)
     assert.deepEqual(
       list().map(({ legs }) => legs[0]?.market.number),
@@ -704,8 +713,7 @@ describe('opportunities', () => {
   })
   test('[ARBIT8] what is shown has the age of its books by now, the close that its markets have now, and is found by its own numbers', () => {
     const { a, b } = pair(0.45)
-    for (const { ref } of [a, b]) heard.set(ref.nativeId, clock.nowMs())
-    clock.advance(700)
+    clock.advance(699)
     const ages = () => list()[0]?.legs.map(({ bookAgeMs }) => bookAgeMs)
     assert.deepEqual(ages(), [700, 700])
     // A level behind those that are taken: the same numbers, of a newer book.

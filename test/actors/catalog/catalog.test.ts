@@ -288,7 +288,7 @@ test('[CAT7] a market stays while a trade, a tick or a waiting message of it is 
   assert.equal(storage.ticks.oldestHour(number), null)
   assert.equal(forget(catalog), 0, 'a message waits')
   held.mustHold = false
-  open?.tell({ kind: 'void', reason: 'any' })
+  open?.tell({ kind: 'void', reason: 'disconnected', isOfVenue: false })
 })
 
 test('[CAT7] trades that came late keep their market until they go by their own age', () => {

@@ -26,6 +26,8 @@ const VENUE: VenueView = {
   ...{
     completeToMs: null,
     tradesSource: null,
+    reason: null,
+    staleBooks: 0,
     connectionsOpen: 1,
     connectionsWanted: 1,
     drift: [],
@@ -73,7 +75,7 @@ function fakeMarket(text = 'Rules.'): MarketView {
   }
   return {
     ...{ ref, summary, volume24h: usdMicros(1), volumeTotal: null, version: 1, tradesVersion: 1 },
-    ...{ isBehind: false, price: () => price, priceAt: () => null },
+    ...{ isBehind: false, bookConfirmedAtMs: NOON, price: () => price, priceAt: () => null },
     ...{ book: () => ({ ...levels, checksum: 0 }), levels: () => levels, seq: () => 1 },
     ...{ trades: () => [], snapshots: () => [], bars: () => [] },
     ...{ oldestTradeMs: () => null, oldestSnapshotMs: () => null },
@@ -105,7 +107,8 @@ test('[FEED1] an update goes into the shard of its market and kind with its plac
   const gap = { kind: 'gap', channel: 'trades', market: null, venue: ref.venue } as const
   const range = { platform: ref.platform, fromMs: NOON, toMs: NOON, count: null }
   publisher.publish({ ...gap, ...range })
-  feeder.onDoubted(market)
+  const stale = { kind: 'bookStale', reason: 'silent', sinceMs: NOON, isOfVenue: true } as const
+  publisher.publish({ ...stale, ...stamped, ...publisher.latest('orderbook', ref.number) })
   feeder.onForgotten(market)
   const [books, trades] = ['books', 'trades']
   assert.deepEqual(
@@ -125,7 +128,7 @@ test('[FEED1] an update goes into the shard of its market and kind with its plac
       [books, 'bookReplaced', null],
       [trades, 'lifecycle', 1],
       [trades, 'gap', null],
-      [books, 'state', null],
+      [books, 'bookStale', null],
       [books, 'forgotten', null],
       [trades, 'forgotten', null],
     ],

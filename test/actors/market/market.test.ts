@@ -474,7 +474,7 @@ test('[MKT12] a subscriber that follows snapshots and updates always holds the a
     const grid = () => level((1 + random.below(40)) / 100, random.below(4))
     for (let step = 0; step < 60; step += 1) {
       const roll = random.below(10)
-      if (roll === 0) actor.receive({ kind: 'void', reason: 'test' })
+      if (roll === 0) actor.receive({ kind: 'void', reason: 'disconnected', isOfVenue: false })
       else if (roll < 3) {
         actor.receive(snapshot('m', [grid(), grid()], [level(0.5, 1), level(0.6, 2)]))
       } else if (roll < 6) {
@@ -530,7 +530,7 @@ test('[MKT14] the version counts up before a change of price, book, summary or v
       const grid = () => level((1 + random.below(40)) / 100, random.below(4))
       const times = { venueTimeMs: timeMs(NOON + step), receivedAtMs: timeMs(NOON + step) }
       const what = random.below(9)
-      if (what === 0) market.receive({ kind: 'void', reason: 'test' })
+      if (what === 0) market.receive({ kind: 'void', reason: 'disconnected', isOfVenue: false })
       else if (what === 1) market.receive(snapshot('m', [grid(), grid()], [level(0.5, 1)], times))
       else if (what === 2) market.receive(trade('m', `t${step}`, { ...times, price: grid().price }))
       else if (what === 3) {
@@ -585,7 +585,7 @@ test('[MKT17] the first price of a run, and of each replaced book, leaves a tick
   }
   assert.equal(book(actor, 0), 0)
   assert.equal(book(actor, 60), 0, 'the same book again tells nothing new')
-  actor.receive({ kind: 'void', reason: 'test' })
+  actor.receive({ kind: 'void', reason: 'disconnected', isOfVenue: false })
   assert.equal(book(actor, 120), 120_000)
   actor.checkpoint(timeMs(NOON + 130_000))
   const toldCount = updates.filter(({ kind }) => kind === 'price').length
@@ -830,11 +830,11 @@ test('[MKT23] a change that waited for too long makes the book stale at once; it
   assert.equal(actor.book().isStale, false)
   assert.deepEqual(
     updates.map((update) => (update.kind === 'bookReplaced' ? update.reason : update.kind)),
-    ['first', 'price', 'book', 'bookLate', 'trade', 'delayed', 'price'],
+    ['first', 'price', 'book', 'bookStale', 'trade', 'delayed', 'price'],
   )
   assert.deepEqual(
     updates
-      .filter(({ kind }) => kind === 'bookLate')
+      .filter(({ kind }) => kind === 'bookStale')
       .map((update) => 'seq' in update && update.seq),
     [1],
   )
@@ -846,7 +846,7 @@ test('[MKT23] a book that waits for its venue’s gap is not late, and one that 
   assert.deepEqual([updates.length, resyncs], [0, []])
   actor.receive(snapshot('m', [level(0.4, 10)], []))
   actor.onLate()
-  actor.receive({ kind: 'void', reason: 'test' })
+  actor.receive({ kind: 'void', reason: 'disconnected', isOfVenue: false })
   actor.receive(snapshot('m', [level(0.4, 11)], []))
   const last = updates.findLast((update) => update.kind === 'bookReplaced')
   assert.equal(last?.kind === 'bookReplaced' && last.reason, 'venue_gap')

@@ -78,7 +78,7 @@ test('[MKT16] a book that cannot be trusted is not kept, but what it was before 
   actor.tick(at(0))
   actor.receive(change('m', [ask(0.42, 6)]))
   setNow(12)
-  actor.receive({ kind: 'void', reason: 'test' })
+  actor.receive({ kind: 'void', reason: 'disconnected', isOfVenue: false })
   actor.tick(at(20))
   assert.deepEqual(
     rows().map(({ second, asks }) => [second, asks[0]?.size]),
@@ -158,7 +158,7 @@ test('[MKT16] whatever happens: never two within ten seconds, each was the live 
       const what = random.below(seed % 2 === 0 ? 8 : 60)
       const { price, size } = level((1 + random.below(40)) / 100, random.below(4))
       const times = { venueTimeMs: at(second), receivedAtMs: at(second) }
-      if (what === 0) actor.receive({ kind: 'void', reason: 'test' })
+      if (what === 0) actor.receive({ kind: 'void', reason: 'disconnected', isOfVenue: false })
       else if (what === 1) actor.receive(snapshot('m', [level(0.3, 1), level(0.2, 2)], ASK, times))
       else if (what < 4)
         actor.receive(change('m', [{ side: 'bid', price, size: sizeMicros(size) }], times))

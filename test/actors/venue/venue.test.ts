@@ -16,6 +16,8 @@ import type {
 } from '../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import {
+  bookAgeMsMax,
+  bookRoundMs,
   delayLookMs,
   lateBooksPerLookMax,
   messageAgeMsMax,
@@ -62,6 +64,7 @@ function openVenue(
     resynced: [] as string[],
     read: [] as string[],
     reconnected: [] as string[],
+    checked: [] as string[][],
   }
   /** What the feed says of itself; null: data came just now. */
   const feed = {
@@ -69,8 +72,9 @@ function openVenue(
     lastDataAtMs: null as TimeMs | null,
     bookDelayMs: 0,
     tradesSource: 'activity' as TradesSource,
-    heardMs: new Map<string, TimeMs>(),
   }
+  /** Markets of matches and opportunities. */
+  const first: string[] = []
   const ranges: TradeRange[] = []
   const fetched: string[][] = []
   const held: { answer: () => Promise<TradesRead> } = {
@@ -111,7 +115,7 @@ function openVenue(
         bookDelayMs: feed.bookDelayMs,
         tradesSource: feed.tradesSource,
       }),
-      bookHeardMs: (market) => feed.heardMs.get(market) ?? null,
+      readBooks: (outcomes) => asked.checked.push([...outcomes]),
     },
     pastPrices: { read: async () => [] },
     teams: async () => [],
@@ -143,6 +147,8 @@ function openVenue(
     metrics,
     delays,
     isHandled: () => system.waiting === 0,
+    bookLimits: { ageMsMax: bookAgeMsMax, roundMs: bookRoundMs },
+    first: () => first.flatMap((name) => catalog.knownOfNative('a', nativeMarketId(name)) ?? []),
   })
   const open = { venue, actor, cell: system.spawn(actor) }
   const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
@@ -617,18 +623,6 @@ test('[COVER2] an interval ends with the last data; what follows a silence is an
   feed.lastDataAtMs = null
   clock.advance(2_000)
   assert.ok((actor.liveSinceMs ?? 0) > lastMs + 30_000)
-})
-
-test('[ARBIT3] a book is as young as what carries it, whatever else its venue says, and of no age while the feed is not live', () => {
-  const { actor, clock, feed } = openVenue()
-  const heardMs = clock.nowMs()
-  feed.heardMs.set('x', heardMs)
-  clock.advance(5_000)
-  const heard = () => ['x', 'y'].map((name) => actor.bookHeardMs(nativeMarketId(name)))
-  assert.equal(actor.state, 'live')
-  assert.deepEqual(heard(), [heardMs, null])
-  feed.connectionsOpen = 0
-  assert.deepEqual(heard(), [null, null])
 })
 
 test('[COVER3] a lost connection ends an interval, however soon it is back; a single book does not', () => {

@@ -106,6 +106,8 @@ test('[DASH6] the line at the top is silent while all is well, and names a feed 
       ...{ kind: 'status', venue: 'b', platform: 'venue_b', state, lagMs: 9, delayMs: 1 },
       completeToMs: null,
       tradesSource: null,
+      reason: null,
+      staleBooks: 0,
     })
   tell('stale')
   await line.getByText('Nothing new comes from Kalshi').waitFor()

@@ -441,6 +441,8 @@ test('[DASH69] the status shows what REST says, and a feed that fails as the str
     ...{ kind: 'status', venue: 'b', platform: 'venue_b', state: 'stale', lagMs: 900, delayMs: 1 },
     completeToMs: null,
     tradesSource: null,
+    reason: null,
+    staleBooks: 0,
   })
   await feed.getByText('stale', { exact: true }).waitFor()
   await feed.getByText('900 ms').waitFor()

@@ -327,7 +327,7 @@ test('[DASH40] a stale book says so until the venue’s book is there', async ()
   const tab = await dashboard.open(pageOf(market))
   const { page } = tab
   await page.waitForSelector('.book[data-state=stale]')
-  await page.getByText('Stale: the venue’s feed is not live').waitFor()
+  await page.getByText('Stale: the book may be out of date').waitFor()
   market.replace(BIDS, ASKS)
   await page.waitForSelector('.book[data-state=live]')
   await assertBookIsRest(page, market)

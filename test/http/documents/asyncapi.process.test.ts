@@ -108,6 +108,8 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
   await ask({ action: 'subscribe', ...depth, event_slugs: ['nowhere'] }, 'synced')
   for (let index = 0; index < 51; index += 1) one.change(bid(0.3, 1 + index))
   one.replace([level(0.4, 100)], [], 'venue_gap')
+  one.markStale('silent')
+  one.confirm()
   one.reprice(430_000)
   one.trade({ usd: usdMicros(7_000_000_000), maker: '0xabc', txHash: '0xdef' })
   const nowMs = clock.nowMs()

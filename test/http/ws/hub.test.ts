@@ -167,16 +167,13 @@ describe('subscribers of an update', () => {
       { action: 'subscribe', id: 2, channel: 'depth', market_ids, conflate_ms: 100 },
       'synced',
     )
-    one.isStale = true
-    const times = { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
     const { publisher } = face.engine
     const stamp = () => publisher.latest('orderbook', one.ref.number)
-    publisher.publish({ kind: 'bookLate', market: one.ref, ...times, ...stamp() })
-    const late = await client.ofType('resync')
-    assert.deepEqual([late.channel, late.reason], ['orderbook', 'delayed'])
-    clock.advance(100)
-    const depth = await client.next((message) => message.type === 'depth' && message.stale === true)
-    assert.equal(depth.seq, stamp().seq)
+    one.markStale('delayed')
+    for (const channel of ['orderbook', 'depth']) {
+      const late = await client.ofType('stale')
+      assert.deepEqual([late.channel, late.reason], [channel, 'delayed'])
+    }
     one.replace([level(0.4, 1)], [level(0.5, 1)], 'delayed')
     const again = await client.next(
       (message) => message.type === 'resync' && message.channel === 'orderbook',
@@ -232,6 +229,8 @@ describe('subscribers of an update', () => {
       delayMs: 1_500,
       completeToMs: timeMs(1_000),
       tradesSource: 'last_trade_price',
+      reason: null,
+      staleBooks: 0,
     })
     assert.deepEqual(await client.next((message) => message.state === 'stale'), {
       type: 'status',
@@ -255,6 +254,8 @@ test('[HUB6] a status has all its facts, also where a venue’s own view has the
     delayMs: 2,
     completeToMs: timeMs(3),
     tradesSource: 'activity',
+    reason: null,
+    staleBooks: 0,
   }
   class VenueLike {
     get platform() {
@@ -274,6 +275,12 @@ test('[HUB6] a status has all its facts, also where a venue’s own view has the
     }
     get tradesSource() {
       return facts.tradesSource
+    }
+    get reason() {
+      return facts.reason
+    }
+    get staleBooks() {
+      return facts.staleBooks
     }
   }
   const told = statusMessage(new VenueLike())
@@ -319,6 +326,8 @@ test('[HUB10] a channel that throws is counted, logged seldom, and keeps nothing
     delayMs: 0,
     completeToMs: null,
     tradesSource: null,
+    reason: null,
+    staleBooks: 0,
   } as const
   publisher.publish(status)
   for (let count = 0; count < 20; count += 1) market.trade()

@@ -76,6 +76,8 @@ const STATUS = {
   delayMs: 0,
   completeToMs: null,
   tradesSource: 'activity',
+  reason: null,
+  staleBooks: 0,
 } as const
 const SUMMARY = marketSummary(marketListing('one', { fees: SOME_FEES }))
 const told = opportunityTold(opportunity([ONE, OTHER]))
@@ -83,7 +85,8 @@ const told = opportunityTold(opportunity([ONE, OTHER]))
 const UPDATES: readonly Update[] = [
   { kind: 'book', ...STAMPED, changes: [bid(0.4, 0), ask(0.43, 12)], checksum: 2 ** 32 - 1 },
   { kind: 'book', ...STAMPED, changes: [], checksum: null },
-  { kind: 'bookLate', ...STAMPED },
+  { kind: 'bookStale', ...STAMPED, reason: 'silent', sinceMs: timeMs(3), isOfVenue: true },
+  { kind: 'bookConfirmed', ...STAMPED, wasStale: true },
   { kind: 'trade', ...STAMPED, trade: TRADE },
   { kind: 'price', ...STAMPED, price: PRICE },
   { kind: 'whale', ...STAMPED, whale: WHALE },
@@ -189,7 +192,7 @@ test('[ITEM2] an item of a market that nobody listed says so; one that is damage
   const elsewhere = { ...STAMPED, market: marketRef('elsewhere', 77) }
   const unknown: LogItem = {
     kind: 'update',
-    update: { kind: 'bookLate', ...elsewhere },
+    update: { kind: 'bookConfirmed', ...elsewhere, wasStale: false },
     book: null,
   }
   assert.equal(readBack(encoded((writer) => writeItem(writer, unknown))), 'unknown_market')

@@ -15,6 +15,7 @@ import type {
 import { WhaleLog } from '../../../actors/whales/log.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
+import { bookAgeMsMax } from '../../../engine/limits.ts'
 import type { EventListing, MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -110,6 +111,8 @@ export class FakeEngine implements EngineView {
       connectionsOpen: 1,
       connectionsWanted: 1,
       tradesSource: null,
+      reason: null,
+      staleBooks: 0,
       drift: [],
     }))
     this.publisher = new Publisher({ epoch: this.epoch, log: silentLog, metrics: this.metrics })
@@ -173,6 +176,10 @@ export class FakeEngine implements EngineView {
   delayMs(): number {
     return 2
   }
+
+  readonly bookAgeMsMax = bookAgeMsMax
+  /** Replace it to have a book read over REST. */
+  confirmBook: EngineView['confirmBook'] = () => null
 
   uptimeSeconds(): number {
     return this.clock.monotonicMs() / 1000

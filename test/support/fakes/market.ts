@@ -9,6 +9,7 @@ import type {
   Level,
   LevelChange,
   MarketPrice,
+  StaleReason,
   Trade,
 } from '../../../engine/events.ts'
 import { type Bar, type BarSize, barOf, joined } from '../../../engine/market/candle.ts'
@@ -122,6 +123,15 @@ export class FakeMarket implements MarketView {
     return { ...rest, bids: bids.slice(0, levelsMax), asks: asks.slice(0, levelsMax) }
   }
 
+  /** When the test last confirmed the book; null: never. */
+  confirmedAtMs: TimeMs | null = null
+
+  get bookConfirmedAtMs(): TimeMs | null {
+    const [confirmed, changed] = [this.confirmedAtMs, this.#bookTimeMs]
+    if (confirmed === null || changed === null) return confirmed ?? changed
+    return confirmed > changed ? confirmed : changed
+  }
+
   /** Set it to have what the venue sends lie unread. */
   isBehind = false
 
@@ -129,7 +139,7 @@ export class FakeMarket implements MarketView {
   get version(): number {
     const { summary, volume24h, volumeTotal } = this
     const seen = JSON.stringify([
-      ...[this.price(), this.book(), this.isBehind],
+      ...[this.price(), this.book(), this.isBehind, this.confirmedAtMs],
       ...[summary, volume24h, volumeTotal],
     ])
     if (seen !== this.#seen) this.#version += 1
@@ -222,6 +232,39 @@ export class FakeMarket implements MarketView {
       receivedAtMs: this.#bookTimeMs,
       reason,
       ...publisher.latest('orderbook', this.ref.number),
+    })
+  }
+
+  /** The book is stale from now on, and said to be so. */
+  markStale(reason: StaleReason, isOfVenue = false): void {
+    const nowMs = this.#world.clock.nowMs()
+    const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+    this.isStale = true
+    const stale = { reason, sinceMs: this.bookConfirmedAtMs ?? nowMs, isOfVenue }
+    const stamp = this.#world.publisher.latest('orderbook', this.ref.number)
+    this.#world.publisher.publish({
+      kind: 'bookStale',
+      market: this.ref,
+      ...times,
+      ...stamp,
+      ...stale,
+    })
+  }
+
+  /** The book is right, whether it was stale or not. */
+  confirm(): void {
+    const nowMs = this.#world.clock.nowMs()
+    const wasStale = this.isStale
+    this.isStale = false
+    this.confirmedAtMs = nowMs
+    const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+    const stamp = this.#world.publisher.latest('orderbook', this.ref.number)
+    this.#world.publisher.publish({
+      kind: 'bookConfirmed',
+      market: this.ref,
+      ...times,
+      ...stamp,
+      wasStale,
     })
   }
 

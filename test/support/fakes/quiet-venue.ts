@@ -29,7 +29,7 @@ export function quietVenue(key: VenueKey, clock: Pick<Clock, 'nowMs'>): Venue {
         ...{ connectionsOpen: 1, connectionsWanted: 1, bookDelayMs: 0, tradesSource: null },
         ...{ lastDataAtMs: clock.nowMs(), lastSignAtMs: clock.nowMs() },
       }),
-      bookHeardMs: () => clock.nowMs(),
+      readBooks: () => undefined,
     },
     pastPrices: { read: async () => [] },
     teams: async () => [],

@@ -87,7 +87,7 @@ export class PolymarketPath {
   }
 
   #lose(reason: string): void {
-    this.market.receive({ kind: 'void', reason }, this.#text)
+    this.market.receive({ kind: 'void', reason: 'messages_lost', isOfVenue: false }, this.#text)
     this.market.resyncs.push(reason)
   }
 
@@ -149,7 +149,7 @@ export class KalshiPath {
   }
 
   #lose(market: FollowedMarket, reason: string): void {
-    market.receive({ kind: 'void', reason }, this.#text)
+    market.receive({ kind: 'void', reason: 'messages_lost', isOfVenue: false }, this.#text)
     market.resyncs.push(reason)
   }
 

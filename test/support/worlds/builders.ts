@@ -172,23 +172,30 @@ export function recordingPublisher(): { publisher: Publisher; updates: Update[] 
 /** What a MarketActor needs, recording what it asked for. */
 export function marketParts(
   set: Pick<MarketParts, 'publisher' | 'storage'> & Partial<MarketParts>,
-): { parts: MarketParts; resyncs: string[]; ignored: string[]; losses: number[] } {
+): {
+  parts: MarketParts
+  resyncs: string[]
+  ignored: string[]
+  losses: number[]
+  checks: string[]
+} {
   const resyncs: string[] = []
   const ignored: string[] = []
   const losses: number[] = []
+  const checks: string[] = []
   const parts: MarketParts = {
     run: 1,
     nowMs: () => NOON,
     retentionDays: 30,
     requestResync: (_, reason) => resyncs.push(reason),
     delayOf: () => null,
-    doubted: () => undefined,
+    checkAgain: ({ ref }) => checks.push(ref.nativeId),
     announceLoss: (_, atMs) => losses.push(atMs),
     changed: () => undefined,
     ignored: (reason) => ignored.push(reason),
     ...set,
   }
-  return { parts, resyncs, ignored, losses }
+  return { parts, resyncs, ignored, losses, checks }
 }
 
 /** Market `m`, stored as its listing says, and a way to open its actor, anew as well. */

@@ -57,7 +57,7 @@ export function someMessage(random: Random, market: MarketActor, nowMs: number):
     case 0:
       return snapshot(name, [some(1), some(1)], [some(51), some(51)], at)
     case 1:
-      return { kind: 'void', reason: 'test' }
+      return { kind: 'void', reason: 'silent', isOfVenue: random.below(2) === 0 }
     case 2: {
       const status = random.pick(['open', 'closed', 'closed', 'open', 'resolved'] as const)
       const native = nativeMarketId(name)

@@ -174,6 +174,8 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     delayMs: whole(),
     completeToMs: maybe(time()),
     tradesSource: maybe(random.pick(['activity', 'last_trade_price'] as const)),
+    reason: maybe(random.pick(['silent', 'disconnected'] as const)),
+    staleBooks: whole(),
   } as const
   const offsets = maybe({ orderbook: whole(), trades: whole(), whales: 0, lifecycle: whole() })
   const beat = { timestampMs: time(), counter: whole(), offsets }
@@ -187,7 +189,10 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     { name: 'lifecycle', write: (encoder) => lifecycleMessage(encoder, updates.life, epoch) },
     { name: 'arbitrage', write: (encoder) => arbitrageMessage(encoder, updates.arbitrage, epoch) },
     { name: 'price', write: (encoder) => priceMessage(encoder, updates.price) },
-    { name: 'price state', write: (encoder) => presentPrice(encoder, ref, state, stamps) },
+    {
+      name: 'price state',
+      write: (encoder) => presentPrice(encoder, ref, { price: state, isStale: true }, stamps),
+    },
     { name: 'depth', write: (encoder) => encoder.message(ofDepth, ref, book, book) },
     { name: 'candle', write: (encoder) => encoder.message(ofCandle, ref, stamps, candle) },
     { name: 'gap', write: (encoder) => encoder.gap({ ...gap, where }) },

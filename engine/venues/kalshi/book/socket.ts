@@ -26,6 +26,8 @@ export class BookSocket {
   readonly #subscriptions: Subscriptions
   readonly #stopTimers: StopTimer[] = []
   #downSinceMs: TimeMs | null = null
+  /** `feedUp` has been emitted since the socket opened. */
+  #isUp = false
   #lastTradeAtMs: TimeMs | null = null
   #flushCount = 0
   /** When the sid of the present hole was last in order. */
@@ -78,6 +80,7 @@ export class BookSocket {
         },
         accepts: (message) => this.#subscriptions.has(message.ticker),
         onMapped: (message) => {
+          if (!this.#isUp) this.#noteUp()
           if (message.kind !== 'orderbookSnapshot') return
           this.#subscriptions.noteSnapshot(message.ticker)
           this.#legs.noteSnapshot(message)
@@ -138,15 +141,21 @@ export class BookSocket {
 
   #opened(): void {
     this.#stream.restart()
+    this.#isUp = false
+    this.#subscriptions.opened()
+  }
+
+  /** The first data of an open socket: before it nothing says that anything will come. */
+  #noteUp(): void {
     const sinceMs = this.#downSinceMs
+    this.#isUp = true
     this.#downSinceMs = null
     this.#tell('feedUp', this.#subscriptions.tickers, 'connected', sinceMs)
-    this.#subscriptions.opened()
   }
 
   #lost(reason: string): void {
     // A late pong proves that TCP had delivered everything before it.
-    this.#downSinceMs = this.socket.lastSignAtMs ?? this.#parts.clock.nowMs()
+    this.#downSinceMs ??= this.socket.lastSignAtMs ?? this.#parts.clock.nowMs()
     const tickers = this.#subscriptions.tickers
     this.#subscriptions.closed()
     this.#tell('feedDown', tickers, reason, this.#downSinceMs)

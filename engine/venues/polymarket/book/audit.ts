@@ -87,11 +87,11 @@ export class BookAudit {
   /** Those of the markets whose stream has fallen behind REST for certain. */
   async behind(tracks: readonly MarketTrack[], signal: AbortSignal): Promise<MarketTrack[]> {
     const first = await this.books(tracks, signal)
-    const other = tracks.filter((track) => isContradicted(track, first.get(track.first)))
-    for (const track of other) this.#parts.onContradicted(track)
-    const suspects = tracks.filter((track) => isSuspect(track, first.get(track.first)))
-    if (suspects.length === 0) return other
-    return [...other, ...(await this.#behindFor(suspects, first, signal))]
+    const suspects = tracks.filter((track) => {
+      const book = first.get(track.first)
+      return isContradicted(track, book) || isSuspect(track, book)
+    })
+    return suspects.length === 0 ? [] : this.#behindFor(suspects, first, signal)
   }
 
   async #behindFor(
@@ -106,9 +106,12 @@ export class BookAudit {
     const still = suspects.filter((track) => !hasMoved(track))
     if (still.length === 0 || signal.aborted) return []
     const second = await this.books(still, signal)
-    const doubted = still.filter((track) =>
-      isBehind(track, first.get(track.first), second.get(track.first)),
-    )
+    const doubted = still.filter((track) => {
+      const [one, two] = [first.get(track.first), second.get(track.first)]
+      const isOther = isContradicted(track, one) && isContradicted(track, two)
+      if (isOther) this.#parts.onContradicted(track)
+      return isOther || isBehind(track, one, two)
+    })
     if (doubted.length === 0) return []
     await pause(clock, LAST_CHANCE_MS, signal)
     return signal.aborted ? [] : doubted.filter((track) => !hasMoved(track))
@@ -144,9 +147,10 @@ function isSuspect(track: MarketTrack, book: BookMessage | undefined): boolean {
 }
 
 /**
- * The stream said nothing between the two readings. Behind: the book moved all the same, its best
- * prices are not ours, or it stands still at a later time than ours (a venue that stamps books with
- * the time of asking does not stand still, and then only the best prices count).
+ * The stream said nothing between the two readings. Behind: the best prices of both are not ours, the
+ * book moved all the same, or it stands still at a later time than ours (a venue that stamps books with
+ * the time of asking does not stand still, and then only the best prices count). One reading with
+ * other best prices proves nothing: REST answers now and then with a book of 0.01 and 0.99.
  */
 function isBehind(
   track: MarketTrack,
@@ -154,10 +158,12 @@ function isBehind(
   two: BookMessage | undefined,
 ): boolean {
   if (one === undefined || two === undefined || two.hash === track.lastHash) return false
-  const gist = readGist(two)
-  if (gist === null) return false
+  const [before, gist] = [readGist(one), readGist(two)]
+  if (before === null || gist === null) return false
+  const isOther = !hasSameTop(track, gist.top)
+  if (isOther === hasSameTop(track, before.top)) return false
+  if (isOther) return gist.venueTimeMs >= track.lastTimeMs
   if (levelsText(one) !== levelsText(two)) return true
-  if (!hasSameTop(track, gist.top)) return gist.venueTimeMs >= track.lastTimeMs
   return one.timestamp === two.timestamp && gist.venueTimeMs > track.lastTimeMs
 }
 

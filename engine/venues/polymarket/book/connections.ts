@@ -51,7 +51,8 @@ export interface BookConnection {
   readonly number: number
   readonly socket: SocketFeed
   readonly tracks: Set<MarketTrack>
-  hasOpened: boolean
+  /** `feedUp` has been emitted since it opened. */
+  isUp: boolean
   /** From when on messages may be missing; null while it is up. */
   lostSinceMs: TimeMs | null
   isSilenceChecked: boolean
@@ -86,9 +87,10 @@ export class BookConnections {
     return this.#connections.size
   }
 
-  get openCount(): number {
+  /** Those that have delivered data since they opened. */
+  get deliveringCount(): number {
     let count = 0
-    for (const { socket } of this.#connections.values()) if (socket.isOpen) count += 1
+    for (const { socket } of this.#connections.values()) if (socket.isDelivering) count += 1
     return count
   }
 
@@ -98,11 +100,6 @@ export class BookConnections {
 
   isUp(track: MarketTrack): boolean {
     return this.#connections.get(track.connection)?.socket.isOpen === true
-  }
-
-  /** When the socket that carries the market last sent data; null before the first. */
-  heardMs(track: MarketTrack): TimeMs | null {
-    return this.#connections.get(track.connection)?.socket.lastDataAtMs ?? null
   }
 
   start(): void {
@@ -239,7 +236,7 @@ export class BookConnections {
       number,
       socket,
       tracks: new Set(),
-      hasOpened: false,
+      isUp: false,
       lostSinceMs: null,
       isSilenceChecked: false,
       deafAllowedAtMs: 0,
@@ -266,15 +263,20 @@ export class BookConnections {
       track.resyncAllowedAtMs = 0
     }
     this.#send(connection, [...connection.tracks], 'first')
+    connection.isUp = false
+  }
+
+  /** The first data of an open socket: before it nothing says that anything will come. */
+  #noteUp(connection: BookConnection): void {
     const sinceMs = connection.lostSinceMs
-    connection.hasOpened = true
+    connection.isUp = true
     connection.lostSinceMs = null
     this.#tell('feedUp', connection, { reason: 'connected', sinceMs })
   }
 
   #down(connection: BookConnection, reason: string): void {
     const { clock } = this.#parts.venue
-    connection.lostSinceMs = connection.socket.lastDataAtMs ?? clock.nowMs()
+    connection.lostSinceMs ??= connection.socket.lastDataAtMs ?? clock.nowMs()
     for (const track of connection.tracks) track.snapshotDueAtMs = null
     this.#tell('feedDown', connection, { reason, sinceMs: connection.lostSinceMs })
   }
@@ -353,6 +355,7 @@ export class BookConnections {
       tally.ignored('notice')
       return 'sign'
     }
+    if (!connection.isUp) this.#noteUp(connection)
     for (const message of parsed.messages) {
       if (message.kind !== 'rejected') {
         if (message.kind === 'book') this.#noteVersion(message.body, tally.drift)

@@ -230,6 +230,6 @@ export const BOOK_STATE_WORDS: Readonly<Record<BookState, string>> = {
   late: 'Nothing new: may be old',
   offline: 'Not connected: the last known book',
   behind: 'Catching up: the last known book',
-  stale: 'Stale: the venue’s feed is not live',
+  stale: 'Stale: the book may be out of date',
   live: 'In sync',
 }

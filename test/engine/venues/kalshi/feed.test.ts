@@ -77,21 +77,6 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'trades').length, 0)
   })
 
-  it('[KFEED14] a book was heard of when its own connection last sent anything, whatever the trades do', async () => {
-    const bench = await startKeyed(['A'])
-    const { feed } = bench.venue
-    const heldMs = feed.bookHeardMs(nativeMarketId('A'))
-    assert.ok(heldMs !== null)
-    bench.clock.advance(3_000)
-    trades(bench)?.trade('t1', bench.clock.nowMs())
-    await until(bench, () => count(bench, 'trade') === 1)
-    assert.equal(feed.bookHeardMs(nativeMarketId('A')), heldMs)
-    books(bench)?.delta('A')
-    await until(bench, () => count(bench, 'bookChange') === 1)
-    assert.ok((feed.bookHeardMs(nativeMarketId('A')) ?? 0) >= heldMs + 3_000)
-    assert.equal(feed.bookHeardMs(nativeMarketId('B')), null, 'it is not watched')
-  })
-
   it('[KFEED3] after a loss everything is subscribed anew, under whatever sids', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.socket.terminate()

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { nativeMarketId } from '../../../../engine/ids.ts'
 import {
   closeAll,
   count,
@@ -67,22 +66,6 @@ describe('Kalshi feed without a key', () => {
     const late = bench.events.find((event) => event.kind === 'trade')
     assert.ok(late?.kind === 'trade')
     assert.equal(late.source, 'backfill')
-  })
-
-  it('[KPOLL7] a book was heard of when an answer held it, whatever the trades do', async () => {
-    const bench = await open(false)
-    const { feed } = bench.venue
-    feed.watch([watched('A'), { ...watched('SHUT'), status: 'closed' }])
-    feed.start()
-    await until(bench, () => count(bench, 'bookSnapshot') >= 10)
-    const books = bench.events.filter((event) => event.kind === 'bookSnapshot')
-    const lastMs = (outcome: string) =>
-      books.findLast((event) => event.outcome === outcome)?.receivedAtMs
-    assert.ok((lastMs('A') ?? 0) > (lastMs('SHUT') ?? Infinity), 'a shut market is asked for once')
-    const heard = (ticker: string) => feed.bookHeardMs(nativeMarketId(ticker))
-    assert.deepEqual(['A', 'SHUT', 'B'].map(heard), [lastMs('A'), lastMs('SHUT'), null])
-    feed.unwatch([nativeMarketId('A')])
-    assert.equal(heard('A'), null)
   })
 
   it('[KPOLL4] stop ends the polling', async () => {

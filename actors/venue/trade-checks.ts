@@ -1,0 +1,91 @@
+// Holds books against the trades of their markets: a trade takes orders out of a book, so it must change it. One rule for
+// all venues.
+
+import type { TradeUpdate } from '../../engine/events.ts'
+import type { PriceMicros } from '../../engine/units.ts'
+import type { KnownMarket } from '../catalog/catalog.ts'
+
+/** A trade outside the best prices without a message about the book within so long contradicts the book. */
+const WITHOUT_CHANGE_MS = 5_000
+/** Trades that come later than this tell nothing of the present book. */
+const TRADE_AGE_MS_MAX = 30_000
+/** A book that was contradicted is not held against trades for so long: some trades may pass it by. */
+const REST_MS = 30_000
+
+interface Watch {
+  readonly dueMs: number
+  /** Of the first trade: when it happened by the earlier of both clocks, and when it came. */
+  readonly tradedAtMs: number
+  readonly receivedAtMs: number
+  low: PriceMicros
+  high: PriceMicros
+}
+
+/** What trades say of books. */
+export interface Contradictions {
+  /** Books that are wrong. */
+  readonly contradicted: readonly KnownMarket[]
+  /** Books that may be wrong. */
+  readonly suspect: readonly KnownMarket[]
+}
+
+export class TradeChecks {
+  /** One watch a market, in the order in which they began. */
+  readonly #watches = new Map<KnownMarket, Watch>()
+  readonly #resting = new Map<KnownMarket, number>()
+
+  /** Takes a live trade; `nowMs` is monotonic. */
+  note(
+    market: KnownMarket,
+    { trade, venueTimeMs, receivedAtMs }: TradeUpdate,
+    nowMs: number,
+  ): void {
+    if (trade.isBlock || receivedAtMs - venueTimeMs > TRADE_AGE_MS_MAX) return
+    if (!market.actor.isBookLive || this.#resting.has(market)) return
+    const { price } = trade
+    const watch = this.#watches.get(market)
+    if (watch === undefined) {
+      const tradedAtMs = Math.min(venueTimeMs, receivedAtMs)
+      const dueMs = nowMs + WITHOUT_CHANGE_MS
+      this.#watches.set(market, { dueMs, tradedAtMs, receivedAtMs, low: price, high: price })
+      return
+    }
+    if (price < watch.low) watch.low = price
+    if (price > watch.high) watch.high = price
+  }
+
+  /** What the trades of five seconds ago have shown; call it about every second. */
+  takeDue(nowMs: number): Contradictions {
+    const contradicted: KnownMarket[] = []
+    const suspect: KnownMarket[] = []
+    for (const [market, untilMs] of this.#resting) {
+      if (untilMs > nowMs) break
+      this.#resting.delete(market)
+    }
+    for (const [market, watch] of this.#watches) {
+      if (watch.dueMs > nowMs) break
+      this.#watches.delete(market)
+      const { isBookLive, bookConfirmedAtMs } = market.actor
+      if (!isBookLive || bookConfirmedAtMs === null) continue
+      if (bookConfirmedAtMs >= watch.receivedAtMs) continue
+      const isOld = bookConfirmedAtMs < watch.tradedAtMs - WITHOUT_CHANGE_MS
+      const isOutside = isOutsideOf(market, watch)
+      if (isOutside && isOld) {
+        this.#resting.set(market, nowMs + REST_MS)
+        contradicted.push(market)
+      } else if (isOutside || isOld) suspect.push(market)
+    }
+    return { contradicted, suspect }
+  }
+
+  forget(market: KnownMarket): void {
+    this.#watches.delete(market)
+    this.#resting.delete(market)
+  }
+}
+
+function isOutsideOf({ actor }: KnownMarket, { low, high }: Watch): boolean {
+  const { bids, asks } = actor.levels(1)
+  const [bid, ask] = [bids[0]?.price, asks[0]?.price]
+  return (bid !== undefined && low < bid) || (ask !== undefined && high > ask)
+}
