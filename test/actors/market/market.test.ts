@@ -19,6 +19,8 @@ import {
   timeMs,
   usdMicros,
 } from '../../../engine/units.ts'
+import { mapMessage } from '../../../engine/venues/kalshi/map.ts'
+import { parseFrame } from '../../../engine/venues/kalshi/parse.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { NaiveBook } from '../../support/twins/naive/book.ts'
 import {
@@ -727,6 +729,35 @@ test('resolves with the result of the determination when the settlement carries 
     assert.deepEqual(said(), [...first, determined, ['resolved', 'resolved', 1_000_000]])
     assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
   }
+})
+
+test('announces the result of recorded forms of a determination and a settlement, whatever the settlement lacks', () => {
+  const frame = (msg: object) => {
+    const message = parseFrame(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, msg }))
+    assert.ok(message.kind === 'lifecycle')
+    return message
+  }
+  const of = { market_ticker: 'KXTEST-26NOV26-A' }
+  const determined = { ...of, event_type: 'determined', result: 'yes', settlement_value: '1.0000' }
+  const settled = { ...of, event_type: 'settled', settled_ts: 1_795_708_860 }
+  const told = (...messages: readonly object[]) => {
+    const { actor, said } = lifeOf()
+    for (const message of messages) {
+      mapMessage(frame(message), NOON, (event) => {
+        if (event.kind === 'marketStatus') actor.receive(event)
+      })
+    }
+    return said().at(-1)
+  }
+  assert.deepEqual(told(determined, settled), ['resolved', 'resolved', 1_000_000])
+  assert.deepEqual(told(settled), ['resolved', 'resolved', null])
+  assert.deepEqual(told(settled, { ...settled, settlement_value: 1 }), [
+    'settled',
+    'resolved',
+    10_000,
+  ])
+  const isVoid = { ...determined, result: 'void', settlement_value: undefined }
+  assert.deepEqual(told(isVoid, settled), ['resolved', 'resolved', null])
 })
 
 test('resolves with the determined result when it stopped between determination and settlement', () => {
