@@ -217,6 +217,7 @@ export class ActivityFeed {
 
   #takeParticipant({ row, wire, receivedAtMs }: UnnamedRow): void {
     this.#counts.participant += 1
+    this.#parts.lastTrades.part(row)
     this.#parts.ledger.addParticipant(row, receivedAtMs)
     const fill = this.#parts.followed.fill(row, wire, receivedAtMs)
     if (fill !== null) this.#parts.emit(fill)

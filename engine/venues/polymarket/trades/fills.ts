@@ -10,8 +10,15 @@ import type { Fill, LastTrade, TradeRow } from './trades.ts'
 const SIZE_NOISE = 2
 /** Millionths of a dollar by which average prices may differ: hosts round them, and so does the chain each amount. */
 const PRICE_NOISE = 50
+/** Millionths: prices of orders are multiples of a hundredth of a cent. */
+const GRID = 100
 /** Ways to leave out repeats that are tried; real transactions need one or two. */
 const TRIES_MAX = 1_000
+
+/** Whether a row is certainly of several fills: its price can be none of an order. */
+export function isAverage({ price }: Fill): boolean {
+  return price % GRID !== 0
+}
 
 /**
  * The fills that the row is the sum of. 'incomplete': the messages are less than the row, so that more may come.
@@ -26,7 +33,8 @@ export function fillsOf(
   const excess = sizeOf(shown) - row.size
   if (excess < -SIZE_NOISE) return 'incomplete'
   const fills = excess <= SIZE_NOISE ? shown : withoutRepeats(shown, excess)
-  return fills !== null && hasDollarsOf(row, fills) ? fills : 'unlike'
+  if (fills === null || fills.some(isAverage)) return 'unlike'
+  return hasDollarsOf(row, fills) ? fills : 'unlike'
 }
 
 /**
@@ -44,6 +52,7 @@ export function fillsWithRest(row: TradeRow, trades: readonly LastTrade[]): read
  * The better prices come first, since an order meets them first.
  */
 export function fillsOfMakers(row: TradeRow, makers: readonly TradeRow[]): readonly Fill[] | null {
+  if (makers.length === 0) return null
   const fills = fillsOf(
     row,
     makers

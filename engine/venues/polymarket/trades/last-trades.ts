@@ -14,13 +14,13 @@ import type { TradesSource, VenueEvent } from '../../../events.ts'
 import { partId } from '../../../trade-parts.ts'
 import { complement, type TimeMs } from '../../../units.ts'
 import type { Tally } from '../../tally.ts'
-import { fillsOf, fillsWithRest } from './fills.ts'
+import { fillsOf, fillsOfMakers, fillsWithRest, isAverage } from './fills.ts'
 import { type Fill, type LastTrade, type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
 
 interface LastTradesParts {
   readonly clock: Clock
   readonly tally: Tally
-  readonly ledger: Pick<TradeLedger, 'takerSize' | 'knows' | 'addMatched'>
+  readonly ledger: Pick<TradeLedger, 'takerSize' | 'knows' | 'addMatched' | 'waitingOf'>
   /** Whether the market channel has the fills of this token now. */
   readonly isStreamed: (token: string) => boolean
   readonly emit: (event: VenueEvent) => void
@@ -37,7 +37,7 @@ interface HeldRow {
   readonly receivedAtMs: TimeMs
 }
 
-/** A transaction, its messages on the market channel, and its rows that wait for more of them. */
+/** A transaction, its messages on the market channel, and its rows that wait for more of them or for their makers. */
 interface Transaction {
   readonly hash: string
   trades: readonly LastTrade[]
@@ -45,6 +45,8 @@ interface Transaction {
   lookedCount: number
   emittedCount: number
   rows: readonly HeldRow[]
+  /** Rows of its wallets that came while a row waits. */
+  parts: readonly TradeRow[]
   /** When the first of them came. */
   readonly sinceMs: number
   /** Of the first that waits. */
@@ -180,6 +182,7 @@ export class LastTrades {
       lookedCount: 0,
       emittedCount: 0,
       rows: NONE,
+      parts: NONE,
       sinceMs: nowMs,
       receivedAtMs,
       dueAtMs: nowMs,
@@ -215,9 +218,10 @@ export class LastTrades {
     const mayWait =
       this.#source === 'activity' && !ledger.knows(row) && (known?.emittedCount ?? 0) === 0
     this.#noteMatch()
-    const isWhole = fillsOf(row, known?.trades ?? NONE) !== 'incomplete'
+    const isWhole = Array.isArray(fillsOf(row, known?.trades ?? NONE))
     const isHeld = known !== undefined && known.rows.length > 0
-    if (!mayWait || (!isHeld && !isWhole && !isStreamed(row.asset))) {
+    const isAwaited = mayWait && !isWhole && (isStreamed(row.asset) || isAverage(row))
+    if (!isHeld && !isAwaited) {
       if (known !== undefined) this.#forget(known)
       return ledger.addMatched(row, receivedAtMs, this.#fillsNow(row, known))
     }
@@ -228,16 +232,28 @@ export class LastTrades {
     }
     this.#waiting.delete(transaction)
     if (!this.#held.has(transaction)) {
+      transaction.parts = ledger.waitingOf(row.txHash)
       transaction.dueAtMs = nowMs + FILLS_WAIT_MS
       this.#held.add(transaction)
     }
     this.#joinHeld(transaction)
   }
 
-  /** Emits the rows of a transaction once no further fill can change them. */
+  /** One wallet's part in a transaction: a row that waits may be the sum of its makers' parts. */
+  part(row: TradeRow): void {
+    const transaction = this.#transactions.get(row.txHash)
+    if (transaction === undefined || transaction.rows.length === 0) return
+    if (transaction.parts.length >= FILLS_MAX) return
+    transaction.parts = transaction.parts.concat(row)
+    this.#joinHeld(transaction)
+  }
+
+  /** Emits the rows of a transaction once the fills of each are known. */
   #joinHeld(transaction: Transaction): void {
-    const { rows, trades } = transaction
-    if (rows.every(({ row }) => fillsOf(row, trades) !== 'incomplete')) this.#settle(transaction)
+    const { rows, trades, parts } = transaction
+    const isWhole = ({ row }: HeldRow) =>
+      Array.isArray(fillsOf(row, trades)) || fillsOfMakers(row, parts) !== null
+    if (rows.every(isWhole)) this.#settle(transaction)
   }
 
   /** Emits the rows that wait as what is known of them. */
@@ -254,15 +270,15 @@ export class LastTrades {
   #fillsNow(row: TradeRow, transaction: Transaction | undefined): readonly Fill[] | null {
     // Trades without a wallet are completed by the whole row.
     if (transaction === undefined || transaction.emittedCount > 0) return null
-    const { trades } = transaction
-    if (trades.length === 0) return null
+    const { trades, parts } = transaction
+    if (trades.length === 0) return fillsOfMakers(row, parts)
     const size = trades.reduce((sum, trade) => sum + trade.size, 0)
     const isAlike = row.size < size * FILL_RATIO_MAX
     this.#parts.tally.drift.shares.said(SIZE_UNLIKE, isAlike, row.txHash)
     if (!isAlike) return null
     const fills = fillsOf(row, trades)
-    if (fills === 'incomplete') return fillsWithRest(row, trades)
-    return fills === 'unlike' ? null : fills
+    if (typeof fills !== 'string') return fills
+    return fillsOfMakers(row, parts) ?? (fills === 'unlike' ? null : fillsWithRest(row, trades))
   }
 
   /** The fills of a row that the Data API shows; see TradeLedger. */

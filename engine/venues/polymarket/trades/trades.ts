@@ -251,6 +251,11 @@ export class TradeLedger {
     return transaction.rows.reduce((sum, { size }) => sum + size, 0)
   }
 
+  /** Rows of wallets that came before the row of their transaction. */
+  waitingOf(txHash: string): readonly TradeRow[] {
+    return this.#transactions.get(txHash)?.waiting ?? NONE
+  }
+
   /** The side of the row's wallet in its transaction; null while the stream has not named the taker. */
   roleOf(row: TradeRow): 'taker' | 'maker' | null {
     const takers = this.#transactions.get(row.txHash)?.takers ?? []

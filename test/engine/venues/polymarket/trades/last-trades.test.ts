@@ -39,6 +39,7 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
   const clock = new ManualClock()
   const metrics = new Metrics()
   const emitted: TradeEvent[] = []
+  const early: TradeRow[] = []
   const matched: { readonly row: TradeRow; readonly fills: readonly Fill[] | null }[] = []
   const lastTrades = new LastTrades({
     clock,
@@ -46,6 +47,7 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
     ledger: {
       takerSize: (txHash) => takerSizes.get(txHash) ?? null,
       knows: () => false,
+      waitingOf: (txHash) => early.filter((row) => row.txHash === txHash),
       addMatched: (row, _atMs, fills) => void matched.push({ row, fills: fills ?? null }),
     },
     isStreamed: () => isStreamed,
@@ -74,7 +76,7 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
     ])
   const ids = () => emitted.map(({ nativeId }) => nativeId)
   const troubles = () => metrics.counts('venue_troubles_total')
-  return { clock, lastTrades, take, match, given, ids, troubles, drift }
+  return { clock, lastTrades, early, take, match, given, ids, troubles, drift }
 }
 
 test('[POLYLAST3] last trades in memory are bounded by count and age: beyond, the oldest transaction is emitted', () => {
@@ -191,12 +193,39 @@ test('keeps a row as one trade when its fills do not come, or are not what it is
   match('0xnone', 10_000_000, 507_000)
   match('0xother', 10_000_000, 507_000)
   take('0xother', 10_000_000, 510_000)
-  assert.deepEqual(given(), [['0xother', null]], 'the last price of a whole transaction')
+  assert.deepEqual(given(), [], 'the last price of a whole transaction')
   clock.advance(2_500)
   assert.deepEqual(given(), [
-    ['0xother', null],
     ['0xnone', null],
+    ['0xother', null],
   ])
+})
+
+test('emits a row as the parts of its makers when the market channel has one message for all of it, or none', () => {
+  const { lastTrades, early, take, match, given } = open()
+  const maker = (txHash: string, size: number, price: number, wallet: string) => ({
+    ...rowOf({ txHash, size, price }),
+    ...{ side: 'sell' as const, wallet },
+  })
+  const [size, price] = [10_000_000, 503_333]
+  const parts = (hash: string) => [
+    maker(hash, 6_666_670, 500_000, '0xb'),
+    maker(hash, 3_333_330, 510_000, '0xc'),
+  ]
+  take('0xone', size, price)
+  match('0xone', size, price)
+  match('0xnone', size, price)
+  early.push(...parts('0xearly'))
+  match('0xearly', size, price)
+  for (const hash of ['0xone', '0xnone']) for (const part of parts(hash)) lastTrades.part(part)
+  const fills = [
+    [6_666_670, 500_000],
+    [3_333_330, 510_000],
+  ]
+  assert.deepEqual(
+    given(),
+    ['0xearly', '0xone', '0xnone'].map((hash) => [hash, fills]),
+  )
 })
 
 test('emits the rest of a row as one fill at its own price when a fill is lost', () => {
