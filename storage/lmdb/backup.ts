@@ -6,13 +6,13 @@
 // The file `secrets` is in no backup: without the same one (or JWT_SECRET and SECRETS_KEY) all tokens
 // end and the secrets of webhooks must be rotated. Upholds BACKUP1 to BACKUP5.
 
-import { chmod, mkdir, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { SENTINEL_TABLE } from '../tables.ts'
-import type { Environment } from './environment.ts'
+import { diskRoom, type Environment, isBelowReserve } from './environment.ts'
 import { environmentBytes, sideFileText, sidePath } from './sentinel.ts'
 import { countRows } from './startup-check.ts'
 
@@ -104,8 +104,9 @@ export class AccountsBackup {
   /** Throws when the disk has less room than four copies: a backup must not fill it. */
   async #requireRoom(): Promise<void> {
     const bytes = environmentBytes(resolve(this.#options.dataDir), 'accounts') ?? 0
-    const { bavail, bsize } = await statfs(this.#folder)
-    if (bavail * bsize < 4 * bytes) throw new Error('the disk has too little room for a copy')
+    const { freeBytes, totalBytes } = diskRoom(this.#folder)
+    if (isBelowReserve({ freeBytes: freeBytes - 4 * bytes, totalBytes }))
+      throw new Error('the disk has too little room for a copy')
   }
 
   /** The newest stay; the one just made stays too, even when the clock was set back. */

@@ -173,7 +173,8 @@ export class CommitQueue {
   }
 
   #failure(): EngineError {
-    const reason = this.#state === 'diskFull' ? 'the disk is full' : 'writing to the disk failed'
-    return new EngineError('INTERNAL', reason)
+    if (this.#state === 'failed') return new EngineError('INTERNAL', 'writing to the disk failed')
+    const detail = 'the disk is full: nothing was changed; try again later'
+    return new EngineError('UNAVAILABLE', detail, { retryAfterSeconds: 30 })
   }
 }

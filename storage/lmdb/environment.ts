@@ -16,8 +16,8 @@ import { SENTINEL_KEY } from './sentinel.ts'
 import { Table } from './table.ts'
 
 const READER_CHECK_MS = 60_000
-/** A disk with less room than this is taken to be full when LMDB only says "I/O error". */
-const FREE_BYTES_MIN = 4 * 1024 * 1024
+/** Free space that is never written to: 2 % of the disk, but at least 64 MiB and at most 1 GiB. */
+const RESERVE = { share: 0.02, bytesMin: 64 * 2 ** 20, bytesMax: 2 ** 30 }
 /**
  * Of addresses, not of memory or disk. When a file outgrows its map, lmdb-js makes a second one of twice the size and keeps
  * the first until the end, so that what was read through both counts twice as resident memory.
@@ -42,6 +42,29 @@ interface EnvironmentOptions {
   /** See CommitQueueOptions. */
   readonly commitPauseMs: number
   readonly failedRows: 'keep' | 'drop'
+  /** Free space of the disk; that of `path` unless a test gives another. */
+  readonly room?: () => DiskRoom
+}
+
+/** Space of a disk, in bytes. */
+export interface DiskRoom {
+  readonly freeBytes: number
+  readonly totalBytes: number
+}
+
+/** The room of the disk that holds `path`. Throws when `path` does not exist. */
+export function diskRoom(path: string): DiskRoom {
+  const { bavail, blocks, bsize } = statfsSync(path)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}
+
+/**
+ * Whether a disk has too little room for LMDB. lmdb-js 3.5 writes the message of a failed page write into a buffer of 100 bytes
+ * and corrupts the heap, so LMDB must never meet a full disk.
+ */
+export function isBelowReserve({ freeBytes, totalBytes }: DiskRoom): boolean {
+  const { share, bytesMin, bytesMax } = RESERVE
+  return freeBytes < Math.min(bytesMax, Math.max(bytesMin, totalBytes * share))
 }
 
 /** Opens the LMDB files of an environment with the options of its fingerprint. */
@@ -175,12 +198,14 @@ export class Environment {
         startedMs = clock.monotonicMs()
         for (const { table } of this.#tables.values()) table.beginCommit()
       },
-      write: () =>
-        this.#root.batch(() => {
+      write: () => {
+        if (this.#hasNoRoom()) throw new Error('No space left above the reserve')
+        return this.#root.batch(() => {
           for (const { table } of this.#tables.values()) table.writePending()
           // An empty commit would reach no disk, and say nothing of its room.
           if (this.state === 'diskFull') this.#rewriteSentinel()
-        }),
+        })
+      },
       endCommit: () => {
         // The read transaction may be older than the commit; rows must not vanish in between.
         this.#root.resetReadTxn()
@@ -235,11 +260,9 @@ export class Environment {
     if (bytes !== undefined) this.#sentinel.put(SENTINEL_KEY, bytes)
   }
 
-  /** A partial write is reported as EIO, so the room that is left decides. */
   #hasNoRoom(): boolean {
     try {
-      const { bavail, bsize } = statfsSync(this.#options.path)
-      return bavail * bsize < FREE_BYTES_MIN
+      return isBelowReserve(this.#options.room?.() ?? diskRoom(this.#options.path))
     } catch {
       return false
     }

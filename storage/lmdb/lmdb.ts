@@ -34,7 +34,7 @@ import { StoredWallets } from '../wallets.ts'
 import { Webhooks } from '../webhooks.ts'
 import { Whales } from '../whales.ts'
 import { AccountsBackup } from './backup.ts'
-import { Environment, openDatabase } from './environment.ts'
+import { diskRoom, Environment, isBelowReserve, openDatabase } from './environment.ts'
 import { takeLock } from './lock.ts'
 import {
   checkSentinel,
@@ -85,6 +85,11 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
   const release = takeLock(dataDir)
   const roots: RootDatabase<Buffer, Buffer>[] = []
   try {
+    if (isBelowReserve(diskRoom(dataDir))) {
+      throw Object.assign(new Error('less than 64 MiB or 2 % of the disk is free'), {
+        code: 'ENOSPC',
+      })
+    }
     const side = prepareSideFile(dataDir)
     const found = ENVIRONMENT_NAMES.filter((name) => (environmentBytes(dataDir, name) ?? 0) > 0)
     await Promise.all(

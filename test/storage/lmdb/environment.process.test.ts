@@ -12,7 +12,7 @@ import { timeMs } from '../../../engine/units.ts'
 import { webhookNumber } from '../../../engine/webhooks/webhook.ts'
 import { Accounts } from '../../../storage/accounts.ts'
 import { Hours } from '../../../storage/hours.ts'
-import { Environment, openDatabase } from '../../../storage/lmdb/environment.ts'
+import { type DiskRoom, Environment, openDatabase } from '../../../storage/lmdb/environment.ts'
 import { Marks } from '../../../storage/marks.ts'
 import { Outbox } from '../../../storage/outbox.ts'
 import { type EnvironmentName, TABLES } from '../../../storage/tables.ts'
@@ -30,6 +30,7 @@ interface Bench {
   readonly environment: Environment
   fault: Fault
   commitCount: number
+  room: DiskRoom
 }
 
 const cleanups: (() => Promise<void>)[] = []
@@ -62,8 +63,10 @@ function openBench(name: EnvironmentName): Bench {
     metrics,
     commitPauseMs: name === 'market' ? 20 : 0,
     failedRows: name === 'market' ? 'keep' : 'drop',
+    room: () => bench.room,
   })
-  const bench: Bench = { path, clock, metrics, environment, fault: 'none', commitCount: 0 }
+  const room = { freeBytes: 2 ** 40, totalBytes: 2 ** 40 }
+  const bench: Bench = { path, clock, metrics, environment, fault: 'none', commitCount: 0, room }
   cleanups.push(async () => {
     const closing = environment.close(1_000).catch(() => {})
     clock.advance(1_000)
@@ -134,6 +137,32 @@ describe('an environment', () => {
       [1],
     )
   })
+
+  for (const { freeMiB, totalMiB } of [
+    { freeMiB: 63, totalMiB: 1_000 },
+    { freeMiB: 190, totalMiB: 10_000 },
+    { freeMiB: 1_023, totalMiB: 2_000_000 },
+  ]) {
+    test(`calls LMDB for no commit when ${freeMiB} of ${totalMiB} MiB are free`, async () => {
+      const bench = openBench('accounts')
+      const accounts = new Accounts(bench.environment)
+      bench.room = { freeBytes: freeMiB * 2 ** 20, totalBytes: totalMiB * 2 ** 20 }
+      await assert.rejects(accounts.putAccount(account('refused')), {
+        code: 'UNAVAILABLE',
+        retryAfterSeconds: 30,
+        detail: 'the disk is full: nothing was changed; try again later',
+      })
+      assert.equal(bench.environment.state, 'diskFull')
+      assert.equal(bench.commitCount, 0)
+      bench.room = { freeBytes: bench.room.freeBytes + 2 ** 24, totalBytes: bench.room.totalBytes }
+      await accounts.putAccount(account('accepted'))
+      assert.equal(bench.environment.state, 'ok')
+      assert.deepEqual(
+        Array.from(accounts.accounts(), ({ email }) => email),
+        [account('accepted').email],
+      )
+    })
+  }
 
   test('[STORE4] a full disk is told apart, tried again, and forgotten when there is room', async () => {
     const bench = openBench('market')
