@@ -105,8 +105,22 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
         ...{ lagBatches: standby.behind, lagMs: Math.round(standby.lagMs) },
       },
   })
-  const lease = await takeLease({ bucket, holder, clock, log }, signal)
   const shared = new ClusterAccounts(storage.accounts, accounts)
+  const shareAgain = async () => {
+    log.error('the log of the cluster has lost its data: accounts and webhooks are shared again')
+    while (!signal.aborted) {
+      try {
+        await shared.share()
+        await webhooks.share()
+        return
+      } catch (error) {
+        log.warn({ err: error }, 'accounts and webhooks could not be shared')
+      }
+      await pause(clock, BEAT_MS, signal)
+    }
+  }
+  const onForgotten = () => void shareAgain()
+  const lease = await takeLease({ bucket, holder, clock, log, onForgotten }, signal)
   // At once, since it is this one that renews the lease.
   if (lease !== null) leading = new Leading(parts, lease, { accounts: shared, webhooks, members })
   await (leading === null ? standby.stop() : standby.takeOver())

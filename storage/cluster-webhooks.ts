@@ -82,7 +82,7 @@ export class ClusterWebhooks implements WebhookTable {
   }
 
   /** Puts into the bucket what only the own table has, leaving out `known`; returns how many webhooks. */
-  async share(known: ReadonlySet<string>): Promise<number> {
+  async share(known: ReadonlySet<string> = new Set()): Promise<number> {
     let count = 0
     for (const webhook of [...this.#own.all()]) {
       if (known.has(NAME + webhook.id)) continue

@@ -24,6 +24,8 @@ export type FollowFault =
   | 'new_epoch'
   /** A batch that this version cannot read: gateways are upgraded before the engine. */
   | 'unreadable_batch'
+  /** Batches of another leader with a lower term arrive, and none of the leader that is followed. */
+  | 'leader_lost'
 
 /** Why a batch was left out. */
 type Skipped = 'repeat' | 'deposed'
@@ -47,6 +49,8 @@ const HELD_BEYOND_MAX = 8_192
 const HEAD_LOOK_MS = 1_000
 /** The log may have a batch for so long before it must have come. */
 const HEAD_LATE_MS = 4_000
+/** Without a batch of the leader for so long, batches of a lower term mean that it is gone. */
+const LEADER_LOST_MS = 2_000
 /** How often a start looks whether it is over. */
 const READY_LOOK_MS = 5
 /** Batches from before the checkpoint that are read again, for streams that resume. */
@@ -89,6 +93,8 @@ export class Follower {
   #isOver = false
   #heardAtMs: number
   #lookedAtMs = 0
+  /** When a batch of a lower term came last, on the monotonic clock. */
+  #deposedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: {
     readonly log: ClusterLog
@@ -180,21 +186,32 @@ export class Follower {
 
   #receive(place: Place, { sequence, bytes, behind }: Delivered): void | Promise<void> {
     if (this.#isOver) return
-    this.#heardAtMs = this.#clock.monotonicMs()
     place.behind = behind
     place.delivered = Math.max(place.delivered, sequence)
     const batch = decodeBatch(bytes)
-    if (sequence <= place.from) {
+    const isOld = sequence <= place.from
+    // A log that lost its data counts sequences from 1 again, so only the batch itself tells what it is.
+    const isNew =
+      batch !== null &&
+      batch.term >= this.#term &&
+      (batch.epoch !== this.#epoch || batch.batch > place.batch)
+    if (isOld && !isNew) {
       if (batch !== null) this.#sink.recall(batch.epoch, batch.items)
       return
     }
-    if (sequence > place.sequence) place.sequence = sequence
+    place.sequence = isOld ? sequence : Math.max(place.sequence, sequence)
     if (batch === null) return this.#fail('unreadable_batch')
-    if (batch.term < this.#term) return this.#skip('deposed')
+    if (batch.term < this.#term) return this.#skipDeposed()
     if (batch.epoch !== this.#epoch) return this.#fail('new_epoch')
     if (batch.batch <= place.batch) return this.#skip('repeat')
+    this.#heardAtMs = this.#clock.monotonicMs()
     if (batch.batch > place.batch + 1) return this.#hold(place, batch)
     return this.#hand(place, batch)
+  }
+
+  #skipDeposed(): void {
+    this.#deposedAtMs = this.#clock.monotonicMs()
+    this.#skip('deposed')
   }
 
   #hold(place: Place, batch: Batch): void {
@@ -247,6 +264,8 @@ export class Follower {
   /** Looks for batches that should have come. */
   async #look(): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
+    const isLeaderGone = nowMs - this.#heardAtMs > LEADER_LOST_MS
+    if (isLeaderGone && nowMs - this.#deposedAtMs < LEADER_LOST_MS) return this.#fail('leader_lost')
     for (const place of this.#places) {
       const { heldSinceMs, ahead, sequence } = place
       if (this.#log.link === 'down') continue

@@ -47,12 +47,22 @@ interface LeaseParts {
   readonly holder: string
   readonly clock: Clock
   readonly log: Log
+  /** The log has lost the record, and with it perhaps everything else. Called each time. */
+  readonly onForgotten?: () => void
+}
+
+/**
+ * The term that follows `term`: at least the Unix time in seconds. A log that lost its data reports no earlier term, and a term
+ * that is used twice would make followers discard the batches of the new leader.
+ */
+function nextTerm(term: number, clock: Clock): number {
+  return Math.max(term + 1, Math.floor(clock.nowMs() / 1_000))
 }
 
 /** Waits until the lease is free, or its holder has not renewed it for so long; resolves with null when aborted. */
 export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise<Lease | null> {
   const { bucket, holder, clock, log } = parts
-  let [seen, watchedMs, lookedMs, term, hasFailed] = [-1, 0, 0, 0, false]
+  let [seen, watchedMs, lookedMs, term, hasFailed, wasHeld] = [-1, 0, 0, 0, false, false]
   while (!signal.aborted) {
     try {
       const entry = await bucket.get(KEY)
@@ -64,9 +74,12 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       const wasBlind = hasFailed && gapMs > LOOK_GAP_MS_MAX
       watchedMs = seen !== revision || wasBlind ? 0 : watchedMs + Math.min(gapMs, LOOK_GAP_MS_MAX)
       if (seen !== revision) term = held?.term ?? term
+      wasHeld ||= held !== null && held.holder !== ''
       ;[seen, lookedMs, hasFailed] = [revision, nowMs, false]
-      if (entry === null || held?.holder === '' || watchedMs >= leaseLostMs) {
-        const next = term + 1
+      // A log that lost the record has a leader that writes it again, unless that leader is gone too.
+      const isFree = (entry === null && !wasHeld) || held?.holder === ''
+      if (isFree || watchedMs >= leaseLostMs) {
+        const next = nextTerm(term, clock)
         const taken = await bucket.replace(KEY, packr.pack({ holder, term: next }), revision)
         log.info({ term: next }, 'this engine leads')
         return new Lease(parts, { term: next, revision: taken })
@@ -109,9 +122,24 @@ export class Lease {
 
   /** Whether it is held at this moment, as the bucket says; rejects with LogError `down`. */
   async isHeld(): Promise<boolean> {
-    const entry = await this.#parts.bucket.get(KEY)
+    let entry = await this.#parts.bucket.get(KEY)
+    if (entry === null && !this.#isOver) {
+      await this.#restore()
+      entry = await this.#parts.bucket.get(KEY)
+    }
     const held = readLease(entry)
     return !this.#isOver && held?.holder === this.#parts.holder && held.term === this.term
+  }
+
+  /** Writes the record that the log has lost, unless another engine was first. */
+  async #restore(): Promise<void> {
+    const { bucket, holder } = this.#parts
+    try {
+      this.#revision = await bucket.replace(KEY, packr.pack({ holder, term: this.term }), 0)
+      this.#parts.onForgotten?.()
+    } catch (error) {
+      if (!(error instanceof LogError) || error.reason !== 'changed') throw error
+    }
   }
 
   /** Gives it up, so that the next one need not wait. */
@@ -157,10 +185,8 @@ export class Lease {
 
   async #isOurs(): Promise<boolean> {
     const entry = await this.#parts.bucket.get(KEY)
+    if (entry === null) return this.isHeld()
     const held = readLease(entry)
-    // A log that has forgotten the record is no other leader: ours is put there again.
-    if (entry === null) this.#revision = 0
-    if (entry === null) return true
     if (held?.holder !== this.#parts.holder || held.term !== this.term) return false
     this.#revision = entry.revision
     return true

@@ -18,6 +18,7 @@ interface BucketParts {
 }
 
 const WRONG_LAST_SEQUENCE = 10_071
+const STREAM_NOT_FOUND = 10_059
 const AGAIN_MS = 250
 
 export async function openBucket(
@@ -27,17 +28,27 @@ export async function openBucket(
 ): Promise<Bucket> {
   const { replicas, bytesMax, timeoutMs, failureOf } = parts
   const limits = { history: 1, storage: StorageType.File, replicas, max_bytes: bytesMax }
-  const kv = await new Kvm(client)
-    .create(name, { ...limits, timeout: timeoutMs })
-    .catch((error) => {
-      throw failureOf(error)
-    })
+  const create = () => new Kvm(client).create(name, { ...limits, timeout: timeoutMs })
+  const failed = (error: unknown): LogError => {
+    const isChanged = error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE
+    return isChanged ? new LogError('changed', error.message, error) : failureOf(error)
+  }
+  const kv = await create().catch((error) => {
+    throw failed(error)
+  })
   const tried = async <Value>(action: () => Promise<Value>): Promise<Value> => {
     try {
       return await action()
     } catch (error) {
-      const isChanged = error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE
-      throw isChanged ? new LogError('changed', error.message, error) : failureOf(error)
+      const isGone = error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND
+      if (!isGone && failed(error).reason !== 'unanswered') throw failed(error)
+    }
+    // The server has lost its data, and the bucket with it.
+    try {
+      await create()
+      return await action()
+    } catch (error) {
+      throw failed(error)
     }
   }
   return {

@@ -17,10 +17,7 @@ test('[STORE4] a commit that fails on disk is refused once, leaks nothing, and r
   const command = `ulimit -f 3000; exec "${process.execPath}" --import tsx "${program}" "${dataDir}"`
   const { stdout } = await promisify(execFile)('sh', ['-c', command])
   const report = JSON.parse(stdout)
-  assert.match(
-    report.refusal,
-    /INTERNAL: writing to the disk failed|UNAVAILABLE: the disk is full/,
-  )
+  assert.match(report.refusal, /INTERNAL: writing to the disk failed|UNAVAILABLE: the disk is full/)
   assert.deepEqual(report.unhandled, [])
   assert.equal(report.isHealthy, false)
   assert.equal(report.isReadable, true)

@@ -14,12 +14,16 @@ class Rig {
   readonly server = new FaultyLogServer(this.clock)
   readonly leases = new Map<string, Lease>()
   readonly deposed: string[] = []
+  forgottenCount = 0
 
   /** Waits for the lease, and keeps it. */
   async stand(holder: string): Promise<FaultyLog> {
     const log = this.server.connect()
     const bucket = await log.bucket('lease')
-    const parts = { bucket, holder, clock: this.clock, log: silentLog }
+    const onForgotten = () => {
+      this.forgottenCount += 1
+    }
+    const parts = { bucket, holder, clock: this.clock, log: silentLog, onForgotten }
     void takeLease(parts, new AbortController().signal).then((lease) => {
       if (lease === null) return
       this.leases.set(holder, lease)
@@ -58,7 +62,56 @@ test('[LEASE1] one engine of many takes the lease; the next one five seconds aft
   await rig.pass(1_100)
   assert.equal(rig.leases.size, 3, 'at once')
   const terms = [...rig.leases.values()].map(({ term }) => term)
-  assert.deepEqual(terms, [1, 2, 3])
+  const [first = 0] = terms
+  assert.ok(
+    first * 1_000 > rig.clock.nowMs() - 120_000,
+    'the first term is the Unix time in seconds',
+  )
+  assert.deepEqual(
+    terms,
+    [...new Set(terms)].sort((one, other) => one - other),
+    'each term is higher than the one before',
+  )
+})
+
+test('never uses a term again when the log has lost the record', async () => {
+  const rig = new Rig()
+  await rig.stand('one')
+  const before = rig.leases.get('one')?.term ?? 0
+  await rig.leases.get('one')?.release()
+  rig.server.loseData()
+  await rig.pass(2_000)
+  await rig.stand('two')
+  await rig.pass(1_000)
+  assert.deepEqual(rig.leaders, ['one', 'two'])
+  assert.ok((rig.leases.get('two')?.term ?? 0) > before)
+})
+
+test('keeps the leader, which writes the record again, when the log loses its data', async () => {
+  const rig = new Rig()
+  await rig.stand('one')
+  await rig.stand('two')
+  await rig.pass(2_000)
+  rig.server.loseData()
+  assert.equal(await rig.leases.get('one')?.isHeld(), true)
+  rig.server.loseData()
+  await rig.pass(20_000)
+  assert.deepEqual(rig.leaders, ['one'])
+  assert.deepEqual(rig.deposed, [])
+  assert.equal(rig.forgottenCount, 2)
+})
+
+test('gives the lease to a standby when the log loses its data and the leader is gone', async () => {
+  const rig = new Rig()
+  const one = await rig.stand('one')
+  await rig.stand('two')
+  await rig.pass(2_000)
+  one.setLink('down')
+  rig.server.loseData()
+  await rig.pass(7_000)
+  assert.deepEqual(rig.leaders, ['one', 'two'])
+  const [first, second] = [...rig.leases.values()]
+  assert.ok((second?.term ?? 0) > (first?.term ?? 0))
 })
 
 test('[LEASE2] a holder that finds the lease with another one ends once; its own renewal that it did not hear of deposes it not', async () => {

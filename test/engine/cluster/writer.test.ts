@@ -239,7 +239,7 @@ test('[WRITER4] of two leaders the deposed one writes nothing more, and ends onc
   // It sleeps: nothing of it runs, and its lease is not renewed.
   one.setLink('down')
   const second = await lead(other, 'other')
-  assert.equal(second.term, first.term + 1)
+  assert.ok(second.term > first.term)
   const next = rig.writer(other, { epoch: 'next', isLeading: () => second.isHeld() })
   next.put(SHARD, [0, 2])
   await rig.pass(1_000)

@@ -116,6 +116,21 @@ export class FaultyLogServer {
     shard.ids.clear()
   }
 
+  /** All data is gone, as after a start on an empty disk: sequences and revisions begin again, readers at the first batch. */
+  loseData(): void {
+    for (const shard of this.#shards.values()) {
+      shard.batches.clear()
+      shard.ids.clear()
+      shard.last = 0
+      for (const reader of shard.readers) reader.restart()
+    }
+    for (const bucket of this.#buckets.values()) {
+      bucket.rows.clear()
+      bucket.revision = 0
+    }
+    this.objects.clear()
+  }
+
   /** The oldest batches of a shard are gone, as by its limits. */
   discard(name: ShardName, count: number): void {
     const { batches } = this.shard(name)
@@ -153,6 +168,11 @@ class Reading implements StopReading {
     if (this.#next > this.#shard.last && this.#held === null) return
     this.#isBusy = true
     this.#server.clock.after(this.#server.delayMs(), () => void this.#deliver())
+  }
+
+  restart(): void {
+    this.#next = 1
+    this.#held = null
   }
 
   async stop(): Promise<void> {

@@ -15,6 +15,7 @@ const SECRET = 'of a cluster under test, 32 bytes or more'
 interface Book {
   readonly market_id: string
   readonly stale: boolean
+  readonly seq: number
 }
 
 async function hearsEngine(url: string): Promise<boolean> {
@@ -151,6 +152,23 @@ export class ClusterRig {
   async startNats(): Promise<void> {
     const port = this.#nats?.port ?? 0
     this.#nats = await startNats(join(this.#folder, 'nats'), port, systemClock)
+  }
+
+  /** Deletes all that nats-server has stored; it must not run. */
+  loseNatsData(): void {
+    rmSync(join(this.#folder, 'nats', 'jetstream'), { recursive: true, force: true })
+  }
+
+  /** The books of {@link booksUrl} at each gateway; null for one that does not answer. */
+  async booksNow(): Promise<readonly (readonly Book[] | null)[]> {
+    const { key } = this.places
+    return Promise.all(
+      this.urls.map((url) =>
+        read<{ orderbooks: readonly Book[] }>(this.booksUrl(url), key)
+          .then(({ orderbooks }) => orderbooks)
+          .catch(() => null),
+      ),
+    )
   }
 
   /** Resolves once every gateway has live books again. */

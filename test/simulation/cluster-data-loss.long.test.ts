@@ -1,0 +1,88 @@
+// A cluster whose nats-server loses all data, while the engine runs and together with the engine.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hasNats } from '../../engine/cluster/nats-server.ts'
+import { ClusterRig } from '../support/rigs/cluster.ts'
+
+const ROUNDS = process.env.TEST_LONG === '1' ? 5 : 1
+/** A gateway without updates of live books for so long serves frozen ones. */
+const FROZEN_MS = 8_000
+/** After each loss the books are watched for so long. */
+const WATCH_MS = 25_000
+const POLL_MS = 250
+
+/** Counts polls in which a gateway served live books, none of which had moved for {@link FROZEN_MS}. */
+class FrozenBooks {
+  readonly #rig: ClusterRig
+  readonly #moved = new Map<number, { readonly seq: number; readonly atMs: number }>()
+  count = 0
+  polls = 0
+  /** The longest time that live books of a gateway did not move. */
+  frozenMs = 0
+  #isStopped = false
+  readonly #done: Promise<void>
+
+  constructor(rig: ClusterRig) {
+    this.#rig = rig
+    this.#done = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#done
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      for (const [gateway, books] of (await this.#rig.booksNow()).entries()) {
+        if (books === null) continue
+        this.polls += 1
+        const nowMs = performance.now()
+        const seq = books.reduce((sum, book) => sum + book.seq, 0)
+        const before = this.#moved.get(gateway)
+        if (before?.seq !== seq) this.#moved.set(gateway, { seq, atMs: nowMs })
+        else if (books.some(({ stale }) => !stale)) {
+          this.frozenMs = Math.max(this.frozenMs, nowMs - before.atMs)
+          if (nowMs - before.atMs > FROZEN_MS) this.count += 1
+        }
+      }
+      await sleep(POLL_MS)
+    }
+  }
+}
+
+test('serves no frozen book as live when nats-server loses its data, with and without the engine', {
+  skip: !hasNats() && 'nats-server is not installed',
+}, async (t) => {
+  const rig = await ClusterRig.open({
+    engines: 2,
+    gateways: 2,
+    world: { marketsPerVenue: 60, messagesPerSecond: 300, faults: 'off' },
+  })
+  after(() => rig.close())
+  await rig.whole()
+  const frozen = new FrozenBooks(rig)
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const isEngineKilled of [false, true]) {
+      await rig.killNats()
+      rig.loseNatsData()
+      const startedAtMs = performance.now()
+      if (isEngineKilled) await rig.killEngine(0)
+      await rig.startNats()
+      // Gateways may still be whole because they have not noticed the loss yet.
+      await sleep(WATCH_MS)
+      await rig.whole()
+      const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(1)
+      t.diagnostic(
+        `data lost, engine ${isEngineKilled ? 'killed' : 'running'}: whole after ${seconds} s`,
+      )
+    }
+  }
+  await frozen.stop()
+  t.diagnostic(
+    `${frozen.polls} polls, ${frozen.count} with frozen books served as live, longest ${Math.round(frozen.frozenMs)} ms`,
+  )
+  assert.equal(frozen.count, 0)
+})
