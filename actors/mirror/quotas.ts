@@ -251,8 +251,8 @@ export class QuotaShares {
       // The first requests, and those that use up half of a share, do not wait for the timer.
       if (fresh || (known.granted > 0 && known.share * 2 <= known.granted)) this.#soon()
     }
-    const remaining = Math.max(0, known.remaining - known.unreported - known.underWay)
-    return { isAllowed, limit, remaining, resetSeconds: known.resetSeconds }
+    const left = Math.max(0, known.remaining - known.unreported - known.underWay)
+    return { isAllowed, limit, remaining: isAllowed ? left : 0, resetSeconds: known.resetSeconds }
   }
 
   #begin(kind: QuotaKind, account: AccountId, limit: number): Known {

@@ -214,3 +214,15 @@ test('[CLUSTER20] the shares of all gateways together are within the quota, thou
   rig.stop()
   assert.ok(passed <= LIMIT && passed > LIMIT / 2, String(passed))
 })
+
+test('reports no request as remaining when it refuses one', async () => {
+  const rig = new Rig(() => 2)
+  rig.cut.add(0)
+  const quotas = rig.gateways[0]?.of('account')
+  assert.ok(quotas !== undefined)
+  const answers = Array.from({ length: LIMIT }, () => quotas.take(ACCOUNT, LIMIT))
+  const refused = answers.filter(({ isAllowed }) => !isAllowed)
+  assert.ok(refused.length > 0 && refused.length < LIMIT)
+  assert.deepEqual([...new Set(refused.map(({ remaining }) => remaining))], [0])
+  rig.stop()
+})
