@@ -130,6 +130,14 @@ export const heartbeatEarlyMs = 1_000
 export const commandBytesMax = 16_384
 export const frameBytesMax = 65_536
 export const commandsPerSecondMax = 20
+/** Commands beyond it that are answered with RATE_LIMITED, in a second; further ones are dropped without an answer. */
+export const refusalsPerSecondMax = 10
+/** Commands beyond {@link commandsPerSecondMax} within a minute that end a connection. */
+export const refusalsPerMinuteMax = 100
+/** Ping frames above it count as commands. */
+export const pingsPerSecondMax = 10
+/** A `list` counts as so many commands, since its answer may have half a megabyte. */
+export const listCommands = 10
 export const subscriptionsMax = 1_000
 export const marketIdsPerCommandMax = 100
 export const socketBufferBytesSoft = 1_048_576

@@ -13,6 +13,10 @@ import {
   heartbeatMs,
   laggingMsMax,
   leavingMsMax,
+  listCommands,
+  pingsPerSecondMax,
+  refusalsPerMinuteMax,
+  refusalsPerSecondMax,
   socketBufferBytesLow,
   socketBufferBytesSoft,
   streamSliceMs,
@@ -85,8 +89,9 @@ export class Session implements Connection {
   #isBroken = false
   #ending: Close | null = null
   #errorTimesMs: number[] = []
-  #secondStartMs = Number.NEGATIVE_INFINITY
-  #secondCount = 0
+  /** Commands, ping frames and RATE_LIMITED answers of the present second, refused commands of the present minute. */
+  #second = { startMs: Number.NEGATIVE_INFINITY, commands: 0, pings: 0, refusals: 0 }
+  #minute = { startMs: Number.NEGATIVE_INFINITY, refusals: 0 }
   #unsubscribedSinceMs: number
 
   constructor(parts: { id: string; caller: Caller; encoder: Encoder; ws: Socket; hub: HubAccess }) {
@@ -135,30 +140,59 @@ export class Session implements Connection {
 
   /** A frame of the client; valid only during the call. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
-    if (this.#state.kind === 'leaving') return
-    const nowMs = this.#hub.clock.monotonicMs()
-    if (nowMs - this.#secondStartMs >= 1000) {
-      this.#secondStartMs = nowMs
-      this.#secondCount = 0
-    }
-    this.#secondCount += 1
-    if (this.#secondCount > commandsPerSecondMax) {
-      return this.refuse(null, 'RATE_LIMITED', `at most ${commandsPerSecondMax} commands a second`)
-    }
+    if (this.isClosed || this.#ending !== null || this.#state.kind === 'leaving') return
+    if (!this.#takeCommands(1)) return
     const command = parseCommand(bytes, isBinary, this.#hub.lanes)
     if (command.kind === 'refused') return this.refuse(command.id, command.code, command.message)
+    if (command.kind === 'list' && !this.#takeCommands(listCommands - 1, command.id)) return
     if (this.#waiting.length >= commandsWaitingMax) {
-      return this.refuse(command.id, 'RATE_LIMITED', `at most ${commandsWaitingMax} commands wait`)
+      return this.#limit(command.id, `at most ${commandsWaitingMax} commands wait`)
     }
     this.#waiting.push(command)
     this.#touch()
     this.#hub.advance(this)
   }
 
-  /** Answers `error`; the tenth within a minute (RATE_LIMITED apart) ends the connection. */
+  /** A ping frame of the client, which the library answers. */
+  receivePing(): void {
+    if (this.isClosed || this.#ending !== null || this.#state.kind === 'leaving') return
+    this.#rollSecond()
+    this.#second.pings += 1
+    if (this.#second.pings > pingsPerSecondMax) this.#takeCommands(1)
+  }
+
+  #rollSecond(): void {
+    const nowMs = this.#hub.clock.monotonicMs()
+    if (nowMs - this.#second.startMs < 1_000) return
+    this.#second = { startMs: nowMs, commands: 0, pings: 0, refusals: 0 }
+  }
+
+  /** Counts commands of this second; refuses the one at hand and returns false when they are too many. */
+  #takeCommands(count: number, id: CommandId = null): boolean {
+    this.#rollSecond()
+    this.#second.commands += count
+    if (this.#second.commands <= commandsPerSecondMax) return true
+    this.#limit(
+      id,
+      `at most ${commandsPerSecondMax} commands a second; list counts as ${listCommands}`,
+    )
+    return false
+  }
+
+  /** Refuses with RATE_LIMITED, some times a second; too many refusals within a minute end the connection. */
+  #limit(id: CommandId, message: string): void {
+    const nowMs = this.#hub.clock.monotonicMs()
+    if (nowMs - this.#minute.startMs >= 60_000) this.#minute = { startMs: nowMs, refusals: 0 }
+    this.#minute.refusals += 1
+    this.#second.refusals += 1
+    if (this.#minute.refusals > refusalsPerMinuteMax) return this.end(closeCodes.tooManyErrors)
+    if (this.#second.refusals > refusalsPerSecondMax) return
+    this.reply('error', { id, code: 'RATE_LIMITED', message })
+  }
+
+  /** Answers `error`; the tenth within a minute ends the connection. */
   refuse(id: CommandId, code: StreamErrorCode, message: string): void {
     this.reply('error', { id, code, message })
-    if (code === 'RATE_LIMITED') return
     const nowMs = this.#hub.clock.monotonicMs()
     this.#errorTimesMs = this.#errorTimesMs.filter((timeMs) => nowMs - timeMs < 60_000)
     this.#errorTimesMs.push(nowMs)

@@ -108,6 +108,7 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
           throw error
         }
       }),
+    ping: (ws) => guard(() => ws.getUserData().session?.receivePing()),
     // Only a flag and setImmediate behind it: anything else in here crashes the process.
     dropped: (ws) => ws.getUserData().session?.break(),
     drain: (ws) =>

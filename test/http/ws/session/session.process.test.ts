@@ -1,7 +1,9 @@
 // One connection on a real socket: subscriptions under fire, resuming, and the limits.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
+import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
@@ -319,16 +321,49 @@ describe('subscriptions', () => {
 })
 
 describe('limits', () => {
-  test('[WS5] commands beyond 20 a second are refused and do not count as errors', async () => {
+  test('answers ten of the commands beyond 20 a second with RATE_LIMITED, which do not count as errors', async () => {
     const client = await StreamClient.open(face.port)
     clock.advance(1_000)
     for (let id = 1; id <= 60; id += 1) client.send({ action: 'ping', id })
-    while (client.messages.length < 3 + 60) await client.next(() => true)
-    assert.equal(client.messages.filter((message) => message.type === 'pong').length, 20)
+    while (client.messages.length < 3 + 30) await client.next(() => true)
+    clock.advance(1_000)
+    await client.ask({ action: 'ping', id: 'after' }, 'pong')
+    assert.equal(client.messages.filter((message) => message.type === 'pong').length, 21)
     const errors = client.messages.filter((message) => message.type === 'error')
-    assert.equal(errors.length, 40)
+    assert.equal(errors.length, 10)
     assert.ok(errors.every((message) => message.code === 'RATE_LIMITED'))
     await settle(client)
+    await client.close()
+  })
+
+  test('closes with 4000 after 100 commands beyond the limit within a minute', async () => {
+    const client = await StreamClient.open(face.port)
+    clock.advance(1_000)
+    for (let count = 0; count < 120; count += 1) client.send({ action: 'ping' })
+    clock.advance(30_000)
+    for (let count = 0; count < 21; count += 1) client.send({ action: 'ping' })
+    assert.deepEqual(await client.closed, { code: 4000, reason: 'too many bad commands' })
+  })
+
+  test('closes with 4000 when ping frames go on far above ten a second', async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws?api_key=ann-key`)
+    const closed = once(socket, 'close')
+    await once(socket, 'open')
+    clock.advance(1_000)
+    for (let count = 0; count < 10 + 20 + 101; count += 1) socket.ping()
+    const [code] = await closed
+    assert.equal(code, 4000)
+  })
+
+  test('counts a list as ten commands', async () => {
+    const client = await StreamClient.open(face.port)
+    clock.advance(1_000)
+    client.send({ action: 'list', id: 1 })
+    client.send({ action: 'ping', id: 2 })
+    client.send({ action: 'list', id: 3 })
+    const error = await client.ofType('error')
+    assert.deepEqual([error.id, error.code], [3, 'RATE_LIMITED'])
+    assert.equal(client.messages.filter(({ type }) => type === 'subscriptions').length, 1)
     await client.close()
   })
 
