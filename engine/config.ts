@@ -70,6 +70,10 @@ export interface Config {
   /** Where webhooks may point to. */
   readonly webhookPolicy: { readonly allowsHttp: boolean; readonly allowsPrivate: boolean }
   readonly hasDemoKey: boolean
+  /** Whether accounts can be made over HTTP. */
+  readonly isSignUpOpen: boolean
+  /** Accounts made within an hour from one IPv4 address or IPv6 /64. */
+  readonly signUpsPerHour: number
   /** The dashboard opens the local account without a password for a page on this machine. */
   readonly opensLocalAccount: boolean
   readonly isMetricsPublic: boolean
@@ -165,6 +169,12 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
     means: 'webhooks may point to loopback and other private addresses: for trials',
   },
   DEMO_KEY: { default: 'on', means: 'make and print a local account with a key' },
+  SIGNUP: { default: 'on', means: 'accounts can be made over HTTP' },
+  SIGNUPS_PER_HOUR: {
+    default: '5',
+    means:
+      'accounts made within an hour from one address, 1 to 1000000; four times as many from an IPv6 /48',
+  },
   METRICS_PUBLIC: { default: 'off', means: 'serve /metrics beyond loopback' },
   TRUSTED_PROXIES: {
     default: '',
@@ -245,6 +255,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       allowsPrivate: read.isOn('WEBHOOK_ALLOW_PRIVATE'),
     },
     hasDemoKey,
+    isSignUpOpen: read.isOn('SIGNUP'),
+    signUpsPerHour: read.whole('SIGNUPS_PER_HOUR', 1, 1_000_000),
     // What comes through a proxy of this machine looks as if this machine asked.
     opensLocalAccount: hasDemoKey && LOOPBACK.test(host) && trustedProxies.length === 0,
     isMetricsPublic: read.isOn('METRICS_PUBLIC'),

@@ -73,6 +73,10 @@ interface EngineSettings {
   readonly opensLocalAccount?: boolean
   /** How old a book may be, and how often all are read over REST; limits.ts unless given. */
   readonly bookLimits?: BookCheckLimits
+  /** Whether accounts can be made over HTTP; true unless given. */
+  readonly isSignUpOpen?: boolean
+  /** Accounts made within an hour from one address. */
+  readonly signUpsPerHour?: number
 }
 
 /** Everything that touches the world, so that a test can bring its own. */
@@ -403,13 +407,13 @@ function openPastPrices(
 }
 
 function openAccounts(
-  { jwtSecret, jwtSecretPrevious }: EngineSettings,
+  { jwtSecret, jwtSecretPrevious, isSignUpOpen, signUpsPerHour }: EngineSettings,
   { clock, storage, cluster }: EngineParts,
 ): Pick<Owners, 'passwords' | 'accounts'> {
   const passwords = openPasswordPool(clock)
-  const secrets = { jwtSecret, jwtSecretPrevious }
+  const settings = { jwtSecret, jwtSecretPrevious, isSignUpOpen, signUpsPerHour }
   const table = cluster?.accounts ?? storage.accounts
-  const accounts = new Accounts({ storage: table, clock, passwords, ...secrets })
+  const accounts = new Accounts({ storage: table, clock, passwords, ...settings })
   return { passwords, accounts }
 }
 

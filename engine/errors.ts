@@ -4,7 +4,7 @@
 const CATALOGUE = {
   BAD_REQUEST: { status: 400, retry: false, means: 'each part is valid but not together' },
   UNAUTHORIZED: { status: 401, retry: false, means: 'missing or invalid credential' },
-  FORBIDDEN: { status: 403, retry: false, means: 'the key lacks a scope' },
+  FORBIDDEN: { status: 403, retry: false, means: 'the key lacks a scope, or sign-up is closed' },
   MARKET_NOT_FOUND: { status: 404, retry: false, means: 'no such market' },
   NOT_FOUND: { status: 404, retry: false, means: 'no such path or record' },
   METHOD_NOT_ALLOWED: { status: 405, retry: false, means: 'the path exists, the method does not' },

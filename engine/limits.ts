@@ -202,6 +202,8 @@ export const managementRequestsPerMinute = 60
 /** Of an account's dashboards together, which have a budget of their own: a page change asks some three times. */
 export const dashboardRequestsPerMinute = 600
 export const loginsPerMinute = 20
+/** Accounts made within an hour from one IPv4 address or IPv6 /64, unless configured; from one IPv6 /48 four times as many. */
+export const signUpsPerHour = 5
 /** Login tokens of one account that were logged out and have not expired; one more ends all of them. */
 export const endedTokensPerAccountMax = 100
 /** Pairs of e-mail and address that have logged in: failures from other addresses do not delay these. */

@@ -16,11 +16,11 @@ import {
   fileAnswerBytes,
   managementRequestsPerMinute,
 } from '../../engine/limits.ts'
-import type { PasswordPool } from '../../engine/passwords/passwords.ts'
+import type { HashRequester, PasswordPool } from '../../engine/passwords/passwords.ts'
 import type { AccountRecord, AccountTable } from '../../storage/contract/storage.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from '../views.ts'
 import { AccountDirectory, type AccountWatcher } from './directory.ts'
-import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
+import { type LoginOutcome, LoginThrottle, siteOf } from './login-throttle.ts'
 import { type Place, Places } from './places.ts'
 import { type AccountQuotas, type QuotaKind, Quotas } from './quotas.ts'
 
@@ -35,6 +35,12 @@ const ANSWERED_MS_MAX = 2_000
 const ANSWERED_MAX = 10_000
 /** How long a sign-up whose answer may not have arrived can be repeated. */
 const REPEAT_MS_MAX = 600_000
+
+interface Login {
+  readonly email: string
+  readonly password: string
+  readonly requester: HashRequester
+}
 
 export class Accounts implements AccountsView {
   /** Every account and key, for commands and for parts that depend on accounts. */
@@ -53,6 +59,7 @@ export class Accounts implements AccountsView {
   readonly #addressQuotas: Quotas<string>
   readonly #fileQuotas: Quotas<string>
   readonly #throttle: LoginThrottle
+  readonly #isSignUpOpen: boolean
 
   constructor(parts: {
     storage: AccountTable
@@ -65,6 +72,10 @@ export class Accounts implements AccountsView {
     quotas?: (kind: QuotaKind) => AccountQuotas
     /** Where streams are counted; unless given, in this process. */
     places?: Places
+    /** Whether accounts can be made; true unless given. */
+    isSignUpOpen?: boolean | undefined
+    /** Accounts made within an hour from one address; {@link signUpsPerHour} unless given. */
+    signUpsPerHour?: number | undefined
   }) {
     const { storage, clock, jwtSecret, jwtSecretPrevious = null } = parts
     const { quotas = () => new Quotas<AccountId>(clock) } = parts
@@ -78,7 +89,8 @@ export class Accounts implements AccountsView {
     this.#places = parts.places ?? new Places()
     this.#addressQuotas = new Quotas(clock)
     this.#fileQuotas = new Quotas(clock)
-    this.#throttle = new LoginThrottle(clock)
+    this.#throttle = new LoginThrottle(clock, parts.signUpsPerHour)
+    this.#isSignUpOpen = parts.isSignUpOpen ?? true
   }
 
   // Credentials
@@ -176,17 +188,21 @@ export class Accounts implements AccountsView {
 
   async signUp(request: { email: string; password: string; address: string }): Promise<Session> {
     this.#throttle.takeAttempt(request.address)
+    if (!this.#isSignUpOpen) {
+      throw new EngineError('FORBIDDEN', 'sign-up is closed here: ask the operator for an account')
+    }
     const email = request.email.toLowerCase()
     // What it comes to is not known yet: its caller tries again.
     if (this.#claimed.get(email) === true) throw busy()
     const known = this.directory.findByEmail(email)
     if (known !== null || this.#claimed.has(email)) return this.#repeatedSignUp(known, request)
+    this.#throttle.takeSignUp(request.address)
     const startedAtMs = this.#clock.monotonicMs()
     this.#claimed.set(email, false)
     this.#answered.delete(email)
     const made = this.#inTime(async (hurry) => {
       try {
-        return await this.#signUp(email, request.password, hurry)
+        return await this.#signUp({ ...request, email }, hurry)
       } finally {
         this.#claimed.delete(email)
       }
@@ -225,26 +241,28 @@ export class Accounts implements AccountsView {
     if (this.#answered.size > ANSWERED_MAX && oldest !== undefined) this.#answered.delete(oldest)
   }
 
-  async #signUp(email: string, password: string, hurry: () => void): Promise<Session> {
-    const passwordHash = await this.#passwords.hash(password)
+  async #signUp(
+    { email, password, address }: { email: string; password: string; address: string },
+    hurry: () => void,
+  ): Promise<Session> {
+    const requester = { network: siteOf(address), isKnown: false }
+    const passwordHash = await this.#passwords.hash(password, requester)
     hurry()
     return this.#session(await this.directory.add({ email, passwordHash, tier: 'free' }), WRONG)
   }
 
   async logIn(request: { email: string; password: string; address: string }): Promise<Session> {
     const email = request.email.toLowerCase()
+    const isKnown = this.#throttle.knows(email, request.address)
     const end = this.#throttle.beginLogin(email, request.address)
-    return this.#inTime(() => this.#logIn(email, request.password, end))
+    const requester = { network: siteOf(request.address), isKnown }
+    return this.#inTime(() => this.#logIn({ email, password: request.password, requester }, end))
   }
 
-  async #logIn(
-    email: string,
-    password: string,
-    end: (outcome: LoginOutcome) => void,
-  ): Promise<Session> {
+  async #logIn(login: Login, end: (outcome: LoginOutcome) => void): Promise<Session> {
     let outcome: LoginOutcome = 'undecided'
     try {
-      const account = await this.#provenAccount(email, password)
+      const account = await this.#provenAccount(login)
       outcome = account === null ? 'failed' : 'passed'
       if (account === null) throw new EngineError('UNAUTHORIZED', WRONG)
       return await this.#session(account, WRONG)
@@ -254,9 +272,9 @@ export class Accounts implements AccountsView {
   }
 
   /** The account with this e-mail and password; null, after the same work, when there is none. */
-  async #provenAccount(email: string, password: string): Promise<AccountRecord | null> {
+  async #provenAccount({ email, password, requester }: Login): Promise<AccountRecord | null> {
     const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.nobodys
-    const isRight = await this.#passwords.verify(password, encoded)
+    const isRight = await this.#passwords.verify(password, encoded, requester)
     // Looked up again: the account may have been disabled, deleted, or deleted and made again meanwhile.
     const account = this.directory.findByEmail(email)
     const isSame = account !== null && account.passwordHash === encoded
@@ -298,7 +316,7 @@ export class Accounts implements AccountsView {
   changePassword(caller: Caller, change: { current: string; next: string }): Promise<Session> {
     return this.#inTime(async (hurry) => {
       const passwordHash = await this.#proven(caller, change.current)
-      const made = await this.#passwords.hash(change.next)
+      const made = await this.#passwords.hash(change.next, requesterOf(caller))
       hurry()
       // Of two changes at once the first wins: the second was proven with a password that is replaced now.
       const account = this.#stillProven(caller, passwordHash)
@@ -326,7 +344,7 @@ export class Accounts implements AccountsView {
     this.#throttle.begin(tried)
     let outcome: LoginOutcome = 'undecided'
     try {
-      const isRight = await this.#passwords.verify(password, encoded)
+      const isRight = await this.#passwords.verify(password, encoded, requesterOf(caller))
       outcome = isRight ? 'passed' : 'failed'
       if (!isRight) throw new EngineError('UNAUTHORIZED', WRONG_PASSWORD)
       return encoded
@@ -405,6 +423,10 @@ export class Accounts implements AccountsView {
   saveUse(): Promise<void> {
     return this.directory.saveUse()
   }
+}
+
+function requesterOf({ accountId: id }: Caller): HashRequester {
+  return { network: `account ${id}`, isKnown: true }
 }
 
 /** How long a caller is asked to stay away from a thread or a disk that is behind. */

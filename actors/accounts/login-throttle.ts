@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
-import { knownLoginsMax, loginsPerMinute } from '../../engine/limits.ts'
+import { knownLoginsMax, loginsPerMinute, signUpsPerHour } from '../../engine/limits.ts'
 import type { Quota } from '../views.ts'
 import { Quotas } from './quotas.ts'
 
@@ -20,6 +20,14 @@ const EMAILS_MAX = 10_000
 /** Wrong passwords in a row before waiting begins; the last of them begins it. */
 const FREE_FAILURES = 5
 const WAIT_MS_MAX = 900_000
+const HOUR_MS = 3_600_000
+/** An IPv6 /48 makes as many accounts as so many addresses. */
+const SITE_SHARES = 4
+
+/** The /48 of a `…::/64`, which one customer of a provider may have; an IPv4 address as it is. */
+export function siteOf(address: string): string {
+  return address.includes(':') ? `${address.split(':').slice(0, 3).join(':')}::/48` : address
+}
 
 /** How long an account waits after `failures` wrong passwords in a row: 0, then 1 s, 2 s … 15 min. */
 export function waitAfterFailuresMs(failures: number): number {
@@ -42,16 +50,41 @@ export class LoginThrottle {
   readonly #addresses: Quotas<string>
   /** Attempts of e-mails that have logged in from the address before: other e-mails there cannot use them up. */
   readonly #knownAddresses: Quotas<string>
+  readonly #signUps: Quotas<string>
+  readonly #signUpsMax: number
   /** Digests of an e-mail and an address from which it logged in; full: the one used longest ago is forgotten. */
   readonly #known = new Set<string>()
   /** By digest of the tried text, which may be of any length. */
   readonly #few = new Map<string, Failures>()
   readonly #many = new Map<string, Failures>()
 
-  constructor(clock: Clock) {
+  /** `signUpsMax`: accounts made within an hour from one address. */
+  constructor(clock: Clock, signUpsMax = signUpsPerHour) {
     this.#clock = clock
+    this.#signUpsMax = signUpsMax
     this.#addresses = new Quotas(clock)
     this.#knownAddresses = new Quotas(clock)
+    this.#signUps = new Quotas(clock, HOUR_MS)
+  }
+
+  /** Counts an account that is about to be made. Throws RATE_LIMITED when its address or /48 made enough within the hour. */
+  takeSignUp(address: string): void {
+    const site = siteOf(address)
+    const ofSite = this.#signUps.peek(site, this.#signUpsMax * SITE_SHARES)
+    const isSiteFull = site !== address && ofSite.remaining === 0
+    const own = isSiteFull ? ofSite : this.#signUps.take(address, this.#signUpsMax)
+    if (isSiteFull || !own.isAllowed) {
+      const leftSeconds = Math.max(1, own.resetSeconds - Math.floor(this.#clock.nowMs() / 1_000))
+      throw new EngineError('RATE_LIMITED', 'too many accounts were made from this address', {
+        retryAfterSeconds: leftSeconds,
+      })
+    }
+    if (site !== address) this.#signUps.take(site, this.#signUpsMax * SITE_SHARES)
+  }
+
+  /** Whether the e-mail has logged in from the address before. */
+  knows(email: string, address: string): boolean {
+    return this.#known.has(digest(`${address} ${email}`))
   }
 
   /** What the address has left of its attempts. */

@@ -18,16 +18,19 @@ export type AccountQuotas = Pick<Quotas<AccountId>, 'take' | 'peek'>
 export class Quotas<Key> {
   readonly #clock: Clock
   readonly #windows = new Map<Key, QuotaWindow>()
+  readonly #windowMs: number
 
-  constructor(clock: Clock) {
+  /** `windowMs`: the length of each window. */
+  constructor(clock: Clock, windowMs = WINDOW_MS) {
     this.#clock = clock
+    this.#windowMs = windowMs
   }
 
   /** Takes one request, or so many bytes, from the key's window, if it may. */
   take(key: Key, limit: number, amount = 1): Quota {
     let window = this.#windows.get(key)
     if (window === undefined) {
-      window = new QuotaWindow()
+      window = new QuotaWindow(this.#windowMs)
       this.#windows.set(key, window)
       if (this.#windows.size > WINDOWS_MAX) this.#forget()
     }
@@ -37,7 +40,7 @@ export class Quotas<Key> {
 
   /** The window as it stands. */
   peek(key: Key, limit: number): Quota {
-    const window = this.#windows.get(key) ?? new QuotaWindow()
+    const window = this.#windows.get(key) ?? new QuotaWindow(this.#windowMs)
     return this.#describe(window, { limit, nowMs: this.#clock.monotonicMs(), isAllowed: true })
   }
 
@@ -46,7 +49,7 @@ export class Quotas<Key> {
     { limit, nowMs, isAllowed }: { limit: number; nowMs: number; isAllowed: boolean },
   ): Quota {
     const { remaining, endsAtMs } = window.look(nowMs, limit)
-    const leftMs = Math.min(Math.max(endsAtMs - nowMs, 0), WINDOW_MS)
+    const leftMs = Math.min(Math.max(endsAtMs - nowMs, 0), this.#windowMs)
     const resetSeconds = Math.ceil((this.#clock.nowMs() + leftMs) / 1_000)
     return { isAllowed, limit, remaining, resetSeconds }
   }

@@ -88,10 +88,15 @@ export function keyPrefix(key: string): string {
 
 export const WINDOW_MS = 60_000
 
-/** A fixed window of 60 s, of requests or bytes, that starts with the first; refused requests do not count. */
+/** A fixed window (60 s unless given), of requests or bytes, that starts with the first; refused requests do not count. */
 export class QuotaWindow {
+  readonly #lengthMs: number
   #startedAtMs = Number.NEGATIVE_INFINITY
   #used = 0
+
+  constructor(lengthMs = WINDOW_MS) {
+    this.#lengthMs = lengthMs
+  }
 
   /** Takes `amount` at `nowMs` when anything is left of the limit; the last that takes may go beyond it. */
   take(nowMs: number, limit: number, amount = 1): boolean {
@@ -102,16 +107,16 @@ export class QuotaWindow {
     return true
   }
 
-  /** What is left at `nowMs`, and when the window ends (now + 60 s when none runs). */
+  /** What is left at `nowMs`, and when the window ends (now and its length when none runs). */
   look(nowMs: number, limit: number): { remaining: number; endsAtMs: number } {
     this.#roll(nowMs)
     const startedAtMs = this.#used === 0 ? nowMs : this.#startedAtMs
-    return { remaining: Math.max(0, limit - this.#used), endsAtMs: startedAtMs + WINDOW_MS }
+    return { remaining: Math.max(0, limit - this.#used), endsAtMs: startedAtMs + this.#lengthMs }
   }
 
   /** Whether the window is over and can be dropped. */
   isOver(nowMs: number): boolean {
-    return nowMs - this.#startedAtMs >= WINDOW_MS
+    return nowMs - this.#startedAtMs >= this.#lengthMs
   }
 
   #roll(nowMs: number): void {

@@ -1,7 +1,5 @@
-// Passwords: hashed and checked with argon2id in one thread, behind a bounded queue. A
-// request that has waited too long is refused when its turn comes, so that no hash is made for a client that has gone,
-// and the thread is never ended in the middle of one.
-// Not for: which account has which password (actors/accounts/accounts.ts). Upholds PASS1 to PASS4.
+// Hashes and checks passwords with argon2id in one thread, behind a queue that is shared fairly between networks. A request
+// that has waited too long is refused when its turn comes, so that no hash is made for a client that has gone.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../clock.ts'
@@ -13,16 +11,26 @@ import { ARGON2ID, type PasswordResult, type PasswordTask } from './task.ts'
 export interface PasswordPool {
   /** An encoded hash that no password has: to check against it takes as long as against a real one. */
   readonly nobodys: string
-  /** The encoded argon2id hash with a fresh salt. Rejects with EngineError when too many wait. */
-  hash(password: string): Promise<string>
+  /** The encoded argon2id hash with a fresh salt. Rejects with EngineError UNAVAILABLE when too many wait. */
+  hash(password: string, requester: HashRequester): Promise<string>
   /** Whether the password belongs to the hash; false for a broken hash. Rejects as `hash` does. */
-  verify(password: string, encoded: string): Promise<boolean>
+  verify(password: string, encoded: string, requester: HashRequester): Promise<boolean>
   close(): Promise<void>
+}
+
+/** Who has a password hashed. Known and unknown requesters have half of the thread each, and networks take turns. */
+export interface HashRequester {
+  /** An IPv4 address, the /48 of an IPv6 one, or an account. */
+  readonly network: string
+  /** It logged in from there before, or has a token. */
+  readonly isKnown: boolean
 }
 
 /** What one hash takes at most; a thread that needs longer hangs, and is replaced. */
 const HANG_MS = 30_000
 const SALT_BYTES = 16
+/** Of known requesters, and as many of unknown ones. */
+const CLASS_WAITING_MAX = passwordQueueMax / 2
 
 type HashThread = Pool<PasswordTask, PasswordResult>
 
@@ -31,16 +39,17 @@ export function openPasswordPool(
   clock: Clock = systemClock,
   thread: HashThread = openThread(),
 ): PasswordPool {
-  const line = new Line(clock, thread)
+  const queue = new FairQueue(clock, thread)
   return {
     nobodys: encoded(randomBytes(SALT_BYTES), randomBytes(ARGON2ID.hashLength)),
-    async hash(password) {
-      const result = await line.run({ kind: 'hash', password, salt: randomBytes(SALT_BYTES) })
+    async hash(password, requester) {
+      const task = { kind: 'hash', password, salt: randomBytes(SALT_BYTES) } as const
+      const result = await queue.run(task, requester)
       if (result.kind === 'hashed') return result.encoded
       throw new EngineError('INTERNAL', 'the password was not hashed')
     },
-    async verify(password, hash) {
-      const result = await line.run({ kind: 'verify', password, encoded: hash })
+    async verify(password, hash, requester) {
+      const result = await queue.run({ kind: 'verify', password, encoded: hash }, requester)
       return result.kind === 'verified' && result.isRight
     },
     close: () => thread.close(),
@@ -64,11 +73,52 @@ interface Waiting {
   readonly reject: (error: EngineError) => void
 }
 
-/** One task at a time, in their order. */
-class Line {
+/** The tasks of known or of unknown requesters, by network. The network whose turn is next stands first. */
+class Class {
+  readonly #networks = new Map<string, Waiting[]>()
+  #count = 0
+
+  /** False: it is full, and no other network has more waiting than this one. */
+  add(network: string, waiting: Waiting): boolean {
+    const own = this.#networks.get(network)
+    if (this.#count >= CLASS_WAITING_MAX && !this.#dropFromLongest(own?.length ?? 0)) return false
+    if (own === undefined) this.#networks.set(network, [waiting])
+    else own.push(waiting)
+    this.#count += 1
+    return true
+  }
+
+  /** Refuses the newest task of the network with most waiting, if it has more than one above `count`. */
+  #dropFromLongest(count: number): boolean {
+    let longest: Waiting[] = []
+    for (const waiting of this.#networks.values()) {
+      if (waiting.length > longest.length) longest = waiting
+    }
+    if (longest.length <= count + 1) return false
+    longest.pop()?.reject(tooMany())
+    this.#count -= 1
+    return true
+  }
+
+  next(): Waiting | undefined {
+    for (const [network, waiting] of this.#networks) {
+      const first = waiting.shift()
+      this.#networks.delete(network)
+      if (waiting.length > 0) this.#networks.set(network, waiting)
+      this.#count -= 1
+      return first
+    }
+    return undefined
+  }
+}
+
+/** One task at a time: known and unknown requesters in turn, and within each their networks in turn. */
+class FairQueue {
   readonly #clock: Clock
   readonly #thread: HashThread
-  readonly #waiting: Waiting[] = []
+  readonly #known = new Class()
+  readonly #unknown = new Class()
+  #isKnownNext = true
   #isBusy = false
 
   constructor(clock: Clock, thread: HashThread) {
@@ -76,17 +126,25 @@ class Line {
     this.#thread = thread
   }
 
-  run(task: PasswordTask): Promise<PasswordResult> {
-    if (this.#waiting.length >= passwordQueueMax) return Promise.reject(tooMany())
+  run(task: PasswordTask, { network, isKnown }: HashRequester): Promise<PasswordResult> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ task, sinceMs: this.#clock.monotonicMs(), resolve, reject })
+      const waiting = { task, sinceMs: this.#clock.monotonicMs(), resolve, reject }
+      if (!(isKnown ? this.#known : this.#unknown).add(network, waiting)) return reject(tooMany())
       if (!this.#isBusy) this.#next()
     })
   }
 
+  #take(): Waiting | undefined {
+    const [first, second] = this.#isKnownNext
+      ? [this.#known, this.#unknown]
+      : [this.#unknown, this.#known]
+    this.#isKnownNext = !this.#isKnownNext
+    return first.next() ?? second.next()
+  }
+
   #next(): void {
     for (;;) {
-      const first = this.#waiting.shift()
+      const first = this.#take()
       this.#isBusy = first !== undefined
       if (first === undefined) return
       if (this.#clock.monotonicMs() - first.sinceMs > passwordWaitMsMax) {

@@ -123,7 +123,7 @@ export interface RouteDocument {
    * Refusals of the handler itself, each with its condition. The wrapper's own (401, 404 of the
    * path, 403, 405, 413, 422, 429, 500) are added by the document.
    */
-  readonly refusals?: Readonly<Partial<Record<400 | 401 | 404 | 426 | 429 | 503, string>>>
+  readonly refusals?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 426 | 429 | 503, string>>>
   /** False: the document leaves the route out, a redirect for browsers. */
   readonly isListed?: false
   /** The answer has an `ETag`, by which it can be asked for again. */

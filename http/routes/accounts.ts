@@ -197,7 +197,11 @@ const accountDocuments = {
     summary: 'Create an account and log in',
     answer: SessionSchema,
     status: 201,
-    refusals: { 400: 'the e-mail has an account already', 503: BUSY },
+    refusals: {
+      400: 'the e-mail has an account already',
+      403: 'the operator has closed sign-up',
+      503: BUSY,
+    },
   },
   logIn: {
     group: 'Auth',

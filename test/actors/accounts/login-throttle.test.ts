@@ -3,10 +3,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Accounts } from '../../../actors/accounts/accounts.ts'
 import { LoginThrottle } from '../../../actors/accounts/login-throttle.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
+import { openQuickAccounts, QUICK_SECRET } from '../../support/fakes/quick-accounts.ts'
 
 const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
 const hasCode = (code: string) => (error: unknown) =>
@@ -180,4 +181,41 @@ test('[LOGIN7] a flood of other e-mails does not free one that waits, however lo
     throttle.begin(email)
     throttle.end(email, 'passed')
   }
+})
+
+test('makes 5 accounts an hour for an IPv4 address or a /64, and 20 for a /48', () => {
+  const clock = new ManualClock()
+  const throttle = new LoginThrottle(clock)
+  const made = (address: string, tries: number) => {
+    let count = 0
+    for (let index = 0; index < tries; index += 1) {
+      try {
+        throttle.takeSignUp(address)
+        count += 1
+      } catch (error) {
+        assert.ok(error instanceof EngineError && error.code === 'RATE_LIMITED')
+        assert.ok((error.retryAfterSeconds ?? 0) > 3_000)
+      }
+    }
+    return count
+  }
+  assert.equal(made('192.0.2.1', 50), 5)
+  const subnets = Array.from({ length: 16 }, (_, n) => made(`2001:db8:1:${n}::/64`, 10))
+  assert.deepEqual(subnets.slice(0, 5), [5, 5, 5, 5, 0])
+  assert.equal(
+    subnets.reduce((sum, count) => sum + count, 0),
+    20,
+  )
+  assert.equal(made('2001:db8:2:0::/64', 10), 5, 'another /48')
+  clock.advance(3_600_000)
+  assert.equal(made('192.0.2.1', 50), 5)
+})
+
+test('refuses sign-up with FORBIDDEN when the operator has closed it, and still logs in', async () => {
+  const { storage, clock, passwords, accounts } = openQuickAccounts()
+  await accounts.signUp(ann)
+  const parts = { storage: storage.accounts, clock, passwords, jwtSecret: QUICK_SECRET }
+  const closed = new Accounts({ ...parts, isSignUpOpen: false })
+  await assert.rejects(closed.signUp({ ...ann, email: 'new@example.com' }), hasCode('FORBIDDEN'))
+  assert.equal((await closed.logIn(ann)).caller.email, ann.email)
 })

@@ -8,15 +8,17 @@ import { passwordQueueMax, passwordWaitMsMax } from '../../../engine/limits.ts'
 import { openPasswordPool } from '../../../engine/passwords/passwords.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
+const SOMEBODY = { network: '192.0.2.1', isKnown: false }
+
 test('[PASS1] a password is hashed with argon2id in a thread and recognised again', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
-    const encoded = await pool.hash('correct horse')
+    const encoded = await pool.hash('correct horse', SOMEBODY)
     assert.match(encoded, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
-    assert.equal(await pool.verify('correct horse', encoded), true)
-    assert.equal(await pool.verify('wrong horse', encoded), false)
-    assert.equal(await pool.verify('', encoded), false)
-    assert.equal(await pool.verify('correct horse', 'no hash at all'), false)
+    assert.equal(await pool.verify('correct horse', encoded, SOMEBODY), true)
+    assert.equal(await pool.verify('wrong horse', encoded, SOMEBODY), false)
+    assert.equal(await pool.verify('', encoded, SOMEBODY), false)
+    assert.equal(await pool.verify('correct horse', 'no hash at all', SOMEBODY), false)
   } finally {
     await pool.close()
   }
@@ -37,10 +39,12 @@ test('[PASS3] a hash that waited too long is refused at its turn, and a hash und
     ends.shift()?.()
     await new Promise((resolve) => setImmediate(resolve))
   }
-  const [slow, late, ...others] = ['slow', 'late', 'late too'].map((text) => pool.verify(text, ''))
+  const [slow, late, ...others] = ['slow', 'late', 'late too'].map((text) =>
+    pool.verify(text, '', SOMEBODY),
+  )
   const refusals = Promise.allSettled([late, ...others])
   clock.advance(passwordWaitMsMax)
-  const inTime = pool.verify('in time', '')
+  const inTime = pool.verify('in time', '', SOMEBODY)
   clock.advance(1)
   await endOne()
   assert.equal(await slow, true, 'however long it took itself')
@@ -59,8 +63,8 @@ test('[PASS4] the hash that no account has is a valid argon2 hash, costs what an
   try {
     const shape = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/
     assert.match(pool.nobodys, shape)
-    assert.match(await pool.hash('correct horse'), shape)
-    assert.equal(await pool.verify('correct horse', pool.nobodys), false)
+    assert.match(await pool.hash('correct horse', SOMEBODY), shape)
+    assert.equal(await pool.verify('correct horse', pool.nobodys, SOMEBODY), false)
     // The judge reads it, and finds another hash: a broken one it would refuse to read.
     assert.equal(await argon2Verify({ password: 'x', hash: pool.nobodys }), false)
     await assert.rejects(argon2Verify({ password: 'x', hash: pool.nobodys.slice(0, 40) }))
@@ -73,7 +77,9 @@ test('[PASS2] beyond its queue the pool refuses and keeps serving those it took'
   const pool = openPasswordPool(new ManualClock())
   try {
     const tries = await Promise.allSettled(
-      Array.from({ length: 90 }, () => pool.verify('x', 'broken')),
+      Array.from({ length: 90 }, (_, index) =>
+        pool.verify('x', 'broken', { network: `n ${index}`, isKnown: index % 2 === 0 }),
+      ),
     )
     const refused = tries.flatMap((item) => (item.status === 'rejected' ? [item.reason] : []))
     assert.ok(
@@ -86,4 +92,51 @@ test('[PASS2] beyond its queue the pool refuses and keeps serving those it took'
   } finally {
     await pool.close()
   }
+})
+
+/** Runs tasks one at a time, when the test says so; `begun` are their passwords. */
+function openHeldPool() {
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const pool = openPasswordPool(new ManualClock(), {
+    run: (task) => {
+      begun.push(task.password)
+      return new Promise((resolve) => ends.push(() => resolve({ kind: 'verified', isRight: true })))
+    },
+    close: async () => undefined,
+  })
+  const endAll = async () => {
+    while (ends.length > 0) {
+      ends.shift()?.()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return { pool, begun, endAll }
+}
+
+test('checks a password of a bystander after at most one of each other network, whatever one network sends', async () => {
+  const { pool, begun, endAll } = openHeldPool()
+  const attacker = { network: '2001:db8:0::/48', isKnown: false }
+  const flood = Array.from({ length: 300 }, (_, n) => pool.verify(`attack ${n}`, '', attacker))
+  const settled = Promise.allSettled(flood)
+  const bystander = pool.verify('bystander', '', SOMEBODY)
+  const known = pool.verify('known', '', { network: '198.51.100.7', isKnown: true })
+  await endAll()
+  assert.deepEqual(await Promise.all([bystander, known]), [true, true])
+  assert.deepEqual(begun.slice(0, 4).sort(), ['attack 0', 'attack 1', 'bystander', 'known'])
+  const refused = (await settled).filter(({ status }) => status === 'rejected')
+  assert.ok(refused.length >= 300 - passwordQueueMax)
+})
+
+test('refuses the newest task of the network with most waiting when a queue is full', async () => {
+  const { pool, begun, endAll } = openHeldPool()
+  const flood = Array.from({ length: 40 }, (_, n) => pool.verify(`attack ${n}`, '', SOMEBODY))
+  const settled = Promise.allSettled(flood)
+  const others = Array.from({ length: 8 }, (_, n) =>
+    pool.verify(`other ${n}`, '', { network: `198.51.100.${n}`, isKnown: false }),
+  )
+  await endAll()
+  assert.deepEqual(await Promise.all(others), Array(8).fill(true))
+  assert.equal(begun.filter((password) => password.startsWith('other')).length, 8)
+  await settled
 })

@@ -68,6 +68,7 @@ export async function openRealDashboard(
       SIM_RATE: '100',
       PORT: String(port),
       DATA_DIR: join(folder, 'data'),
+      SIGNUPS_PER_HOUR: '1000',
       LOG_LEVEL: 'warn',
       WEBHOOK_ALLOW_HTTP: 'on',
       WEBHOOK_ALLOW_PRIVATE: 'on',

@@ -45,6 +45,7 @@ export function openQuickAccounts(clock = new ManualClock(), storage = openMemor
       clock,
       passwords,
       jwtSecret: QUICK_SECRET,
+      signUpsPerHour: 1_000,
     })
   return { accounts: reopen(), reopen, clock, passwords, storage }
 }

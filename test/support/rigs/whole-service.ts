@@ -78,6 +78,7 @@ export class Rig {
       VENUES: 'live',
       PORT: '0',
       DATA_DIR: this.dataDir,
+      SIGNUPS_PER_HOUR: '1000',
       LOG_LEVEL: 'warn',
       POLYMARKET_GAMMA_URL: this.gamma,
       POLYMARKET_CLOB_URL: `http://${at(1)}`,

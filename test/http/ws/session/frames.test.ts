@@ -24,7 +24,7 @@ const longPing = (length: number) => {
 }
 const { more, text, binary, close, ping, pong } = OPCODES
 /** `pong`: the command was answered; a code: the error's; `cut`: 1006; a number: the close code. */
-type Outcome = 'pong' | 'MESSAGE_TOO_LARGE' | 'PARSE_ERROR' | 'cut' | number
+type Outcome = 'pong' | 'RATE_LIMITED' | 'MESSAGE_TOO_LARGE' | 'PARSE_ERROR' | 'cut' | number
 const pieces = (bytes: Uint8Array, size: number): Buffer[] =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
     Buffer.from(bytes.subarray(index * size, index * size + size)),
