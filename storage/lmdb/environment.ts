@@ -12,7 +12,7 @@ import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS, type TableLayout } from '../tables.ts'
 import { CommitQueue, type CommitState } from './commit-queue.ts'
-import { SENTINEL_KEY } from './sentinel.ts'
+import { restoreAdvice, SENTINEL_KEY } from './sentinel.ts'
 import { Table } from './table.ts'
 
 const READER_CHECK_MS = 60_000
@@ -90,6 +90,7 @@ export class Environment {
   readonly #dropped: Count
   readonly #sentinel: Database<Buffer, Buffer>
   #putCount = 0
+  #isDamaged = false
 
   constructor(root: Root, options: EnvironmentOptions) {
     this.name = options.name
@@ -116,6 +117,11 @@ export class Environment {
 
   get state(): CommitState {
     return this.#queue.state
+  }
+
+  /** Everything is written, and no page was found damaged since the start. */
+  get isHealthy(): boolean {
+    return this.state === 'ok' && !this.#isDamaged
   }
 
   /**
@@ -237,8 +243,12 @@ export class Environment {
     this.#tables.set(layout.name, { table, database })
   }
 
-  #onDamage(layout: TableLayout, reason: string): void {
+  #onDamage(layout: TableLayout, reason: 'page' | 'record'): void {
     const { metrics, log } = this.#options
+    if (reason === 'page' && !this.#isDamaged) {
+      this.#isDamaged = true
+      log.error({ table: layout.name, advice: restoreAdvice(this.name) }, 'a table is damaged')
+    }
     const labels = { table: layout.name }
     metrics.count('storage_records_damaged', 'records that failed their check', labels).inc()
     const { isWritten, count } = this.#sampler.admit(layout.name)

@@ -221,7 +221,7 @@ class LmdbStorage implements Storage {
   }
 
   isHealthy(): boolean {
-    return this.#market.state === 'ok' && this.#accounts.state === 'ok'
+    return this.#market.isHealthy && this.#accounts.isHealthy
   }
 
   sizeBytes(): number {

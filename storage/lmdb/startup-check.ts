@@ -1,7 +1,6 @@
 // Looks at existing files in a child process before this one opens them: LMDB maps the file into
 // memory and keeps no checksums, so a truncated file kills the reader with SIGBUS and a zeroed one
-// with SIGSEGV. Bounded: it reads the sentinel's page and the first and last row of each table, not
-// the content. Upholds STORE13.
+// with SIGSEGV or an assertion. Reads rows for a bounded time. Upholds STORE13.
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +8,8 @@ import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS } from '../tables.t
 import { refusal, restoreAdvice } from './sentinel.ts'
 
 const TIMEOUT_MS = 20_000
+/** Rows of an environment are read for so long before it is opened. */
+const BUDGET_MS = 1_000
 
 /** Rejects with words for the operator when the files of an environment cannot be read. */
 export async function checkFiles(place: {
@@ -17,7 +18,7 @@ export async function checkFiles(place: {
   readonly path: string
 }): Promise<void> {
   const { dataDir, name, path } = place
-  const { fault } = await inspect({ path, name, isWhole: false })
+  const { fault } = await inspect({ path, name, budgetMs: BUDGET_MS })
   if (fault !== null) {
     throw refusal(dataDir, `${name}/data.mdb is damaged: ${fault}`, restoreAdvice(name))
   }
@@ -28,7 +29,7 @@ export async function countRows(place: {
   readonly name: EnvironmentName
   readonly path: string
 }): Promise<ReadonlyMap<string, number>> {
-  const { fault, counts } = await inspect({ ...place, isWhole: true })
+  const { fault, counts } = await inspect({ ...place, budgetMs: null })
   if (fault !== null) throw new Error(fault)
   return counts
 }
@@ -43,15 +44,16 @@ interface Finding {
 function inspect(place: {
   readonly path: string
   readonly name: EnvironmentName
-  readonly isWhole: boolean
+  /** Null: every row is read. */
+  readonly budgetMs: number | null
 }): Promise<Finding> {
-  const { path, name, isWhole } = place
+  const { path, name, budgetMs } = place
   const tables = TABLE_LAYOUTS.filter((one) => one.environment === name).map((one) => ({
     name: one.name,
     isCompressed: one.isCompressed,
   }))
   tables.unshift({ name: SENTINEL_TABLE, isCompressed: false })
-  const request = JSON.stringify({ path, tables, isWhole })
+  const request = JSON.stringify({ path, tables, budgetMs })
   const program = fileURLToPath(new URL('./inspect.mjs', import.meta.url))
   return new Promise((resolve) => {
     const options = { timeout: TIMEOUT_MS, maxBuffer: 65_536 }

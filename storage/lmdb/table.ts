@@ -3,7 +3,7 @@
 // the moment of commits (environment.ts). No cursor outlives a call. Upholds STORE1.
 
 import type { Database } from 'lmdb'
-import { assert } from '../../engine/errors.ts'
+import { assert, EngineError } from '../../engine/errors.ts'
 import { compareKeys, keyBytesMax } from '../records/keys.ts'
 import {
   decodePacked,
@@ -20,7 +20,8 @@ import { type OpenRow, PendingCursor, PendingRows } from './pending.ts'
 interface TableEnvironment {
   /** A row waits that was not waiting before. */
   readonly onPut: () => void
-  readonly onDamage: (reason: string) => void
+  /** `page`: LMDB could not read the table; `record`: a row failed its checksum. */
+  readonly onDamage: (reason: 'page' | 'record') => void
   readonly isAccepting: () => boolean
 }
 
@@ -73,13 +74,13 @@ export class Table {
   get(key: Buffer): Buffer | null {
     const pending = this.#pending(key)
     if (pending !== undefined) return pending
-    return this.#database.get(key) ?? null
+    return this.#read(() => this.#database.get(key)) ?? null
   }
 
   has(key: Buffer): boolean {
     const pending = this.#pending(key)
     if (pending !== undefined) return pending !== null
-    return this.#database.getBinaryFast(key) !== undefined
+    return this.#read(() => this.#database.getBinaryFast(key)) !== undefined
   }
 
   /** Copies the key and the value's first bytes. False when refused, since commits fail and too many rows wait. */
@@ -110,7 +111,7 @@ export class Table {
   /** Puts unless the table holds just these bytes. */
   putIfChanged(key: Buffer, value: Buffer): void {
     const pending = this.#pending(key)
-    const known = pending === undefined ? (this.#database.get(key) ?? null) : pending
+    const known = pending === undefined ? this.get(key) : pending
     if (known === null || !value.equals(known)) this.put(key, value)
   }
 
@@ -127,14 +128,22 @@ export class Table {
       { from: range.from, to: range.to, isReverse },
     )
     let pending = waiting.peek()
-    for (const row of this.#committedRows(range, isReverse)) {
-      let isReplaced = false
-      while (pending !== undefined && !waiting.comesBefore(row.key, pending)) {
-        isReplaced = compareKeys(pending, row.key) === 0
-        if (!visitWaiting(pending, waiting.take(pending), visit)) return
-        pending = waiting.peek()
+    const rows = this.#read(() => this.#committedRows(range, isReverse)[Symbol.iterator]())
+    try {
+      for (;;) {
+        const next = this.#read(() => rows.next())
+        if (next.done === true) break
+        const row = next.value
+        let isReplaced = false
+        while (pending !== undefined && !waiting.comesBefore(row.key, pending)) {
+          isReplaced = compareKeys(pending, row.key) === 0
+          if (!visitWaiting(pending, waiting.take(pending), visit)) return
+          pending = waiting.peek()
+        }
+        if (!isReplaced && !visit(row)) return
       }
-      if (!isReplaced && !visit(row)) return
+    } finally {
+      rows.return?.()
     }
     while (pending !== undefined) {
       if (!visitWaiting(pending, waiting.take(pending), visit)) return
@@ -233,6 +242,17 @@ export class Table {
   #pending(key: Buffer): Buffer | null | undefined {
     const open = this.#open.get(key)
     return open === undefined ? this.#committing.get(key) : open
+  }
+
+  /** Reads from LMDB. Throws UNAVAILABLE when a page of the table cannot be read. */
+  #read<Value>(read: () => Value): Value {
+    try {
+      return read()
+    } catch (cause) {
+      this.#environment.onDamage('page')
+      const detail = `stored data is damaged (table ${this.layout.name}); the operator must restore it`
+      throw new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 300 })
+    }
   }
 
   #committedRows(range: KeyRange, isReverse: boolean): Iterable<Row> {

@@ -31,6 +31,8 @@ interface Bench {
   fault: Fault
   commitCount: number
   room: DiskRoom
+  /** Every read of a table throws it. */
+  readFault: Error | null
 }
 
 const cleanups: (() => Promise<void>)[] = []
@@ -41,7 +43,14 @@ function openBench(name: EnvironmentName): Bench {
   const clock = new ManualClock()
   const metrics = new Metrics()
   const failing = {
-    openDB: root.openDB.bind(root),
+    openDB: ((...args: Parameters<typeof root.openDB>) =>
+      new Proxy(root.openDB(...args), {
+        get: (database, name) => {
+          if (bench.readFault !== null && /^get/.test(String(name))) throw bench.readFault
+          const value: unknown = Reflect.get(database, name)
+          return typeof value === 'function' ? value.bind(database) : value
+        },
+      })) as typeof root.openDB,
     readerCheck: () => root.readerCheck(),
     resetReadTxn: () => root.resetReadTxn(),
     close: () => root.close(),
@@ -66,7 +75,10 @@ function openBench(name: EnvironmentName): Bench {
     room: () => bench.room,
   })
   const room = { freeBytes: 2 ** 40, totalBytes: 2 ** 40 }
-  const bench: Bench = { path, clock, metrics, environment, fault: 'none', commitCount: 0, room }
+  const bench: Bench = {
+    ...{ path, clock, metrics, environment, fault: 'none', commitCount: 0, room },
+    readFault: null,
+  }
   cleanups.push(async () => {
     const closing = environment.close(1_000).catch(() => {})
     clock.advance(1_000)
@@ -296,4 +308,25 @@ describe('an environment', () => {
       [false, false, true, true, true, true],
     )
   })
+})
+
+const ALL = { from: Buffer.of(0), to: Buffer.of(255) }
+
+test('answers UNAVAILABLE and is unhealthy when LMDB cannot read a page', async () => {
+  const bench = openBench('market')
+  const table = bench.environment.table(TABLES.marks)
+  const marks = new Marks(bench.environment)
+  marks.put('a', 1)
+  await bench.environment.committed()
+  assert.equal(bench.environment.isHealthy, true)
+  bench.readFault = new Error('MDB_CORRUPTED: Located page was wrong type')
+  for (const read of [
+    () => marks.get('a'),
+    () => table.has(Buffer.of(1)),
+    () => table.first(ALL),
+  ]) {
+    assert.throws(read, { code: 'UNAVAILABLE', detail: /stored data is damaged \(table marks\)/ })
+  }
+  assert.equal(bench.environment.isHealthy, false)
+  for (const cleanup of cleanups.splice(0)) await cleanup()
 })

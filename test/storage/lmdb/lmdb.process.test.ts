@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import {
+  closeSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -39,6 +40,8 @@ const folder = testFolder('lmdb')
 let folders = 0
 
 /** A data folder with something in every table, closed. */
+const PAGE_BYTES = 4_096
+
 async function filled(): Promise<string> {
   folders += 1
   const dataDir = join(folder, `filled-${folders}`)
@@ -125,6 +128,31 @@ test('[STORE13] a truncated or zeroed file is refused by the check in a child pr
   const file = openSync(join(zeroed, 'accounts', 'data.mdb'), 'r+')
   writeSync(file, Buffer.alloc(16_384))
   await refuses(zeroed, /accounts\/data.mdb is damaged/)
+})
+
+test('refuses a file with a zeroed page, or opens it whole when the page holds no row', async () => {
+  const whole = await filled()
+  const pages = statSync(join(whole, 'market', 'data.mdb')).size / PAGE_BYTES
+  const outcomes = { refused: 0, opened: 0 }
+  for (let page = 2; page < pages; page += 5) {
+    const dataDir = join(folder, `zeroed-${page}`)
+    cpSync(whole, dataDir, { recursive: true })
+    const file = openSync(join(dataDir, 'market', 'data.mdb'), 'r+')
+    writeSync(file, Buffer.alloc(PAGE_BYTES), 0, PAGE_BYTES, page * PAGE_BYTES)
+    closeSync(file)
+    try {
+      const storage = await openData(dataDir)
+      const query = { market: 1, fromMs: timeMs(0), toMs: timeMs(NOON_MS), after: null } as const
+      assert.equal(storage.trades.range({ ...query, order: 'asc', limit: 2_000 }).length, 1_000)
+      outcomes.opened += 1
+      await storage.close()
+    } catch (error) {
+      assert.match(String(error), /market\/data.mdb is damaged: .*Restore the folder from a backup/)
+      outcomes.refused += 1
+    }
+    rmSync(dataDir, { recursive: true })
+  }
+  assert.ok(outcomes.refused > 0 && outcomes.opened > 0, JSON.stringify(outcomes))
 })
 
 test('[STORE13] an environment without its sentinel, or newer than we are, is refused', async () => {
