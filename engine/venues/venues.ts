@@ -10,6 +10,7 @@ import { openKalshi } from './kalshi/kalshi.ts'
 import { POLYMARKET } from './polymarket/facts.ts'
 import { openPolymarket } from './polymarket/polymarket.ts'
 import type { Venue, VenueParts } from './venue.ts'
+import { withCleanText } from './venue-text.ts'
 
 /** In the order of their letters, which is the order of the sides of a pair of markets. */
 export const VENUES: readonly VenueFacts[] = [POLYMARKET, KALSHI]
@@ -46,5 +47,5 @@ export function openVenues(
   return [
     openPolymarket(parts, addresses.polymarket, tapped),
     openKalshi(parts, { ...addresses.kalshi, ...tapped }),
-  ]
+  ].map(withCleanText)
 }
