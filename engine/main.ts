@@ -254,6 +254,8 @@ const COMMAND = {
 } as const
 
 if (existsSync('.env')) process.loadEnvFile('.env')
+// What this process and the simulator write is for their user alone.
+process.umask(0o077)
 try {
   if (readArguments(COMMAND, process.argv.slice(2)) === 'help') {
     process.stdout.write(helpOf(COMMAND))

@@ -5,6 +5,7 @@
 
 import { AccessTokens, TOKEN_SECONDS } from '../../engine/accounts/access-token.ts'
 import { KEY_SCOPES, type KeyScope, limitsOf } from '../../engine/accounts/account.ts'
+import { normalizedEmail } from '../../engine/accounts/email.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { type AccountId, accountId, type KeyId } from '../../engine/ids.ts'
@@ -24,7 +25,8 @@ import { type LoginOutcome, LoginThrottle, siteOf } from './login-throttle.ts'
 import { type Place, Places } from './places.ts'
 import { type AccountQuotas, type QuotaKind, Quotas } from './quotas.ts'
 
-const LOCAL_EMAIL = 'local@localhost'
+/** `local@localhost`, unless an earlier version let somebody take it. */
+const localEmail = (number: number): string => `local${number === 1 ? '' : number}@localhost`
 /** The same words for known and unknown e-mails. */
 const WRONG = 'e-mail or password is wrong'
 /** For a caller with a token that needs the password as well. */
@@ -191,11 +193,14 @@ export class Accounts implements AccountsView {
     if (!this.#isSignUpOpen) {
       throw new EngineError('FORBIDDEN', 'sign-up is closed here: ask the operator for an account')
     }
-    const email = request.email.toLowerCase()
+    const email = normalizedEmail(request.email)
     // What it comes to is not known yet: its caller tries again.
     if (this.#claimed.get(email) === true) throw busy()
     const known = this.directory.findByEmail(email)
     if (known !== null || this.#claimed.has(email)) return this.#repeatedSignUp(known, request)
+    if (this.directory.findLookAlike(email) !== null) {
+      throw new EngineError('BAD_REQUEST', 'an account with an e-mail that looks the same exists')
+    }
     this.#throttle.takeSignUp(request.address)
     const startedAtMs = this.#clock.monotonicMs()
     this.#claimed.set(email, false)
@@ -252,7 +257,7 @@ export class Accounts implements AccountsView {
   }
 
   async logIn(request: { email: string; password: string; address: string }): Promise<Session> {
-    const email = request.email.toLowerCase()
+    const email = normalizedEmail(request.email)
     const isKnown = this.#throttle.knows(email, request.address)
     const end = this.#throttle.beginLogin(email, request.address)
     const requester = { network: siteOf(request.address), isKnown }
@@ -290,10 +295,24 @@ export class Accounts implements AccountsView {
   }
 
   async openLocalSession(address: string): Promise<Session | null> {
-    const account = this.directory.findByEmail(LOCAL_EMAIL)
-    if (account === null || account.passwordHash !== null || account.isDisabled) return null
+    const account = this.#localAccount
+    if (account === null || account.isDisabled) return null
     this.#throttle.takeAttempt(address)
     return this.#session(account, WRONG)
+  }
+
+  /** The account that this process made: it has no password. One with a password was made by somebody else. */
+  get #localAccount(): AccountRecord | null {
+    for (let number = 1; ; number += 1) {
+      const account = this.directory.findByEmail(localEmail(number))
+      if (account === null || account.passwordHash === null) return account
+    }
+  }
+
+  #freeLocalEmail(): string {
+    let number = 1
+    while (this.directory.findByEmail(localEmail(number)) !== null) number += 1
+    return localEmail(number)
   }
 
   hasPassword(account: AccountId): boolean {
@@ -414,8 +433,12 @@ export class Accounts implements AccountsView {
   async openLocalAccount(keptKey: string | null): Promise<string> {
     if (keptKey !== null && this.directory.use(keptKey) !== null) return keptKey
     const local =
-      this.directory.findByEmail(LOCAL_EMAIL) ??
-      (await this.directory.add({ email: LOCAL_EMAIL, passwordHash: null, tier: 'enterprise' }))
+      this.#localAccount ??
+      (await this.directory.add({
+        email: this.#freeLocalEmail(),
+        passwordHash: null,
+        tier: 'enterprise',
+      }))
     return (await this.directory.makeKey(local.id, 'local')).key
   }
 

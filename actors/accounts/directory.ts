@@ -15,6 +15,7 @@ import {
   scopesOf,
   type Tier,
 } from '../../engine/accounts/account.ts'
+import { emailSkeleton, normalizedEmail } from '../../engine/accounts/email.ts'
 import type { Clock } from '../../engine/clock.ts'
 import type { Revocation } from '../../engine/cluster/asked.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -62,6 +63,8 @@ export class AccountDirectory {
   readonly #clock: Clock
   readonly #accounts = new Map<AccountId, AccountRecord>()
   readonly #byEmail = new Map<string, AccountId>()
+  /** Accounts whose e-mail is not its own skeleton. */
+  readonly #bySkeleton = new Map<string, AccountId>()
   readonly #keys = new Map<KeyId, KeyRecord>()
   readonly #byHash = new Map<string, KeyId>()
   /** Used keys by their text. The text of a revoked key leads to an id without a record. */
@@ -95,8 +98,17 @@ export class AccountDirectory {
 
   /** The account with this e-mail (in any case), disabled or not. */
   findByEmail(email: string): AccountRecord | null {
-    const id = this.#byEmail.get(email.toLowerCase())
+    const id = this.#byEmail.get(email.toLowerCase()) ?? this.#byEmail.get(normalizedEmail(email))
     return id === undefined ? null : this.find(id)
+  }
+
+  /** An account whose e-mail looks the same and is another one. */
+  findLookAlike(email: string): AccountRecord | null {
+    const normalized = normalizedEmail(email)
+    const skeleton = emailSkeleton(normalized)
+    const id = this.#byEmail.get(skeleton) ?? this.#bySkeleton.get(skeleton)
+    const account = id === undefined ? null : this.find(id)
+    return account === null || account.email === normalized ? null : account
   }
 
   /** False for an unknown and for a disabled account. */
@@ -197,7 +209,7 @@ export class AccountDirectory {
   async remove({ id, email }: AccountRecord): Promise<number> {
     const keys = this.keysOf(id)
     this.#accounts.delete(id)
-    this.#byEmail.delete(email)
+    this.#forgetEmail(email)
     for (const key of keys) this.#dropKey(key)
     for (const key of keys) this.#tellRevoked(key.id)
     this.#tellGone(id, 'deleted')
@@ -307,7 +319,7 @@ export class AccountDirectory {
 
   #followAccount(account: AccountRecord): void {
     const before = this.find(account.id)
-    if (before !== null && before.email !== account.email) this.#byEmail.delete(before.email)
+    if (before !== null && before.email !== account.email) this.#forgetEmail(before.email)
     this.#keep(account)
     if (before === null) return
     for (const watcher of this.#watchers) {
@@ -329,7 +341,7 @@ export class AccountDirectory {
     const account = this.find(id)
     if (account === null) return
     this.#accounts.delete(id)
-    this.#byEmail.delete(account.email)
+    this.#forgetEmail(account.email)
     for (const key of this.keysOf(id)) this.#followRevoked(key.id)
     this.#keysOf.delete(id)
     this.#tellGone(id, 'deleted')
@@ -462,6 +474,13 @@ export class AccountDirectory {
   #keep(account: AccountRecord): void {
     this.#accounts.set(account.id, account)
     this.#byEmail.set(account.email, account.id)
+    const skeleton = emailSkeleton(account.email)
+    if (skeleton !== account.email) this.#bySkeleton.set(skeleton, account.id)
+  }
+
+  #forgetEmail(email: string): void {
+    this.#byEmail.delete(email)
+    this.#bySkeleton.delete(emailSkeleton(email))
   }
 
   #keepKey(record: KeyRecord): void {

@@ -5,10 +5,9 @@
 // Not for: whom a token names (auth.ts). Upholds COOKIE1 to COOKIE6.
 
 import type { RequestHead } from './head.ts'
+import { LOOPBACK_HOST } from './peer-address.ts'
 
 const NAME = 'twinbook'
-/** Names of this machine that no name server answers for: a page whose name was made to lead here has another. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
 
 /** A request of the dashboard's own page. */
 export interface DashboardRequest {
@@ -29,18 +28,25 @@ export function dashboardRequest(head: RequestHead): DashboardRequest | null {
   // Cookies are shared by the ports of a host: two services on one machine have a name each.
   const plain = `${NAME}${/:(\d+)$/.exec(host)?.[1] ?? ''}`
   const bound = `__Host-${plain}`
-  // A page that came over TLS says so itself: what ends TLS before us need not.
-  const isSecure = head.origin.startsWith('https://')
+  const isSecure = isOverTls(head)
   const written = (token: string, seconds: number) => {
     const terms = `; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`
     return isSecure ? `${bound}=${token}${terms}; Secure` : `${plain}=${token}${terms}`
   }
   return {
-    token: cookieValue(cookie, bound) || cookieValue(cookie, plain),
-    isLoopback: LOOPBACK.test(host),
+    // Over TLS a plain cookie may have been set by a page without it.
+    token: cookieValue(cookie, isSecure ? bound : plain),
+    isLoopback: LOOPBACK_HOST.test(host),
     keep: written,
     forget: () => written('', 0),
   }
+}
+
+/** Whether the page came over TLS, which a proxy in front of us ends. */
+function isOverTls({ origin, forwardedProto, fetchSite, host }: RequestHead): boolean {
+  if (origin !== '') return origin.startsWith('https://')
+  // Browsers send Sec-Fetch-Site to hosts over TLS, and without TLS to loopback alone.
+  return forwardedProto === 'https' || (fetchSite !== '' && !LOOPBACK_HOST.test(host))
 }
 
 function isSameOrigin({ fetchSite, origin, host }: RequestHead): boolean {

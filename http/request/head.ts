@@ -43,6 +43,8 @@ export class RequestHead implements Credentials {
   ifNoneMatch = ''
   /** All lines of `X-Forwarded-For` as the one list that they are. */
   forwardedFor = ''
+  /** `X-Forwarded-Proto` in lower case. */
+  forwardedProto = ''
   /** Some proxy passed the request on, trusted or not. */
   isForwarded = false
   /** A body of more than no bytes is announced. */
@@ -67,6 +69,7 @@ export class RequestHead implements Credentials {
     this.acceptEncoding = ''
     this.ifNoneMatch = ''
     this.forwardedFor = ''
+    this.forwardedProto = ''
     this.isForwarded = false
     this.hasBody = false
     this.fault = null
@@ -123,6 +126,10 @@ export class RequestHead implements Credentials {
         this.hasBody = true
         if (this.#codings > 1) this.fault = 'a request has one Transfer-Encoding'
         else if (value !== 'chunked') this.fault = 'the Transfer-Encoding that is read is chunked'
+        return
+      case 'x-forwarded-proto':
+        this.isForwarded = true
+        this.forwardedProto ||= value.trim().toLowerCase()
         return
       case 'x-forwarded-for':
         this.isForwarded = true

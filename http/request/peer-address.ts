@@ -7,6 +7,8 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { RequestHead } from './head.ts'
 
+/** Names of this machine that no name server answers for, with or without a port. */
+export const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
 /** More hops than any honest chain has are not read. */
 const HOPS_MAX = 32
 /** Sixteen-bit groups of an IPv6 address, and those of its network. */
@@ -35,8 +37,12 @@ export class PeerAddresses {
     return networkOf(isProxied ? this.#forwardedFor(peer, head.forwardedFor) : peer)
   }
 
-  /** Asked from this machine, and not by a proxy for another client, trusted or not. */
+  /**
+   * Asked from this machine by a name of its own, and not by a proxy for another client, trusted or not. A web page whose
+   * domain name was made to lead here (DNS rebinding) asks by another name.
+   */
   isLocal(res: HttpResponse, head: RequestHead): boolean {
+    if (!LOOPBACK_HOST.test(head.host)) return false
     if (head.isForwarded || res.getProxiedRemoteAddressAsText().byteLength > 0) return false
     const peer = peerOf(res)
     return peer.startsWith('127.') || peer === '0:0:0:0:0:0:0:1'

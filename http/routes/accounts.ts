@@ -5,6 +5,7 @@
 import { Type } from '@sinclair/typebox'
 import type { AccountsView, Caller, KeyView, Session } from '../../actors/views.ts'
 import { KEY_SCOPES } from '../../engine/accounts/account.ts'
+import { emailRefusal } from '../../engine/accounts/email.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { keyId } from '../../engine/ids.ts'
 import { endedTokensPerAccountMax, labelCharactersMax } from '../../engine/limits.ts'
@@ -287,8 +288,9 @@ function refineCredentials(value: { email: string; password: string }): readonly
         limit: EMAIL_CHARACTERS_MAX,
       }),
     )
-  } else if (!EMAIL.test(email)) {
-    const reason = 'An email address must have exactly one @-sign, with text on both sides.'
+  } else if (!EMAIL.test(email) || emailRefusal(email) !== null) {
+    const form = 'An email address must have exactly one @-sign, with text on both sides.'
+    const reason = EMAIL.test(email) ? (emailRefusal(email) ?? form) : form
     problems.push({
       type: 'value_error',
       loc: ['body', 'email'],

@@ -2,8 +2,8 @@
 // format, tables; closes it in the opposite order. Not for: what a table does (its own file) or
 // when writes are committed (environment.ts). Upholds STORE12 to STORE15.
 
-import { mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { RootDatabase } from 'lmdb'
 import type { Clock } from '../../engine/clock.ts'
 import type { Log } from '../../engine/process/log.ts'
@@ -100,6 +100,8 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
       mkdirSync(path, { recursive: true, mode: 0o700 })
       const root = openDatabase(path)
       roots.push(root)
+      chmodSync(path, 0o700)
+      for (const file of ['data.mdb', 'lock.mdb']) chmodSync(join(path, file), 0o600)
       migrate(root, checkSentinel(root, { dataDir, name, side }), options)
       return root
     }

@@ -219,3 +219,30 @@ test('refuses sign-up with FORBIDDEN when the operator has closed it, and still 
   await assert.rejects(closed.signUp({ ...ann, email: 'new@example.com' }), hasCode('FORBIDDEN'))
   assert.equal((await closed.logIn(ann)).caller.email, ann.email)
 })
+
+test('refuses an address that looks like an existing one, and logs in with any spelling', async () => {
+  const { accounts } = openQuickAccounts()
+  await accounts.signUp({ ...ann, email: 'coco@example.com' })
+  const other = accounts.signUp({ ...ann, email: 'сосо@example.com' })
+  await assert.rejects(other, /looks the same/)
+  await accounts.signUp({ ...ann, email: 'аня@example.com' })
+  await assert.rejects(accounts.signUp({ ...ann, email: 'aня@example.com' }), /looks the same/)
+  assert.equal(
+    (await accounts.logIn({ ...ann, email: 'ＣoCo@example.com' })).caller.email,
+    'coco@example.com',
+  )
+})
+
+test('never opens an account named local@localhost that has a password', async () => {
+  const { accounts } = openQuickAccounts()
+  const { id } = await accounts.directory.add({
+    email: 'local@localhost',
+    passwordHash: 'x',
+    tier: 'free',
+  })
+  assert.equal(await accounts.openLocalSession('127.0.0.1'), null)
+  const caller = accounts.callerOfKey(await accounts.openLocalAccount(null))
+  assert.ok(caller !== null && caller.accountId !== id)
+  const session = await accounts.openLocalSession('127.0.0.1')
+  assert.equal(session?.caller.accountId, caller.accountId)
+})

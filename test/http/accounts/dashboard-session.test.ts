@@ -99,15 +99,23 @@ describe('the session of the dashboard', () => {
     const { cookie } = await newcomer()
     const status = async (headers: Headers) =>
       (await ask('GET', '/v1/auth/me', { cookie, ...headers })).status
+    const overTls = {
+      'sec-fetch-site': 'same-origin',
+      origin: 'https://a.name.that.a.proxy.replaced',
+    }
     const good: readonly Headers[] = [
       OURS,
       { ...OURS, origin: face.origin },
-      { ...OURS, 'sec-fetch-site': 'same-origin', origin: 'https://a.name.that.a.proxy.replaced' },
+      { ...OURS, ...overTls, cookie: `__Host-${cookie}` },
       { ...OURS, cookie: `theme=dark; ${cookie}; other=1` },
     ]
     for (const headers of good) assert.equal(await status(headers), 200, JSON.stringify(headers))
     const bad: readonly Headers[] = [
       {},
+      // A page without TLS may have set the plain cookie.
+      { ...OURS, ...overTls },
+      { ...OURS, 'x-forwarded-proto': 'https' },
+      { ...OURS, 'sec-fetch-site': 'same-origin', host: 'twinbook.example' },
       { origin: face.origin, 'sec-fetch-site': 'same-origin' },
       { ...OURS, origin: 'https://elsewhere.example' },
       { ...OURS, origin: 'http://127.0.0.1:1' },
