@@ -129,7 +129,6 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   volume_total: 'Volume since the market opened, in the venue’s unit; null: not known.',
   total_volume_24h: 'Volume of all markets of the event over 24 hours, in the venue’s unit.',
   total_volume: 'Volume of all markets of the event, in the venue’s unit.',
-  open_interest: 'Contracts that are held; null: not known.',
 
   // Trades
   outcome: 'Label of the outcome.',
