@@ -17,6 +17,7 @@ export const FAULT_NAMES = [
   'v1_retired',
   'halt',
   'rtds_silent',
+  'combos',
 ] as const
 
 /** What the simulated venues get wrong on request. */

@@ -38,6 +38,8 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   v1_retired: 1,
   /** Per second: the activity stream tells nothing for two minutes while its sockets stay open. */
   rtds_silent: 1 / 600,
+  /** Per page of a wallet's activity: it has rows of combos, which none of the other paths knows. */
+  combos: 1,
 }
 
 /** Which faults are on, and a seeded decision at each opportunity. */

@@ -58,11 +58,15 @@ interface Totals {
   readonly realized_pnl: number
   readonly volume: number
   readonly trades: number
+  readonly fees_paid: number
+  readonly income: number
 }
 interface Pnl {
   readonly realized_pnl: number
   readonly unrealized_pnl: number
   readonly total_pnl: number
+  readonly fees_paid: number
+  readonly net_realized_pnl: number
   readonly total_volume: number
   readonly total_trades: number
   readonly win_count: number
@@ -177,6 +181,8 @@ function addTotals(sheet: Sheet, profile: Profile, pnl: Pnl): void {
     ...{ trades: of('total_trades'), markets: of('total_markets') },
     ...{ wins: of('win_count'), losses: of('loss_count'), splits: of('splits') },
     ...{ merges: of('merges'), redemptions: of('redemptions'), conversions: of('conversions') },
+    ...{ fees: micros(of('fees_paid')), income: micros(of('income')) },
+    net: micros(of('net_realized_pnl')),
     ...{ first: profile.first_trade_at, last: profile.last_trade_at },
   }
   for (const [name, value] of Object.entries(figures)) sheet.set(name, value)
@@ -187,6 +193,15 @@ function addTotals(sheet: Sheet, profile: Profile, pnl: Pnl): void {
     ['pnl wins', pnl.win_count, of('win_count')],
     ['pnl losses', pnl.loss_count, of('loss_count')],
     ['pnl total', micros(pnl.total_pnl), micros(pnl.realized_pnl) + micros(pnl.unrealized_pnl)],
+    ['pnl net', pnl.net_realized_pnl, of('net_realized_pnl')],
+    ['pnl fees', pnl.fees_paid, of('fees_paid')],
+    [
+      'net total',
+      micros(of('net_pnl')),
+      micros(of('net_realized_pnl')) + micros(of('unrealized_pnl')),
+    ],
+    ['day fees', windows.one_day.fees_paid, of('fees_paid')],
+    ['day income', windows.one_day.income, of('income')],
     ['window realized', windows.all_time.realized_pnl, of('realized_pnl')],
     ['day realized', windows.one_day.realized_pnl, of('realized_pnl')],
     ['day volume', windows.one_day.volume, of('total_volume')],

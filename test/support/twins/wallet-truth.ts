@@ -221,6 +221,7 @@ export const DEEDS = [
   'merges',
   'conversions',
   'winners redeemed',
+  'winners redeemed in part',
   'losers redeemed',
   'voids redeemed',
   'losers kept',
@@ -232,7 +233,8 @@ export type Deed = (typeof DEEDS)[number]
 export function deedsOf({ events, holdings }: SimWalletLedger): Map<Deed, number> {
   const deeds = new Map<Deed, number>()
   const note = (deed: Deed) => deeds.set(deed, (deeds.get(deed) ?? 0) + 1)
-  for (const { kind, fill, usd, market } of events) {
+  for (const event of events) {
+    const { kind, fill, usd, market } = event
     if (fill !== null) note(fill.participant === 0 ? 'taker fills' : 'maker fills')
     else if (kind === 'SPLIT') note('splits')
     else if (kind === 'MERGE') note('merges')
@@ -241,6 +243,15 @@ export function deedsOf({ events, holdings }: SimWalletLedger): Map<Deed, number
     else if (kind !== 'REDEEM') note('incomes')
     else if (market?.listing.payout === PRICE_HALF) note('voids redeemed')
     else note(usd > 0 ? 'winners redeemed' : 'losers redeemed')
+    const isAgain = events.some(
+      (one) =>
+        one !== event &&
+        one.kind === 'REDEEM' &&
+        one.usd > 0 &&
+        one.market === market &&
+        one.outcomeIndex === event.outcomeIndex,
+    )
+    if (kind === 'REDEEM' && usd > 0 && isAgain) note('winners redeemed in part')
   }
   for (const { market, positions } of holdings.values()) {
     const { payout } = market.listing

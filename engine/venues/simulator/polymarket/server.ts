@@ -85,7 +85,7 @@ export async function startPolymarketServer(
   addClobRoutes(clob, { world, clock })
   const dataV2 = new DataV2(data, { faults, nowMs: () => world.nowMs() })
   for (const add of [addTrades, addMarketFigures, addWalletRoutes, addLeaderboard]) {
-    add(dataV2, { world, wallets })
+    add(dataV2, { world, wallets, faults })
   }
   addPriceHistory(dataV2, world)
   addRetiredPaths(data, () =>

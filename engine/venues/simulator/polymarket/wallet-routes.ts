@@ -4,12 +4,14 @@
 // Upholds SIMWALLET8 to SIMWALLET11, SIMWALLET13.
 
 import { toSeconds } from '../../../units.ts'
+import type { Faults } from '../faults.ts'
 import type { SimMarket, SimWalletEvent, SimWalletLedger, SimWallets, World } from '../model.ts'
 import { csv, flag, positive, QueryError, user, word } from './data-query.ts'
 import { type AskedPage, type DataV2, type Page, pinnedWord } from './envelope.ts'
 import { CONTRACTS, marketsAsked } from './trade-routes.ts'
 import {
   activityRow,
+  comboRows,
   isRedeemable,
   type Position,
   positionFigures,
@@ -27,6 +29,7 @@ const DIRECTIONS = ['ASC', 'DESC'] as const
 interface Parts {
   readonly world: World
   readonly wallets: SimWallets
+  readonly faults: Pick<Faults, 'strikes'>
 }
 
 /** Seconds that the venue's edge keeps an answer. */
@@ -92,16 +95,24 @@ function userStats(wallets: SimWallets, query: URLSearchParams): unknown {
 }
 
 // The cursor is the number of the last row in the wallet's life, which no later row moves.
-function activity({ world, wallets }: Parts, { query, limit, at: after }: AskedPage): Page {
+function activity({ world, wallets, faults }: Parts, { query, limit, at: after }: AskedPage): Page {
   const ledger = proxyLedger(wallets, walletAsked(query))
   word(query, 'sort_by', ['TIMESTAMP'], 'TIMESTAMP')
   const isAscending = word(query, 'sort_direction', DIRECTIONS, 'DESC') === 'ASC'
   const afterNumber = after === null ? null : Number(after.sq)
   const isWanted = eventFilter(world, query)
   const forgotten = ledger?.forgottenEventCount ?? 0
-  const found = (ledger?.events ?? [])
-    .map((event, index) => ({ event, number: forgotten + index }))
-    .filter(({ event }) => isWanted(event))
+  const hasCombos = !query.has('type') && faults.strikes('combos')
+  const found: { readonly number: number; readonly row: () => unknown }[] = []
+  for (const [index, event] of ledger?.events.entries() ?? []) {
+    if (ledger === null || !isWanted(event)) continue
+    const number = forgotten + index
+    found.push({ number, row: () => activityRow(ledger, event) })
+    const rows = hasCombos && event.fill !== null ? comboRows(ledger, event) : []
+    for (const [place, row] of rows.entries()) {
+      found.push({ number: number + (place + 1) / 4, row: () => row })
+    }
+  }
   if (!isAscending) found.reverse()
   const rest =
     afterNumber === null
@@ -110,7 +121,7 @@ function activity({ world, wallets }: Parts, { query, limit, at: after }: AskedP
   const rows = rest.slice(0, limit)
   const last = rows.at(-1)
   return {
-    rows: ledger === null ? [] : rows.map(({ event }) => activityRow(ledger, event)),
+    rows: rows.map(({ row }) => row()),
     next: last !== undefined && rest.length > limit ? { sq: last.number } : null,
   }
 }

@@ -28,7 +28,8 @@ export function activityRow(
   const usdcSize = toNumber(usdcMicros(event))
   if (fill !== null) {
     const row = tradeRow(fill.trade, fill.participant)
-    return snakeRow({ ...row, type: kind, usdcSize, profileImageOptimized: '' })
+    const size = toNumber(event.size)
+    return snakeRow({ ...row, size, type: kind, usdcSize, profileImageOptimized: '' })
   }
   const { market, outcomeIndex } = event
   const named = outcomeIndex === null || !isNamed(event) ? null : outcomeIndex
@@ -55,6 +56,27 @@ export function activityRow(
     profile_image: '',
     profile_image_optimized: '',
   }
+}
+
+/**
+ * Rows of a combo that a wallet bought beside a fill, with one fill in four: every other one is redeemed at once. Their ids are
+ * those of the module of combos, padded.
+ */
+export function comboRows(ledger: SimWalletLedger, fill: SimWalletEvent): readonly unknown[] {
+  const digits = fill.txHash.slice(2)
+  const chance = Number.parseInt(digits.slice(-1), 16)
+  if (chance >= 4) return []
+  const id = `0x03${digits.slice(0, 32)}${'0'.repeat(30)}`
+  const won = chance % 2 === 0 ? 10 : 0
+  const row = {
+    ...activityRow(ledger, fill),
+    ...{ condition_id: id, token_id: BigInt(id).toString(), outcome_index: NO_OUTCOME },
+    ...{ transaction_hash: `0x${digits.slice(32)}${digits.slice(0, 32)}`, is_combo: true },
+    ...{ slug: '', event_slug: '', outcome: '', size: 10 },
+  }
+  const bought = { ...row, type: 'TRADE', side: 'BUY', price: 0.25, usdc_size: 2.62 }
+  if (chance >= 2) return [bought]
+  return [bought, { ...row, type: 'REDEEM', side: '', price: 0, size: won, usdc_size: won }]
 }
 
 /** `usdc_size` in micros: what a buyer paid, the fee on top; else what the wallet got, the fee taken out. */

@@ -2,7 +2,7 @@
 // One place, so that rows, stream and ledgers agree to the micro. Not for: venue b, whose fees no row shows.
 // Upholds SIMWALLET3.
 
-import { toNumber, USD_ZERO, type UsdMicros, usdMicros } from '../../../units.ts'
+import { type SizeMicros, sizeMicros, toNumber, type UsdMicros, usdMicros } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
 import { feeScheduleOf } from './fees.ts'
 
@@ -34,11 +34,29 @@ export function fillUsd(price: number, size: number): UsdMicros {
   return usdMicros(Math.round(price * size))
 }
 
+/** From here on a buyer's fee is dollars beside the price; before, it was taken out of the contracts. */
+const DOLLARS_SINCE_MS = Date.UTC(2026, 3, 28)
+
+/** Contracts of a participant's fill that arrive. */
+export function fillSize(trade: SimTrade, participant: number): SizeMicros {
+  const { size, isBuy } = participation(trade, participant)
+  if (!isBuy || trade.atMs >= DOLLARS_SINCE_MS || trade.price === 0) return sizeMicros(size)
+  const fee = exactFee(trade, participant)
+  return sizeMicros(size - Math.floor(fee / toNumber(trade.price)))
+}
+
 /** What a participant pays beside the price: takers alone, whichever side they are on. */
 export function fillFee(trade: SimTrade, participant: number): UsdMicros {
+  const { size } = participation(trade, participant)
+  const withheld = size - fillSize(trade, participant)
+  if (withheld > 0) return fillUsd(toNumber(trade.price), withheld)
+  return usdMicros(Math.floor(exactFee(trade, participant) / FEE_STEP_MICROS) * FEE_STEP_MICROS)
+}
+
+/** In micro-dollars. */
+function exactFee(trade: SimTrade, participant: number): number {
   const schedule = participant === 0 ? feeScheduleOf(trade.market) : null
-  if (schedule === null) return USD_ZERO
+  if (schedule === null) return 0
   const price = toNumber(trade.price)
-  const fee = schedule.rate * (price * (1 - price)) ** schedule.exponent * trade.size
-  return usdMicros(Math.floor(fee / FEE_STEP_MICROS) * FEE_STEP_MICROS)
+  return schedule.rate * (price * (1 - price)) ** schedule.exponent * trade.size
 }

@@ -26,6 +26,7 @@ import type {
   SimWalletEvent,
   SimWalletLedger,
 } from '../model.ts'
+import { isNamed } from './wallet-events.ts'
 
 /** What one contract of each outcome costs who splits or merges. */
 const HALF = 0.5
@@ -164,10 +165,14 @@ export class WalletAccount implements SimWalletLedger {
     this.#book(event, event.usd)
   }
 
-  /** Everything the wallet has of the event's outcome, at what that pays (dollars). */
+  /**
+   * Contracts of the event's outcome at what that pays (dollars): as many as a named row says, or as a row's dollars pay for;
+   * all of an outcome that pays nothing or a part.
+   */
   redeem(holding: WalletHolding, payout: number, event: SimWalletEvent): void {
     const position = holding.positions[event.outcomeIndex ?? 0]
-    position.sell(position.amount, payout, event.atMs)
+    const paid = payout === 1 ? event.usd : position.amount
+    position.sell(isNamed(event) ? event.size : paid, payout, event.atMs)
     this.#book(event, event.usd)
   }
 

@@ -9,6 +9,7 @@
 import { hash32, seededRandom } from '../../../random.ts'
 import {
   complement,
+  PRICE_ONE,
   type PriceMicros,
   sizeMicros,
   TIME_ZERO,
@@ -27,7 +28,7 @@ import type {
   WorldChange,
 } from '../model.ts'
 import { DueList } from './due-list.ts'
-import { fillFee, fillUsd, participation, shownPrice } from './fill-money.ts'
+import { fillFee, fillSize, fillUsd, participation, shownPrice } from './fill-money.ts'
 import { migratedOf } from './migrated-market.ts'
 import { RunIds } from './run-ids.ts'
 import { WalletAccount, WalletHolding } from './wallet-account.ts'
@@ -79,6 +80,11 @@ interface Plan {
 }
 
 const OUTCOMES = [0, 1] as const
+const CONTRACT = 1_000_000
+/** After so long a wallet redeems what it left. */
+const REST_AFTER_MS = 20_000
+/** Whether a redemption of a winner is of a third: one in four. */
+const isPartly = ({ txHash }: Transaction): boolean => '0123'.includes(txHash.at(-2) ?? '')
 /** About 250 MB with the trades they point at. */
 const EVENTS_MAX = 2_000_000
 
@@ -220,7 +226,8 @@ export class WalletLedgers implements SimWallets {
   }
 
   #fill(trade: SimTrade, participant: number): void {
-    const { size, isBuy } = participation(trade, participant)
+    const { isBuy } = participation(trade, participant)
+    const size = fillSize(trade, participant)
     const wallet = participantOf(trade, participant)
     if (wallet === undefined) return
     const account = this.account(wallet, trade.atMs)
@@ -228,7 +235,7 @@ export class WalletLedgers implements SimWallets {
     const event = new WalletFill({
       trade,
       participant,
-      size: sizeMicros(size),
+      size,
       usd: fillUsd(shownPrice(trade), size),
       fee: fillFee(trade, participant),
     })
@@ -311,14 +318,20 @@ export class WalletLedgers implements SimWallets {
 
   #redeem(holding: WalletHolding, atMs: TimeMs): void {
     const { ledger, market } = holding
-    const paid = OUTCOMES.map((index) => holding.worth(index, payoutsOf(market)))
+    const payouts = payoutsOf(market)
+    const paid = OUTCOMES.map((index) => holding.worth(index, payouts))
     const isWinner = paid.some((usd) => usd > 0)
     const keepsLoser = isWinner && this.#habits.keepsLoser(ledger.wallet.address, market)
     const transaction = this.#transaction()
     for (const outcomeIndex of OUTCOMES) {
-      const { amount } = holding.positions[outcomeIndex]
-      const usd = paid[outcomeIndex] ?? 0
+      let { amount } = holding.positions[outcomeIndex]
+      let usd = paid[outcomeIndex] ?? 0
       if (amount === 0 || (usd === 0 && keepsLoser)) continue
+      if (payouts[outcomeIndex] === PRICE_ONE && amount > CONTRACT && isPartly(transaction)) {
+        amount = sizeMicros(Math.ceil(amount / 3))
+        usd = usdMicros(amount)
+        this.#plans.add(atMs + REST_AFTER_MS, { kind: 'redeem', holding })
+      }
       const size = isNamed({ kind: 'REDEEM', txHash: transaction.txHash }) ? amount : usd
       const made = { kind: 'REDEEM', account: ledger, market, outcomeIndex, atMs } as const
       this.#do({ ...made, size, usd, transaction })

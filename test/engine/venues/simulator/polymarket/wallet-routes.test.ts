@@ -3,8 +3,10 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { placeRow, readActivity } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
 import type { SimWallet } from '../../../../../engine/venues/simulator/model.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
+import { isComboKind } from '../../../../../engine/wallet.ts'
 import { ask, record, records } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 import { marketAt, price, size } from '../../../../support/worlds/stub-world.ts'
@@ -439,3 +441,33 @@ const LEADER_KEYS = [
   'x_username',
   'verified',
 ]
+
+test('lists combos beside trades, over pages and in no other way, when that fault is on', async () => {
+  const other = await startStubVenue({ faults: ['combos'] })
+  try {
+    other.chance.value = 0
+    other.world.addEvent(1)
+    const market = marketAt(other.world, 0)
+    for (let number = 0; number < 3; number += 1) other.world.trade(market, { taker: ANN })
+    const base = `${other.data}/v2/activity?user=${ANN.address}&sort_direction=ASC`
+    const got = record((await ask(`${base}&limit=5`)).body)
+    const rest = record(
+      (await ask(`${base}&limit=5&cursor=${record(got.pagination).next_cursor}`)).body,
+    )
+    const all = [...records(got.data), ...records(rest.data)]
+    assert.deepEqual(
+      all.map(({ is_combo, type }) => `${type} ${is_combo === true}`),
+      [1, 2, 3].flatMap(() => ['TRADE false', 'TRADE true', 'REDEEM true']),
+    )
+    for (const wire of all) {
+      const placed = placeRow(wire, ANN.address)
+      const read = placed === null ? null : readActivity(placed)
+      assert.ok(read?.kind === 'event')
+      assert.equal(isComboKind(read.event.kind), wire.is_combo === true)
+    }
+    const trades = record((await ask(`${base}&type=TRADE`)).body)
+    assert.equal(records(trades.data).length, 3)
+  } finally {
+    await other.stop()
+  }
+})
