@@ -115,6 +115,7 @@ export interface EventFilter {
   readonly tags: readonly string[]
   readonly category: string | null
   readonly volume24hMin: UsdMicros | null
+  readonly volumeTotalMin: UsdMicros | null
 }
 
 /** A page of events, sorted by 24-hour volume, pinned like a page of markets. */

@@ -69,8 +69,11 @@ export const parameters = {
     Type.Integer({ minimum: 1, maximum, default: fallback }),
   offset: () => Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0 }),
   cursor: () => Type.Optional(Type.String({ maxLength: 512 })),
-  seconds: () => Type.Optional(Type.Integer({ maximum: SECONDS_MAX })),
+  seconds: () => Type.Optional(Type.Integer({ minimum: 0, maximum: SECONDS_MAX })),
   text: () => Type.Optional(Type.String({ maxLength: 256 })),
+  /** One id: several, under a plural alias or with commas, are refused. */
+  id: (...aliases: string[]) =>
+    Type.Optional(Type.String({ maxLength: 256, isSingle: true, aliases })),
   list: (...aliases: string[]) =>
     Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100, aliases })),
   volume: () => Type.Optional(Type.Number({ minimum: 0 })),

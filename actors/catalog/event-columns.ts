@@ -157,10 +157,12 @@ export class EventColumns {
     const { isGone } = this.#rows
     const venues = this.#venues.values
     const volumes24h = this.#volumes24h.values
+    const volumesTotal = this.#volumesTotal.values
     const categories = this.#categories.values
     const tagSets = this.#tagSets.values
     const venue = filter.venue === null ? null : venueByte(filter.venue)
-    const least = filter.volume24hMin ?? Number.NEGATIVE_INFINITY
+    const least24h = filter.volume24hMin ?? Number.NEGATIVE_INFINITY
+    const leastTotal = filter.volumeTotalMin ?? Number.NEGATIVE_INFINITY
     const category = filter.category === null ? null : this.#terms.find(filter.category)
     const isTagged = filter.tags.length === 0 ? null : this.#sets.having(filter.tags)
     const { status } = filter
@@ -168,7 +170,8 @@ export class EventColumns {
       isGone[slot] !== 1 &&
       venues[slot] !== UNKNOWN &&
       (venue === null || venues[slot] === venue) &&
-      (volumes24h[slot] ?? 0) >= least &&
+      (volumes24h[slot] ?? 0) >= least24h &&
+      (volumesTotal[slot] ?? 0) >= leastTotal &&
       (category === null || categories[slot] === category) &&
       (isTagged === null || isTagged[tagSets[slot] ?? 0] === 1) &&
       (status === null || this.#statusAt(slot) === status)

@@ -153,5 +153,6 @@ function eventKey(filter: EventFilter): string {
     filter.tags,
     filter.category,
     filter.volume24hMin,
+    filter.volumeTotalMin,
   ])
 }

@@ -3,6 +3,7 @@
 // for the page that is shown. Not for: exact windows of one wallet (actors/wallets/valuation.ts). Upholds WALLETS14, WALLETS24.
 
 import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import { DAY_MS, HOUR_MS, usdMicros } from '../../engine/units.ts'
 import type { RangeFigures } from '../../engine/wallets/figures.ts'
@@ -13,6 +14,7 @@ import {
   type WalletTable,
 } from '../../storage/contract/wallets.ts'
 import { type Column, Columns } from '../rows/columns.ts'
+import { type Ranking, Rankings } from '../rows/rankings.ts'
 import { SortedRows } from '../rows/sorted-rows.ts'
 import { Turns } from '../turns.ts'
 import {
@@ -30,7 +32,6 @@ interface RankingParts {
 
 type RankingQuery = Parameters<WalletsView['ranking']>[0]
 
-const CUT_EVERY_MS = 5_000
 const DAY_HOURS = DAY_MS / HOUR_MS
 /** Hours counted, the present one included. */
 const WINDOW_HOURS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
@@ -46,11 +47,6 @@ interface WindowColumns {
   readonly sorted: Readonly<Record<WalletOrder, SortedRows>>
 }
 
-interface Cut {
-  readonly atMs: number
-  readonly numbers: Uint32Array
-}
-
 /** Bounded by the wallets that were ever requested; some 500 bytes each. */
 export class WalletRanking {
   readonly #parts: RankingParts
@@ -64,13 +60,14 @@ export class WalletRanking {
   readonly #numbers = new Map<WalletAddress, number>()
   /** By number − 1. */
   readonly #addresses: WalletAddress[] = []
-  readonly #cuts = new Map<string, Cut>()
+  readonly #rankings: Rankings
   /** The hour that the windows end with. */
   #hour: number
 
   constructor(parts: RankingParts) {
     this.#parts = parts
     this.#windows = new Map(WALLET_WINDOWS.map((window) => [window, windowColumns(this.#rows)]))
+    this.#rankings = new Rankings(parts.clock)
     this.#hour = hourOf(parts.clock)
   }
 
@@ -113,9 +110,10 @@ export class WalletRanking {
     }
   }
 
+  /** Throws BAD_REQUEST for a pin that is no longer kept. */
   page(query: RankingQuery): ReturnType<WalletsView['ranking']> {
     const { window, offset, limit } = query
-    const numbers = this.#cut(query)
+    const { pin, numbers } = this.#ranking(query)
     const wallets: RankedWallet[] = []
     for (let place = offset; place < Math.min(numbers.length, offset + limit); place += 1) {
       const number = numbers[place] ?? 0
@@ -131,19 +129,25 @@ export class WalletRanking {
       const figures = this.#figures(window, slot)
       wallets.push({ rank: place + 1, profile, figures, totals, isComplete, asOfMs })
     }
-    return { wallets, total: numbers.length }
+    const end = offset + limit
+    const next = end < numbers.length ? { pin, offset: end } : null
+    return { wallets, total: numbers.length, next }
   }
 
-  /** Numbers of all wallets, best first. */
-  #cut({ window, sortBy }: RankingQuery): Uint32Array {
-    const name = `${window} ${sortBy}`
-    const nowMs = this.#parts.clock.monotonicMs()
-    const known = this.#cuts.get(name)
-    if (known !== undefined && nowMs - known.atMs < CUT_EVERY_MS) return known.numbers
+  /** All wallets, best first. */
+  #ranking({ window, sortBy, pin }: RankingQuery): Ranking {
+    const key = `${window} ${sortBy}`
+    if (pin !== undefined && pin !== null) {
+      const known = this.#rankings.resume(pin, key)
+      if (known === null)
+        throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
+      return known
+    }
+    const shared = this.#rankings.shared(key)
+    if (shared !== null) return shared
     const numbers = new Uint32Array(this.#rows.length)
     this.#windows.get(window)?.sorted[sortBy].select(this.#isRanked.values, 'desc', numbers)
-    this.#cuts.set(name, { atMs: nowMs, numbers })
-    return numbers
+    return this.#rankings.keep(key, numbers)
   }
 
   #write(slot: number, { totals, hours }: StoredWallet): void {

@@ -122,12 +122,20 @@ export interface WalletsView {
    * Rejects with EngineError UNAVAILABLE when nothing is known yet and the venue does not answer, or too many wait.
    */
   open(address: WalletAddress, signal: AbortSignal): Promise<WalletView | null>
-  /** Best first; windows shorter than all time count whole UTC hours. Cut at most every 5 s. */
+  /**
+   * Best first; windows shorter than all time count whole UTC hours. Cut at most every 5 s. `pin` names the order of an
+   * earlier page; throws BAD_REQUEST when it is no longer kept.
+   */
   ranking(query: {
     readonly window: WalletWindow
     readonly sortBy: WalletOrder
     readonly offset: number
     readonly limit: number
-  }): { readonly wallets: readonly RankedWallet[]; readonly total: number }
+    readonly pin?: number | null
+  }): {
+    readonly wallets: readonly RankedWallet[]
+    readonly total: number
+    readonly next: { readonly pin: number; readonly offset: number } | null
+  }
   readonly count: number
 }

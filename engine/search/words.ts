@@ -12,9 +12,14 @@ export const PREFIX_CHARACTERS_MIN = 2
 const ASCII = /^[\x20-\x7e]*$/
 const BETWEEN_WORDS = /[^\p{Letter}\p{Number}]+/u
 const BETWEEN_ASCII_WORDS = /[^a-z0-9]+/
+/** A comma within a number: one to three digits before it and groups of three behind it. */
+const DIGIT_GROUPS = /(?<!\d|\d,)\d{1,3}(?:,\d{3})+(?![\d,]*\d)/g
 
-/** The words of a text in its order, repeated ones too. */
-export function wordsOf(text: string): string[] {
+/** The words of a text in its order, repeated ones too; `104,000` is `104000`. */
+export function wordsOf(given: string): string[] {
+  const text = given.includes(',')
+    ? given.replace(DIGIT_GROUPS, (number) => number.replaceAll(',', ''))
+    : given
   const words = ASCII.test(text)
     ? text.toLowerCase().split(BETWEEN_ASCII_WORDS)
     : text

@@ -149,6 +149,7 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   'wallets.trades': 1_962,
   // Filters
   min_volume: 10_000,
+  min_total_volume: 100_000,
   min_usd: 5_000,
   min_count: 100,
   min_balance: 1,

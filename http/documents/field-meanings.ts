@@ -515,9 +515,10 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   market_type: '`binary`, or the venue’s other type.',
   response_price_units: 'Unit of the prices in cents; no longer sent by the venue.',
   yes_bid_dollars: 'Best bid for Yes, decimal text; `0.0000`: that side is empty.',
-  yes_ask_dollars: 'Best ask for Yes, decimal text; `0.0000`: that side is empty.',
-  no_bid_dollars: 'Best bid for No, decimal text; `0.0000`: that side is empty.',
-  no_ask_dollars: 'Best ask for No, decimal text; `0.0000`: that side is empty.',
+  yes_ask_dollars:
+    'Best ask for Yes, decimal text; `0.0000`, of a closed market `1.0000`: that side is empty.',
+  no_bid_dollars: '1 less `yes_ask_dollars`, decimal text.',
+  no_ask_dollars: '1 less `yes_bid_dollars`, decimal text.',
   last_price_dollars: 'Price of Yes in the last trade, decimal text.',
   previous_price_dollars: 'Price of Yes a day ago, decimal text.',
   liquidity_dollars: 'No longer sent by the venue; `0.0000`.',

@@ -28,7 +28,7 @@ const EXPORTED: Readonly<Record<string, unknown>> = {
 }
 
 /** Keywords of ours that mean nothing outside. */
-const OURS: readonly string[] = ['aliases', 'synonyms', 'isCaseless', '$id']
+const OURS: readonly string[] = ['aliases', 'synonyms', 'isCaseless', 'isSingle', '$id']
 
 /** How fields are described. */
 interface Descriptions {

@@ -55,9 +55,9 @@ export function timeRangeOf(query: TimeRangeAsked, ordinalMax = ORDINAL_MAX): Ti
   return { fromMs, toMs, after, order }
 }
 
-/** Milliseconds of a parameter in seconds; far in the past is as good as the beginning. */
+/** Milliseconds of a parameter in seconds. */
 export function seconds(value: number): number {
-  return Math.max(value, -SECONDS_MAX) * 1000
+  return value * 1000
 }
 
 /** `"cursor":…,"has_more":…` of a page. */

@@ -63,6 +63,8 @@ export const VenueBTradeSchema = Type.Object({
   is_block_trade: Type.Boolean({ description: 'agreed beside the book' }),
 })
 
+const PRICE_ZERO = priceMicros(0)
+
 type Native = ReturnType<MarketView['details']>['native']
 
 /** The native record of a market. */
@@ -70,6 +72,9 @@ export function venueBMarket(view: MarketView, catalog: CatalogView) {
   const { native } = view.details()
   const { summary } = view
   const { bid, ask } = view.price()
+  const yesBid = bid ?? PRICE_ZERO
+  // The venue writes an empty side as 0.0000, and the ask of a market that has closed as 1.0000.
+  const yesAsk = ask ?? (text(native.yes_ask_dollars) === '1.0000' ? PRICE_ONE : PRICE_ZERO)
   const eventTicker = summary.event === null ? '' : String(summary.event)
   const series = summary.event === null ? null : catalog.event('b', summary.event)?.series
   const closed = text(native.close_time) ?? iso(summary.closeAtMs)
@@ -82,10 +87,10 @@ export function venueBMarket(view: MarketView, catalog: CatalogView) {
     status: statusWord(view, text(native.status)),
     market_type: text(native.market_type) ?? 'binary',
     response_price_units: text(native.response_price_units) ?? 'usd_cent',
-    yes_bid_dollars: dollars(bid ?? priceMicros(0)),
-    yes_ask_dollars: dollars(ask ?? PRICE_ONE),
-    no_bid_dollars: dollars(complement(ask ?? PRICE_ONE)),
-    no_ask_dollars: dollars(complement(bid ?? priceMicros(0))),
+    yes_bid_dollars: dollars(yesBid),
+    yes_ask_dollars: dollars(yesAsk),
+    no_bid_dollars: dollars(complement(yesAsk)),
+    no_ask_dollars: dollars(complement(yesBid)),
     last_price_dollars: priceText(native, 'last_price', summary.lastPrice),
     previous_price_dollars: priceText(native, 'previous_price', null),
     liquidity_dollars: priceText(native, 'liquidity', null),

@@ -1,28 +1,35 @@
-// The other names that a query parameter answers to, so that users of related services need not rename theirs: one
-// table for all routes. Wherever a name of the table stands, its aliases hold; a route may add its own (`aliases` of a
-// parameter's schema). Upholds ALIAS1.
+// Names that mean the same query parameter, so that users of related services need not rename theirs: one table for all
+// routes. A route answers to every name of a group of which it has one; a route may add names of its own (`aliases` of a
+// parameter's schema).
 
 import type { TSchema } from '@sinclair/typebox'
+import type { HandleForm } from '../../engine/ids.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 
-const ALIASES: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries({
-    cursor: ['pagination_key'],
-    end_time: ['end_ts', 'to', 'max_ts', 'created_before'],
-    event_ticker: ['kalshi_event_ticker'],
-    interval: ['resolution', 'period_interval'],
-    market_ids: ['market_id', 'ids'],
-    market_slug: ['slug', 'polymarket_market_slug'],
-    min_score: ['min_similarity'],
-    min_usd: ['min_size_usd', 'min_amount'],
-    min_volume: ['min_volume_24h'],
-    search: ['keyword', 'q'],
-    slug: ['market_slug'],
-    start_time: ['start_ts', 'from', 'min_ts', 'created_after'],
-    tags: ['tag'],
-    ticker: ['market_ticker', 'tickers'],
-    token_id: ['token_ids', 'clob_token_ids'],
-    wallet: ['user'],
-  }),
+/** A route with several names of a group has a parameter for each; the others of the group mean the one that stands first here. */
+const GROUPS: readonly (readonly string[])[] = [
+  ['condition_id', 'condition_ids'],
+  ['cursor', 'pagination_key'],
+  ['end_time', 'end_ts', 'end', 'to', 'max_ts', 'created_before'],
+  ['event_slug', 'event_slugs'],
+  ['event_ticker', 'event_tickers', 'kalshi_event_ticker'],
+  ['interval', 'resolution', 'period_interval'],
+  ['market_ids', 'market_id', 'ids'],
+  ['market_slug', 'market_slugs', 'slug', 'slugs', 'polymarket_market_slug'],
+  ['min_score', 'min_similarity', 'min_match_score'],
+  ['min_usd', 'min_size_usd', 'min_amount'],
+  ['min_volume', 'min_volume_24h', 'min_total_volume'],
+  ['search', 'keyword', 'q'],
+  ['series_ticker', 'series_tickers'],
+  ['start_time', 'start_ts', 'start', 'from', 'min_ts', 'created_after'],
+  ['tags', 'tag'],
+  ['ticker', 'tickers', 'market_ticker', 'market_tickers'],
+  ['token_id', 'token_ids', 'clob_token_ids'],
+  ['wallet', 'user'],
+]
+
+const GROUP_OF: ReadonlyMap<string, readonly string[]> = new Map(
+  GROUPS.flatMap((group) => group.map((name) => [name, group] as const)),
 )
 
 /** The same parameters with all names that each has in `aliases`; the name of one of them is no alias of another. */
@@ -31,9 +38,18 @@ export function withAliases(
 ): Readonly<Record<string, TSchema>> {
   const entries = Object.entries(properties).map(([name, schema]): readonly [string, TSchema] => {
     const own: readonly string[] = schema.aliases ?? []
-    const all = new Set([...(ALIASES.get(name) ?? []), ...own])
+    const group = GROUP_OF.get(name) ?? []
+    const isFirst = group.find((one) => properties[one] !== undefined) === name
+    const all = new Set([...(isFirst ? group : []), ...own])
     const aliases = [...all].filter((alias) => properties[alias] === undefined)
     return [name, aliases.length === 0 ? schema : { ...schema, aliases }]
   })
   return Object.fromEntries(entries)
+}
+
+/** Names of a slug or event ticker with the name of its venue in them, such as `venue_a_slug`. */
+export function venueAliases(names: VenueTable, form: HandleForm): string[] {
+  const ending = form === 'slug' ? 'slug' : 'event_ticker'
+  const venues = names.all.filter(({ handles }) => handles === form)
+  return venues.flatMap(({ name }) => [`${name}_${ending}`, `${name}_${ending}s`])
 }

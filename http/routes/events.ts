@@ -33,6 +33,7 @@ export function eventRoutes(parts: EventRouteParts): readonly Route[] {
     status: parameters.status(),
     search: parameters.search(),
     min_volume: parameters.volume(),
+    min_total_volume: parameters.volume(),
     category: parameters.text(),
     tags: parameters.list(),
     include_markets: parameters.flag(true),
@@ -82,6 +83,7 @@ interface EventsQuery {
   readonly status?: MarketStatus
   readonly search?: string
   readonly min_volume?: number
+  readonly min_total_volume?: number
   readonly category?: string
   readonly tags?: readonly string[]
   readonly include_markets: boolean
@@ -104,6 +106,7 @@ function listEvents(
     tags: query.tags ?? [],
     category: query.category ?? null,
     volume24hMin: volumeMin(query.min_volume),
+    volumeTotalMin: volumeMin(query.min_total_volume),
   }
   const marketsMax = query.include_markets ? LISTED_MARKETS_MAX : 0
   return answerPage<EventPage>({

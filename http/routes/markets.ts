@@ -107,7 +107,8 @@ function listQueries(platforms: readonly string[]) {
     category: parameters.text(),
     tags: parameters.list(),
     min_volume: parameters.volume(),
-    event_slug: parameters.text(),
+    min_total_volume: parameters.volume(),
+    event_slug: parameters.id(),
     start_ts: parameters.seconds(),
     end_ts: parameters.seconds(),
     order: parameters.order(),
@@ -139,6 +140,7 @@ interface ListQuery {
   readonly category?: string
   readonly tags?: readonly string[]
   readonly min_volume?: number
+  readonly min_total_volume?: number
   readonly event_slug?: string
   readonly start_ts?: number
   readonly end_ts?: number
@@ -206,7 +208,7 @@ function filterOf(names: EngineView['catalog']['names'], query: ListQuery): Mark
     eventSlug: query.event_slug ?? null,
     volume24hMin: volumeMin(query.min_volume),
     ...createdRange({ start: query.start_ts, end: query.end_ts, names: ['start_ts', 'end_ts'] }),
-    volumeTotalMin: null,
+    volumeTotalMin: volumeMin(query.min_total_volume),
     phase: null,
     among: null,
   }

@@ -28,6 +28,7 @@ import {
   matchText,
   RELATIONS,
 } from '../records/matches.ts'
+import { venueAliases } from '../request/aliases.ts'
 import { ListCursors } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
@@ -50,10 +51,8 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
   const list = Type.Object({
     min_score: Type.Number({ minimum: 0, maximum: 100, default: 0 }),
     search: parameters.search(),
-    market_slug: parameters.list(...namedBy(names, 'slug').map(({ name }) => `${name}_slug`)),
-    event_ticker: parameters.list(
-      ...namedBy(names, 'ticker').map(({ name }) => `${name}_event_ticker`),
-    ),
+    market_slug: parameters.list(...venueAliases(names, 'slug')),
+    event_ticker: parameters.list(...venueAliases(names, 'ticker')),
     confidence: Type.Optional(choice(CONFIDENCES)),
     relation: Type.Optional(choice(RELATIONS)),
     min_gap: Type.Number({ minimum: 0, maximum: 1, default: 0 }),

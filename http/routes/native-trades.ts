@@ -27,6 +27,7 @@ import {
 } from '../pages/time-range.ts'
 import { VenueATradeSchema, venueATrade } from '../records/native-venue-a.ts'
 import { VenueBTradeSchema, venueBTrade } from '../records/native-venue-b.ts'
+import { venueAliases } from '../request/aliases.ts'
 import { listOf } from '../request/find-market.ts'
 import { eachInSlices, writtenInSlices } from '../request/in-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
@@ -57,9 +58,9 @@ function venueATrades(parts: RouteParts): Route {
       answer: listSchema(VenueATradeSchema),
     }),
     Type.Object({
-      market_slug: parameters.text(),
-      condition_id: parameters.text(),
-      token_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,78}$' })),
+      market_slug: parameters.id(...venueAliases(catalog.names, 'slug')),
+      condition_id: parameters.id(),
+      token_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,78}$', isSingle: true })),
       wallet: parameters.address(),
       side: Type.Optional(
         choice(['buy', 'sell'] as const, {
@@ -119,8 +120,8 @@ function venueBTrades(parts: RouteParts): Route {
       answer: listSchema(VenueBTradeSchema),
     }),
     Type.Object({
-      ticker: parameters.text(),
-      event_ticker: parameters.text(),
+      ticker: parameters.id(),
+      event_ticker: parameters.id(...venueAliases(catalog.names, 'ticker')),
       taker_side: Type.Optional(
         choice(['yes', 'no'] as const, {
           description: 'Only trades in which the taker bought this side.',

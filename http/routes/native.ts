@@ -16,6 +16,7 @@ import { cursorText } from '../pages/time-range.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
 import { VenueAMarketSchema, venueAMarket } from '../records/native-venue-a.ts'
 import { VenueBMarketSchema, venueBMarket } from '../records/native-venue-b.ts'
+import { venueAliases } from '../request/aliases.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket, listOf } from '../request/find-market.ts'
 import { type Answer, namedJson } from '../request/reply.ts'
@@ -41,14 +42,14 @@ function venueARoutes(parts: RouteParts): readonly Route[] {
     group: 'Venue A Native',
     idName: 'condition_id',
     query: Type.Object({
-      market_slug: parameters.list(),
+      market_slug: parameters.list(...venueAliases(catalog.names, 'slug')),
       event_slug: parameters.list(),
       condition_id: parameters.list(),
       token_id: tokenIds(),
       tags: parameters.list(),
       search: parameters.search(),
       status: Type.Optional(choice(['open', 'closed'] as const)),
-      min_volume: parameters.volume(),
+      min_volume: totalVolume(),
       start_time: parameters.seconds(),
       end_time: parameters.seconds(),
       ...paging,
@@ -87,11 +88,11 @@ function venueBRoutes(parts: RouteParts): readonly Route[] {
     idName: 'ticker',
     query: Type.Object({
       ticker: parameters.list(),
-      event_ticker: parameters.list(),
+      event_ticker: parameters.list(...venueAliases(catalog.names, 'ticker')),
       series_ticker: parameters.list(),
       search: parameters.search(),
       status: Type.Optional(choice(['unopened', 'open', 'closed', 'settled'] as const)),
-      min_volume: parameters.volume(),
+      min_volume: totalVolume(),
       ...paging,
     }),
     ask: (asked) => ({
@@ -167,6 +168,14 @@ function venueRoutes<Query extends TProperties>(
     ),
   ]
 }
+
+const totalVolume = () =>
+  Type.Optional(
+    Type.Number({
+      minimum: 0,
+      description: 'Least volume since the market opened, in the unit of the venue.',
+    }),
+  )
 
 /** 78 digits hold every 256-bit number. */
 const tokenIds = () =>

@@ -6,6 +6,7 @@ import type { CatalogView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { TradeSide } from '../../engine/events.ts'
 import { takerSide } from '../../engine/market/taker.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import { readTimePage, type TimePage } from '../pages/scan.ts'
 import {
   cursorText,
@@ -17,6 +18,7 @@ import {
 } from '../pages/time-range.ts'
 import type { KeptAnswers } from '../records/kept-answers.ts'
 import { marketTexts, tradeText } from '../records/render.ts'
+import { venueAliases } from '../request/aliases.ts'
 import { findMarket } from '../request/find-market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
@@ -26,16 +28,17 @@ const SLICE_ROWS = 512
 
 type StoredTrade = ReturnType<MarketView['trades']>[number]
 
-const Query = Type.Object({
-  limit: parameters.limit(500, 100),
-  cursor: timeParameters.cursor,
-  slug: parameters.text(),
-  start_time: timeParameters.start_time,
-  end_time: timeParameters.end_time,
-  side: parameters.side(),
-  taker_side: parameters.side(),
-  order: timeParameters.order,
-})
+const queryOf = (names: VenueTable) =>
+  Type.Object({
+    limit: parameters.limit(500, 100),
+    cursor: timeParameters.cursor,
+    slug: parameters.id(...venueAliases(names, 'slug')),
+    start_time: timeParameters.start_time,
+    end_time: timeParameters.end_time,
+    side: parameters.side(),
+    taker_side: parameters.side(),
+    order: timeParameters.order,
+  })
 
 interface TradesQuery extends TimeRangeAsked {
   readonly limit: number
@@ -68,7 +71,7 @@ export function tradeRoutes(parts: TradeRouteParts): readonly Route[] {
           headers: DATA_START,
         },
       },
-      Query,
+      queryOf(catalog.names),
       ({ path, query, signal }) =>
         trades(parts, marketOf(catalog, path('market_id'), query.slug), { ...query, signal }),
     ),

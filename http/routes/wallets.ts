@@ -11,6 +11,7 @@ import {
   type WalletAddress,
   walletAddress,
 } from '../../engine/ids.ts'
+import { answerPage, pageRefusals } from '../pages/lists.ts'
 import { timeParameters } from '../pages/time-range.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { type Answer, failure, json } from '../request/reply.ts'
@@ -55,7 +56,7 @@ const DATA_COMPLETE = {
 const ADDRESS = Type.Object({ address: parameters.address() })
 
 const { cursor, start_time, end_time, order } = timeParameters
-const market_id = parameters.text()
+const market_id = parameters.id()
 
 const TradesQuery = Type.Object({
   market_id,
@@ -105,6 +106,7 @@ const RankingQuery = Type.Object({
   sort_by: choice(WALLET_ORDERS, { default: 'realized_pnl' }),
   limit: parameters.limit(200, 50),
   offset: parameters.offset(),
+  cursor: parameters.cursor(),
 })
 
 /** `GET /v1/wallets`, `/v1/wallets/{address}` and what is under it. */
@@ -243,6 +245,7 @@ function addressOf(text: string): WalletAddress {
 }
 
 function ranking({ engine }: WalletParts): Route {
+  const cursors = new ListCursors()
   return route(
     {
       method: 'GET',
@@ -254,13 +257,21 @@ function ranking({ engine }: WalletParts): Route {
           'By realised profit or volume of a window; shorter windows than all time count whole UTC ' +
           'hours. Wins, losses and the last trade are those of all time. The ranking is cut at most every 5 s.',
         answer: rankingSchema,
+        refusals: { 400: pageRefusals[400] },
       },
     },
     RankingQuery,
     ({ query }) => {
-      const { window, sort_by, limit, offset } = query
-      const found = engine.wallets.ranking({ window, sortBy: sort_by, offset, limit })
-      return json({ wallets: found.wallets.map(rankedRecord), total: found.total, window, sort_by })
+      const { window, sort_by, limit } = query
+      return answerPage({
+        ...{ cursors, asked: query, binding: `${window} ${sort_by}` },
+        read: (place) => engine.wallets.ranking({ window, sortBy: sort_by, limit, ...place }),
+        answer: ({ wallets, total }, cursor) =>
+          json({
+            ...{ wallets: wallets.map(rankedRecord), total, window, sort_by },
+            ...{ cursor, has_more: cursor !== null },
+          }),
+      })
     },
   )
 }

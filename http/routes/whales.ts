@@ -76,7 +76,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
   const { names } = catalog
   const Query = Type.Object({
     platform: Type.Optional(choice(names.platforms)),
-    market_id: parameters.text(),
+    market_id: parameters.id(),
     category: parameters.text(),
     ...filters,
   })

@@ -32,6 +32,8 @@ export interface Parameter {
   /** The canonical name first, then its aliases. */
   readonly names: readonly string[]
   readonly isRequired: boolean
+  /** One id: several under an alias, whose name may be a plural, are refused. */
+  readonly isSingle: boolean
   readonly fallback: unknown
   /** All values given under one name; a scalar takes the last. */
   parse(texts: readonly string[]): Result
@@ -48,12 +50,13 @@ export function parameterOf(name: string, schema: TSchema, isRequired: boolean):
     name,
     names,
     isRequired,
+    isSingle: schema.isSingle === true,
     fallback: schema.default,
     meaning: meaningBy(schema),
     parse:
       parseOne === null
         ? (texts) => parseList(texts, schema)
-        : (texts) => parseOne(texts[texts.length - 1] ?? ''),
+        : (texts) => severalIds(schema, texts) ?? parseOne(texts[texts.length - 1] ?? ''),
   }
 }
 
@@ -162,6 +165,15 @@ function parseBoolean(text: string): Result {
 function parseText(text: string, schema: TSchema): Result {
   const refusal = textRefusal(text, schema)
   return refusal === null ? valid(text) : refused(text, refusal)
+}
+
+/** Refuses several ids with commas between them where one is expected; null: there is one. */
+function severalIds(schema: TSchema, texts: readonly string[]): Result | null {
+  if (schema.isSingle !== true) return null
+  const last = (texts[texts.length - 1] ?? '').split(',').map((item) => item.trim())
+  const given = [...new Set(last)].filter((item) => item !== '')
+  const refusal = given.length < 2 ? null : countRefusal(given.length, { ...schema, maxItems: 1 })
+  return refusal === null ? null : refused(given, refusal)
 }
 
 /** Repeated names and comma-separated values make one list; empty items are left out. */

@@ -91,25 +91,29 @@ function readParameter(
   problems: Problem[],
 ): string | null {
   let conflict: string | null = null
+  let isGiven = false
   let seen: { name: string; result: unknown } | null = null
   for (const name of parameter.names) {
-    const texts = raw.get(name)
-    if (texts === undefined) continue
+    // An empty value means that the parameter is not given.
+    const given = raw.get(name)?.filter((text) => text !== '') ?? []
+    if (given.length === 0) continue
+    isGiven = true
+    const texts = parameter.isSingle && name !== parameter.name ? [given.join(',')] : given
     const result = parameter.parse(texts)
     if (result.kind === 'invalid') {
       const { type, ...rest } = result.problem
       problems.push({ type, loc: ['query', name], ...rest })
       continue
     }
-    const { value: given } = result
-    if (seen !== null && parameter.meaning(seen.result) !== parameter.meaning(given)) {
+    const { value: meant } = result
+    if (seen !== null && parameter.meaning(seen.result) !== parameter.meaning(meant)) {
       conflict = `${seen.name} and ${name} are the same parameter and were given different values`
     }
     seen ??= { name, result: result.value }
   }
   if (seen !== null) value[parameter.name] = seen.result
   else if (parameter.fallback !== undefined) value[parameter.name] = parameter.fallback
-  else if (parameter.isRequired && !parameter.names.some((name) => raw.has(name))) {
+  else if (parameter.isRequired && !isGiven) {
     problems.push({
       type: 'missing',
       loc: ['query', parameter.name],
@@ -130,7 +134,7 @@ const ajv = new Ajv({
   validateSchema: false,
   messages: false,
   code: { optimize: false },
-  keywords: ['aliases', 'synonyms', 'isCaseless'],
+  keywords: ['aliases', 'synonyms', 'isCaseless', 'isSingle'],
 })
 /** By the schema's JSON, which is all that ajv reads: most routes ask for what another route asks for. */
 const checks = new Map<string, ValidateFunction>()

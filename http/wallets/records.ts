@@ -140,6 +140,8 @@ export const rankingSchema = Type.Object({
   total: Count,
   window: choice(WALLET_WINDOWS),
   sort_by: choice(WALLET_ORDERS),
+  cursor: Text,
+  has_more: Type.Boolean(),
 })
 
 /** `address` is the one that was asked for. */

@@ -118,3 +118,32 @@ test('[WALLETS14] a ranking is cut at most every five seconds', () => {
   clock.advance(1)
   assert.equal(total(), 2)
 })
+
+test('continues the order of an earlier page after wallets have come and moved', () => {
+  const clock = new ManualClock()
+  const table = new MemoryWallets()
+  const ranking = new WalletRanking({ table, clock })
+  const put = (number: number): void => {
+    const wallet = storedWallet(addressOf(number))
+    table.put(wallet)
+    ranking.put(wallet)
+  }
+  const query = { window: 'all_time', sortBy: 'volume', limit: 2 } as const
+  const addresses = (page: ReturnType<WalletRanking['page']>) =>
+    page.wallets.map(({ profile }) => profile.proxy)
+  for (let number = 1; number <= 5; number += 1) put(number)
+  const whole = addresses(ranking.page({ ...query, limit: 5, offset: 0 }))
+  const first = ranking.page({ ...query, offset: 0 })
+  assert.ok(first.next !== null)
+  clock.advance(6_000)
+  for (let number = 6; number <= 9; number += 1) put(number)
+  assert.equal(ranking.page({ ...query, offset: 0 }).total, 9)
+  const second = ranking.page({ ...query, ...first.next })
+  assert.ok(second.next !== null)
+  const third = ranking.page({ ...query, ...second.next })
+  assert.equal(third.next, null)
+  assert.deepEqual([first, second, third].flatMap(addresses), whole)
+  clock.advance(300_000)
+  const { next } = first
+  assert.throws(() => ranking.page({ ...query, ...next }), /expired/)
+})

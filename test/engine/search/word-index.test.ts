@@ -26,6 +26,11 @@ test('[SEARCH1] words are runs of letters and digits, without accents, case or c
     'مصر',
   ])
   assert.deepEqual(wordsOf("$100K O'Neill's"), ['100k', 'o', 'neill', 's'])
+  assert.deepEqual(wordsOf('$104,000 or 1,234,567, é'), ['104000', 'or', '1234567', 'e'])
+  assert.deepEqual(wordsOf('3,5 12,3456 2026,100 1,2,3'), [
+    ...['3', '5', '12', '3456', '2026', '100', '1', '2', '3'],
+  ])
+  assert.deepEqual(questionWords('104,000'), questionWords('104000'))
   assert.deepEqual(wordsOf('?! 🎉 \ud800 \u0000 '), [])
 })
 

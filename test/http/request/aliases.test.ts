@@ -5,7 +5,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { namesText } from '../../../http/request/route.ts'
 import { RouteClient } from '../../support/clients/route-client.ts'
-import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
+import {
+  ACCOUNT,
+  type DescribedFace,
+  openDescribedFace,
+} from '../../support/rigs/described-face.ts'
 
 let face: DescribedFace
 before(async () => {
@@ -19,28 +23,29 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   tags: ['tag'],
   min_volume: ['min_volume_24h'],
   cursor: ['pagination_key'],
-  start_time: ['start_ts', 'from'],
-  end_time: ['end_ts', 'to'],
-  market_slug: ['slug', 'polymarket_market_slug'],
-  slug: ['market_slug'],
-  event_ticker: ['kalshi_event_ticker'],
-  ticker: ['market_ticker', 'tickers'],
+  start_time: ['start_ts', 'start', 'from', 'min_ts', 'created_after'],
+  start_ts: ['start_time', 'start', 'from', 'min_ts', 'created_after'],
+  end_time: ['end_ts', 'end', 'to', 'max_ts', 'created_before'],
+  end_ts: ['end_time', 'end', 'to', 'max_ts', 'created_before'],
+  market_slug: ['slug', 'slugs', 'market_slugs', 'polymarket_market_slug', 'venue_a_slugs'],
+  slug: ['market_slug', 'market_slugs', 'slugs', 'venue_a_slug'],
+  condition_id: ['condition_ids'],
+  event_slug: ['event_slugs'],
+  event_ticker: ['event_tickers', 'kalshi_event_ticker', 'venue_b_event_ticker'],
+  series_ticker: ['series_tickers'],
+  ticker: ['tickers', 'market_ticker', 'market_tickers'],
+  market_id: ['market_ids', 'ids'],
   token_id: ['token_ids', 'clob_token_ids'],
   wallet: ['user'],
   interval: ['resolution', 'period_interval'],
-  min_score: ['min_similarity'],
+  min_score: ['min_similarity', 'min_match_score'],
   min_usd: ['min_size_usd', 'min_amount'],
   market_ids: ['market_id', 'ids'],
 }
 /** Promised of one route alone. */
 const OWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '/v1/sports/{sport}': { search: ['team'] },
-  '/v1/matching-markets': {
-    market_slug: ['venue_a_slug'],
-    event_ticker: ['venue_b_event_ticker'],
-  },
-  '/v1/venue_a/markets': { start_time: ['created_after'], end_time: ['created_before'] },
-  '/v1/venue_b/trades': { start_time: ['min_ts'], end_time: ['max_ts'] },
+  '/v1/venue_a/markets': { min_volume: ['min_total_volume'] },
 }
 
 test('[ALIAS1] wherever a parameter stands, its aliases do too, and one name means one parameter', async () => {
@@ -69,6 +74,21 @@ test('[ALIAS1] wherever a parameter stands, its aliases do too, and one name mea
   }
   close()
   assert.ok(asked > 60, `${asked} aliases`)
+})
+
+test('refuses several ids where one is expected, under every name', async () => {
+  for (const query of [
+    'condition_id=0x1,0x2',
+    'condition_ids=0x1,0x2',
+    'condition_ids=0x1&condition_ids=0x2',
+    'slugs=one,two',
+  ]) {
+    const response = await fetch(`${face.origin}/v1/venue_a/trades?${query}`, {
+      headers: { 'x-api-key': `${ACCOUNT}-key` },
+    })
+    assert.equal(response.status, 422, query)
+    assert.match(await response.text(), /at most 1 item/)
+  }
 })
 
 test('[ALIAS2] unknown parameters are named in a header whose text stays ours, in bounds', async () => {

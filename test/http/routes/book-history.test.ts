@@ -139,7 +139,7 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
       ['depth=1001', 422],
       ['order=up', 422],
       ['from=4102444801', 422],
-      ['end_time=-1', 200],
+      ['end_time=-1', 422],
       ['start_time=9&end_time=8', 400],
       ['cursor=x', 400],
       ['cursor=5.0', 200],

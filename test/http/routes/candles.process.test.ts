@@ -277,7 +277,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     }
     for (const [query, status] of [
       ['interval=2h', 422],
-      ['interval=', 422],
+      ['interval=', 200],
       ['resolution=0', 422],
       ['limit=0', 422],
       ['limit=1', 200],
@@ -292,9 +292,9 @@ describe('GET /v1/markets/{market_id}/candles', () => {
       ['cursor=0', 200],
       ['cursor=0&gap_fill=true', 200],
       ['cursor=999999999999999', 200],
-      ['start_time=-99999999999999999999', 200],
-      ['end_time=-1', 200],
-      ['end_time=-1&gap_fill=true', 200],
+      ['start_time=-99999999999999999999', 422],
+      ['end_time=-1', 422],
+      ['end_time=-1&gap_fill=true', 422],
       ['start_time=4102444800&gap_fill=true', 200],
       ['outcome=maybe', 400],
     ] as const) {

@@ -102,6 +102,7 @@ test('[EVENTS6] filters are passed on, and every bad parameter is named', async 
   assert.deepEqual(await slugs('platform=venue_b'), [])
   assert.deepEqual(await slugs('min_volume=2.5'), ['event-e2'])
   assert.deepEqual(await slugs('min_volume=1e300'), [])
+  assert.deepEqual(await slugs('min_total_volume=1e300'), [])
   assert.deepEqual(await slugs('tags=none,any'), [])
   assert.deepEqual(await slugs('offset=2'), ['event-e0'])
   const bad = await get('platform=x&status=y&limit=201&offset=-1&include_markets=maybe')

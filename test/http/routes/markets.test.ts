@@ -67,7 +67,7 @@ describe('GET /v1/markets', () => {
       `cursor=${cursor}&platform=venue_b`,
       `cursor=${cursor}x&platform=venue_a`,
       `cursor=${cursor}&platform=venue_a&offset=2`,
-      `cursor=`,
+      `cursor=x`,
     ]) {
       await got(DetailSchema, `/v1/markets?${query}`, 400)
     }
@@ -94,6 +94,7 @@ describe('GET /v1/markets', () => {
       assert.equal((await got(MarketsSchema, `/v1/markets?${name}=spain`)).markets.length, 1)
     }
     assert.equal((await got(MarketsSchema, '/v1/markets?min_volume=1e300')).markets.length, 0)
+    assert.equal((await got(MarketsSchema, '/v1/markets?min_total_volume=1e300')).markets.length, 0)
     await got(DetailSchema, '/v1/markets?start_ts=5&end_ts=4', 400)
     await got(DetailSchema, '/v1/markets?q=a&search=b', 400)
   })

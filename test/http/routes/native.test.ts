@@ -91,7 +91,8 @@ describe('native views', () => {
     const open = await one()
     assert.ok(Value.Check(VenueBMarketSchema, open), JSON.stringify(open))
     const { yes_bid_dollars: bid, yes_ask_dollars: ask, no_ask_dollars: noAsk, status } = open
-    assert.deepEqual([bid, ask, noAsk, status], ['0.4200', '1.0000', '0.5800', 'active'])
+    assert.deepEqual([bid, ask, noAsk, status], ['0.4200', '0.0000', '0.5800', 'active'])
+    assert.equal(open.no_bid_dollars, '1.0000')
     assert.equal(open.tick_size, '0.0100')
     b.summary = { ...b.summary, status: 'resolved' }
     assert.equal((await one()).status, 'finalized')

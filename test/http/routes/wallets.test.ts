@@ -359,13 +359,20 @@ test('[WALLETREST6] the ranking gives each wallet once by window and order, and 
         data_complete: true,
         as_of: Math.floor(wallet.asOfMs / 1_000),
       }))
-      assert.deepEqual(body, { wallets: expected, total: 4, window, sort_by: sortBy })
+      const end = { cursor: null, has_more: false }
+      assert.deepEqual(body, { wallets: expected, total: 4, window, sort_by: sortBy, ...end })
     }
   }
   const { body } = await face.get('/v1/wallets?limit=2&offset=1')
   const { body: all } = await face.get('/v1/wallets')
   assert.ok(Array.isArray(all.wallets))
-  assert.deepEqual(body, { ...all, wallets: all.wallets.slice(1, 3) })
+  const { cursor, ...page } = body
+  const { cursor: _, ...whole } = all
+  assert.deepEqual(page, { ...whole, wallets: all.wallets.slice(1, 3), has_more: true })
+  const last = (await face.get(`/v1/wallets?limit=2&cursor=${String(cursor)}`)).body
+  assert.deepEqual(last, { ...all, wallets: all.wallets.slice(3) })
+  const other = await face.get(`/v1/wallets?sort_by=volume&cursor=${String(cursor)}`)
+  assert.equal(other.status, 400, 'a cursor of another order')
   assert.equal((await face.get('/v1/stats')).body.wallets, 4)
 })
 

@@ -53,6 +53,38 @@ function queryOf(input: unknown): string {
 }
 
 describe('queries', () => {
+  test('takes an empty value for a parameter that is not given', () => {
+    const parse = compileQuery(
+      Type.Object({
+        status: parameters.status(),
+        tags: parameters.list(),
+        limit: parameters.limit(200, 20),
+        start_time: parameters.seconds(),
+        search: Type.String({ minLength: 2 }),
+      }),
+    )
+    const read = (query: string) => parse(parseQuery(query) ?? new Map())
+    const given = read('status=&tags=&limit=&start_time=&from=&q=&search=ab&status')
+    assert.deepEqual(given, { kind: 'valid', value: { limit: 20, search: 'ab' }, unknown: [] })
+    const last = read('search=ab&status=open&status=')
+    assert.deepEqual(last.kind === 'valid' && last.value.status, 'open')
+    const missing = read('search=')
+    assert.ok(missing.kind === 'invalid')
+    assert.deepEqual(
+      missing.problems.map(({ type }) => type),
+      ['missing'],
+    )
+  })
+
+  test('refuses a time before 1970', () => {
+    const parse = compileQuery(Type.Object({ start_time: parameters.seconds() }))
+    for (const query of ['start_time=-1', 'from=-5', 'start=-4102444800']) {
+      const read = parse(parseQuery(query) ?? new Map())
+      assert.ok(read.kind === 'invalid', query)
+      assert.equal(read.problems[0]?.msg, 'Input should be greater than or equal to 0')
+    }
+  })
+
   test('[VALID1] every parameter of the oracle is answered in pydantic’s words', (t) => {
     let count = 0
     for (const { case: name, input, ok, value, errors } of oracle(t)) {

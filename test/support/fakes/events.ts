@@ -60,6 +60,7 @@ export function isWantedEvent(event: FakeEvent, filter: EventFilter): boolean {
   if (filter.venue !== null && summary.venue !== filter.venue) return false
   if (filter.status !== null && event.status !== filter.status) return false
   if (filter.volume24hMin !== null && event.volume24h < filter.volume24hMin) return false
+  if (filter.volumeTotalMin !== null && event.volumeTotal < filter.volumeTotalMin) return false
   if (filter.category !== null && !isSame(summary.category, filter.category)) return false
   if (!hasTag(summary.tags, filter.tags)) return false
   return filter.search === null || hasWords(summary.title, filter.search)

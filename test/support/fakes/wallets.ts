@@ -178,7 +178,9 @@ export class FakeWallets implements WalletsView {
     const ranked = rows
       .sort((one, other) => figure(other) - figure(one))
       .map((row, index) => ({ ...row, rank: index + 1 }))
-    return { wallets: ranked.slice(offset, offset + limit), total: rows.length }
+    const end = offset + limit
+    const next = end < rows.length ? { pin: 1, offset: end } : null
+    return { wallets: ranked.slice(offset, end), total: rows.length, next }
   }
 
   get count(): number {

@@ -16,7 +16,9 @@ export function valuesOf(name: string, schema: TSchema, sample?: string): Parame
   const made = valuesOfType(name, schema, sample)
   const valid = sample === undefined ? made.valid : [sample, ...made.valid]
   if (valid.length === 0) throw new Error(`no valid value is known for ${name}: give a sample`)
-  return { valid: [...new Set(valid)], invalid: made.invalid }
+  // An empty text means that the parameter is not given.
+  const isGiven = (text: string) => text !== ''
+  return { valid: [...new Set(valid)].filter(isGiven), invalid: made.invalid.filter(isGiven) }
 }
 
 function valuesOfType(name: string, schema: TSchema, sample: string | undefined): ParameterValues {

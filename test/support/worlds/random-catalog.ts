@@ -49,6 +49,7 @@ export const ANY_MARKET: MarketFilter = {
 }
 
 export const ANY_EVENT: EventFilter = {
+  volumeTotalMin: null,
   venue: null,
   status: null,
   search: null,
@@ -218,6 +219,7 @@ export class RandomCatalog {
       tags: maybe(() => [this.#one([...TAGS, 'none'])]) ?? [],
       category: maybe(() => this.#one(['politics', 'culture', 'none'])),
       volume24hMin: maybe(() => usdMicros(this.#random.below(20) * 1_000_000)),
+      volumeTotalMin: maybe(() => usdMicros(this.#random.below(40) * 1_000_000)),
     }
   }
 }

@@ -116,6 +116,7 @@ export function naiveEvents(
         ? 'resolved'
         : 'closed'
     const volume24h = children.reduce((sum, one) => sum + one.volume24h, 0)
+    const volumeTotal = children.reduce((sum, one) => sum + (one.volumeTotal ?? 0), 0)
     const titleWords = wordsOf(event.title)
     const asked = filter.search === null ? null : wordsOf(filter.search)
     const isTitled =
@@ -130,9 +131,9 @@ export function naiveEvents(
       (filter.status === null || status === filter.status) &&
       (filter.category === null || isEqual(event.category, filter.category)) &&
       hasTag(event.tags, filter.tags) &&
-      volume24h >= (filter.volume24hMin ?? 0)
+      volume24h >= (filter.volume24hMin ?? 0) &&
+      volumeTotal >= (filter.volumeTotalMin ?? 0)
     if (!passes) continue
-    const volumeTotal = children.reduce((sum, one) => sum + (one.volumeTotal ?? 0), 0)
     const id = `${event.venue}:${event.nativeId}`
     found.push({ id, status, marketCount: children.length, volume24h, volumeTotal })
   }
