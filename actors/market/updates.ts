@@ -37,10 +37,11 @@ export function tellStale(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
-  stale: Pick<BookStale, 'reason' | 'sinceMs' | 'isOfVenue'>,
+  { reason, sinceMs, isOfVenue }: Pick<BookStale, 'reason' | 'sinceMs' | 'isOfVenue'>,
 ): void {
-  const stamp = publisher.latest('orderbook', market.number)
-  publisher.publish({ kind: 'bookStale', market, venueTimeMs, receivedAtMs, ...stamp, ...stale })
+  const { offset, seq } = publisher.latest('orderbook', market.number)
+  const stamped = { market, venueTimeMs, receivedAtMs, offset, seq }
+  publisher.publish({ kind: 'bookStale', ...stamped, reason, sinceMs, isOfVenue })
 }
 
 /** The book was found to be as the venue has it. */

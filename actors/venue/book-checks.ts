@@ -52,6 +52,8 @@ export class BookChecks {
   #round: Iterator<KnownMarket>
   #roundBeganAtMs: number
   #roundMs = 0
+  /** Markets that this round may read by now. */
+  #roundCredit = 0
   #readsLeft = READS_PER_SECOND
   #stopGathering: StopTimer | null = null
 
@@ -153,9 +155,9 @@ export class BookChecks {
   }
 
   #readRound(nowMs: number): void {
-    const count = Math.ceil((this.#watched.size * 1_000) / this.#parts.limits.roundMs)
+    this.#roundCredit += (this.#watched.size * 1_000) / this.#parts.limits.roundMs
     const markets: KnownMarket[] = []
-    for (let taken = 0; taken < count; taken += 1) {
+    for (; this.#roundCredit >= 1; this.#roundCredit -= 1) {
       const next = this.#round.next()
       if (next.done === true) {
         this.#roundMs = nowMs - this.#roundBeganAtMs

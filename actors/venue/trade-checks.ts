@@ -54,7 +54,7 @@ export class TradeChecks {
     if (price > watch.high) watch.high = price
   }
 
-  /** What the trades of five seconds ago have shown; call it about every second. */
+  /** What the trades of five seconds ago have shown; call it a few times a second. */
   takeDue(nowMs: number): Contradictions {
     const contradicted: KnownMarket[] = []
     const suspect: KnownMarket[] = []

@@ -257,6 +257,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
    */
   lookAtDelay(own: OwnDelay): void {
     this.delay.look(own)
+    this.#checkTrades()
     const areTradesLate = own.keptMs > messageAgeMsMax || own.areTradesPaused
     const areBooksLate = this.#stale.lateCount > 0 || this.delay.isBehind
     if (areBooksLate || areTradesLate) this.#lateAtMs = own.nowMs
@@ -619,7 +620,6 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#giveUpHeld()
     this.#rememberTradeTime()
     this.#judgeTrades()
-    this.#checkTrades()
     this.#bookChecks.everySecond()
     this.#announceLeft()
     const { state } = this

@@ -871,6 +871,48 @@ test('[MKT23] a change that waited for too long makes the book stale at once; it
   )
 })
 
+test('publishes that a book is stale with its reason, and that it was confirmed when the next snapshot equals it', () => {
+  const { actor, updates } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  updates.length = 0
+  actor.receive({ kind: 'void', reason: 'silent', isOfVenue: true })
+  actor.receive(change('m', [bid(0.4, 11)]))
+  actor.receive({ kind: 'void', reason: 'disconnected', isOfVenue: false })
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  const stamped = { venueTimeMs: NOON, receivedAtMs: NOON, offset: 0, seq: 0, market: actor.ref }
+  assert.deepEqual(updates, [
+    { kind: 'bookStale', ...stamped, reason: 'silent', sinceMs: NOON, isOfVenue: true },
+    { kind: 'bookConfirmed', ...stamped, wasStale: true },
+  ])
+  assert.equal(actor.book().isStale, false)
+})
+
+test('marks a book stale only after two readings over REST contradict it while the stream is silent', () => {
+  const { actor, updates, resyncs, ignored } = openMarket()
+  const read = (afterMs: number, price: number) => {
+    const atMs = timeMs(NOON + afterMs)
+    const times = { venueTimeMs: atMs, receivedAtMs: atMs }
+    const [bids, asks] = [[level(price, 10)], [level(0.99, 5)]]
+    actor.receive({ ...snapshot('m', bids, asks, times), isInOrder: false })
+  }
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.99, 5)]))
+  read(1_000, 0.01)
+  read(4_000, 0.4)
+  assert.equal(actor.bookConfirmedAtMs, NOON + 4_000)
+  read(5_000, 0.41)
+  const atMs = timeMs(NOON + 6_000)
+  actor.receive(change('m', [bid(0.39, 1)], { venueTimeMs: atMs, receivedAtMs: atMs }))
+  read(8_000, 0.41)
+  read(10_999, 0.41)
+  assert.equal(actor.book().isStale, false, 'the stream moved, or the second reading came too soon')
+  read(11_000, 0.41)
+  assert.equal(actor.book().isStale, true)
+  assert.deepEqual(resyncs, ['differs_from_rest'])
+  const last = updates.at(-1)
+  assert.ok(last?.kind === 'bookStale' && last.reason === 'contradicted_by_rest')
+  assert.ok(ignored.includes('book_check_differs'))
+})
+
 test('[MKT23] a book that waits for its venue’s gap is not late, and one that was late and then missed something tells of the gap', () => {
   const { actor, updates, resyncs } = openMarket()
   actor.onLate()
