@@ -130,6 +130,8 @@ export interface CatalogWatcher {
   /** A market is known now, or its listing changed. */
   onListed(market: MarketView): void
   onForgotten(market: MarketView): void
+  /** The market's volumes or other figures moved, and nothing else of its listing. */
+  onMoved?(market: MarketView): void
   /** Anything of what is known of its listing changed, volumes and prices too; before `onListed`, where that is called. */
   onChanged?(market: MarketView): void
   /** An event's title, times or other summary changed; these are its markets, as they were. */

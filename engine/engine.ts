@@ -336,7 +336,7 @@ function marketParts(
   { retentionDays }: EngineSettings,
   { clock, metrics, storage }: EngineParts,
   { publisher, venues, run }: Pick<Owners, 'publisher' | 'venues'> & { run: number },
-): Omit<MarketParts, 'changed'> {
+): Omit<MarketParts, 'changed' | 'volumeUnit'> {
   return {
     ...{ publisher, storage, run, retentionDays },
     nowMs: () => clock.nowMs(),

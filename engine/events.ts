@@ -103,6 +103,23 @@ export interface LastPriceEvent extends FromVenue {
   readonly price: PriceMicros
 }
 
+/**
+ * The venue's trading figures of a market; null: the message does not say. Prices are of the first outcome. The last
+ * price is at least as new as `venueTimeMs`.
+ */
+export interface FiguresEvent extends FromVenue {
+  readonly kind: 'figures'
+  readonly outcome: OutcomeId
+  /** The figures contain every trade up to then. */
+  readonly tradesToMs: TimeMs
+  readonly lastPrice: PriceMicros | null
+  readonly previousPrice: PriceMicros | null
+  /** In the venue's unit: VenueFacts.volumeUnit. */
+  readonly volume24h: UsdMicros | null
+  readonly volumeTotal: UsdMicros | null
+  readonly openInterest: SizeMicros | null
+}
+
 /** The tick changed. */
 export interface TickSizeEvent extends FromVenue {
   readonly kind: 'tickSize'
@@ -148,6 +165,7 @@ export type VenueEvent =
   | TradeParticipantEvent
   | WalletFillEvent
   | LastPriceEvent
+  | FiguresEvent
   | TickSizeEvent
   | MarketStatusEvent
   | MarketSeenEvent

@@ -9,7 +9,21 @@ import {
   type NativeMarketId,
   type VenueKey,
 } from './ids.ts'
+import type { JsonRecord, MarketListing } from './market/market.ts'
 import type { SubjectReader } from './subject.ts'
+import type { UsdMicros } from './units.ts'
+
+/** What trading moves in a market's row, in the venue's own unit; null: the row does not say. */
+export interface RowFigures
+  extends Pick<MarketListing, 'lastPrice' | 'previousPrice' | 'volumeTotal' | 'openInterest'> {
+  readonly volume24h: UsdMicros | null
+}
+
+/**
+ * `usd_traded`: US dollars paid. `usd_notional`: contracts, of which each pays one dollar at most.
+ */
+export const VOLUME_UNITS = ['usd_traded', 'usd_notional'] as const
+export type VolumeUnit = (typeof VOLUME_UNITS)[number]
 
 /** What differs between venues, as far as anything outside a venue's folder asks for it. */
 export interface VenueFacts {
@@ -27,6 +41,10 @@ export interface VenueFacts {
   readonly exampleMarket: string | null
   /** How the venue's rows become subjects of matching. */
   readonly subjects: SubjectReader
+  /** What the venue's volumes count: see {@link VolumeUnit}. */
+  readonly volumeUnit: VolumeUnit
+  /** The trading figures that a market's native row states; null: records of every version have them. */
+  readonly figuresIn: ((native: JsonRecord) => RowFigures) | null
   /** Whether the venue's trades name wallets: the wallets of the service are those of this venue. */
   readonly hasWallets: boolean
 }

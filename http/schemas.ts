@@ -7,7 +7,7 @@ import { KEY_SCOPES } from '../engine/accounts/account.ts'
 import { STALE_REASONS, TRADES_SOURCES } from '../engine/events.ts'
 import { EXPONENT_MAX, FEE_KINDS } from '../engine/market/fees.ts'
 import { MARKET_STATUSES, RESOLUTION_STATUSES } from '../engine/market/market.ts'
-import type { VenueFacts, VenueTable } from '../engine/venue-table.ts'
+import { type VenueFacts, type VenueTable, VOLUME_UNITS } from '../engine/venue-table.ts'
 
 /** Seconds after which a time can only be milliseconds by mistake (2100-01-01). */
 export const SECONDS_MAX = 4_102_444_800
@@ -98,6 +98,25 @@ export const OutcomeSchema = Type.Object({
   }),
 })
 
+export const VolumeUnitSchema = choice(VOLUME_UNITS, {
+  description:
+    "What volumes count, in the venue's own way. `usd_traded`: US dollars paid. `usd_notional`: contracts traded, of which each pays one dollar at most.",
+})
+
+export const AsOfSchema = nullable(
+  Type.Integer({
+    description:
+      "Unix milliseconds: the venue's newest figures of the market (total volume, open interest, last price) are of then. Trades since then are added to volumes and last price. Null: not known.",
+  }),
+)
+
+export const DayAsOfSchema = nullable(
+  Type.Integer({
+    description:
+      "Unix milliseconds: the venue's own 24-hour figures are of then; trades since are added. Null: not known.",
+  }),
+)
+
 export const PlatformListingSchema = Type.Object({
   platform: Type.String(),
   native_id: Type.String(),
@@ -105,6 +124,8 @@ export const PlatformListingSchema = Type.Object({
   best_bid: nullable(Type.Number()),
   best_ask: nullable(Type.Number()),
   volume_24h: nullable(Type.Number()),
+  volume_unit: VolumeUnitSchema,
+  as_of_ms: AsOfSchema,
 })
 
 export const FeeCurveSchema = Type.Object(
@@ -200,6 +221,7 @@ export const MarketSchema = Type.Object({
   platforms: Type.Array(PlatformListingSchema, { minItems: 1 }),
   volume_24h: Type.Number(),
   volume_total: nullable(Type.Number()),
+  volume_unit: VolumeUnitSchema,
   open_interest: nullable(
     Type.Number({
       description:
@@ -208,6 +230,8 @@ export const MarketSchema = Type.Object({
         'at most every five minutes, and its answer may be five minutes old. Null: the venue stated none.',
     }),
   ),
+  as_of_ms: AsOfSchema,
+  volume_24h_as_of_ms: DayAsOfSchema,
   created_at: nullable(Type.Integer()),
   close_time: nullable(Type.Integer()),
   tags: Type.Array(Type.String()),
@@ -239,6 +263,7 @@ export const EventSchema = Type.Object({
   total_volume_24h: Type.Number(),
   platforms: Type.Array(Type.String(), { minItems: 1 }),
   total_volume: Type.Number(),
+  volume_unit: VolumeUnitSchema,
   category: nullable(Type.String()),
   tags: Type.Array(Type.String()),
 })

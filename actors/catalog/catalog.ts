@@ -11,7 +11,7 @@ import {
   type ReadEvent,
   type ReadListing,
 } from '../../engine/market/market.ts'
-import { DAY_MS, type TimeMs } from '../../engine/units.ts'
+import { DAY_MS, TIME_END, TIME_ZERO, type TimeMs, timeMs, USD_ZERO } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { MarketSummary, Storage, VenueTrade } from '../../storage/contract/storage.ts'
 import { MarketActor } from '../market/market.ts'
@@ -21,7 +21,7 @@ import type { System } from '../system.ts'
 import type { MarketView, SliceQuery } from '../views.ts'
 import {
   fingerprint,
-  isEqualRecord,
+  isEqualSummary,
   isOlder,
   isRelisted,
   keptBeside,
@@ -33,6 +33,10 @@ import { CatalogLooks } from './looks.ts'
 import { OldMarkets } from './old-markets.ts'
 
 export type { KnownMarket } from './known-markets.ts'
+
+/** Figures of a market that trades are saved within this time, however busy the process is. */
+const UNSAVED_MS_MAX = 60_000
+const UNSAVED_TRADES_MAX = 10_000
 
 export class Catalog extends CatalogLooks<KnownMarket> {
   readonly #system: System
@@ -52,13 +56,16 @@ export class Catalog extends CatalogLooks<KnownMarket> {
     system: System
     storage: Storage
     index: SearchIndex
-    market: Omit<MarketParts, 'changed'>
+    market: Omit<MarketParts, 'changed' | 'volumeUnit'>
   }) {
     super({ ...parts, table: parts.storage.events })
     this.#system = parts.system
     this.#storage = parts.storage
-    const hook = { changed: (market: MarketView) => this.note(market) }
-    this.#parts = { ...parts.market, ...hook }
+    this.#parts = {
+      ...parts.market,
+      changed: (market: MarketView) => this.note(market),
+      volumeUnit: (venue: VenueKey) => this.names.of(venue).volumeUnit,
+    }
     this.#old = new OldMarkets(parts.storage)
   }
 
@@ -67,10 +74,53 @@ export class Catalog extends CatalogLooks<KnownMarket> {
     this.events.load()
     for (const { number, summary } of this.#storage.markets.all()) {
       // Markets of a venue that has left the table stay on disk, unseen.
-      if (this.names.has(summary.venue)) this.#addKnown(number, summary)
+      if (this.names.has(summary.venue)) this.#addKnown(number, this.#corrected(number, summary))
     }
     this.events.forgetEmpty()
+    for (const venue of this.names.keys) this.#countUnsaved(venue)
     return this.knownMarkets.count
+  }
+
+  /** Volumes that an earlier version stored as contracts × last price are read from the venue's row. */
+  #corrected(number: MarketNumber, summary: MarketSummary): MarketSummary {
+    const { figuresIn } = this.names.of(summary.venue)
+    if (figuresIn === null || summary.figuresAtMs !== null) return summary
+    const figures = figuresIn(this.#storage.markets.details(number)?.native ?? {})
+    const figuresAtMs = summary.openAtMs ?? TIME_ZERO
+    const volume24h = figures.volume24h ?? USD_ZERO
+    const times = { figuresAtMs, dayFiguresAtMs: figuresAtMs }
+    const corrected = { ...summary, ...figures, volume24h, ...times }
+    this.#storage.markets.putSummary(number, corrected)
+    return corrected
+  }
+
+  /** Counts the last trades of a run that was killed before it saved the figures of their markets. */
+  #countUnsaved(venue: VenueKey): void {
+    const newestMs = this.#storage.trades.extentOfVenue(venue)?.newestMs
+    if (newestMs === undefined) return
+    const countedToMs = new Map<MarketNumber, number>()
+    const rows = this.#storage.trades.rangeOfVenue({
+      venue,
+      fromMs: timeMs(newestMs - UNSAVED_MS_MAX),
+      toMs: TIME_END,
+      after: null,
+      order: 'desc',
+      limit: UNSAVED_TRADES_MAX,
+    })
+    for (const { market, trade } of rows) {
+      const known = this.knownMarkets.get(market)
+      if (known === undefined || known === null || trade.run === null || trade.isBlock) continue
+      let toMs = countedToMs.get(market)
+      if (toMs === undefined) {
+        toMs = this.#storage.checkpoints.get(market)?.lastTradeMs ?? 0
+        countedToMs.set(market, toMs)
+      }
+      if (trade.timeMs > toMs) known.actor.countUnsaved(trade)
+    }
+    for (const market of countedToMs.keys()) {
+      const known = this.knownMarkets.get(market)
+      if (known !== null) this.note(known.actor)
+    }
   }
 
   /**
@@ -100,7 +150,7 @@ export class Catalog extends CatalogLooks<KnownMarket> {
         const number = this.#storage.markets.put(listing)
         this.#fingerprints.set(number, fingerprint(listing))
         this.#noteChanged(number, listing)
-        const market = this.#addKnown(number, summaryOf(listing))
+        const market = this.#addKnown(number, summaryOf(this.#read(listing)))
         // In a first crawl every market is new: none is announced.
         if (this.isLoaded && listing.status === 'open') this.#tellOpened(market.actor)
         fresh.push(market)
@@ -133,11 +183,13 @@ export class Catalog extends CatalogLooks<KnownMarket> {
 
   #takeKnown(known: KnownMarket, listing: ReadListing): void {
     const { actor } = known
-    const before = actor.summary
-    const summary = keptBeside(before, listing)
+    const before = actor.present
+    const summary = keptBeside(before, this.#read(listing))
     this.#noteChanged(actor.ref.number, listing)
     const hasNewDetails = this.#takeDetails(actor, listing)
-    if (!isEqualRecord(before, summary)) {
+    if (isEqualSummary(before, summary)) {
+      known.tell({ kind: 'confirmed', atMs: summary.figuresAtMs ?? this.#parts.nowMs() })
+    } else {
       known.tell({ kind: 'summary', summary })
       this.note(actor)
     }
@@ -147,15 +199,21 @@ export class Catalog extends CatalogLooks<KnownMarket> {
   }
 
   /** Stores description and native listing when they changed; the summary is written by the market's actor. */
-  #takeDetails({ ref, summary }: MarketActor, { description, native }: ReadListing): boolean {
+  #takeDetails({ ref, present }: MarketActor, { description, native }: ReadListing): boolean {
     const { number } = ref
     const details = { description, native }
     const taken = fingerprint(details)
     const known = this.#fingerprints.get(number) ?? this.#storedFingerprint(number)
     this.#fingerprints.set(number, taken)
     if (known === taken) return false
-    this.#storage.markets.put({ ...summary, ...details })
+    this.#storage.markets.put({ ...present, ...details })
     return true
+  }
+
+  /** A listing with the time of its figures: of a venue that names none, now. */
+  #read(listing: ReadListing): ReadListing {
+    const figuresAtMs = listing.figuresAtMs ?? this.#parts.nowMs()
+    return { ...listing, figuresAtMs, dayFiguresAtMs: figuresAtMs }
   }
 
   #storedFingerprint(number: MarketNumber): number | null {

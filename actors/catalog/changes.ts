@@ -45,6 +45,9 @@ export function summaryOf(listing: MarketListing): MarketSummary {
     otherPayout: listing.otherPayout,
     resolutionStatus: listing.resolutionStatus,
     settledAtMs: listing.settledAtMs,
+    previousPrice: listing.previousPrice,
+    figuresAtMs: listing.figuresAtMs,
+    dayFiguresAtMs: listing.dayFiguresAtMs,
   }
 }
 
@@ -62,6 +65,8 @@ export function keptBeside(before: MarketSummary, listing: ReadListing): MarketS
     ...listing,
     openInterest: listing.openInterest ?? before.openInterest,
     volumeTotal: listing.volumeTotal ?? before.volumeTotal,
+    lastPrice: listing.lastPrice ?? before.lastPrice,
+    previousPrice: listing.previousPrice ?? before.previousPrice,
     createdAtMs: listing.createdAtMs ?? before.createdAtMs,
     openAtMs: listing.openAtMs ?? before.openAtMs,
     closeAtMs: listing.closeAtMs ?? before.closeAtMs,
@@ -92,6 +97,12 @@ export function eventSummaryOf(listing: EventListing): EventSummary {
     isMutuallyExclusive: listing.isMutuallyExclusive,
     winnerAmong: listing.winnerAmong,
   }
+}
+
+/** Equal as JSON but for when they were read; both have their keys in one order. */
+export function isEqualSummary(one: MarketSummary, other: MarketSummary): boolean {
+  const { figuresAtMs, dayFiguresAtMs } = one
+  return isEqualRecord(one, { ...other, figuresAtMs, dayFiguresAtMs })
 }
 
 /** Equal as JSON; both have their keys in one order. */

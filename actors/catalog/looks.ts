@@ -118,7 +118,11 @@ export abstract class CatalogLooks<Known extends OwnedMarket> implements Catalog
     const { number } = market.ref
     const before = this.columns.summary(number)
     if (before === null) return
-    if (before === summary) return this.columns.moveVolumes(market)
+    if (before === summary) {
+      this.columns.moveVolumes(market)
+      for (const watcher of this.#watchers) watcher.onMoved?.(market)
+      return
+    }
     this.knownMarkets.rekey(number, before, summary)
     this.#place(market)
     if (isReworded(before, summary)) this.#index.put(number, summary, this.eventTitle(summary))

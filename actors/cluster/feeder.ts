@@ -11,7 +11,7 @@ import type { CountedChannel, Publisher, Watcher } from '../../engine/publisher.
 import type { TeamListing } from '../../engine/team-listing.ts'
 import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
 import type { EventSummary, MarketSummary } from '../../storage/contract/storage.ts'
-import type { LogItem, MarketState } from '../../storage/records/log-items.ts'
+import type { LogItem, MarketState, Quoted } from '../../storage/records/log-items.ts'
 import type { EngineFigures } from '../../storage/records/log-standing.ts'
 import type { CatalogView, CatalogWatcher, MarketView, VenueView } from '../views.ts'
 import { KeptBlocks } from './packed.ts'
@@ -58,6 +58,8 @@ export class Feeder implements Watcher, CatalogWatcher {
   readonly #told = new Map<MarketNumber, MarketSummary>()
   /** Markets whose past was read since the last beat. */
   readonly #past = new Set<MarketNumber>()
+  /** Markets whose figures moved since the last beat. */
+  readonly #moved = new Set<MarketView>()
   readonly #toldEvents = new WeakSet<EventSummary>()
   readonly #texts = new Texts()
   /** Descriptions and rows of markets as checkpoints have them. */
@@ -115,6 +117,10 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.#tellAll(listedItem(market, this.#parts.publisher, this.version))
   }
 
+  onMoved(market: MarketView): void {
+    if (this.isOpen) this.#moved.add(market)
+  }
+
   /** An event is read before its first market is known: it is told with that. */
   #tellEventOf({ ref, summary }: MarketView): void {
     if (summary.event === null) return
@@ -127,6 +133,7 @@ export class Feeder implements Watcher, CatalogWatcher {
 
   onForgotten(market: MarketView): void {
     const { ref } = market
+    this.#moved.delete(market)
     this.#told.delete(ref.number)
     this.#texts.forget(market)
     this.packedTexts.touch(market)
@@ -160,6 +167,11 @@ export class Feeder implements Watcher, CatalogWatcher {
   beat(): void {
     for (const feed of this.#parts.venues()) this.#put('trades', { kind: 'feed', feed })
     this.#put('trades', { kind: 'figures', figures: this.#parts.figures() })
+    for (const market of this.#moved) {
+      const quoted = quotedOf(market, this.#parts.publisher)
+      this.#put('trades', { kind: 'quoted', market: market.ref.number, quoted })
+    }
+    this.#moved.clear()
     const past = [...this.#past]
     this.#past.clear()
     for (let from = 0; from < past.length; from += PAST_MARKETS_MAX) {
@@ -196,15 +208,19 @@ export class Feeder implements Watcher, CatalogWatcher {
 
 /** The row of a market as it stands now. */
 export function listedItem(market: MarketView, publisher: Publisher, version: number): LogItem {
+  const quoted = quotedOf(market, publisher)
+  const { summary, ref } = market
+  return { kind: 'listed', version, market: ref.number, quoted, summary }
+}
+
+function quotedOf(market: MarketView, publisher: Publisher): Quoted {
   const { number } = market.ref
-  const quoted = {
+  return {
     price: market.price(),
-    volume24h: market.volume24h,
-    volumeTotal: market.volumeTotal,
+    figures: market.figures,
     tradesSeq: publisher.latest('trades', number).seq,
     pricesSeq: publisher.latest('prices', number).seq,
   }
-  return { kind: 'listed', version, market: number, quoted, summary: market.summary }
 }
 
 /** Everything of a market beside its listing and its past. */
@@ -215,8 +231,7 @@ export function stateOf(market: MarketView, publisher: Publisher): MarketState {
     market: number,
     book: market.levels(bookLevelsMax),
     price: market.price(),
-    volume24h: market.volume24h,
-    volumeTotal: market.volumeTotal,
+    figures: market.figures,
     seqs: {
       trades: seq('trades'),
       prices: seq('prices'),

@@ -7,6 +7,7 @@ import type {
   BookChangeEvent,
   BookReplaced,
   BookSnapshotEvent,
+  FiguresEvent,
   LastPriceEvent,
   LevelChange,
   MarketPrice,
@@ -16,9 +17,16 @@ import type {
 } from '../../engine/events.ts'
 import { firstKeptMs } from '../../engine/kept-time.ts'
 import { checkpointEveryMs, marketIdleMsMax, messageAgeMsMax } from '../../engine/limits.ts'
+import {
+  type FiguresState,
+  MarketFigures,
+  readOf,
+  withFigures,
+} from '../../engine/market/figures.ts'
 import { type MarketRef, mayFollow, resolutionAfter } from '../../engine/market/market.ts'
-import { complement, type TimeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
-import type { ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
+import { complement, type TimeMs, timeMs, type UsdMicros } from '../../engine/units.ts'
+import type { VolumeUnit } from '../../engine/venue-table.ts'
+import type { ListingDetails, MarketSummary, StoredTrade } from '../../storage/contract/storage.ts'
 import { isRetold } from '../catalog/changes.ts'
 import type { Actor, Turn } from '../system.ts'
 import type { BookLevels, BookView, MarketView, SliceQuery, StreamChannel } from '../views.ts'
@@ -60,6 +68,13 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   summary: MarketSummary
   readonly #prices: MarketPrices
   readonly #trades: MarketTrades
+  /** Null while they are those of the summary. */
+  #figures: MarketFigures | null = null
+  /** When the venue gave the summary's figures again. */
+  #confirmedAtMs: TimeMs | null = null
+  /** The venue gave figures to this run. */
+  #isFiguresRead = false
+  #areFiguresUnsaved = false
   #isRecalled = false
   #resolvedAtMs: TimeMs | null = null
   /** When this run first knew, or last read, the listing. */
@@ -102,6 +117,12 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
         break
       case 'lastPrice':
         this.#takeLastPrice(message)
+        break
+      case 'figures':
+        this.#takeFigures(message)
+        break
+      case 'confirmed':
+        this.#confirm(message.atMs)
         break
       case 'tickSize':
         this.#takeTickSize(message)
@@ -287,6 +308,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (stamp === null) {
       return this.#parts.publisher.tellPastTrade(this.ref, trade, event.receivedAtMs)
     }
+    this.#openFigures().count(trade)
+    this.#areFiguresUnsaved = true
     this.#parts.changed(this)
     tellTrade(this.#parts.publisher, this.ref, event, { trade, stamp })
     this.#tellCompleted(this.#trades.makersOf(trade))
@@ -311,6 +334,35 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#prices.noteLastPrice(isFirst ? event.price : complement(event.price), event)
     this.#touch(event.receivedAtMs)
     this.#reprice(event)
+  }
+
+  #takeFigures(event: FiguresEvent): void {
+    const { venueTimeMs, receivedAtMs, tradesToMs: atMs } = event
+    const lastPriceAtMs = timeMs(Math.min(venueTimeMs, receivedAtMs))
+    if (!this.#openFigures().take({ ...event, atMs, lastPriceAtMs })) {
+      return this.#parts.ignored('figures_older')
+    }
+    this.#areFiguresUnsaved = true
+    this.#touch(receivedAtMs)
+    this.#parts.changed(this)
+    if (event.lastPrice === null) return
+    this.#prices.noteLastPrice(event.lastPrice, event)
+    this.#reprice(event)
+  }
+
+  #confirm(atMs: TimeMs): void {
+    this.#isFiguresRead = true
+    if (this.#figures === null) this.#confirmedAtMs = atMs
+    else this.#figures.take(readOf({ ...this.present, figuresAtMs: atMs }, atMs))
+    this.#parts.changed(this)
+  }
+
+  #openFigures(): MarketFigures {
+    if (this.#figures === null) {
+      const venueTotal = this.#isFiguresRead ? this.summary.volumeTotal : null
+      this.#figures = new MarketFigures(this.figures, this.volumeUnit, venueTotal)
+    }
+    return this.#figures
   }
 
   #reprice(event: BothTimes): void {
@@ -343,17 +395,30 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   #takeSummary(summary: MarketSummary): void {
     const now = this.#parts.nowMs()
     if (!mayFollow(this.summary.status, summary.status)) this.#parts.ignored('status_out_of_order')
-    this.#trades.restartVolume()
+    const listed = this.#figured(summary, now)
     // The result may have come by message while the listing was on its way.
-    const changed = { ...summary, ...resolutionAfter(this.summary, summary) }
+    const changed = { ...listed, ...resolutionAfter(this.summary, summary) }
     this.#changeSummary(changed, { venueTimeMs: now, receivedAtMs: now })
+  }
+
+  /** What was listed, with our figures where they are newer. */
+  #figured(listed: MarketSummary, nowMs: TimeMs): MarketSummary {
+    const isLower = (listed.volumeTotal ?? 0) < (this.summary.volumeTotal ?? 0)
+    if (this.#figures !== null || isLower) {
+      const isTaken = this.#openFigures().take(readOf(listed, nowMs))
+      if (!isTaken) this.#parts.ignored('figures_older')
+    }
+    this.#isFiguresRead = true
+    this.#confirmedAtMs = null
+    return this.#figures === null ? listed : withFigures(listed, this.#figures)
   }
 
   #changeSummary(summary: MarketSummary, event: BothTimes): void {
     const before = this.summary
     this.summary = summary
     this.#listedAtMs = event.receivedAtMs
-    this.#parts.storage.markets.putSummary(this.ref.number, summary)
+    if (this.#areFiguresUnsaved) this.checkpoint(event.receivedAtMs)
+    else this.#parts.storage.markets.putSummary(this.ref.number, this.present)
     this.#change()
     this.#parts.changed(this)
     if (summary.status === before.status) {
@@ -404,8 +469,15 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#checkpointAtMs = nowMs
     this.#book.keep(nowMs)
     if (!this.#isDirty) return
+    // Figures may move before the book of this run comes: that of the last one stays.
+    this.#recall()
     this.#isDirty = false
     this.#prices.save()
+    // Together with the time of the newest trade, from which on a start counts those that this has not: catalog.load().
+    if (this.#areFiguresUnsaved) {
+      this.#parts.storage.markets.putSummary(this.ref.number, this.present)
+      this.#areFiguresUnsaved = false
+    }
     this.#parts.storage.checkpoints.put(this.ref.number, {
       writtenAtMs: nowMs,
       ...this.#prices.remembered(),
@@ -438,17 +510,46 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   // What others may see
 
   get volume24h(): UsdMicros {
-    return this.#withTrades(this.summary.volume24h)
+    return (this.#figures ?? this.summary).volume24h
   }
 
   get volumeTotal(): UsdMicros | null {
-    const { volumeTotal } = this.summary
-    return volumeTotal === null ? null : this.#withTrades(volumeTotal)
+    return (this.#figures ?? this.summary).volumeTotal
   }
 
-  /** The venue's volume and our trades since it was read, at most the largest safe integer. */
-  #withTrades(volume: UsdMicros): UsdMicros {
-    return usdMicros(Math.min(volume + this.#trades.volumeSince, Number.MAX_SAFE_INTEGER))
+  get volumeUnit(): VolumeUnit {
+    return this.#parts.volumeUnit(this.ref.venue)
+  }
+
+  get figures(): FiguresState {
+    if (this.#figures !== null) return this.#figures
+    const { summary } = this
+    const confirmed = this.#confirmedAtMs
+    return {
+      lastPrice: summary.lastPrice,
+      lastPriceAtMs: null,
+      previousPrice: summary.previousPrice,
+      volume24h: summary.volume24h,
+      volumeTotal: summary.volumeTotal,
+      openInterest: summary.openInterest,
+      figuresAtMs: confirmed ?? summary.figuresAtMs,
+      dayFiguresAtMs: confirmed ?? summary.dayFiguresAtMs,
+      excess: 0,
+    }
+  }
+
+  /** The summary with the figures of now. */
+  get present(): MarketSummary {
+    return this.#figures === null ? this.summary : withFigures(this.summary, this.#figures)
+  }
+
+  /** At the start: counts a stored trade that the last run did not save the figures of. */
+  countUnsaved(trade: StoredTrade): void {
+    this.#recall()
+    this.#openFigures().count(trade)
+    this.#prices.noteTrade(trade, trade.receivedAtMs)
+    this.#areFiguresUnsaved = true
+    this.#isDirty = true
   }
 
   get version(): number {

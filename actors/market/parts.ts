@@ -3,6 +3,7 @@
 import type {
   BookChangeEvent,
   BookSnapshotEvent,
+  FiguresEvent,
   LastPriceEvent,
   MarketStatusEvent,
   StaleReason,
@@ -13,6 +14,7 @@ import type {
 import type { VenueKey } from '../../engine/ids.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
+import type { VolumeUnit } from '../../engine/venue-table.ts'
 import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
@@ -31,16 +33,24 @@ interface SummaryMessage {
   readonly summary: MarketSummary
 }
 
+/** The catalogue read the market again, and nothing had changed. */
+interface ConfirmedMessage {
+  readonly kind: 'confirmed'
+  readonly atMs: TimeMs
+}
+
 export type MarketMessage =
   | BookSnapshotEvent
   | BookChangeEvent
   | TradeEvent
   | TradeParticipantEvent
   | LastPriceEvent
+  | FiguresEvent
   | TickSizeEvent
   | MarketStatusEvent
   | VoidMessage
   | SummaryMessage
+  | ConfirmedMessage
 
 /** The venue's time of something, and ours. */
 export interface BothTimes {
@@ -65,7 +75,8 @@ export interface MarketParts {
   readonly delayOf: (venue: VenueKey) => Pick<VenueDelay, 'isBehind' | 'changeCount'> | null
   /** A trade of this market was refused at its full mailbox: trades from `atMs` on are read again. */
   readonly announceLoss: (market: MarketView, atMs: TimeMs) => void
-  /** The market's summary or volumes changed. Called within the turn, before the change is published. */
+  readonly volumeUnit: (venue: VenueKey) => VolumeUnit
+  /** The market's summary or figures changed. Called within the turn, before the change is published. */
   readonly changed: (market: MarketView) => void
   /** One counter per way a message ends without changing anything. */
   readonly ignored: (reason: IgnoredReason) => void
@@ -88,3 +99,4 @@ export type IgnoredReason =
   | 'trade_unknown_outcome'
   | 'trade_before_retention'
   | 'status_out_of_order'
+  | 'figures_older'

@@ -84,7 +84,6 @@ export class MarketTrades {
   /** Trades since the ring was last read. */
   #unreadCount = 0
   #transactions: Map<string, Transaction> | null = null
-  #volumeSince = 0
   /** The newest trade of earlier runs; null: not looked up yet. */
   #earlierToMs: number | null = null
   /** Trades that were stored or completed. */
@@ -227,23 +226,12 @@ export class MarketTrades {
       this.#bars ??= new MarketBars(this.#market.number, this.#storage.bars)
       this.#bars.add(trade)
     }
-    if (stamp !== null) this.#volumeSince += trade.usd
     if (trade.txHash !== null) {
       const transaction = this.#transaction(trade.txHash, event.receivedAtMs)
       transaction.nativeIds = transaction.nativeIds.concat(trade.nativeId)
       this.#completeMakers(transaction)
     }
     return trade
-  }
-
-  /** Dollars of published trades since the venue's own figures were read, in micros. */
-  get volumeSince(): number {
-    return this.#volumeSince
-  }
-
-  /** The venue's own figures were read again; they contain all trades so far. */
-  restartVolume(): void {
-    this.#volumeSince = 0
   }
 
   /**

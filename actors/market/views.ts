@@ -2,8 +2,10 @@
 
 import type { Level, MarketPrice } from '../../engine/events.ts'
 import type { Bar } from '../../engine/market/candle.ts'
+import type { FiguresState } from '../../engine/market/figures.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
 import type { TimeMs, UsdMicros } from '../../engine/units.ts'
+import type { VolumeUnit } from '../../engine/venue-table.ts'
 import type {
   BarQuery,
   BookSnapshot,
@@ -36,10 +38,14 @@ export interface BookView extends BookLevels {
 export interface MarketView {
   readonly ref: MarketRef
   readonly summary: MarketSummary
-  /** 24-hour and total volume: the venue's figures, moved on by our trades since. */
+  /** 24-hour and total volume, as in `figures`. */
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
-  /** Grows when anything changes that price(), book(), summary or the volumes show. */
+  /** Volumes, open interest and last price: the venue's figures, moved on by our trades since. */
+  readonly figures: FiguresState
+  /** What the volumes count. */
+  readonly volumeUnit: VolumeUnit
+  /** Grows when anything changes that price(), book(), summary or the figures show. */
   readonly version: number
   /** Grows when anything changes that trades(), bars() and oldestTradeMs() show. */
   readonly tradesVersion: number

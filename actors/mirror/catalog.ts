@@ -41,7 +41,7 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
     clock: Clock
     index: SearchIndex
     publisher: Publisher
-    market: Omit<MirrorParts, 'description'>
+    market: Omit<MirrorParts, 'description' | 'volumeUnit'>
     recordsSinceMs: TimeMs
     descriptions: MirrorTexts
   }) {
@@ -49,7 +49,11 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
     this.recordsSinceMs = parts.recordsSinceMs
     this.descriptions = parts.descriptions
     this.#publisher = parts.publisher
-    this.#market = { ...parts.market, description: ({ number }) => this.descriptions.of(number) }
+    this.#market = {
+      ...parts.market,
+      description: ({ number }) => this.descriptions.of(number),
+      volumeUnit: (venue) => this.names.of(venue).volumeUnit,
+    }
   }
 
   /** The market of a number; null: no row has listed it yet, or it was forgotten. */
@@ -99,6 +103,14 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
   takeEventRow({ version, event }: Row<'event'>): void {
     if (!this.#isNews(`${event.venue}${event.nativeId}`, version)) return
     this.takeEvent({ ...event, description: null, native: {} })
+  }
+
+  /** The venue's figures of a market were read. */
+  takeQuoted({ market: number, quoted }: Row<'quoted'>): void {
+    const known = this.mirrorOf(number)
+    if (known === null) return
+    known.quote(quoted)
+    this.note(known)
   }
 
   /** A market's volumes moved by a trade. */

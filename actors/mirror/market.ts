@@ -10,11 +10,14 @@ import type {
   PriceUpdate,
   TradeUpdate,
 } from '../../engine/events.ts'
+import type { VenueKey } from '../../engine/ids.ts'
 import type { Bar } from '../../engine/market/candle.ts'
+import { type FiguresState, MarketFigures } from '../../engine/market/figures.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
 import { OrderBook } from '../../engine/market/order-book.ts'
 import type { Publisher } from '../../engine/publisher.ts'
-import { type TimeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
+import type { TimeMs, UsdMicros } from '../../engine/units.ts'
+import type { VolumeUnit } from '../../engine/venue-table.ts'
 import type { BarQuery, ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 import type { BookState, MarketState, Quoted } from '../../storage/records/log-items.ts'
 import type { BookLevels, BookView, MarketView, StreamChannel } from '../views.ts'
@@ -29,6 +32,7 @@ export interface MirrorParts {
   readonly cutCount: () => number
   /** The listing's words that only details have. */
   readonly description: (market: MarketRef) => string | null
+  readonly volumeUnit: (venue: VenueKey) => VolumeUnit
   /** Those of the present candles. */
   readonly bars: Pick<MirrorBars, 'range' | 'arrival'> | null
 }
@@ -50,8 +54,7 @@ export class MirrorMarket implements MarketView {
   /** Of what the figures below contain. */
   #pricesSeq = 0
   #tradesSeq = 0
-  #volume24h: UsdMicros
-  #volumeTotal: UsdMicros | null
+  readonly #figures: MarketFigures
   #version = 1
   #tradesVersion = 0
 
@@ -67,33 +70,38 @@ export class MirrorMarket implements MarketView {
     this.#price = quoted.price
     this.#pricesSeq = quoted.pricesSeq
     this.#tradesSeq = quoted.tradesSeq
-    this.#volume24h = quoted.volume24h
-    this.#volumeTotal = quoted.volumeTotal
+    this.#figures = new MarketFigures(summary, parts.volumeUnit(ref.venue))
+    this.#figures.restore(quoted.figures)
   }
 
   /** Takes a newer row, with how the market stood when it was written. */
-  list(summary: MarketSummary, { price, pricesSeq, tradesSeq, ...quoted }: Quoted): void {
-    this.#version += 1
+  list(summary: MarketSummary, quoted: Quoted): void {
     this.summary = summary
+    this.quote(quoted)
+  }
+
+  /** Takes how the market stood. */
+  quote({ price, pricesSeq, tradesSeq, figures }: Quoted): void {
+    this.#version += 1
     if (pricesSeq >= this.#pricesSeq) {
       this.#price = price
       this.#pricesSeq = pricesSeq
     }
     if (tradesSeq < this.#tradesSeq) return
+    const isOlder = (figures.figuresAtMs ?? 0) < (this.#figures.figuresAtMs ?? 0)
+    if (tradesSeq === this.#tradesSeq && isOlder) return
     this.#tradesSeq = tradesSeq
-    this.#volume24h = quoted.volume24h
-    this.#volumeTotal = quoted.volumeTotal
+    this.#figures.restore(figures)
   }
 
   /** Takes how the market stood when a checkpoint was written. */
-  restore({ book, price, volume24h, volumeTotal, seqs }: MarketState): void {
+  restore({ book, price, figures, seqs }: MarketState): void {
     this.#version += 1
     this.replace(book)
     this.#price = price
     this.#pricesSeq = seqs.prices
     this.#tradesSeq = seqs.trades
-    this.#volume24h = volume24h
-    this.#volumeTotal = volumeTotal
+    this.#figures.restore(figures)
   }
 
   /** Takes a whole book. */
@@ -147,16 +155,23 @@ export class MirrorMarket implements MarketView {
     if (seq <= this.#tradesSeq) return
     this.#tradesSeq = seq
     this.#version += 1
-    this.#volume24h = added(this.#volume24h, trade.usd)
-    if (this.#volumeTotal !== null) this.#volumeTotal = added(this.#volumeTotal, trade.usd)
+    this.#figures.count(trade)
   }
 
   get volume24h(): UsdMicros {
-    return this.#volume24h
+    return this.#figures.volume24h
   }
 
   get volumeTotal(): UsdMicros | null {
-    return this.#volumeTotal
+    return this.#figures.volumeTotal
+  }
+
+  get volumeUnit(): VolumeUnit {
+    return this.#parts.volumeUnit(this.ref.venue)
+  }
+
+  get figures(): FiguresState {
+    return this.#figures
   }
 
   get version(): number {
@@ -242,9 +257,4 @@ export class MirrorMarket implements MarketView {
   oldestSnapshotMs(): null {
     return null
   }
-}
-
-/** At most the largest safe integer, as the engine's own. */
-function added(volume: UsdMicros, usd: UsdMicros): UsdMicros {
-  return usdMicros(Math.min(volume + usd, Number.MAX_SAFE_INTEGER))
 }

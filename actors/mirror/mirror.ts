@@ -376,6 +376,8 @@ export class Mirror {
     switch (item.kind) {
       case 'listed':
         return this.catalog.takeListed(item)
+      case 'quoted':
+        return this.catalog.takeQuoted(item)
       case 'forgotten':
         this.#bars?.forget(item.market)
         return this.catalog.takeForgotten(item)

@@ -79,10 +79,16 @@ export interface MarketListing {
   readonly lastPrice: PriceMicros | null
   readonly bestBid: PriceMicros | null
   readonly bestAsk: PriceMicros | null
-  /** The venue's own figures, in dollars (venue b: contracts × last price). */
+  /** Price of the first outcome a day ago; null where the venue does not state it. */
+  readonly previousPrice: PriceMicros | null
+  /** The venue's own figures in its own unit: VenueFacts.volumeUnit. The total is cumulative. */
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
   readonly openInterest: SizeMicros | null
+  /** When the venue's figures were read; they contain the trades up to then. Null: not known. */
+  readonly figuresAtMs: TimeMs | null
+  /** The same of those over a day: `volume24h` and `previousPrice`, which a stream may not carry. */
+  readonly dayFiguresAtMs: TimeMs | null
   /** Null: the venue does not state it. */
   readonly resolutionStatus: ResolutionStatus | null
   /** Payout of the first outcome: final once resolved, as determined so far while `resolutionStatus` is `proposed`. */

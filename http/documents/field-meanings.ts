@@ -126,7 +126,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   age_ms: 'Milliseconds since the book was last known to be right; null: it never was.',
   checksum: 'CRC-32 of the best levels, to check a book that is built from updates.',
   volume_24h: 'Volume of the last 24 hours, in the venue’s unit (`volume_unit`); null: not known.',
-  volume_total: 'Volume since the market opened, in the venue’s unit; null: not known.',
+  volume_total:
+    'Volume since the market opened, in the venue’s unit; it never decreases. Null: not known.',
   total_volume_24h: 'Volume of all markets of the event over 24 hours, in the venue’s unit.',
   total_volume: 'Volume of all markets of the event, in the venue’s unit.',
 
@@ -526,8 +527,9 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   liquidity_dollars: 'No longer sent by the venue; `0.0000`.',
   notional_value_dollars: 'What a contract pays at most, decimal text.',
   tick_size: 'Step of the price, decimal text.',
-  volume_fp: 'Contracts traded, decimal text.',
-  volume_24h_fp: 'Contracts traded in 24 hours, decimal text.',
+  volume_fp: 'Contracts traded; trades since `as_of_ms` are counted. Decimal text.',
+  volume_24h_fp:
+    'Contracts traded in 24 hours; trades since `volume_24h_as_of_ms` are counted. Decimal text.',
   open_interest_fp: 'Contracts held, decimal text.',
   open_time: 'When trading began, ISO 8601.',
   'VenueBMarket.close_time': 'When trading ends, ISO 8601.',

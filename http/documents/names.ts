@@ -141,8 +141,9 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   min_profit_usd: 'Least profit, in dollars.',
   min_score: 'Only matches of at least this score, 0 to 100.',
   min_usd: 'Only trades of at least so many US dollars.',
-  min_total_volume: 'Least volume since the market opened, in the unit of the venue.',
-  min_volume: 'Least volume of the last 24 hours, in the unit of the venue.',
+  min_total_volume:
+    'Least volume since the market opened, in the unit of the venue (`volume_unit`).',
+  min_volume: 'Least volume of the last 24 hours, in the unit of the venue (`volume_unit`).',
   offset: 'Rows to leave out; instead of `cursor`.',
   opportunity_id: 'Id of an open opportunity.',
   order: 'Direction: `desc` newest or largest first.',

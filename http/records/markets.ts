@@ -26,7 +26,7 @@ interface Listing {
   readonly outcomes: readonly string[]
   /** From behind the last outcome to `best_bid`. */
   readonly platform: string
-  /** From behind `volume_total` to the end. */
+  /** From behind the figures to the end. */
   readonly rest: string
 }
 
@@ -142,16 +142,22 @@ function recordText(view: MarketView, listing: Listing, twin: MarketView | null)
     const cents = isSecondOfTwo ? 100 - priceCents(first) : priceCents(price)
     text += `${outcomes[index]}${price / MICROS},"price_cents":${cents}}`
   }
-  const volume24h = toNumber(view.volume24h)
-  const total = view.volumeTotal === null ? null : toNumber(view.volumeTotal)
+  const { figures } = view
   const other = twin === null ? '' : `,{${placeText(twin)},${quoteText(twin)}}`
-  return `${text}${platform}${quoteText(view)}}${other}],"volume_24h":${volume24h},"volume_total":${total}${rest}`
+  const interest = `"open_interest":${number(figures.openInterest)}`
+  const times = `${volumesText(view)},"volume_24h_as_of_ms":${figures.dayFiguresAtMs || null}`
+  return `${text}${platform}${quoteText(view)}}${other}],"volume_total":${number(figures.volumeTotal)},${interest},${times}${rest}`
 }
 
 /** The live part of a market's listing on its platform. */
 function quoteText(view: MarketView): string {
   const { bid, ask } = view.price()
-  return `"best_bid":${number(bid)},"best_ask":${number(ask)},"volume_24h":${toNumber(view.volume24h)}`
+  return `"best_bid":${number(bid)},"best_ask":${number(ask)},${volumesText(view)}`
+}
+
+function volumesText({ figures, volumeUnit }: MarketView): string {
+  const asOf = figures.figuresAtMs || null
+  return `"volume_24h":${toNumber(figures.volume24h)},"volume_unit":"${volumeUnit}","as_of_ms":${asOf}`
 }
 
 function placeText({ ref, summary }: MarketView): string {
@@ -170,7 +176,6 @@ function readListing(view: MarketView, nowMs: number): Listing {
   })
   const outcomes = summary.outcomes.map(({ label }) => `{${fields({ label })},"price":`)
   const rest = fields({
-    open_interest: summary.openInterest === null ? null : toNumber(summary.openInterest),
     created_at: summary.createdAtMs === null ? null : toSeconds(summary.createdAtMs),
     close_time: summary.closeAtMs === null ? null : toSeconds(summary.closeAtMs),
     tags: summary.tags,

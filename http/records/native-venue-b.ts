@@ -1,5 +1,5 @@
 // Venue b's markets and trades in the venue's own words (http/README.md, native views): each field as the
-// venue sent it, best prices and status as the stream has them now, and what the venue removed since
+// venue sent it, best prices, figures and status as the stream has them now, and what the venue removed since
 // (`tick_size`, `response_price_units`, `liquidity_dollars`) derived.
 // Not for: which rows (routes/native.ts). Upholds NATIVE1 to NATIVE4.
 
@@ -16,7 +16,7 @@ import {
   SIZE_ZERO,
   toDecimal,
 } from '../../engine/units.ts'
-import { choice } from '../schemas.ts'
+import { AsOfSchema, choice, DayAsOfSchema } from '../schemas.ts'
 import { iso } from './native-venue-a.ts'
 
 /** A native market of venue b; prices and counts are decimal strings, as there. */
@@ -40,6 +40,8 @@ export const VenueBMarketSchema = Type.Object({
   volume_fp: Type.String(),
   volume_24h_fp: Type.String(),
   open_interest_fp: Type.String(),
+  as_of_ms: AsOfSchema,
+  volume_24h_as_of_ms: DayAsOfSchema,
   open_time: Type.String(),
   close_time: Type.String(),
   expiration_time: Type.String(),
@@ -70,7 +72,7 @@ type Native = ReturnType<MarketView['details']>['native']
 /** The native record of a market. */
 export function venueBMarket(view: MarketView, catalog: CatalogView) {
   const { native } = view.details()
-  const { summary } = view
+  const { summary, figures } = view
   const { bid, ask } = view.price()
   const yesBid = bid ?? PRICE_ZERO
   // The venue writes an empty side as 0.0000, and the ask of a market that has closed as 1.0000.
@@ -91,15 +93,16 @@ export function venueBMarket(view: MarketView, catalog: CatalogView) {
     yes_ask_dollars: dollars(yesAsk),
     no_bid_dollars: dollars(complement(yesAsk)),
     no_ask_dollars: dollars(complement(yesBid)),
-    last_price_dollars: priceText(native, 'last_price', summary.lastPrice),
-    previous_price_dollars: priceText(native, 'previous_price', null),
+    last_price_dollars: movedPrice(native, 'last_price', figures.lastPrice),
+    previous_price_dollars: movedPrice(native, 'previous_price', figures.previousPrice),
     liquidity_dollars: priceText(native, 'liquidity', null),
     notional_value_dollars: priceText(native, 'notional_value', PRICE_ONE),
     tick_size: dollars(summary.tickMicros ?? priceMicros(10_000)),
-    volume_fp: countText(native, 'volume'),
-    volume_24h_fp: countText(native, 'volume_24h'),
-    open_interest_fp:
-      text(native.open_interest_fp) ?? toDecimal(summary.openInterest ?? SIZE_ZERO, 2),
+    volume_fp: toDecimal(figures.volumeTotal ?? SIZE_ZERO, 2),
+    volume_24h_fp: toDecimal(figures.volume24h, 2),
+    open_interest_fp: toDecimal(figures.openInterest ?? SIZE_ZERO, 2),
+    as_of_ms: figures.figuresAtMs || null,
+    volume_24h_as_of_ms: figures.dayFiguresAtMs || null,
     open_time: text(native.open_time) ?? iso(summary.openAtMs),
     close_time: closed,
     expiration_time: text(expires) ?? closed,
@@ -145,6 +148,11 @@ function dollars(price: PriceMicros): string {
   return toDecimal(price, 4)
 }
 
+/** A price that trading moves; the venue's own text only where none is known, as of 0 and 1. */
+function movedPrice(native: Native, name: string, known: PriceMicros | null): string {
+  return known === null ? priceText(native, name, null) : dollars(known)
+}
+
 /** `name_dollars`, or whole cents in `name` as recordings from before 2026 have them. */
 function priceText(native: Native, name: string, otherwise: PriceMicros | null): string {
   const stated = text(native[`${name}_dollars`])
@@ -152,13 +160,6 @@ function priceText(native: Native, name: string, otherwise: PriceMicros | null):
   const cents = native[name]
   if (typeof cents === 'number' && Number.isFinite(cents)) return (cents / 100).toFixed(4)
   return dollars(otherwise ?? priceMicros(0))
-}
-
-function countText(native: Native, name: string): string {
-  const stated = text(native[`${name}_fp`])
-  if (stated !== null) return stated
-  const count = native[name]
-  return typeof count === 'number' && Number.isFinite(count) ? count.toFixed(2) : '0.00'
 }
 
 function text(value: unknown): string | null {

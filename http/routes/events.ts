@@ -6,6 +6,7 @@ import type { EventFilter, EventPage, EventView, MarketView } from '../../actors
 import { EngineError } from '../../engine/errors.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
 import { toNumber } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
 import { answerPage, pageRefusals, volumeMin } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
@@ -145,7 +146,7 @@ const ALONE: Around = { start: '', end: '' }
  * whose descriptions may still be on disk, are written in slices.
  */
 function answerEvents(
-  { clock, records }: EventRouteParts,
+  { clock, records, catalog }: EventRouteParts,
   events: readonly EventView[],
   marketsMax: number,
   { start, end }: Around,
@@ -153,7 +154,7 @@ function answerEvents(
   const texts: (string | MarketView)[] = [start]
   for (const [index, event] of events.entries()) {
     if (index > 0) texts.push(',')
-    texts.push(...eventParts(event, marketsMax))
+    texts.push(...eventParts(event, marketsMax, catalog.names))
   }
   texts.push(end)
   const nowMs = clock.nowMs()
@@ -161,7 +162,11 @@ function answerEvents(
 }
 
 /** An event's record: its own text up to its markets, these, and the rest of the text. */
-function eventParts(event: EventView, marketsMax: number): (string | MarketView)[] {
+function eventParts(
+  event: EventView,
+  marketsMax: number,
+  names: Pick<VenueTable, 'of'>,
+): (string | MarketView)[] {
   const { summary } = event
   const head = JSON.stringify({ slug: summary.slug, title: summary.title, status: event.status })
   const rest = JSON.stringify({
@@ -169,6 +174,7 @@ function eventParts(event: EventView, marketsMax: number): (string | MarketView)
     total_volume_24h: toNumber(event.volume24h),
     platforms: [event.platform],
     total_volume: toNumber(event.volumeTotal),
+    volume_unit: names.of(summary.venue).volumeUnit,
     category: summary.category,
     tags: summary.tags,
   })

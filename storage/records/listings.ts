@@ -28,9 +28,10 @@ export const DETAILS_SCHEMA = 1
 export const EVENT_SCHEMA = 2
 /**
  * Of a market's summary; its second has the fees, its third the least order and other payouts, its fourth what the venue
- * states of the result.
+ * states of the result, its fifth when its figures were read,
+ * and volumes in the venue's own unit.
  */
-export const MARKET_SCHEMA = 4
+export const MARKET_SCHEMA = 5
 
 export function marketFields(market: MarketSummary): readonly unknown[] {
   const outcomes: string[] = []
@@ -65,6 +66,9 @@ export function marketFields(market: MarketSummary): readonly unknown[] {
     market.otherPayout,
     market.resolutionStatus,
     market.settledAtMs,
+    market.previousPrice,
+    market.figuresAtMs,
+    market.dayFiguresAtMs,
   ]
 }
 
@@ -73,10 +77,13 @@ export const marketSchemas: Schemas<MarketSummary> = {
   2: (fields) => readMarket(fields, 2),
   3: (fields) => readMarket(fields, 3),
   4: (fields) => readMarket(fields, 4),
+  5: (fields) => readMarket(fields, 5),
 }
 
 /** What a later schema added stands last. One literal, so that all summaries share one hidden class. */
 function readMarket(fields: FieldReader, schema: number): MarketSummary {
+  // An item of the log is read by the newest schema, also one of an older engine, which ends earlier.
+  const lacks = (since: number) => schema < since || fields.isAtEnd()
   return {
     venue: fields.choice(VENUE_KEYS),
     nativeId: nativeMarketId(fields.text()),
@@ -102,11 +109,14 @@ function readMarket(fields: FieldReader, schema: number): MarketSummary {
     volumeTotal: fields.orNull(usdMicros),
     openInterest: fields.orNull(sizeMicros),
     settlementPrice: fields.orNull(priceMicros),
-    fees: schema < 2 ? FEES_UNKNOWN : readFees(fields),
-    orderSizeMin: schema < 3 ? null : fields.orNull(sizeMicros),
-    otherPayout: schema < 3 ? null : fields.choiceOrNull(OTHER_PAYOUTS),
-    resolutionStatus: schema < 4 ? null : fields.choiceOrNull(RESOLUTION_STATUSES),
-    settledAtMs: schema < 4 ? null : fields.orNull(timeMs),
+    fees: lacks(2) ? FEES_UNKNOWN : readFees(fields),
+    orderSizeMin: lacks(3) ? null : fields.orNull(sizeMicros),
+    otherPayout: lacks(3) ? null : fields.choiceOrNull(OTHER_PAYOUTS),
+    resolutionStatus: lacks(4) ? null : fields.choiceOrNull(RESOLUTION_STATUSES),
+    settledAtMs: lacks(4) ? null : fields.orNull(timeMs),
+    previousPrice: lacks(5) ? null : fields.orNull(priceMicros),
+    figuresAtMs: lacks(5) ? null : fields.orNull(timeMs),
+    dayFiguresAtMs: lacks(5) ? null : fields.orNull(timeMs),
   }
 }
 

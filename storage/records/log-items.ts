@@ -18,6 +18,7 @@ import {
   type Whale,
 } from '../../engine/events.ts'
 import { outcomeId, VENUE_KEYS } from '../../engine/ids.ts'
+import type { FiguresState } from '../../engine/market/figures.ts'
 import {
   MARKET_STATUSES,
   type MarketFacts,
@@ -28,14 +29,7 @@ import {
 import { type MsgpackWriter, writeValue } from '../../engine/msgpack-writer.ts'
 import { CLOSE_REASONS } from '../../engine/opportunity.ts'
 import type { TeamListing } from '../../engine/team-listing.ts'
-import {
-  priceMicros,
-  sizeMicros,
-  type TimeMs,
-  timeMs,
-  type UsdMicros,
-  usdMicros,
-} from '../../engine/units.ts'
+import { priceMicros, sizeMicros, type TimeMs, timeMs, usdMicros } from '../../engine/units.ts'
 import type { StoredMatch } from '../contract/matches.ts'
 import type { EventSummary, MarketSummary } from '../contract/storage.ts'
 import { feeFields, readFees } from './fees.ts'
@@ -85,8 +79,7 @@ export interface MarketState {
   readonly market: MarketNumber
   readonly book: BookState
   readonly price: MarketPrice
-  readonly volume24h: UsdMicros
-  readonly volumeTotal: UsdMicros | null
+  readonly figures: FiguresState
   /** The newest seq of each channel; of one without a message 0. */
   readonly seqs: Readonly<Record<SeqChannel, number>>
 }
@@ -96,8 +89,7 @@ export type SeqChannel = (typeof SEQ_CHANNELS)[number]
 /** What is told with a row of a market: how it stood when the row was written, since the row alone does not say it. */
 export interface Quoted {
   readonly price: MarketPrice
-  readonly volume24h: UsdMicros
-  readonly volumeTotal: UsdMicros | null
+  readonly figures: FiguresState
   readonly tradesSeq: number
   readonly pricesSeq: number
 }
@@ -144,6 +136,8 @@ export type LogItem =
       readonly quoted: Quoted
       readonly summary: MarketSummary
     }
+  /** How a market stands whose figures moved without an update. */
+  | { readonly kind: 'quoted'; readonly market: MarketNumber; readonly quoted: Quoted }
   | { readonly kind: 'forgotten'; readonly version: number; readonly market: MarketNumber }
   | TextItem
   | PackedItem
@@ -189,6 +183,7 @@ const CODES = {
   figures: 21,
   past: 22,
   bookConfirmed: 26,
+  quoted: 27,
 } as const
 
 const FEED_STATES = ['live', 'stale', 'down'] as const
@@ -221,7 +216,13 @@ function fieldsOf(item: Exclude<LogItem, { kind: 'update' }>): readonly unknown[
         item.market,
         ...quotedFields(item.quoted),
         ...marketFields(item.summary),
+        ...figureFieldsOf(item.quoted.figures),
       ]
+    case 'quoted': {
+      const { market, quoted } = item
+      const figures = figureFieldsOf(quoted.figures)
+      return [CODES.quoted, market, ...quotedFields(quoted), ...figures]
+    }
     case 'forgotten':
       return [CODES.forgotten, item.version, item.market]
     case 'text':
@@ -329,9 +330,18 @@ function readBy(code: number, fields: FieldReader, marketOf: KnownMarket): LogIt
   switch (code) {
     case CODES.listed: {
       const [version, market] = [fields.number(), fields.number()]
-      const quoted = readQuoted(fields)
+      const begun = readQuoted(fields)
       const summary = marketSchemas[MARKET_SCHEMA]?.(fields)
-      return summary === undefined ? null : { kind: 'listed', version, market, quoted, summary }
+      if (summary === undefined) return null
+      const { lastPrice, openInterest } = summary
+      const figures = readFiguresOf(fields, { ...begun.figures, lastPrice, openInterest })
+      const quoted = { ...begun, figures }
+      return { kind: 'listed', version, market, quoted, summary }
+    }
+    case CODES.quoted: {
+      const [market, begun] = [fields.number(), readQuoted(fields)]
+      const quoted = { ...begun, figures: readFiguresOf(fields, begun.figures) }
+      return { kind: 'quoted', market, quoted }
     }
     case CODES.forgotten:
       return { kind: 'forgotten', version: fields.number(), market: fields.number() }
@@ -496,33 +506,70 @@ function readPrice(fields: FieldReader): MarketPrice {
 }
 
 function quotedFields(quoted: Quoted): readonly unknown[] {
-  const { price, volume24h, volumeTotal, tradesSeq, pricesSeq } = quoted
+  const { price, figures, tradesSeq, pricesSeq } = quoted
+  const { volume24h, volumeTotal } = figures
   return [...priceFields(price), volume24h, volumeTotal, tradesSeq, pricesSeq]
 }
 
 function readQuoted(fields: FieldReader): Quoted {
   return {
     price: readPrice(fields),
-    volume24h: usdMicros(fields.number()),
-    volumeTotal: fields.orNull(usdMicros),
+    figures: readVolumes(fields),
     tradesSeq: fields.number(),
     pricesSeq: fields.number(),
   }
 }
 
+/** All but the volumes, behind the fields that engines of before wrote. */
+function figureFieldsOf(figures: FiguresState): readonly unknown[] {
+  const { lastPrice, lastPriceAtMs, previousPrice, openInterest, figuresAtMs } = figures
+  const prices = [lastPrice, lastPriceAtMs, previousPrice]
+  return [...prices, openInterest, figuresAtMs, figures.dayFiguresAtMs, figures.excess]
+}
+
+function readVolumes(fields: FieldReader): FiguresState {
+  return {
+    volume24h: usdMicros(fields.number()),
+    volumeTotal: fields.orNull(usdMicros),
+    lastPrice: null,
+    lastPriceAtMs: null,
+    previousPrice: null,
+    openInterest: null,
+    figuresAtMs: null,
+    dayFiguresAtMs: null,
+    excess: 0,
+  }
+}
+
+function readFiguresOf(fields: FieldReader, volumes: FiguresState): FiguresState {
+  if (fields.isAtEnd()) return volumes
+  return {
+    ...volumes,
+    lastPrice: fields.orNull(priceMicros),
+    lastPriceAtMs: fields.orNull(timeMs),
+    previousPrice: fields.orNull(priceMicros),
+    openInterest: fields.orNull(sizeMicros),
+    figuresAtMs: fields.orNull(timeMs),
+    dayFiguresAtMs: fields.orNull(timeMs),
+    excess: fields.number(),
+  }
+}
+
 function stateFields(state: MarketState): readonly unknown[] {
-  const { market, book, price, volume24h, volumeTotal, seqs } = state
+  const { market, book, price, figures, seqs } = state
+  const { volume24h, volumeTotal } = figures
   const counts = SEQ_CHANNELS.map((channel) => seqs[channel])
-  return [market, ...bookFields(book), ...priceFields(price), volume24h, volumeTotal, counts]
+  const stood = [...bookFields(book), ...priceFields(price), volume24h, volumeTotal]
+  return [market, ...stood, counts, ...figureFieldsOf(figures)]
 }
 
 function readState(fields: FieldReader): MarketState {
   const market = fields.number()
   const [book, price] = [readBook(fields), readPrice(fields)]
-  const [volume24h, volumeTotal] = [usdMicros(fields.number()), fields.orNull(usdMicros)]
+  const volumes = readVolumes(fields)
   const [trades = 0, prices = 0, whales = 0, lifecycle = 0, arbitrage = 0] = fields.numbers()
   const seqs = { trades, prices, whales, lifecycle, arbitrage }
-  return { market, book, price, volume24h, volumeTotal, seqs }
+  return { market, book, price, figures: readFiguresOf(fields, volumes), seqs }
 }
 
 // Trades

@@ -2,6 +2,7 @@
 
 import { nativeMarketId } from '../../ids.ts'
 import type { VenueFacts } from '../../venue-table.ts'
+import { tradingFigures } from './catalog/listing.ts'
 import { KALSHI_SUBJECTS } from './subjects.ts'
 
 /** The key is the letter in every stored record of this venue. */
@@ -14,5 +15,7 @@ export const KALSHI: VenueFacts = {
   idOf: nativeMarketId,
   exampleMarket: 'KXNFLGAME-25NOV02DENHOU-DEN',
   subjects: KALSHI_SUBJECTS,
+  volumeUnit: 'usd_notional',
+  figuresIn: tradingFigures,
   hasWallets: false,
 }

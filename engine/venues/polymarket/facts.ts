@@ -14,5 +14,7 @@ export const POLYMARKET: VenueFacts = {
   idOf: conditionId,
   exampleMarket: null,
   subjects: GAMMA_SUBJECTS,
+  volumeUnit: 'usd_traded',
+  figuresIn: null,
   hasWallets: true,
 }

@@ -95,9 +95,11 @@ function withUnknowns({ markets, events }: CatalogPage): CatalogPage {
     const fees: unknown = market.fees
     const sizeMin: unknown = market.orderSizeMin
     const { resolutionStatus = null, settledAtMs = null }: Partial<MarketListing> = market
+    const { previousPrice = null, figuresAtMs = null, dayFiguresAtMs = null } = market
     return {
       ...market,
       ...{ resolutionStatus, settledAtMs },
+      ...{ previousPrice, figuresAtMs, dayFiguresAtMs },
       fees: isFees(fees) ? sharedFees(fees) : FEES_UNKNOWN,
       orderSizeMin: Number.isSafeInteger(sizeMin) ? market.orderSizeMin : null,
       otherPayout: OTHER_PAYOUTS.find((one) => one === market.otherPayout) ?? null,

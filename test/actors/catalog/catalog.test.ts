@@ -15,7 +15,7 @@ import {
 } from '../../../engine/market/fees.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { DAY_MS, priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { DAY_MS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { venueTable } from '../../../engine/venues/venues.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { eventListing, listing, NAMES, NOON, trade } from '../../support/worlds/builders.ts'
@@ -693,4 +693,67 @@ test('[RANK3] pages of a pinned list are every market that is still there once, 
       assert.ok(seen.includes(summary.slug), `seed ${seed}: ${summary.slug} was shown`)
     }
   }
+})
+
+test('corrects volumes that an earlier version stored as contracts times last price, before any crawl', () => {
+  const storage = openMemoryStorage()
+  const native = { volume_fp: '4654198.00', volume_24h_fp: '1000.50', open_interest_fp: '7.00' }
+  const old = { venue: 'b', volumeTotal: usdMicros(46_541_980_000), native } as const
+  storage.markets.put(listing('KX-LOSER', { ...old, volume24h: usdMicros(10_005_000) }))
+  storage.markets.put(listing('KX-BARE', { ...old, native: {} }))
+  storage.markets.put(listing('0xa', { volumeTotal: usdMicros(5_000_000) }))
+  const { catalog } = openCatalog([], storage)
+  catalog.load()
+  const figures = (id: string) => catalog.find(id)?.figures
+  const loser = figures('venue_b_KX-LOSER')
+  assert.deepEqual(
+    [loser?.volumeTotal, loser?.volume24h, loser?.openInterest],
+    [4_654_198_000_000, 1_000_500_000, 7_000_000],
+  )
+  assert.equal(figures('venue_b_KX-BARE')?.volumeTotal, null, 'unknown until the crawl')
+  assert.equal(figures('venue_a_0xa')?.volumeTotal, 5_000_000, 'dollars always were dollars')
+  assert.equal(page(catalog).markets[0]?.ref.nativeId, 'KX-LOSER', 'also in the order of lists')
+  const crawled = { venue: 'b', volumeTotal: usdMicros(4_654_199_000_000), native } as const
+  catalog.take({ markets: [listing('KX-LOSER', crawled)], events: [] })
+  assert.equal(figures('venue_b_KX-LOSER')?.volumeTotal, 4_654_199_000_000)
+})
+
+test('has the volume of a market after a kill, with the trades that came after its last checkpoint', () => {
+  const storage = openMemoryStorage()
+  const figuresAtMs = timeMs(NOON - 1_000)
+  const { catalog } = openCatalog([listing('KX', { venue: 'b', figuresAtMs })], storage)
+  const market = catalog.knownOfNative('b', nativeMarketId('KX'))
+  assert.ok(market !== null)
+  const done = (id: string, afterMs: number) => {
+    const venueTimeMs = timeMs(NOON + afterMs)
+    market.tell(trade('KX', id, { venue: 'b', venueTimeMs, receivedAtMs: venueTimeMs }))
+  }
+  done('t1', 1)
+  market.actor.checkpoint(timeMs(NOON + 2))
+  done('t2', 3)
+  done('t3', 4)
+  assert.equal(market.actor.volumeTotal, 35_000_000)
+  for (const restart of [1, 2]) {
+    const again = openCatalog([], storage).catalog
+    again.load()
+    assert.equal(again.find('venue_b_KX')?.volumeTotal, 35_000_000, `start ${restart}`)
+    assert.equal(page(again).markets[0]?.volume24h, 30_000_000)
+    again.knownOfNative('b', nativeMarketId('KX'))?.actor.checkpoint(timeMs(NOON + 10))
+  }
+})
+
+test('keeps figures when a listing is older than they are, and the total always', () => {
+  const total = (contracts: number, set: Partial<MarketListing> = {}) =>
+    listing('KX', { venue: 'b', volumeTotal: usdMicros(contracts * 1e6), ...set })
+  const { catalog } = openCatalog([total(100, { openInterest: sizeMicros(5) })])
+  const take = (...listed: MarketListing[]) => catalog.take({ markets: listed, events: [] })
+  const shown = () => {
+    const { volumeTotal, openInterest } = catalog.find('venue_b_KX')?.figures ?? assert.fail()
+    return [volumeTotal, openInterest]
+  }
+  take(total(120, { openInterest: sizeMicros(6) }))
+  take(total(110, { openInterest: sizeMicros(5), question: 'Older?' }))
+  assert.deepEqual(shown(), [120_000_000, 6])
+  assert.equal(catalog.find('venue_b_KX')?.summary.question, 'Older?', 'the rest is as listed')
+  assert.equal(catalog.find('venue_b_KX')?.summary.volumeTotal, 120_000_000)
 })

@@ -75,6 +75,8 @@ function fakeMarket(text = 'Rules.'): MarketView {
   }
   return {
     ...{ ref, summary, volume24h: usdMicros(1), volumeTotal: null, version: 1, tradesVersion: 1 },
+    volumeUnit: 'usd_traded',
+    figures: { ...summary, lastPriceAtMs: null, excess: 0 },
     ...{ isBehind: false, bookConfirmedAtMs: NOON, price: () => price, priceAt: () => null },
     ...{ book: () => ({ ...levels, checksum: 0 }), levels: () => levels, seq: () => 1 },
     ...{ trades: () => [], snapshots: () => [], bars: () => [] },

@@ -25,5 +25,7 @@ export const TOY: VenueFacts = {
   },
   idOf: nativeMarketId,
   exampleMarket: null,
+  volumeUnit: 'usd_traded',
+  figuresIn: null,
   hasWallets: false,
 }

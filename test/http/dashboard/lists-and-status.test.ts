@@ -45,13 +45,15 @@ const NOTHING = { bid: null, ask: null }
 
 function market(id: string, quote: Quote, question = `Asked by ${id}?`): Market {
   const platform = id.split('_')[0] ?? ''
-  const listing = { platform, native_id: id, url: null, volume_24h: null }
+  const volumes = { volume_24h: null, volume_unit: 'usd_traded', as_of_ms: null } as const
+  const listing = { platform, native_id: id, url: null, ...volumes }
   const other = { ...listing, platform: 'elsewhere', best_bid: 0.01, best_ask: 0.99 }
   const none = { description: null, close_time: null, category: null, event_slug: null }
   return {
     ...{ id, slug: id, question, status: 'open', volume_24h: 0, tags: [], image: null, ...none },
     ...{ volume_total: null, open_interest: null, created_at: null, price_step: 0.01 },
     ...{ resolution_status: 'none', settlement_price: null },
+    ...{ volume_unit: 'usd_traded', as_of_ms: null, volume_24h_as_of_ms: null },
     fees: feesRecord(FEES_UNKNOWN, 0),
     outcomes: ['Yes', 'No'].map((label) => ({ label, price: 0.5, price_cents: 50 })),
     // What the other venue has stands beside the market's own.

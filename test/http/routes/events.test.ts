@@ -85,6 +85,7 @@ test('[EVENTS5] events come by volume with at most ten markets each, and their t
     total_volume_24h: 1.999,
     platforms: ['venue_a'],
     total_volume: 10,
+    volume_unit: 'usd_traded',
     category: 'Politics',
     tags: [],
   })

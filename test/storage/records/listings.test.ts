@@ -34,9 +34,20 @@ test('[STORE21] events that are read share one hidden class, whatever they say',
   assert.ok(odd.length <= 10, `${odd.length} events have a hidden class of their own`)
 })
 
+const UNDATED = { previousPrice: null, figuresAtMs: null, dayFiguresAtMs: null }
+
 test('reads a market of the third schema as one whose resolution is not known', () => {
   const summary = marketSummary(marketListing('one'))
-  const older = new FieldReader(marketFields(summary).slice(0, -2))
+  const older = new FieldReader(marketFields(summary).slice(0, -5))
   const read = marketSchemas[3]?.(older)
-  assert.deepEqual(read, { ...summary, resolutionStatus: null, settledAtMs: null })
+  assert.deepEqual(read, { ...summary, ...UNDATED, resolutionStatus: null, settledAtMs: null })
+})
+
+test('reads a market of the fourth schema as one of which the time of its figures is not known', () => {
+  const summary = marketSummary(marketListing('one'))
+  const fields = marketFields(summary)
+  for (const schema of [4, 5]) {
+    const read = marketSchemas[schema]?.(new FieldReader(fields.slice(0, -3)))
+    assert.deepEqual(read, { ...summary, ...UNDATED })
+  }
 })

@@ -108,23 +108,27 @@ function factsOf() {
   return { ...named, settlementPrice, fees, resolutionStatus: 'disputed' as const }
 }
 
+const FIGURES = {
+  ...{ volume24h: usdMicros(2 ** 40), volumeTotal: usdMicros(4), excess: 3 },
+  ...{ lastPrice: priceMicros(410_000), lastPriceAtMs: NOON, previousPrice: null },
+  ...{ openInterest: sizeMicros(7), figuresAtMs: NOON, dayFiguresAtMs: null },
+}
 const quoted = {
   price: PRICE,
-  volume24h: usdMicros(1),
-  volumeTotal: null,
+  figures: { ...FIGURES, volumeTotal: null },
   tradesSeq: 7,
   pricesSeq: 2 ** 33,
 }
 const seqs = { trades: 1, prices: 2, whales: 3, lifecycle: 4, arbitrage: 5 }
 const STATE = {
-  ...{ market: 1, book: BOOK, price: PRICE, seqs },
-  ...{ volume24h: usdMicros(2 ** 40), volumeTotal: usdMicros(4) },
+  ...{ market: 1, book: BOOK, price: PRICE, seqs, figures: FIGURES },
 }
 const { description, native, ...EVENT } = eventListing('one')
 const ITEMS: readonly LogItem[] = [
   ...UPDATES.map((update): LogItem => ({ kind: 'update', update, book: null })),
   { kind: 'update', update: { kind: 'bookReplaced', ...STAMPED, reason: 'first' }, book: BOOK },
   { kind: 'listed', version: 2 ** 33, market: 1, quoted, summary: SUMMARY },
+  { kind: 'quoted', market: 1, quoted },
   { kind: 'forgotten', version: 3, market: 1 },
   { kind: 'text', market: 1, from: 65_536, text: 'Größe “€”' },
   { kind: 'packed', packed: Uint8Array.of(1, 2, 255), texts: null },

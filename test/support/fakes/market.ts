@@ -93,6 +93,15 @@ export class FakeMarket implements MarketView {
     }
   }
 
+  get volumeUnit(): MarketView['volumeUnit'] {
+    return this.#world.catalog.names.of(this.ref.venue).volumeUnit
+  }
+
+  get figures(): MarketView['figures'] {
+    const { volume24h, volumeTotal } = this
+    return { ...this.summary, volume24h, volumeTotal, lastPriceAtMs: null, excess: 0 }
+  }
+
   price(): MarketPrice {
     return this.now
   }

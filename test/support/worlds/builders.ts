@@ -67,6 +67,9 @@ export function listing(name: string, set: Partial<MarketListing> = {}): MarketL
     volume24h: USD_ZERO,
     volumeTotal: usdMicros(5_000_000),
     openInterest: null,
+    previousPrice: null,
+    figuresAtMs: null,
+    dayFiguresAtMs: null,
     settlementPrice: null,
     fees: FEES_UNKNOWN,
     orderSizeMin: null,
@@ -192,6 +195,7 @@ export function marketParts(
     checkAgain: ({ ref }) => checks.push(ref.nativeId),
     announceLoss: (_, atMs) => losses.push(atMs),
     changed: () => undefined,
+    volumeUnit: (venue) => NAMES.of(venue).volumeUnit,
     ignored: (reason) => ignored.push(reason),
     ...set,
   }

@@ -6,7 +6,14 @@ import type { MarketMessage } from '../../../actors/market/parts.ts'
 import { Matches } from '../../../actors/matches/matches.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
-import { HOUR_MS, TIME_END, TIME_ZERO, timeMs, usdMicros } from '../../../engine/units.ts'
+import {
+  HOUR_MS,
+  sizeMicros,
+  TIME_END,
+  TIME_ZERO,
+  timeMs,
+  usdMicros,
+} from '../../../engine/units.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { openMemoryStorage } from '../twins/memory.ts'
 import {
@@ -53,7 +60,7 @@ export function someMessage(random: Random, market: MarketActor, nowMs: number):
   const { venue } = market.ref
   const at = { venue, venueTimeMs: timeMs(nowMs - random.below(50)), receivedAtMs: timeMs(nowMs) }
   const some = (low: number) => level((low + random.below(40)) / 100, 1 + random.below(9))
-  switch (random.below(10)) {
+  switch (random.below(11)) {
     case 0:
       return snapshot(name, [some(1), some(1)], [some(51), some(51)], at)
     case 1:
@@ -99,6 +106,17 @@ export function someMessage(random: Random, market: MarketActor, nowMs: number):
         kind: 'tradeParticipant',
         ...{ ...at, outcome: outcomeId(`${name}-yes`), txHash: newest?.txHash ?? '0x' },
         wallet: `0x${random.below(3)}`,
+      }
+    }
+    case 8: {
+      const volumeTotal = usdMicros((market.volumeTotal ?? 0) + random.below(3_000_000) - 500_000)
+      return {
+        kind: 'figures',
+        ...{ ...at, outcome: outcomeId(`${name}-yes`), tradesToMs: at.venueTimeMs },
+        ...{ lastPrice: some(30).price, previousPrice: null },
+        volume24h: random.pick([null, usdMicros(random.below(1_000_000))]),
+        volumeTotal: usdMicros(Math.max(volumeTotal, 0)),
+        openInterest: sizeMicros(random.below(1_000_000)),
       }
     }
     default: {

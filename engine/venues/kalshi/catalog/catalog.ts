@@ -79,7 +79,8 @@ export class KalshiCatalog implements VenueCatalog {
     for (const status of CRAWLED_STATUSES) {
       const query = { status, with_nested_markets: true, limit: EVENT_ROWS }
       for await (const rows of this.#pages('events', query, signal)) {
-        const steps = this.#nestedPage(rows, eventsSeen, settledSinceMs)
+        const readAtMs = this.#clock.nowMs()
+        const steps = this.#nestedPage(rows, eventsSeen, { settledSinceMs, readAtMs })
         await onPage(await inPieces(this.#clock, steps))
       }
     }
@@ -152,7 +153,7 @@ export class KalshiCatalog implements VenueCatalog {
   *#nestedPage(
     rows: readonly unknown[],
     seen: Set<string>,
-    settledSinceMs: number,
+    { settledSinceMs, readAtMs }: { settledSinceMs: number; readAtMs: TimeMs },
   ): Steps<CatalogPage> {
     const markets: ReadListing[] = []
     const events: EventListing[] = []
@@ -170,7 +171,7 @@ export class KalshiCatalog implements VenueCatalog {
       for (const marketRow of rowsOf(row, 'markets')) {
         yield
         const market = this.#readMarket(marketRow, event.listing, settledSinceMs)
-        if (market !== null) markets.push(market)
+        if (market !== null) markets.push({ ...market, figuresAtMs: readAtMs })
       }
     }
     return { markets, events }
@@ -178,13 +179,15 @@ export class KalshiCatalog implements VenueCatalog {
 
   /** Market rows that come without their events: those are fetched beside them. */
   async #joinedPage(rows: readonly unknown[], signal: AbortSignal): Promise<CatalogPage> {
+    const figuresAtMs = this.#clock.nowMs()
     const events = await this.#fetchEvents(rows, signal)
-    return inPieces(this.#clock, this.#joined(rows, events))
+    return inPieces(this.#clock, this.#joined(rows, events, figuresAtMs))
   }
 
   *#joined(
     rows: readonly unknown[],
     events: ReadonlyMap<string, EventListing>,
+    figuresAtMs: TimeMs,
   ): Steps<CatalogPage> {
     noteMarketRows(rows, this.#tally.drift)
     const markets: ReadListing[] = []
@@ -194,7 +197,7 @@ export class KalshiCatalog implements VenueCatalog {
       const event = ticker === null ? undefined : events.get(ticker)
       const market = this.#readMarket(row, event ?? null, null)
       if (market === null) continue
-      markets.push(event === undefined ? { ...market, lacksEvent: true } : market)
+      markets.push({ ...market, figuresAtMs, lacksEvent: event === undefined })
     }
     return { markets, events: [...events.values()] }
   }

@@ -14,7 +14,6 @@ import type {
 } from '../../../market/market.ts'
 import {
   MICROS,
-  notionalMicros,
   PRICE_ONE,
   type PriceMicros,
   parsePrice,
@@ -24,7 +23,9 @@ import {
   type TimeMs,
   USD_ZERO,
   type UsdMicros,
+  usdMicros,
 } from '../../../units.ts'
+import type { RowFigures } from '../../../venue-table.ts'
 import { isComboRow, isNamedCombo } from '../combos.ts'
 import { noOutcomeOf, settlementOf, sizeOf } from '../map.ts'
 import type { FeeTerms } from '../messages.ts'
@@ -157,7 +158,7 @@ export function parseMarket(
   const settledAtMs = status === 'resolved' ? timeOf(row.settlement_ts) : null
   const resolutionStatus = RESOLUTIONS[statusText] ?? 'none'
   const hasResult = resolutionStatus === 'proposed' || resolutionStatus === 'resolved'
-  const lastPrice = tradedPrice(priceOf(row, 'last_price'))
+  const figures = tradingFigures(row)
   const seriesTicker = event?.series ?? beforeDash(eventTicker)
   const closeAtMs = timeOf(row.close_time)
   const openAtMs = timeOf(row.open_time)
@@ -184,12 +185,12 @@ export function parseMarket(
       ? earlier(timeOf(row.expected_expiration_time), closeAtMs)
       : closeAtMs,
     tickMicros: grid?.finest ?? parsePrice(dollarsOfCents(row.tick_size) ?? 'none'),
-    lastPrice,
     bestBid: tradedPrice(priceOf(row, 'yes_bid')),
     bestAsk: tradedPrice(priceOf(row, 'yes_ask')),
-    volume24h: dollarsOf(countOf(row, 'volume_24h'), lastPrice) ?? USD_ZERO,
-    volumeTotal: dollarsOf(countOf(row, 'volume'), lastPrice),
-    openInterest: countOf(row, 'open_interest'),
+    ...figures,
+    volume24h: figures.volume24h ?? USD_ZERO,
+    figuresAtMs: null,
+    dayFiguresAtMs: null,
     settlementPrice: hasResult ? payoutOf(row) : null,
     resolutionStatus,
     settledAtMs,
@@ -280,10 +281,21 @@ function countOf(row: Fields, name: string): SizeMicros | null {
   return text === null ? null : sizeOf(text)
 }
 
-/** Contracts at the last price. sizeOf bounds the count, so that the product is a safe integer. */
-function dollarsOf(count: SizeMicros | null, price: PriceMicros | null): UsdMicros | null {
-  if (count === null) return null
-  return price === null ? USD_ZERO : notionalMicros({ price, size: count })
+/** What trading moves in a market's row; its volumes are contracts, of which each pays one dollar. */
+export function tradingFigures(row: Fields): RowFigures {
+  return {
+    lastPrice: tradedPrice(priceOf(row, 'last_price')),
+    previousPrice: tradedPrice(priceOf(row, 'previous_price')),
+    volume24h: contractsOf(row, 'volume_24h'),
+    volumeTotal: contractsOf(row, 'volume'),
+    openInterest: countOf(row, 'open_interest'),
+  }
+}
+
+/** A count of contracts as dollars of payout. */
+function contractsOf(row: Fields, name: string): UsdMicros | null {
+  const count = countOf(row, name)
+  return count === null ? null : usdMicros(count)
 }
 
 function timeOf(value: unknown): TimeMs | null {

@@ -74,6 +74,11 @@ export function resultText({ status, resolution_status: resolution }: Market): s
   return resolution === 'disputed' ? 'The proposed result is disputed.' : null
 }
 
+const VOLUME_WORDS = {
+  usd_traded: 'dollars paid',
+  usd_notional: 'contracts of $1',
+} as const
+
 export function MarketOutcomes({
   market,
   decimals,
@@ -99,6 +104,7 @@ export function MarketOutcomes({
     <dl class="market-facts">
       <div><dt>Volume 24 h</dt> <dd>${roundUsdText(market.volume_24h)}</dd></div>
       <div><dt>Total volume</dt> <dd>${roundUsdText(market.volume_total)}</dd></div>
+      <div><dt>Volume counts</dt> <dd>${VOLUME_WORDS[market.volume_unit]}</dd></div>
       <div><dt>Open interest</dt> <dd>${countText(market.open_interest)}</dd></div>
       <div><dt>Opened</dt> <dd><${Time} atMs=${millis(market.created_at)} /></dd></div>
       <div><dt>${isOver(market) ? 'Closed' : 'Closes'}</dt> <dd><${Time} atMs=${millis(market.close_time)} /></dd></div>

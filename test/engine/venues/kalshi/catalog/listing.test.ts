@@ -95,12 +95,14 @@ describe('Kalshi listing', () => {
     assert.equal(market({}, null).question, 'Will Cincinnati win?')
   })
 
-  it('[KLIST4] volumes are dollars: contracts at the last price', () => {
+  it('keeps volumes in contracts when the last price moves', () => {
     const listing = market()
-    assert.equal(listing.volume24h, 41_500_000)
-    assert.equal(listing.volumeTotal, 415_207_500)
+    assert.equal(listing.volume24h, 100_000_000)
+    assert.equal(listing.volumeTotal, 1_000_500_000)
+    const fallen = market({ last_price_dollars: '0.0100' })
+    assert.equal(fallen.volumeTotal, listing.volumeTotal)
     assert.equal(listing.openInterest, 321_250_000)
-    assert.equal(market({ last_price_dollars: '0.0000' }).volume24h, 0)
+    assert.equal(market({ last_price_dollars: '0.0000' }).volume24h, 100_000_000)
     assert.equal(market({ volume_24h_fp: '99999999999999' }).volume24h, 0, 'absurd: left out')
   })
 
@@ -172,7 +174,7 @@ describe('Kalshi listing', () => {
     const row = parseMarket({ ...old, yes_bid: 41, volume: 1_000, tick_size: 1 }, event())
     assert.ok(row.kind === 'market')
     const { bestBid, volumeTotal, tickMicros } = row.listing
-    assert.deepEqual([bestBid, volumeTotal, tickMicros], [410_000, 415_000_000, 10_000])
+    assert.deepEqual([bestBid, volumeTotal, tickMicros], [410_000, 1_000_000_000, 10_000])
   })
 
   it('[KLIST9] combinations and scalar markets are refused by name', () => {

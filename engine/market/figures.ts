@@ -1,0 +1,183 @@
+// A market's volumes, open interest and last price: the venue's own figures, moved on by the trades that they lack.
+
+import {
+  type PriceMicros,
+  type SizeMicros,
+  type TimeMs,
+  timeMs,
+  type UsdMicros,
+  usdMicros,
+} from '../units.ts'
+import type { VolumeUnit } from '../venue-table.ts'
+import type { MarketListing } from './market.ts'
+
+/** A market's trading figures; volumes in the venue's unit. */
+export type Figures = Pick<
+  MarketListing,
+  | 'lastPrice'
+  | 'previousPrice'
+  | 'volume24h'
+  | 'volumeTotal'
+  | 'openInterest'
+  | 'figuresAtMs'
+  | 'dayFiguresAtMs'
+>
+
+/** Figures with what a copy of them in another process needs. */
+export interface FiguresState extends Figures {
+  /** How much `volumeTotal` is above the venue's figure and our trades since: new trades fill that up first. */
+  readonly excess: number
+  /** Venue time of the trade that `lastPrice` is of; null: not known. */
+  readonly lastPriceAtMs: TimeMs | null
+}
+
+/** Figures as the venue gave them at `atMs`; null: it did not say. */
+export interface FiguresRead {
+  /** They contain every trade up to then. */
+  readonly atMs: TimeMs
+  readonly lastPrice: PriceMicros | null
+  readonly lastPriceAtMs: TimeMs
+  readonly previousPrice: PriceMicros | null
+  readonly volume24h: UsdMicros | null
+  readonly volumeTotal: UsdMicros | null
+  readonly openInterest: SizeMicros | null
+}
+
+/** What a trade moves figures by. */
+interface CountedTrade {
+  readonly timeMs: TimeMs
+  readonly price: PriceMicros
+  readonly size: SizeMicros
+  readonly usd: UsdMicros
+  readonly isBlock: boolean
+}
+
+/** A total below the venue's own earlier one is an old answer, unless it comes so much later. */
+const LOWER_AFTER_MS = 600_000
+/** The last price of an answer over REST may be so much older than the answer. */
+const ANSWER_MS_MAX = 15_000
+
+/** The figures of one market. `volumeTotal` never decreases. */
+export class MarketFigures implements FiguresState {
+  lastPrice: PriceMicros | null
+  lastPriceAtMs: TimeMs | null = null
+  previousPrice: PriceMicros | null
+  volume24h: UsdMicros
+  volumeTotal: UsdMicros | null
+  openInterest: SizeMicros | null
+  figuresAtMs: TimeMs | null
+  dayFiguresAtMs: TimeMs | null
+  excess = 0
+  /** The venue's newest total of this run. */
+  #venueTotal: UsdMicros | null
+  readonly #unit: VolumeUnit
+
+  /** `venueTotal`: the venue's own newest total; null: not known, as after a restart. */
+  constructor(summary: Figures, unit: VolumeUnit, venueTotal: UsdMicros | null = null) {
+    this.lastPrice = summary.lastPrice
+    this.previousPrice = summary.previousPrice
+    this.volume24h = summary.volume24h
+    this.volumeTotal = summary.volumeTotal
+    this.openInterest = summary.openInterest
+    this.figuresAtMs = summary.figuresAtMs
+    this.dayFiguresAtMs = summary.dayFiguresAtMs
+    this.#venueTotal = venueTotal
+    this.#unit = unit
+  }
+
+  /** Takes the venue's figures; false when they are older than those known. */
+  take(read: FiguresRead): boolean {
+    if (this.#isOlder(read)) return false
+    const { atMs, volumeTotal, volume24h, openInterest, previousPrice } = read
+    if (volumeTotal !== null) this.#takeTotal(volumeTotal)
+    if (volume24h !== null) {
+      this.volume24h = volume24h
+      this.dayFiguresAtMs = atMs
+    }
+    this.previousPrice = previousPrice ?? this.previousPrice
+    this.openInterest = openInterest ?? this.openInterest
+    if (read.lastPrice !== null) this.#notePrice(read.lastPrice, read.lastPriceAtMs)
+    this.figuresAtMs = timeMs(Math.max(atMs, this.figuresAtMs ?? 0))
+    return true
+  }
+
+  #isOlder({ atMs, volumeTotal }: FiguresRead): boolean {
+    const knownAtMs = this.figuresAtMs
+    if (knownAtMs === null) return false
+    if (volumeTotal === null || this.#venueTotal === null) return atMs < knownAtMs
+    return volumeTotal < this.#venueTotal && atMs - knownAtMs < LOWER_AFTER_MS
+  }
+
+  /** Trades that we missed are in the venue's total: they were done within the day as well. */
+  #takeTotal(total: UsdMicros): void {
+    this.#venueTotal = total
+    const shown = this.volumeTotal
+    this.volumeTotal = shown === null || total > shown ? total : shown
+    this.excess = this.volumeTotal - total
+    if (shown !== null) this.#addToDay(this.volumeTotal - shown)
+  }
+
+  /** Counts a trade that the venue's figures do not contain yet. False: nothing changed. */
+  count(trade: CountedTrade): boolean {
+    if (!trade.isBlock) this.#notePrice(trade.price, trade.timeMs)
+    if (this.figuresAtMs !== null && trade.timeMs <= this.figuresAtMs) return false
+    const amount = this.#unit === 'usd_notional' ? trade.size : trade.usd
+    const rise = Math.max(amount - this.excess, 0)
+    this.excess = Math.max(this.excess - amount, 0)
+    if (this.volumeTotal !== null) this.volumeTotal = sum(this.volumeTotal, rise)
+    this.#addToDay(rise)
+    return true
+  }
+
+  #addToDay(amount: number): void {
+    this.volume24h = sum(this.volume24h, amount)
+  }
+
+  #notePrice(price: PriceMicros, atMs: TimeMs): void {
+    if (this.lastPriceAtMs !== null && atMs < this.lastPriceAtMs) return
+    this.lastPrice = price
+    this.lastPriceAtMs = atMs
+  }
+
+  /** Takes the figures as another process has them. */
+  restore(state: FiguresState): void {
+    this.lastPrice = state.lastPrice
+    this.lastPriceAtMs = state.lastPriceAtMs
+    this.previousPrice = state.previousPrice
+    this.volume24h = state.volume24h
+    this.volumeTotal = state.volumeTotal
+    this.openInterest = state.openInterest
+    this.figuresAtMs = state.figuresAtMs
+    this.dayFiguresAtMs = state.dayFiguresAtMs
+    this.excess = state.excess
+  }
+}
+
+/** The figures of a listing, as the venue gave them. */
+export function readOf(listed: Figures, nowMs: TimeMs): FiguresRead {
+  const { lastPrice, previousPrice, volume24h, volumeTotal, openInterest } = listed
+  const atMs = listed.figuresAtMs ?? nowMs
+  const lastPriceAtMs = timeMs(Math.max(atMs - ANSWER_MS_MAX, 0))
+  return {
+    ...{ atMs, lastPrice, lastPriceAtMs, previousPrice, volume24h, volumeTotal, openInterest },
+  }
+}
+
+/** A summary with these figures. */
+export function withFigures<Summary extends Figures>(summary: Summary, figures: Figures): Summary {
+  return {
+    ...summary,
+    lastPrice: figures.lastPrice,
+    previousPrice: figures.previousPrice,
+    volume24h: figures.volume24h,
+    volumeTotal: figures.volumeTotal,
+    openInterest: figures.openInterest,
+    figuresAtMs: figures.figuresAtMs,
+    dayFiguresAtMs: figures.dayFiguresAtMs,
+  }
+}
+
+/** At most the largest safe integer. */
+function sum(volume: UsdMicros, amount: number): UsdMicros {
+  return usdMicros(Math.min(volume + amount, Number.MAX_SAFE_INTEGER))
+}
