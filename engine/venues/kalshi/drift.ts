@@ -11,7 +11,7 @@ import type { Probe } from '../drift/probes.ts'
 import { judgeFields, type RowShape } from '../drift/rows.ts'
 import { multiplierOf, termsOf } from './catalog/fees.ts'
 import { isComboRow } from './combos.ts'
-import type { FeeTerms, TradeMessage } from './messages.ts'
+import type { FeeTerms, TickerMessage, TradeMessage } from './messages.ts'
 import { parsePriceGrid } from './price-grid.ts'
 
 interface ProbeParts {
@@ -54,6 +54,18 @@ export function noteBlock({ block, tradeId }: TradeMessage, drift: DriftTally): 
   const isSaid = block !== undefined && block !== null
   drift.shares.said(BLOCK_UNSAID, isSaid, tradeId)
   if (isSaid && typeof block !== 'boolean') drift.note('trade.is_block_trade', block, tradeId)
+}
+
+const VOLUME_UNSAID = { kind: 'ticker.field', name: 'volume_fp missing' }
+const INTEREST_UNSAID = { kind: 'ticker.field', name: 'open_interest_fp missing' }
+
+/** Whether a ticker has the figures that no other message of the socket has. */
+export function noteTicker(
+  { volume, openInterest, ticker }: TickerMessage,
+  drift: DriftTally,
+): void {
+  drift.shares.said(VOLUME_UNSAID, volume !== null, ticker)
+  drift.shares.said(INTEREST_UNSAID, openInterest !== null, ticker)
 }
 
 /** What every row of an ordinary market has, of those fields that are read. */

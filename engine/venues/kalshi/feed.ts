@@ -1,4 +1,4 @@
-// Kalshi's live stream with a key: one connection for trades and lifecycle, further ones for books,
+// Kalshi's live stream with a key: one connection for trades and lifecycle, one for tickers, further ones for books,
 // timers for what the venue does in silence, REST for what was missed.
 // Without a key: polling.ts. Upholds KFEED7 to KFEED9, KFEED14.
 
@@ -20,6 +20,8 @@ import { BookSocket } from './book/socket.ts'
 import type { KalshiFees } from './catalog/fees.ts'
 import { parseOrderbookRow, rowsOf } from './catalog/rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
+import { FiguresReader } from './figures/reader.ts'
+import { TickerSocket } from './figures/socket.ts'
 import { mapMessage, tickerOf } from './map.ts'
 import type { FeeMessage, LifecycleMessage } from './messages.ts'
 import { parsePriceGrid } from './price-grid.ts'
@@ -47,6 +49,10 @@ export class KalshiFeed implements VenueFeed {
   readonly #parts: FeedParts
   readonly #tradeSocket: TradeSocket
   readonly #bookSockets: BookSocket[] = []
+  /** Opened with the first market. */
+  readonly #tickers: TickerSocket
+  readonly #figures: FiguresReader
+  #areTickersStarted = false
   readonly #socketOf = new Map<string, BookSocket>()
   readonly #full = new Set<BookSocket>()
   readonly #stopping = new AbortController()
@@ -59,17 +65,23 @@ export class KalshiFeed implements VenueFeed {
     const { trades } = parts
     const streamParts = { ...parts, emit: (event: VenueEvent) => this.#fromStream(event) }
     this.#tradeSocket = new TradeSocket(streamParts, parts.access, {
-      onTrade: (ticker, receivedAtMs) => this.#socketOf.get(ticker)?.noteTrade(receivedAtMs),
+      onTrade: (ticker, receivedAtMs) => this.#noteTrade(ticker, receivedAtMs),
       onLifecycle: (message) => this.#noteLifecycle(message),
       onFee: (message) => this.#noteFee(message),
       fetchNewestTradeMs: () => trades.fetchNewestMs(),
     })
+    const isWatched = (ticker: string) => this.#socketOf.has(ticker)
+    this.#tickers = new TickerSocket(parts, parts.access, isWatched)
+    const { tally } = parts.access
+    this.#figures = new FiguresReader({ ...parts, tally, source: 'streamed', isWatched })
   }
 
   start(): void {
     if (this.#isStarted) return
     this.#isStarted = true
     this.#tradeSocket.start()
+    this.#figures.start()
+    this.#startTickers()
     for (const socket of this.#bookSockets) socket.start()
   }
 
@@ -78,7 +90,22 @@ export class KalshiFeed implements VenueFeed {
     this.#stopping.abort()
     this.#parts.timers.stop()
     this.#parts.http.stop()
-    await Promise.all([this.#tradeSocket.stop(), ...this.#bookSockets.map((each) => each.stop())])
+    const sockets = [this.#tradeSocket, this.#tickers, ...this.#bookSockets]
+    await Promise.all([this.#figures.stop(), ...sockets.map((each) => each.stop())])
+  }
+
+  #startTickers(): void {
+    if (!this.#isStarted || this.#areTickersStarted || this.#socketOf.size === 0) return
+    this.#areTickersStarted = true
+    this.#tickers.start()
+  }
+
+  #noteTrade(ticker: string, receivedAtMs: TimeMs): void {
+    const books = this.#socketOf.get(ticker)
+    if (books === undefined) return
+    books.noteTrade(receivedAtMs)
+    this.#tickers.noteTrade(receivedAtMs)
+    this.#figures.noteTrade(ticker)
   }
 
   watch(markets: readonly WatchedMarket[]): void {
@@ -88,6 +115,7 @@ export class KalshiFeed implements VenueFeed {
       this.#parts.timers.set(nativeId, { status, openAtMs, closeAtMs })
       if (!this.#socketOf.has(nativeId)) this.#place(nativeId)
     }
+    this.#startTickers()
   }
 
   unwatch(ids: readonly NativeMarketId[]): void {
@@ -97,6 +125,8 @@ export class KalshiFeed implements VenueFeed {
       this.#socketOf.delete(id)
     }
     for (const [socket, tickers] of bySocket) socket.remove(tickers)
+    this.#tickers.forget(ids)
+    this.#figures.forget(ids)
   }
 
   resync(outcomes: readonly OutcomeId[]): void {
@@ -107,6 +137,8 @@ export class KalshiFeed implements VenueFeed {
   read(what: Readable): void {
     this.#arePaused = what === 'nothing'
     this.#tradeSocket.socket.pause(what !== 'all')
+    this.#tickers.socket.pause(what !== 'all')
+    this.#figures.read(what)
     for (const { socket } of this.#bookSockets) socket.pause(this.#arePaused)
   }
 

@@ -17,6 +17,7 @@ import {
   type SizeMicros,
   type TimeMs,
   timeMs,
+  usdMicros,
 } from '../../units.ts'
 import { isNamedCombo } from './combos.ts'
 import type {
@@ -41,6 +42,9 @@ type Emit = (event: VenueEvent) => void
 const VENUE = 'b'
 /** A thousand million contracts; above it a number is nonsense, and sums would leave the integers. */
 const SIZE_MAX = 1_000_000_000 * MICROS
+
+/** The venue's clock may be so far ahead of ours. */
+const CLOCK_AHEAD_MS_MAX = 10_000
 
 const COMBO: Refusal = { kind: 'ignored', reason: 'combo' }
 const BOOK_NUMBERS: Refusal = { kind: 'rejected', reason: 'book_numbers' }
@@ -197,17 +201,33 @@ function mapDelta(
   return null
 }
 
-/**
- * The channel's last price says nothing that the trade stream did not say; the feed does not
- * subscribe to it. Recordings of others contain it, sometimes without the trades.
- */
+/** A number that is there and cannot be read refuses the message; prices 0 and 1 stand for "none". */
 function mapTicker(message: TickerMessage, receivedAtMs: TimeMs, emit: Emit): Refusal | null {
-  const price = parsePrice(message.price)
-  if (price === null) return TICKER_NUMBERS
-  if (price === 0 || price === PRICE_ONE) return NEVER_TRADED
+  const price = message.price === null ? null : parsePrice(message.price)
+  const volume = message.volume === null ? null : sizeOf(message.volume)
+  const openInterest = message.openInterest === null ? null : sizeOf(message.openInterest)
+  const isRead =
+    (price !== null || message.price === null) &&
+    (volume !== null || message.volume === null) &&
+    (openInterest !== null || message.openInterest === null)
+  if (!isRead) return TICKER_NUMBERS
+  const lastPrice = price === 0 || price === PRICE_ONE ? null : price
+  if (lastPrice === null && volume === null && openInterest === null) return NEVER_TRADED
   const venueTimeMs = message.timeMs === null ? receivedAtMs : timeMs(message.timeMs)
-  const outcome = outcomeId(message.ticker)
-  emit({ kind: 'lastPrice', venue: VENUE, venueTimeMs, receivedAtMs, outcome, price })
+  const tradesToMs = message.tradesToMs ?? receivedAtMs
+  emit({
+    kind: 'figures',
+    venue: VENUE,
+    venueTimeMs,
+    receivedAtMs,
+    outcome: outcomeId(message.ticker),
+    tradesToMs: timeMs(Math.min(tradesToMs, receivedAtMs + CLOCK_AHEAD_MS_MAX)),
+    lastPrice,
+    previousPrice: null,
+    volume24h: null,
+    volumeTotal: volume === null ? null : usdMicros(volume),
+    openInterest,
+  })
   return null
 }
 

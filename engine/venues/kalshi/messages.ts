@@ -46,14 +46,20 @@ export interface TradeMessage extends Sequenced {
   readonly block: unknown
 }
 
-/** Prices and volumes of a market; sent without seq. */
+/** Quotes and figures of a market, sent without seq at each trade and move of a quote. Null: not in the message. */
 export interface TickerMessage {
   readonly kind: 'ticker'
   readonly sid: number
   readonly ticker: string
   /** Last traded price. */
-  readonly price: string
+  readonly price: string | null
+  /** Contracts ever traded. */
+  readonly volume: string | null
+  /** Contracts. */
+  readonly openInterest: string | null
   readonly timeMs: number | null
+  /** Trades up to then are in its figures: the end of a second where only that is known. */
+  readonly tradesToMs: number | null
 }
 
 export const LIFECYCLE_CHANGES = [

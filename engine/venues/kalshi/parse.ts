@@ -257,9 +257,16 @@ function parseTrade(frame: Fields, body: Fields): TradeMessage | Rejected {
 function parseTicker(frame: Fields, body: Fields): TickerMessage | Rejected {
   const ticker = idOf(body.market_ticker)
   const price = decimalOf(body.price_dollars)
-  if (ticker === null || price === null) return rejected('ticker_fields')
-  const timeMs = timeOf(body.ts_ms) ?? secondsOf(body.ts)
-  return { kind: 'ticker', sid: wholeOf(frame.sid) ?? 0, ticker, price, timeMs }
+  const volume = decimalOf(body.volume_fp)
+  const openInterest = decimalOf(body.open_interest_fp)
+  const isEmpty = price === null && volume === null && openInterest === null
+  if (ticker === null || isEmpty) return rejected('ticker_fields')
+  const secondMs = secondsOf(body.ts)
+  const exactMs = timeOf(body.ts_ms)
+  const timeMs = exactMs ?? secondMs
+  const tradesToMs = exactMs ?? (secondMs === null ? null : secondMs + 999)
+  const sid = wholeOf(frame.sid) ?? 0
+  return { kind: 'ticker', sid, ticker, price, volume, openInterest, timeMs, tradesToMs }
 }
 
 function parseLifecycle(frame: Fields, body: Fields): LifecycleMessage | KalshiMessage | Rejected {

@@ -23,6 +23,7 @@ import type {
 } from '../venue.ts'
 import { parseOrderbookRow } from './catalog/rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
+import { FiguresReader } from './figures/reader.ts'
 import { mapMessage, tickerOf } from './map.ts'
 import type { TradeReader } from './trades/trades.ts'
 
@@ -66,6 +67,7 @@ export class PollingFeed implements VenueFeed {
   readonly #parts: PollingParts
   readonly #stopping = new AbortController()
   readonly #loops: Promise<void>[] = []
+  readonly #figures: FiguresReader
   /** The open markets, in the order in which their books are fetched; `#turn` goes round. */
   #ring: string[] = []
   readonly #polled = new Set<string>()
@@ -89,6 +91,8 @@ export class PollingFeed implements VenueFeed {
 
   constructor(parts: PollingParts) {
     this.#parts = parts
+    const isWatched = (ticker: string) => this.#watched.has(ticker)
+    this.#figures = new FiguresReader({ ...parts, source: 'polled', isWatched })
     this.#tradesFromMs = parts.clock.nowMs()
     this.#round.beganAtMs = parts.clock.monotonicMs()
   }
@@ -96,6 +100,7 @@ export class PollingFeed implements VenueFeed {
   start(): void {
     if (this.#loops.length > 0) return
     this.#tradesFromMs = timeMs(this.#parts.clock.nowMs() - OVERLAP_MS)
+    this.#figures.start()
     this.#loops.push(
       this.#loop(
         'trades',
@@ -114,7 +119,7 @@ export class PollingFeed implements VenueFeed {
     this.#stopping.abort()
     this.#parts.timers.stop()
     this.#parts.http.stop()
-    await Promise.all(this.#loops)
+    await Promise.all([this.#figures.stop(), ...this.#loops])
   }
 
   watch(markets: readonly WatchedMarket[]): void {
@@ -142,6 +147,7 @@ export class PollingFeed implements VenueFeed {
       this.#parts.timers.remove(id)
     }
     this.#ring = this.#ring.filter((ticker) => this.#polled.has(ticker))
+    this.#figures.forget(ids)
   }
 
   resync(outcomes: readonly OutcomeId[]): void {
@@ -154,6 +160,7 @@ export class PollingFeed implements VenueFeed {
   /** No poll of the others begins meanwhile; trades go on from where they were. */
   read(what: Readable): void {
     this.#read = what
+    this.#figures.read(what)
   }
 
   /** Nothing waits unread between two polls. */
@@ -238,6 +245,7 @@ export class PollingFeed implements VenueFeed {
       else if (this.#watched.has(ticker)) {
         this.#hot.set(ticker, { tradedAtMs: nowMs, fetchedAtMs: 0 })
       }
+      if (this.#watched.has(ticker)) this.#figures.noteTrade(ticker)
       emit(trade)
     }
     this.#tradesFromMs = nowMs

@@ -9,7 +9,7 @@ import type { RawFrame } from '../feed.ts'
 import type { Tally } from '../tally.ts'
 import { SequenceCheck, type SequenceVerdict } from './book/sequence.ts'
 import type { Combos } from './combos.ts'
-import { noteBlock, noteFeeTerms } from './drift.ts'
+import { noteBlock, noteFeeTerms, noteTicker } from './drift.ts'
 import { DELTA_OFF_GRID, mapMessage } from './map.ts'
 import type { MarketTerms } from './market-terms.ts'
 import type {
@@ -181,6 +181,7 @@ export class KalshiStream {
     }
     this.#tally.mapped(message.kind)
     if (message.kind === 'trade') noteBlock(message, this.#tally.drift)
+    else if (message.kind === 'ticker') noteTicker(message, this.#tally.drift)
     onMapped?.(message)
   }
 

@@ -66,6 +66,13 @@ class Peer {
     this.send('trade', 'trade', msg, lost)
   }
 
+  ticker(ticker: string, atMs: number, set: object = {}): void {
+    const figures = { price_dollars: '0.4100', volume_fp: '90.00', open_interest_fp: '7.00' }
+    const msg = { market_ticker: ticker, ...figures, ts_ms: atMs, ...set }
+    const sid = this.sids.get('ticker') ?? 0
+    this.socket.send(JSON.stringify({ type: 'ticker', sid, msg }))
+  }
+
   #command(text: string): void {
     const command: unknown = JSON.parse(text)
     assert.ok(isRecord(command) && isRecord(command.params))
@@ -97,6 +104,8 @@ export interface Bench {
   readonly requests: string[]
   /** Rows of /markets/trades. */
   trades: object[]
+  /** Rows of /markets by ticker; null: as of {@link marketRow}. */
+  marketRows: ((tickers: readonly string[]) => object[]) | null
   isRestUp: boolean
   /** Whether subscriptions are confirmed. */
   acknowledges: boolean
@@ -122,6 +131,12 @@ export async function open(isKeyed: boolean): Promise<Bench> {
     response.statusCode = bench.isRestUp ? 200 : 404
     if (url.pathname.endsWith('/trades')) {
       response.end(JSON.stringify({ trades: bench.trades, cursor: '' }))
+      return
+    }
+    if (url.pathname.endsWith('/markets')) {
+      const tickers = (url.searchParams.get('tickers') ?? '').split(',')
+      const markets = bench.marketRows?.(tickers) ?? tickers.map(marketRow)
+      response.end(JSON.stringify({ markets, cursor: '' }))
       return
     }
     const orderbooks = url.searchParams
@@ -165,6 +180,7 @@ export async function open(isKeyed: boolean): Promise<Bench> {
     ...{ clock, venue, events, peers, upgrades, requests, close },
     onEvent: () => undefined,
     trades: [],
+    marketRows: null,
     isRestUp: true,
     acknowledges: true,
   }
@@ -206,6 +222,14 @@ export const books = (bench: Bench): Peer | undefined =>
   bench.peers.findLast((peer) => peer.sids.has('orderbook_delta'))
 export const trades = (bench: Bench): Peer | undefined =>
   bench.peers.findLast((peer) => peer.sids.has('trade'))
+
+export const tickers = (bench: Bench): Peer | undefined =>
+  bench.peers.findLast((peer) => peer.sids.has('ticker'))
+
+const marketRow = (ticker: string) => ({
+  ...{ ticker, volume_fp: '90.00', volume_24h_fp: '8.00', open_interest_fp: '7.00' },
+  ...{ last_price_dollars: '0.4100', previous_price_dollars: '0.3900' },
+})
 
 export function row(id: string, atMs: number): object {
   return {

@@ -36,9 +36,9 @@ class StubMarket implements SimMarket {
   lastTrade: SimTrade | null = null
   readonly volumeTotal = usdMicros(5_000_000_000)
   readonly volume24h = usdMicros(1_000_000_000)
-  readonly volumeTotalContracts = contracts(12_345.5)
-  readonly volume24hContracts = contracts(345.25)
-  readonly openInterest = contracts(4_000)
+  volumeTotalContracts = contracts(12_345.5)
+  volume24hContracts = contracts(345.25)
+  openInterest = contracts(4_000)
   readonly updatedMs: TimeMs
 
   constructor(listing: SimListing, event: SimEvent) {

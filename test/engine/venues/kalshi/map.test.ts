@@ -225,11 +225,24 @@ describe('Kalshi map', () => {
     })
   })
 
-  it('[KMAP8] the ticker channel moves only the price', () => {
-    const ticker = { kind: 'ticker' as const, sid: 1, ticker: 'T', price: '0.4100', timeMs: null }
+  it('gives last price, volume and open interest of a ticker, as of its own time', () => {
+    const at = {
+      kind: 'ticker' as const,
+      sid: 1,
+      ticker: 'T',
+      timeMs: NOW - 50,
+      tradesToMs: NOW - 40,
+    }
+    const ticker = { ...at, price: '0.4100', volume: '1000.50', openInterest: '12.00' }
     const event = map(ticker).events[0]
-    assert.ok(event?.kind === 'lastPrice')
-    assert.equal(event.price, 410_000)
-    assert.equal(map({ ...ticker, price: '0.0000' }).refusal?.reason, 'never_traded')
+    assert.ok(event?.kind === 'figures')
+    const { lastPrice, volumeTotal, openInterest, tradesToMs, volume24h, previousPrice } = event
+    assert.deepEqual([lastPrice, volumeTotal, openInterest], [410_000, 1_000_500_000, 12_000_000])
+    assert.deepEqual([tradesToMs, volume24h, previousPrice], [NOW - 40, null, null])
+    const untraded = { ...ticker, price: '0.0000', volume: null, openInterest: null }
+    assert.equal(map(untraded).refusal?.reason, 'never_traded')
+    const first = map({ ...ticker, price: '0.0000' }).events[0]
+    assert.ok(first?.kind === 'figures' && first.lastPrice === null)
+    assert.equal(map({ ...ticker, volume: '-1' }).refusal?.reason, 'ticker_numbers')
   })
 })
