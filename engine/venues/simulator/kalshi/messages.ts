@@ -13,7 +13,7 @@ import {
 } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimTrade } from '../model.ts'
 import { eventFees } from './fees.ts'
-import { resultOf, strikeFields, takerOutcome, yesPrice } from './render.ts'
+import { lastPrice, resultOf, strikeFields, takerOutcome, yesPrice } from './render.ts'
 import { isBlock, priceFields, shardOf, tradeIdOf } from './terms.ts'
 import { count, countDifference, dollars, levelsText, rfc3339 } from './text.ts'
 
@@ -65,11 +65,9 @@ export function tickerMessage(market: SimMarket, form: { fields: string; atMs: T
   const { book, lastTrade } = market
   const bid = book.bestBid
   const ask = book.bestAsk
-  const price = lastTrade === null ? 0 : yesPrice(lastTrade)
+  const price = lastPrice(market, form.atMs)
   const interest = Math.floor((market.openInterest / 1e12) * price)
-  return `{${form.fields},"price_dollars":"${
-    lastTrade === null ? '0.0000' : dollars(yesPrice(lastTrade))
-  }","yes_bid_dollars":"${bid === null ? '0.0000' : dollars(bid)}","yes_ask_dollars":"${dollars(
+  return `{${form.fields},"price_dollars":"${dollars(price)}","yes_bid_dollars":"${bid === null ? '0.0000' : dollars(bid)}","yes_ask_dollars":"${dollars(
     ask ?? PRICE_ONE,
   )}","yes_bid_size_fp":"${bid === null ? '0.00' : count(book.sizeAt('bid', bid))}","yes_ask_size_fp":"${
     ask === null ? '0.00' : count(book.sizeAt('ask', ask))

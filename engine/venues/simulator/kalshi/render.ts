@@ -152,7 +152,7 @@ export function strikeFields(market: SimMarket): Record<string, unknown> {
 }
 
 /** The price of the last trade in the book; before this run's first one, what the market was worth. */
-function lastPrice(market: SimMarket, nowMs: TimeMs): PriceMicros {
+export function lastPrice(market: SimMarket, nowMs: TimeMs): PriceMicros {
   const { lastTrade } = market
   if (lastTrade !== null) {
     const inBook = isBlock(lastTrade)

@@ -33,6 +33,8 @@ const NO_TRADES: readonly SimTrade[] = []
 interface Surroundings {
   readonly seed: number
   readonly startedMs: TimeMs
+  /** When the world was first started, in whichever run. */
+  readonly bornMs: TimeMs
   nowMs(): TimeMs
 }
 
@@ -173,7 +175,7 @@ export class LiveMarket implements SimMarket {
   }
 
   get volumeTotal(): UsdMicros {
-    return usdMicros(this.#baseUsd(this.#baseContracts(this.#ageMs())) + (this.#traded?.usd ?? 0))
+    return usdMicros(this.#baseUsd(this.#baseContracts()) + (this.#traded?.usd ?? 0))
   }
 
   get volume24h(): UsdMicros {
@@ -182,7 +184,7 @@ export class LiveMarket implements SimMarket {
   }
 
   get volumeTotalContracts(): SizeMicros {
-    return sizeMicros(this.#baseContracts(this.#ageMs()) + (this.#traded?.contracts ?? 0))
+    return sizeMicros(this.#baseContracts() + (this.#traded?.contracts ?? 0))
   }
 
   get volume24hContracts(): SizeMicros {
@@ -196,24 +198,20 @@ export class LiveMarket implements SimMarket {
     return hundredths(this.volumeTotalContracts * share)
   }
 
-  /** How long the market has traded. */
-  #ageMs(): number {
-    return this.#tradedMsBy(this.#around.nowMs())
-  }
-
   #tradedMsBy(atMs: number): number {
     return Math.max(Math.min(atMs, this.listing.closeMs) - this.listing.openMs, 0)
   }
 
-  /** Contracts of earlier runs: a pure figure, linear in the time traded. */
-  #baseContracts(tradedMs: number): SizeMicros {
+  /** Contracts from before there was this world: a pure figure, linear in the time traded until a moment. */
+  #baseContracts(byMs: number = this.#around.bornMs): SizeMicros {
+    const tradedMs = this.#tradedMsBy(Math.min(byMs, this.#around.bornMs))
     const perDay = CONTRACTS_PER_DAY * this.listing.activity * (0.5 + (this.temper % 1_024) / 1_024)
     return hundredths((tradedMs / DAY_MS) * perDay * MICROS)
   }
 
   #baseContracts24h(): SizeMicros {
-    const dayAgoMs = this.#tradedMsBy(this.#around.nowMs() - DAY_MS)
-    return hundredths(this.#baseContracts(this.#ageMs()) - this.#baseContracts(dayAgoMs))
+    const dayAgoMs = this.#around.nowMs() - DAY_MS
+    return hundredths(this.#baseContracts() - this.#baseContracts(dayAgoMs))
   }
 
   /** Dollars of the base contracts, at a price between 0.2 and 0.8 that the market keeps. */
