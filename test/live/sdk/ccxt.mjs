@@ -30,7 +30,8 @@ polymarket.urls.api = {
   ws: urls.marketWs,
   wsUser: urls.marketWs,
 }
-const kalshi = new Kalshi({ rateLimit: 60 })
+// The last answer has the cursor, which ccxt does not hand on.
+const kalshi = new Kalshi({ rateLimit: 60, enableLastJsonResponse: true })
 kalshi.urls.api = {
   kalshi: urls.kalshiRest,
   elections: urls.kalshiRest.replace('/trade-api/v2', '/v1'),
@@ -125,11 +126,16 @@ async function checkVenue(exchange, venue) {
 
 /** Trades and open interest. */
 async function checkFigures(exchange, { busy, ofId }) {
-  await check(`${exchange.id}: fetchTrades`, () =>
+  await check(`${exchange.id}: fetchTrades, all pages of 1,000`, () =>
     whilePaused(async () => {
       const [id] = busy
       const { outcomeId } = ofId(id).outcomes[0]
-      const trades = await exchange.fetchTrades(outcomeId, undefined, 1_000)
+      const trades = []
+      let params = {}
+      do {
+        trades.push(...(await exchange.fetchTrades(outcomeId, undefined, 1_000, params)))
+        params = { cursor: exchange.last_json_response.cursor }
+      } while (params.cursor)
       const real = (await truth.trades('b')).filter((trade) => trade.native_id === id)
       // Venue b quotes all trades for yes.
       const yes = (trade) =>

@@ -77,6 +77,13 @@ export function withoutCombos(trades, real) {
   return trades.filter(({ trade_id: id }) => !id.startsWith('c1') || ids.has(id))
 }
 
+/** The market with the most of these trades. */
+export function busiestOf(trades) {
+  const counts = new Map()
+  for (const { native_id: id } of trades) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))[0]
+}
+
 /** Trades of the truth as takers' rows tell them: one a transaction, sizes summed, at the average price. */
 export function transactions(trades) {
   const all = new Map()

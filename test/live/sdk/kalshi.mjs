@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import axios from 'axios'
 import kalshi from 'kalshi-typescript'
 import {
+  busiestOf,
   check,
   finish,
   kalshiKey,
@@ -214,13 +215,18 @@ await check('MarketApi.getTrades, all pages of 100', () =>
     return `${rows.length} trades, ${count} pages, equal the truth`
   }),
 )
-await check('MarketApi.getTrades of one market', () =>
+await check('MarketApi.getTrades of one market, all pages of 1,000', () =>
   whilePaused(async () => {
     const real = await truth.trades('b')
-    const ticker = real.at(-1).native_id
-    const { trades } = await ask(market.getTrades(1_000, undefined, ticker), 'GetTradesResponse')
-    assert.equal(trades.length, real.filter((trade) => trade.native_id === ticker).length)
-    return `${trades.length} of ${ticker}`
+    const ticker = busiestOf(real)
+    const read = (cursor) => ask(market.getTrades(1_000, cursor, ticker), 'GetTradesResponse')
+    const { rows, count } = await pages(read, 'trades')
+    const expected = real.toReversed().filter((trade) => trade.native_id === ticker)
+    assert.deepEqual(
+      rows.map((trade) => trade.trade_id),
+      expected.map(({ id }) => id),
+    )
+    return `${rows.length} of ${ticker}, ${count} pages`
   }),
 )
 

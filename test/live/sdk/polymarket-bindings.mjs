@@ -199,8 +199,8 @@ await check('Data /v2/trades of one market of each kind, taker_only false too', 
   for (const wanted of [true, false]) {
     const { conditionId } = trades.find((row) => isV2(row) === wanted)
     const query = { condition: padded(conditionId), limit: 1_000 }
-    const takers = await data(ListTradesResponseSchema, 'trades', query)
-    const all = await data(ListTradesResponseSchema, 'trades', { ...query, taker_only: false })
+    const takers = await pages(ListTradesResponseSchema, 'trades', query)
+    const all = await pages(ListTradesResponseSchema, 'trades', { ...query, taker_only: false })
     assert.ok(takers.items.length > 0 && all.items.length >= takers.items.length)
     assert.ok(all.items.every((row) => row.conditionId === conditionId))
     shown.push(`${wanted ? 'v2' : 'v1'} ${takers.items.length} of takers, ${all.items.length} rows`)
