@@ -102,8 +102,8 @@ type Fields = Readonly<Record<string, unknown>>
 export type TradeMessage = Counted<'trade', 'trades', TradeData & Fields>
 export type WhaleMessage = Counted<'whale', 'whales', TradeData & Fields>
 export type LifecycleMessage = Counted<'lifecycle', 'lifecycle', Fields>
-/** The bar that just changed or closed; `seq` counts one interval of one market. */
-export type CandleMessage = Counted<'candle', 'candles', Fields>
+/** The bar that just changed or closed; null behind a gap: the market has none. `seq` counts one interval of one market. */
+export type CandleMessage = Counted<'candle', 'candles', Fields | null>
 
 /** An opportunity opened, changed or closed; `market_id` is that of its first leg. */
 export type ArbitrageMessage = Counted<'arbitrage', 'arbitrage', Fields>
@@ -358,7 +358,7 @@ const checks: ReadonlyMap<string, (value: Fields) => boolean> = new Map([
   ['trade', counted('trades', hasId)],
   ['whale', counted('whales', hasId)],
   ['lifecycle', counted('lifecycle')],
-  ['candle', counted('candles')],
+  ['candle', (value) => counted('candles')(value.data === null ? { ...value, data: {} } : value)],
   ['arbitrage', counted('arbitrage')],
   [
     'connected',

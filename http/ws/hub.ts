@@ -191,6 +191,10 @@ export class Hub implements Watcher, HubAccess {
     return this.#channelOf(lane).state?.(lane, view, encoder) ?? null
   }
 
+  emptyState(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
+    return this.#channelOf(lane).emptyState?.(lane, view, encoder) ?? null
+  }
+
   arrival(lane: Lane, view: MarketView): Promise<void> | null {
     return this.#channelOf(lane).arrival?.(view) ?? null
   }

@@ -94,12 +94,12 @@ function isNewer(one: Bar, known: Bar): boolean {
   return one.closed && !known.closed
 }
 
-/** The bar in a message of the channel `candles`, when it is one of this interval; null otherwise. */
+/** The bar in a message of the channel `candles`, when it has one and it is of this interval; null otherwise. */
 export function barOfMessage(
-  fields: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>> | null,
   interval: Interval,
 ): Bar | null {
-  if (fields.interval !== interval) return null
+  if (fields?.interval !== interval) return null
   const figures = {
     timestamp_ms: Number(fields.timestamp_ms),
     open: Number(fields.open),

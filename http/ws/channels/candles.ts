@@ -23,7 +23,7 @@ import {
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { MICROS, TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts'
 import { candleText } from '../../records/render.ts'
-import { CandleSchema, choice } from '../../schemas.ts'
+import { CandleSchema, choice, nullable } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
 import { Conflation } from '../fan-out/conflation.ts'
 import { type Lane, laneOf } from '../fan-out/lanes.ts'
@@ -70,6 +70,15 @@ export function candleKind(interval: CandleInterval, lengthMs: number): MessageK
   })
 }
 
+/** The state of a market without a bar. */
+const NO_CANDLE = new MessageKind<null>('candle', NAME, {
+  json: (head) => `${head},"data":null}`,
+  msgpack(to) {
+    to.text('data')
+    to.nil()
+  },
+})
+
 const StreamCandleSchema = Type.Object({
   interval: choice(INTERVALS),
   ...CandleSchema.properties,
@@ -93,7 +102,7 @@ export const candles: Channel = {
   messages: {
     candle: {
       summary: 'The bar that just changed or closed',
-      schema: counted('candle', NAME, { data: StreamCandleSchema }),
+      schema: counted('candle', NAME, { data: nullable(StreamCandleSchema) }),
       example: exampleOf('candle', NAME, {
         data: {
           interval: '1m',
@@ -113,7 +122,8 @@ export const candles: Channel = {
   },
   shapes: { StreamCandleSchema },
   row: {
-    messages: '`candle`: `interval` and the candle of the REST API',
+    messages:
+      '`candle`: `interval` and the candle of the REST API; behind a `resync`, `data` is null for a market without one',
     when: 'at most once a second a market, and at its end',
     begins: 'newest bar',
   },
@@ -161,6 +171,11 @@ class Candles implements OpenChannel {
   /** A market's newest bar with its newest stamp; null when it never traded. */
   state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
     return this.#intervals.get(lane)?.state(view, this.#offset, encoder) ?? null
+  }
+
+  emptyState(lane: Lane, { ref }: MarketView, encoder: Encoder): Frame {
+    const times = { venueTimeMs: null, receivedAtMs: null }
+    return encoder.message(NO_CANDLE, ref, { ...this.latest(lane, ref.number), ...times }, null)
   }
 
   arrival(view: MarketView): Promise<void> | null {

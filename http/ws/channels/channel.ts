@@ -59,6 +59,8 @@ export interface OpenChannel {
   latest(lane: Lane, market: MarketNumber): Stamp
   /** A market's present state, of a channel that has one; null: there is none yet. */
   state?(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
+  /** Says that a market has no state, behind a `resync` of it; absent where each market has one. */
+  emptyState?(lane: Lane, view: MarketView, encoder: Encoder): Frame
   /** In a gateway: when the market's state can be told, or never will be; null: it can. */
   arrival?(view: MarketView): Promise<void> | null
   /** The newest offset that has come by, of a channel that sends every change. */

@@ -31,11 +31,11 @@ export function* catchUp(connection: Connection, hub: HubAccess, lag: Lag): Task
     const { wide, singles } = connection.subscriptions.of(channel)
     for (const { ref, lane } of singles.values()) {
       const view = hub.engine.catalog.find(ref.id)
-      if (view !== null) connection.begin(lane, view)
+      if (view !== null) connection.begin(lane, view, true)
       yield
     }
     for (const [key, lane] of wide) {
-      const row = new Row({ connection, lane, key, ids: idsOf(hub, key) })
+      const row = new Row({ connection, lane, key, ids: idsOf(hub, key), isResync: true })
       yield* fill(connection, hub, row, () => {})
     }
   }

@@ -28,9 +28,9 @@ export interface Connection {
   send(frame: Frame): void
   reply(type: string, fields: Readonly<Record<string, unknown>>): void
   refuse(id: CommandId, code: StreamErrorCode, message: string): void
-  /** Sends a market's state and makes it live, in one turn. */
-  begin(lane: Lane, view: MarketView): void
-  sendState(lane: Lane, view: MarketView): void
+  /** Sends a market's state and makes it live, in one turn. `isResync`: also that it has none. */
+  begin(lane: Lane, view: MarketView, isResync?: boolean): void
+  sendState(lane: Lane, view: MarketView, isResync?: boolean): void
   listen(lane: Lane, key: MarketNumber | WideKey): void
   ignore(lane: Lane, key: MarketNumber | WideKey): void
   /** Everything that was left out is out: the connection is as before it lagged. */

@@ -89,7 +89,7 @@ export function* fill(
     // The hub may have sent it already: its book was replaced while the row was on its way.
     if (view === null || row.sent.has(view.ref.number)) continue
     before(view)
-    connection.sendState(row.lane, view)
+    connection.sendState(row.lane, view, row.isResync)
     row.sent.set(view.ref.number, view.ref)
     yield
   }

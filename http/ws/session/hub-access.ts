@@ -56,6 +56,8 @@ export interface HubAccess {
   latest(lane: Lane, market: MarketNumber): Stamp
   /** A market's present state, in a lane that has one; null: there is none yet. */
   state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
+  /** Behind a `resync`: that there is none. Null: each market of the channel has a state. */
+  emptyState(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
   /** In a gateway: when it can be told, or never will be; null: it can. It does not reject. */
   arrival(lane: Lane, view: MarketView): Promise<void> | null
   /** From now on a connection listens to this topic of the lane. */

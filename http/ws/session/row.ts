@@ -21,6 +21,8 @@ export class Row {
   readonly key: WideKey
   /** Markets whose state is out. */
   readonly sent = new Map<MarketNumber, MarketRef>()
+  /** Its states end a `resync`. */
+  isResync: boolean
   readonly #ids: readonly MarketId[]
   #next = 0
 
@@ -29,11 +31,13 @@ export class Row {
     lane: Lane
     key: WideKey
     ids: readonly MarketId[]
+    isResync?: boolean
   }) {
     this.connection = parts.connection
     this.lane = parts.lane
     this.key = parts.key
     this.#ids = parts.ids
+    this.isResync = parts.isResync ?? false
   }
 
   /** The id of the next market; null when all have had their turn. */
@@ -46,6 +50,7 @@ export class Row {
   /** Begins again: everything sent so far is out of sync. */
   restart(): void {
     this.#next = 0
+    this.isResync = true
     this.sent.clear()
   }
 

@@ -218,14 +218,16 @@ export class Session implements Connection {
   }
 
   /** Sends a market's state and makes it live, in this one turn: nothing may be awaited within. */
-  begin(lane: Lane, view: MarketView): void {
-    this.sendState(lane, view)
+  begin(lane: Lane, view: MarketView, isResync = false): void {
+    this.sendState(lane, view, isResync)
     this.listen(lane, view.ref.number)
   }
 
-  /** The present state of a market in a channel that begins with one. */
-  sendState(lane: Lane, view: MarketView): void {
-    const frame = this.#hub.state(lane, view, this.encoder)
+  /** The present state of a market in a channel that begins with one. `isResync`: or that it has none. */
+  sendState(lane: Lane, view: MarketView, isResync = false): void {
+    const hub = this.#hub
+    const state = hub.state(lane, view, this.encoder)
+    const frame = state ?? (isResync ? hub.emptyState(lane, view, this.encoder) : null)
     if (frame !== null) this.send(frame)
   }
 

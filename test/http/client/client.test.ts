@@ -451,6 +451,31 @@ describe('coming back', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
+  test('hands on that a market has no candle behind a resync, and its first bar without a gap', async () => {
+    const rig = await openRig()
+    await rig.client.subscribe({ channel: 'candles', marketIds: [ONE] }).ready
+    const head = { channel: 'candles', market_id: ONE }
+    rig.server.publish({ ...head, type: 'resync', reason: 'slow_consumer' })
+    const times = { timestamp_ms: null, received_ms: null, published_ms: 1 }
+    const place = { epoch: rig.server.epoch, offset: 0, seq: 0 }
+    rig.server.publish({ ...head, type: 'candle', ...place, ...times, data: null })
+    rig.server.state('candles', ONE)
+    await rig.settle()
+    assert.deepEqual(
+      rig.of('candle').map(({ seq, data }) => [seq, data === null]),
+      [
+        [0, false],
+        [0, true],
+        [1, false],
+      ],
+    )
+    assert.deepEqual(
+      rig.of('gap').map(({ cause }) => cause),
+      ['slow_consumer'],
+    )
+    assert.deepEqual(rig.of('fault'), [])
+  })
+
   test('[CLIENT8] prices missed while away are reported with their number, conflated ones are not', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'prices', marketIds: [ONE] }).ready

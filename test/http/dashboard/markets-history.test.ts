@@ -116,6 +116,7 @@ test('[DASH42] a message of another interval, or without figures, is no bar', ()
   const fields = { interval: '1m', ...bar(3), vwap: 0.5 }
   assert.deepEqual(barOfMessage(fields, '1m'), bar(3))
   assert.equal(barOfMessage(fields, '5m'), null)
+  assert.equal(barOfMessage(null, '1m'), null)
   assert.equal(barOfMessage({ ...fields, high: 'much' }, '1m'), null)
   assert.equal(barOfMessage({ interval: '1m' }, '1m'), null)
 })

@@ -121,12 +121,64 @@ for (const form of ['json', 'msgpack']) {
   }
 }
 
-/** Each message is one of the stream's document to the letter, the heartbeat of a connection that lags among them. */
-function checkWords(messages: readonly Message[]): void {
+for (const form of ['json', 'msgpack']) {
+  for (const isWide of [true, false]) {
+    const target = isWide ? 'a whole venue' : 'single markets'
+    test(`says that a market has no candle behind its resync (${target}, ${form})`, async () => {
+      const random = seededRandom(`no candle ${target} ${form}`, 3)
+      const traded = face.engine.add(`traded-${form}-${isWide}`)
+      traded.trade()
+      const quiet = face.engine.add(`quiet-${form}-${isWide}`)
+      const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+      const ids = [traded, quiet].map(({ ref }) => ref.id)
+      client.send({ action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] })
+      const wanted = isWide ? { platform: 'venue_a' } : { market_ids: ids }
+      client.send({ action: 'subscribe', id: 2, channel: 'candles', ...wanted })
+      await client.next(({ type, channel }) => type === 'synced' && channel === 'candles')
+      const candles = () => client.messages.filter(({ type }) => type === 'candle')
+      assert.ok(candles().every(({ data }) => data !== null))
+      client.socket.pause()
+      const before = lags()
+      const deep = Array.from({ length: 60 }, (_, index) => bid(0.01 + index / 100, 123.456789))
+      for (let round = 0; round < 5_000 && lags() === before; round += 1) {
+        for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
+        await turn()
+        clock.advance(25)
+      }
+      assert.equal(lags(), before + 1, 'it lagged')
+      client.socket.resume()
+      for (let round = 0; round < 20_000; round += 1) {
+        if ([...face.server.hub.sessions].every(({ isLive, hasWork }) => isLive && !hasWork)) break
+        clock.advance(25)
+        await received(client)
+      }
+      judgeAll(await settled(clock, client))
+      for (const [index, id] of ids.entries()) {
+        const own = client.messages.filter(
+          ({ channel, market_id }) => channel === 'candles' && market_id === id,
+        )
+        const from = own.findIndex(({ type }) => type === 'resync')
+        assert.ok(from >= 0, 'it is named as out of sync')
+        const [state] = own.slice(from + 1)
+        assert.equal(state?.type, 'candle')
+        assert.equal(state.data === null, index === 1)
+      }
+      await client.close()
+    })
+  }
+}
+
+/** Each message is one of the stream's document to the letter. */
+function judgeAll(messages: readonly Message[]): void {
   for (const message of messages) {
     const name = String(message.type).replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
     assert.equal(judge.problem(`${name}Message`, message), null)
   }
+}
+
+/** The same, the heartbeat of a connection that lags among them. */
+function checkWords(messages: readonly Message[]): void {
+  judgeAll(messages)
   const beats = messages.filter(({ type }) => type === 'heartbeat')
   const lagging = beats.filter(({ catching_up }) => catching_up === true)
   assert.ok(lagging.length > 0, 'a heartbeat said so')
