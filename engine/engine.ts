@@ -148,6 +148,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     const { clock, log, metrics } = parts
     server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics })
     registerFace(owners, server)
+    owners.arbitrage.closeLastRun()
   }
   return {
     view,

@@ -20,15 +20,22 @@ export const OPPORTUNITY_KINDS: readonly OpportunityKind[] = ['cross_venue', 'si
 /**
  * Why an opportunity ended. `prices`: the books or the fees leave nothing. `stale`: a book may be out of date.
  * `market_closed`: a market trades no longer. `match_changed`: its markets are no longer known to ask the same.
- * `stopped`: the service was stopped while it was open.
+ * `stopped`: the service was stopped while it was open. `restarted`: it was open when the last run ended, however that was.
  */
-export type CloseReason = 'prices' | 'stale' | 'market_closed' | 'match_changed' | 'stopped'
+export type CloseReason =
+  | 'prices'
+  | 'stale'
+  | 'market_closed'
+  | 'match_changed'
+  | 'stopped'
+  | 'restarted'
 export const CLOSE_REASONS: readonly CloseReason[] = [
   'prices',
   'stale',
   'market_closed',
   'match_changed',
   'stopped',
+  'restarted',
 ]
 
 /** So many contracts of every leg, at one price each. */
@@ -130,6 +137,16 @@ export interface PastOpportunity {
   readonly last: OpportunityState
   readonly closedAtMs: TimeMs
   readonly reason: CloseReason
+}
+
+/** An opportunity that was published as open, as it is stored until it ends. */
+export interface OpenOpportunity {
+  readonly opened: OpportunityState
+  readonly best: OpportunityState
+  readonly last: Opportunity
+  readonly reached: Reach
+  /** Its end is stored as well: only subscribers of the stream have not been told. */
+  readonly isEnded: boolean
 }
 
 /** A fraction rounded down to millionths, in whole numbers: what is shown is earned, and a filter by it finds it. */

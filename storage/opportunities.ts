@@ -2,9 +2,11 @@
 // (actors/arbitrage/arbitrage.ts). Upholds ARBTABLE1, ARBTABLE2.
 
 import { nativeMarketId, VENUE_KEYS } from '../engine/ids.ts'
+import type { MarketNumber, MarketRef } from '../engine/market/market.ts'
 import {
   CLOSE_REASONS,
   OPPORTUNITY_KINDS,
+  type OpenOpportunity,
   type OpportunityState,
   type PastLeg,
   type PastOpportunity,
@@ -13,7 +15,15 @@ import { sizeMicros, type TimeMs, timeMs, usdMicros } from '../engine/units.ts'
 import type { OpportunityTable, PastOpportunityRow, SliceQuery } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { Row, Table } from './lmdb/table.ts'
-import { KEY_END, KEY_START } from './records/keys.ts'
+import { chunkedRows } from './markets.ts'
+import { KEY_END, KEY_START, textKey } from './records/keys.ts'
+import {
+  type KnownMarket,
+  opportunityFields,
+  reachFields,
+  readOpportunity,
+  readReach,
+} from './records/log-opportunity.ts'
 import type { FieldReader } from './records/records.ts'
 import { whaleKey, whalePlace } from './records/whale.ts'
 import { TABLES } from './tables.ts'
@@ -23,9 +33,37 @@ const SCHEMA = 1
 
 export class Opportunities implements OpportunityTable {
   readonly #rows: Table
+  readonly #open: Table
 
   constructor(environment: Environment) {
     this.#rows = environment.table(TABLES.opportunities)
+    this.#open = environment.table(TABLES.openOpportunities)
+  }
+
+  putOpen(open: OpenOpportunity): void {
+    const { opened, best, last, reached, isEnded } = open
+    const fields = [isEnded, statesFields([opened, best]), reachFields(reached)]
+    const key = textKey(last.id)
+    this.#open.put(key, this.#open.encode(key, SCHEMA, [...fields, ...opportunityFields(last)]))
+  }
+
+  removeOpen(id: string): void {
+    this.#open.remove(textKey(id))
+  }
+
+  takeOpen(marketOf: (number: MarketNumber) => MarketRef | null): readonly OpenOpportunity[] {
+    const known: KnownMarket = (number) => {
+      const market = marketOf(number)
+      if (market === null) throw new Error('the market of a leg is not known')
+      return market
+    }
+    const found: OpenOpportunity[] = []
+    for (const row of chunkedRows(this.#open)) {
+      const open = this.#open.decode(row, { 1: (fields) => readOpen(fields, known) })
+      if (open !== null) found.push(open)
+      this.#open.remove(row.key)
+    }
+    return found
   }
 
   put(past: PastOpportunity): void {
@@ -66,11 +104,7 @@ export class Opportunities implements OpportunityTable {
 function fieldsOf(past: PastOpportunity): readonly unknown[] {
   const { id, kind, matchScore, question, category, closesAtMs, reason } = past
   const legs = past.legs.flatMap(({ venue, market, outcome }) => [venue, market, outcome])
-  const states = [past.opened, past.best, past.last].flatMap(({ atMs, contracts, profit }) => [
-    atMs,
-    contracts,
-    profit,
-  ])
+  const states = statesFields([past.opened, past.best, past.last])
   return [id, kind, matchScore, legs, question, category, closesAtMs, states, reason]
 }
 
@@ -82,15 +116,27 @@ function readPast(fields: FieldReader, closedAtMs: number): PastOpportunity {
   const closesAtMs = fields.orNull(timeMs)
   const states = fields.numbers()
   const reason = fields.choice(CLOSE_REASONS)
-  const stateAt = (place: number): OpportunityState => ({
-    atMs: timeMs(states[place] ?? Number.NaN),
-    contracts: sizeMicros(states[place + 1] ?? Number.NaN),
-    profit: usdMicros(states[place + 2] ?? Number.NaN),
-  })
-  const [opened, best, last] = [stateAt(0), stateAt(3), stateAt(6)]
+  const [opened, best, last] = [stateAt(states, 0), stateAt(states, 3), stateAt(states, 6)]
   const being = { id, kind, matchScore, legs, question, category, closesAtMs, reason }
   return { ...being, opened, best, last, closedAtMs: timeMs(closedAtMs) }
 }
+
+function readOpen(fields: FieldReader, marketOf: KnownMarket): OpenOpportunity {
+  const isEnded = fields.boolean()
+  const states = fields.numbers()
+  const reached = readReach(fields.numbers())
+  const last = readOpportunity(fields, marketOf)
+  return { opened: stateAt(states, 0), best: stateAt(states, 3), last, reached, isEnded }
+}
+
+const statesFields = (states: readonly OpportunityState[]): readonly number[] =>
+  states.flatMap(({ atMs, contracts, profit }) => [atMs, contracts, profit])
+
+const stateAt = (states: readonly number[], place: number): OpportunityState => ({
+  atMs: timeMs(states[place] ?? Number.NaN),
+  contracts: sizeMicros(states[place + 1] ?? Number.NaN),
+  profit: usdMicros(states[place + 2] ?? Number.NaN),
+})
 
 function legsOf(texts: readonly string[]): readonly PastLeg[] {
   const legs: PastLeg[] = []

@@ -105,6 +105,8 @@ export const TABLES = {
   whaleMarkets: table('market', 'whaleMarkets', { groupBytes: 4 }),
   /** closedAtMs, ordinal → PastOpportunity */
   opportunities: table('market', 'opportunities', { isChecked: true }),
+  /** id → OpenOpportunity */
+  openOpportunities: table('market', 'openOpportunities', { isChecked: true }),
   /** webhook, number of the delivery → StoredDelivery with its body */
   deliveries: table('market', 'deliveries', { groupBytes: 4, isChecked: true }),
   /** webhook, lane, due time, number → nothing: the pending deliveries that have a due time */

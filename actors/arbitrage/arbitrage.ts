@@ -21,6 +21,7 @@ import {
   type CloseReason,
   type Opportunity,
   type OpportunityLeg,
+  type PastOpportunity,
   type Reach,
   reachOf,
   stateOf,
@@ -90,12 +91,16 @@ interface Open {
   /** Null: it is not told yet. */
   reached: Reach | null
   toldMs: number
+  /** When it was stored last, on the monotonic clock. */
+  savedMs: number
 }
 
 type Looked = Basket | Exclude<NoOpportunity, 'not_identical'>
 
 /** Parts of what is open that are looked at one after the other. */
 const SLOTS = 10
+/** An open opportunity is stored at most so often. */
+const SAVE_EVERY_MS = 10_000
 const NO_OPPORTUNITIES: readonly Open[] = []
 const NONE: readonly Candidate[] = []
 const WITHOUT_GAP = { isGapOnly: false }
@@ -143,13 +148,34 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#stopTimer = this.#parts.clock.every(everyMs, () => this.#lookAtSome())
   }
 
+  /**
+   * Closes what the last run left open, with the reason `restarted`. Call it once the stream has begun: a subscriber may
+   * hold opportunities of that run, also those that its orderly end closed behind the stream's.
+   */
+  closeLastRun(): void {
+    const { table, catalog } = this.#parts
+    const nowMs = this.#parts.clock.nowMs()
+    for (const open of table.takeOpen((number) => catalog.byNumber(number)?.ref ?? null)) {
+      const { last, reached, isEnded } = open
+      const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+      this.#publish({
+        ...{ kind: 'arbitrage', market: marketOf(last), opportunity: last, ...times },
+        ...{ event: 'closed', reason: 'restarted', reached, reachedBefore: reached },
+      })
+      if (!isEnded) this.#keepPast(last, open, { closedAtMs: nowMs, reason: 'restarted' })
+    }
+  }
+
   /** What is open ends, so that its course is kept; nothing begins any more. */
   stop(): void {
     this.#stopTimer()
     this.#isStopped = true
     this.#changed.clear()
     this.#waiting.clear()
-    for (const open of this.#open.values()) this.#close(open, 'stopped')
+    for (const open of this.#open.values()) {
+      this.#close(open, 'stopped')
+      this.#save(open, { isEnded: true })
+    }
   }
 
   // What changed
@@ -386,7 +412,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const states = { now, opened: now, best: now }
     const open: Open = {
       ...{ number, candidate, ...states, basket, isReached: false },
-      ...{ looks: [], reached: null, toldMs: 0 },
+      ...{ looks: [], reached: null, toldMs: 0, savedMs: 0 },
     }
     this.#open.set(candidate.key, open)
     this.#slots[number % SLOTS]?.add(open)
@@ -429,20 +455,38 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
     const closedAtMs = this.#parts.clock.nowMs()
     this.#tell(open, 'closed', reason)
-    if (closedAtMs - now.openedAtMs < opportunityKeptMsMin) return
-    const { id, kind, matchScore, question, category, closesAtMs } = now
-    const legs = now.legs.map(({ market: { venue, nativeId }, outcome }) => ({
+    this.#parts.table.removeOpen(now.id)
+    const states = { opened: stateOf(opened), best: stateOf(best) }
+    this.#keepPast(now, states, { closedAtMs, reason })
+  }
+
+  #keepPast(
+    last: Opportunity,
+    { opened, best }: Pick<PastOpportunity, 'opened' | 'best'>,
+    end: Pick<PastOpportunity, 'closedAtMs' | 'reason'>,
+  ): void {
+    if (end.closedAtMs - last.openedAtMs < opportunityKeptMsMin) return
+    const { id, kind, matchScore, question, category, closesAtMs } = last
+    const legs = last.legs.map(({ market: { venue, nativeId }, outcome }) => ({
       venue,
       market: nativeId,
       outcome,
     }))
-    const states = { opened: stateOf(opened), best: stateOf(best), last: stateOf(now) }
     const being = { id, kind, matchScore, legs, question, category, closesAtMs }
-    this.#parts.table.put({ ...being, ...states, closedAtMs, reason })
+    this.#parts.table.put({ ...being, opened, best, last: stateOf(last), ...end })
+  }
+
+  /** For the next run, should this one be killed. */
+  #save(open: Open, { isEnded }: { readonly isEnded: boolean }): void {
+    const { opened, best, now: last, reached } = open
+    if (reached === null) return
+    open.savedMs = this.#parts.clock.monotonicMs()
+    const states = { opened: stateOf(opened), best: stateOf(best), last }
+    this.#parts.table.putOpen({ ...states, reached, isEnded })
   }
 
   #tell(open: Open, event: ArbitrageUpdate['event'], reason: CloseReason | null): void {
-    const { publisher, clock } = this.#parts
+    const { clock } = this.#parts
     const { now, reached: before } = open
     open.toldMs = clock.monotonicMs()
     this.#news.delete(open)
@@ -450,6 +494,13 @@ export class Arbitrage implements Watcher, ArbitrageView {
       before !== null && event === 'closed' ? before : reachOf(now, before, clock.nowMs())
     const update = this.#updateOf(open, { event, reason, reached })
     open.reached = reached
+    const isDue = event === 'opened' || open.toldMs - open.savedMs >= SAVE_EVERY_MS
+    if (isDue && event !== 'closed') this.#save(open, { isEnded: false })
+    this.#publish(update)
+  }
+
+  #publish(update: LastingArbitrage): void {
+    const { publisher } = this.#parts
     const stamp = publisher.stamp('arbitrage', update.market.number)
     // Not spread into another, see `opportunityOf`.
     publisher.publish(Object.assign(update, stamp))

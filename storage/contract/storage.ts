@@ -16,7 +16,7 @@ import type {
   MarketNumber,
   MarketRef,
 } from '../../engine/market/market.ts'
-import type { PastOpportunity } from '../../engine/opportunity.ts'
+import type { OpenOpportunity, PastOpportunity } from '../../engine/opportunity.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../engine/units.ts'
 import type { MatchTable, VerdictTable } from './matches.ts'
 import type { WalletTable } from './wallets.ts'
@@ -426,6 +426,11 @@ export interface PastOpportunityRow {
 /** Committed with all other market rows of the turn; pruned by age like trades. */
 export interface OpportunityTable {
   put(past: PastOpportunity): void
+  /** Stores an open one in place of the one with its id. */
+  putOpen(open: OpenOpportunity): void
+  removeOpen(id: string): void
+  /** Removes all open ones; those of markets that are no longer known are left out. */
+  takeOpen(marketOf: (number: MarketNumber) => MarketRef | null): readonly OpenOpportunity[]
   /** By when they ended. */
   range(query: SliceQuery): readonly PastOpportunityRow[]
   oldestMs(): TimeMs | null

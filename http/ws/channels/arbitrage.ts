@@ -113,6 +113,7 @@ export const arbitrage: Channel = {
       table: null,
       lanes: LANES.map(({ lane }) => lane),
       isIn,
+      isOfEarlier: (update) => update.kind === 'arbitrage' && update.reason === 'restarted',
       whyMute: (market) => whyMute(parts.engine, market),
       write: (encoder, update, epoch) =>
         update.kind === 'arbitrage' ? arbitrageMessage(encoder, update, epoch) : null,

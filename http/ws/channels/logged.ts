@@ -32,10 +32,11 @@ export class LoggedChannel implements OpenChannel {
       /** The lanes, of a channel with options, and which messages each gets. */
       lanes?: readonly Lane[]
       isIn?: ChannelLog['isIn']
+      isOfEarlier?: ChannelLog['isOfEarlier']
       whyMute?: OpenChannel['whyMute']
     },
   ) {
-    const { name, capacity, table, write, isIn } = set
+    const { name, capacity, table, write, isIn, isOfEarlier } = set
     this.#parts = parts
     this.#name = name
     this.#lanes = set.lanes ?? [name]
@@ -43,7 +44,11 @@ export class LoggedChannel implements OpenChannel {
     this.seen = parts.publisher.offset(name)
     const { present } = parts.engine.tradeLog
     const log = new MessageLog({ channel: name, present, offset: this.seen, capacity, table })
-    this.log = { messages: log, write, ...(isIn === undefined ? {} : { isIn }) }
+    this.log = {
+      ...{ messages: log, write },
+      ...(isIn === undefined ? {} : { isIn }),
+      ...(isOfEarlier === undefined ? {} : { isOfEarlier }),
+    }
   }
 
   onUpdate(update: Update): void {

@@ -44,6 +44,8 @@ export interface ChannelLog {
   readonly messages: MessageLog
   /** Null: the update is none of the channel's. `epoch`: of the run that sent it first. */
   write(encoder: Encoder, update: LoggedUpdate, epoch?: string): Frame | null
+  /** Whether a message of this run is for clients of an earlier one, whose messages are gone. */
+  isOfEarlier?(update: LoggedUpdate): boolean
   /** Whether a message goes into a lane; without it all go into the channel's only one. */
   isIn?(lane: Lane, update: LoggedUpdate): boolean
 }
@@ -105,6 +107,11 @@ export class MessageLog {
   /** The newest offset of the present run. */
   get newest(): number {
     return this.#ring.newest
+  }
+
+  /** The beginning of the present run, as far as it is kept. */
+  get present(): LogPosition {
+    return { runs: [this.#present], offset: this.#ring.oldest - 1 }
   }
 
   push(update: LoggedUpdate): void {

@@ -54,6 +54,7 @@ export function* subscribeLogged(
     resolved.kind === 'wide' ? { wide: [resolved.key], refs: [] } : { wide: [], refs }
   const from = messages.find(since)
   if (from === null) {
+    yield* sendOfEarlier(connection, hub, { log, audience, lane })
     goLive()
     const range = { fromMs: null, toMs: hub.clock.nowMs(), count: null }
     tellLost(connection, hub, { channel, audience, range })
@@ -72,6 +73,21 @@ export function* subscribeLogged(
   const { count } = replayed
   connection.reply('resumed', { id, channel, replayed: count, epoch, offset: messages.newest })
   return false
+}
+
+/** What this run has said to clients of earlier ones; returns in the turn in which nothing is missing. */
+function* sendOfEarlier(
+  connection: Connection,
+  hub: HubAccess,
+  { log, audience, lane }: { log: ChannelLog; audience: Audience; lane: Lane },
+): Task {
+  if (log.isOfEarlier === undefined) return
+  const isOfEarlier = log.isOfEarlier
+  const from = log.messages.present
+  const isIn = (asked: Lane, update: LoggedUpdate) =>
+    isOfEarlier(update) && log.isIn?.(asked, update) !== false
+  const wanted = { log: { ...log, isIn }, from, audience, laneOf: () => lane }
+  yield* replay(connection, hub, { ...wanted, countMax: Infinity, onLost: () => {} })
 }
 
 /** What a command adds: nothing that a wide subscription contains, unless it asks for the past. */

@@ -619,6 +619,61 @@ describe('opportunities', () => {
     assert.equal(reasonOf(0, 1), 'not_open')
   })
 
+  /** The next run over the same storage and publisher. */
+  function nextRun(): void {
+    const { publisher, catalog } = engine
+    new Arbitrage({
+      ...{ clock, publisher, metrics: new Metrics(), catalog, matches, table },
+      ...{ bookAgeMsMax: DAY_MS, confirm: () => undefined },
+    }).closeLastRun()
+  }
+
+  test('closes what a killed run left open for subscribers and in the history, once', () => {
+    const { b } = pair(0.45)
+    clock.advance(12_000)
+    b.change({ side: 'bid', ...level(0.46, 50) })
+    clock.advance(1)
+    const last = told.at(-1)
+    assert.equal(last?.event, 'changed')
+    clock.advance(20_000)
+    told.length = 0
+    nextRun()
+    assert.deepEqual(
+      told.map(({ event, reason, opportunity }) => [event, reason, opportunity]),
+      [['closed', 'restarted', last?.opportunity]],
+    )
+    const rows = () => table.range(PAST).map(({ past }) => past)
+    assert.deepEqual(
+      rows().map(({ id, reason, closedAtMs, best }) => [id, reason, closedAtMs, best.profit]),
+      [[last?.opportunity.id, 'restarted', clock.nowMs(), last?.opportunity.profit]],
+    )
+    nextRun()
+    assert.equal(told.length, 1)
+    assert.equal(rows().length, 1)
+  })
+
+  test('closes what an orderly stop ended for subscribers of the stream alone', () => {
+    pair(0.45)
+    clock.advance(1_000)
+    arbitrage.stop()
+    assert.deepEqual(events(), ['opened', 'closed stopped'])
+    nextRun()
+    assert.deepEqual(events(), ['opened', 'closed stopped', 'closed restarted'])
+    assert.deepEqual(
+      table.range(PAST).map(({ past }) => past.reason),
+      ['stopped'],
+    )
+  })
+
+  test('leaves nothing to close of an opportunity that ended', () => {
+    const { b } = pair(0.45)
+    put(b, [level(0.3, 50)], [level(0.43, 20)])
+    clock.advance(1)
+    assert.deepEqual(events(), ['opened', 'closed prices'])
+    nextRun()
+    assert.equal(told.length, 2)
+  })
+
   test('answers a quote below the least order of a venue with that order', () => {
     const { a, b } = pair(0.45)
     const legs = [a, b].map((market, outcome) => ({ market, outcome }))

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, timeMs } from '../../../engine/units.ts'
-import { NOON } from '../../support/worlds/builders.ts'
-import { pastOpportunity } from '../../support/worlds/opportunities.ts'
+import { marketRef, NOON } from '../../support/worlds/builders.ts'
+import { opportunity, pastOpportunity } from '../../support/worlds/opportunities.ts'
 import type { StorageUnderTest } from '../storage.ts'
 
 const ALL = { fromMs: timeMs(0), toMs: timeMs(NOON + DAY_MS), after: null, limit: 100 } as const
@@ -37,6 +37,33 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
       [puts[3], puts[0], puts[1], puts[2]],
     )
     assert.equal(storage.opportunities.oldestMs(), NOON + 600)
+    await storage.close()
+  })
+
+  test('takes back opportunities that were open, each once, as they were stored last', async () => {
+    let storage = await open()
+    const markets = [marketRef('a', 1), { ...marketRef('b', 2), venue: 'b' }] as const
+    const one = opportunity(markets, { id: 'run-1' })
+    const state = { atMs: NOON, contracts: one.contracts, profit: one.profit }
+    const stored = {
+      ...{ opened: state, best: { ...state, atMs: timeMs(NOON + 5) }, last: one },
+      ...{ reached: { profit: one.profit, edge: 0.0537, ageMs: 12 }, isEnded: false },
+    }
+    storage.opportunities.putOpen({ ...stored, isEnded: true })
+    storage.opportunities.putOpen(stored)
+    storage.opportunities.putOpen({ ...stored, last: { ...one, id: 'run-2' } })
+    storage.opportunities.putOpen({ ...stored, last: { ...one, id: 'run-3' } })
+    storage.opportunities.removeOpen('run-2')
+    const elsewhere = [marketRef('c', 3), markets[1]] as const
+    storage.opportunities.putOpen({ ...stored, last: opportunity(elsewhere, { id: 'run-4' }) })
+    storage = await settle(storage)
+    const marketOf = (number: number) => markets.find((market) => market.number === number) ?? null
+    assert.deepEqual(storage.opportunities.takeOpen(marketOf), [
+      stored,
+      { ...stored, last: { ...one, id: 'run-3' } },
+    ])
+    storage = await settle(storage)
+    assert.deepEqual(storage.opportunities.takeOpen(marketOf), [])
     await storage.close()
   })
 

@@ -34,6 +34,7 @@ const REASONS: Readonly<Record<string, string>> = {
   market_closed: 'a market trades no longer',
   match_changed: 'its markets are no longer known to ask the same',
   stopped: 'the service was stopped',
+  restarted: 'the service was restarted',
 }
 
 export function OpportunityDetail({ row: { one, ended } }: { readonly row: OpportunityRow }) {

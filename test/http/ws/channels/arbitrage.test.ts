@@ -66,6 +66,37 @@ test('[ARBSTREAM1] each opening, change and end is told as REST has it, in both 
   }
 })
 
+test('tells a client of an earlier run which opportunities of it are closed, and no other client', async () => {
+  const { publisher } = face.engine
+  const [a, b] = [face.engine.add('old-a'), face.engine.add('old-b', { venue: 'b' })]
+  const tell = (id: string, set: Partial<ArbitrageUpdate>) =>
+    publisher.publish({
+      ...opportunityTold(opportunity([a.ref, b.ref], { id }), set),
+      ...publisher.stamp('arbitrage', a.ref.number),
+    })
+  tell('before-1', { event: 'closed', reason: 'restarted' })
+  tell('now-1', { event: 'opened', reason: null })
+  tell('before-2', { event: 'closed', reason: 'restarted' })
+  const subscribe = { action: 'subscribe', id: 1, channel: 'arbitrage', market_ids: ['*'] }
+  for (const form of ['json', 'msgpack']) {
+    const [old, fresh] = [await openClient(form), await openClient(form)]
+    await old.ask({ ...subscribe, since: { epoch: 'before', offset: 812 } }, 'synced')
+    await fresh.ask(subscribe, 'synced')
+    const types = old.messages.map(({ type }) => type)
+    assert.ok(types.lastIndexOf('arbitrage') < types.indexOf('gap'), 'the rest is gone')
+    assert.deepEqual(
+      old.messages.flatMap(({ type, data }) => (type === 'arbitrage' ? [idOf(data)] : [])),
+      ['before-1', 'before-2'],
+    )
+    assert.equal(fresh.messages.filter(({ type }) => type === 'arbitrage').length, 0)
+    for (const client of [old, fresh]) await client.close()
+  }
+})
+
+const openClient = (form: string) =>
+  StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+const idOf = (data: unknown): unknown => Object(data).id ?? null
+
 /** An opportunity of a world of its own, whose course a test tells in dollars. */
 function course(legs: Parameters<typeof opportunity>[0]) {
   const { publisher } = face.engine

@@ -1,6 +1,7 @@
 // Past opportunities as an array: the naive twin of storage/opportunities.ts.
 
-import type { PastOpportunity } from '../../../../engine/opportunity.ts'
+import type { MarketNumber, MarketRef } from '../../../../engine/market/market.ts'
+import type { OpenOpportunity, PastOpportunity } from '../../../../engine/opportunity.ts'
 import type { TimeMs } from '../../../../engine/units.ts'
 import type {
   OpportunityTable,
@@ -10,6 +11,23 @@ import type {
 
 export class MemoryOpportunities implements OpportunityTable {
   #rows: readonly PastOpportunityRow[] = []
+  readonly #open = new Map<string, OpenOpportunity>()
+
+  putOpen(open: OpenOpportunity): void {
+    this.#open.set(open.last.id, structuredClone(open))
+  }
+
+  removeOpen(id: string): void {
+    this.#open.delete(id)
+  }
+
+  takeOpen(marketOf: (number: MarketNumber) => MarketRef | null): readonly OpenOpportunity[] {
+    const all = [...this.#open.values()]
+    this.#open.clear()
+    return all.filter(({ last }) =>
+      last.legs.every(({ market }) => marketOf(market.number) !== null),
+    )
+  }
 
   put(past: PastOpportunity): void {
     const others = this.#rows.filter((row) => row.past.closedAtMs === past.closedAtMs)
