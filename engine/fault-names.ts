@@ -17,6 +17,9 @@ export const FAULT_NAMES = [
   'v1_retired',
   'halt',
   'rtds_silent',
+  'mute',
+  'freeze',
+  'ghost_books',
   'combos',
 ] as const
 

@@ -38,14 +38,27 @@ export const FAULT_CHANCES: Readonly<Record<SimFault, number>> = {
   v1_retired: 1,
   /** Per second: the activity stream tells nothing for two minutes while its sockets stay open. */
   rtds_silent: 1 / 600,
+  /** Per change of a book: nothing more comes of this book for two minutes; its trades and all others go on. */
+  mute: 1 / 20_000,
+  /** Per second: no book is sent for a minute, over new sockets neither; heartbeats and trades go on. */
+  freeze: 1 / 900,
+  /** Per book over REST: Polymarket's CLOB answers with bids at 0.01 and asks at 0.99. */
+  ghost_books: 1 / 100,
   /** Per page of a wallet's activity: it has rows of combos, which none of the other paths knows. */
   combos: 1,
 }
+
+const MUTE_MS = 120_000
+const FREEZE_MS = 60_000
 
 /** Which faults are on, and a seeded decision at each opportunity. */
 export class Faults {
   readonly #active: ReadonlySet<string>
   readonly #random: Random
+  /** Bounded by the markets of a world. */
+  readonly #mutedUntilMs = new Map<string, number>()
+  #frozenSecond = -1
+  #frozenUntilMs = 0
   /** What is changed of every answer and frame. */
   readonly changes: Changes
 
@@ -57,6 +70,28 @@ export class Faults {
     this.#active = new Set(active)
     this.#random = random
     this.changes = changes
+  }
+
+  /** Whether nothing comes of a market's book now; `nowMs` is monotonic. */
+  isMuted(market: string, nowMs: number): boolean {
+    const untilMs = this.#mutedUntilMs.get(market)
+    if (untilMs !== undefined && nowMs < untilMs) return true
+    this.#mutedUntilMs.delete(market)
+    if (!this.strikes('mute')) return false
+    this.#mutedUntilMs.set(market, nowMs + MUTE_MS)
+    return true
+  }
+
+  /** Whether no book is sent now; decided once a second. */
+  isFrozen(nowMs: number): boolean {
+    const second = Math.floor(nowMs / 1_000)
+    if (second !== this.#frozenSecond) {
+      this.#frozenSecond = second
+      if (nowMs >= this.#frozenUntilMs && this.strikes('freeze')) {
+        this.#frozenUntilMs = nowMs + FREEZE_MS
+      }
+    }
+    return nowMs < this.#frozenUntilMs
   }
 
   /** Whether the fault happens now. */

@@ -60,7 +60,7 @@ export async function startKalshiServer(
   const { world, faults, clock, log, random } = options
   const halts = options.halts ?? new Halts({ faults, random })
   const keys = new KalshiKeys(options.keys)
-  const stream = new KalshiStream({ world, clock })
+  const stream = new KalshiStream({ world, clock, faults })
   const rest = new RestServer({
     faults,
     log,

@@ -10,6 +10,7 @@ import {
   type TimeMs,
   timeMs,
 } from '../../../units.ts'
+import type { Faults } from '../faults.ts'
 import type { SimEvent, SimMarket, SimTrade, World, WorldChange } from '../model.ts'
 import { Combos } from './combos.ts'
 import { eventsWithOtherFees } from './fees.ts'
@@ -35,6 +36,7 @@ const HIDDEN_MS = 300
 /** The subscriptions of every connection, by what they cover. */
 export class KalshiStream {
   readonly #clock: Clock
+  readonly #faults: Faults | null
   readonly #watches = new Map<string, Watch>()
   /** Subscriptions to the whole exchange, by channel. */
   readonly #everywhere = new Map<string, Set<KalshiSubscription>>()
@@ -46,7 +48,8 @@ export class KalshiStream {
   /** Up to when the changes of the hour were told. */
   #toldMs: TimeMs
 
-  constructor(parts: { world: World; clock: Clock }) {
+  constructor(parts: { world: World; clock: Clock; faults?: Faults }) {
+    this.#faults = parts.faults ?? null
     this.#clock = parts.clock
     this.#world = parts.world
     this.#toldMs = parts.world.nowMs()
@@ -188,6 +191,10 @@ export class KalshiStream {
   #tellLevels(change: BookChange): void {
     const watch = this.#watches.get(change.market.listing.nativeId)
     if (watch === undefined || watch.books.size === 0) return
+    const nowMs = this.#clock.monotonicMs()
+    // Without a number: nothing shows that it is missing.
+    if (this.#faults?.isFrozen(nowMs) === true) return
+    if (this.#faults?.isMuted(change.market.listing.nativeId, nowMs) === true) return
     if (change.kind === 'levels' && change.isLost === true) {
       for (const subscription of watch.books) subscription.nextSeq()
       return

@@ -244,6 +244,8 @@ export class KalshiConnection {
   }
 
   #sendSnapshot(subscription: KalshiSubscription, market: SimMarket, id: number | null) {
+    const { faults, clock } = this.#parts
+    if (faults.isFrozen(clock.monotonicMs())) return
     const fields = this.#parts.stream.fields(market)
     const body = snapshotMessage(market, { fields, isYesPriced: subscription.isYesPriced })
     const idPart = id === null || id === 0 ? '' : `"id":${id},`

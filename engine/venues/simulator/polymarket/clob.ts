@@ -12,6 +12,7 @@ import {
   priceMicros,
   toNumber,
 } from '../../../units.ts'
+import type { Faults } from '../faults.ts'
 import type { SimMarket, World } from '../model.ts'
 import {
   json,
@@ -28,14 +29,17 @@ import { pastPrices } from './past-prices.ts'
 import { clobMarket, REWARDS_SIZE_MIN, REWARDS_SPREAD_MAX, simplifiedMarket } from './render.ts'
 
 /** Adds the CLOB's routes to a listener. */
-export function addClobRoutes(server: RestServer, parts: { world: World; clock: Clock }): void {
-  const { world, clock } = parts
+export function addClobRoutes(
+  server: RestServer,
+  parts: { world: World; clock: Clock; faults: Faults },
+): void {
+  const { world, clock, faults } = parts
   server.get('/', () => plainText('OK'))
   server.get('/ok', () => json('OK'))
   server.get('/time', () => json(Math.floor(clock.nowMs() / 1000)))
   server.get('/prices-history', (request) => pastPrices(world, clock, request.query))
   addTokenRoutes(server, world)
-  addBatchRoutes(server, world)
+  addBatchRoutes(server, world, faults)
   const lists = [
     ['/markets', () => true, clobMarket],
     ['/simplified-markets', () => true, simplifiedMarket],
@@ -127,7 +131,17 @@ function addTokenRoutes(server: RestServer, world: World): void {
   )
 }
 
-function addBatchRoutes(server: RestServer, world: World): void {
+const GHOST = {
+  bids: [{ price: '0.01', size: '1000' }],
+  asks: [{ price: '0.99', size: '1000' }],
+}
+
+/** A book that the venue does not have. */
+function ghostText({ market, outcomeIndex }: Found): string {
+  return JSON.stringify({ ...JSON.parse(bookText(market, outcomeIndex)), ...GHOST })
+}
+
+function addBatchRoutes(server: RestServer, world: World, faults: Faults): void {
   // Tokens without a book are left out, in every batch.
   const batch = (path: string, answer: (asked: readonly Asked[]) => RestAnswer) => {
     server.post(path, (request) => {
@@ -136,7 +150,9 @@ function addBatchRoutes(server: RestServer, world: World): void {
     })
   }
   batch('/books', (asked) => {
-    const books = asked.map(({ found }) => bookText(found.market, found.outcomeIndex))
+    const books = asked.map(({ found }) =>
+      faults.strikes('ghost_books') ? ghostText(found) : bookText(found.market, found.outcomeIndex),
+    )
     return jsonText(`[${books.join(',')}]`)
   })
   batch('/midpoints', (asked) => mapOf(asked, ({ found }) => textOrNull(midOf(quoteOf(found)))))

@@ -3,6 +3,7 @@
 // all its readers; without readers nothing is rendered. Not for: the frames' text (frames.ts).
 // Upholds SIMPM20 to SIMPM30.
 
+import type { Clock } from '../../../clock.ts'
 import type { PriceMicros } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import type { SimMarket, World, WorldChange } from '../model.ts'
@@ -13,6 +14,7 @@ import { type ChannelOptions, type Conversation, type SimSocket, SocketGroup } f
 export class MarketChannel {
   readonly #world: World
   readonly #faults: Faults
+  readonly #clock: Clock
   readonly #rooms = new Map<SimMarket, Room>()
   readonly #readers = new Set<Reader>()
   // Markets whose new_market went out at their creation, so that their opening does not repeat it.
@@ -23,6 +25,7 @@ export class MarketChannel {
   constructor(options: ChannelOptions) {
     this.#world = options.world
     this.#faults = options.faults
+    this.#clock = options.clock
     this.sockets = new SocketGroup({
       ...options,
       pingPeriodSeconds: 0,
@@ -79,7 +82,7 @@ export class MarketChannel {
       const isShown = hasDump && found.market.status === 'open'
       if (isShown) books.push(bookFrame(found.market, found.outcomeIndex))
     }
-    if (!hasDump) return
+    if (!hasDump || this.#faults.isFrozen(this.#clock.monotonicMs())) return
     // One array frame, as live; only a subscription beyond its asset limit needs several.
     for (let from = 0; from === 0 || from < books.length; from += DUMP_BOOKS_MAX) {
       reader.socket.send(`[${books.slice(from, from + DUMP_BOOKS_MAX).join(',')}]`)
@@ -150,6 +153,7 @@ export class MarketChannel {
   #tellLevels(room: Room, change: Extract<WorldChange, { kind: 'levels' }>): void {
     if (change.changes.length === 0) return
     room.frames.note(change.changes, change.previousSizes)
+    if (this.#isSilent(room)) return
     const frame = shared(room.frames.priceChange(change.changes, change.atMs), room.readers.size)
     for (const reader of room.readers.keys()) {
       if (!this.#faults.strikes('lost_delta')) this.#deliver(reader, frame)
@@ -157,8 +161,14 @@ export class MarketChannel {
     this.#tellTop(room, change)
   }
 
+  #isSilent({ market }: Room): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    return this.#faults.isFrozen(nowMs) || this.#faults.isMuted(market.listing.nativeId, nowMs)
+  }
+
   #tellTrade(room: Room, change: Extract<WorldChange, { kind: 'trade' }>): void {
     room.frames.note(change.changes, change.previousSizes)
+    if (this.#isSilent(room)) return
     for (const outcome of OUTCOMES) {
       this.#send(room, BITS[outcome], () => bookFrame(room.market, outcome))
     }

@@ -82,7 +82,7 @@ export async function startPolymarketServer(
   const activity = new Rtds({ world, faults, clock, log }, activityEndsS)
   const { wallets, stopLedgers } = walletsOf(options)
   addGammaRoutes(gamma, { world, wallets, clock, state: options.state })
-  addClobRoutes(clob, { world, clock })
+  addClobRoutes(clob, { world, clock, faults })
   const dataV2 = new DataV2(data, { faults, nowMs: () => world.nowMs() })
   for (const add of [addTrades, addMarketFigures, addWalletRoutes, addLeaderboard]) {
     add(dataV2, { world, wallets, faults })
