@@ -184,6 +184,27 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
+  test('names a stale book to a connection that resumes, and replaces one that was confirmed meanwhile', async () => {
+    one.replace([level(0.4, 1)], [level(0.5, 1)])
+    one.change(bid(0.4, 2))
+    const subscribe = { action: 'subscribe', channel: 'orderbook', market_ids: [one.ref.id] }
+    const client = await StreamClient.open(face.port)
+    const { epoch, offset } = await client.ask({ ...subscribe, id: 1 }, 'synced')
+    await client.close()
+    one.markStale('contradicted_by_trade')
+    const kinds = async () => {
+      const again = await StreamClient.open(face.port)
+      await again.ask({ ...subscribe, id: 1, since: { epoch, offset } }, 'resumed')
+      const shown = ['stale', 'resync', 'snapshot', 'resumed']
+      const types = again.messages.map(({ type }) => String(type))
+      await again.close()
+      return types.filter((type) => shown.includes(type))
+    }
+    assert.deepEqual(await kinds(), ['stale', 'resumed'])
+    one.confirm()
+    assert.deepEqual(await kinds(), ['resync', 'snapshot', 'resumed'])
+  })
+
   test('[HUB5] a gap of a market or a venue reaches every subscription of trades it touches', async () => {
     const single = await StreamClient.open(face.port)
     const other = await StreamClient.open(face.port)
