@@ -237,9 +237,14 @@ export const failingMsMax = 432_000_000
 export const attemptsPerWebhookMax = 4
 export const attemptsPerWebhookQuietMax = 16
 export const attemptsPerFailingMax = 1
-/** Attempts under way: of all webhooks, and of those that only fail. */
+/** Attempts under way: of all webhooks, and of those that only fail or are slow. */
 export const attemptsMax = 1_024
 export const attemptsOfFailingMax = 256
+/** Attempts under way to one host (all ports and accounts), and of one account. */
+export const attemptsPerHostMax = 16
+export const attemptsPerAccountMax = 32
+/** A webhook whose last attempt took so long is slow. */
+export const slowAttemptMs = 5_000
 /** Calls to receivers under way, twice what the dispatcher asks for; beyond it a call fails at once. */
 export const callsMax = 2_048
 
@@ -288,6 +293,8 @@ assert(
 )
 assert(walletWaitMsMax < requestDeadlineMs, 'a wallet that is slow is answered before the deadline')
 assert(attemptsMax < callsMax, 'what the dispatcher asks for is never refused')
+assert(attemptsPerHostMax <= attemptsPerAccountMax, 'an account alone may use a host fully')
+assert(attemptsPerAccountMax < attemptsOfFailingMax, 'one account leaves places to the others')
 assert(attemptsOfFailingMax < attemptsMax, 'endpoints that fail leave places to the others')
 assert(pendingPerWebhookMax <= pendingTotalMax, 'one webhook alone may have all it may have')
 assert(commandBytesMax < frameBytesMax, 'an oversized command can still be answered')

@@ -1,10 +1,14 @@
-// The attempts under way of all webhooks, and the bound on them: begins an attempt, measures it, and hands its outcome on.
-// A bound of its own keeps endpoints that only fail from taking every place.
-// Not for: which delivery is sent (deliveries.ts), or what an outcome means (actors/webhooks/attempt.ts).
-// Upholds DELIVER1, DELIVER2, DELIVER8, DELIVER13.
+// The attempts under way, with their bounds: of all webhooks, of those that fail or are slow, of an account, of a host.
+// Begins an attempt, measures it, and passes its outcome on.
 
 import type { Clock } from '../../engine/clock.ts'
-import { attemptsMax, attemptsOfFailingMax } from '../../engine/limits.ts'
+import type { AccountId } from '../../engine/ids.ts'
+import {
+  attemptsMax,
+  attemptsOfFailingMax,
+  attemptsPerAccountMax,
+  attemptsPerHostMax,
+} from '../../engine/limits.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
@@ -14,6 +18,7 @@ import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import type { StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
 import { type AttemptTimes, headersOf } from './attempt.ts'
 import type { DeliveryQueue } from './queue.ts'
+import type { AttemptRoom } from './turns.ts'
 
 interface AttemptParts {
   readonly clock: Clock
@@ -28,15 +33,19 @@ export interface Finished {
   readonly record: StoredDelivery
   readonly outcome: PostOutcome
   readonly times: AttemptTimes
+  /** Where it was sent: the webhook's URL may have changed since. */
+  readonly host: string
   readonly isAborted: boolean
 }
 
-export class Attempts {
+export class Attempts implements AttemptRoom {
   readonly #parts: AttemptParts
   readonly #onFinished: (queue: DeliveryQueue, finished: Finished) => void
   readonly #sentAfterMs: Durations
   #count = 0
-  #failingCount = 0
+  #suspectCount = 0
+  readonly #byAccount = new Map<AccountId, number>()
+  readonly #byHost = new Map<string, number>()
 
   constructor(parts: AttemptParts, onFinished: (queue: DeliveryQueue, finished: Finished) => void) {
     this.#parts = parts
@@ -57,36 +66,48 @@ export class Attempts {
     return this.#count < attemptsMax / 2
   }
 
-  get hasRoomForFailing(): boolean {
-    return this.#failingCount < attemptsOfFailingMax
+  get hasRoomForSuspect(): boolean {
+    return this.#suspectCount < attemptsOfFailingMax
   }
 
-  /** The queue began to fail, or stopped failing: its attempts under way count with the others of its kind. */
-  noteFailing({ isFailing, underWay }: DeliveryQueue): void {
-    this.#failingCount += isFailing ? underWay.size : -underWay.size
+  hasRoomForAccount(account: AccountId): boolean {
+    return (this.#byAccount.get(account) ?? 0) < attemptsPerAccountMax
+  }
+
+  hasRoomForHost(host: string): boolean {
+    return (this.#byHost.get(host) ?? 0) < attemptsPerHostMax
+  }
+
+  /** `isSuspect` changed: the attempts under way of the queue count with the others of its kind. */
+  noteSuspect({ isSuspect, underWay }: DeliveryQueue): void {
+    this.#suspectCount += isSuspect ? underWay.size : -underWay.size
   }
 
   /** Sends a delivery; the outcome comes in a later turn. */
   begin(queue: DeliveryQueue, record: StoredDelivery, atMs: TimeMs): void {
     const { clock, caller, log } = this.#parts
-    const { webhook } = queue
+    const { webhook, host } = queue
     const controller = new AbortController()
     const { signal } = controller
     const beganMs = clock.monotonicMs()
     queue.underWay.set(record.number, controller)
     this.#count += 1
-    if (queue.isFailing) this.#failingCount += 1
+    if (queue.isSuspect) this.#suspectCount += 1
+    add(this.#byAccount, webhook.accountId, 1)
+    add(this.#byHost, host, 1)
     const originMs = queue.takeOrigin(record.number) ?? record.createdAtMs
     const isFirst = record.attempts === 0 && record.last === null
     if (isFirst) this.#sentAfterMs.observe(Math.max(0, atMs - originMs))
     const finish = (outcome: PostOutcome) => {
       queue.underWay.delete(record.number)
       this.#count -= 1
-      if (queue.isFailing) this.#failingCount -= 1
+      if (queue.isSuspect) this.#suspectCount -= 1
+      add(this.#byAccount, webhook.accountId, -1)
+      add(this.#byHost, host, -1)
       this.#countOutcome(outcomeLabel(outcome))
       const durationMs = Math.round(clock.monotonicMs() - beganMs)
       const times = { atMs, nowMs: clock.nowMs(), durationMs }
-      this.#onFinished(queue, { record, outcome, times, isAborted: signal.aborted })
+      this.#onFinished(queue, { record, outcome, times, host, isAborted: signal.aborted })
     }
     const headers = this.#headers(webhook, record, atMs)
     const posted =
@@ -118,3 +139,9 @@ export class Attempts {
 }
 
 const failure = (detail: string): PostOutcome => ({ kind: 'failed', reason: 'network', detail })
+
+function add<Key>(counts: Map<Key, number>, key: Key, difference: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + difference
+  if (count > 0) counts.set(key, count)
+  else counts.delete(key)
+}

@@ -1,8 +1,6 @@
-// Sends the deliveries in the outbox: webhooks take turns, a bounded number of attempts is under way at once, a delivery is
+// Sends the deliveries in the outbox: accounts, hosts and webhooks take turns (turns.ts), a bounded number of attempts is under way at once, a delivery is
 // sent only when it is committed and marked only when it was sent, so that a crash repeats and never loses. Everything
 // waits in the outbox; memory holds a window of it. An attempt is bounded in time by the Caller.
-// Not for: what an event is (actors/webhooks/events.ts), or the webhooks themselves (webhooks.ts).
-// Upholds DELIVER1 to DELIVER19.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -12,6 +10,7 @@ import {
   pendingAgeMsMax,
   pendingPerWebhookMax,
   pendingTotalMax,
+  slowAttemptMs,
 } from '../../engine/limits.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
@@ -32,7 +31,8 @@ import type { Storage } from '../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import { judge } from './attempt.ts'
 import { Attempts, type Finished } from './attempts.ts'
-import { DeliveryQueue, DeliveryTurns } from './queue.ts'
+import { DeliveryQueue, hostOf } from './queue.ts'
+import { DeliveryTurns } from './turns.ts'
 
 /** In one turn of the loop deliveries are sent for at most so long, in at most so many steps. */
 const PUMP_MS_MAX = 2
@@ -70,11 +70,11 @@ export class Deliveries {
   /** Pending deliveries that one webhook may have, as `shareRoom` decided last. */
   #pendingMax: number
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
-  readonly #turns = new DeliveryTurns()
   readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
   /** Queues with deliveries of this turn, which are not committed yet. */
   readonly #uncommitted = new Set<DeliveryQueue>()
   readonly #attempts: Attempts
+  readonly #turns: DeliveryTurns
   #isCommitAsked = false
   #isRunning = false
   #stopContinuation: StopTimer | null = null
@@ -87,6 +87,7 @@ export class Deliveries {
     this.#pendingMax = parts.pendingMax ?? pendingPerWebhookMax
     const { metrics } = parts
     this.#attempts = new Attempts(parts, (queue, finished) => this.#finish(queue, finished))
+    this.#turns = new DeliveryTurns(this.#attempts)
     metrics.gauge('webhook_deliveries_pending', 'Deliveries that wait or are under way.', () => {
       return this.#pendingTotal()
     })
@@ -128,7 +129,11 @@ export class Deliveries {
       return
     }
     const isActivated = webhook.isActive && !queue.webhook.isActive
+    // Its turns are kept by host.
+    const isWaiting = this.#turns.remove(queue)
     queue.webhook = webhook
+    queue.host = hostOf(webhook)
+    if (isWaiting) this.#wake(queue)
     if (!isActivated) return
     this.#setFailing(queue, null)
     this.#wake(queue)
@@ -302,17 +307,18 @@ export class Deliveries {
     const { clock } = this.#parts
     const endsAtMs = clock.monotonicMs() + PUMP_MS_MAX
     for (let steps = 0; this.#isRunning && this.#attempts.hasRoom; steps += 1) {
-      const queue = this.#turns.take(this.#attempts.hasRoomForFailing)
-      if (queue === null) return
       if (steps >= PUMP_STEPS_MAX || clock.monotonicMs() > endsAtMs) {
-        this.#turns.add(queue)
         this.#stopContinuation ??= clock.after(0, () => {
           this.#stopContinuation = null
           this.#pump()
         })
         return
       }
+      const queue = this.#turns.take(this.#attempts.hasRoomForSuspect)
+      if (queue === null) return
+      const { host } = queue
       this.#step(queue, clock.nowMs())
+      if (this.#attempts.hasRoomForHost(host)) this.#turns.releaseHost(host)
     }
   }
 
@@ -344,7 +350,9 @@ export class Deliveries {
 
   // Outcomes
 
-  #finish(queue: DeliveryQueue, { record, outcome, times, isAborted }: Finished): void {
+  #finish(queue: DeliveryQueue, { record, outcome, times, host, isAborted }: Finished): void {
+    this.#turns.releaseAccount(queue.webhook.accountId)
+    this.#turns.releaseHost(host)
     if (isAborted) return this.#pump()
     const { outbox, random } = this.#parts
     const judgement = judge(record, outcome, times, random)
@@ -357,6 +365,9 @@ export class Deliveries {
       const { dueAtMs } = delivery
       if (dueAtMs !== null) queue.noteDue('retry', { number: record.number, dueAtMs })
     }
+    this.#noteSuspect(queue, () => {
+      queue.isSlow = times.durationMs >= slowAttemptMs
+    })
     this.#noteResult(queue, judgement, times.nowMs)
     this.#wake(queue)
   }
@@ -378,12 +389,19 @@ export class Deliveries {
 
   #setFailing(queue: DeliveryQueue, sinceMs: TimeMs | null): void {
     if (queue.failingSinceMs === sinceMs) return
-    const wasFailing = queue.isFailing
-    queue.failingSinceMs = sinceMs
+    this.#noteSuspect(queue, () => {
+      queue.failingSinceMs = sinceMs
+    })
     this.#parts.outbox.putFailingSince(queue.webhook.number, sinceMs)
-    if (wasFailing === queue.isFailing) return
-    this.#turns.refile(queue)
-    this.#attempts.noteFailing(queue)
+  }
+
+  /** A webhook that begins or stops to be suspect goes behind the others of its kind. */
+  #noteSuspect(queue: DeliveryQueue, change: () => void): void {
+    const wasSuspect = queue.isSuspect
+    change()
+    if (wasSuspect === queue.isSuspect) return
+    this.#attempts.noteSuspect(queue)
+    if (this.#turns.remove(queue)) this.#turns.add(queue)
   }
 
   /** Ends a pending delivery; false when the outbox could not store that, and it is still pending. */

@@ -1,8 +1,7 @@
 // The deliveries of one webhook: which goes next, how many may be under way, and which wait for their commit. New
 // events and due retries take turns, new events first, so that neither starves the other; a delivery that the webhook's
 // owner asked for goes before both, and also while the webhook is inactive. At the end of the file: the window on the
-// outbox from which a queue takes, and the turns that webhooks take among each other.
-// Not for: sending (deliveries.ts). Upholds DELIVER5, DELIVER7 to DELIVER10.
+// outbox from which a queue takes.
 
 import {
   attemptsPerFailingMax,
@@ -37,6 +36,10 @@ export class DeliveryQueue {
   readonly underWay = new Map<number, AbortController>()
   /** Since when every attempt failed; null while attempts succeed. */
   failingSinceMs: TimeMs | null
+  /** The last attempt took `slowAttemptMs` or longer. */
+  isSlow = false
+  /** The host of its URL, without the port: attempts are bounded for each. */
+  host: string
   /** Removed: nothing is sent or written any more. */
   isClosed = false
   /** Deliveries that ended since the outbox was last pruned. */
@@ -56,6 +59,7 @@ export class DeliveryQueue {
   /** Reads the webhook's state; its deliveries are first read by `next`. */
   constructor(webhook: Webhook, outbox: OutboxTable, expiring: ReadonlySet<WebhookEventType>) {
     this.webhook = webhook
+    this.host = hostOf(webhook)
     this.#outbox = outbox
     this.#expiring = expiring
     this.failingSinceMs = outbox.state(webhook.number).failingSinceMs
@@ -73,6 +77,11 @@ export class DeliveryQueue {
 
   get isFailing(): boolean {
     return this.failingSinceMs !== null
+  }
+
+  /** Fails or is slow, and so may hold an attempt for long. */
+  get isSuspect(): boolean {
+    return this.isFailing || this.isSlow
   }
 
   /** Whether one more attempt may be under way; `isQuiet`: there is room enough for all webhooks. */
@@ -182,6 +191,8 @@ export class DeliveryQueue {
   }
 }
 
+export const hostOf = ({ url }: Pick<Webhook, 'url'>): string => new URL(url).hostname
+
 /** A pending delivery, by due time and number. */
 interface DueEntry {
   readonly dueAtMs: TimeMs
@@ -247,49 +258,4 @@ export class DeliveryWindow {
 
 function isBefore(one: DueEntry, other: DueEntry): boolean {
   return one.dueAtMs === other.dueAtMs ? one.number < other.number : one.dueAtMs < other.dueAtMs
-}
-
-/**
- * The webhooks that have something to send, at most all there are. Webhooks that succeed and webhooks that fail
- * alternate, and after each delivery a webhook goes behind the others of its kind.
- */
-export class DeliveryTurns {
-  readonly #healthy = new Set<DeliveryQueue>()
-  readonly #failing = new Set<DeliveryQueue>()
-  #isFailingNext = false
-
-  /** Puts a webhook behind those that wait; one that waits already keeps its place. */
-  add(queue: DeliveryQueue): void {
-    const [own, other] = queue.isFailing
-      ? [this.#failing, this.#healthy]
-      : [this.#healthy, this.#failing]
-    other.delete(queue)
-    own.add(queue)
-  }
-
-  /** The webhook began or stopped to fail: if it waits, it goes behind the others of its kind. */
-  refile(queue: DeliveryQueue): void {
-    if (this.#healthy.has(queue) || this.#failing.has(queue)) this.add(queue)
-  }
-
-  remove(queue: DeliveryQueue): void {
-    this.#healthy.delete(queue)
-    this.#failing.delete(queue)
-  }
-
-  /** Takes out the webhook whose turn it is; a failing one only if `mayFailing`. */
-  take(mayFailing: boolean): DeliveryQueue | null {
-    const failing = mayFailing ? first(this.#failing) : null
-    const healthy = first(this.#healthy)
-    const taken = this.#isFailingNext ? (failing ?? healthy) : (healthy ?? failing)
-    if (taken === null) return null
-    this.#isFailingNext = taken === healthy
-    this.remove(taken)
-    return taken
-  }
-}
-
-function first<Item>(items: ReadonlySet<Item>): Item | null {
-  for (const item of items) return item
-  return null
 }

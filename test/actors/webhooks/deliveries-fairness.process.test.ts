@@ -31,7 +31,7 @@ async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: num
   const world = new WebhookWorld()
   const { caller } = world
   for (let number = 0; number < webhooks; number += 1) {
-    const url = `https://example.com/${number < hanging ? 'hangs' : 'well'}/${number}`
+    const url = `https://${number < hanging ? 'hangs' : 'well'}-${number}.example.com/`
     await world.create({ url }, accountId(`acc_${Math.floor(number / 25)}`))
   }
   let openMax = 0
