@@ -1,17 +1,32 @@
-// A bound on work under way: `runningMax` pieces of work run at once, `waitingMax` more wait for their turn, further
-// ones should be refused (`isFull`). Not for: rates (engine/venues/rate-limit.ts) or threads (engine/pool.ts).
+// A bound on work under way: `runningMax` pieces of work run at once, `waitingMax` more wait for their turn. Requesters
+// take turns, and each has `runningOfOneMax` at most.
 
+import type { Clock } from '../engine/clock.ts'
 import { onAbort } from '../engine/on-abort.ts'
+import { FairQueue, type Requester, SYSTEM } from './fair-queue.ts'
+
+interface SlotBounds {
+  readonly runningMax: number
+  readonly waitingMax: number
+  /** Pieces of work of one requester that run at once; the system's own work has no such bound. */
+  readonly runningOfOneMax?: number
+}
+
+/** The reason for which `run` and `take` reject when too much waits. */
+export class SlotsFull extends Error {}
 
 export class Slots {
   readonly #runningMax: number
-  readonly #waitingMax: number
-  readonly #waiting = new Set<() => void>()
+  readonly #runningOfOneMax: number
+  readonly #waiting: FairQueue<Waiting>
+  /** Running pieces of work by name of their requesters. */
+  readonly #running = new Map<string, number>()
   #runningCount = 0
 
-  constructor(bounds: { readonly runningMax: number; readonly waitingMax: number }) {
-    this.#runningMax = bounds.runningMax
-    this.#waitingMax = bounds.waitingMax
+  constructor({ runningMax, waitingMax, runningOfOneMax }: SlotBounds) {
+    this.#runningMax = runningMax
+    this.#runningOfOneMax = runningOfOneMax ?? runningMax
+    this.#waiting = new FairQueue(waitingMax)
   }
 
   /** Nothing runs. */
@@ -19,9 +34,9 @@ export class Slots {
     return this.#runningCount === 0
   }
 
-  /** As much work runs and waits as may. */
-  get isFull(): boolean {
-    return this.#runningCount >= this.#runningMax && this.#waiting.size >= this.#waitingMax
+  /** Whether work of this requester would be refused now. */
+  isFull(requester: Requester = SYSTEM): boolean {
+    return !this.#isFree(requester) && this.#waiting.isFull(requester)
   }
 
   /** Work waits for a slot. */
@@ -29,49 +44,168 @@ export class Slots {
     return this.#waiting.size > 0
   }
 
-  /** Runs the work in its turn; rejects as it does, or when `signal` aborts before its turn. */
-  async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+  /** Work waits whose requester has fewer slots than this one, which has some. */
+  isAwaitedBeside(requester: Requester): boolean {
+    const own = this.#runningOf(requester)
+    const isFewer = (other: Requester) => this.#runningOf(other) < own
+    return this.#waiting.peek((other) => (isFewer(other) ? 0 : Number.POSITIVE_INFINITY)) !== null
+  }
+
+  /**
+   * Runs the work in its turn; rejects as it does, when `signal` aborts before its turn, or with SlotsFull when too much
+   * waits, at once or later.
+   */
+  async run<Result>(
+    signal: AbortSignal,
+    work: () => Promise<Result>,
+    requester: Requester = SYSTEM,
+  ): Promise<Result> {
     // With a free slot the work begins now, and not a turn later.
-    if (!this.#takeFree()) await this.#turn(signal)
+    if (!this.#takeFree(requester)) await this.#turn(signal, requester)
     try {
       return await work()
     } finally {
-      this.give()
+      this.give(requester)
     }
   }
 
-  /** Resolves with a slot, in its turn; return it by `give`. Rejects when `signal` aborts before. */
-  async take(signal: AbortSignal): Promise<void> {
-    if (!this.#takeFree()) await this.#turn(signal)
+  /** Resolves with a slot, in its turn; return it by `give`. Rejects as `run` does. */
+  async take(signal: AbortSignal, requester: Requester = SYSTEM): Promise<void> {
+    if (!this.#takeFree(requester)) await this.#turn(signal, requester)
   }
 
-  #takeFree(): boolean {
-    if (this.#runningCount >= this.#runningMax) return false
-    this.#runningCount += 1
+  /** Returns a slot. */
+  give(requester: Requester = SYSTEM): void {
+    this.#count(requester, -1)
+    while (this.#runningCount < this.#runningMax) {
+      const next = this.#waiting.next((other) => this.#load(other))
+      if (next === null) return
+      this.#count(next.requester, 1)
+      next.grant()
+    }
+  }
+
+  #takeFree(requester: Requester): boolean {
+    if (!this.#isFree(requester)) return false
+    this.#count(requester, 1)
+    this.#waiting.note(requester)
     return true
   }
 
-  /** Returns a slot: the work that waits longest has it next. */
-  give(): void {
-    for (const grant of this.#waiting) {
-      this.#waiting.delete(grant)
-      return grant()
+  #isFree(requester: Requester): boolean {
+    return this.#runningCount < this.#runningMax && Number.isFinite(this.#load(requester))
+  }
+
+  /** How many slots a requester has; infinite: as many as it may. */
+  #load(requester: Requester): number {
+    const count = this.#runningOf(requester)
+    const isBounded = requester !== SYSTEM
+    return isBounded && count >= this.#runningOfOneMax ? Number.POSITIVE_INFINITY : count
+  }
+
+  #runningOf(requester: Requester): number {
+    return Math.max(...requester.map((name) => this.#running.get(name) ?? 0))
+  }
+
+  #count(requester: Requester, change: number): void {
+    this.#runningCount += change
+    for (const name of requester) {
+      const count = (this.#running.get(name) ?? 0) + change
+      if (count > 0) this.#running.set(name, count)
+      else this.#running.delete(name)
     }
-    this.#runningCount -= 1
   }
 
   /** Resolves with a slot that other work returned. */
-  #turn(signal: AbortSignal): Promise<void> {
+  #turn(signal: AbortSignal, requester: Requester): Promise<void> {
     return new Promise((resolve, reject) => {
-      const grant = (): void => {
-        forget()
-        resolve()
+      const waiting: Waiting = {
+        requester,
+        grant: () => {
+          forget()
+          resolve()
+        },
+        refuse: () => {
+          forget()
+          reject(new SlotsFull('too much work waits'))
+        },
       }
-      this.#waiting.add(grant)
       const forget = onAbort(signal, () => {
-        this.#waiting.delete(grant)
+        this.#waiting.remove(waiting)
         reject(new Error('aborted while waiting its turn'))
       })
+      if (!signal.aborted) this.#waiting.add(requester, waiting)?.refuse()
     })
+  }
+}
+
+interface Waiting {
+  readonly requester: Requester
+  readonly grant: () => void
+  readonly refuse: () => void
+}
+
+interface FairBounds extends SlotBounds {
+  /** How long a slot is kept while requesters with fewer slots wait. */
+  readonly heldMs: number
+  /** How long while any work waits. */
+  readonly heldAnywayMs: number
+}
+
+interface FairRun {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly requester?: Requester
+}
+
+/** Await it between two pieces of the work. */
+export type Pass = () => Promise<void>
+
+/** Slots for work that may last long: between two pieces it may give its slot to other work, and queues again. */
+export class FairSlots {
+  readonly #slots: Slots
+  readonly #bounds: FairBounds
+
+  constructor(bounds: FairBounds) {
+    this.#slots = new Slots(bounds)
+    this.#bounds = bounds
+  }
+
+  /** Whether work of this requester would be refused now. */
+  isFull(requester: Requester = SYSTEM): boolean {
+    return this.#slots.isFull(requester)
+  }
+
+  /** As Slots.run; a slot that was given away may be refused later too. */
+  async run<Result>(
+    { clock, signal, requester = SYSTEM }: FairRun,
+    work: (pass: Pass) => Promise<Result>,
+  ): Promise<Result> {
+    let isHeld = false
+    let sinceMs = 0
+    const take = async (): Promise<void> => {
+      await this.#slots.take(signal, requester)
+      isHeld = true
+      sinceMs = clock.monotonicMs()
+    }
+    const give = (): void => {
+      if (isHeld) this.#slots.give(requester)
+      isHeld = false
+    }
+    await take()
+    try {
+      return await work(async () => {
+        if (!this.#isDue(requester, clock.monotonicMs() - sinceMs)) return
+        give()
+        await take()
+      })
+    } finally {
+      give()
+    }
+  }
+
+  #isDue(requester: Requester, heldMs: number): boolean {
+    if (!this.#slots.isAwaited || heldMs < this.#bounds.heldMs) return false
+    return heldMs >= this.#bounds.heldAnywayMs || this.#slots.isAwaitedBeside(requester)
   }
 }

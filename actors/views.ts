@@ -28,6 +28,7 @@ import type {
   WhaleRow,
 } from '../storage/contract/storage.ts'
 import type { ArbitrageView } from './arbitrage/views.ts'
+import type { Requester } from './fair-queue.ts'
 import type { MarketView, PricePoint } from './market/views.ts'
 import type { MatchListView } from './matches/views.ts'
 import type { WalletsView } from './wallets/views.ts'
@@ -171,7 +172,10 @@ export interface CatalogView {
    * One page of the markets whose text has every word of `text`; later, where a thread looks for
    * them. Rejects with EngineError UNAVAILABLE when too many searches wait.
    */
-  search(query: SearchQuery): MarketPage | 'expired' | Promise<MarketPage | 'expired'>
+  search(
+    query: SearchQuery,
+    requester?: Requester,
+  ): MarketPage | 'expired' | Promise<MarketPage | 'expired'>
   eventCount(): number
   /** Since when anything is recorded at all. */
   readonly recordsSinceMs: TimeMs
@@ -327,14 +331,23 @@ export interface MatchesView {
 export interface PastPricesView {
   /**
    * The newest price at or before a time: from our ticks where we watched, else from the venue; null when neither knows
-   * one. Rejects with UNAVAILABLE when the venue does not answer.
+   * one. Rejects with UNAVAILABLE when the venue does not answer, and with RATE_LIMITED when the requester has used up
+   * what it may have asked of venues.
    */
-  at(market: MarketView, atMs: TimeMs): PricePoint | null | Promise<PricePoint | null>
+  at(
+    market: MarketView,
+    atMs: TimeMs,
+    requester?: Requester,
+  ): PricePoint | null | Promise<PricePoint | null>
   /**
    * Prices of a stretch as the venue remembers them, ascending; a few more on either side may be among them. Rejects with
-   * UNAVAILABLE when the venue does not answer.
+   * UNAVAILABLE and RATE_LIMITED as `at` does.
    */
-  range(market: MarketView, range: PriceRange): Promise<readonly PricePoint[]>
+  range(
+    market: MarketView,
+    range: PriceRange,
+    requester?: Requester,
+  ): Promise<readonly PricePoint[]>
 }
 
 /** A stretch of prices; steps of less than an hour come by the minute. */

@@ -115,6 +115,9 @@ export const addressRequestsPerTurnMax = 1_024
 export const scanMsMax = 4_000
 /** Questions for past prices to the venues: few at once, since live traffic shares the venue's quota. */
 export const pastAsksRunningMax = 4
+/** Those of one account or address at once, and in a minute. */
+export const pastAsksOfOneMax = 2
+export const pastAsksPerMinute = 120
 /** Those that wait their turn; further ones are refused. */
 export const pastAsksWaitingMax = 64
 /** Everything that one request asks the venue for ends within this, so that a refusal says why. */
@@ -250,6 +253,10 @@ export const callsMax = 2_048
 
 /** Wallets. Readings at once: the venue's quota is shared with live trades and their back-fill. */
 export const walletReadingsMax = 8
+/** Of these readings of wallets that were never read: the others are reserved for known wallets. */
+export const walletFirstReadingsMax = 3
+/** Addresses never asked for that one account or address may ask for in a minute. */
+export const walletsUnknownPerMinute = 30
 /** Readings, and separately addresses never asked for, that wait their turn; further ones are refused. */
 export const walletReadingsWaitingMax = 64
 /** A request waits so long for the venue, so that what is known can still be answered in time. */

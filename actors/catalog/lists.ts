@@ -6,6 +6,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
+import { type Requester, SYSTEM } from '../fair-queue.ts'
 import { pageOf, type Ranking, Rankings } from '../rows/rankings.ts'
 import type {
   EventFilter,
@@ -28,7 +29,7 @@ export interface SearchIndex {
   put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void
   remove(number: MarketNumber): void
   /** Best first when ranked. Rejects with UNAVAILABLE when too many searches wait. */
-  find(text: string, isRanked: boolean): Promise<Uint32Array>
+  find(text: string, isRanked: boolean, requester: Requester): Promise<Uint32Array>
 }
 
 export class CatalogLists {
@@ -71,20 +72,23 @@ export class CatalogLists {
   }
 
   /** At once from a ranking that is kept. Rejects with UNAVAILABLE when too many searches wait. */
-  search(query: SearchQuery): MarketPage | 'expired' | Promise<MarketPage> {
+  search(
+    query: SearchQuery,
+    requester: Requester = SYSTEM,
+  ): MarketPage | 'expired' | Promise<MarketPage> {
     const key = marketKey(query)
     const kept = query.pin === null ? null : this.#rankings.resume(query.pin, key)
     if (query.pin !== null && kept === null) return 'expired'
     const ranking = kept ?? this.#rankings.shared(key)
     if (ranking !== null) return this.#marketPage(ranking, query)
-    return this.#searched(key, query).then((found) => this.#marketPage(found, query))
+    return this.#searched(key, query, requester).then((found) => this.#marketPage(found, query))
   }
 
-  #searched(key: string, query: SearchQuery): Promise<Ranking> {
+  #searched(key: string, query: SearchQuery, requester: Requester): Promise<Ranking> {
     const waiting = this.#searching.get(key)
     if (waiting !== undefined) return waiting
     const searching = this.#index
-      .find(query.text, query.sortBy === 'relevance')
+      .find(query.text, query.sortBy === 'relevance', requester)
       .then((found) => this.#rankings.keep(key, this.#cutFound(found, query)))
       .finally(() => this.#searching.delete(key))
     this.#searching.set(key, searching)

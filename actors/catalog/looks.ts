@@ -14,6 +14,7 @@ import type {
   MarketSummary,
   VenueTrade,
 } from '../../storage/contract/storage.ts'
+import type { Requester } from '../fair-queue.ts'
 import type {
   CatalogView,
   CatalogWatcher,
@@ -252,8 +253,8 @@ export abstract class CatalogLooks<Known extends OwnedMarket> implements Catalog
     return this.lists.list(query)
   }
 
-  search(query: SearchQuery): MarketPage | 'expired' | Promise<MarketPage> {
-    return this.lists.search(query)
+  search(query: SearchQuery, requester?: Requester): MarketPage | 'expired' | Promise<MarketPage> {
+    return this.lists.search(query, requester)
   }
 
   listEvents(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired' {

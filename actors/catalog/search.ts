@@ -16,8 +16,9 @@ import type {
   SearchTexts,
 } from '../../engine/search/task.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
+import { FairQueue, type Requester, SYSTEM } from '../fair-queue.ts'
 
-/** Searches that wait or are under way; one more is refused. */
+/** Searches that wait; for one more the newest of the requester with most of them is refused. */
 const FINDS_MAX = 64
 /** A search that waits for longer, for a busy thread or its index, is refused before its request times out. */
 const FIND_MS_MAX = requestDeadlineMs - 500
@@ -27,6 +28,7 @@ const TEXTS_PER_TURN = 256
 const RESTART_AFTER_MS = 1_000
 
 interface Find {
+  readonly requester: Requester
   readonly text: string
   readonly isRanked: boolean
   /** How many changes were made before the search was asked for: it must see them all. */
@@ -54,8 +56,8 @@ export class MarketSearch {
   #again: Iterator<MarketText> | null = null
   /** The number of the index's last change; 0 begins a new index. */
   #seq = 0
-  /** Bounded by FINDS_MAX; full: the newest is refused. */
-  readonly #finds: Find[] = []
+  readonly #finds = new FairQueue<Find>(FINDS_MAX)
+
   #state: 'idle' | 'scheduled' | 'working' | 'down' | 'closed' = 'idle'
   #stopRestart: StopTimer | null = null
   #isHeld = false
@@ -103,15 +105,15 @@ export class MarketSearch {
    * no order when not ranked, which is cheaper. Of the text 200 characters and 16 words are used. Rejects with EngineError
    * UNAVAILABLE when too many wait, when the thread is down, or when its index is not built in time.
    */
-  find(text: string, isRanked = true): Promise<Uint32Array> {
+  find(text: string, isRanked = true, requester = SYSTEM): Promise<Uint32Array> {
     if (this.#state === 'down' || this.#state === 'closed') return Promise.reject(isDown())
-    if (this.#finds.length >= FINDS_MAX)
-      return Promise.reject(unavailable('too many searches wait'))
     return new Promise((resolve, reject) => {
       const stopTimer = this.#clock.after(FIND_MS_MAX, () => this.#giveUp(find))
       const changesBefore = this.#changesMade
-      const find: Find = { text, isRanked, changesBefore, resolve, reject, stopTimer }
-      this.#finds.push(find)
+      const find: Find = { requester, text, isRanked, changesBefore, resolve, reject, stopTimer }
+      const dropped = this.#finds.add(requester, find)
+      dropped?.stopTimer()
+      dropped?.reject(unavailable('too many searches wait'))
       if (this.#state !== 'working') this.#work()
     })
   }
@@ -170,10 +172,11 @@ export class MarketSearch {
   /** Gives the thread the next task, if there is one. */
   #work(): void {
     if (this.#isHeld) return
-    const find = this.#finds[0]
-    if (find !== undefined && this.#again === null && find.changesBefore <= this.#changesGiven) {
+    const find = this.#finds.peek()
+    if (find !== null && this.#again === null && find.changesBefore <= this.#changesGiven) {
       this.#state = 'working'
       const { text, isRanked } = find
+      this.#finds.note(find.requester)
       this.#ask(find, { kind: 'find', seq: this.#seq, text, isRanked })
     } else if (this.#again !== null || this.#waiting.size > 0) {
       this.#state = 'working'
@@ -189,7 +192,7 @@ export class MarketSearch {
       if (result instanceof Uint32Array) {
         if (this.#settle(find)) find.resolve(result)
       } else {
-        // The search is still the first in the queue: it waits until all texts were given again.
+        // The search is still in the queue: it waits until all texts were given again.
         this.#lose()
       }
     } catch (error) {
@@ -244,9 +247,7 @@ export class MarketSearch {
 
   /** Takes a search out of the queue; false when it is not in it any more. */
   #settle(find: Find): boolean {
-    const index = this.#finds.indexOf(find)
-    if (index < 0) return false
-    this.#finds.splice(index, 1)
+    if (!this.#finds.remove(find)) return false
     find.stopTimer()
     return true
   }
@@ -256,7 +257,7 @@ export class MarketSearch {
   }
 
   #refuseAll(cause?: unknown): void {
-    for (const find of this.#finds.splice(0)) {
+    for (const find of this.#finds.clear()) {
       find.stopTimer()
       find.reject(isDown(cause))
     }

@@ -4,13 +4,21 @@
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'
-import { pastAskMsMax, pastAsksRunningMax, pastAsksWaitingMax } from '../../engine/limits.ts'
+import {
+  pastAskMsMax,
+  pastAsksOfOneMax,
+  pastAsksPerMinute,
+  pastAsksRunningMax,
+  pastAsksWaitingMax,
+} from '../../engine/limits.ts'
 import { onAbort } from '../../engine/on-abort.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { PastMarket, VenuePastPrices } from '../../engine/venues/venue.ts'
-import { Slots } from '../slots.ts'
+import type { Requester } from '../fair-queue.ts'
+import { Slots, SlotsFull } from '../slots.ts'
+import { VenueBudget } from '../venue-budget.ts'
 import type { CatalogView, MarketView, PricePoint } from '../views.ts'
 
 export interface PastAskingParts {
@@ -32,17 +40,22 @@ export interface Deadline {
   end(): void
 }
 
+const TOO_MANY = 'too many past prices are being asked for'
+
 export class PastAsking {
   readonly #parts: PastAskingParts
   readonly #slots = new Slots({
     runningMax: pastAsksRunningMax,
     waitingMax: pastAsksWaitingMax,
+    runningOfOneMax: pastAsksOfOneMax,
   })
+  readonly #budget: VenueBudget
   readonly #stopping = new AbortController()
   readonly #sampler = new LogSampler()
 
   constructor(parts: PastAskingParts) {
     this.#parts = parts
+    this.#budget = new VenueBudget(parts.clock, pastAsksPerMinute, 'past prices of venues')
   }
 
   /** A question about this market begins now; `end` must be called. */
@@ -68,26 +81,32 @@ export class PastAsking {
 
   /**
    * As VenuePastPrices.read; rejects with EngineError UNAVAILABLE when no answer comes before the
-   * signal of a deadline.
+   * signal of a deadline, and RATE_LIMITED when the requester has asked for too much within a minute.
    */
   async prices(
     market: MarketView,
     range: { fromMs: TimeMs; toMs: TimeMs; stepMs?: number },
-    signal: AbortSignal,
+    { signal, requester }: { readonly signal: AbortSignal; readonly requester: Requester },
   ): Promise<readonly PricePoint[]> {
     const { platform, venue } = market.ref
     const prices = this.#parts.pastPricesOf(venue)
     if (prices === null || this.#stopping.signal.aborted) {
       throw this.#refusal(`${platform} is not connected`)
     }
-    if (this.#slots.isFull) throw this.#refusal('too many past prices are being asked for')
+    if (this.#slots.isFull(requester)) throw this.#refusal(TOO_MANY)
+    this.#budget.take(requester)
     try {
       const asked = this.#pastMarket(market)
-      const points = await this.#slots.run(signal, () => prices.read(asked, range, signal))
+      const points = await this.#slots.run(
+        signal,
+        () => prices.read(asked, range, signal),
+        requester,
+      )
       signal.throwIfAborted()
       this.#count('answered')
       return points
     } catch (cause) {
+      if (cause instanceof SlotsFull) throw this.#refusal(TOO_MANY)
       this.#count('failed')
       const { isWritten, count } = this.#sampler.admit(platform)
       const details = { err: cause, market: market.ref.id, count }

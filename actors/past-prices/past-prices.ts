@@ -11,6 +11,7 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
 import type { MarketSummary, PastDay, Storage } from '../../storage/contract/storage.ts'
+import { type Requester, SYSTEM } from '../fair-queue.ts'
 import type { MarketView, PastPricesView, PricePoint, PriceRange, VenueView } from '../views.ts'
 import { type Deadline, PastAsking, type PastAskingParts } from './asking.ts'
 import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './days.ts'
@@ -42,6 +43,12 @@ interface Missing {
   readonly fromDay: number
   readonly toDay: number
 }
+/** What a caller asks for, and what is missing for it. */
+interface Question {
+  readonly atMs: TimeMs
+  readonly first: Missing
+  readonly requester: Requester
+}
 /** What the venue answered, and when it was asked. */
 interface VenueAnswer {
   readonly readAtMs: TimeMs
@@ -70,7 +77,11 @@ export class PastPrices implements PastPricesView {
   }
 
   /** See PastPricesView; no promise when the venue need not be asked. */
-  at(market: MarketView, askedMs: TimeMs): PricePoint | null | Promise<PricePoint | null> {
+  at(
+    market: MarketView,
+    askedMs: TimeMs,
+    requester: Requester = SYSTEM,
+  ): PricePoint | null | Promise<PricePoint | null> {
     const nowMs = this.#parts.clock.nowMs()
     const atMs = askedMs < nowMs ? askedMs : nowMs
     // No market is that old; a listing without times would have the venue asked.
@@ -81,15 +92,20 @@ export class PastPrices implements PastPricesView {
     if (known !== null) return known
     if (atMs < bornMs(market.summary)) return own
     const recalled = this.#recall(market, atMs)
-    return recalled.kind === 'known' ? recalled.point : this.#ask(market, atMs, recalled)
+    if (recalled.kind === 'known') return recalled.point
+    return this.#ask(market, { atMs, first: recalled, requester })
   }
 
   /** See PastPricesView. */
-  range(market: MarketView, range: PriceRange): Promise<readonly PricePoint[]> {
+  range(
+    market: MarketView,
+    range: PriceRange,
+    requester: Requester = SYSTEM,
+  ): Promise<readonly PricePoint[]> {
     const fromMs = timeMs(Math.max(range.fromMs, bornMs(market.summary)))
     return fromMs > range.toMs
       ? Promise.resolve([])
-      : this.#ranges.read(market, { ...range, fromMs })
+      : this.#ranges.read(market, { ...range, fromMs }, requester)
   }
 
   /** Ends the questions under way; their callers are refused. */
@@ -177,10 +193,10 @@ export class PastPrices implements PastPricesView {
   }
 
   /** Callers that miss the same days wait for the same answer. */
-  async #ask(market: MarketView, atMs: TimeMs, first: Missing): Promise<PricePoint | null> {
+  async #ask(market: MarketView, question: Question): Promise<PricePoint | null> {
     const deadline = this.#asking.deadline(market)
     try {
-      return await this.#askUntil(deadline, market, { atMs, first })
+      return await this.#askUntil(deadline, market, question)
     } finally {
       deadline.end()
     }
@@ -189,7 +205,7 @@ export class PastPrices implements PastPricesView {
   async #askUntil(
     deadline: Deadline,
     market: MarketView,
-    { atMs, first }: { readonly atMs: TimeMs; readonly first: Missing },
+    { atMs, first, requester }: Question,
   ): Promise<PricePoint | null> {
     let missing = first
     for (let asks = 0; ; ) {
@@ -198,7 +214,7 @@ export class PastPrices implements PastPricesView {
       if (coming === undefined) {
         if (asks === ASKS_MAX) return market.priceAt(atMs)
         asks += 1
-        const fetched = this.#fetch(market, missing, deadline.signal)
+        const fetched = this.#fetch(market, missing, { signal: deadline.signal, requester })
         coming = fetched.finally(() => this.#coming.delete(key))
         this.#coming.set(key, coming)
       }
@@ -209,11 +225,15 @@ export class PastPrices implements PastPricesView {
     }
   }
 
-  async #fetch(market: MarketView, missing: Missing, signal: AbortSignal): Promise<void> {
+  async #fetch(
+    market: MarketView,
+    missing: Missing,
+    asked: { readonly signal: AbortSignal; readonly requester: Requester },
+  ): Promise<void> {
     const nowMs = this.#parts.clock.nowMs()
     const { fromDay, toDay } = missing
     const toMs = timeMs(Math.min(startOf(toDay + 1) - 1, nowMs))
-    const points = await this.#asking.prices(market, { fromMs: startOf(fromDay), toMs }, signal)
+    const points = await this.#asking.prices(market, { fromMs: startOf(fromDay), toMs }, asked)
     const answer = { readAtMs: nowMs, points }
     const isOver = lastDayOf(market.summary, missing.day) < missing.day && missing.kind === 'day'
     this.#noteEmpty(market, points.length === 0 && !isOver, missing)

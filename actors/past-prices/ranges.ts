@@ -6,6 +6,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import { pastRangePointsMax, pastRangesMax } from '../../engine/limits.ts'
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
+import type { Requester } from '../fair-queue.ts'
 import type { MarketView, PricePoint, PriceRange } from '../views.ts'
 import type { PastAsking } from './asking.ts'
 
@@ -42,7 +43,11 @@ export class PastRanges {
   }
 
   /** See PastPricesView.range; who asks for the same at once waits for the same answer. */
-  async read(market: MarketView, range: PriceRange): Promise<readonly PricePoint[]> {
+  async read(
+    market: MarketView,
+    range: PriceRange,
+    requester: Requester,
+  ): Promise<readonly PricePoint[]> {
     const nowMs = this.#parts.clock.nowMs()
     const key = `${market.ref.number} ${range.stepMs}`
     const kept = this.#kept.get(key) ?? null
@@ -52,7 +57,8 @@ export class PastRanges {
       return kept.points
     }
     const question = `${key} ${range.fromMs}`
-    const coming = this.#coming.get(question) ?? this.#ask(market, { ...range, toMs: timeMs(toMs) })
+    const coming =
+      this.#coming.get(question) ?? this.#ask(market, { ...range, toMs: timeMs(toMs) }, requester)
     this.#coming.set(question, coming)
     try {
       return await coming
@@ -61,7 +67,11 @@ export class PastRanges {
     }
   }
 
-  async #ask(market: MarketView, range: PriceRange): Promise<readonly PricePoint[]> {
+  async #ask(
+    market: MarketView,
+    range: PriceRange,
+    requester: Requester,
+  ): Promise<readonly PricePoint[]> {
     const { asking, clock, doubt } = this.#parts
     const readAtMs = clock.nowMs()
     const { fromMs, toMs, stepMs } = range
@@ -75,7 +85,8 @@ export class PastRanges {
           fromMs: timeMs(Math.max(fromMs, endMs - windowMs + 1)),
           toMs: timeMs(endMs),
         }
-        answered.push(...(await asking.prices(market, { ...window, stepMs }, deadline.signal)))
+        const asked = { signal: deadline.signal, requester }
+        answered.push(...(await asking.prices(market, { ...window, stepMs }, asked)))
         endMs = window.fromMs - 1
       }
     } finally {

@@ -137,7 +137,7 @@ export class Sports implements SportsView, CatalogWatcher {
       const done = advance(this.#clock, this.#found(days))
       if (done !== null) return done.result
     }
-    if (this.#grouping.isFull) {
+    if (this.#grouping.isFull()) {
       const detail = 'too many days are looked through at once, try again soon'
       return Promise.reject(new EngineError('UNAVAILABLE', detail, { retryAfterSeconds: 1 }))
     }

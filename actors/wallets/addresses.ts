@@ -5,12 +5,18 @@
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
-import { walletReadingsWaitingMax, walletStrangersMax } from '../../engine/limits.ts'
+import {
+  walletReadingsWaitingMax,
+  walletStrangersMax,
+  walletsUnknownPerMinute,
+} from '../../engine/limits.ts'
 import { onAbort } from '../../engine/on-abort.ts'
 import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { VenueWallets, WalletEvent, WalletProfile } from '../../engine/wallet.ts'
 import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
-import { Slots } from '../slots.ts'
+import { type Requester, SYSTEM } from '../fair-queue.ts'
+import { Slots, SlotsFull } from '../slots.ts'
+import { VenueBudget } from '../venue-budget.ts'
 import { newRecord, type OpenedTally, openedTally } from './stored.ts'
 import type { WarmWallet, WarmWallets } from './warm-wallets.ts'
 
@@ -31,6 +37,14 @@ interface CallerParts {
 
 type Asked = Pick<VenueWallets, 'profile'>
 
+/** Who asks for a wallet, and for how long. */
+export interface WalletAsked {
+  readonly deadline: WalletDeadline
+  readonly requester: Requester
+}
+
+const TOO_MANY = 'too many wallets are being asked for'
+
 /** A wallet's profile is asked for again after this: its name may have changed. */
 const PROFILE_MS = 6 * HOUR_MS
 
@@ -47,12 +61,13 @@ export class WalletAddresses {
 
   /**
    * The wallet of an address, in memory from now on; null when neither the venue nor our log of trades knows the address.
-   * `venue` is null while it is not connected. Rejects with EngineError UNAVAILABLE when the venue does not answer in time.
+   * `venue` is null while it is not connected. Rejects with EngineError UNAVAILABLE when the venue does not answer in time,
+   * and RATE_LIMITED when the requester asked for too many unknown addresses within a minute.
    */
   async warmOf(
     address: WalletAddress,
     venue: Asked | null,
-    deadline: WalletDeadline,
+    asked: WalletAsked,
   ): Promise<WarmWallet | null> {
     const { table, warmWallets, clock } = this.#parts
     const proxy = table.proxyOf(address) ?? address
@@ -61,8 +76,8 @@ export class WalletAddresses {
     const record = table.get(proxy)
     if (record !== null) return this.#takenIn(record)
     if (this.#profiles.isStranger(address)) return null
-    const profiled = await this.#profileOf(address, venue, deadline)
-    const own = profiled === null ? await deadline.wait(this.#parts.ownTrades(address)) : []
+    const profiled = await this.#profileOf(address, venue, asked)
+    const own = profiled === null ? await asked.deadline.wait(this.#parts.ownTrades(address)) : []
     if (own === 'late') throw unavailable('our own trades are not looked through in time')
     if (profiled === null && own.length === 0) return null
     const profile = profiled ?? nameless(address)
@@ -101,15 +116,17 @@ export class WalletAddresses {
   async #profileOf(
     address: WalletAddress,
     venue: Asked | null,
-    deadline: WalletDeadline,
+    { deadline, requester }: WalletAsked,
   ): Promise<WalletProfile | null> {
     if (venue === null) throw unavailable('the venue of wallets is not connected')
-    const asked = this.#profiles.ask(address, venue, this.#parts.signal)
-    if (asked === 'full') throw unavailable('too many wallets are being asked for')
+    const { signal } = this.#parts
+    const asked = this.#profiles.ask(address, venue, { signal, requester })
+    if (asked === 'full') throw unavailable(TOO_MANY)
     let profile: WalletProfile | null | 'late'
     try {
       profile = await deadline.wait(asked)
     } catch (cause) {
+      if (cause instanceof SlotsFull) throw unavailable(TOO_MANY)
       this.#parts.onFailure(address, cause)
       throw unavailable('the venue does not answer for this address', cause)
     }
@@ -124,7 +141,7 @@ export class WalletAddresses {
     const { proxy } = warm.wallet.record
     if (warm.profiledMs !== null && nowMs - warm.profiledMs < PROFILE_MS) return
     warm.profiledMs = nowMs
-    const asked = this.#profiles.ask(proxy, venue, signal)
+    const asked = this.#profiles.ask(proxy, venue, { signal, requester: SYSTEM })
     if (asked === 'full') return
     asked
       .then((profile) => {
@@ -145,8 +162,14 @@ export function unavailable(detail: string, cause?: unknown): EngineError {
   return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 1 })
 }
 
-/** Profiles asked for at once: short questions, which precede everything else of a first request. */
+/** Profiles asked for at once, and of these by one requester: short questions, which precede everything else of a first request. */
 const RUNNING_MAX = 4
+const RUNNING_OF_ONE_MAX = 2
+interface ProfileCall {
+  readonly signal: AbortSignal
+  readonly requester: Requester
+}
+
 /** An address that the venue does not know is asked for again after this. */
 const STRANGER_MS = MINUTE_MS
 
@@ -157,6 +180,7 @@ const STRANGER_MS = MINUTE_MS
 class WalletProfiles {
   readonly #clock: Clock
   readonly #slots: Slots
+  readonly #budget: VenueBudget
   /** Questions under way; as many as may run and wait. */
   readonly #asked = new Map<WalletAddress, Promise<WalletProfile | null>>()
   /** Until when an address counts as unknown to the venue (monotonic); the oldest first. */
@@ -164,7 +188,12 @@ class WalletProfiles {
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#slots = new Slots({ runningMax: RUNNING_MAX, waitingMax: walletReadingsWaitingMax })
+    this.#slots = new Slots({
+      runningMax: RUNNING_MAX,
+      waitingMax: walletReadingsWaitingMax,
+      runningOfOneMax: RUNNING_OF_ONE_MAX,
+    })
+    this.#budget = new VenueBudget(clock, walletsUnknownPerMinute, 'wallets')
   }
 
   isStranger(address: WalletAddress): boolean {
@@ -175,12 +204,13 @@ class WalletProfiles {
   ask(
     address: WalletAddress,
     venue: Asked,
-    signal: AbortSignal,
+    by: ProfileCall,
   ): Promise<WalletProfile | null> | 'full' {
     const known = this.#asked.get(address)
     if (known !== undefined) return known
-    if (this.#slots.isFull) return 'full'
-    const asked = this.#ask(address, venue, signal).finally(() => this.#asked.delete(address))
+    if (this.#slots.isFull(by.requester)) return 'full'
+    this.#budget.take(by.requester)
+    const asked = this.#ask(address, venue, by).finally(() => this.#asked.delete(address))
     this.#asked.set(address, asked)
     // The request may have ended; the question goes on.
     asked.catch(() => undefined)
@@ -190,9 +220,9 @@ class WalletProfiles {
   async #ask(
     address: WalletAddress,
     venue: Asked,
-    signal: AbortSignal,
+    { signal, requester }: ProfileCall,
   ): Promise<WalletProfile | null> {
-    const profile = await this.#slots.run(signal, () => venue.profile(address, signal))
+    const profile = await this.#slots.run(signal, () => venue.profile(address, signal), requester)
     if (profile === null) this.#noteStranger(address)
     return profile
   }

@@ -86,7 +86,7 @@ export class WalletComparisons {
     const isSound = compared.comparison === null || this.isSound(compared.comparison)
     const everyMs = isSound ? COMPARE_EVERY_MS : DIFFERS_EVERY_MS
     const isDue = compared.comparedMs === null || nowMs - compared.comparedMs >= everyMs
-    if (!isDue || this.#slots.isFull || signal.aborted) return Promise.resolve(false)
+    if (!isDue || this.#slots.isFull() || signal.aborted) return Promise.resolve(false)
     compared.comparedMs = nowMs
     const running = this.#compared(compared, source, signal).finally(() =>
       this.#running.delete(compared),

@@ -4,10 +4,15 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
-import { walletReadingsMax, walletReadingsWaitingMax } from '../../engine/limits.ts'
+import {
+  walletFirstReadingsMax,
+  walletReadingsMax,
+  walletReadingsWaitingMax,
+} from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
-import { Slots } from '../slots.ts'
+import { type Requester, SYSTEM } from '../fair-queue.ts'
+import { FairSlots, type Pass, SlotsFull } from '../slots.ts'
 import type { WalletSource } from './reading.ts'
 import type { WarmWallet } from './warm-wallets.ts'
 
@@ -26,13 +31,22 @@ export interface ReadingSource extends WalletSource {
   readonly wallets: VenueWallets
 }
 
+interface ReadingCall {
+  /** The system unless given. */
+  readonly requester?: Requester
+  readonly isAsked?: boolean
+}
+
 /** After a failed reading a wallet is not read again for so long. */
 const FAILED_MS = 2_000
-/** A reading keeps its slot for so long while others wait. */
-const HELD_MS = 5_000
+/** A reading keeps its slot for so long while requesters with fewer readings wait, and while any wait. */
+const HELD_MS = 1_000
+const HELD_ANYWAY_MS = 5_000
 
 export class WalletReadings {
   readonly #parts: ReadingsParts
+  /** Of wallets that are read for the first time, and of others: neither waits for the other. */
+  readonly #firstSlots: FairSlots
   readonly #slots: FairSlots
   readonly #sampler = new LogSampler()
   /** Readings under way for requests. */
@@ -41,8 +55,8 @@ export class WalletReadings {
 
   constructor(parts: ReadingsParts) {
     this.#parts = parts
-    const bounds = { runningMax: walletReadingsMax, waitingMax: walletReadingsWaitingMax }
-    this.#slots = new FairSlots({ ...bounds, heldMs: HELD_MS }, parts.clock)
+    this.#firstSlots = openSlots(walletFirstReadingsMax)
+    this.#slots = openSlots(walletReadingsMax - walletFirstReadingsMax)
   }
 
   /**
@@ -53,15 +67,15 @@ export class WalletReadings {
   read(
     warm: WarmWallet,
     source: ReadingSource,
-    { isAsked } = { isAsked: true },
+    { requester = SYSTEM, isAsked = true }: ReadingCall = {},
   ): Promise<boolean> | null {
     if (warm.reading !== null) return warm.reading
     const { clock, signal, onProgress } = this.#parts
     const hasFailed = warm.failedMs !== null && clock.monotonicMs() - warm.failedMs < FAILED_MS
-    if (hasFailed || signal.aborted || this.#slots.isFull) return null
+    if (hasFailed || signal.aborted || this.#slotsFor(warm).isFull(requester)) return null
     if (!isAsked && this.#askedCount > 0) return null
     if (isAsked) this.#askedCount += 1
-    warm.reading = this.#read(warm, source).finally(() => {
+    warm.reading = this.#read(warm, source, requester).finally(() => {
       warm.reading = null
       onProgress(warm)
       if (isAsked) this.#askedCount -= 1
@@ -90,10 +104,14 @@ export class WalletReadings {
     if (isWritten) this.#parts.log.warn({ err: error, wallet, count }, 'a wallet was not read')
   }
 
-  async #read(warm: WarmWallet, source: ReadingSource): Promise<boolean> {
+  #slotsFor({ wallet }: WarmWallet): FairSlots {
+    return wallet.record.readAtMs === 0 ? this.#firstSlots : this.#slots
+  }
+
+  async #read(warm: WarmWallet, source: ReadingSource, requester: Requester): Promise<boolean> {
     const { clock, signal, onRead } = this.#parts
     try {
-      await this.#slots.run(signal, async (pass) => {
+      await this.#slotsFor(warm).run({ clock, signal, requester }, async (pass) => {
         const beganMs = clock.monotonicMs()
         const wallets = this.#passing(warm, source.wallets, pass)
         await warm.wallet.read({ ...source, wallets }, signal)
@@ -101,6 +119,8 @@ export class WalletReadings {
         warm.failedMs = null
       })
     } catch (error) {
+      // Another requester may read it at once.
+      if (error instanceof SlotsFull) return false
       warm.failedMs = clock.monotonicMs()
       this.noteFailure(warm.wallet.record.proxy, error)
       return false
@@ -124,59 +144,10 @@ export class WalletReadings {
   }
 }
 
-interface FairBounds {
-  readonly runningMax: number
-  readonly waitingMax: number
-  /** How long a place is kept while others wait. */
-  readonly heldMs: number
-}
-
-/** Await it between two pieces of the work. */
-type Pass = () => Promise<void>
-
-/**
- * Slots for work that may last long: work that has held its slot for `heldMs` gives it back between two pieces when
- * other work waits, and queues again behind it. Two enormous wallets cannot keep all others from being read.
- */
-export class FairSlots {
-  readonly #slots: Slots
-  readonly #heldMs: number
-  readonly #clock: Clock
-
-  constructor({ heldMs, ...bounds }: FairBounds, clock: Clock) {
-    this.#slots = new Slots(bounds)
-    this.#heldMs = heldMs
-    this.#clock = clock
-  }
-
-  /** As much work runs and waits as may. */
-  get isFull(): boolean {
-    return this.#slots.isFull
-  }
-
-  /** Runs the work in its turn; rejects as it does, or when `signal` aborts before its turn. */
-  async run<Result>(signal: AbortSignal, work: (pass: Pass) => Promise<Result>): Promise<Result> {
-    let isHeld = false
-    let sinceMs = 0
-    const take = async (): Promise<void> => {
-      await this.#slots.take(signal)
-      isHeld = true
-      sinceMs = this.#clock.monotonicMs()
-    }
-    const give = (): void => {
-      if (isHeld) this.#slots.give()
-      isHeld = false
-    }
-    await take()
-    try {
-      return await work(async () => {
-        const heldMs = this.#clock.monotonicMs() - sinceMs
-        if (!this.#slots.isAwaited || heldMs < this.#heldMs) return
-        give()
-        await take()
-      })
-    } finally {
-      give()
-    }
-  }
+function openSlots(runningMax: number): FairSlots {
+  return new FairSlots({
+    ...{ runningMax, runningOfOneMax: runningMax - 1 },
+    waitingMax: walletReadingsWaitingMax + walletReadingsMax - runningMax,
+    ...{ heldMs: HELD_MS, heldAnywayMs: HELD_ANYWAY_MS },
+  })
 }

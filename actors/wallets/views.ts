@@ -16,6 +16,7 @@ import type {
   WalletTotals,
 } from '../../engine/wallets/figures.ts'
 import type { SliceQuery } from '../../storage/contract/storage.ts'
+import type { Requester } from '../fair-queue.ts'
 import type { MarketView } from '../market/views.ts'
 
 /** The rolling windows of a profile, each up to now and exact to the second. */
@@ -119,9 +120,14 @@ export interface WalletsView {
   /**
    * The wallet of a proxy or owner's address, read from the venue at its first request and when what is known is old; null:
    * unknown to the venue and to our log. When the venue does not answer in time: what is known, with `isComplete` false.
-   * Rejects with EngineError UNAVAILABLE when nothing is known yet and the venue does not answer, or too many wait.
+   * Rejects with EngineError UNAVAILABLE when nothing is known yet and the venue does not answer, or too many wait, and
+   * RATE_LIMITED when the requester asked for too many unknown wallets within a minute.
    */
-  open(address: WalletAddress, signal: AbortSignal): Promise<WalletView | null>
+  open(
+    address: WalletAddress,
+    signal: AbortSignal,
+    requester?: Requester,
+  ): Promise<WalletView | null>
   /**
    * Best first; windows shorter than all time count whole UTC hours. Cut at most every 5 s. `pin` names the order of an
    * earlier page; throws BAD_REQUEST when it is no longer kept.

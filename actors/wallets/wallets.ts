@@ -17,9 +17,10 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import type { WalletPort } from '../../engine/wallets/thread.ts'
 import type { Storage, StoredWhale } from '../../storage/contract/storage.ts'
 import type { StoredWallet } from '../../storage/contract/wallets.ts'
+import { SYSTEM } from '../fair-queue.ts'
 import type { CatalogWatcher, MarketView } from '../views.ts'
 import type { WhaleWatcher } from '../whales/whales.ts'
-import { unavailable, WalletAddresses, WalletDeadline } from './addresses.ts'
+import { unavailable, WalletAddresses, type WalletAsked, WalletDeadline } from './addresses.ts'
 import { WalletCatchUps } from './catch-ups.ts'
 import { WalletComparisons } from './comparisons.ts'
 import { WalletFollows } from './follows.ts'
@@ -207,8 +208,12 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
 
   // Requests
 
-  async open(address: WalletAddress, signal: AbortSignal): Promise<WalletView | null> {
-    const warm = await this.#opened(address, signal)
+  async open(
+    address: WalletAddress,
+    signal: AbortSignal,
+    requester = SYSTEM,
+  ): Promise<WalletView | null> {
+    const warm = await this.#opened(address, signal, requester)
     return warm === null ? null : warm.view
   }
 
@@ -239,13 +244,16 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   async #opened(
     address: WalletAddress,
     signal: AbortSignal,
+    requester = SYSTEM,
   ): Promise<{ readonly warm: WarmWallet; readonly view: WalletView } | null> {
     const signals = [signal, this.#stopping.signal]
     const deadline = new WalletDeadline(this.#parts.clock, walletWaitMsMax, signals)
     try {
       const venue = this.#source?.wallets ?? null
-      const warm = await this.#addresses.warmOf(address, venue, deadline)
-      return warm === null ? null : { warm, view: await this.#lookAt(warm, deadline) }
+      const warm = await this.#addresses.warmOf(address, venue, { deadline, requester })
+      return warm === null
+        ? null
+        : { warm, view: await this.#lookAt(warm, { deadline, requester }) }
     } finally {
       deadline.end()
     }
@@ -253,7 +261,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
 
   // Looking
 
-  async #lookAt(warm: WarmWallet, deadline: WalletDeadline): Promise<WalletView> {
+  async #lookAt(warm: WarmWallet, asked: WalletAsked): Promise<WalletView> {
+    const { deadline } = asked
     const { clock } = this.#parts
     const { wallet } = warm
     const nowMs = clock.nowMs()
@@ -262,7 +271,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     // Before the reading, so that no fill is missed between.
     this.#follows.ask(wallet.record.proxy, nowMs)
     for (let tries = 1; ; tries += 1) {
-      const isTimely = await this.#refreshed(warm, deadline)
+      const isTimely = await this.#refreshed(warm, asked)
       // An empty answer of the venue proves nothing: our own log of trades is searched.
       if (wallet.isEmpty) await deadline.wait(this.#keepOwn(warm))
       if (!wallet.isKnown) throw unavailable('nothing of that wallet is known yet')
@@ -302,15 +311,17 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
    * Whether what is known is young enough, if necessary after waiting for a reading: some seconds old at most, and younger
    * than the wallet's last live fill. Fills that the venue's history lacks are read again in the background.
    */
-  async #refreshed(warm: WarmWallet, deadline: WalletDeadline): Promise<boolean> {
+  async #refreshed(warm: WarmWallet, asked: WalletAsked): Promise<boolean> {
     const { wallet } = warm
     if (this.#isOld(warm) || wallet.isDamaged || wallet.tail.isOutrun) {
-      return this.#caughtUp(warm, deadline)
+      return this.#caughtUp(warm, asked)
     }
     if (warm.failedMs === null && (wallet.tail.isCovered || this.#ageMs(warm) <= UNTOLD_MS)) {
       return true
     }
-    const reading = this.#source === null ? null : this.#readings.read(warm, this.#source)
+    const { requester } = asked
+    const reading =
+      this.#source === null ? null : this.#readings.read(warm, this.#source, { requester })
     return reading !== null && warm.failedMs === null
   }
 
@@ -323,9 +334,10 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /** Waits for the reading under way, and for another one when that began long ago, or before the last fill. */
-  async #caughtUp(warm: WarmWallet, deadline: WalletDeadline): Promise<boolean> {
+  async #caughtUp(warm: WarmWallet, { deadline, requester }: WalletAsked): Promise<boolean> {
     for (let waits = 0; waits < WAITS_MAX; waits += 1) {
-      const reading = this.#source === null ? null : this.#readings.read(warm, this.#source)
+      const reading =
+        this.#source === null ? null : this.#readings.read(warm, this.#source, { requester })
       if (reading === null || (await deadline.wait(reading)) !== true) return false
       if (!warm.wallet.tail.isOutrun && !this.#isOld(warm)) return true
     }
@@ -377,7 +389,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   #readInBackground(warm: WarmWallet): Promise<boolean> | null {
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     if (this.#source === null || !isHere) return null
-    return this.#readings.read(warm, this.#source, { isAsked: false })
+    return this.#readings.read(warm, this.#source, { requester: SYSTEM, isAsked: false })
   }
 
   // Memory

@@ -1,9 +1,9 @@
 // One page of rows in a range of time, read in slices of rows and of time with a turn of the loop after each, so that
-// a rare filter over a long past never holds the loop; and only so many such scans at once, in the
-// order of asking, since twenty that share the time all come too late.
-// Not for: the range asked for (time-range.ts). Upholds PAGE6, PAGE7, PAGE9, PAGE10.
+// a rare filter over a long past never holds the loop. Few such scans run at once, since twenty that share the time
+// all come too late, and requesters take turns.
 
-import { Slots } from '../../actors/slots.ts'
+import type { Requester } from '../../actors/fair-queue.ts'
+import { FairSlots, type Pass, SlotsFull } from '../../actors/slots.ts'
 import type { SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -28,10 +28,11 @@ const RETRY_SECONDS = 2
  * they are reached, further ones are refused at once. Pages that read many markets end soon, and are
  * not kept waiting by scans for what is rare.
  */
-const scans = new Slots({ runningMax: 2, waitingMax: 16 })
-const mergedPages = new Slots({ runningMax: 2, waitingMax: 64 })
+const BOUNDS = { runningMax: 2, heldMs: 20, heldAnywayMs: Number.POSITIVE_INFINITY }
+const scans = new FairSlots({ ...BOUNDS, waitingMax: 16 })
+const mergedPages = new FairSlots({ ...BOUNDS, waitingMax: 64 })
 /** Filtered pages of which the first slice had a good part. */
-const densePages = new Slots({ runningMax: 2, waitingMax: 64 })
+const densePages = new FairSlots({ ...BOUNDS, waitingMax: 64 })
 /** Of so many rows read at least one passed: such a page ends soon. */
 const DENSE_ROWS = 8
 
@@ -67,6 +68,8 @@ export interface Reading<Row> {
   readonly begunAtMs?: number
   /** Aborts when the client has gone: a scan under way or waiting ends. */
   readonly signal?: AbortSignal
+  /** Who takes turns with others where the page takes long; the system unless given. */
+  readonly requester?: Requester
 }
 
 /** One page, with the cursor to the next; null on the last. */
@@ -147,24 +150,29 @@ class Scan<Row> {
     if (this.#reading.accepts !== null) await this.#runInTurn(isDense ? densePages : scans)
     else if (this.#isPaced) await this.#runInTurn(mergedPages)
     // The rows of one table, no more of them than the page has.
-    else await this.#run()
+    else await this.#run(async () => undefined)
     return this.page()
   }
 
-  async #runInTurn(slots: Slots): Promise<void> {
-    const { clock, signal } = this.#reading
-    if (slots.isFull) throw busy()
+  async #runInTurn(slots: FairSlots): Promise<void> {
+    const { clock, signal, requester } = this.#reading
     const waiting = new AbortController()
     const giveUp = () => waiting.abort()
     signal?.addEventListener('abort', giveUp, { once: true })
     const leftMs = Math.max(0, this.#lastMs - clock.monotonicMs())
     const stop = clock.after(Math.min(WAIT_MS_MAX, leftMs), giveUp)
     try {
-      await slots.run(waiting.signal, () => {
+      const run = {
+        clock,
+        signal: waiting.signal,
+        ...(requester === undefined ? {} : { requester }),
+      }
+      await slots.run(run, (pass) => {
         stop()
-        return this.#run()
+        return this.#run(pass)
       })
     } catch (error) {
+      if (error instanceof SlotsFull) throw busy()
       if (error instanceof EngineError || !waiting.signal.aborted) throw error
       throw busy()
     } finally {
@@ -177,12 +185,13 @@ class Scan<Row> {
     return this.#askedAtMs + requestDeadlineMs - ANSWER_MS
   }
 
-  async #run(): Promise<void> {
+  async #run(pass: Pass): Promise<void> {
     const { clock, signal } = this.#reading
     const endsAtMs = Math.min(clock.monotonicMs() + scanMsMax, this.#lastMs)
     do {
       if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
       await nextTurn(clock)
+      await pass()
       // The client has gone: the answer would not be read.
       if (signal?.aborted === true) throw busy()
     } while (!this.step())

@@ -4,6 +4,7 @@
 // touched after its abort throws (README.md). Upholds HTTP1, HTTP4 to HTTP8.
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { Requester } from '../../actors/fair-queue.ts'
 import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -466,6 +467,16 @@ class Exchange {
     return this.#req.getHeader(name)
   }
 
+  /** Reads the address, which a request of a known caller needs only here. */
+  requester(caller: Caller | null): Requester {
+    if (this.address === '') {
+      if (this.#req === null) throw new Error('the address is gone after the first await')
+      const { peers, head } = this.#owner.parts
+      this.address = peers.of(this.#res, head)
+    }
+    return caller === null ? [this.address] : [caller.accountId, this.address]
+  }
+
   /** Made only for handlers that use it: most answers are ready before a client could leave. */
   signal(): AbortSignal {
     this.#gone ??= new AbortController()
@@ -510,6 +521,10 @@ class Facts implements RequestFacts {
 
   get address(): string {
     return this.#exchange.address
+  }
+
+  get requester(): () => Requester {
+    return () => this.#exchange.requester(this.caller)
   }
 
   get isLocal(): boolean {

@@ -3,6 +3,7 @@
 // any of them. Upholds VALID1 to VALID3.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import type { Requester } from '../../actors/fair-queue.ts'
 import type { Caller, CatalogView } from '../../actors/views.ts'
 import type { KeyScope } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -36,6 +37,8 @@ export interface RequestFacts {
   readonly caller: Caller | null
   /** What attempts count against: an IPv4 address, or an IPv6 network of 64 bits. */
   readonly address: string
+  /** The account and the address, for work that waits behind others; only before the first await. */
+  readonly requester: () => Requester
   /** Asked from this machine, and not by a proxy for another client; false where a known caller only reads. */
   readonly isLocal: boolean
   /** Null for a request that the dashboard's own page did not make. */
@@ -290,6 +293,10 @@ class Request<Q, B> implements ValidRequest<Q, B> {
 
   get address(): string {
     return this.#facts.address
+  }
+
+  get requester(): () => Requester {
+    return this.#facts.requester
   }
 
   get isLocal(): boolean {

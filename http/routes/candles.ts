@@ -2,6 +2,7 @@
 // that are kept as trades are stored. Upholds CANDLE7 to CANDLE12.
 
 import { Type } from '@sinclair/typebox'
+import type { Requester } from '../../actors/fair-queue.ts'
 import type { EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -102,13 +103,15 @@ export function candleRoutes(parts: CandleRouteParts): readonly Route[] {
           refusals: {
             400: 'start after end, a foreign cursor, gap_fill and history at once, or an outcome that the market does not have',
             404: 'no such market',
+            429: 'too many prices that are not stored yet were requested within a minute',
             503: 'the venue does not answer with its history',
           },
           headers: DATA_START,
         },
       },
       Query,
-      ({ path, query }) => candles(parts, findMarket(catalog, path('market_id')), query),
+      ({ path, query, requester }) =>
+        candles(parts, findMarket(catalog, path('market_id')), query, requester),
     ),
   ]
 }
@@ -121,6 +124,7 @@ function candles(
   parts: CandleRouteParts,
   view: MarketView,
   query: CandlesQuery,
+  requester: () => Requester,
 ): Answer | Promise<Answer> {
   const lengthMs = CANDLE_MS[INTERVALS[query.interval]]
   return parts.answers.answer(
@@ -129,7 +133,7 @@ function candles(
       ...[query.history ? null : view.tradesVersion, barStart(parts.clock.nowMs(), lengthMs)],
       ...view.summary.outcomes.map(({ label }) => label),
     ],
-    () => writtenCandles(parts, view, query),
+    () => writtenCandles(parts, view, query, requester),
   )
 }
 
@@ -137,6 +141,7 @@ async function writtenCandles(
   parts: CandleRouteParts,
   view: MarketView,
   query: CandlesQuery,
+  requester: () => Requester,
 ): Promise<Answer> {
   const { engine, clock } = parts
   const interval = INTERVALS[query.interval]
@@ -162,7 +167,7 @@ async function writtenCandles(
     limit: query.limit,
   }
   const page = await (query.history
-    ? withHistory(parts, view, range)
+    ? withHistory(parts, view, range, requester())
     : (query.gap_fill ? filledCandles : tradedCandles)(view, range, clock))
   const write = (bar: Bar) =>
     candleText(outcomeIndex === 0 ? bar : invertedBar(bar), lengthMs, nowMs)
@@ -178,14 +183,12 @@ async function withHistory(
   { engine, clock }: CandleRouteParts,
   view: MarketView,
   range: CandleRange,
+  requester: Requester,
 ): Promise<CandlePage> {
   const { lengthMs: stepMs, lastMs } = range
   const toMs = timeMs(lastMs + stepMs - 1)
-  const prices = await engine.pastPrices.range(view, {
-    fromMs: timeMs(pageStart(range)),
-    toMs,
-    stepMs,
-  })
+  const asked = { fromMs: timeMs(pageStart(range)), toMs, stepMs }
+  const prices = await engine.pastPrices.range(view, asked, requester)
   return quotedCandles(view, range, { clock, prices })
 }
 

@@ -2,6 +2,7 @@
 // (orderbooks.ts) and trades (trades.ts). Upholds MARKETS1 to MARKETS4, MARKETS9, MARKETS13, PAGE1.
 
 import { Type } from '@sinclair/typebox'
+import type { Requester } from '../../actors/fair-queue.ts'
 import type { EngineView, MarketFilter, MarketOrder, MarketPage } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import {
@@ -41,7 +42,8 @@ export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
   const { catalog } = parts.engine
   const lists: Lists = { ...parts, cursors: new ListCursors(parts.maker) }
   const { list, search } = listQueries(catalog.names.platforms)
-  const page = (query: ListQuery) => listMarkets(lists, query)
+  const page = (query: ListQuery, requester: () => Requester) =>
+    listMarkets(lists, query, requester)
   return [
     route(
       {
@@ -56,7 +58,7 @@ export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
         },
       },
       list,
-      ({ query }) => page(query),
+      ({ query, requester }) => page(query, requester),
     ),
     route(
       {
@@ -71,7 +73,7 @@ export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
         },
       },
       search,
-      ({ query }) => page(query),
+      ({ query, requester }) => page(query, requester),
     ),
     route(
       {
@@ -156,7 +158,11 @@ interface Lists extends MarketRouteParts {
   readonly cursors: ListCursors
 }
 
-function listMarkets(lists: Lists, query: ListQuery): Answer | Promise<Answer> {
+function listMarkets(
+  lists: Lists,
+  query: ListQuery,
+  requester: () => Requester,
+): Answer | Promise<Answer> {
   const { engine, cursors, clock, records, answers } = lists
   const { catalog } = engine
   const text = query.search?.trim() ?? ''
@@ -167,7 +173,9 @@ function listMarkets(lists: Lists, query: ListQuery): Answer | Promise<Answer> {
     asked: query,
     binding: JSON.stringify([text, filter, sortBy, order]),
     read(place) {
-      if (text !== '') return catalog.search({ text, filter, sortBy, order, limit, ...place })
+      if (text !== '') {
+        return catalog.search({ text, filter, sortBy, order, limit, ...place }, requester())
+      }
       // Blanks alone find everything, and nothing in it is more relevant than anything else.
       const listedBy = sortBy === 'relevance' ? 'volume' : sortBy
       return catalog.list({ filter, sortBy: listedBy, order, limit, ...place })

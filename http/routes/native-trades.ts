@@ -2,6 +2,7 @@
 // Not for: how a record looks (native-venue-a.ts, native-venue-b.ts). Upholds NATIVE6 to NATIVE9.
 
 import { type TSchema, Type } from '@sinclair/typebox'
+import type { Requester } from '../../actors/fair-queue.ts'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -75,7 +76,7 @@ function venueATrades(parts: RouteParts): Route {
       limit: parameters.limit(500, 100),
       cursor: timeParameters.cursor,
     }),
-    ({ query, signal }) => {
+    ({ query, signal, requester }) => {
       const { market_slug: slug, condition_id: condition, token_id: token } = query
       const given = [slug, condition, token].filter((one) => one !== undefined)
       if (given.length > 1) {
@@ -102,6 +103,7 @@ function venueATrades(parts: RouteParts): Route {
       return trades(parts, 'a', {
         query,
         signal,
+        requester,
         markets,
         accepts: isFiltered ? accepts : null,
         record: ({ view, trade }) => venueATrade(view, trade),
@@ -134,7 +136,7 @@ function venueBTrades(parts: RouteParts): Route {
       limit: parameters.limit(500, 100),
       cursor: timeParameters.cursor,
     }),
-    ({ query, signal }) => {
+    ({ query, signal, requester }) => {
       const { ticker, event_ticker: event, taker_side: side, min_count: count } = query
       let markets = event === undefined ? null : catalog.marketsOfEvent('b', event)
       if (ticker !== undefined) {
@@ -150,6 +152,7 @@ function venueBTrades(parts: RouteParts): Route {
       return trades(parts, 'b', {
         query,
         signal,
+        requester,
         markets,
         accepts: side === undefined && count === undefined ? null : accepts,
         record: ({ view, trade }) => venueBTrade(view, trade),
@@ -177,6 +180,7 @@ interface PlacedTrade extends MarketTrade {
 /** What is asked of a venue's trades. */
 interface Asked {
   readonly signal: () => AbortSignal
+  readonly requester: () => Requester
   readonly query: TimeRangeAsked & { readonly limit: number }
   /** Null: the whole venue. */
   readonly markets: readonly MarketView[] | null
@@ -187,7 +191,7 @@ interface Asked {
 async function trades(
   { catalog, clock }: RouteParts,
   venue: VenueKey,
-  { query, signal, markets, accepts, record }: Asked,
+  { query, signal, requester, markets, accepts, record }: Asked,
 ): Promise<Answer> {
   const range = markets === null ? timeRangeOf(query) : timeRangeOf(query, MERGED_ORDINAL_MAX)
   const page: TimePage<PlacedTrade> = await readTimePage<PlacedTrade>({
@@ -199,6 +203,7 @@ async function trades(
     sliceRows: SLICE_ROWS,
     clock,
     signal: signal(),
+    requester: requester(),
   })
   const write = (row: PlacedTrade) => JSON.stringify(record(row))
   const rows = await writtenInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })

@@ -3,6 +3,7 @@
 // Upholds NATIVE1 to NATIVE5, NATIVE10.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import type { Requester } from '../../actors/fair-queue.ts'
 import type { MarketFilter, MarketPage, MarketPhase, MarketView } from '../../actors/views.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import {
@@ -148,7 +149,7 @@ function venueRoutes<Query extends TProperties>(
         },
       },
       venue.query,
-      ({ query }) => list(parts, cursors, venue.ask(query), record),
+      ({ query, requester }) => list(parts, cursors, { ...venue.ask(query), requester }, record),
     ),
     route(
       {
@@ -241,7 +242,7 @@ function among(lookups: readonly Lookup[]): MarketFilter['among'] {
 function list(
   { catalog, clock }: RouteParts,
   cursors: ListCursors,
-  asked: ListAsked,
+  asked: ListAsked & { readonly requester: () => Requester },
   record: (view: MarketView) => unknown,
 ): Promise<Answer> | Answer {
   const { filter, limit } = asked
@@ -254,7 +255,7 @@ function list(
     read: (place) =>
       text === ''
         ? catalog.list({ filter, ...order, limit, ...place })
-        : catalog.search({ text, filter, ...order, limit, ...place }),
+        : catalog.search({ text, filter, ...order, limit, ...place }, asked.requester()),
     answer: (page, cursor) => {
       const end = `],"total":${page.total},${cursorText(cursor)}}`
       const parts = ['{"data":[', ...separated(page.markets), end]

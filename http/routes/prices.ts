@@ -2,6 +2,7 @@
 // PRICE3, BULK1, BULK2.
 
 import { Type } from '@sinclair/typebox'
+import type { Requester } from '../../actors/fair-queue.ts'
 import type { EngineView, MarketView, PricePoint } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -42,12 +43,14 @@ export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
           refusals: {
             400: '`at_time` in the future, or an outcome that the market does not have',
             404: 'no such market, or no price is known at that time',
+            429: 'too many prices that are not stored yet were requested within a minute',
             503: 'the venue was asked for its history and did not answer',
           },
         },
       },
       Type.Object({ at_time: parameters.seconds(), outcome: parameters.text() }),
-      ({ path, query }) => price(parts, findMarket(catalog, path('market_id')), query),
+      ({ path, query, requester }) =>
+        price(parts, findMarket(catalog, path('market_id')), { ...query, requester }),
     ),
     route(
       {
@@ -72,7 +75,11 @@ export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
 function price(
   { engine, clock, hot }: PriceRouteParts,
   view: MarketView,
-  query: { readonly at_time?: number; readonly outcome?: string },
+  query: {
+    readonly at_time?: number
+    readonly outcome?: string
+    readonly requester: () => Requester
+  },
 ): Answer | Promise<Answer> {
   const outcomeIndex = outcomeIndexOf(view, query.outcome)
   const nowMs = clock.nowMs()
@@ -89,6 +96,6 @@ function price(
     if (point === null) throw new EngineError('NOT_FOUND', 'no price is known at that time')
     return jsonText(pastPriceText(view, outcomeIndex, { point, atSeconds }))
   }
-  const point = engine.pastPrices.at(view, timeMs(seconds(atSeconds)))
+  const point = engine.pastPrices.at(view, timeMs(seconds(atSeconds)), query.requester())
   return point instanceof Promise ? point.then(answer) : answer(point)
 }

@@ -2,6 +2,7 @@
 // Upholds PAGE2 to PAGE5 and TRADES1.
 
 import { Type } from '@sinclair/typebox'
+import type { Requester } from '../../actors/fair-queue.ts'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { TradeSide } from '../../engine/events.ts'
@@ -45,6 +46,7 @@ interface TradesQuery extends TimeRangeAsked {
   readonly side?: TradeSide
   readonly taker_side?: TradeSide
   readonly signal: () => AbortSignal
+  readonly requester: () => Requester
 }
 
 interface TradeRouteParts extends RouteParts {
@@ -72,8 +74,12 @@ export function tradeRoutes(parts: TradeRouteParts): readonly Route[] {
         },
       },
       queryOf(catalog.names),
-      ({ path, query, signal }) =>
-        trades(parts, marketOf(catalog, path('market_id'), query.slug), { ...query, signal }),
+      ({ path, query, signal, requester }) =>
+        trades(parts, marketOf(catalog, path('market_id'), query.slug), {
+          ...query,
+          signal,
+          requester,
+        }),
     ),
   ]
 }
@@ -98,7 +104,7 @@ function trades(
   view: MarketView,
   query: TradesQuery,
 ): Answer | Promise<Answer> {
-  const { signal: _, ...asked } = query
+  const { signal: _, requester: __, ...asked } = query
   return parts.answers.answer(
     `trades ${view.ref.number} ${JSON.stringify(asked)}`,
     () => [view.tradesVersion, ...view.summary.outcomes.map(({ label }) => label)],
@@ -132,7 +138,7 @@ function writtenTrades(
     sliceRows: SLICE_ROWS,
     clock,
     // Only with a filter can a page take so long that the client leaves.
-    ...(isFiltered ? { signal: query.signal() } : {}),
+    ...(isFiltered ? { signal: query.signal(), requester: query.requester() } : {}),
   })
   return page instanceof Promise ? page.then(answer) : answer(page)
 }

@@ -201,6 +201,7 @@ function ofWallet<Q extends TProperties>(
     headers: DATA_COMPLETE,
     refusals: {
       ...parts.document.refusals,
+      429: 'too many wallets that are not stored yet were requested within a minute',
       400: [...listed(parts.document.refusals?.[400]), `${foreign} instead of an address`].join(
         '; ',
       ),
@@ -215,6 +216,7 @@ function ofWallet<Q extends TProperties>(
         address: addressOf(request.path('address')),
         query: request.query,
         signal: request.signal(),
+        requester: request.requester(),
       }),
   )
   return {

@@ -3,6 +3,7 @@
 // Upholds WHALES2 to WHALES6.
 
 import { type Static, Type } from '@sinclair/typebox'
+import type { Requester } from '../../actors/fair-queue.ts'
 import type { EngineView, MarketView, WhaleRowView } from '../../actors/views.ts'
 import type { MarketId, VenueKey } from '../../engine/ids.ts'
 import { whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
@@ -89,7 +90,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
   }
   const ofAll = (pattern: string, summary: string): Route =>
     route({ method: 'GET', pattern, document: { ...document, summary } }, Query, (asked) => {
-      const { query, signal } = asked
+      const { query, signal, requester } = asked
       const { platform, category, market_id: id } = query
       const view = id === undefined ? null : catalog.find(id)
       const venue = platform === undefined ? null : names.venue(platform)
@@ -97,7 +98,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
       // A market that the catalogue has forgotten is still known by its id.
       const market = view?.ref.id.toLowerCase() ?? id?.toLowerCase()
       return whales(parts, {
-        ...{ query, signal, view },
+        ...{ query, signal, requester, view },
         venue: view?.ref.venue ?? venue,
         isOther:
           venue === null && wanted === undefined && (market === undefined || view !== null)
@@ -122,9 +123,12 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
         },
       },
       OfMarketQuery,
-      ({ path, query, signal }) => {
+      ({ path, query, signal, requester }) => {
         const view = findMarket(catalog, path('market_id'))
-        return whales(parts, { query, signal, view, venue: view.ref.venue, isOther: null })
+        return whales(parts, {
+          ...{ query, signal, requester, view, venue: view.ref.venue },
+          isOther: null,
+        })
       },
     ),
   ]
@@ -134,6 +138,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
 interface Asked {
   readonly query: Static<typeof OfMarketQuery>
   readonly signal: () => AbortSignal
+  readonly requester: () => Requester
   /** Null: those of any market. */
   readonly view: MarketView | null
   /** Null: those of any venue. */
@@ -144,7 +149,7 @@ interface Asked {
 
 async function whales(
   { catalog, clock, engine }: WhaleParts,
-  { query, signal, view, venue, isOther }: Asked,
+  { query, signal, requester, view, venue, isOther }: Asked,
 ): Promise<Answer> {
   const { limit, side, taker_side: byTaker, min_usd } = query
   const { whaleLog } = engine
@@ -175,6 +180,7 @@ async function whales(
     sliceRows: SLICE_ROWS,
     clock,
     signal: signal(),
+    requester: requester(),
   })
   const { names } = catalog
   const write = (row: WhaleRowView): string =>

@@ -3,6 +3,7 @@
 // (routes/wallets.ts) or how records look (http/wallets/records.ts, wallet-events.ts, http/wallets/positions.ts).
 // Upholds WALLETREST1 to WALLETREST9, WALLETREST14.
 
+import type { Requester } from '../../actors/fair-queue.ts'
 import type { CatalogView, EngineView } from '../../actors/views.ts'
 import type { WalletDoubt, WalletEventView, WalletView } from '../../actors/wallets/views.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -53,6 +54,7 @@ export interface Asked<Query> {
   readonly address: WalletAddress
   readonly query: Query
   readonly signal: AbortSignal
+  readonly requester: Requester
 }
 
 /** What the pages of positions have in common. */
@@ -85,9 +87,9 @@ interface PnlQuery {
 /** The profile; throws NOT_FOUND for a wallet without trades at the venue and in our log. */
 export async function profileAnswer(
   { engine, catalog }: WalletParts,
-  { address, signal }: Asked<object>,
+  { address, signal, requester }: Asked<object>,
 ): Promise<Answer> {
-  const view = await engine.wallets.open(address, signal)
+  const view = await engine.wallets.open(address, signal, requester)
   if (view === null) {
     const { name } = catalog.names.ofWallets
     throw new EngineError('NOT_FOUND', `this wallet has not traded on ${name}`)
@@ -132,7 +134,7 @@ export async function activityAnswer(
  */
 async function events(
   { engine, catalog, clock }: WalletParts,
-  { address, query, signal }: Asked<EventsQuery>,
+  { address, query, signal, requester }: Asked<EventsQuery>,
   rules: {
     readonly kinds: ReadonlySet<WalletEventKind>
     readonly accepts: (row: WalletEventView) => boolean
@@ -144,13 +146,13 @@ async function events(
   const range = timeRangeOf(query)
   const market = marketOf(catalog, query.market_id)
   const begunAtMs = clock.monotonicMs()
-  const view = await engine.wallets.open(address, signal)
+  const view = await engine.wallets.open(address, signal, requester)
   const begin = `{"address":"${address}","${listName}":[`
   if (view === null || market === 'none') {
     return withCompleteness(jsonText(`${begin}],${cursorText(null)}}`), view)
   }
   const page = await readTimePage<WalletEventView>({
-    ...{ range, limit: query.limit, sliceRows: SLICE_ROWS, clock, signal, begunAtMs },
+    ...{ range, limit: query.limit, sliceRows: SLICE_ROWS, clock, signal, requester, begunAtMs },
     read: (slice) => view.events({ ...slice, kinds: null, market: null }),
     place: (row) => row,
     accepts: (row) => kinds.has(row.event.kind) && isIn(market, row) && accepts(row),
@@ -170,7 +172,7 @@ function isIn(market: NativeMarketId | null, { event }: WalletEventView): boolea
 /** A page of its positions. */
 export async function positionsAnswer(
   { engine, catalog, clock, cursors, pins }: WalletParts & PositionLists,
-  { address, query, signal }: Asked<PositionsQuery>,
+  { address, query, signal, requester }: Asked<PositionsQuery>,
 ): Promise<Answer> {
   const { status, min_balance: balanceMin, sort_by: sortBy, order, limit } = query
   const market = marketOf(catalog, query.market_id)
@@ -180,7 +182,7 @@ export async function positionsAnswer(
   return answerPage<PositionPage>({
     ...{ cursors, binding, asked: { ...query, offset: 0 } },
     read: async (place) => {
-      found = await engine.wallets.open(address, signal)
+      found = await engine.wallets.open(address, signal, requester)
       if (found === null) return NO_POSITIONS
       return readPositions({ clock, pins }, found, { asked, binding, place, limit })
     },
@@ -199,11 +201,11 @@ export async function positionsAnswer(
 /** Its profits over a range. */
 export async function pnlAnswer(
   { engine, clock }: WalletParts,
-  { address, query, signal }: Asked<PnlQuery>,
+  { address, query, signal, requester }: Asked<PnlQuery>,
 ): Promise<Answer> {
   const { granularity } = query
   const { fromMs, toMs } = timeRangeOf({ ...query, order: 'asc' })
-  const view = await engine.wallets.open(address, signal)
+  const view = await engine.wallets.open(address, signal, requester)
   const figures =
     view === null
       ? { ...NO_PROFITS, asOfMs: clock.nowMs() }

@@ -284,3 +284,20 @@ function losingPort() {
   }
   return port
 }
+
+test('serves the searches of a bystander in turn with those of a flood, and refuses only the flood', async () => {
+  const slow = slowPort()
+  const { search, port } = bench(slow)
+  const flood = Array.from({ length: 100 }, (_, index) =>
+    search.find(`flood${index}`, true, ['flood', '10.0.0.1']).catch((error: unknown) => error),
+  )
+  const other = search.find('bystander', true, ['other', '10.0.0.2'])
+  slow.answerAll()
+  assert.equal((await other).length, 0)
+  const texts = port.given.flatMap((task) => (task.kind === 'find' ? [task.text] : []))
+  assert.equal(texts[1], 'bystander')
+  const refused = (await Promise.all(flood)).filter((answer) => answer instanceof EngineError)
+  assert.equal(refused.length, 100 - 64 + 1)
+  assert.ok(refused.every((error) => error instanceof EngineError && error.retryAfterSeconds === 1))
+  await search.close()
+})

@@ -63,10 +63,10 @@ test('[PAST13] slots run so many at once, in order, and one that is given up mak
       return number
     }),
   )
-  assert.equal(slots.isFull, true)
+  assert.equal(slots.isFull(), true)
   assert.deepEqual(began, [0, 1])
   stops[2]?.abort()
-  assert.equal(slots.isFull, false)
+  assert.equal(slots.isFull(), false)
   await assert.rejects(work[2] ?? Promise.resolve())
   gates[0]?.()
   await assert.rejects(work[0] ?? Promise.resolve(), /failed/)

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import type { Requester } from '../../../actors/fair-queue.ts'
 import { PastPrices } from '../../../actors/past-prices/past-prices.ts'
 import type { PricePoint } from '../../../actors/views.ts'
 import { systemClock } from '../../../engine/clock.ts'
@@ -674,3 +675,48 @@ test('[PAST13] a venue that does not answer for a stretch is unavailable, and a 
   assert.deepEqual(await past.range(first, stretch), [])
   assert.equal(asked.length, 2)
 })
+
+test('asks the venue for the price of a bystander at once while one requester has ten times its share', async () => {
+  const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
+  const gates: (() => void)[] = []
+  held.answer = () => new Promise((resolve) => gates.push(resolve))
+  const { past, market } = openPast(history)
+  const ask = (number: number, requester: Requester) =>
+    Promise.resolve(past.at(market(`m${number}`, number), timeMs(TODAY_MS + 1_000), requester))
+  const flood = Array.from({ length: 80 }, (_, index) =>
+    ask(index + 1, ['flood', '10.0.0.1']).catch((error: unknown) => error),
+  )
+  assert.equal(asked.length, 2)
+  const other = ask(100, ['other', '10.0.0.2'])
+  assert.equal(asked.length, 3)
+  gates[2]?.()
+  assert.equal((await other)?.price, micros(0.5))
+  past.stop()
+  for (const open of gates) open()
+  await Promise.all(flood)
+})
+
+for (const [name, requesterOf] of [
+  ['an account at many addresses', (number: number) => ['account', `10.0.1.${number}`]],
+  ['many accounts of an address', (number: number) => [`account ${number}`, '10.0.0.1']],
+] as const) {
+  test(`asks venues for at most 120 past prices a minute of ${name}`, async () => {
+    const { history, asked } = remembering([point(TODAY_MS, 0.5)])
+    const { past, market, clock } = openPast(history)
+    const ask = async (number: number, requester: Requester) =>
+      past.at(market(`m${number}`, number), timeMs(TODAY_MS + 1_000), requester)
+    for (let number = 1; number <= 120; number += 1) await ask(number, requesterOf(number))
+    await assert.rejects(
+      ask(121, requesterOf(121)),
+      (error) =>
+        error instanceof EngineError &&
+        error.code === 'RATE_LIMITED' &&
+        error.retryAfterSeconds === 60,
+    )
+    assert.equal((await ask(1, requesterOf(1)))?.price, micros(0.5), 'stored prices stay free')
+    await ask(122, ['other', '10.0.0.2'])
+    clock.advance(60_000)
+    await ask(121, requesterOf(121))
+    assert.equal(asked.length, 122)
+  })
+}

@@ -171,3 +171,44 @@ test('[WALLETS16] the venue’s own count is compared; sizes that differ make a 
   assert.equal((await world.openSettled(wallet)).isComplete, true)
   await world.wallets.stop()
 })
+
+test('reads known wallets at once while one requester has ten times its share of unknown ones', async () => {
+  const world = new WalletWorld()
+  const known = world.wallet(1, fills(world, 2))
+  await world.open(known)
+  world.clock.advance(HOUR_MS)
+  world.venue.readFrom.length = 0
+  const unknown = Array.from({ length: 30 }, (_, index) => world.wallet(index + 2, fills(world, 1)))
+  const { closed, open } = gate()
+  for (const wallet of unknown) world.venue.gates.set(wallet, closed)
+  const { signal } = new AbortController()
+  const asked = unknown.map((wallet) =>
+    refusal(world.wallets.open(wallet, signal, ['flood', '10.0.0.1'])),
+  )
+  await settled(60)
+  assert.equal(world.venue.readFrom.length, 2)
+  const view = sure(await world.wallets.open(known, signal, ['other', '10.0.0.2']))
+  assert.equal(view.isComplete, true)
+  // A bystander's unknown wallet is read at once as well.
+  const fresh = world.wallet(100, fills(world, 1))
+  assert.equal(tradesOf(await world.wallets.open(fresh, signal, ['other', '10.0.0.2'])), 1)
+  open()
+  await Promise.all(asked)
+  await world.wallets.stop()
+})
+
+test('looks up at most 30 unknown wallets a minute of an account and of an address', async () => {
+  const world = new WalletWorld()
+  const { signal } = new AbortController()
+  const ask = (number: number, requester: readonly string[]) =>
+    refusal(world.wallets.open(world.wallet(number, fills(world, 1)), signal, requester))
+  for (let number = 1; number <= 30; number += 1) {
+    assert.equal(await ask(number, [`account ${number}`, '10.0.0.1']), 'answered')
+  }
+  assert.equal(await ask(31, ['account 31', '10.0.0.1']), 'RATE_LIMITED')
+  assert.equal(await ask(1, ['account 31', '10.0.0.1']), 'answered', 'known wallets stay free')
+  assert.equal(await ask(32, ['other', '10.0.0.2']), 'answered')
+  world.clock.advance(MINUTE_MS)
+  assert.equal(await ask(31, ['account 31', '10.0.0.1']), 'answered')
+  await world.wallets.stop()
+})

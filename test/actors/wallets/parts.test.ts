@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FairSlots } from '../../../actors/slots.ts'
 import { walletHandlers } from '../../../actors/wallets/admin.ts'
 import { WalletFollows } from '../../../actors/wallets/follows.ts'
 import { LiveFills, notAmong } from '../../../actors/wallets/live-fills.ts'
-import { FairSlots } from '../../../actors/wallets/readings.ts'
 import { WalletWhales } from '../../../actors/wallets/whales.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
@@ -59,10 +59,13 @@ test('[WALLETS12] of followed wallets the one asked for longest ago goes first',
 
 test('[WALLETS11] a long reading gives its place to those who wait, and goes on behind them', async () => {
   const clock = new ManualClock()
-  const slots = new FairSlots({ runningMax: 1, waitingMax: 2, heldMs: 5_000 }, clock)
-  const { signal } = new AbortController()
+  const slots = new FairSlots({
+    ...{ runningMax: 1, waitingMax: 2 },
+    ...{ heldMs: 1_000, heldAnywayMs: 5_000 },
+  })
+  const run = { clock, signal: new AbortController().signal }
   const done: string[] = []
-  const long = slots.run(signal, async (pass) => {
+  const long = slots.run(run, async (pass) => {
     for (let piece = 1; piece <= 4; piece += 1) {
       clock.advance(3_000)
       await settled(1)
@@ -70,25 +73,25 @@ test('[WALLETS11] a long reading gives its place to those who wait, and goes on 
       await pass()
     }
   })
-  const short = (name: string) => slots.run(signal, async () => void done.push(name))
+  const short = (name: string) => slots.run(run, async () => void done.push(name))
   const others = [short('one'), short('two')]
-  assert.equal(slots.isFull, true)
+  assert.equal(slots.isFull(), true)
   await Promise.all([long, ...others])
   assert.deepEqual(done, ['long 1', 'long 2', 'one', 'two', 'long 3', 'long 4'])
-  assert.equal(slots.isFull, false)
+  assert.equal(slots.isFull(), false)
   // A call that gives up while waiting leaves its place.
   const giveUp = new AbortController()
   let letGo = (): void => undefined
   const held = new Promise<void>((resolve) => {
     letGo = resolve
   })
-  const holder = slots.run(signal, () => held)
-  const lost = slots.run(giveUp.signal, async () => undefined)
+  const holder = slots.run(run, () => held)
+  const lost = slots.run({ clock, signal: giveUp.signal }, async () => undefined)
   giveUp.abort()
   await assert.rejects(lost, /aborted/)
   letGo()
   await holder
-  assert.equal(await slots.run(signal, async () => 'free'), 'free')
+  assert.equal(await slots.run(run, async () => 'free'), 'free')
 })
 
 test('[WALLETS15] a wallet is a whale if it made a whale row in thirty days, also before this run', async () => {

@@ -414,3 +414,37 @@ class RandomRows {
     })
   }
 }
+
+test('reads the page of a bystander while one account has ten times as many scans', async () => {
+  const clock = new ManualClock()
+  const order: string[] = []
+  const scan = (name: string, requester: readonly string[], pieces: number) => {
+    let left = pieces
+    return settled(
+      readTimePage({
+        range: timeRangeOf({ order: 'desc' }),
+        limit: 1,
+        read: ({ after }) => {
+          clock.advance(3)
+          order.push(name)
+          left -= 1
+          const row = { timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }
+          return { rows: [row], isEnd: left <= 0 }
+        },
+        place: (row) => row,
+        accepts: () => false,
+        sliceRows: 1,
+        clock,
+        requester,
+      }),
+    )
+  }
+  const flood = Array.from({ length: 20 }, () => scan('flood', ['flood', '10.0.0.1'], 100))
+  const other = await scan('other', ['other', '10.0.0.2'], 10)
+  assert.ok(!(other instanceof Error), String(other))
+  // It waits for two slices of 20 ms at most and then has every second piece.
+  const behind = order.slice(20, order.lastIndexOf('other')).filter((name) => name === 'flood')
+  assert.ok(behind.length <= 30, String(behind.length))
+  const refused = (await Promise.all(flood)).filter((answer) => answer instanceof EngineError)
+  assert.ok(refused.length >= 2)
+})

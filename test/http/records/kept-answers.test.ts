@@ -50,7 +50,14 @@ async function asked(routes: readonly Route[], pattern: string, query: string, i
   const route = routes.find((one) => one.pattern === pattern) ?? assert.fail(pattern)
   const raw = parseQuery(query) ?? assert.fail(query)
   const facts = {
-    ...{ caller: null, dashboard: null, address: '', isLocal: true, path: () => id },
+    ...{
+      caller: null,
+      dashboard: null,
+      address: '',
+      isLocal: true,
+      requester: () => ['test'],
+      path: () => id,
+    },
     header: () => '',
     signal: () => new AbortController().signal,
   }

@@ -34,6 +34,7 @@ function openRoutes({ catalog, clock }: Opened) {
       signal: () => new AbortController().signal,
       address: '::1',
       isLocal: true,
+      requester: () => ['test'],
       dashboard: null,
       header: () => '',
       path: () => slug ?? '',

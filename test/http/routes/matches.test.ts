@@ -72,6 +72,7 @@ async function get(pattern: string, query = '', sport = 'nfl'): Promise<Answer> 
       signal,
       address: '127.0.0.1',
       isLocal: true,
+      requester: () => ['test'],
       dashboard: null,
       header: () => '',
       path: () => sport,

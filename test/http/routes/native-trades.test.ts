@@ -94,6 +94,7 @@ describe('trades of an event with many markets', () => {
         signal: () => new AbortController().signal,
         address: '',
         isLocal: true,
+        requester: () => ['test'],
         dashboard: null,
         header: () => '',
         path: () => '',

@@ -65,6 +65,7 @@ async function get(sport: string, query = ''): Promise<Answer> {
     signal: () => new AbortController().signal,
     address: '127.0.0.1',
     isLocal: true,
+    requester: () => ['test'],
     dashboard: null,
     header: () => '',
     path: () => sport,

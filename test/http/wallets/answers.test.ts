@@ -107,6 +107,7 @@ test('[WALLETREST14] a slow opening takes its time from the search, which is ref
   const engine = { wallets: { count: 1, ranking: wallets.ranking.bind(wallets), open } }
   const asked = {
     ...{ address: wallet.profile.proxy, signal: new AbortController().signal },
+    requester: ['test'],
     query: { order: 'desc', limit: 5, type: ['MERGE'] },
   } as const
   const beganMs = clock.monotonicMs()

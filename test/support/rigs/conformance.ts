@@ -284,6 +284,7 @@ async function statusFrom({ route }: RouteClient, address: string): Promise<numb
       signal: () => new AbortController().signal,
       address,
       isLocal: false,
+      requester: () => ['test'],
       dashboard: null,
       header: () => '',
       path: () => '',

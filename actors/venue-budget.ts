@@ -1,0 +1,37 @@
+// Requests to venues that users cause: each account and each address has so many a minute.
+
+import { WINDOW_MS } from '../engine/accounts/account.ts'
+import type { Clock } from '../engine/clock.ts'
+import { EngineError } from '../engine/errors.ts'
+import { Quotas } from './accounts/quotas.ts'
+import { type Requester, SYSTEM } from './fair-queue.ts'
+
+export class VenueBudget {
+  readonly #clock: Clock
+  readonly #quotas: Quotas<string>
+  readonly #perMinute: number
+  readonly #what: string
+
+  /** `what`: the things that are asked for, in the refusal. */
+  constructor(clock: Clock, perMinute: number, what: string) {
+    this.#clock = clock
+    this.#quotas = new Quotas(clock)
+    this.#perMinute = perMinute
+    this.#what = what
+  }
+
+  /** Counts one request; throws RATE_LIMITED when a name of the requester has no more. The system has no bound. */
+  take(requester: Requester): void {
+    if (requester === SYSTEM) return
+    const spent = requester
+      .map((name) => this.#quotas.peek(name, this.#perMinute))
+      .find(({ remaining }) => remaining === 0)
+    if (spent !== undefined) {
+      const leftSeconds = spent.resetSeconds - Math.floor(this.#clock.nowMs() / 1_000)
+      const detail = `at most ${this.#perMinute} requests a minute for ${this.#what} that are not stored yet`
+      const retryAfterSeconds = Math.min(WINDOW_MS / 1_000, Math.max(1, leftSeconds))
+      throw new EngineError('RATE_LIMITED', detail, { retryAfterSeconds })
+    }
+    for (const name of requester) this.#quotas.take(name, this.#perMinute)
+  }
+}

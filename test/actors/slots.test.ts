@@ -1,0 +1,76 @@
+// Work of an attacker and of a bystander in shared slots: the order of service, on a clock that only the test moves.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Requester } from '../../actors/fair-queue.ts'
+import { FairSlots, Slots, SlotsFull } from '../../actors/slots.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
+
+const FLOOD: Requester = ['flood', '10.0.0.1']
+const OTHER: Requester = ['other', '10.0.0.2']
+
+test('leaves a slot to others while one requester asks for ten times its share', async () => {
+  const slots = new Slots({ runningMax: 4, waitingMax: 64, runningOfOneMax: 2 })
+  const { signal } = new AbortController()
+  const began: string[] = []
+  const held = (name: string) => () => {
+    began.push(name)
+    return new Promise<void>(() => undefined)
+  }
+  for (let number = 1; number <= 20; number += 1) {
+    void slots.run(signal, held(`flood ${number}`), FLOOD)
+  }
+  void slots.run(signal, held('other 1'), OTHER)
+  await nextTurn()
+  assert.deepEqual(began, ['flood 1', 'flood 2', 'other 1'])
+})
+
+test('refuses the newest work of the requester with most of it when too much waits', async () => {
+  const slots = new Slots({ runningMax: 1, waitingMax: 2 })
+  const { signal } = new AbortController()
+  let end = (): void => undefined
+  const held = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const done: string[] = []
+  const run = (name: string, requester: Requester) =>
+    slots
+      .run(signal, () => held, requester)
+      .then(() => done.push(name))
+      .catch((error: unknown) => error)
+  const flood = [run('flood 1', FLOOD), run('flood 2', FLOOD), run('flood 3', FLOOD)]
+  assert.deepEqual([slots.isFull(FLOOD), slots.isFull(OTHER)], [true, false])
+  const other = run('other 1', OTHER)
+  assert.ok((await flood[2]) instanceof SlotsFull)
+  end()
+  await Promise.all([...flood, other])
+  assert.deepEqual(done, ['flood 1', 'other 1', 'flood 2'])
+})
+
+test('takes a slot from long work for a requester with fewer slots, and only then', async () => {
+  const clock = new ManualClock()
+  const slots = new FairSlots({
+    ...{ runningMax: 2, waitingMax: 8 },
+    ...{ heldMs: 20, heldAnywayMs: Number.POSITIVE_INFINITY },
+  })
+  const { signal } = new AbortController()
+  const order: string[] = []
+  const work = (name: string, requester: Requester) =>
+    slots.run({ clock, signal, requester }, async (pass) => {
+      for (let piece = 0; piece < 4; piece += 1) {
+        order.push(name)
+        await nextTurn()
+        clock.advance(20)
+        await pass()
+      }
+    })
+  const flood = ['one', 'two', 'three'].map((name) => work(name, FLOOD))
+  await nextTurn()
+  const other = work('other', OTHER)
+  await Promise.all([...flood, other])
+  // The bystander begins after one piece of each running scan and keeps its slot to the end.
+  assert.ok(order.indexOf('other') <= 3, order.join(' '))
+  assert.ok(order.lastIndexOf('other') < order.indexOf('three') + 4, order.join(' '))
+  assert.ok(order.lastIndexOf('other') <= 10, order.join(' '))
+})
