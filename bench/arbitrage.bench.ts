@@ -258,7 +258,11 @@ class Side {
     this.#arbitrage = hasOpportunities
       ? new Arbitrage({
           ...{ clock: this.#lookingClock(), publisher, metrics, catalog, matches },
-          ...{ table: storage.opportunities, bookAgeMsMax: 3_600_000, confirm: () => undefined },
+          ...{
+            table: storage.opportunities,
+            bookAgeMsMax: Number.POSITIVE_INFINITY,
+            confirm: () => undefined,
+          },
         })
       : null
     if (this.#arbitrage !== null) {

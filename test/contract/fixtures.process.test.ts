@@ -76,10 +76,10 @@ const RECORDED_FILES: Table = {
   // Positions name a market's id but hold no question.
   'polymarket/data_api_positions_response.json': [polymarketOther, 'rejected no_question 4'],
   'polymarket/data_api_trades_response.json': [dataTrades, 'trade 3'],
-  'polymarket/gamma-markets-2025-11-08.jsonl': [gammaMarkets, 'market closed 4, market open 175'],
+  'polymarket/gamma-markets-2025-11-08.jsonl': [gammaMarkets, 'market open 179'],
   'polymarket/gamma-nba-events-2026-01.json.gz': [
     gammaEvents,
-    'event 50, market closed 10, market open 510, market resolved 218',
+    'event 50, market open 520, market resolved 218',
   ],
   'polymarket/gamma_event.json': [gammaEvents, 'event 1, market open 2'],
   'polymarket/gamma_market.json': [gammaMarkets, 'market open 1'],

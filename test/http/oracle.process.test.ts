@@ -36,7 +36,7 @@ const KINDS: Readonly<Record<string, (schema: TSchema) => boolean>> = {
   min_score: ({ type, minimum, maximum }) => type === 'number' && minimum === 0 && maximum === 100,
   min_volume_finite: ({ type, minimum, maximum }) =>
     type === 'number' && minimum === 0 && maximum === undefined,
-  unix_seconds: (schema) => isInteger(schema, undefined, SECONDS_MAX),
+  unix_seconds: (schema) => isInteger(schema, 0, SECONDS_MAX),
   platform: (schema) => isChoice(schema, 'venue_a', 'venue_b'),
   status: (schema) => isChoice(schema, 'open', 'closed', 'resolved'),
   venue_b_status: (schema) => isChoice(schema, 'unopened', 'open', 'closed', 'settled'),
@@ -62,10 +62,15 @@ before(async () => {
 })
 after(() => face.stop())
 
-/** What the service says beyond the oracle: seconds have a bound here, there they had none. */
+/** What the service says beyond the oracle: seconds have bounds here, there they had none. */
 function expected({ case: name, input, ok, errors = [] }: Case) {
   if (!ok) return errors
-  if (name !== 'unix_seconds' || !(Number(input) > SECONDS_MAX)) return []
+  if (name !== 'unix_seconds') return []
+  if (Number(input) < 0) {
+    const msg = 'Input should be greater than or equal to 0'
+    return [{ type: 'greater_than_equal', loc: 'x', msg, input, ctx: { ge: 0 } }]
+  }
+  if (!(Number(input) > SECONDS_MAX)) return []
   const msg = `Input should be less than or equal to ${SECONDS_MAX}`
   return [{ type: 'less_than_equal', loc: 'x', msg, input, ctx: { le: SECONDS_MAX } }]
 }
@@ -88,6 +93,16 @@ async function askParameter(
       : { query: [...others, ...pairs(name, one.input)] }
   const { status, body } = await client.ask(ask)
   const label = `${client.route.pattern} ${name}=${JSON.stringify(one.input).slice(0, 60)}`
+  const isRequired = client.required.some(([required]) => required === name)
+  // An empty value in a query is no value.
+  if (place === 'query' && one.input === '') {
+    const missing = { type: 'missing', loc: [place, name], msg: 'Field required' }
+    const found: unknown = status === 422 ? JSON.parse(body).detail[0] : null
+    if (isRequired)
+      assert.deepEqual({ ...Object(found), input: 0 }, { ...missing, input: 0 }, label)
+    else assert.notEqual(status, 422, `${label}: ${body}`)
+    return
+  }
   const wanted = expected(one).map((error) => ({ ...error, loc: [place, name] }))
   if (wanted.length === 0) assert.notEqual(status, 422, `${label}: ${body}`)
   else assert.deepEqual(JSON.parse(body), { detail: wanted }, label)

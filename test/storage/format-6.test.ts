@@ -60,7 +60,10 @@ test('[STORE33] in a folder of format 5 every market and event is read as before
     await root.close()
   }
   storage = await open(dataDir)
-  const unknown = { fees: FEES_UNKNOWN, resolutionStatus: null }
+  const unknown = {
+    ...{ fees: FEES_UNKNOWN, resolutionStatus: null },
+    ...{ previousPrice: null, figuresAtMs: null, dayFiguresAtMs: null },
+  }
   const summary = { ...marketSummary(listing), ...unknown }
   assert.deepEqual([...storage.markets.all()], [{ number, summary }])
   assert.deepEqual(

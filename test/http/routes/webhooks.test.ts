@@ -447,7 +447,7 @@ describe('deliveries', () => {
         )
       }
     }
-    for (const cursor of ['0', '-1', '1.5', 'dlv_3', '99999999999', '4294967296', '', 'x']) {
+    for (const cursor of ['0', '-1', '1.5', 'dlv_3', '99999999999', '4294967296', 'x']) {
       await got(400, 'GET', path, { id, query: `?cursor=${cursor}` })
     }
     await got(422, 'GET', path, { id, query: '?status=lost' })

@@ -53,7 +53,8 @@ export class FuzzJudge {
     const { status, body } = answer
     const match = this.#router.match(method, target.split('?')[0] ?? '')
     if (match.kind === 'route') {
-      const { pattern, method: own } = match.route
+      const { pattern, method: own, document } = match.route
+      if (document.isListed === false) return status < 400 || isRefusal(answer) ? null : `${status}`
       const problem = this.#judge.problem({
         ...answer,
         method: own,

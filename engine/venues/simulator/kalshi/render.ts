@@ -185,8 +185,8 @@ function quoteFields({ book }: SimMarket): Record<string, string> {
     yes_bid_size_fp: bid === null ? '0.00' : count(book.sizeAt('bid', bid)),
     yes_ask_dollars: ask === null ? '0.0000' : dollars(ask),
     yes_ask_size_fp: ask === null ? '0.00' : count(book.sizeAt('ask', ask)),
-    no_bid_dollars: ask === null ? '0.0000' : dollars(complement(ask)),
-    no_ask_dollars: bid === null ? '0.0000' : dollars(complement(bid)),
+    no_bid_dollars: ask === null ? '1.0000' : dollars(complement(ask)),
+    no_ask_dollars: bid === null ? '1.0000' : dollars(complement(bid)),
   }
 }
 

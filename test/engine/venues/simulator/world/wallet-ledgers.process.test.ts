@@ -116,7 +116,12 @@ function tokenMoves(
   if (kind === 'MERGE') return [[market, -size, -size]]
   if (kind === 'REDEEM') {
     const [yes, no] = held(market)
-    return [event.outcomeIndex === 0 ? [market, -yes, 0] : [market, 0, -no]]
+    const isFirst = event.outcomeIndex === 0
+    const isWinner =
+      (isFirst ? market.listing.payout : PRICE_ONE - market.listing.payout) === PRICE_ONE
+    // A winner may be redeemed in parts, of which each contract pays a dollar.
+    const size = isWinner ? event.usd : isFirst ? yes : no
+    return [isFirst ? [market, -size, 0] : [market, 0, -size]]
   }
   if (kind === 'MIGRATION') {
     const [yes, no] = event.outcomeIndex === 0 ? [size, 0] : [0, size]
