@@ -14,7 +14,13 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../engine/clock.ts'
-import { GET_NATS, hasNats, type RunningNats, startNats } from '../engine/cluster/nats-server.ts'
+import {
+  GET_NATS,
+  hasNats,
+  natsEnv,
+  type RunningNats,
+  startNats,
+} from '../engine/cluster/nats-server.ts'
 import { startProcess, type TestProcess } from '../test/support/rigs/processes.ts'
 import { Child, V8_FLAGS } from './child.ts'
 import type {
@@ -322,8 +328,8 @@ class Field {
   /** Connected to the venue; every book is there before the subscribers come. */
   async #open(side: SideName, place: ServerCommand & { kind: 'open' }): Promise<void> {
     const server = this.#servers[side]
-    const natsUrl = side === 'engine' ? { natsUrl: this.#nats.url } : {}
-    const { port, apiKey } = await server.ask({ ...place, ...natsUrl }, 'listening')
+    const nats = side === 'engine' ? { nats: natsEnv('engine', this.#nats) } : {}
+    const { port, apiKey } = await server.ask({ ...place, ...nats }, 'listening')
     await this.#venue.ask({ kind: 'snapshots', side }, 'sent')
     for (let before = -1; ; ) {
       const { frameCount } = await server.ask({ kind: 'look' }, 'looked')
@@ -343,7 +349,7 @@ class Field {
       const child: GatewayChild = new Child('cluster/gateway.ts')
       const load: Load | null = this.#gateways.length === 0 ? new Child('end-to-end/load.ts') : null
       this.#gateways.push({ child, load })
-      const place = { natsUrl: this.#nats.url, jwtSecret: SECRET }
+      const place = { nats: natsEnv('gateway', this.#nats), jwtSecret: SECRET }
       const name = `g${this.#gateways.length}`
       const { port } = await child.ask({ kind: 'open', ...place, name }, 'listening')
       const who = { port, apiKey: this.#apiKey, subscriberCount: SUBSCRIBERS }
@@ -450,7 +456,8 @@ async function compareGateways(
   const engine: Child<EngineCommand, EngineReport> = new Child('cluster/engine.ts')
   const gateways: TestProcess[] = []
   try {
-    const opened = await engine.ask({ kind: 'open', natsUrl: nats.url, dataDir }, 'leading')
+    const place = { nats: natsEnv('engine', nats), dataDir }
+    const opened = await engine.ask({ kind: 'open', ...place }, 'leading')
     check(opened.marketCount === markets, `${opened.marketCount} of ${markets} markets`)
     const ready = newTimes()
     const processorSeconds: number[] = []
@@ -459,7 +466,7 @@ async function compareGateways(
       const startedMs = systemClock.monotonicMs()
       const gateway = startProcess(
         'engine/start.mjs',
-        { ROLE: 'gateway', NATS_URL: nats.url, PORT: '0', JWT_SECRET: SECRET, LOG_LEVEL: 'warn' },
+        { ...natsEnv('gateway', nats), PORT: '0', JWT_SECRET: SECRET, LOG_LEVEL: 'warn' },
         [],
         V8_FLAGS,
       )

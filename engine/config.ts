@@ -35,7 +35,11 @@ export interface Config {
     /** Files; null: none. */
     readonly creds: string | null
     readonly ca: string | null
+    /** Null: `creds`, or none. */
+    readonly login: { readonly user: string; readonly password: string } | null
   }
+  /** Seals what processes of a cluster say to each other; null with `ROLE=all` alone. */
+  readonly clusterKey: string | null
   readonly host: string
   readonly port: number
   readonly dataDir: string
@@ -114,8 +118,22 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
     default: 'nats://127.0.0.1:4222',
     means: 'servers of NATS with JetStream, `nats://` or `tls://`, comma-separated',
   },
-  NATS_CREDS: { default: '', means: 'credentials file for NATS' },
+  NATS_USER: {
+    default: '',
+    means: 'user for NATS: `engine` or `gateway` of operating/nats-users.conf',
+  },
+  NATS_PASSWORD: { default: '', means: "that user's password" },
+  NATS_CREDS: { default: '', means: 'credentials file for NATS, in place of user and password' },
   NATS_CA: { default: '', means: "PEM file of the authority that signed NATS' certificates" },
+  NATS_INSECURE: {
+    default: 'off',
+    means: '`nats://` to another machine without credentials or NATS_CA',
+  },
+  CLUSTER_KEY: {
+    default: '',
+    means:
+      'the same at least 32 bytes in all processes of a cluster: they seal and encrypt what they say to each other over NATS',
+  },
   HOST: { default: '127.0.0.1', means: 'address to listen on' },
   PORT: { default: '8080', means: 'port to listen on; 0 takes a free one and prints it' },
   DATA_DIR: {
@@ -213,7 +231,7 @@ export class ConfigError extends Error {
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 const BYTES_PER_GB = 2 ** 30
 /** Values of HOST at which no other machine can ask. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/
 
 /** Reads the configuration from an environment; throws ConfigError with all problems at once. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -221,9 +239,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const host = read.text('HOST')
   const hasDemoKey = read.isOn('DEMO_KEY') && env.NODE_ENV !== 'production'
   const trustedProxies = readProxies(read)
+  const role = readRole(read)
   const config: Config = {
-    role: readRole(read),
-    nats: readNats(read),
+    role,
+    nats: readNats(read, role),
+    clusterKey: readClusterKey(read, role),
     host,
     port: read.whole('PORT', 0, 65_535),
     dataDir: read.text('DATA_DIR'),
@@ -299,17 +319,42 @@ function readRole(read: EnvironmentReader): Role {
   return ROLES.find((role) => role === word) ?? 'all'
 }
 
-function readNats(read: EnvironmentReader): Config['nats'] {
+function readNats(read: EnvironmentReader, role: Role): Config['nats'] {
   const url = read.text('NATS_URL')
-  const isServer = (one: string) => URL.canParse(one) && /^(?:nats|tls):\/\/[^/]+$/.test(one)
-  if (!url.split(',').every((one) => isServer(one.trim()))) {
-    read.refuse('NATS_URL', 'a comma list of nats://host:port or tls://host:port')
+  const servers = url.split(',').map((one) => one.trim())
+  const isServer = (one: string) => URL.canParse(one) && /^(?:nats|tls):\/\/[^/@]+$/.test(one)
+  if (!servers.every(isServer)) {
+    const accepts = 'a comma list of nats://host:port or tls://host:port'
+    read.refuse('NATS_URL', `${accepts}; a user goes into NATS_USER and NATS_PASSWORD`)
   }
+  const [user, password] = [read.optional('NATS_USER'), read.optional('NATS_PASSWORD')]
+  if ((user === null) !== (password === null)) {
+    const missing = user === null ? 'NATS_USER' : 'NATS_PASSWORD'
+    read.refuse(missing, 'a value when its partner is set')
+  }
+  const login = user === null || password === null ? null : { user, password }
   const [creds, ca] = [read.optional('NATS_CREDS'), read.optional('NATS_CA')]
   if (creds !== null && !existsSync(creds))
     read.refuse('NATS_CREDS', 'the path of an existing file')
   if (ca !== null && !existsSync(ca)) read.refuse('NATS_CA', 'the path of an existing file')
-  return { url, creds, ca }
+  const isOpen = login === null && creds === null && ca === null
+  const isElsewhere = (one: string) =>
+    isServer(one) && one.startsWith('nats:') && !LOOPBACK.test(new URL(one).hostname)
+  const isInsecure = role !== 'all' && isOpen && servers.some(isElsewhere)
+  if (isInsecure && !read.isOn('NATS_INSECURE')) {
+    const accepts =
+      'nats:// to another machine only with NATS_USER and NATS_PASSWORD, NATS_CREDS or'
+    read.refuse('NATS_URL', `${accepts} NATS_CA; or tls://; or anything with NATS_INSECURE=on`)
+  }
+  return { url, creds, ca, login }
+}
+
+function readClusterKey(read: EnvironmentReader, role: Role): string | null {
+  const key = readSecret(read, 'CLUSTER_KEY')
+  if (key === null && role !== 'all') {
+    read.refuse('CLUSTER_KEY', 'at least 32 bytes, the same in all processes of the cluster')
+  }
+  return key
 }
 
 function readKalshi(read: EnvironmentReader): Config['kalshi'] {
@@ -361,7 +406,7 @@ function isAddressOrSubnet(text: string): boolean {
 
 function readSecret(
   read: EnvironmentReader,
-  name: 'JWT_SECRET' | 'JWT_SECRET_PREVIOUS' | 'SECRETS_KEY',
+  name: 'JWT_SECRET' | 'JWT_SECRET_PREVIOUS' | 'SECRETS_KEY' | 'CLUSTER_KEY',
 ): string | null {
   const secret = read.optional(name)
   if (secret !== null && Buffer.byteLength(secret) < 32) read.refuse(name, 'at least 32 bytes')

@@ -19,13 +19,14 @@ export async function runGateway(config: Config, log: Log, shutdown: Shutdown): 
     throw new ConfigError(["JWT_SECRET is not set; a gateway takes the engine's own"])
   }
   const clock = systemClock
-  const cluster = await connectCluster(config, { clock, log })
+  const metrics = new Metrics()
+  const cluster = await connectCluster(config, { clock, log, metrics })
   shutdown.add(() => cluster.close())
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   const gateway = createGateway(
     { ...config, jwtSecret },
     {
-      ...{ clock, log, metrics: new Metrics(), cluster, version: String(version) },
+      ...{ clock, log, metrics, cluster, version: String(version) },
       name: `${hostname()}-${process.pid}`,
     },
   )

@@ -11,7 +11,7 @@ import { startRetention } from '../actors/maintenance.ts'
 import { answerBars } from '../actors/mirror/bars.ts'
 import { answerOlderTrades } from '../actors/mirror/older-trades.ts'
 import { QuotaOwner } from '../actors/mirror/quotas.ts'
-import { ClusterAccounts } from '../storage/cluster-accounts.ts'
+import { ClusterAccounts, type Following } from '../storage/cluster-accounts.ts'
 import { ClusterWebhooks } from '../storage/cluster-webhooks.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../storage/records/log-items.ts'
@@ -21,6 +21,7 @@ import { type Lease, takeLease } from './cluster/lease.ts'
 import { type ClusterLog, SHARDS, type StopReading } from './cluster/log.ts'
 import { Loopback } from './cluster/loopback.ts'
 import { type Member, type MemberRole, Members } from './cluster/members.ts'
+import { SealedLog } from './cluster/sealed-log.ts'
 import { LogWriter } from './cluster/writer.ts'
 import type { Config } from './config.ts'
 import type { ClusterParts, Engine } from './engine.ts'
@@ -72,22 +73,38 @@ const TELL_REST_MS = 20
 
 /** Connects to NATS as the configuration says. */
 export async function connectCluster(
-  { nats, role }: Config,
-  parts: { readonly clock: Clock; readonly log: Log },
+  { nats, clusterKey, role }: Pick<Config, 'nats' | 'clusterKey' | 'role'>,
+  parts: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
 ): Promise<ClusterLog> {
+  if (clusterKey === null) throw new Error('a cluster needs a CLUSTER_KEY')
   const { openNats } = await import('./cluster/nats.ts')
-  return openNats({ ...nats, ...parts, name: `twinbook ${role} ${hostname()} ${process.pid}` })
+  const { clock, log } = parts
+  const name = `twinbook ${role} ${hostname()} ${process.pid}`
+  const side = role === 'gateway' ? 'gateway' : 'engine'
+  return new SealedLog(await openNats({ ...nats, clock, log, name, side }), {
+    ...parts,
+    clusterKey,
+  })
 }
 
 /** Follows the log until the lease is free; resolves with null when the process is to end before. */
 export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   const { storage, clock, log, metrics, cluster, signal, names, retention } = parts
+  let leading: Leading | null = null
   const accounts = await cluster.bucket('accounts')
   const webhooks = new ClusterWebhooks(storage.webhooks, await cluster.bucket('webhooks'))
   const onFailed = (error: unknown) =>
     log.error({ err: error }, 'an account or a webhook could not be taken over')
-  const followed = await ClusterAccounts.follow(storage.accounts, accounts, onFailed)
-  const hooks = await webhooks.follow(onFailed)
+  const shared = new ClusterAccounts(storage.accounts, accounts)
+  const mending = (mend: (key: string) => Promise<void>) => (key: string) => {
+    if (leading !== null) mend(key).catch((error) => log.warn({ err: error, key }, 'not mended'))
+  }
+  const mendAccounts = mending((key) => shared.mend(key))
+  const followed = await ClusterAccounts.follow(storage.accounts, accounts, onFailed, mendAccounts)
+  const hooks = await webhooks.follow(
+    onFailed,
+    mending((key) => webhooks.mend(key)),
+  )
   const standby = new Standby({
     ...{ log: cluster, clock, logger: log, metrics, storage, names, webhooks },
   })
@@ -96,7 +113,6 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   log.info('standing by for the lease')
   const bucket = await cluster.bucket('lease')
   const holder = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`
-  let leading: Leading | null = null
   const members = new Members({
     ...{ log: cluster, clock },
     self: () =>
@@ -105,7 +121,6 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
         ...{ lagBatches: standby.behind, lagMs: Math.round(standby.lagMs) },
       },
   })
-  const shared = new ClusterAccounts(storage.accounts, accounts)
   const shareAgain = async () => {
     log.error('the log of the cluster has lost its data: accounts and webhooks are shared again')
     while (!signal.aborted) {
@@ -125,7 +140,10 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   if (lease !== null) leading = new Leading(parts, lease, { accounts: shared, webhooks, members })
   await (leading === null ? standby.stop() : standby.takeOver())
   stopRetention()
-  for (const each of [followed, hooks]) await each.stop()
+  for (const each of [followed, hooks]) {
+    if (leading === null) await each.stop()
+    else await leading.guard(each)
+  }
   if (leading === null) await members.stop()
   if (leading === null) return null
   const count = (await shared.share(followed.names)) + (await webhooks.share(hooks.names))
@@ -142,6 +160,7 @@ class Leading implements Leader {
   #checkpoints: Checkpoints | null = null
   #loopback: Loopback | null = null
   readonly #answers: StopReading[] = []
+  readonly #guarded: StopReading[] = []
   #stopTimer: StopTimer = () => undefined
   readonly #outbox: ToldOutbox
   readonly #takenAtMs: number
@@ -205,6 +224,12 @@ class Leading implements Leader {
         return this.#feeder
       },
     }
+  }
+
+  /** Records that this engine has followed are its own to write now. */
+  async guard(followed: Following): Promise<void> {
+    this.#guarded.push(followed)
+    await followed.lead()
   }
 
   /** How this engine stands, by its own word. */
@@ -305,6 +330,8 @@ class Leading implements Leader {
     await this.#members.stop()
     await this.#lease.release()
     await this.#parts.cluster.close()
+    // A watch that begins anew without NATS ends sooner on a closed connection.
+    for (const guarded of this.#guarded) await guarded.stop()
   }
 
   /** What ends is told at once, besides the bucket. */

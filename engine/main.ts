@@ -92,7 +92,7 @@ async function openLeading(
   if (config.role !== 'engine') return null
   const { storage, log, metrics, shutdown } = parts
   const { connectCluster, engineFace, openLeader } = await import('./leader.ts')
-  const cluster = await connectCluster(config, { clock: systemClock, log })
+  const cluster = await connectCluster(config, { clock: systemClock, log, metrics })
   const ending = new AbortController()
   const opening = openLeader({
     ...{ storage, clock: systemClock, log, metrics, cluster, signal: ending.signal },

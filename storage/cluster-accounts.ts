@@ -73,6 +73,14 @@ function tokenValue(record: EndedToken): Buffer {
   return encodeRecord(TABLES.endedTokens, { key, schema: ENDED_TOKEN_SCHEMA, fields })
 }
 
+/** A reader of a bucket. */
+export interface Following extends StopReading {
+  /** The keys that the bucket had. */
+  readonly names: ReadonlySet<string>
+  /** This process leads: nothing more is taken over. What nobody of the cluster wrote is still called back. */
+  lead(): Promise<void>
+}
+
 /** Writes to both; reads from the own table, which {@link ClusterAccounts.follow} fills before. */
 export class ClusterAccounts implements AccountTable {
   readonly #own: AccountTable
@@ -92,11 +100,14 @@ export class ClusterAccounts implements AccountTable {
     own: AccountTable,
     bucket: Bucket,
     onFailed: (error: unknown) => void,
-  ): Promise<StopReading & { readonly names: ReadonlySet<string> }> {
+    onRefused: (key: string) => void = () => undefined,
+  ): Promise<Following> {
+    let isFollowing = true
     let last: Promise<unknown> = Promise.resolve()
     const names = new Set<string>()
     // One after the other: a record that comes twice ends as its newest.
     const take = (entry: BucketEntry) => {
+      if (!isFollowing) return
       names.add(entry.key)
       last = last.then(() => keep(own, entry)).catch(onFailed)
     }
@@ -104,11 +115,15 @@ export class ClusterAccounts implements AccountTable {
     const isWhole = new Promise<void>((resolve) => {
       onWhole = resolve
     })
-    const watch = await bucket.watch({ onEntry: take, onWhole })
+    const watch = await bucket.watch({ onEntry: take, onWhole, onRefused })
     await isWhole
     await last
     return {
       names,
+      lead: async () => {
+        isFollowing = false
+        await last
+      },
       stop: async () => {
         await watch.stop()
         await last
@@ -122,18 +137,30 @@ export class ClusterAccounts implements AccountTable {
    */
   async share(known: ReadonlySet<string> = new Set()): Promise<number> {
     let count = 0
-    const add = async (name: string, value: Buffer) => {
-      if (known.has(name)) return
-      if ((await this.#bucket.get(name)) !== null) return
-      await this.#bucket.put(name, value)
+    for (const [name, value] of [...this.#records()]) {
+      if (known.has(name)) continue
+      const entry = await this.#bucket.get(name)
+      if (entry !== null && entry.value !== null) continue
+      await this.#bucket.put(name, value())
       count += 1
     }
-    for (const account of [...this.#own.accounts()])
-      await add(ACCOUNT + account.id, accountValue(account))
-    for (const key of [...this.#own.keys()]) await add(KEY + key.id, keyValue(key))
-    for (const token of [...this.#own.endedTokens()])
-      await add(tokenName(token.tokenId), tokenValue(token))
     return count
+  }
+
+  /** Puts this process's own record in place of one that nobody of the cluster wrote, or removes that. */
+  async mend(name: string): Promise<void> {
+    for (const [known, value] of this.#records()) {
+      if (known === name) return void (await this.#bucket.put(name, value()))
+    }
+    await this.#bucket.remove(name)
+  }
+
+  *#records(): Iterable<readonly [string, () => Buffer]> {
+    for (const account of this.#own.accounts())
+      yield [ACCOUNT + account.id, () => accountValue(account)]
+    for (const key of this.#own.keys()) yield [KEY + key.id, () => keyValue(key)]
+    for (const token of this.#own.endedTokens())
+      yield [tokenName(token.tokenId), () => tokenValue(token)]
   }
 
   accounts(): Iterable<AccountRecord> {

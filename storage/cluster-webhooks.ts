@@ -2,8 +2,9 @@
 // numbers them for itself, so that in the cluster they go by their ids. A change resolves once both have it safe.
 // Not for: their deliveries (actors/cluster/told-outbox.ts). Upholds CLUSTERHOOK1, CLUSTERHOOK2.
 
-import type { Bucket, BucketEntry, StopReading } from '../engine/cluster/log.ts'
+import type { Bucket, BucketEntry } from '../engine/cluster/log.ts'
 import { type Webhook, type WebhookNumber, webhookNumber } from '../engine/webhooks/webhook.ts'
+import type { Following } from './cluster-accounts.ts'
 import type { WebhookTable } from './contract/webhooks.ts'
 import { numberKey } from './records/keys.ts'
 import { decodeRecord, encodeRecord } from './records/records.ts'
@@ -52,16 +53,19 @@ export class ClusterWebhooks implements WebhookTable {
     const known = this.#byId.get(id)
     if (known !== undefined) return known.number
     const entry = await this.#bucket.get(NAME + id)
-    if (entry !== null) await this.#inTurn(entry)
+    if (entry !== null && entry.value !== null) await this.#inTurn(entry)
     return this.#byId.get(id)?.number ?? null
   }
 
   /** Takes over what is in the bucket, and then every change, until stopped. Resolves when the own table has all of it. */
   async follow(
     onFailed: (error: unknown) => void,
-  ): Promise<StopReading & { readonly names: ReadonlySet<string> }> {
+    onRefused: (key: string) => void = () => undefined,
+  ): Promise<Following> {
+    let isFollowing = true
     const names = new Set<string>()
     const take = (entry: BucketEntry) => {
+      if (!isFollowing) return
       names.add(entry.key)
       this.#inTurn(entry).catch(onFailed)
     }
@@ -69,11 +73,15 @@ export class ClusterWebhooks implements WebhookTable {
     const isWhole = new Promise<void>((resolve) => {
       onWhole = resolve
     })
-    const watch = await this.#bucket.watch({ onEntry: take, onWhole })
+    const watch = await this.#bucket.watch({ onEntry: take, onWhole, onRefused })
     await isWhole
     await this.#last
     return {
       names,
+      lead: async () => {
+        isFollowing = false
+        await this.#last
+      },
       stop: async () => {
         await watch.stop()
         await this.#last
@@ -86,11 +94,19 @@ export class ClusterWebhooks implements WebhookTable {
     let count = 0
     for (const webhook of [...this.#own.all()]) {
       if (known.has(NAME + webhook.id)) continue
-      if ((await this.#bucket.get(NAME + webhook.id)) !== null) continue
+      const entry = await this.#bucket.get(NAME + webhook.id)
+      if (entry !== null && entry.value !== null) continue
       await this.#bucket.put(NAME + webhook.id, bytesOf(webhook))
       count += 1
     }
     return count
+  }
+
+  /** Puts this process's own record in place of one that nobody of the cluster wrote, or removes that. */
+  async mend(name: string): Promise<void> {
+    const own = this.#byId.get(name.slice(NAME.length))
+    if (own === undefined) return this.#bucket.remove(name)
+    await this.#bucket.put(name, bytesOf({ ...own, number: NO_NUMBER }))
   }
 
   all(): Iterable<Webhook> {

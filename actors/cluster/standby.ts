@@ -107,7 +107,8 @@ export class Standby {
     for (const place of this.#places) {
       place.sequence = storage.marks.get(markOf(place)) ?? 0
       const onBatch = (batch: Delivered) => this.#take(place, batch)
-      this.#readings.push(log.read(place.shard, place.sequence + 1, { onBatch }))
+      const onRefused = (batch: Pick<Delivered, 'sequence' | 'behind'>) => this.#pass(place, batch)
+      this.#readings.push(log.read(place.shard, place.sequence + 1, { onBatch, onRefused }))
     }
   }
 
@@ -138,10 +139,15 @@ export class Standby {
     const batch = decodeBatch(bytes)
     if (batch === null) this.#noteHole(place)
     else if (batch.term >= place.term) await this.#takeBatch(place, batch)
-    storage.marks.put(markOf(place), sequence)
     // After the rows, so that whoever waits for a sequence finds them.
-    Object.assign(place, { sequence, behind })
+    this.#pass(place, { sequence, behind })
     while (storage.outstandingWrites() > outstandingWritesMax) await pause(clock, AGAIN_MS)
+  }
+
+  /** What the log has up to this sequence was read. */
+  #pass(place: Place, { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>): void {
+    this.#parts.storage.marks.put(markOf(place), sequence)
+    Object.assign(place, { sequence, behind })
   }
 
   async #takeBatch(place: Place, batch: Batch): Promise<void> {

@@ -3,9 +3,11 @@
 
 import { systemClock } from '../../engine/clock.ts'
 import { checkpointObject } from '../../engine/cluster/checkpoint.ts'
-import { openNats } from '../../engine/cluster/nats.ts'
+import { loadConfig } from '../../engine/config.ts'
 import type { AccountId, KeyId } from '../../engine/ids.ts'
+import { connectCluster } from '../../engine/leader.ts'
 import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import { openStorage } from '../harness.ts'
 import { Reports, takeCommands } from '../in-child.ts'
 import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
@@ -17,9 +19,9 @@ let quiet: QuietEngine | null = null
 let made: { readonly account: AccountId; readonly key: KeyId } | null = null
 let accountCount = 0
 
-async function open({ natsUrl: url, dataDir }: EngineCommand & { kind: 'open' }): Promise<void> {
-  const nats = { creds: null, ca: null, name: 'engine', clock, log: silentLog }
-  const cluster = await openNats({ ...nats, url })
+async function open({ nats, dataDir }: EngineCommand & { kind: 'open' }): Promise<void> {
+  const parts = { clock, log: silentLog, metrics: new Metrics() }
+  const cluster = await connectCluster(loadConfig(nats), parts)
   quiet = await startQuietEngine(await openStorage(dataDir), clock, { cluster })
   // Written before the engine leads.
   const checkpoint = await cluster.getObject(checkpointObject)

@@ -1,8 +1,10 @@
 // A gateway of the cluster bench, as a process of its own, whose processor time can be read.
 // Not for: what is measured (cluster.bench.ts).
 
-import { openNats } from '../../engine/cluster/nats.ts'
+import { systemClock } from '../../engine/clock.ts'
+import { loadConfig } from '../../engine/config.ts'
 import { createGateway, type Gateway } from '../../engine/gateway.ts'
+import { connectCluster } from '../../engine/leader.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { processorMicros, Reports, takeCommands } from '../in-child.ts'
@@ -14,16 +16,17 @@ const clock = clockOfFrames()
 let gateway: Gateway | null = null
 
 async function open(command: GatewayCommand & { kind: 'open' }): Promise<void> {
-  const { natsUrl: url, jwtSecret, name } = command
-  const parts = { clock, log: silentLog, name }
-  const cluster = await openNats({ ...parts, url, creds: null, ca: null })
+  const { nats, jwtSecret, name } = command
+  const parts = { clock, log: silentLog, metrics: new Metrics() }
+  // The clock of frames is each process's own.
+  const cluster = await connectCluster(loadConfig(nats), { ...parts, clock: systemClock })
   gateway = createGateway(
     {
       ...{ host: '127.0.0.1', port: 0, venueNames: {}, corsOrigins: [], trustedProxies: [] },
       ...{ isMetricsPublic: false, jwtSecret, jwtSecretPrevious: null },
       webhookPolicy: { allowsHttp: false, allowsPrivate: false },
     },
-    { ...parts, metrics: new Metrics(), cluster, version: 'bench' },
+    { ...parts, name, cluster, version: 'bench' },
   )
   await gateway.start()
   report({ kind: 'listening', port: gateway.port })

@@ -4,7 +4,8 @@
 export type GatewayCommand =
   | {
       readonly kind: 'open'
-      readonly natsUrl: string
+      /** Variables of the environment. */
+      readonly nats: Readonly<Record<string, string>>
       readonly jwtSecret: string
       readonly name: string
     }
@@ -20,7 +21,11 @@ export type GatewayReport =
     }
 
 export type EngineCommand =
-  | { readonly kind: 'open'; readonly natsUrl: string; readonly dataDir: string }
+  | {
+      readonly kind: 'open'
+      readonly nats: Readonly<Record<string, string>>
+      readonly dataDir: string
+    }
   /** Makes an account that has this quota, with a key. */
   | { readonly kind: 'account'; readonly requestsPerMinute: number }
   /** Revokes the key of the account that was made last. */

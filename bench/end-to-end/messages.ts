@@ -33,8 +33,8 @@ export type ServerCommand =
       readonly venuePort: number
       readonly dataDir: string
       readonly marketsPerVenue: number
-      /** It writes the log of a cluster there; without one it is alone. */
-      readonly natsUrl?: string
+      /** It writes the log of a cluster as these variables of the environment say; without any it is alone. */
+      readonly nats?: Readonly<Record<string, string>>
     }
   | { readonly kind: 'look' }
 

@@ -4,7 +4,9 @@
 // Not for: what is measured (end-to-end.bench.ts, cluster.bench.ts).
 
 import { WebSocket } from 'ws'
-import { openNats } from '../../engine/cluster/nats.ts'
+import { systemClock } from '../../engine/clock.ts'
+import { loadConfig } from '../../engine/config.ts'
+import { connectCluster } from '../../engine/leader.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
@@ -28,14 +30,15 @@ const metrics = new Metrics()
 
 type Opening = ServerCommand & { kind: 'open' }
 
-async function ours({ venuePort, dataDir, marketsPerVenue, natsUrl }: Opening) {
+async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
   const clock = clockOfFrames()
   const storage = await openStorage(dataDir, clock)
   // The same world at its beginning: what it lists, and which outcome belongs to which market.
   const { world } = ingestLoad(1, marketsPerVenue)
   for (const market of world.markets) storage.markets.put(listingOf(market))
-  const nats = { creds: null, ca: null, name, clock, log: silentLog }
-  const cluster = natsUrl === undefined ? null : await openNats({ ...nats, url: natsUrl })
+  // The clock of frames is each process's own.
+  const parts = { clock: systemClock, log: silentLog, metrics }
+  const cluster = nats === undefined ? null : await connectCluster(loadConfig(nats), parts)
   const { engine, apiKey, emit } = await startQuietEngine(storage, clock, { metrics, cluster })
   const take = ingestPath(world, emit)
   await new Promise<void>((resolve) => {

@@ -160,7 +160,8 @@ export class Follower {
       const first = Math.max(1, place.from + 1 - recalled)
       place.delivered = first - 1
       const onBatch = (batch: Delivered) => this.#receive(place, batch)
-      this.#readings.push(this.#log.read(place.shard, first, { onBatch }))
+      const onRefused = (batch: Pick<Delivered, 'sequence' | 'behind'>) => this.#pass(place, batch)
+      this.#readings.push(this.#log.read(place.shard, first, { onBatch, onRefused }))
     }
     this.#stopTimer = this.#clock.every(SWAP_MS / 2, () => void this.#look())
     const startedAtMs = this.#clock.monotonicMs()
@@ -182,6 +183,13 @@ export class Follower {
     this.#isOver = true
     this.#stopTimer?.()
     await Promise.all(this.#readings.map((reading) => reading.stop()))
+  }
+
+  /** The log has something at this sequence that is no batch of ours. */
+  #pass(place: Place, { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>): void {
+    place.behind = behind
+    place.delivered = Math.max(place.delivered, sequence)
+    place.sequence = Math.max(place.sequence, sequence)
   }
 
   #receive(place: Place, { sequence, bytes, behind }: Delivered): void | Promise<void> {

@@ -123,20 +123,21 @@ export class Lease {
   /** Whether it is held at this moment, as the bucket says; rejects with LogError `down`. */
   async isHeld(): Promise<boolean> {
     let entry = await this.#parts.bucket.get(KEY)
-    if (entry === null && !this.#isOver) {
-      await this.#restore()
+    if ((entry === null || entry.value === null) && !this.#isOver) {
+      await this.#restore(entry?.revision ?? 0)
       entry = await this.#parts.bucket.get(KEY)
     }
     const held = readLease(entry)
     return !this.#isOver && held?.holder === this.#parts.holder && held.term === this.term
   }
 
-  /** Writes the record that the log has lost, unless another engine was first. */
-  async #restore(): Promise<void> {
+  /** Writes the record that the log has lost (revision 0), or that no engine wrote, unless another engine was first. */
+  async #restore(revision: number): Promise<void> {
     const { bucket, holder } = this.#parts
     try {
-      this.#revision = await bucket.replace(KEY, packr.pack({ holder, term: this.term }), 0)
-      this.#parts.onForgotten?.()
+      const value = packr.pack({ holder, term: this.term })
+      this.#revision = await bucket.replace(KEY, value, revision)
+      if (revision === 0) this.#parts.onForgotten?.()
     } catch (error) {
       if (!(error instanceof LogError) || error.reason !== 'changed') throw error
     }
@@ -185,7 +186,7 @@ export class Lease {
 
   async #isOurs(): Promise<boolean> {
     const entry = await this.#parts.bucket.get(KEY)
-    if (entry === null) return this.isHeld()
+    if (entry === null || entry.value === null) return this.isHeld()
     const held = readLease(entry)
     if (held?.holder !== this.#parts.holder || held.term !== this.term) return false
     this.#revision = entry.revision

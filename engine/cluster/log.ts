@@ -64,6 +64,8 @@ export interface ShardReader {
    * that the first sequence may be above the one asked for, and sequences may have holes. Must not throw.
    */
   readonly onBatch: (batch: Delivered) => void | Promise<void>
+  /** In place of `onBatch`, for a batch that no process of this cluster wrote. */
+  readonly onRefused?: (batch: Pick<Delivered, 'sequence' | 'behind'>) => void
 }
 
 export interface StopReading {
@@ -80,6 +82,7 @@ export interface BucketEntry {
 
 /** Small records by key (letters, digits, `-`, `_`, `.`), each with a revision that grows. All methods reject with LogError. */
 export interface Bucket {
+  /** Null: there is none. An entry without a value: what is there was not written by this cluster, and can be replaced. */
   get(key: string): Promise<BucketEntry | null>
   /** Resolves with the new revision once the log has it safe. */
   put(key: string, value: Uint8Array): Promise<number>
@@ -93,6 +96,8 @@ export interface Bucket {
   watch(watcher: {
     readonly onEntry: (entry: BucketEntry) => void
     readonly onWhole: () => void
+    /** In place of `onEntry`, for a record that this cluster did not write, or that is older than the one before. */
+    readonly onRefused?: (key: string) => void
   }): Promise<StopReading>
 }
 

@@ -10,6 +10,8 @@ interface BucketParts {
   readonly replicas: number
   readonly bytesMax: number
   readonly timeoutMs: number
+  /** Makes the bucket when it is not there; else that is a failure. */
+  readonly creates: boolean
   /** Calls back each time the connection is up again. */
   readonly onUp: (action: () => void) => void
   readonly clock: Clock
@@ -26,9 +28,14 @@ export async function openBucket(
   name: string,
   parts: BucketParts,
 ): Promise<Bucket> {
-  const { replicas, bytesMax, timeoutMs, failureOf } = parts
+  const { replicas, bytesMax, timeoutMs, creates, failureOf } = parts
   const limits = { history: 1, storage: StorageType.File, replicas, max_bytes: bytesMax }
-  const create = () => new Kvm(client).create(name, { ...limits, timeout: timeoutMs })
+  const create = async (): Promise<KV> => {
+    if (creates) return new Kvm(client).create(name, { ...limits, timeout: timeoutMs })
+    const bucket = await new Kvm(client).open(name, { timeout: timeoutMs })
+    await bucket.status()
+    return bucket
+  }
   const failed = (error: unknown): LogError => {
     const isChanged = error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE
     return isChanged ? new LogError('changed', error.message, error) : failureOf(error)

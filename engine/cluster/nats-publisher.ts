@@ -3,7 +3,7 @@
 // acknowledgement: each says which sequence and which batch it comes behind, so that the place of one is that of all before.
 // Not for: which batch comes behind which (writer.ts), or streams themselves (nats.ts). Upholds CLUSTER1, CLUSTER3, CLUSTER11.
 
-import { createInbox, type Msg, MsgHdrsImpl } from '@nats-io/transport-node'
+import { type Msg, MsgHdrsImpl } from '@nats-io/transport-node'
 import type { Clock, StopTimer } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
 import { isCount } from './batch.ts'
@@ -61,7 +61,7 @@ export class NatsPublisher {
   readonly #connection: Connection
   readonly #clock: Clock
   readonly #timeoutMs: number
-  readonly #inbox = createInbox()
+  readonly #inbox: string
   readonly #stopTimer: StopTimer
   readonly #lanes = new Map<string, Lane>()
   /** By the number of the question. */
@@ -69,7 +69,9 @@ export class NatsPublisher {
   readonly #headers = new AppendHeaders()
   #count = 0
 
-  constructor(connection: Connection, clock: Clock, timeoutMs: number) {
+  /** `inbox`: a subject that nobody else uses, for acknowledgements. */
+  constructor(connection: Connection, clock: Clock, timeoutMs: number, inbox: string) {
+    this.#inbox = inbox
     this.#connection = connection
     this.#clock = clock
     this.#timeoutMs = timeoutMs

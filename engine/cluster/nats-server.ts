@@ -2,7 +2,8 @@
 // a service is deployed, its operator runs NATS (engine/OPERATING.md). Not for: connecting to it (nats.ts).
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, pause } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
@@ -22,12 +23,25 @@ const LOOK_MS = 25
  * process ends, nothing is left behind.
  */
 const WATCHED =
-  'exec 3<&0; (read -r _ <&3; kill $$) 2>/dev/null & exec nats-server -c "$0" 3<&- </dev/null'
+  'umask 077; exec 3<&0; (read -r _ <&3; kill $$) 2>/dev/null & exec nats-server -c "$0" 3<&- </dev/null'
 
 export const GET_NATS =
   'nats-server is not on the PATH: `apt-get install nats-server` (Debian, Ubuntu), or https://nats.io/download/'
 
+/** The users that a server knows, each with the permissions of a role. */
+const USERS = readFileSync(new URL('../operating/nats-users.conf', import.meta.url), 'utf8')
+
+/** Made on the first start in a folder, and kept there. */
+export interface NatsSecrets {
+  /** Passwords of the users of that name. */
+  readonly engine: string
+  readonly gateway: string
+  /** For CLUSTER_KEY. */
+  readonly clusterKey: string
+}
+
 export interface RunningNats {
+  readonly secrets: NatsSecrets
   readonly url: string
   readonly port: number
   readonly child: ChildProcess
@@ -40,9 +54,20 @@ export function hasNats(): boolean {
   return spawnSync('nats-server', ['--version']).status === 0
 }
 
-/** `port` 0: one that the system chooses. `folder` keeps the streams. Rejects with an Error when it does not start. */
+/** What a process of a role needs to use a server of {@link startNats}, as variables of the environment. */
+export function natsEnv(role: 'engine' | 'gateway', { url, secrets }: RunningNats) {
+  const login = { NATS_USER: role, NATS_PASSWORD: secrets[role] }
+  return { ROLE: role, NATS_URL: url, ...login, CLUSTER_KEY: secrets.clusterKey }
+}
+
+/**
+ * `port` 0: one that the system chooses. `folder` keeps the streams, passwords and the cluster's key, for its owner alone.
+ * Rejects with an Error when it does not start.
+ */
 export async function startNats(folder: string, port: number, clock: Clock): Promise<RunningNats> {
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  chmodSync(folder, 0o700)
+  const secrets = secretsIn(folder)
   const config = join(folder, 'nats.conf')
   const lines = [
     'host: 127.0.0.1',
@@ -50,8 +75,11 @@ export async function startNats(folder: string, port: number, clock: Clock): Pro
     `max_payload: ${PAYLOAD_BYTES_MAX}`,
     `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))}, max_file_store: ${STORE_BYTES_MAX} }`,
     `ports_file_dir: ${JSON.stringify(folder)}`,
+    `ENGINE_PASSWORD: ${JSON.stringify(secrets.engine)}`,
+    `GATEWAY_PASSWORD: ${JSON.stringify(secrets.gateway)}`,
+    USERS,
   ]
-  writeFileSync(config, `${lines.join('\n')}\n`)
+  writeForOwner(config, lines.join('\n'))
   const child = spawn('sh', ['-c', WATCHED, config], { stdio: ['pipe', 'ignore', 'pipe'] })
   let said = ''
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -78,13 +106,45 @@ export async function startNats(folder: string, port: number, clock: Clock): Pro
         child.kill('SIGTERM')
         await ended
       }
-      return { url: `nats://127.0.0.1:${listening}`, port: listening, child, stop }
+      return { url: `nats://127.0.0.1:${listening}`, port: listening, secrets, child, stop }
     }
     if (clock.monotonicMs() > endsAtMs) {
       child.kill('SIGKILL')
       throw new Error(`nats-server did not listen within ${START_MS_MAX} ms: ${said}`)
     }
     await pause(clock, LOOK_MS)
+  }
+}
+
+function secretsIn(folder: string): NatsSecrets {
+  const path = join(folder, 'secrets')
+  if (existsSync(path)) {
+    const kept = readSecrets(readFileSync(path, 'utf8'))
+    if (kept !== null) return kept
+    throw new Error(`${path} is damaged: remove it, and new passwords are made`)
+  }
+  const secret = () => randomBytes(32).toString('base64url')
+  const made = { engine: secret(), gateway: secret(), clusterKey: secret() }
+  writeForOwner(path, `${JSON.stringify(made)}\n`)
+  return made
+}
+
+/** An older file of that name keeps its mode unless it is changed first. */
+function writeForOwner(path: string, text: string): void {
+  if (existsSync(path)) chmodSync(path, 0o600)
+  writeFileSync(path, text, { mode: 0o600 })
+}
+
+function readSecrets(text: string): NatsSecrets | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isRecord(value)) return null
+    const { engine, gateway, clusterKey } = value
+    const isWhole =
+      typeof engine === 'string' && typeof gateway === 'string' && typeof clusterKey === 'string'
+    return isWhole ? { engine, gateway, clusterKey } : null
+  } catch {
+    return null
   }
 }
 

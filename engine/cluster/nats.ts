@@ -19,6 +19,7 @@ import { type ObjectStore, Objm, setSha256Backend } from '@nats-io/obj'
 import {
   ConnectionError,
   connect,
+  createInbox,
   credsAuthenticator,
   headers,
   type Msg,
@@ -56,6 +57,10 @@ interface NatsParts {
   /** Files; null: none. */
   readonly creds: string | null
   readonly ca: string | null
+  /** Null: the server asks for none, or `creds` has it. */
+  readonly login: { readonly user: string; readonly password: string } | null
+  /** An engine makes streams, buckets and the object store; a gateway waits for them, as its user may not make any. */
+  readonly side: 'engine' | 'gateway'
   /** What the server's operator sees of this process. */
   readonly name: string
   readonly clock: Clock
@@ -80,13 +85,16 @@ const PING_MS = 2_000
 
 /** Connects, waiting for the server as long as it takes; rejects with an Error for credentials that cannot be read or are refused. */
 export async function openNats(parts: NatsParts): Promise<ClusterLog> {
-  const { url, creds, ca, name, clock, log, timeoutMs: timeout = askMsMax } = parts
+  const { url, creds, ca, login, side, name, clock, log } = parts
+  const { timeoutMs: timeout = askMsMax } = parts
   // A checkpoint has some twenty megabytes: the client's own JavaScript hashes them a tenth as fast.
   setSha256Backend('native')
   const options = {
     servers: url.split(',').map((one) => one.trim()),
     name,
     ...(creds === null ? {} : { authenticator: credsAuthenticator(readFileSync(creds)) }),
+    ...(login === null ? {} : { user: login.user, pass: login.password }),
+    inboxPrefix: inboxOf(side),
     ...(ca === null ? {} : { tls: { caFile: ca } }),
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_MS,
@@ -110,6 +118,9 @@ export async function openNats(parts: NatsParts): Promise<ClusterLog> {
     }
   }
 }
+
+/** Answers come here. Each side has its own, which its user alone may listen to. */
+const inboxOf = (side: NatsParts['side']): string => `_INBOX.${side}`
 
 /** Whether the server is not there or not ready: nothing listens, it cut the connection, or it has not answered in time. */
 function isAbsence(error: unknown): boolean {
@@ -137,7 +148,8 @@ class NatsLog implements ClusterLog {
     this.#parts = parts
     this.#timeoutMs = parts.timeoutMs ?? askMsMax
     this.#client = jetstream(connection, { timeout: this.#timeoutMs })
-    this.#publisher = new NatsPublisher(connection, parts.clock, this.#timeoutMs)
+    const inbox = createInbox(inboxOf(parts.side))
+    this.#publisher = new NatsPublisher(connection, parts.clock, this.#timeoutMs, inbox)
     void this.#follow()
   }
 
@@ -161,6 +173,10 @@ class NatsLog implements ClusterLog {
     for (const listener of this.#listeners) listener(link)
   }
 
+  get #creates(): boolean {
+    return this.#parts.side === 'engine'
+  }
+
   /** Makes the shard's stream, or takes the one that is there. */
   #stream(shard: ShardName): Promise<string> {
     const known = this.#streams.get(shard)
@@ -178,7 +194,7 @@ class NatsLog implements ClusterLog {
       await this.#manager.streams.info(name)
       return name
     } catch (error) {
-      if (!(error instanceof JetStreamApiError)) throw failureOf(error)
+      if (!(error instanceof JetStreamApiError) || !this.#creates) throw failureOf(error)
     }
     try {
       await this.#manager.streams.add({
@@ -258,12 +274,15 @@ class NatsLog implements ClusterLog {
     const replicas = this.#connection.info?.cluster === undefined ? 1 : 3
     const { clock, log } = this.#parts
     const bytesMax = BUCKET_BYTES_MAX
-    const limits = { replicas, bytesMax, timeoutMs: this.#timeoutMs }
+    const limits = { replicas, bytesMax, timeoutMs: this.#timeoutMs, creates: this.#creates }
     return openBucket(this.#client, `TB_${name}`, { ...limits, onUp, clock, log, failureOf })
   }
 
   async #store(): Promise<ObjectStore> {
-    this.#objects ??= new Objm(this.#client).create(OBJECTS, { storage: StorageType.File })
+    const objects = new Objm(this.#client)
+    this.#objects ??= this.#creates
+      ? objects.create(OBJECTS, { storage: StorageType.File })
+      : objects.open(OBJECTS)
     try {
       return await this.#objects
     } catch (error) {

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { loadSecrets } from '../../storage/secrets.ts'
 import { systemClock } from '../clock.ts'
-import { GET_NATS, hasNats, startNats } from '../cluster/nats-server.ts'
+import { GET_NATS, hasNats, natsEnv, type RunningNats, startNats } from '../cluster/nats-server.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { assert } from '../errors.ts'
 import { runCommand } from './asking.ts'
@@ -66,13 +66,13 @@ function start(name: string, env: NodeJS.ProcessEnv): Started {
   return { child, url, key: () => key, ended }
 }
 
-/** All processes share what signs tokens and encrypts secrets. */
-function shared(config: Config, natsUrl: string): NodeJS.ProcessEnv {
+/** All processes share what signs tokens; each role has its own user of NATS. */
+function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): NodeJS.ProcessEnv {
   const kept = loadSecrets(config.dataDir)
   return {
-    NATS_URL: natsUrl,
+    ...natsEnv(role, nats),
     JWT_SECRET: config.jwtSecret ?? kept.jwtSecret,
-    SECRETS_KEY: config.secretsKey ?? kept.secretsKey,
+    ...(role === 'engine' ? { SECRETS_KEY: config.secretsKey ?? kept.secretsKey } : {}),
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
   }
 }
@@ -88,19 +88,20 @@ function onNpmKilled(action: () => void): void {
 
 async function main(): Promise<void> {
   if (!hasNats()) throw new Error(GET_NATS)
-  const config = loadConfig(process.env)
+  const config = loadConfig({ ...process.env, ROLE: 'all' })
+  // What nats-server stores is for its user alone, as what the engine does.
+  process.umask(0o077)
   const stopping = new Promise<void>((stop) => {
     process.on('SIGINT', () => stop())
     process.on('SIGTERM', () => stop())
     onNpmKilled(stop)
   })
-  mkdirSync(config.dataDir, { recursive: true })
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const nats = await startNats(resolve(join(config.dataDir, 'nats')), 0, systemClock)
-  const env = shared(config, nats.url)
   process.stdout.write(`\n  NATS       ${nats.url}\n`)
   const running: Started[] = []
   try {
-    const engine = start('engine', { ...env, ROLE: 'engine', PORT: '0' })
+    const engine = start('engine', { ...shared('engine', config, nats), PORT: '0' })
     running.push(engine)
     const engineUrl = await Promise.race([engine.url, stopping])
     if (engineUrl === undefined) return
@@ -108,7 +109,8 @@ async function main(): Promise<void> {
     for (let index = 0; index < GATEWAYS; index += 1) {
       const port = config.port === 0 ? 0 : config.port + index
       const name = `gateway ${index + 1}`
-      const gateway = start(name, { ...env, ROLE: 'gateway', PORT: String(port) })
+      const env = { ...shared('gateway', config, nats), PORT: String(port) }
+      const gateway = start(name, env)
       running.push(gateway)
       const url = await Promise.race([gateway.url, stopping])
       if (url === undefined) return

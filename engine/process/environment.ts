@@ -29,8 +29,11 @@ export class EnvironmentReader {
 
   /** Notes that a variable's value is not accepted, and what would be. */
   refuse(name: string, accepts: string): void {
-    const isSecret = name.includes('SECRET')
-    const shown = isSecret ? '(not shown)' : JSON.stringify(this.text(name).slice(0, 80))
+    const value = this.text(name)
+    // An address may have a password before its host.
+    const isSecret = /SECRET|PASSWORD|CLUSTER_KEY/.test(name) || value.includes('@')
+    const hidden = value === '' ? 'not set' : '(not shown)'
+    const shown = isSecret ? hidden : JSON.stringify(value.slice(0, 80))
     this.problems.push(`${name} is ${shown}; it accepts ${accepts}`)
   }
 

@@ -12,7 +12,9 @@ test('[CONFIG1] an empty environment is complete: the simulator on loopback', ()
   assert.deepEqual([config.host, config.port, config.venues.kind], ['127.0.0.1', 8080, 'sim'])
   assert.equal(config.hasDemoKey, true)
   assert.deepEqual([config.role, config.nats.creds], ['all', null])
-  assert.equal(loadConfig({ ROLE: 'gateway', NATS_URL: 'tls://a:1, nats://b:2' }).role, 'gateway')
+  const CLUSTER_KEY = 'k'.repeat(32)
+  const servers = { NATS_URL: 'tls://a:1, nats://127.0.0.1:2', CLUSTER_KEY }
+  assert.equal(loadConfig({ ROLE: 'gateway', ...servers }).role, 'gateway')
   assert.deepEqual([config.sim.v2Share, config.sim.activityEndsS], [V2_SHARE, null])
   assert.equal(loadConfig({ SIM_RTDS_END_S: '120' }).sim.activityEndsS, 120)
   assert.deepEqual(
@@ -86,4 +88,35 @@ test('[CONFIG5] a token secret that was replaced may be named beside the present
   const stored = loadConfig({ JWT_SECRET_PREVIOUS: before })
   assert.deepEqual([stored.jwtSecret, stored.jwtSecretPrevious], [null, before])
   assert.equal(loadConfig({}).jwtSecretPrevious, null)
+})
+
+test('refuses a cluster without a key, and NATS of another machine without credentials or TLS', () => {
+  const open = { ROLE: 'engine', NATS_URL: 'nats://nats.internal:4222' }
+  const key = { CLUSTER_KEY: 'k'.repeat(32) }
+  assert.throws(() => loadConfig({ ROLE: 'gateway' }), /^ConfigError: CLUSTER_KEY is not set/)
+  assert.throws(
+    () => loadConfig({ ROLE: 'engine', CLUSTER_KEY: 'short' }),
+    /CLUSTER_KEY .*32 bytes/,
+  )
+  assert.throws(() => loadConfig({ ...open, ...key }), /NATS_URL .*NATS_INSECURE=on/)
+  assert.throws(() => loadConfig({ ...open, ...key, NATS_USER: 'engine' }), /NATS_PASSWORD/)
+  const login = { NATS_USER: 'engine', NATS_PASSWORD: 'p' }
+  assert.deepEqual(loadConfig({ ...open, ...key, ...login }).nats.login, {
+    ...{ user: 'engine', password: 'p' },
+  })
+  const accepted = [
+    { NATS_INSECURE: 'on' },
+    { NATS_URL: 'tls://nats.internal:4222' },
+    { NATS_URL: 'nats://127.0.0.1:4222, nats://localhost:4223, nats://[::1]:4224' },
+    { NATS_CA: 'package.json' },
+    { NATS_CREDS: 'package.json' },
+    // One process does not look at it.
+    { ROLE: 'all' },
+  ]
+  for (const set of accepted) loadConfig({ ...open, ...key, ...set })
+  const withPassword = { ...key, ROLE: 'engine', NATS_URL: 'nats://engine:my-own@127.0.0.1' }
+  assert.throws(
+    () => loadConfig(withPassword),
+    (error) => /NATS_USER/.test(String(error)) && !String(error).includes('my-own'),
+  )
 })

@@ -87,3 +87,35 @@ test('[CLUSTERACC2] whoever follows the bucket ends with every record of it, and
   assert.deepEqual(all(standby), all(table))
   assert.deepEqual([...standby.accounts()], [account('two')])
 })
+
+test('puts its own records in place of those that nobody of the cluster wrote, and removes the others', async () => {
+  const [table, bucket] = [own(), await opened()]
+  const accounts = new ClusterAccounts(table, bucket)
+  await accounts.putAccount(account('one'))
+  await accounts.putKey(key('one'))
+  const written = [await bucket.get('account.acc_one'), await bucket.get('key.key_one')]
+  for (const name of ['account.acc_one', 'key.key_one', 'account.acc_two']) {
+    await bucket.put(name, Buffer.from('forged'))
+    await accounts.mend(name)
+  }
+  const mended = [await bucket.get('account.acc_one'), await bucket.get('key.key_one')]
+  assert.deepEqual(
+    mended.map((entry) => entry?.value),
+    written.map((entry) => entry?.value),
+  )
+  assert.equal(await bucket.get('account.acc_two'), null)
+})
+
+test('shares records in place of those that cannot be used, and takes nothing over once it leads', async () => {
+  const [table, bucket] = [own(), await opened()]
+  await table.putAccount(account('one'))
+  const unusable = { key: 'account.acc_one', value: null, revision: 3 }
+  const shared = new ClusterAccounts(table, { ...bucket, get: async () => unusable })
+  assert.equal(await shared.share(), 1)
+  const following = await ClusterAccounts.follow(table, bucket, failed)
+  await following.lead()
+  await new ClusterAccounts(own(), bucket).putAccount(account('two'))
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+  assert.deepEqual([...table.accounts()], [account('one')])
+  await following.stop()
+})

@@ -54,3 +54,17 @@ test('[CLUSTERHOOK2] whoever follows the bucket has every webhook of it by a num
     ],
   )
 })
+
+test('puts its own webhook in place of a record that nobody of the cluster wrote, and removes others', async () => {
+  const bucket = await opened()
+  const webhooks = new ClusterWebhooks(own(), bucket)
+  const made = await webhooks.create(webhook('one'))
+  const name = `webhook.${made.id}`
+  const written = (await bucket.get(name))?.value
+  for (const each of [name, 'webhook.other']) {
+    await bucket.put(each, Buffer.from('forged'))
+    await webhooks.mend(each)
+  }
+  assert.deepEqual((await bucket.get(name))?.value, written)
+  assert.equal(await bucket.get('webhook.other'), null)
+})

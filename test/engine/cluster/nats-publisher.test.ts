@@ -62,7 +62,7 @@ class StreamServer implements Connection {
 
 function rig() {
   const [server, clock] = [new StreamServer(), new ManualClock()]
-  const publisher = new NatsPublisher(server, clock, 4_000)
+  const publisher = new NatsPublisher(server, clock, 4_000, 'inbox')
   const told: (number | string)[] = []
   const publish = (id: number, after: number, isAlone = false): void => {
     told[id] = 'waits'

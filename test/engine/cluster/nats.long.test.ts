@@ -34,7 +34,7 @@ async function serve(t: TestContext): Promise<{ nats: RunningNats; folder: strin
 
 const connect = async (
   t: TestContext,
-  url: string,
+  { url, secrets }: RunningNats,
   processLog: Log = silentLog,
 ): Promise<ClusterLog> => {
   // A busy machine may take long; that is no matter of these tests.
@@ -42,6 +42,8 @@ const connect = async (
     url,
     creds: null,
     ca: null,
+    login: { user: 'engine', password: secrets.engine },
+    side: 'engine' as const,
     clock: systemClock,
     log: processLog,
     timeoutMs: 60_000,
@@ -56,7 +58,7 @@ if (!hasNats()) {
 } else {
   clusterLogContract('nats-server', async (t) => {
     const { nats } = await serve(t)
-    return [await connect(t, nats.url), await connect(t, nats.url)]
+    return [await connect(t, nats), await connect(t, nats)]
   })
 
   test('[CLUSTER41] a process that starts while no server listens waits for one instead of ending', async (t) => {
@@ -66,7 +68,7 @@ if (!hasNats()) {
     const waits = new Promise<void>((resolve) => {
       onWait = resolve
     })
-    const connected = connect(t, nats.url, { ...silentLog, warn: () => onWait() })
+    const connected = connect(t, nats, { ...silentLog, warn: () => onWait() })
     await waits
     const again = await startNats(folder, nats.port, systemClock)
     t.after(() => again.stop())
@@ -75,7 +77,7 @@ if (!hasNats()) {
 
   test('[CLUSTER9] a reader goes on where it stood after its server was killed and came back, and after its stream has forgotten', async (t) => {
     const { nats, folder } = await serve(t)
-    const log = await connect(t, nats.url)
+    const log = await connect(t, nats)
     const read: number[] = []
     let wake: () => void = () => undefined
     const until = (count: number) =>

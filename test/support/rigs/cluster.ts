@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../../engine/clock.ts'
-import { type RunningNats, startNats } from '../../../engine/cluster/nats-server.ts'
+import { natsEnv, type RunningNats, startNats } from '../../../engine/cluster/nats-server.ts'
 import { freePorts, startProcess, type TestProcess } from './processes.ts'
 import { beforeAgain, type Places, Rig, read } from './whole-service.ts'
 
@@ -81,9 +81,10 @@ export class ClusterRig {
     for (const gateway of this.#gateways) await gateway.line(/listens at/)
   }
 
-  #env(role: string): Record<string, string> {
+  #env(role: 'engine' | 'gateway'): Record<string, string> {
     return {
-      ...{ ROLE: role, NATS_URL: this.#nats?.url ?? '', JWT_SECRET: SECRET, SECRETS_KEY: SECRET },
+      ...(this.#nats === null ? {} : natsEnv(role, this.#nats)),
+      ...{ JWT_SECRET: SECRET, SECRETS_KEY: SECRET },
       ...{ TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: this.#logLevel },
       ...{ WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on' },
     }

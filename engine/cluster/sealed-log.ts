@@ -1,0 +1,225 @@
+// The log of a cluster as only holders of CLUSTER_KEY can use it: batches and objects carry an authentication code; records,
+// requests, answers and announcements are encrypted. What was not made with the key is left out and counted, and so are
+// requests and announcements that come again or late, and records that are older than what was known of them.
+
+import type { Clock } from '../clock.ts'
+import type { Log } from '../process/log.ts'
+import type { Metrics } from '../process/metrics.ts'
+import {
+  type Answer,
+  type Append,
+  type AskedSubject,
+  type Bucket,
+  type BucketName,
+  type ClusterLog,
+  type LinkState,
+  LogError,
+  type ShardName,
+  type ShardReader,
+  type StopReading,
+  type ToldSubject,
+} from './log.ts'
+import { ClusterSeal, nameOf, type Opened } from './seal.ts'
+import { type Refuse, type RefusedKind, SealedBucket } from './sealed-bucket.ts'
+
+/** A message may be so much older or newer than this machine's clock says. */
+export const messageAgeMsMax = 60_000
+/** A message of a sender may come behind so many later ones. */
+const SWAPPED_MAX = 1_024
+/** Senders whose last messages are remembered by one subscription. */
+const SENDERS_MAX = 4_096
+const WARN_EVERY_MS = 60_000
+
+interface SealedParts {
+  readonly clusterKey: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+export class SealedLog implements ClusterLog {
+  readonly #inner: ClusterLog
+  readonly #seal: ClusterSeal
+  readonly #parts: SealedParts
+  readonly #startedAtMs: number
+  readonly #buckets = new Map<BucketName, Promise<Bucket>>()
+  readonly #warnedAtMs = new Map<RefusedKind, number>()
+
+  constructor(inner: ClusterLog, parts: SealedParts) {
+    this.#inner = inner
+    this.#parts = parts
+    this.#seal = new ClusterSeal(parts.clusterKey)
+    this.#startedAtMs = parts.clock.nowMs()
+  }
+
+  get link(): LinkState {
+    return this.#inner.link
+  }
+
+  onLink(listener: (link: LinkState) => void): void {
+    this.#inner.onLink(listener)
+  }
+
+  head(shard: ShardName): Promise<number> {
+    return this.#inner.head(shard)
+  }
+
+  publish(shard: ShardName, batch: Append): Promise<number> {
+    const bytes = this.#seal.signed(`batch.${shard}`, batch.bytes)
+    return this.#inner.publish(shard, { ...batch, bytes })
+  }
+
+  read(shard: ShardName, from: number, reader: ShardReader): StopReading {
+    const context = `batch.${shard}`
+    return this.#inner.read(shard, from, {
+      onBatch: ({ sequence, bytes: signed, behind }) => {
+        const bytes = this.#seal.checked(context, signed)
+        if (bytes !== null) return reader.onBatch({ sequence, bytes, behind })
+        this.#refuse('batch', 'forged')
+        return reader.onRefused?.({ sequence, behind })
+      },
+    })
+  }
+
+  bucket(name: BucketName): Promise<Bucket> {
+    const known = this.#buckets.get(name)
+    if (known !== undefined) return known
+    const seal = { seal: this.#seal, clock: this.#parts.clock }
+    const opening = this.#inner
+      .bucket(name)
+      .then((inner) => new SealedBucket(inner, { ...seal, name, refuse: this.#refuse }))
+    this.#buckets.set(name, opening)
+    opening.catch(() => this.#buckets.delete(name))
+    return opening
+  }
+
+  async putObject(name: string, bytes: Uint8Array): Promise<void> {
+    const signed = await this.#seal.signedInParts(`object.${name}`, bytes, this.#rest)
+    await this.#inner.putObject(name, signed)
+  }
+
+  async getObject(name: string): Promise<Uint8Array | null> {
+    const signed = await this.#inner.getObject(name)
+    if (signed === null) return null
+    const bytes = await this.#seal.checkedInParts(`object.${name}`, signed, this.#rest)
+    if (bytes === null) this.#refuse('object', 'forged')
+    return bytes
+  }
+
+  async ask(subject: AskedSubject, body: Uint8Array): Promise<Uint8Array> {
+    const { bytes, name } = this.#seal.seal(`ask.${subject}`, this.#parts.clock.nowMs(), body)
+    const answer = this.#seal.open(answerTo(name), await this.#inner.ask(subject, bytes))
+    if (answer !== null) return answer.body
+    this.#refuse('answer', 'forged')
+    throw new LogError('unanswered', 'the answer was not made with this CLUSTER_KEY')
+  }
+
+  answer(subject: AskedSubject, answer: Answer): StopReading {
+    const isNew = this.#newcomers()
+    return this.#inner.answer(subject, async (bytes) => {
+      const asked = this.#seal.open(`ask.${subject}`, bytes)
+      if (!this.#isTaken('request', asked, isNew)) {
+        throw new Error('the request was not made with this CLUSTER_KEY, or not just now')
+      }
+      const body = await answer(asked.body)
+      return this.#seal.seal(answerTo(nameOf(asked)), this.#parts.clock.nowMs(), body).bytes
+    })
+  }
+
+  tell(subject: ToldSubject, body: Uint8Array): void {
+    const { bytes } = this.#seal.seal(`tell.${subject}`, this.#parts.clock.nowMs(), body)
+    this.#inner.tell(subject, bytes)
+  }
+
+  hear(subject: ToldSubject, listener: (body: Uint8Array) => void): StopReading {
+    const isNew = this.#newcomers()
+    return this.#inner.hear(subject, (bytes) => {
+      const told = this.#seal.open(`tell.${subject}`, bytes)
+      if (this.#isTaken('announcement', told, isNew)) listener(told.body)
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close()
+  }
+
+  readonly #rest = (): Promise<void> => new Promise((next) => this.#parts.clock.soon(next))
+
+  #newcomers(): Newcomers {
+    return new Newcomers(this.#parts.clock)
+  }
+
+  /** Whether a message is authentic, of this minute, sent since this process began, and was not taken before. */
+  #isTaken(kind: RefusedKind, message: Opened | null, isNew: Newcomers): message is Opened {
+    if (message === null) {
+      this.#refuse(kind, 'forged')
+      return false
+    }
+    const { stamp } = message
+    const isLate = Math.abs(this.#parts.clock.nowMs() - stamp) > messageAgeMsMax
+    if (isLate || stamp < this.#startedAtMs) {
+      this.#refuse(kind, 'old')
+      return false
+    }
+    if (isNew.take(message)) return true
+    this.#refuse(kind, 'repeat')
+    return false
+  }
+
+  readonly #refuse: Refuse = (kind, why) => {
+    const { metrics, log, clock } = this.#parts
+    const help =
+      'Messages, records and batches over NATS that were refused: forged, old or repeated.'
+    metrics.count('cluster_refused_total', help, { kind, why }).inc()
+    const nowMs = clock.monotonicMs()
+    const warnedAtMs = this.#warnedAtMs.get(kind)
+    if (warnedAtMs !== undefined && nowMs - warnedAtMs < WARN_EVERY_MS) return
+    this.#warnedAtMs.set(kind, nowMs)
+    const line =
+      'what came over NATS is refused: another CLUSTER_KEY made it, an older version of Twinbook, a clock that is wrong, or an attacker'
+    log.warn({ kind, why }, line)
+  }
+}
+
+const answerTo = (name: string): string => `answer.${name}`
+
+/** Which messages of each sender one subscription has taken. */
+class Newcomers {
+  readonly #clock: Clock
+  readonly #senders = new Map<
+    string,
+    { newest: number; atMs: number; readonly taken: Set<number> }
+  >()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Whether a message was not taken before; it is now. */
+  take({ sender, number }: Opened): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    let known = this.#senders.get(sender)
+    if (known === undefined) {
+      if (this.#senders.size >= SENDERS_MAX) this.#forget(nowMs)
+      if (this.#senders.size >= SENDERS_MAX) return false
+      known = { newest: 0, atMs: nowMs, taken: new Set() }
+      this.#senders.set(sender, known)
+    }
+    const oldest = known.newest - SWAPPED_MAX
+    if (number <= oldest || known.taken.has(number)) return false
+    known.atMs = nowMs
+    known.newest = Math.max(known.newest, number)
+    known.taken.add(number)
+    if (known.taken.size > 2 * SWAPPED_MAX) {
+      for (const each of known.taken) if (each <= oldest) known.taken.delete(each)
+    }
+    return true
+  }
+
+  /** Messages of senders who are silent for so long are refused by their age. */
+  #forget(nowMs: number): void {
+    for (const [sender, { atMs }] of this.#senders) {
+      if (nowMs - atMs > 2 * messageAgeMsMax) this.#senders.delete(sender)
+    }
+  }
+}
