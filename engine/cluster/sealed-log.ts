@@ -41,7 +41,8 @@ export class SealedLog implements ClusterLog {
   readonly #inner: ClusterLog
   readonly #seal: ClusterSeal
   readonly #parts: SealedParts
-  readonly #startedAtMs: number
+  /** On the monotonic clock. */
+  readonly #startedMs: number
   readonly #buckets = new Map<BucketName, Promise<Bucket>>()
   readonly #warnedAtMs = new Map<RefusedKind, number>()
 
@@ -49,7 +50,7 @@ export class SealedLog implements ClusterLog {
     this.#inner = inner
     this.#parts = parts
     this.#seal = new ClusterSeal(parts.clusterKey)
-    this.#startedAtMs = parts.clock.nowMs()
+    this.#startedMs = parts.clock.monotonicMs()
   }
 
   get link(): LinkState {
@@ -155,9 +156,11 @@ export class SealedLog implements ClusterLog {
       this.#refuse(kind, 'forged')
       return false
     }
-    const { stamp } = message
-    const isLate = Math.abs(this.#parts.clock.nowMs() - stamp) > messageAgeMsMax
-    if (isLate || stamp < this.#startedAtMs) {
+    const { clock } = this.#parts
+    const ageMs = clock.nowMs() - message.stamp
+    // What was taken before this process began is not known.
+    const isEarlier = ageMs > Math.ceil(clock.monotonicMs() - this.#startedMs)
+    if (isEarlier || Math.abs(ageMs) > messageAgeMsMax) {
       this.#refuse(kind, 'old')
       return false
     }

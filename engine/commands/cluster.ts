@@ -71,6 +71,7 @@ function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): 
   const kept = loadSecrets(config.dataDir)
   return {
     ...natsEnv(role, nats),
+    ...{ NATS_CREDS: '', NATS_CA: '' },
     JWT_SECRET: config.jwtSecret ?? kept.jwtSecret,
     ...(role === 'engine' ? { SECRETS_KEY: config.secretsKey ?? kept.secretsKey } : {}),
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',

@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Bucket } from '../../engine/cluster/log.ts'
+import { SealedLog } from '../../engine/cluster/sealed-log.ts'
 import { accountId, keyId } from '../../engine/ids.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
 import { ClusterAccounts, readAccountEntry } from '../../storage/cluster-accounts.ts'
 import type {
   AccountRecord,
@@ -117,5 +120,43 @@ test('shares records in place of those that cannot be used, and takes nothing ov
   await new ClusterAccounts(own(), bucket).putAccount(account('two'))
   for (let turn = 0; turn < 20; turn += 1) await nextTurn()
   assert.deepEqual([...table.accounts()], [account('one')])
+  await following.stop()
+})
+
+test('an engine that leads writes its own record again when somebody without the key puts an older one back, or removes it', async () => {
+  const [server, clock] = [new FaultyLogServer(new ManualClock()), new ManualClock()]
+  const clusterKey = 'of a cluster under test, 32 bytes or more'
+  const join = () => {
+    const parts = { clusterKey, clock, log: silentLog, metrics: new Metrics() }
+    return new SealedLog(server.connect(), parts).bucket('accounts')
+  }
+  const [table, bucket] = [own(), await join()]
+  const attacker = await server.connect().bucket('accounts')
+  const accounts = new ClusterAccounts(table, bucket)
+  const mend = (name: string) => void accounts.mend(name).catch(failed)
+  const following = await ClusterAccounts.follow(table, bucket, failed, mend)
+  await following.lead()
+  await accounts.putAccount(account('one'))
+  const old = (await attacker.get('account.acc_one'))?.value ?? assert.fail('it is there')
+  const closed = { ...account('one'), isDisabled: true }
+  await accounts.putAccount(closed)
+  const settle = async () => {
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+  }
+  // Of a process that starts then, which knows nothing of before.
+  const seen = async () => {
+    const entry = await (await join()).get('account.acc_one')
+    return entry === null ? null : readAccountEntry(entry)
+  }
+  await attacker.put('account.acc_one', old)
+  await settle()
+  assert.deepEqual(await seen(), { kind: 'account', account: closed })
+  await attacker.remove('account.acc_one')
+  await settle()
+  assert.deepEqual(await seen(), { kind: 'account', account: closed })
+  await accounts.removeAccount(closed.id)
+  await attacker.put('account.acc_one', old)
+  await settle()
+  assert.equal(await seen(), null)
   await following.stop()
 })

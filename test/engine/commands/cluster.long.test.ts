@@ -3,11 +3,12 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { connect as connectNats } from '@nats-io/transport-node'
 import { WebSocket } from 'ws'
 import { GET_NATS, hasNats } from '../../../engine/cluster/nats-server.ts'
 import { ResumingClient } from '../../support/clients/resuming-client.ts'
@@ -235,6 +236,17 @@ if (!hasNats()) {
       for (const url of urls.gateways) {
         await untilStatus(url + price, own.key, 401)
         await untilStatus(`${url}/v1/webhooks`, own.key, 401)
+      }
+    })
+
+    test('nobody on this machine uses its NATS without a password, and no other user reads its files', async () => {
+      const servers = urls.nats.replace('http:', 'nats:')
+      await assert.rejects(connectNats({ servers, reconnect: false }), /authorization/i)
+      const path = join(folder, 'nats')
+      const paths = readdirSync(path, { recursive: true, encoding: 'utf8' })
+      assert.ok(paths.includes('secrets') && paths.includes('nats.conf'))
+      for (const each of [path, ...paths.map((name) => join(path, name))]) {
+        assert.equal((statSync(each, { throwIfNoEntry: false })?.mode ?? 0) & 0o077, 0, each)
       }
     })
 
