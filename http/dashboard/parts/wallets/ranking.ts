@@ -56,7 +56,7 @@ function listed({ wallets, total }: Ranking, again: () => void) {
     <caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets looked up so far</caption>
     <thead><tr>
       <th scope="col" class="num">Rank</th><th scope="col">Wallet</th>
-      <th scope="col" class="num">Net realized</th><th scope="col" class="num">Realized</th>
+      <th scope="col" class="num">Net realized</th><th scope="col" class="num spare">Realized</th>
       <th scope="col" class="num">Volume</th>
       <th scope="col" class="num">Trades</th><th scope="col" class="num">Won</th>
       <th scope="col" class="num spare">Lost</th><th scope="col" class="num">Win rate</th><th scope="col">Last trade</th>
@@ -67,7 +67,7 @@ function listed({ wallets, total }: Ranking, again: () => void) {
       <td class="question"><a href=${hrefOf('wallet', wallet.address)} title=${wallet.address}>${nameOf(wallet)}</a>
         ${wallet.data_complete ? null : html` <span class="tag wait">incomplete</span>`}</td>
       <td data-label="Net realized" class=${`num ${wayOf(wallet.net_realized_pnl)}`}>${signedUsdText(wallet.net_realized_pnl)}</td>
-      <td data-label="Realized" class=${`num ${wayOf(wallet.realized_pnl)}`}>${signedUsdText(wallet.realized_pnl)}</td>
+      <td data-label="Realized" class=${`num spare ${wayOf(wallet.realized_pnl)}`}>${signedUsdText(wallet.realized_pnl)}</td>
       <td data-label="Volume" class="num">${usdText(wallet.volume)}</td>
       <td data-label="Trades" class="num">${countText(wallet.trades)}</td>
       <td data-label="Won" class="num">${countText(wallet.win_count)}</td>
