@@ -51,6 +51,7 @@ import { openWalletThread } from './wallets/thread.ts'
 import { openCaller } from './webhooks/caller.ts'
 import type { Caller, CallPolicy } from './webhooks/post.ts'
 import { SecretBox } from './webhooks/secret-box.ts'
+import { webhookShareOf } from './webhooks/share.ts'
 
 /** The values of the configuration that the engine itself needs. */
 interface EngineSettings {
@@ -471,6 +472,7 @@ function openWebhooks(
     bodies: new EventBodies({ catalog, matches, clock }),
     market: (number) => catalog.byNumber(number)?.summary ?? null,
     isAccountActive: (account) => accounts.directory.isActive(account),
+    shareOf: (account) => webhookShareOf(accounts.directory.find(account) ?? { tier: 'free' }),
   })
   return { caller, webhooks }
 }

@@ -160,7 +160,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   shutdown.add(() => engine.stop())
   if (leader !== null) shutdown.add(() => leader.pause())
   const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
-  admin.register(accountHandlers(engine.accounts.directory))
+  admin.register(accountHandlers(engine.accounts.directory, (id) => engine.view.webhooks.list(id)))
   admin.register(matchHandlers(engine.verdicts, engine.catalog, clock))
   admin.register(walletHandlers(engine.wallets))
   await admin.start()

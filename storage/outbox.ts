@@ -104,7 +104,7 @@ export class Outbox implements OutboxTable {
     this.#due.put(dueKey(webhook, 'first', { dueAtMs, number }), PRESENT)
     this.#events.put(idKey, key.subarray(4))
     known.totals.lastNumber = number
-    known.totals.pending += 1
+    addPending(known.totals, 1, body.byteLength)
     this.#putTotals(known)
     return delivery
   }
@@ -142,8 +142,11 @@ export class Outbox implements OutboxTable {
       if (known.pendingFrom === changed.number) known.pendingFrom += 1
     }
     if (stored.status === changed.status) return true
+    const { byteLength } = stored.body
     known.totals[stored.status] -= 1
     known.totals[changed.status] += 1
+    if (stored.status === 'pending') addPending(known.totals, 0, -byteLength)
+    else if (changed.status === 'pending') addPending(known.totals, 0, byteLength)
     this.#putTotals(known)
     return true
   }
@@ -219,7 +222,18 @@ export class Outbox implements OutboxTable {
 
   state(webhook: WebhookNumber): OutboxState {
     const { totals } = this.#load(webhook)
-    return { counts: countsOf(totals), failingSinceMs: totals.failingSinceMs }
+    const { throttled: throttledCount, pendingBytes, failingSinceMs } = totals
+    return { counts: countsOf(totals), throttledCount, pendingBytes, failingSinceMs }
+  }
+
+  throttle(webhook: WebhookNumber, count: number): boolean {
+    if (!this.#environment.accepts(1)) return false
+    const known = this.#load(webhook)
+    known.totals.dropped += count
+    known.totals.throttled += count
+    known.totals.prunedCount += count
+    this.#putTotals(known)
+    return true
   }
 
   putFailingSince(webhook: WebhookNumber, sinceMs: TimeMs | null): void {
@@ -329,7 +343,9 @@ export class Outbox implements OutboxTable {
     for (const row of chunkedRows(this.#deliveries, webhookRange(webhook))) {
       const delivery = this.#deliveries.decode(row, deliverySchemas(row.key))
       const isFinished = this.#finished.has(row.key)
-      totals[delivery?.status ?? (isFinished ? 'dropped' : 'pending')] += 1
+      const status = delivery?.status ?? (isFinished ? 'dropped' : 'pending')
+      totals[status] += 1
+      if (status === 'pending') addPending(totals, 0, delivery?.body.byteLength ?? 0)
       totals.lastNumber = readInteger(row.key, 4)
     }
     return totals
@@ -342,7 +358,7 @@ export class Outbox implements OutboxTable {
     const key = groupKey(webhook, number)
     if (!this.#finished.has(key)) {
       for (const lane of LANES) this.#removeDue(webhook, lane, number)
-      totals.pending -= 1
+      addPending(totals, -1, -Math.round(totals.pendingBytes / totals.pending))
       totals.dropped += 1
     }
     totals.prunedCount += 1
@@ -359,6 +375,12 @@ export class Outbox implements OutboxTable {
     })
     for (const key of found) this.#due.remove(key)
   }
+}
+
+/** Without pending deliveries there are no bytes: what was counted by estimate ends there. */
+function addPending(totals: OutboxTotals, count: number, byteCount: number): void {
+  totals.pending += count
+  totals.pendingBytes = totals.pending > 0 ? Math.max(0, totals.pendingBytes + byteCount) : 0
 }
 
 /** Where a delivery waits; null when it does not. */

@@ -5,22 +5,36 @@
 import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../../engine/accounts/account.ts'
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/socket.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { AccountId } from '../../engine/ids.ts'
 import { toSeconds } from '../../engine/units.ts'
+import { DELIVERIES_PER_SECOND_MAX, webhookShareOf } from '../../engine/webhooks/share.ts'
 import type { AccountRecord } from '../../storage/contract/storage.ts'
 import type { AccountDirectory } from './directory.ts'
 
 /** Accounts in one answer of `account.list`. */
 const PAGE_MAX = 1_000
 
+/** The webhooks of an account, of which the list shows the sums. */
+export type WebhooksOf = (account: AccountId) => readonly {
+  readonly counts: { readonly pending: number }
+  readonly throttledCount: number
+}[]
+
 /** The commands `account.list`, `.set-tier`, `.disable`, `.enable`, `.log-out` and `.delete`. */
-export function accountHandlers(directory: AccountDirectory): AdminHandlers {
+export function accountHandlers(
+  directory: AccountDirectory,
+  webhooksOf: WebhooksOf = () => [],
+): AdminHandlers {
   const found = (request: AdminRequest): AccountRecord => {
     const email = textIn(request, 'email')
     const account = directory.findByEmail(email)
     if (account !== null) return account
     throw new EngineError('NOT_FOUND', `no account has the e-mail ${email}`)
   }
-  const row = (account: AccountRecord) => rowOf(account, directory.keysOf(account.id).length)
+  const row = (account: AccountRecord) => ({
+    ...rowOf(account, directory.keysOf(account.id).length),
+    ...webhookFigures(webhooksOf(account.id)),
+  })
   return {
     /** `{after?}` → `{accounts, next}`: ask again after `next` until it is null. */
     'account.list': (request) => {
@@ -29,15 +43,17 @@ export function accountHandlers(directory: AccountDirectory): AdminHandlers {
       const next = page.length < PAGE_MAX ? null : (page.at(-1)?.email ?? null)
       return { accounts: page.map(row), next }
     },
-    /** `{email, tier, requests_per_minute?, sockets?}` → the account. */
+    /** `{email, tier, requests_per_minute?, sockets?, deliveries_per_second?}` → the account. */
     'account.set-tier': async (request) => {
       const account = found(request)
       const set = {
         tier: tierIn(request),
         requestsPerMinute: limitIn(request, 'requests_per_minute'),
         socketsMax: limitIn(request, 'sockets'),
+        deliveriesPerSecond: limitIn(request, 'deliveries_per_second'),
       }
-      if (set.tier !== 'enterprise' && (set.requestsPerMinute ?? set.socketsMax) !== null) {
+      const own = set.requestsPerMinute ?? set.socketsMax ?? set.deliveriesPerSecond
+      if (set.tier !== 'enterprise' && own !== null) {
         throw new EngineError('BAD_REQUEST', 'only enterprise takes limits of its own')
       }
       return row(await directory.setTier(account, set))
@@ -69,6 +85,20 @@ function rowOf(account: AccountRecord, keyCount: number) {
     keys: keyCount,
     is_disabled: account.isDisabled,
     created_at: toSeconds(account.createdAtMs),
+    deliveries_per_second: webhookShareOf(account).deliveriesPerSecond,
+  }
+}
+
+function webhookFigures(webhooks: ReturnType<WebhooksOf>) {
+  let [pending, throttled] = [0, 0]
+  for (const { counts, throttledCount } of webhooks) {
+    pending += counts.pending
+    throttled += throttledCount
+  }
+  return {
+    webhooks: webhooks.length,
+    pending_deliveries: pending,
+    throttled_deliveries: throttled,
   }
 }
 
@@ -84,11 +114,16 @@ function tierIn({ tier }: AdminRequest): Tier {
   throw new EngineError('BAD_REQUEST', `tier must be one of ${TIER_NAMES.join(', ')}`)
 }
 
+const LIMITS_MAX = {
+  requests_per_minute: TIERS.enterprise.requestsPerMinute,
+  sockets: TIERS.enterprise.socketsMax,
+  deliveries_per_second: DELIVERIES_PER_SECOND_MAX,
+} as const
+
 /** From 1 to the default of an enterprise account. */
-function limitIn(request: AdminRequest, name: 'requests_per_minute' | 'sockets'): number | null {
+function limitIn(request: AdminRequest, name: keyof typeof LIMITS_MAX): number | null {
   const value = request[name] ?? null
-  const { requestsPerMinute, socketsMax } = TIERS.enterprise
-  const most = name === 'sockets' ? socketsMax : requestsPerMinute
+  const most = LIMITS_MAX[name]
   if (value === null) return null
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) {
     return value

@@ -155,7 +155,7 @@ export class AccountDirectory {
   /** Gives an account a tier, and limits of its own (null: the tier's). */
   async setTier(
     account: AccountRecord,
-    set: Pick<AccountRecord, 'tier' | 'requestsPerMinute' | 'socketsMax'>,
+    set: Pick<AccountRecord, 'tier' | 'requestsPerMinute' | 'socketsMax' | 'deliveriesPerSecond'>,
   ): Promise<AccountRecord> {
     const changed = { ...account, ...set }
     this.#keep(changed)

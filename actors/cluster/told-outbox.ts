@@ -89,6 +89,10 @@ export class ToldOutbox implements OutboxTable {
     return this.#own.state(webhook)
   }
 
+  throttle(...given: Parameters<OutboxTable['throttle']>): boolean {
+    return this.#own.throttle(...given)
+  }
+
   putFailingSince(...change: Parameters<OutboxTable['putFailingSince']>): void {
     this.#own.putFailingSince(...change)
   }

@@ -1,14 +1,9 @@
-// The attempts under way, with their bounds: of all webhooks, of those that fail or are slow, of an account, of a host.
+// The attempts under way, with their bounds: of all webhooks, of those that fail or are slow, of a host.
 // Begins an attempt, measures it, and passes its outcome on.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { AccountId } from '../../engine/ids.ts'
-import {
-  attemptsMax,
-  attemptsOfFailingMax,
-  attemptsPerAccountMax,
-  attemptsPerHostMax,
-} from '../../engine/limits.ts'
+import { attemptsMax, attemptsOfFailingMax, attemptsPerHostMax } from '../../engine/limits.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
@@ -16,6 +11,7 @@ import { outcomeLabel } from '../../engine/webhooks/call-outcome.ts'
 import type { Caller, PostOutcome } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import type { StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
+import type { AccountShares } from './account-shares.ts'
 import { type AttemptTimes, headersOf } from './attempt.ts'
 import type { DeliveryQueue } from './queue.ts'
 import type { AttemptRoom } from './turns.ts'
@@ -26,6 +22,7 @@ interface AttemptParts {
   readonly metrics: Metrics
   readonly caller: Pick<Caller, 'post'>
   readonly box: SecretBox
+  readonly shares: AccountShares
 }
 
 /** A finished attempt; `isAborted`: by this process, so the outcome says nothing about the receiver. */
@@ -44,7 +41,6 @@ export class Attempts implements AttemptRoom {
   readonly #sentAfterMs: Durations
   #count = 0
   #suspectCount = 0
-  readonly #byAccount = new Map<AccountId, number>()
   readonly #byHost = new Map<string, number>()
 
   constructor(parts: AttemptParts, onFinished: (queue: DeliveryQueue, finished: Finished) => void) {
@@ -71,7 +67,7 @@ export class Attempts implements AttemptRoom {
   }
 
   hasRoomForAccount(account: AccountId): boolean {
-    return (this.#byAccount.get(account) ?? 0) < attemptsPerAccountMax
+    return this.#parts.shares.hasAttempt(account)
   }
 
   hasRoomForHost(host: string): boolean {
@@ -93,7 +89,7 @@ export class Attempts implements AttemptRoom {
     queue.underWay.set(record.number, controller)
     this.#count += 1
     if (queue.isSuspect) this.#suspectCount += 1
-    add(this.#byAccount, webhook.accountId, 1)
+    this.#parts.shares.begin(queue)
     add(this.#byHost, host, 1)
     const originMs = queue.takeOrigin(record.number) ?? record.createdAtMs
     const isFirst = record.attempts === 0 && record.last === null
@@ -102,7 +98,7 @@ export class Attempts implements AttemptRoom {
       queue.underWay.delete(record.number)
       this.#count -= 1
       if (queue.isSuspect) this.#suspectCount -= 1
-      add(this.#byAccount, webhook.accountId, -1)
+      this.#parts.shares.end(queue)
       add(this.#byHost, host, -1)
       this.#countOutcome(outcomeLabel(outcome))
       const durationMs = Math.round(clock.monotonicMs() - beganMs)

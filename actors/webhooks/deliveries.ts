@@ -4,6 +4,7 @@
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { AccountId } from '../../engine/ids.ts'
 import {
   failingMsMax,
   finishedKeptMax,
@@ -13,12 +14,13 @@ import {
   slowAttemptMs,
 } from '../../engine/limits.ts'
 import type { Log } from '../../engine/process/log.ts'
-import type { Metrics } from '../../engine/process/metrics.ts'
+import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Random } from '../../engine/random.ts'
 import { MINUTE_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
+import type { WebhookShare } from '../../engine/webhooks/share.ts'
 import type {
   Delivery,
   DisabledReason,
@@ -29,6 +31,7 @@ import type {
 } from '../../engine/webhooks/webhook.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
+import { AccountShares } from './account-shares.ts'
 import { judge } from './attempt.ts'
 import { Attempts, type Finished } from './attempts.ts'
 import { DeliveryQueue, hostOf } from './queue.ts'
@@ -44,6 +47,9 @@ const DROPPED_PER_EVENT_MAX = 4
 /** A webhook at its bound finishes a delivery with every event, faster than the housekeeping removes them: after so many
  * the oldest finished ones are removed at once. */
 const DROPPED_PER_PRUNE = 16
+/** Counts of throttled events are written after this at the latest, of so many webhooks at a time. */
+const THROTTLED_SAVED_MS = 1_000
+const THROTTLED_SAVED_MAX = 256
 /** A failed commit is asked for again after this. */
 const COMMIT_RETRY_MS = 5_000
 
@@ -59,6 +65,7 @@ interface DeliveryParts {
   readonly bodies: Pick<WebhookBodies, 'types'>
   /** Makes a webhook inactive; its changed record comes back through `put`. */
   readonly disable: (webhook: Webhook, reason: DisabledReason) => void
+  readonly shareOf: (account: AccountId) => WebhookShare
   /** For tests; `pendingPerWebhookMax` and `pendingTotalMax` unless given. */
   readonly pendingMax?: number
   readonly pendingTotalMax?: number
@@ -73,21 +80,37 @@ export class Deliveries {
   readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
   /** Queues with deliveries of this turn, which are not committed yet. */
   readonly #uncommitted = new Set<DeliveryQueue>()
+  /** Queues with throttled events that the outbox has not counted. */
+  readonly #throttled = new Set<DeliveryQueue>()
+  readonly #throttledTotal: Count
+  readonly #shares: AccountShares
   readonly #attempts: Attempts
   readonly #turns: DeliveryTurns
   #isCommitAsked = false
   #isRunning = false
   #stopContinuation: StopTimer | null = null
   #stopCommitRetry: StopTimer | null = null
+  #stopSaving: StopTimer | null = null
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts
     const expiring = parts.bodies.types.filter(({ expires }) => expires === 'unposted')
     this.#expiring = new Set(expiring.map(({ name }) => name))
     this.#pendingMax = parts.pendingMax ?? pendingPerWebhookMax
-    const { metrics } = parts
-    this.#attempts = new Attempts(parts, (queue, finished) => this.#finish(queue, finished))
+    const { metrics, clock, shareOf } = parts
+    const onRoom = (account: AccountId) => {
+      this.#turns.releaseAccount(account)
+      this.#pump()
+    }
+    this.#shares = new AccountShares({ clock, shareOf, onRoom })
+    this.#attempts = new Attempts({ ...parts, shares: this.#shares }, (queue, finished) =>
+      this.#finish(queue, finished),
+    )
     this.#turns = new DeliveryTurns(this.#attempts)
+    this.#throttledTotal = metrics.count(
+      'webhook_events_throttled_total',
+      'Events not delivered since their account used up its share of deliveries.',
+    )
     metrics.gauge('webhook_deliveries_pending', 'Deliveries that wait or are under way.', () => {
       return this.#pendingTotal()
     })
@@ -111,6 +134,9 @@ export class Deliveries {
     this.#isRunning = false
     this.#stopContinuation?.()
     this.#stopCommitRetry?.()
+    this.#stopSaving?.()
+    this.#saveThrottled(Number.POSITIVE_INFINITY)
+    this.#shares.stop()
     for (const stopTimer of this.#sleeping.values()) stopTimer()
     this.#sleeping.clear()
     for (const { underWay } of this.#queues.values()) {
@@ -126,6 +152,7 @@ export class Deliveries {
     if (queue === undefined) {
       const opened = new DeliveryQueue(webhook, this.#parts.outbox, this.#expiring)
       this.#queues.set(webhook.number, opened)
+      this.#shares.open(opened)
       return
     }
     const isActivated = webhook.isActive && !queue.webhook.isActive
@@ -147,6 +174,8 @@ export class Deliveries {
     this.#queues.delete(number)
     this.#turns.remove(queue)
     this.#uncommitted.delete(queue)
+    this.#throttled.delete(queue)
+    this.#shares.close(queue)
     this.#sleep(queue, null)
     for (const controller of queue.underWay.values()) controller.abort()
   }
@@ -158,6 +187,54 @@ export class Deliveries {
 
   get queueCount(): number {
     return this.#queues.size
+  }
+
+  // Shares
+
+  /**
+   * Whether one more event may be made for a webhook; one that may not is counted as throttled. Call it before the body is
+   * written: an event beyond the share of its account costs a count.
+   */
+  admits(number: WebhookNumber): boolean {
+    const queue = this.#queues.get(number)
+    if (queue === undefined) return false
+    if (this.#shares.admits(queue)) return true
+    queue.throttledCount += 1
+    this.#throttledTotal.inc()
+    this.#throttled.add(queue)
+    if (!this.#isRunning) this.#saveThrottled(1)
+    else this.#saveThrottledLater()
+    return false
+  }
+
+  /** Counts the throttled events of a webhook in the outbox now. */
+  saveThrottled(number: WebhookNumber): void {
+    const queue = this.#queues.get(number)
+    if (queue !== undefined) this.#saveThrottledOf(queue)
+  }
+
+  #saveThrottledLater(): void {
+    this.#stopSaving ??= this.#parts.clock.after(THROTTLED_SAVED_MS, () => {
+      this.#stopSaving = null
+      this.#saveThrottled(THROTTLED_SAVED_MAX)
+      if (this.#throttled.size > 0) this.#saveThrottledLater()
+    })
+  }
+
+  #saveThrottled(queuesMax: number): void {
+    let count = 0
+    for (const queue of this.#throttled) {
+      if (count >= queuesMax) return
+      this.#saveThrottledOf(queue)
+      count += 1
+    }
+  }
+
+  #saveThrottledOf(queue: DeliveryQueue): void {
+    // A full disk may take it later.
+    if (!this.#parts.outbox.throttle(queue.webhook.number, queue.throttledCount)) return
+    queue.throttledCount = 0
+    this.#throttled.delete(queue)
   }
 
   // Deliveries
@@ -181,6 +258,7 @@ export class Deliveries {
     })
     if (record === null) return null
     queue.noteCreated({ dueAtMs: nowMs, number: record.number }, originMs)
+    this.#shares.noteEvent(queue, event.body.byteLength)
     this.#count(record, 'created')
     this.#dropExcess(queue)
     this.#uncommitted.add(queue)
@@ -209,6 +287,7 @@ export class Deliveries {
   shareRoom(): void {
     const { pendingMax = pendingPerWebhookMax, pendingTotalMax: most = pendingTotalMax } =
       this.#parts
+    this.#shares.forgetUnused()
     const share = Math.floor(most / Math.max(this.#queues.size, 1))
     // Few webhooks can never have too many, and need no count.
     if (share >= pendingMax) this.#pendingMax = pendingMax

@@ -28,7 +28,7 @@ import { basePrice, PriceBases } from './price-bases.ts'
 
 export interface WebhookEventParts {
   readonly index: WebhookIndex
-  readonly deliveries: Pick<Deliveries, 'create'>
+  readonly deliveries: Pick<Deliveries, 'admits' | 'create'>
   readonly outbox: OutboxTable
   readonly bodies: WebhookBodies
   readonly clock: Clock
@@ -155,6 +155,7 @@ export class WebhookEvents implements Watcher {
     let made: Parameters<Deliveries['create']>[1] | null = null
     for (const { number, filters } of candidates) {
       if (!wants(filters, type, facts) || hasIt?.(filters) === true) continue
+      if (!this.#parts.deliveries.admits(number)) continue
       made ??= {
         eventId: eventId(type.name, ...happening.idParts()),
         eventType: type.name,
@@ -183,6 +184,8 @@ export class WebhookEvents implements Watcher {
       const measured = change === null ? greatest : { ...greatest, change: priceMicros(change) }
       if (!wants(webhook.filters, type, measured)) continue
       if (!isFirst) {
+        // The base stays: the next event tells of the whole change.
+        if (!this.#parts.deliveries.admits(webhook.number)) continue
         const parts = [webhook.id, market.id, String(base), String(price), ...happening.idParts()]
         const id = this.#newIdOf(webhook.number, [type.name, ...parts])
         bodies ??= new Map()

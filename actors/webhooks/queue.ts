@@ -10,6 +10,7 @@ import {
   webhookNewsAgeMsMax,
 } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
+import { TokenLevel } from '../../engine/webhooks/share.ts'
 import type {
   Delivery,
   StoredDelivery,
@@ -40,6 +41,10 @@ export class DeliveryQueue {
   isSlow = false
   /** The host of its URL, without the port: attempts are bounded for each. */
   host: string
+  /** Its part of the events that its account may take a second. */
+  readonly events = new TokenLevel()
+  /** Events refused since its account used up its share, which the outbox has not counted yet. */
+  throttledCount = 0
   /** Removed: nothing is sent or written any more. */
   isClosed = false
   /** Deliveries that ended since the outbox was last pruned. */
@@ -73,6 +78,11 @@ export class DeliveryQueue {
   /** Counted by the outbox alone: it may refuse a change, and drop a damaged delivery. */
   get pendingCount(): number {
     return this.#outbox.state(this.webhook.number).counts.pending
+  }
+
+  /** The bodies of pending deliveries, bytes. */
+  get pendingBytes(): number {
+    return this.#outbox.state(this.webhook.number).pendingBytes
   }
 
   get isFailing(): boolean {

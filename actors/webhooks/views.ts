@@ -15,6 +15,8 @@ import type {
 /** A webhook as its owner sees it: without secrets. */
 export interface WebhookView extends Omit<Webhook, 'secret' | 'previousSecrets' | 'number'> {
   readonly counts: DeliveryCounts
+  /** Of the dropped: events that were refused since the account used up its share. They have no delivery. */
+  readonly throttledCount: number
   /** Since when every attempt failed; null while attempts succeed. */
   readonly failingSinceMs: TimeMs | null
   /** Until when the secret that was rotated out last signs as well; null: only the present one signs. */

@@ -18,6 +18,7 @@ import { eventId } from '../../engine/webhooks/event-id.ts'
 import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
+import type { WebhookShare } from '../../engine/webhooks/share.ts'
 import { makeSecret } from '../../engine/webhooks/signature.ts'
 import type {
   DisabledReason,
@@ -62,6 +63,8 @@ interface WebhookParts {
   readonly market: WebhookEventParts['market']
   /** Webhooks of a disabled account get no new deliveries, and what they have waits. */
   readonly isAccountActive: (account: AccountId) => boolean
+  /** What the webhooks of an account may use together. */
+  readonly shareOf: (account: AccountId) => WebhookShare
   /** For tests; see Deliveries. */
   readonly pendingMax?: number
   readonly pendingTotalMax?: number
@@ -158,10 +161,12 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
 
   #viewOf(webhook: Webhook): WebhookView {
     const { secret: _, previousSecrets, number, ...shown } = webhook
-    const { counts, failingSinceMs } = this.#parts.storage.outbox.state(number)
+    this.#deliveries.saveThrottled(number)
+    const { counts, throttledCount, failingSinceMs } = this.#parts.storage.outbox.state(number)
     const untilMs = previousSecrets[0]?.untilMs ?? null
     const isOver = untilMs === null || untilMs <= this.#parts.clock.nowMs()
-    return { ...shown, counts, failingSinceMs, previousSecretUntilMs: isOver ? null : untilMs }
+    const previousSecretUntilMs = isOver ? null : untilMs
+    return { ...shown, counts, throttledCount, failingSinceMs, previousSecretUntilMs }
   }
 
   // Changing
@@ -176,6 +181,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       throw new EngineError('BAD_REQUEST', detail)
     }
     const { url, eventTypes, filters, description } = request
+    this.#checkFilters(account, request)
     const id = webhookId(`wh_${randomBytes(12).toString('hex')}`)
     const secret = request.secret ?? makeSecret()
     this.#creating.set(account, creating + 1)
@@ -203,9 +209,25 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
   }
 
+  /** Throws EngineError BAD_REQUEST for a type that needs a filter, without one, where the account's share demands it. */
+  #checkFilters(
+    account: AccountId,
+    { eventTypes, filters }: Pick<Webhook, 'eventTypes' | 'filters'>,
+  ): void {
+    if (isNarrow(filters) || this.#parts.shareOf(account).mayTakeAll) return
+    const { types } = this.#parts.bodies
+    const type = types.find(({ name, needsFilter }) => needsFilter && eventTypes.includes(name))
+    if (type === undefined) return
+    const accepted = 'market_ids, event_slugs, wallets, taker_wallets, or min_usd above 0'
+    const detail = `${type.name} of everything needs the tier pro or enterprise; with the tier free give at least one of filters: ${accepted}`
+    throw new EngineError('BAD_REQUEST', detail)
+  }
+
   async change(account: AccountId, id: string, change: WebhookChange): Promise<WebhookView | null> {
     const webhook = this.#find(account, id)
     if (webhook === null) return null
+    // Webhooks made before the rule go on, and can be changed otherwise.
+    if (change.eventTypes ?? change.filters) this.#checkFilters(account, { ...webhook, ...change })
     // With `isActive` given, the present state is the account's own choice.
     const disabledReason = change.isActive === undefined ? webhook.disabledReason : null
     const changed = await this.#replace(webhook, { ...webhook, ...change, disabledReason })
@@ -388,6 +410,15 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
     return found
   }
+}
+
+/** Whether filters leave out most of all trades. */
+function isNarrow(filters: Webhook['filters']): boolean {
+  const { marketIds, eventSlugs, wallets, takerWallets, minUsd } = filters
+  return (
+    [marketIds, eventSlugs, wallets, takerWallets].some((list) => list !== null) ||
+    (minUsd ?? 0) > 0
+  )
 }
 
 /** Rejects with EngineError INTERNAL when the disk refuses a change. */

@@ -4,6 +4,7 @@
 import { TIER_NAMES, TIERS } from '../accounts/account.ts'
 import type { AdminRequest } from '../admin/socket.ts'
 import { type Arguments, UsageError } from '../process/command-line.ts'
+import { DELIVERIES_PER_SECOND_MAX } from '../webhooks/share.ts'
 
 /** `npm run account` as `--help` describes it. */
 export const ACCOUNT_COMMAND = {
@@ -11,11 +12,11 @@ export const ACCOUNT_COMMAND = {
   about: 'Lists accounts, sets their tiers, disables, enables, logs out and deletes them.',
   usage: [
     'list',
-    'set-tier EMAIL TIER [--rpm N] [--sockets N]',
+    'set-tier EMAIL TIER [--rpm N] [--sockets N] [--deliveries N]',
     'disable|enable|log-out|delete EMAIL',
   ],
   words: {
-    list: 'all accounts',
+    list: 'all accounts, with their webhooks and pending and throttled deliveries',
     'set-tier': `TIER is ${TIER_NAMES.join(', ')}`,
     disable: 'its requests are refused, its streams end, its webhooks are silent',
     enable: 'its keys and webhooks work again',
@@ -26,6 +27,10 @@ export const ACCOUNT_COMMAND = {
   options: {
     rpm: { takes: 'N', means: 'requests a minute, with the tier enterprise only' },
     sockets: { takes: 'N', means: 'streams at once, with the tier enterprise only' },
+    deliveries: {
+      takes: 'N',
+      means: 'webhook deliveries a second, with the tier enterprise only',
+    },
   },
   examples: ['list', 'set-tier me@example.com enterprise --rpm 6000', 'disable me@example.com'],
   notes: [
@@ -45,9 +50,8 @@ interface AccountRequest {
 /** Throws UsageError when the arguments are not accepted. */
 export function readAccountRequest(given: Given): AccountRequest {
   const [action, email, tier, ...more] = given.words
-  const hasLimits = given.has('rpm') || given.has('sockets')
-  if (hasLimits && action !== 'set-tier')
-    throw new UsageError('--rpm and --sockets go with set-tier')
+  if (hasLimits(given) && action !== 'set-tier')
+    throw new UsageError('--rpm, --sockets and --deliveries go with set-tier')
   switch (action) {
     case 'list':
       if (email !== undefined) throw new UsageError('list takes nothing more')
@@ -74,13 +78,16 @@ export function readAccountRequest(given: Given): AccountRequest {
   }
 }
 
+const hasLimits = (given: Given): boolean =>
+  given.has('rpm') || given.has('sockets') || given.has('deliveries')
+
 function readSetTier(request: { email: string; tier: string }, given: Given): AccountRequest {
   if (!TIER_NAMES.some((name) => name === request.tier)) {
     throw new UsageError(`TIER is ${request.tier}; it accepts ${TIER_NAMES.join(', ')}`)
   }
-  if (request.tier !== 'enterprise' && (given.has('rpm') || given.has('sockets'))) {
+  if (request.tier !== 'enterprise' && hasLimits(given)) {
     throw new UsageError(
-      `--rpm and --sockets go with enterprise; ${request.tier} has limits of its own`,
+      `--rpm, --sockets and --deliveries go with enterprise; ${request.tier} has limits of its own`,
     )
   }
   const limits: Record<string, number> = {}
@@ -88,6 +95,7 @@ function readSetTier(request: { email: string; tier: string }, given: Given): Ac
   for (const [option, name, most] of [
     ['rpm', 'requests_per_minute', requestsPerMinute],
     ['sockets', 'sockets', socketsMax],
+    ['deliveries', 'deliveries_per_second', DELIVERIES_PER_SECOND_MAX],
   ] as const) {
     const text = given.text(option)
     if (text === null) continue

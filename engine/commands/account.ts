@@ -4,7 +4,7 @@
 // Upholds ACCOUNTCMD1 to ACCOUNTCMD4.
 
 import { existsSync } from 'node:fs'
-import { accountHandlers } from '../../actors/accounts/admin.ts'
+import { accountHandlers, type WebhooksOf } from '../../actors/accounts/admin.ts'
 import { AccountDirectory, type GoneReason } from '../../actors/accounts/directory.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../storage/lmdb/lmdb.ts'
@@ -19,6 +19,7 @@ import type { AccountId } from '../ids.ts'
 import { isRecord } from '../json-record.ts'
 import { openLog } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
+import type { WebhookNumber } from '../webhooks/webhook.ts'
 import { ACCOUNT_COMMAND, readAccountRequest } from './account-arguments.ts'
 import { runCommand } from './asking.ts'
 
@@ -63,7 +64,7 @@ async function withFolder(dataDir: string, action: (ask: Ask) => Promise<void>):
     directory.watch({
       onAccountGone: (account, reason) => forgetWebhooks(storage, account, reason),
     })
-    const handlers = accountHandlers(directory)
+    const handlers = accountHandlers(directory, webhooksIn(storage))
     await action(async (command, request) => handlers[command]?.(request))
   } finally {
     await storage.close()
@@ -79,6 +80,14 @@ function forgetWebhooks(storage: Storage, account: AccountId, reason: GoneReason
   }
 }
 
+function webhooksIn(storage: Storage): WebhooksOf {
+  const numbers = new Map<AccountId, WebhookNumber[]>()
+  for (const { accountId, number } of storage.webhooks.all()) {
+    numbers.set(accountId, [...(numbers.get(accountId) ?? []), number])
+  }
+  return (id) => (numbers.get(id) ?? []).map((number) => storage.outbox.state(number))
+}
+
 /** An account as actors/accounts/admin.ts answers it. */
 interface Row {
   readonly email: string
@@ -88,15 +97,24 @@ interface Row {
   readonly keys: number
   readonly is_disabled: boolean
   readonly created_at: number
+  readonly webhooks: number
+  readonly pending_deliveries: number
+  readonly throttled_deliveries: number
 }
 
-const HEADINGS = ['e-mail', 'tier', 'requests/min', 'streams', 'keys', 'state', 'since']
+const HEADINGS = [
+  ...['e-mail', 'tier', 'requests/min', 'streams', 'keys', 'state', 'since'],
+  ...['webhooks', 'pending', 'throttled'],
+]
 
 function cells(row: Row): readonly string[] {
   const { requests_per_minute: requests, sockets, keys, created_at: seconds } = row
   const state = row.is_disabled ? 'disabled' : 'active'
   const since = new Date(seconds * 1_000).toISOString().slice(0, 10)
-  return [printable(row.email), row.tier, `${requests}`, `${sockets}`, `${keys}`, state, since]
+  const { webhooks, pending_deliveries: pending, throttled_deliveries: throttled } = row
+  const limits = [`${requests}`, `${sockets}`, `${keys}`]
+  const figures = [`${webhooks}`, `${pending}`, `${throttled}`]
+  return [printable(row.email), row.tier, ...limits, state, since, ...figures]
 }
 
 async function list(ask: Ask): Promise<void> {
@@ -139,7 +157,9 @@ function rowIn(value: unknown): Row {
 function isRow(value: unknown): value is Row {
   if (!isRecord(value)) return false
   const { email, tier, requests_per_minute, sockets, keys, is_disabled, created_at } = value
-  const numbers = [requests_per_minute, sockets, keys, created_at]
+  const { webhooks, pending_deliveries, throttled_deliveries } = value
+  const figures = [webhooks, pending_deliveries, throttled_deliveries]
+  const numbers = [requests_per_minute, sockets, keys, created_at, ...figures]
   const hasTexts = typeof email === 'string' && typeof tier === 'string'
   const hasNumbers = numbers.every((number) => typeof number === 'number')
   return hasTexts && hasNumbers && typeof is_disabled === 'boolean'

@@ -71,6 +71,8 @@ export interface EventType {
    * One type at most: the outbox keeps one price for a webhook and market.
    */
   readonly comparesPrice: boolean
+  /** So frequent that it needs a filter, except in tiers that may take all of it. */
+  readonly needsFilter: boolean
   /** Whether an event that happened long ago is not made, or not posted any more. */
   readonly expires: 'unmade' | 'unposted' | null
   /** Whether it is asked for by hand, and so passes every filter. One type is. */

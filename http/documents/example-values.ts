@@ -297,6 +297,7 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   pending: 0,
   exhausted: 1,
   dropped: 1,
+  throttled: 0,
   // Records in which a name means something else, or holds another kind of value
   'cluster.name': 'gateway-1-4120',
   holder: 'engine-1-4007-9f2c81aa',

@@ -45,6 +45,7 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
     failing_since: secondsOrNull(webhook.failingSinceMs),
     previous_secret_until: secondsOrNull(webhook.previousSecretUntilMs),
     counts: countsRecord(webhook.counts),
+    throttled: webhook.throttledCount,
   }
 }
 

@@ -13,11 +13,14 @@ since it opened: an event without the fact does not pass.`
 
 const CREATE = `${FILTERS} The answer shows the secret, this once; with it every post is signed by Standard
 Webhooks 1.0.0. \`price.changed\` compares with the price last sent to this webhook; the first one seen is
-only remembered. At most 25 webhooks an account.`
+only remembered. At most 25 webhooks an account. With the tier \`free\`, \`trade.created\` needs at least one of \`market_ids\`,
+\`event_slugs\`, \`wallets\`, \`taker_wallets\` and \`min_usd\` above 0. The webhooks of an account together have 5 deliveries
+a second with the tier \`free\`, 50 with \`pro\`: more wait for up to a minute, further ones are dropped and counted as \`throttled\`.`
 
 const TO_READERS =
   'To a key without the scope `webhooks` the path and query of its `url` are shown as `…`.'
 
+const NEEDS_FILTER = 'the tier has `trade.created` with a filter alone'
 const UNKNOWN = 'the account has no such webhook'
 const UNKNOWN_DELIVERY = 'the account has no such webhook, or the webhook no such delivery'
 
@@ -31,7 +34,7 @@ export function webhookDocuments(names: VenueTable, types: readonly EventDescrip
       description: CREATE,
       answer: shapes.WebhookWithSecretSchema,
       status: 201,
-      refusals: { 400: 'the account has as many webhooks as it may' },
+      refusals: { 400: `the account has as many webhooks as it may, or ${NEEDS_FILTER}` },
       bodyExamples: createExamples(names),
     },
     list: {
@@ -52,7 +55,7 @@ export function webhookDocuments(names: VenueTable, types: readonly EventDescrip
       summary: 'Change a webhook',
       description: `What is left out stays; \`filters\` are replaced as a whole. \`active\` false pauses: nothing new is made for the webhook, and what waits is kept for 72 hours and posted once it is true again. True also ends a disabling, after which \`disabled_reason\` is null.`,
       answer: shapes.WebhookSchema,
-      refusals: { 404: UNKNOWN },
+      refusals: { 400: NEEDS_FILTER, 404: UNKNOWN },
       bodyExamples: {
         pause: { active: false },
         narrow: { event_types: ['trade.created'], filters: { min_usd: 1000, side: 'buy' } },

@@ -189,6 +189,31 @@ const ReceiverAnswerSchema = Type.Object(
   },
 )
 
+const throttled = () =>
+  Type.Integer({
+    minimum: 0,
+    description:
+      'Events that were dropped since the account used up its share of deliveries. They are part of `counts.dropped` and have no delivery. Of `price.changed` each price that would have been posted counts; the next event has the whole change.',
+  })
+
+const stateFields = () => ({
+  active: Type.Boolean({ description: 'Whether events are made for it and posted.' }),
+  disabled_reason: nullable(
+    choice(['gone', 'failing'] as const, {
+      description: 'We made it inactive: the receiver answered 410, or failed for five days.',
+    }),
+  ),
+  created_at: seconds('When it was made.'),
+  failing_since: nullable(
+    seconds('Since when every attempt failed; null: none has since the last success.'),
+  ),
+  previous_secret_until: nullable(
+    seconds('Until when the secret rotated out last signs as well; null: it does not.'),
+  ),
+  counts: DeliveryCountsSchema,
+  throttled: throttled(),
+})
+
 /** Webhooks and deliveries whose event types are these. */
 export function webhookShapes(types: readonly string[]) {
   const WebhookSchema = Type.Object({
@@ -197,20 +222,7 @@ export function webhookShapes(types: readonly string[]) {
     event_types: Type.Array(choice(types), { minItems: 1 }),
     filters: WebhookFiltersSchema,
     description: nullable(Type.String()),
-    active: Type.Boolean({ description: 'Whether events are made for it and posted.' }),
-    disabled_reason: nullable(
-      choice(['gone', 'failing'] as const, {
-        description: 'We made it inactive: the receiver answered 410, or failed for five days.',
-      }),
-    ),
-    created_at: seconds('When it was made.'),
-    failing_since: nullable(
-      seconds('Since when every attempt failed; null: none has since the last success.'),
-    ),
-    previous_secret_until: nullable(
-      seconds('Until when the secret rotated out last signs as well; null: it does not.'),
-    ),
-    counts: DeliveryCountsSchema,
+    ...stateFields(),
   })
 
   const WebhooksSchema = Type.Object({ webhooks: Type.Array(WebhookSchema), total: count() })

@@ -313,6 +313,8 @@ export interface AccountRecord {
   /** Requests a minute and sockets where the operator set them; null: the tier's own. */
   readonly requestsPerMinute: number | null
   readonly socketsMax: number | null
+  /** Webhook deliveries a second where the operator set them; null or left out: the tier's own. */
+  readonly deliveriesPerSecond?: number | null
   readonly createdAtMs: TimeMs
   /** Set by the operator: while true, no credential of the account is accepted. */
   readonly isDisabled: boolean

@@ -29,6 +29,10 @@ export type DeliveryLane = 'first' | 'retry'
 /** What an outbox remembers of a webhook beside its deliveries. */
 export interface OutboxState {
   readonly counts: DeliveryCounts
+  /** Of `counts.dropped`: events that were never stored (`throttle`). */
+  readonly throttledCount: number
+  /** The bodies of pending deliveries, bytes; about 1,000 for each that was stored before bytes were counted. */
+  readonly pendingBytes: number
   /** Since when every attempt failed; null after a success or before the first attempt. */
   readonly failingSinceMs: TimeMs | null
 }
@@ -75,6 +79,8 @@ export interface OutboxTable {
   /** The oldest pending delivery; null when there is none. */
   oldestPending(webhook: WebhookNumber): Delivery | null
   state(webhook: WebhookNumber): OutboxState
+  /** Counts events that were dropped without being stored. False, and nothing counted, while the disk takes no more. */
+  throttle(webhook: WebhookNumber, count: number): boolean
   putFailingSince(webhook: WebhookNumber, sinceMs: TimeMs | null): void
   /** The price last sent to a webhook of a market, for price.changed; null when none was. */
   lastPrice(webhook: WebhookNumber, market: MarketNumber): PriceMicros | null

@@ -10,18 +10,24 @@ import type { FieldReader } from './records.ts'
 
 /** 2 since keys have scopes. */
 export const KEY_SCHEMA = 2
-/** 2 since accounts can be disabled, 3 since all tokens of an account can be ended. */
-export const ACCOUNT_SCHEMA = 3
+/** 2 since accounts can be disabled, 3 since all tokens of an account can be ended, 4 since the operator sets deliveries. */
+export const ACCOUNT_SCHEMA = 4
 export const ENDED_TOKEN_SCHEMA = 1
 
 export const accountSchemas: Schemas<AccountRecord> = {
   1: (fields) => ({ ...readAccount(fields), isDisabled: false, tokenGeneration: 0 }),
   2: (fields) => ({ ...readAccount(fields), isDisabled: fields.boolean(), tokenGeneration: 0 }),
-  3: (fields) => ({
-    ...readAccount(fields),
-    isDisabled: fields.boolean(),
-    tokenGeneration: fields.number(),
-  }),
+  3: readWithTokens,
+  4: (fields) => {
+    const account = readWithTokens(fields)
+    const deliveriesPerSecond = fields.numberOrNull()
+    return deliveriesPerSecond === null ? account : { ...account, deliveriesPerSecond }
+  },
+}
+
+function readWithTokens(fields: FieldReader): AccountRecord {
+  const account = { ...readAccount(fields), isDisabled: fields.boolean() }
+  return { ...account, tokenGeneration: fields.number() }
 }
 
 function readAccount(fields: FieldReader): Omit<AccountRecord, 'isDisabled' | 'tokenGeneration'> {
@@ -70,8 +76,8 @@ export const endedTokenSchemas: Schemas<EndedToken> = {
 export function accountFields(record: AccountRecord): readonly unknown[] {
   const { id, email, passwordHash, tier, requestsPerMinute, socketsMax, createdAtMs } = record
   const limits = [tier, requestsPerMinute, socketsMax]
-  const { isDisabled, tokenGeneration } = record
-  return [id, email, passwordHash, ...limits, createdAtMs, isDisabled, tokenGeneration]
+  const { isDisabled, tokenGeneration, deliveriesPerSecond: deliveries = null } = record
+  return [id, email, passwordHash, ...limits, createdAtMs, isDisabled, tokenGeneration, deliveries]
 }
 
 export function keyFields(record: KeyRecord): readonly unknown[] {

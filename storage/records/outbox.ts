@@ -16,7 +16,8 @@ import { readInteger, writeInteger } from './keys.ts'
 import type { FieldReader, PackedSchemas } from './records.ts'
 
 export const DELIVERY_SCHEMA = 1
-export const STATE_SCHEMA = 1
+/** 2 since throttled events and bytes are counted. */
+export const STATE_SCHEMA = 2
 export const LAST_PRICE_SCHEMA = 1
 
 /** A webhook's numbers as they are kept; what is finished beside `prunedCount` is stored. */
@@ -27,6 +28,10 @@ export interface OutboxTotals {
   exhausted: number
   dropped: number
   pending: number
+  /** Of `dropped`: never stored, and so in `prunedCount` too. */
+  throttled: number
+  /** Of the bodies of pending ones. */
+  pendingBytes: number
   /** Finished deliveries that `prune` removed; they stay counted above. */
   prunedCount: number
   failingSinceMs: TimeMs | null
@@ -39,6 +44,8 @@ export function noTotals(): OutboxTotals {
     exhausted: 0,
     dropped: 0,
     pending: 0,
+    throttled: 0,
+    pendingBytes: 0,
     prunedCount: 0,
     failingSinceMs: null,
   }
@@ -56,32 +63,47 @@ export function storedFinished(totals: OutboxTotals): number {
   return totals.delivered + totals.exhausted + totals.dropped - totals.prunedCount
 }
 
-/** Seven numbers of 8 bytes: packed by hand, since the row is written with every delivery made. */
+/** Nine numbers of 8 bytes: packed by hand, since the row is written with every delivery made. */
 export function stateBody(totals: OutboxTotals): Buffer {
-  const body = Buffer.allocUnsafe(56)
+  const body = Buffer.allocUnsafe(72)
   let at = writeInteger(body, 0, totals.lastNumber)
   at = writeInteger(body, at, totals.delivered)
   at = writeInteger(body, at, totals.exhausted)
   at = writeInteger(body, at, totals.dropped)
   at = writeInteger(body, at, totals.pending)
   at = writeInteger(body, at, totals.prunedCount)
-  writeInteger(body, at, totals.failingSinceMs ?? Number.MIN_SAFE_INTEGER)
+  at = writeInteger(body, at, totals.failingSinceMs ?? Number.MIN_SAFE_INTEGER)
+  at = writeInteger(body, at, totals.throttled)
+  writeInteger(body, at, totals.pendingBytes)
   return body
 }
 
+/** About the body of a trade: taken for rows that were written before bytes were counted. */
+const BODY_BYTES_USUAL = 1_000
+
 export const stateSchemas: PackedSchemas<OutboxTotals> = {
   1: (body) => {
-    const failingSince = readInteger(body, 48)
-    return {
-      lastNumber: readInteger(body, 0),
-      delivered: readInteger(body, 8),
-      exhausted: readInteger(body, 16),
-      dropped: readInteger(body, 24),
-      pending: readInteger(body, 32),
-      prunedCount: readInteger(body, 40),
-      failingSinceMs: failingSince === Number.MIN_SAFE_INTEGER ? null : timeMs(failingSince),
-    }
+    const totals = readTotals(body)
+    return { ...totals, throttled: 0, pendingBytes: totals.pending * BODY_BYTES_USUAL }
   },
+  2: (body) => ({
+    ...readTotals(body),
+    throttled: readInteger(body, 56),
+    pendingBytes: readInteger(body, 64),
+  }),
+}
+
+function readTotals(body: Buffer): Omit<OutboxTotals, 'throttled' | 'pendingBytes'> {
+  const failingSince = readInteger(body, 48)
+  return {
+    lastNumber: readInteger(body, 0),
+    delivered: readInteger(body, 8),
+    exhausted: readInteger(body, 16),
+    dropped: readInteger(body, 24),
+    pending: readInteger(body, 32),
+    prunedCount: readInteger(body, 40),
+    failingSinceMs: failingSince === Number.MIN_SAFE_INTEGER ? null : timeMs(failingSince),
+  }
 }
 
 export function deliveryFields(delivery: StoredDelivery): readonly unknown[] {

@@ -11,6 +11,7 @@ import type { LifecycleUpdate } from '../../engine/events.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { SecretBox } from '../../engine/webhooks/secret-box.ts'
+import { webhookShareOf } from '../../engine/webhooks/share.ts'
 import type { JsonObject } from '../../http/documents/schemas-of.ts'
 import { createServer, type Server } from '../../http/server.ts'
 import { EventBodies } from '../../http/webhooks/bodies.ts'
@@ -44,6 +45,7 @@ async function open(types: typeof TYPES) {
     bodies: new EventBodies({ catalog, matches, clock, types }),
     market: (number) => catalog.byNumber(number)?.summary ?? null,
     isAccountActive: () => true,
+    shareOf: () => webhookShareOf({ tier: 'enterprise' }),
   })
   webhooks.start()
   publisher.watch(webhooks.watcher)

@@ -112,7 +112,7 @@ const isNone = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 404 || error.status === 422)
 
 function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
-  const { description, event_types: types, counts, created_at: created } = webhook
+  const { description, event_types: types, counts, throttled, created_at: created } = webhook
   const until = webhook.previous_secret_until
   return html`<p><${WebhookTag} webhook=${webhook} /> ${stateOf(webhook, nowMs()).words}</p>
     <dl class="account-facts">
@@ -123,6 +123,11 @@ function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
           html`<div key=${name}><dt>Only <code>${name}</code></dt><dd>${wanted}</dd></div>`,
       )}
       <div><dt>Deliveries</dt><dd data-counts>${countsText(counts)}</dd></div>
+      ${
+        throttled === 0
+          ? null
+          : html`<div><dt>Throttled</dt><dd>${throttled} events were dropped: your account had used up its deliveries a second.</dd></div>`
+      }
       <div><dt>Created</dt><dd><${Time} atMs=${created * 1_000} /></dd></div>
       ${
         until === null

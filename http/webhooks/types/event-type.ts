@@ -90,6 +90,7 @@ export const PLAIN_HAPPENING = {
 export const PLAIN_TYPE = {
   minUsdDefault: null,
   comparesPrice: false,
+  needsFilter: false,
   expires: null,
   isAskedFor: false,
   shapes: {},

@@ -12,6 +12,7 @@ export const tradeCreated: EventDescriptor = {
   shortNames: ['trade', 'trade_created'],
   summary: 'A trade happened',
   hears: ['trade'],
+  needsFilter: true,
   happenings: (update) => (update.kind === 'trade' ? [tradeHappening(update, update.trade)] : []),
   data: () => TradeSchema,
   example: exampleOf(EXAMPLE_TRADE),

@@ -229,6 +229,39 @@ test('[ADMIN7] the commands take what they say and refuse the rest with what is 
   assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 9, 'nothing of it was done')
 })
 
+test('lists the webhooks of an account with their pending and throttled deliveries, and sets its deliveries', async () => {
+  const memory = openMemoryStorage()
+  const directory = new AccountDirectory(memory.accounts, new ManualClock())
+  const { id } = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
+  await directory.add({ email: 'bob@example.com', passwordHash: null, tier: 'pro' })
+  const webhooks = [
+    { counts: { pending: 3 }, throttledCount: 5 },
+    { counts: { pending: 4 }, throttledCount: 0 },
+  ]
+  const handlers = accountHandlers(directory, (account) => (account === id ? webhooks : []))
+  const rows = async () => {
+    const page: unknown = await handlers['account.list']?.({})
+    const { accounts: listed } = JSON.parse(JSON.stringify(page))
+    return listed.map((row: Record<string, unknown>) => [
+      ...[row.webhooks, row.pending_deliveries, row.throttled_deliveries],
+      row.deliveries_per_second,
+    ])
+  }
+  assert.deepEqual(await rows(), [
+    [2, 7, 5, 5],
+    [0, 0, 0, 50],
+  ])
+  const set = { email: 'bob@example.com', tier: 'enterprise' }
+  await handlers['account.set-tier']?.({ ...set, deliveries_per_second: 7 })
+  assert.equal((await rows())[1]?.[3], 7)
+  await handlers['account.set-tier']?.(set)
+  assert.equal((await rows())[1]?.[3], 1_000_000)
+  await assert.rejects(
+    async () => handlers['account.set-tier']?.({ ...set, tier: 'pro', deliveries_per_second: 7 }),
+    hasCode('BAD_REQUEST'),
+  )
+})
+
 test('[ADMIN7] a long list comes in pages, each account once, in order of e-mail', async () => {
   const { accounts } = openQuickAccounts()
   for (let index = 0; index < 2_500; index += 1) {

@@ -11,6 +11,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
+import { webhookShareOf } from '../../../engine/webhooks/share.ts'
 import type { StoredDelivery } from '../../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
 import { FakeCaller } from '../../support/fakes/caller.ts'
@@ -145,7 +146,7 @@ class LongOutbox extends MemoryOutbox {
   override state() {
     const ended = { delivered: 0, exhausted: 0, dropped: 0 }
     const counts = { created: this.pendingCount, ...ended, pending: this.pendingCount }
-    return { counts, failingSinceMs: null }
+    return { counts, throttledCount: 0, pendingBytes: 0, failingSinceMs: null }
   }
 }
 
@@ -164,6 +165,7 @@ test('[DELIVER9] of 100,000 pending deliveries a window is read, at the start an
     random: seededRandom('long'),
     market: () => null,
     isAccountActive: () => true,
+    shareOf: () => webhookShareOf({ tier: 'enterprise' }),
   })
   actor.start()
   assert.equal(caller.posts.length, 16)
@@ -188,6 +190,7 @@ async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
     random: seededRandom('made'),
     market: () => null,
     isAccountActive: () => true,
+    shareOf: () => webhookShareOf({ tier: 'enterprise' }),
   })
   return (await made.create(ALICE, request())).webhook
 }

@@ -16,6 +16,7 @@ import { systemRandom } from '../../../engine/random.ts'
 import { priceMicros } from '../../../engine/units.ts'
 import { ATTEMPTS_MAX } from '../../../engine/webhooks/schedule.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
+import { webhookShareOf } from '../../../engine/webhooks/share.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../../storage/contract/webhooks.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
@@ -541,6 +542,7 @@ function openOn(storage: Storage, caller: FakeCaller): Webhooks {
     ...{ metrics: new Metrics(), box: new SecretBox('key'), bodies: new CountingBodies() },
     market: () => null,
     isAccountActive: () => true,
+    shareOf: () => webhookShareOf({ tier: 'enterprise' }),
   })
   webhooks.start()
   return webhooks

@@ -9,8 +9,11 @@ import {
   attemptsPerHostMax,
   webhooksPerAccountMax,
 } from '../../../engine/limits.ts'
+import { usdMicros } from '../../../engine/units.ts'
+import { webhookShareOf } from '../../../engine/webhooks/share.ts'
 import { answered, type Post } from '../../support/fakes/caller.ts'
-import { BOB, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
+import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
+import { ALICE, BOB, oneWebhook, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
 const OK = { kind: 'answered', status: 200, retryAfterMs: null } as const
 const ATTACKERS = 12
@@ -100,5 +103,176 @@ test('leaves attempts to a bystander while accounts hold a slow host for each we
   assert.ok(delaysOf(posts, madeAtMs).every((delayMs) => delayMs === 0))
   assert.ok(accountMax <= attemptsPerAccountMax, `${accountMax} attempts of one account`)
   assert.ok(openMax < attemptsMax)
+  world.webhooks.stop()
+})
+
+/** Webhooks made before `trade.created` needed a filter, of accounts of the tier free. */
+async function freeWorld() {
+  const { world, bystander } = await attackedWorld(
+    (account, nth) => `https://victim.example.com/${account}/${nth}`,
+  )
+  for (let account = 0; account < ATTACKERS; account += 1) {
+    world.tiers.set(attacker(account), 'free')
+  }
+  world.tiers.set(BOB, 'free')
+  const filters = { ...NO_FILTERS, minUsd: usdMicros(1_000_000_000) }
+  await world.webhooks.change(BOB, bystander.id, { filters })
+  return { world, bystander }
+}
+
+function totals(world: WebhookWorld, account: AccountId) {
+  const sum = { created: 0, delivered: 0, exhausted: 0, dropped: 0, pending: 0, throttled: 0 }
+  for (const { counts, throttledCount } of world.webhooks.list(account)) {
+    const { created, delivered, exhausted, dropped, pending } = counts
+    assert.equal(created, delivered + exhausted + dropped + pending)
+    sum.created += created
+    sum.delivered += delivered
+    sum.exhausted += exhausted
+    sum.dropped += dropped
+    sum.pending += pending
+    sum.throttled += throttledCount
+  }
+  return sum
+}
+
+test('bounds twelve free accounts of 25 webhooks at 50 trades a second, and delivers to a bystander at once', async () => {
+  const { world, bystander } = await freeWorld()
+  world.caller.answer = () => ({ outcome: OK, afterMs: 20 })
+  const seconds = 30
+  const madeAtMs = new Map<string, number>()
+  for (let count = 0; count < 50 * seconds; count += 1) {
+    const isLarge = count % 50 === 0
+    const id = world.trade(isLarge ? { usd: usdMicros(2_000_000_000) } : {})
+    if (isLarge) madeAtMs.set(id, world.clock.nowMs())
+    await settle()
+    world.clock.advance(20)
+  }
+  await settle()
+  const posts = world.caller.to(BYSTANDER)
+  assert.equal(posts.length, seconds)
+  assert.ok(delaysOf(posts, madeAtMs).every((delayMs) => delayMs === 0))
+  assert.equal(world.webhooks.get(BOB, bystander.id)?.throttledCount, 0)
+  const rate = webhookShareOf({ tier: 'free' }).deliveriesPerSecond
+  for (let nth = 0; nth < ATTACKERS; nth += 1) {
+    const { created, throttled, dropped, delivered, pending } = totals(world, attacker(nth))
+    assert.equal(created, 25 * 50 * seconds)
+    assert.equal(dropped, throttled)
+    // A minute's deliveries at once, and then the rate.
+    assert.ok(created - throttled <= rate * (60 + seconds), `${created - throttled} rows`)
+    assert.ok(delivered <= rate * (5 + seconds) + 1, `${delivered} delivered`)
+    assert.ok(delivered >= rate * seconds)
+    assert.ok(pending <= rate * 60)
+  }
+  const victim = world.caller.posts.filter(({ url }) => url !== BYSTANDER)
+  assert.ok(victim.length <= ATTACKERS * (rate * (5 + seconds) + 1))
+  // Without further trades what was taken is delivered within a minute.
+  for (let step = 0; step < 650; step += 1) {
+    world.clock.advance(100)
+    await settle()
+  }
+  assert.equal(totals(world, attacker(0)).pending, 0)
+  world.webhooks.stop()
+})
+
+for (const isLossy of [false, true]) {
+  test(`keeps the counts of throttled events over a ${isLossy ? 'crash that loses the last writes' : 'crash'}`, async () => {
+    const { world, view } = await oneWebhook()
+    world.tiers.set(ALICE, 'free')
+    for (let count = 0; count < 1_000; count += 1) world.trade()
+    await settle()
+    assert.equal(world.webhooks.get(ALICE, view.id)?.throttledCount, 700)
+    const { created } = totals(world, ALICE)
+    assert.equal(created, 1_000)
+    await settle()
+    world.outbox.commit()
+    for (let count = 0; count < 500; count += 1) world.trade()
+    // Counts are written within a second.
+    if (!isLossy) world.clock.advance(1_000)
+    await settle()
+    await world.crash(isLossy)
+    const after = totals(world, ALICE)
+    assert.ok(after.throttled >= 700 && after.throttled <= 1_200)
+    assert.equal(after.created, after.delivered + after.pending + after.dropped)
+    if (!isLossy) assert.equal(after.throttled, 1_200)
+    for (let second = 0; second < 70; second += 1) {
+      world.clock.advance(1_000)
+      await settle()
+    }
+    assert.deepEqual(
+      { ...totals(world, ALICE), throttled: 0 },
+      { ...after, throttled: 0, delivered: after.delivered + after.pending, pending: 0 },
+    )
+    world.webhooks.stop()
+    assert.equal(world.clock.timerCount, 0)
+  })
+}
+
+test('writes the counts of throttled events within a second, without a row or a body for each', async () => {
+  const { world, view } = await oneWebhook()
+  world.tiers.set(ALICE, 'free')
+  for (let count = 0; count < 400; count += 1) world.trade()
+  assert.equal(world.bodies.count, 300)
+  await settle()
+  world.clock.advance(1_000)
+  assert.equal(world.outbox.state(world.numberOf(view.id)).throttledCount, 100)
+  assert.equal(world.deliveries(view.id).length, 300)
+  world.webhooks.stop()
+})
+
+test('leaves events to the quiet webhook of an account whose other webhook takes all it can', async () => {
+  const world = new WebhookWorld()
+  const busy = await world.create({ url: 'https://busy.example.com/' })
+  const quiet = await world.create({ filters: { ...NO_FILTERS, minUsd: usdMicros(1_000_000_000) } })
+  world.tiers.set(ALICE, 'free')
+  for (let count = 0; count < 4_000; count += 1) {
+    world.trade(count % 80 === 79 ? { usd: usdMicros(2_000_000_000) } : {})
+    await settle()
+    world.clock.advance(20)
+  }
+  const shown = world.webhooks.get(ALICE, quiet.id)
+  assert.deepEqual([shown?.counts.created, shown?.throttledCount], [50, 0])
+  assert.ok((world.webhooks.get(ALICE, busy.id)?.throttledCount ?? 0) > 2_000)
+  world.webhooks.stop()
+})
+
+test('bounds what waits for the receivers of an account in count and bytes, and spares its other webhooks', async () => {
+  const bytesOf = (world: WebhookWorld, id: string) =>
+    world.outbox.state(world.numberOf(id)).pendingBytes
+  for (const [bound, set] of [
+    ['count', { pendingMax: 100 }],
+    ['bytes', { pendingBytesMax: 8_000 }],
+  ] as const) {
+    const world = new WebhookWorld()
+    const failing = await world.create({ url: 'https://failing.example.com/' })
+    const well = await world.create({ url: 'https://well.example.com/' })
+    world.shares.set(ALICE, { ...webhookShareOf({ tier: 'enterprise' }), ...set })
+    world.caller.answer = ({ url }) => answered(url.includes('failing') ? 500 : 200)
+    for (let count = 0; count < 500; count += 1) {
+      world.trade()
+      await settle()
+      world.clock.advance(10)
+    }
+    const { counts, throttledCount } = world.webhooks.get(ALICE, failing.id) ?? failing
+    assert.ok(throttledCount > 0 && counts.pending + throttledCount === 500, bound)
+    if (bound === 'count') assert.ok(counts.pending <= 100)
+    else assert.ok(bytesOf(world, failing.id) <= 8_200)
+    assert.equal(world.webhooks.get(ALICE, well.id)?.counts.delivered, 500)
+    world.webhooks.stop()
+  }
+})
+
+test('gives an account the rate of its new tier at once', async () => {
+  const { world, view } = await oneWebhook()
+  world.tiers.set(ALICE, 'free')
+  for (let count = 0; count < 300; count += 1) world.trade()
+  await settle()
+  const delivered = () => world.webhooks.get(ALICE, view.id)?.counts.delivered ?? 0
+  assert.equal(delivered(), 25)
+  world.tiers.set(ALICE, 'pro')
+  world.clock.advance(200)
+  await settle()
+  world.clock.advance(2_000)
+  await settle()
+  assert.ok(delivered() > 100, `${delivered()}`)
   world.webhooks.stop()
 })

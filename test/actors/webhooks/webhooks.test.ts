@@ -7,8 +7,10 @@ import { Webhook as Judge } from 'standardwebhooks'
 import { previousSecretsMax, rotationMs } from '../../../actors/webhooks/webhooks.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { webhooksPerAccountMax } from '../../../engine/limits.ts'
+import { usdMicros } from '../../../engine/units.ts'
 import { isSecret, makeSecret } from '../../../engine/webhooks/signature.ts'
 import { answered, type Post } from '../../support/fakes/caller.ts'
+import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
 import {
   ALICE,
   BOB,
@@ -333,4 +335,41 @@ test('[HOOK10] a webhook that was being made when its account was deleted goes w
   world.trade()
   await world.pass(1)
   assert.equal(world.caller.posts.length, 1)
+})
+
+test('takes trade.created without a filter from pro upwards alone, and leaves webhooks made before as they are', async () => {
+  const world = new WebhookWorld()
+  const { webhooks, tiers } = world
+  tiers.set(ALICE, 'pro')
+  const before = await world.create()
+  tiers.set(ALICE, 'free')
+  const refused = (error: unknown) =>
+    error instanceof EngineError &&
+    error.code === 'BAD_REQUEST' &&
+    /tier pro or enterprise.*market_ids, event_slugs, .*min_usd above 0/.test(error.message)
+  const filters = (set: Partial<typeof NO_FILTERS>) => ({ filters: { ...NO_FILTERS, ...set } })
+  const wide = [{}, { minUsd: usdMicros(0) }, { venue: 'a' as const }, { side: 'buy' as const }]
+  for (const set of [...wide, { categories: ['Politics'] }]) {
+    await assert.rejects(world.create(filters(set)), refused)
+  }
+  const eventTypes = ['market.resolved', 'trade.created']
+  await assert.rejects(world.create({ eventTypes }), refused)
+  const narrow = [
+    { marketIds: ['venue_a_1'] },
+    { eventSlugs: ['one'] },
+    { minUsd: usdMicros(1) },
+    { wallets: ['0xaa'] },
+    { takerWallets: ['0xaa'] },
+  ]
+  for (const set of narrow) await world.create(filters(set))
+  await world.create({ eventTypes: ['market.resolved'] })
+  await webhooks.change(ALICE, before.id, { description: 'as before', isActive: true })
+  await assert.rejects(webhooks.change(ALICE, before.id, { eventTypes }), refused)
+  world.trade({ usd: usdMicros(20) })
+  await settle()
+  assert.equal(world.counts(before.id).delivered, 1)
+  const [first] = narrow
+  const changed = await webhooks.change(ALICE, before.id, filters(first ?? {}))
+  assert.deepEqual(changed?.filters.marketIds, ['venue_a_1'])
+  await assert.rejects(webhooks.change(ALICE, before.id, filters({})), refused)
 })

@@ -183,7 +183,8 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     change(storage, 99, { status: 'delivered' })
     storage = await settle(storage)
     const counts = { created: 5, delivered: 1, exhausted: 1, dropped: 1, pending: 2 }
-    assert.deepEqual(storage.outbox.state(ONE), { counts, failingSinceMs: null })
+    assert.deepEqual(storage.outbox.state(ONE).counts, counts)
+    assert.equal(storage.outbox.state(ONE).failingSinceMs, null)
     assert.deepEqual(storage.outbox.get(ONE, 2)?.last, last)
     assert.deepEqual(storage.outbox.get(ONE, 1)?.last, silent)
     const { answer: kept, ...others } = storage.outbox.get(ONE, 4)?.last ?? {}
@@ -308,6 +309,34 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     assert.equal(storage.outbox.create(ONE, newDelivery('e1'))?.number, 1)
     assert.equal(storage.outbox.state(TWO).counts.pending, 20)
     assert.equal(storage.outbox.clear(webhookNumber(77), 5), false)
+    await storage.close()
+  })
+
+  test('counts throttled events among the dropped, and the bytes of what is pending', async () => {
+    let storage = await open()
+    assert.equal(storage.outbox.throttle(ONE, 3), true)
+    const body = Buffer.alloc(700, 'x')
+    for (const id of ['a', 'b', 'c']) storage.outbox.create(ONE, newDelivery(id, { body }))
+    assert.equal(storage.outbox.throttle(ONE, 4), true)
+    change(storage, 1, { status: 'delivered', dueAtMs: null })
+    change(storage, 2, { status: 'dropped', dueAtMs: null })
+    storage = await settle(storage)
+    const counts = { created: 10, delivered: 1, exhausted: 0, dropped: 8, pending: 1 }
+    assert.deepEqual(storage.outbox.state(ONE), {
+      ...{ counts, throttledCount: 7, pendingBytes: 700, failingSinceMs: null },
+    })
+    change(storage, 1, { status: 'pending' })
+    storage = await settle(storage)
+    assert.equal(storage.outbox.state(ONE).pendingBytes, 1_400)
+    for (const number of [1, 3]) change(storage, number, { status: 'delivered', dueAtMs: null })
+    const limits = { webhook: ONE, finishedMax: 1, beforeMs: timeMs(0), rowsMax: 99 }
+    assert.equal(storage.outbox.prune(limits), false)
+    storage = await settle(storage)
+    const query = { webhook: ONE, status: null, before: null, limit: 99 } as const
+    assert.equal(storage.outbox.list(query).length, 1, 'throttled events have no rows to keep')
+    const after = { ...counts, delivered: 2, pending: 0, dropped: 8 }
+    assert.deepEqual(storage.outbox.state(ONE).counts, after)
+    assert.equal(storage.outbox.state(ONE).pendingBytes, 0)
     await storage.close()
   })
 

@@ -25,6 +25,11 @@ test('[ACCOUNTCMD1] each action becomes its command', () => {
       { email: 'a@b', tier: 'enterprise', requests_per_minute: 5, sockets: 7 },
     ],
     [
+      'set-tier a@b enterprise --deliveries 500',
+      'account.set-tier',
+      { email: 'a@b', tier: 'enterprise', deliveries_per_second: 500 },
+    ],
+    [
       '--sockets 100000 set-tier a@b enterprise',
       'account.set-tier',
       { email: 'a@b', tier: 'enterprise', sockets: 100_000 },
@@ -49,6 +54,8 @@ test('[ACCOUNTCMD1] anything else is told what is accepted', () => {
     ['set-tier a@b gold', /TIER is gold; it accepts free, pro, enterprise/],
     ['set-tier a@b pro --rpm 5', /go with enterprise/],
     ['set-tier a@b free --sockets 5', /go with enterprise/],
+    ['set-tier a@b pro --deliveries 5', /go with enterprise/],
+    ['set-tier a@b enterprise --deliveries 1000001', /from 1 to 1000000/],
     [
       'set-tier a@b enterprise --rpm 0',
       /--rpm is 0; it accepts a whole number from 1 to 2147483647/,

@@ -15,6 +15,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { testFolder } from '../../support/rigs/data-folder.ts'
+import { newDelivery, webhook } from '../../support/worlds/stored-webhooks.ts'
 
 const folder = testFolder('account')
 
@@ -51,6 +52,10 @@ test('[ACCOUNTCMD2] without an engine the data folder is changed, and the next e
     tier: 'free',
   })
   const { key } = await first.directory.addKey(ann.id, 'one')
+  const made = { ...webhook('one'), accountId: ann.id }
+  const { number } = await first.storage.webhooks.create(made)
+  first.storage.outbox.create(number, newDelivery('one'))
+  first.storage.outbox.throttle(number, 2)
   await first.storage.close()
   const words = ['set-tier', 'Ann@Example.com', 'enterprise', '--rpm', '9']
   const set = await run(dataDir, ...words)
@@ -85,10 +90,13 @@ test('[ACCOUNTCMD2] without an engine the data folder is changed, and the next e
   )
   await second.storage.close()
   const listed = await run(dataDir, 'list')
-  assert.match(listed.out, /^e-mail +tier +requests\/min +streams +keys +state +since\n/)
   assert.match(
     listed.out,
-    /^ann@example.com +enterprise +9 +100000 +1 +disabled +\d{4}-\d\d-\d\d$/m,
+    /^e-mail +tier +requests\/min +streams +keys +state +since +webhooks +pending +throttled\n/,
+  )
+  assert.match(
+    listed.out,
+    /^ann@example.com +enterprise +9 +100000 +1 +disabled +\d{4}-\d\d-\d\d +1 +1 +2$/m,
   )
   assert.equal((await run(dataDir, 'delete', 'ann@example.com')).code, 0)
   const third = await openFolder(dataDir)

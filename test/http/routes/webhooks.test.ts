@@ -124,6 +124,7 @@ describe('webhooks', () => {
       failing_since: null,
       previous_secret_until: null,
       counts: { created: 0, delivered: 0, exhausted: 0, dropped: 0, pending: 0 },
+      throttled: 0,
     })
     const { id } = made
     assert.deepEqual(await got(200, 'GET', ONE, { id }), record)

@@ -16,7 +16,7 @@ test('shows market ids as the API has them, also of webhooks that were stored in
   const filters = { ...NO_FILTERS, marketIds }
   const counts = { created: 0, delivered: 0, exhausted: 0, dropped: 0, pending: 0 }
   const view = { ...webhook('old', { filters }), number: webhookNumber(1), counts }
-  const shown = { ...view, failingSinceMs: null, previousSecretUntilMs: null }
+  const shown = { ...view, throttledCount: 0, failingSinceMs: null, previousSecretUntilMs: null }
   const { market_ids } = webhookRecord(shown, engine.catalog).filters
   assert.deepEqual(market_ids, [`venue_a_${condition}`, ref.id, 'venue_b_kxnone'])
 })

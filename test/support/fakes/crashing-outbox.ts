@@ -38,6 +38,11 @@ export class CrashingOutbox extends MemoryOutbox {
     return super.update(...given)
   }
 
+  override throttle(...given: Parameters<OutboxTable['throttle']>): boolean {
+    this.#writes.push((outbox) => outbox.throttle(...given))
+    return super.throttle(...given)
+  }
+
   override putFailingSince(...given: Parameters<OutboxTable['putFailingSince']>): void {
     this.#writes.push((outbox) => outbox.putFailingSince(...given))
     super.putFailingSince(...given)

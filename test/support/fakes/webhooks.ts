@@ -60,6 +60,7 @@ export class FakeWebhooks implements WebhooksView {
       isActive: true,
       disabledReason: null,
       createdAtMs: this.#now(),
+      throttledCount: 0,
       failingSinceMs: null,
       previousSecretUntilMs: null,
     }

@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WebhookRequest, WebhookView } from '../../../actors/webhooks/views.ts'
 import { Webhooks } from '../../../actors/webhooks/webhooks.ts'
+import type { Tier } from '../../../engine/accounts/account.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import type { TradeUpdate } from '../../../engine/events.ts'
 import { type AccountId, accountId } from '../../../engine/ids.ts'
@@ -13,6 +14,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { EventCause, WebhookBodies } from '../../../engine/webhooks/event-type.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
+import { type WebhookShare, webhookShareOf } from '../../../engine/webhooks/share.ts'
 import type { Delivery, WebhookNumber } from '../../../engine/webhooks/webhook.ts'
 import { EVENTS } from '../../../http/webhooks/types/event-types.ts'
 import type { MarketSummary } from '../../../storage/contract/storage.ts'
@@ -73,6 +75,10 @@ export class WebhookWorld {
   readonly summaries = new Map<number, Pick<MarketSummary, 'eventSlug' | 'category'>>()
   /** Accounts that are disabled or gone. */
   readonly silentAccounts = new Set<AccountId>()
+  /** Tiers of accounts; without one an account has the tier enterprise. */
+  readonly tiers = new Map<AccountId, Tier>()
+  /** Shares other than those of the tiers. */
+  readonly shares = new Map<AccountId, WebhookShare>()
   readonly #waiting: { resolve: () => void }[] = []
   readonly #seed: string | number
   readonly #bounds: { pendingMax?: number; pendingTotalMax?: number }
@@ -109,6 +115,9 @@ export class WebhookWorld {
       random: seededRandom(this.#seed, clock.monotonicMs()),
       market: (number) => this.summaries.get(number) ?? null,
       isAccountActive: (account) => !this.silentAccounts.has(account),
+      shareOf: (account) =>
+        this.shares.get(account) ??
+        webhookShareOf({ tier: this.tiers.get(account) ?? 'enterprise' }),
       ...this.#bounds,
     })
     opened.start()

@@ -17,6 +17,7 @@ interface Box {
   lastNumber: number
   /** Finished ones that are gone, by how they ended. */
   readonly gone: { delivered: number; exhausted: number; dropped: number }
+  throttledCount: number
   failingSinceMs: TimeMs | null
   readonly prices: Map<MarketNumber, PriceMicros>
 }
@@ -96,9 +97,21 @@ export class MemoryOutbox implements OutboxTable {
   state(webhook: WebhookNumber): OutboxState {
     const box = this.#boxes.get(webhook)
     const gone = box?.gone ?? { delivered: 0, exhausted: 0, dropped: 0 }
-    const counts = { created: box?.lastNumber ?? 0, ...gone, pending: 0 }
-    for (const { status } of box?.deliveries ?? []) counts[status] += 1
-    return { counts, failingSinceMs: box?.failingSinceMs ?? null }
+    const throttledCount = box?.throttledCount ?? 0
+    const dropped = gone.dropped + throttledCount
+    const created = (box?.lastNumber ?? 0) + throttledCount
+    const counts = { created, ...gone, dropped, pending: 0 }
+    let pendingBytes = 0
+    for (const { status, body } of box?.deliveries ?? []) {
+      counts[status] += 1
+      if (status === 'pending') pendingBytes += body.byteLength
+    }
+    return { counts, throttledCount, pendingBytes, failingSinceMs: box?.failingSinceMs ?? null }
+  }
+
+  throttle(webhook: WebhookNumber, count: number): boolean {
+    this.#box(webhook).throttledCount += count
+    return true
   }
 
   putFailingSince(webhook: WebhookNumber, sinceMs: TimeMs | null): void {
@@ -155,7 +168,8 @@ export class MemoryOutbox implements OutboxTable {
     const known = this.#boxes.get(webhook)
     if (known !== undefined) return known
     const gone = { delivered: 0, exhausted: 0, dropped: 0 }
-    const box = { deliveries: [], lastNumber: 0, gone, failingSinceMs: null, prices: new Map() }
+    const state = { throttledCount: 0, failingSinceMs: null }
+    const box = { deliveries: [], lastNumber: 0, gone, ...state, prices: new Map() }
     this.#boxes.set(webhook, box)
     return box
   }

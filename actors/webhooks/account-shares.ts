@@ -1,0 +1,168 @@
+// What the webhooks of each account use of its share: attempts under way and begun a second, events taken a second, pending
+// deliveries. An event that exceeds the share is refused before its body and its row are written.
+
+import type { Clock, StopTimer } from '../../engine/clock.ts'
+import type { AccountId } from '../../engine/ids.ts'
+import { attemptsPerAccountMax } from '../../engine/limits.ts'
+import { TokenLevel, type WebhookShare } from '../../engine/webhooks/share.ts'
+import type { DeliveryQueue } from './queue.ts'
+
+/** Seconds of the rate that may be taken at once: so long an event waits at most before its first attempt. */
+const EVENT_BURST_S = 60
+/** Seconds of the rate that may be attempted at once. */
+const ATTEMPT_BURST_S = 5
+/** Pending deliveries of an account are counted anew after this, and added up in between. */
+const RECOUNT_MS = 1_000
+
+/** The use of one account's share. */
+class AccountUse {
+  readonly queues = new Set<DeliveryQueue>()
+  readonly events = new TokenLevel()
+  readonly attempts = new TokenLevel()
+  underWay = 0
+  pending = 0
+  pendingBytes = 0
+  countedAtMs = Number.NEGATIVE_INFINITY
+  /** Set while the account has no attempt left this second. */
+  stopTimer: StopTimer | null = null
+}
+
+export class AccountShares {
+  readonly #clock: Clock
+  readonly #shareOf: (account: AccountId) => WebhookShare
+  readonly #onRoom: (account: AccountId) => void
+  /** Of accounts with webhooks, and of accounts that removed them a minute ago. */
+  readonly #uses = new Map<AccountId, AccountUse>()
+
+  /** `onRoom`: an account that had used up its attempts has one again. */
+  constructor(parts: {
+    clock: Clock
+    shareOf: (account: AccountId) => WebhookShare
+    onRoom: (account: AccountId) => void
+  }) {
+    this.#clock = parts.clock
+    this.#shareOf = parts.shareOf
+    this.#onRoom = parts.onRoom
+  }
+
+  open(queue: DeliveryQueue): void {
+    this.#useOf(queue).queues.add(queue)
+  }
+
+  close(queue: DeliveryQueue): void {
+    this.#useOf(queue).queues.delete(queue)
+  }
+
+  /** Forgets accounts without webhooks whose share is unused again; before that, new webhooks would have it twice. */
+  forgetUnused(): void {
+    const nowMs = this.#clock.monotonicMs()
+    for (const [account, { queues, events, underWay, stopTimer }] of this.#uses) {
+      if (queues.size + underWay > 0 || stopTimer !== null) continue
+      const { deliveriesPerSecond: rate } = this.#shareOf(account)
+      const capacity = rate * EVENT_BURST_S
+      if (events.at(nowMs, rate, capacity) >= capacity) this.#uses.delete(account)
+    }
+  }
+
+  // Events
+
+  /**
+   * Whether one more event may be taken for a webhook. The upper half of the account's tokens is for whichever webhook comes
+   * first; of the lower half each webhook has its part, so that a busy one leaves events to the others.
+   */
+  admits(queue: DeliveryQueue): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    const use = this.#useOf(queue)
+    const share = this.#shareOf(queue.webhook.accountId)
+    if (!this.#hasTokens(use, queue, share.deliveriesPerSecond, nowMs)) return false
+    if (nowMs - use.countedAtMs >= RECOUNT_MS) this.#recount(use, nowMs)
+    if (use.pending < share.pendingMax && use.pendingBytes < share.pendingBytesMax) return true
+    const { pendingCount, pendingBytes } = queue
+    const count = Math.max(use.queues.size, 1)
+    return pendingCount < share.pendingMax / count && pendingBytes < share.pendingBytesMax / count
+  }
+
+  /** A delivery was made. */
+  noteEvent(queue: DeliveryQueue, byteCount: number): void {
+    const use = this.#useOf(queue)
+    const { deliveriesPerSecond: rate } = this.#shareOf(queue.webhook.accountId)
+    const capacity = rate * EVENT_BURST_S
+    const left = use.events.at(this.#clock.monotonicMs(), rate, capacity)
+    use.events.take()
+    if (left <= capacity / 2) queue.events.take()
+    use.pending += 1
+    use.pendingBytes += byteCount
+  }
+
+  #hasTokens(use: AccountUse, queue: DeliveryQueue, rate: number, nowMs: number): boolean {
+    const capacity = rate * EVENT_BURST_S
+    const left = use.events.at(nowMs, rate, capacity)
+    const count = Math.max(use.queues.size, 1)
+    const own = queue.events.at(nowMs, rate / count, Math.max(1, capacity / 2 / count))
+    return left >= 1 && (left > capacity / 2 || own >= 1)
+  }
+
+  #recount(use: AccountUse, nowMs: number): void {
+    use.pending = 0
+    use.pendingBytes = 0
+    for (const { pendingCount, pendingBytes } of use.queues) {
+      use.pending += pendingCount
+      use.pendingBytes += pendingBytes
+    }
+    use.countedAtMs = nowMs
+  }
+
+  // Attempts
+
+  hasAttempt(account: AccountId): boolean {
+    const use = this.#uses.get(account)
+    return use === undefined || (use.underWay < attemptsPerAccountMax && use.stopTimer === null)
+  }
+
+  begin(queue: DeliveryQueue): void {
+    const use = this.#useOf(queue)
+    const { accountId: account } = queue.webhook
+    use.underWay += 1
+    this.#attemptsLeft(account, use)
+    use.attempts.take()
+    this.#waitIfEmpty(account, use)
+  }
+
+  end({ webhook }: DeliveryQueue): void {
+    const use = this.#uses.get(webhook.accountId)
+    if (use !== undefined) use.underWay -= 1
+  }
+
+  stop(): void {
+    for (const use of this.#uses.values()) {
+      use.stopTimer?.()
+      use.stopTimer = null
+    }
+  }
+
+  #attemptsLeft(account: AccountId, { attempts }: AccountUse): number {
+    const { deliveriesPerSecond: rate } = this.#shareOf(account)
+    return attempts.at(this.#clock.monotonicMs(), rate, Math.max(1, rate * ATTEMPT_BURST_S))
+  }
+
+  #waitIfEmpty(account: AccountId, use: AccountUse): void {
+    if (this.#attemptsLeft(account, use) >= 1) return
+    const { deliveriesPerSecond: rate } = this.#shareOf(account)
+    const waitMs = Math.max(1, use.attempts.waitMs(rate, Math.max(1, rate * ATTEMPT_BURST_S)))
+    use.stopTimer = this.#clock.after(waitMs, () => {
+      use.stopTimer = null
+      // The rate may have changed.
+      this.#waitIfEmpty(account, use)
+      if (use.stopTimer === null) this.#onRoom(account)
+    })
+  }
+
+  #useOf({ webhook: { accountId } }: DeliveryQueue): AccountUse {
+    let use = this.#uses.get(accountId)
+    if (use === undefined) {
+      use = new AccountUse()
+      this.#uses.set(accountId, use)
+    }
+    return use
+  }
+}
