@@ -1,8 +1,9 @@
 // The minute quotas of accounts over several gateways. The engine counts, and knows what each gateway may still let
 // through (its share); a gateway says after every 100 ms what it let through and what it keeps. What was counted and all
 // shares together stay within the quota, over the end of a window too; only first shares come on top, until reported.
-// A gateway that does not hear the engine lets through, in each window, the limit divided by the gateways that there were,
-// which the engine keeps back for one that it does not hear.
+// Each gateway also has a reserve for the running window, which it uses only when the engine does not answer. In each
+// later window without an answer it lets through the limit divided by the gateways that there were, which the engine
+// keeps back for a gateway without reports.
 // Upholds CLUSTER20. Not for: windows (quotas.ts in actors/accounts), addresses, which each gateway counts alone.
 
 import { Packr } from 'msgpackr'
@@ -29,8 +30,15 @@ const FIRST_SHARE = 80
 const ACCOUNTS_MAX = 100_000
 const GATEWAYS_MAX = 1_000
 
-/** The row of an answer that says how many gateways there are. */
+/** The row of an answer that has the number of gateways and the number of the answer. */
 const GATEWAYS_ROW = 'gateways'
+/** A row of an answer that replaces a reserve. */
+const RESERVE_ROW = 'reserve'
+/** All reserves of an account together are at most this part of what remains of its window: while it is used, and idle. */
+const RESERVED_PART = 0.25
+const RESERVED_PART_IDLE = 0.5
+/** A gateway without an answer for so long uses its reserve and gives nothing back. */
+const UNANSWERED_MS = 2_000
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
@@ -46,28 +54,50 @@ interface Report {
   readonly isWanting: boolean
   readonly remaining: number
   readonly resetSeconds: number
+  /** What it may use when the engine does not answer; null: it needs no reserve. */
+  readonly reserve: number | null
 }
 
 function readReport(row: unknown): Report | null {
   const [kindText, id, used, kept, isWanting, ...told]: readonly unknown[] = Array.isArray(row)
     ? row
     : []
-  const [remaining, resetSeconds] = told
+  const [remaining, resetSeconds, reserve] = told
   const kind = QUOTA_KINDS.find((known) => known === kindText)
   if (kind === undefined || typeof id !== 'string' || !isCount(used) || !isCount(kept)) return null
   if (!isCount(remaining) || !isCount(resetSeconds)) return null
-  const window = { remaining, resetSeconds }
+  const window = { remaining, resetSeconds, reserve: isCount(reserve) ? reserve : null }
   return { kind, account: accountId(id), used, kept, isWanting: isWanting === true, ...window }
+}
+
+/** What a gateway may let through of an account's window: now, and when the engine does not answer. */
+interface Held {
+  share: number
+  reserve: number
+}
+
+/** A gateway as the engine knows it. */
+interface Gateway {
+  heardAtMs: number
+  readonly held: Map<string, Held>
+  /** The number of the last answer. */
+  answerNumber: number
+  /** Reserves of the last answer, which replace those in `held` once the gateway has it. */
+  answered: Map<string, number>
+  /** Reserves that are larger than they should be by now. */
+  readonly outdated: Set<string>
 }
 
 /** The engine's side: counts, and says how much the asking gateway may let through. */
 export class QuotaOwner {
   readonly #accounts: Pick<Accounts, 'countRequests'>
   readonly #clock: Clock
-  readonly #gateways = new Map<string, { heardAtMs: number; held: Map<string, number> }>()
+  readonly #gateways = new Map<string, Gateway>()
   /** What the engine before this one had counted, of windows that it began; none of them outlives the first minute. */
   readonly #before = new Map<string, { used: number; endsSeconds: number }>()
   readonly #firstEndSeconds: number
+  /** The largest reserve of a gateway, by account; full: all are forgotten and count as 0. */
+  readonly #reserves = new Map<string, number>()
 
   constructor(accounts: Pick<Accounts, 'countRequests'>, clock: Clock) {
     this.#accounts = accounts
@@ -78,20 +108,44 @@ export class QuotaOwner {
   /** Answers a gateway's reports; throws for bytes that are none. */
   readonly answer = async (body: Uint8Array): Promise<Uint8Array> => {
     const value: unknown = packr.unpack(body)
-    const [gateway, rows, isLeaving]: readonly unknown[] = Array.isArray(value) ? value : []
-    if (typeof gateway !== 'string' || !Array.isArray(rows)) throw new Error('no reports of quotas')
+    const [name, rows, isLeaving, lastAnswer]: readonly unknown[] = Array.isArray(value)
+      ? value
+      : []
+    if (typeof name !== 'string' || !Array.isArray(rows)) throw new Error('no reports of quotas')
     this.#endGone()
-    const held = this.#heldBy(gateway)
+    const gateway = this.#gatewayOf(name)
+    if (lastAnswer === gateway.answerNumber) {
+      for (const [key, reserve] of gateway.answered) hold(gateway.held, key, { reserve })
+    } else for (const key of gateway.answered.keys()) gateway.outdated.add(key)
+    gateway.answered = new Map()
+    gateway.answerNumber += 1
     const granted = rows.flatMap((row: unknown) => {
       const report = readReport(row)
-      return report === null ? [] : [this.#grant(held, report)]
+      return report === null ? [] : [this.#grant(gateway, report)]
     })
-    if (isLeaving === true) this.#gateways.delete(gateway)
-    return packr.pack([...granted, [GATEWAYS_ROW, this.#gateways.size]])
+    const reserves = this.#smallerReserves(gateway)
+    if (isLeaving === true) this.#gateways.delete(name)
+    const ends = [GATEWAYS_ROW, this.#gateways.size, gateway.answerNumber]
+    return packr.pack([...granted, ...reserves, ends])
   }
 
-  #grant(held: Map<string, number>, report: Report) {
+  /** Rows for the reserves of a gateway that are too large by now and are in no other row. */
+  #smallerReserves(gateway: Gateway): readonly unknown[] {
+    const rows: unknown[] = []
+    for (const key of gateway.outdated) {
+      const reserve = gateway.held.get(key)?.reserve ?? 0
+      const most = this.#reserves.get(key) ?? 0
+      if (gateway.answered.has(key) || reserve <= most) continue
+      gateway.answered.set(key, most)
+      rows.push([RESERVE_ROW, key, most])
+    }
+    gateway.outdated.clear()
+    return rows
+  }
+
+  #grant(gateway: Gateway, report: Report) {
     const { kind, account, used, kept, isWanting } = report
+    const { held } = gateway
     const key = `${kind} ${account}`
     const quota = this.#accounts.countRequests(kind, account, used)
     held.delete(key)
@@ -99,19 +153,54 @@ export class QuotaOwner {
     const remaining = Math.max(0, quota.remaining - this.#usedBefore(key, quota.limit, report))
     let free = remaining
     const unheardMs = this.#clock.monotonicMs() - UNHEARD_MS
+    let lost = 0
     for (const { held: others, heardAtMs } of this.#gateways.values()) {
-      const alone = heardAtMs > unheardMs ? 0 : aloneShare(quota.limit, this.#gateways.size)
-      const other = Math.max(others.get(key) ?? 0, alone)
+      const isHeard = heardAtMs > unheardMs
+      const alone = isHeard ? 0 : aloneShare(quota.limit, this.#gateways.size)
+      const { share: now, reserve: later } = others.get(key) ?? NONE
+      const other = Math.max(now + later, alone)
       if (other === 0) continue
       users += 1
       free -= other
+      if (!isHeard) lost += other
     }
-    const share = isWanting ? Math.max(0, Math.ceil(free / (users + 1))) : kept
-    // A share that shrinks is still held until the gateway reports that it heard so.
-    const most = Math.max(share, kept)
+    free = Math.max(0, free)
+    const reserve = this.#reserveOf(gateway, report, {
+      key,
+      free,
+      users,
+      remaining: remaining - lost,
+    })
+    const share = isWanting ? Math.ceil((free - reserve) / (users + 1)) : kept
+    // A share or reserve that shrinks is still held until the gateway reports that it has the answer.
+    const most = { share: Math.max(share, kept), reserve: Math.max(reserve, report.reserve ?? 0) }
     if (held.size >= ACCOUNTS_MAX) for (const oldest of held.keys()) if (held.delete(oldest)) break
-    if (most > 0) held.set(key, most)
-    return [kind, account, share, remaining, quota.resetSeconds]
+    hold(held, key, most)
+    return [kind, account, share, remaining, quota.resetSeconds, reserve]
+  }
+
+  /** The reserve of the gateway. Larger ones of others become outdated. */
+  #reserveOf(
+    gateway: Gateway,
+    { kept, reserve, isWanting }: Report,
+    {
+      key,
+      free,
+      remaining,
+      users,
+    }: { key: string; free: number; remaining: number; users: number },
+  ): number {
+    const part = isWanting ? RESERVED_PART : RESERVED_PART_IDLE
+    const most = Math.max(0, Math.floor((remaining * part) / users))
+    if (this.#reserves.size >= ACCOUNTS_MAX && !this.#reserves.has(key)) this.#reserves.clear()
+    this.#reserves.set(key, most)
+    for (const other of this.#gateways.values()) {
+      if (other !== gateway && (other.held.get(key)?.reserve ?? 0) > most) other.outdated.add(key)
+    }
+    const own =
+      reserve === null ? 0 : Math.max(0, Math.min(most, Math.floor(free * part), free - kept))
+    gateway.answered.set(key, own)
+    return own
   }
 
   /** Requests of a window that the engine before this one began: as the gateway that heard it last was told. */
@@ -131,14 +220,20 @@ export class QuotaOwner {
     return known !== undefined && nowSeconds < known.endsSeconds ? known.used : 0
   }
 
-  #heldBy(gateway: string): Map<string, number> {
+  #gatewayOf(name: string): Gateway {
     const heardAtMs = this.#clock.monotonicMs()
-    const held = this.#gateways.get(gateway)?.held ?? new Map<string, number>()
-    if (!this.#gateways.has(gateway) && this.#gateways.size >= GATEWAYS_MAX) {
-      throw new Error('too many gateways')
+    const known = this.#gateways.get(name)
+    if (known !== undefined) {
+      known.heardAtMs = heardAtMs
+      return known
     }
-    this.#gateways.set(gateway, { heardAtMs, held })
-    return held
+    if (this.#gateways.size >= GATEWAYS_MAX) throw new Error('too many gateways')
+    // Not from 0: an answer of an engine before this one has another number.
+    const answerNumber = this.#clock.nowMs()
+    const changes = { answered: new Map<string, number>(), outdated: new Set<string>() }
+    const gateway: Gateway = { heardAtMs, held: new Map(), answerNumber, ...changes }
+    this.#gateways.set(name, gateway)
+    return gateway
   }
 
   #endGone(): void {
@@ -147,6 +242,15 @@ export class QuotaOwner {
       if (nowMs - heardAtMs >= GONE_MS) this.#gateways.delete(name)
     }
   }
+}
+
+const NONE: Held = { share: 0, reserve: 0 }
+
+/** Sets what a gateway holds; nothing is no entry. */
+function hold(held: Map<string, Held>, key: string, change: Partial<Held>): void {
+  const next = { ...(held.get(key) ?? NONE), ...change }
+  if (next.share + next.reserve > 0) held.set(key, next)
+  else held.delete(key)
 }
 
 /** What a gateway that does not hear the engine lets through of a window. */
@@ -161,6 +265,8 @@ interface Known {
   granted: number
   /** Kept when idle. */
   first: number
+  /** What it may let through of the running window when the engine does not answer; null: no longer needed. */
+  reserve: number | null
   /** Let through and not reported, and reported and not answered. */
   unreported: number
   underWay: number
@@ -182,6 +288,8 @@ export class QuotaShares {
   /** When the last report that was answered was sent. */
   #heardAtMs: number
   #saidAtMs = Number.NEGATIVE_INFINITY
+  /** The number of the last answer; null: none. */
+  #lastAnswer: number | null = null
   /** How many gateways there are, as the engine said last; more than there may be while it has not. */
   #gateways = FIRST_SHARE
   readonly #stopTimer: () => void
@@ -205,6 +313,7 @@ export class QuotaShares {
     for (const [key, known] of this.#known) {
       if (known.share > 0 || known.unreported > 0) this.#due.add(key)
       known.share = 0
+      known.reserve = null
     }
     await this.#asking
     await this.#report(true)
@@ -212,6 +321,20 @@ export class QuotaShares {
 
   get #isAlone(): boolean {
     return this.#clock.monotonicMs() - this.#heardAtMs >= ALONE_MS
+  }
+
+  get #isUnanswered(): boolean {
+    return this.#clock.monotonicMs() - this.#heardAtMs >= UNANSWERED_MS
+  }
+
+  /**
+   * Whether the engine keeps back this gateway's part of a window that begins at this second or later. Of a window that began
+   * before, others may have had everything. An account that was not known here begins anew.
+   */
+  #isHeldBackFrom(seconds: number): boolean {
+    if (!this.#isAlone) return false
+    const silentMs = this.#clock.monotonicMs() - this.#heardAtMs
+    return seconds === 0 || seconds * 1_000 >= this.#clock.nowMs() - silentMs + UNHEARD_MS
   }
 
   /** The quotas of a kind. */
@@ -232,17 +355,24 @@ export class QuotaShares {
     const fresh = this.#known.get(key) === undefined
     const known = this.#known.get(key) ?? this.#begin(kind, account, limit)
     if (nowSeconds >= known.resetSeconds) {
+      const isHeldBack = this.#isHeldBackFrom(known.resetSeconds)
       known.remaining = limit
       known.resetSeconds = Math.ceil(nowSeconds + WINDOW_MS / 1_000)
-      if (this.#isAlone) {
+      if (isHeldBack) {
         known.share = Math.max(known.first, aloneShare(limit, this.#gateways))
         // What was let through of a window that is over counts for nothing any more.
         known.unreported = 0
+        known.reserve = 0
       }
+    }
+    if (this.#isUnanswered && known.reserve !== null) {
+      known.share += known.reserve
+      known.reserve = 0
     }
     const isAllowed = amount === 0 || (limit > 0 && known.share >= amount)
     if (amount > 0) {
       known.usedAtMs = this.#clock.monotonicMs()
+      known.reserve ??= 0
       if (isAllowed) {
         known.unreported += amount
         known.share -= amount
@@ -259,7 +389,8 @@ export class QuotaShares {
     if (this.#known.size >= ACCOUNTS_MAX) this.#forget()
     const first = Math.max(1, Math.floor(limit / FIRST_SHARE))
     const known = {
-      ...{ kind, account, share: first, granted: first, first, unreported: 0, underWay: 0 },
+      ...{ kind, account, share: first, granted: first, first, reserve: 0 },
+      ...{ unreported: 0, underWay: 0 },
       ...{ usedAtMs: this.#clock.monotonicMs(), remaining: limit, resetSeconds: 0 },
     }
     this.#known.set(`${kind} ${account}`, known)
@@ -269,16 +400,18 @@ export class QuotaShares {
   #tick(): void {
     const nowMs = this.#clock.monotonicMs()
     const isTime = nowMs - this.#saidAtMs >= IDLE_MS
-    if (isTime && !this.#isAlone) this.#giveBack(nowMs)
+    if (isTime && !this.#isUnanswered) this.#giveBack(nowMs)
     if (isTime || this.#due.size > 0) void this.#report()
   }
 
-  /** What is above the first share after a second without use, all of it after a window. */
+  /** What is above the first share after a second without use, all of it and the reserve after a window. */
   #giveBack(nowMs: number): void {
     for (const [key, known] of this.#known) {
       const idleMs = nowMs - known.usedAtMs
       const keeps = idleMs < IDLE_MS ? known.share : idleMs < WINDOW_MS ? known.first : 0
-      if (known.share > keeps) this.#due.add(key)
+      const hasReserve = (known.reserve ?? 0) > 0
+      if (idleMs >= WINDOW_MS) known.reserve = null
+      if (known.share > keeps || (hasReserve && known.reserve === null)) this.#due.add(key)
       else if (idleMs >= WINDOW_MS && isReported(known) && !this.#due.has(key)) {
         this.#known.delete(key)
       }
@@ -312,14 +445,15 @@ export class QuotaShares {
       if (known === undefined) continue
       const { kind, account, unreported: used, share: kept } = known
       const isWanting = sentAtMs - known.usedAtMs < IDLE_MS
-      rows.push([kind, account, used, kept, isWanting, known.remaining, known.resetSeconds])
+      const told = [known.remaining, known.resetSeconds, known.reserve]
+      rows.push([kind, account, used, kept, isWanting, ...told])
       known.underWay = used
       known.unreported = 0
       sent.set(key, { known, kept })
     }
     this.#due.clear()
     try {
-      const answer = await this.#ask(packr.pack([this.#name, rows, isLeaving]))
+      const answer = await this.#ask(packr.pack([this.#name, rows, isLeaving, this.#lastAnswer]))
       if (this.#clock.monotonicMs() - sentAtMs < ALONE_MS) {
         this.#hear(answer, sent)
         this.#heardAtMs = sentAtMs
@@ -338,10 +472,20 @@ export class QuotaShares {
     const rows: unknown = packr.unpack(body)
     if (!Array.isArray(rows)) return
     for (const row of rows) {
-      const [kind, id, share, remaining, resetSeconds]: readonly unknown[] = Array.isArray(row)
+      const [kind, id, share, remaining, resetSeconds, reserve]: readonly unknown[] = Array.isArray(
+        row,
+      )
         ? row
         : []
-      if (kind === GATEWAYS_ROW && isCount(id) && id > 0) this.#gateways = id
+      if (kind === GATEWAYS_ROW && isCount(id) && id > 0) {
+        this.#gateways = id
+        this.#lastAnswer = isCount(share) ? share : null
+      }
+      if (kind === RESERVE_ROW && typeof id === 'string' && isCount(share)) {
+        const known = this.#known.get(id)
+        if (known?.reserve !== undefined && known.reserve !== null)
+          known.reserve = Math.min(known.reserve, share)
+      }
       const asked = sent.get(`${kind} ${id}`)
       if (asked === undefined) continue
       if (!isCount(share) || !isCount(remaining) || !isCount(resetSeconds)) continue
@@ -349,6 +493,7 @@ export class QuotaShares {
       // What was let through since the report came out of what was kept.
       known.share = share < kept ? Math.min(known.share, share) : known.share + share - kept
       Object.assign(known, { granted: share, remaining, resetSeconds })
+      if (known.reserve !== null) known.reserve = isCount(reserve) ? reserve : 0
     }
   }
 
