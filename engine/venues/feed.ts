@@ -132,6 +132,11 @@ export class SocketFeed {
     return this.#isOpen && this.#hasData
   }
 
+  /** Whether its owner has paused its reading. */
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
   /** Calendar time of the last data frame; null before the first. */
   get lastDataAtMs(): TimeMs | null {
     return this.#lastDataAtMs

@@ -22,8 +22,8 @@ import { parseOrderbookRow, rowsOf } from './catalog/rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
 import { FiguresReader } from './figures/reader.ts'
 import { TickerSocket } from './figures/socket.ts'
-import { mapMessage, tickerOf } from './map.ts'
-import type { FeeMessage, LifecycleMessage } from './messages.ts'
+import { isBlockTrade, mapMessage, tickerOf } from './map.ts'
+import type { FeeMessage, LifecycleMessage, TradeMessage } from './messages.ts'
 import { parsePriceGrid } from './price-grid.ts'
 import type { SocketAccess } from './socket.ts'
 import { TradeSocket } from './trades/socket.ts'
@@ -65,7 +65,7 @@ export class KalshiFeed implements VenueFeed {
     const { trades } = parts
     const streamParts = { ...parts, emit: (event: VenueEvent) => this.#fromStream(event) }
     this.#tradeSocket = new TradeSocket(streamParts, parts.access, {
-      onTrade: (ticker, receivedAtMs) => this.#noteTrade(ticker, receivedAtMs),
+      onTrade: (trade, receivedAtMs) => this.#noteTrade(trade, receivedAtMs),
       onLifecycle: (message) => this.#noteLifecycle(message),
       onFee: (message) => this.#noteFee(message),
       fetchNewestTradeMs: () => trades.fetchNewestMs(),
@@ -100,10 +100,11 @@ export class KalshiFeed implements VenueFeed {
     this.#tickers.start()
   }
 
-  #noteTrade(ticker: string, receivedAtMs: TimeMs): void {
+  #noteTrade({ ticker, block }: TradeMessage, receivedAtMs: TimeMs): void {
     const books = this.#socketOf.get(ticker)
     if (books === undefined) return
-    books.noteTrade(receivedAtMs)
+    // Matched off the book, it changes none.
+    if (!isBlockTrade(block)) books.noteTrade(receivedAtMs)
     this.#tickers.noteTrade(receivedAtMs)
     this.#figures.noteTrade(ticker)
   }

@@ -105,7 +105,7 @@ export function mapMessage(
 const DENIALS: ReadonlySet<unknown> = new Set([undefined, null, false, 'false', 0])
 
 /** Whatever does not deny it keeps a trade's price out of the charts. */
-function isBlockTrade(word: unknown): boolean {
+export function isBlockTrade(word: unknown): boolean {
   return !DENIALS.has(word)
 }
 

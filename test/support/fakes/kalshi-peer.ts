@@ -28,6 +28,8 @@ class Peer {
   #nextSid: number
 
   readonly #acknowledges: () => boolean
+  /** It sends no books, and still answers commands and pings. */
+  isFrozen = false
 
   constructor(socket: WebSocket, firstSid: number, acknowledges: () => boolean) {
     this.socket = socket
@@ -51,6 +53,7 @@ class Peer {
   }
 
   book(ticker: string): void {
+    if (this.isFrozen) return
     const msg = { market_ticker: ticker, yes_dollars_fp: [['0.4000', '10.00']] }
     this.send('orderbook_delta', 'orderbook_snapshot', msg)
   }

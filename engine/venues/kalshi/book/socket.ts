@@ -12,8 +12,11 @@ import { KalshiStream } from '../stream.ts'
 import { Legs } from './legs.ts'
 import { Subscriptions } from './subscriptions.ts'
 
-const SILENT_AFTER_MS = 30_000
+const SILENT_AFTER_MS = 10_000
 const FLUSH_EVERY_MS = 100
+/** A snapshot requested in silence comes within so many flushes (4 s), or nothing does. Flushes, since a process that stood
+ * still reads afterwards what came meanwhile. */
+const PROBE_FLUSHES = 40
 /** A trade changes its book; so much later the change should have been seen. */
 const TRADE_WITHOUT_CHANGE_MS = 5_000
 
@@ -30,6 +33,12 @@ export class BookSocket {
   #isUp = false
   #lastTradeAtMs: TimeMs | null = null
   #flushCount = 0
+  /** The market of the newest message: a snapshot of it is sure to be answered. */
+  #lastTicker: string | null = null
+  /** Flushes since a snapshot was requested in silence; null: none is awaited. */
+  #probeFlushes: number | null = null
+  /** When the newest data had come by then. */
+  #probedDataAtMs: TimeMs | null = null
   /** When the sid of the present hole was last in order. */
   #gapSinceMs: TimeMs | null = null
 
@@ -69,7 +78,11 @@ export class BookSocket {
         terms: access.terms,
         reading: (message) => this.#legs.read(message),
         onOffGrid: options.onOffGrid,
-        onReply: (reply) => this.#subscriptions.reply(reply),
+        onReply: (reply) => {
+          // A request that is refused was read; other replies come over a socket without books too.
+          if (reply.kind === 'error') this.#probeFlushes = null
+          this.#subscriptions.reply(reply)
+        },
         onGap: (sid, lastInOrderAtMs) => {
           this.#gapSinceMs = lastInOrderAtMs
           this.#subscriptions.noteGap(sid, 'sequence gap')
@@ -81,6 +94,7 @@ export class BookSocket {
         accepts: (message) => this.#subscriptions.has(message.ticker),
         onMapped: (message) => {
           if (!this.#isUp) this.#noteUp()
+          this.#lastTicker = message.ticker
           if (message.kind !== 'orderbookSnapshot') return
           this.#subscriptions.noteSnapshot(message.ticker)
           this.#legs.noteSnapshot(message)
@@ -137,6 +151,22 @@ export class BookSocket {
       return
     }
     this.#subscriptions.flush()
+    this.#checkProbe()
+  }
+
+  /** Heartbeats say nothing of the books: a snapshot that does not come either makes all of them stale. */
+  #checkProbe(): void {
+    if (this.#probeFlushes === null) return
+    const isAnswered = this.socket.lastDataAtMs !== this.#probedDataAtMs
+    if (isAnswered || this.socket.isPaused) this.#probeFlushes = null
+    else if (this.#probeFlushes < PROBE_FLUSHES) this.#probeFlushes += 1
+    else this.#reconnectSilent('silent, a snapshot was not answered')
+  }
+
+  #reconnectSilent(reason: string): void {
+    // The pings went on meanwhile: not the last sign but the last data says since when.
+    this.#downSinceMs ??= this.socket.lastDataAtMs
+    this.socket.reconnect(reason)
   }
 
   #opened(): void {
@@ -156,6 +186,7 @@ export class BookSocket {
   #lost(reason: string): void {
     // A late pong proves that TCP had delivered everything before it.
     this.#downSinceMs ??= this.socket.lastSignAtMs ?? this.#parts.clock.nowMs()
+    this.#probeFlushes = null
     const tickers = this.#subscriptions.tickers
     this.#subscriptions.closed()
     this.#tell('feedDown', tickers, reason, this.#downSinceMs)
@@ -163,15 +194,19 @@ export class BookSocket {
 
   /**
    * Markets that trade while the stream is silent: it is broken. Else what was sent last may have been lost, and the hole
-   * that shows it never come: a snapshot of one market of each subscription is numbered behind it.
+   * that shows it never come: a snapshot of one market of each subscription is numbered behind it. It also proves that
+   * the socket still delivers.
    */
   #checkSilence(): void {
     const dataAtMs = this.socket.lastDataAtMs
     const tradeAtMs = this.#lastTradeAtMs
     const isTraded = tradeAtMs !== null
     if (isTraded && (dataAtMs === null || tradeAtMs > dataAtMs + TRADE_WITHOUT_CHANGE_MS)) {
-      this.socket.reconnect('silent while its markets trade')
-    } else this.#subscriptions.probe()
+      this.#reconnectSilent('silent while its markets trade')
+    } else if (this.#subscriptions.probe(this.#lastTicker)) {
+      this.#probeFlushes ??= 0
+      this.#probedDataAtMs = dataAtMs
+    }
   }
 
   #tell(

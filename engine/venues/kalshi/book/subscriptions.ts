@@ -136,12 +136,20 @@ export class Subscriptions {
     }
   }
 
-  /** Wants the book of one market of each subscription: the number of its answer tells whether something was lost. */
-  probe(): void {
+  /**
+   * Wants the book of one market of each subscription, `preferred` where it has that: the number of its answer tells
+   * whether something was lost. False: there is no subscription.
+   */
+  probe(preferred: string | null): boolean {
+    let isAsked = false
     for (const group of this.#groups.values()) {
-      const [ticker] = group
-      if (ticker !== undefined) this.want([ticker])
+      const [first] = group
+      const ticker = preferred !== null && group.has(preferred) ? preferred : first
+      if (ticker === undefined) continue
+      this.want([ticker])
+      isAsked = true
     }
+    return isAsked
   }
 
   noteSnapshot(ticker: string): void {

@@ -8,7 +8,7 @@ import { timeMs } from '../../../units.ts'
 import { feedEvent, type SocketFeed } from '../../feed.ts'
 import type { VenueParts } from '../../venue.ts'
 import { REPLY_TIMEOUT_MS } from '../book/subscriptions.ts'
-import type { DataMessage, FeeMessage, LifecycleMessage, Reply } from '../messages.ts'
+import type { DataMessage, FeeMessage, LifecycleMessage, Reply, TradeMessage } from '../messages.ts'
 import { kalshiSocket, type SocketAccess } from '../socket.ts'
 import { codeName, KalshiStream } from '../stream.ts'
 
@@ -25,8 +25,8 @@ const TRADES_ID = 1
 const LIFECYCLE_ID = 2
 
 interface TradeSocketHooks {
-  /** A trade was emitted (for the books' silence check). */
-  readonly onTrade: (ticker: string, receivedAtMs: TimeMs) => void
+  /** A trade was emitted (for the silence checks). */
+  readonly onTrade: (trade: TradeMessage, receivedAtMs: TimeMs) => void
   readonly onLifecycle: (message: LifecycleMessage) => void
   readonly onFee: (message: FeeMessage) => void
   /** The venue time of the newest trade over REST; null when there is none. Rejects on trouble. */
@@ -156,7 +156,7 @@ export class TradeSocket {
       }
       this.#lastTradeTimeMs = timeMs(Math.max(message.timeMs, this.#lastTradeTimeMs ?? 0))
       this.#lastTradeAtMs = this.#parts.clock.nowMs()
-      this.#hooks.onTrade(message.ticker, this.#lastTradeAtMs)
+      this.#hooks.onTrade(message, this.#lastTradeAtMs)
     } else if (message.kind === 'lifecycle') this.#hooks.onLifecycle(message)
   }
 

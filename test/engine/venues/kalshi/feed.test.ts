@@ -202,6 +202,52 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
 
+  it('takes all books of a socket down when nothing comes and a requested snapshot does not either', async () => {
+    const bench = await startKeyed(['A', 'B'])
+    const dataAtMs = bench.venue.feed.health().lastDataAtMs
+    const frozen = books(bench)
+    if (frozen !== undefined) frozen.isFrozen = true
+    const downs = () => feedEvents(bench, 'feedDown', 'books')
+    for (let seconds = 0; seconds < 60 && downs().length === 0; seconds += 1) {
+      for (const peer of bench.peers) peer.socket.ping('heartbeat')
+      for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+      bench.clock.advance(1_000)
+    }
+    const [down] = downs()
+    assert.ok(down?.kind === 'feedDown')
+    assert.deepEqual([...down.outcomes].sort(), ['A', 'B'])
+    assert.match(down.reason, /^silent/)
+    assert.ok(down.sinceMs !== null && dataAtMs !== null && down.sinceMs <= dataAtMs)
+    const { connectionsOpen, connectionsWanted } = bench.venue.feed.health()
+    assert.ok(connectionsOpen < connectionsWanted)
+    await until(bench, () => feedEvents(bench, 'feedUp', 'books').length === 2)
+  })
+
+  it('keeps a quiet socket whose snapshots come, one that refuses them, and one of block trades', async () => {
+    const bench = await startKeyed(['A', 'B'])
+    const refuse = () => {
+      const peer = books(bench)
+      if (peer === undefined) return
+      peer.isFrozen = true
+      peer.socket.on('message', () =>
+        peer.socket.send(JSON.stringify({ id: 0, type: 'error', msg: { code: 11, msg: 'no' } })),
+      )
+    }
+    const prices = { yes_price_dollars: '0.4', no_price_dollars: '0.6', count_fp: '2.00' }
+    for (let seconds = 0; seconds < 90; seconds += 1) {
+      if (seconds === 45) refuse()
+      const msg = { trade_id: `b${seconds}`, market_ticker: 'A', taker_side: 'yes', ...prices }
+      const atMs = { is_block_trade: true, ts_ms: bench.clock.nowMs() }
+      trades(bench)?.send('trade', 'trade', { ...msg, ...atMs })
+      for (const peer of bench.peers) peer.socket.ping('heartbeat')
+      for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+      bench.clock.advance(1_000)
+    }
+    const asked = books(bench)?.commands.filter((one) => one.startsWith('get_snapshot')) ?? []
+    assert.ok(asked.length > 4)
+    assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
+  })
+
   it('[KFEED7] resync asks for snapshots; unwatched books are heard no more', async () => {
     const bench = await startKeyed(['A', 'B'])
     bench.venue.feed.resync([outcomeId('A'), outcomeId('elsewhere')])
