@@ -22,7 +22,7 @@ import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
-import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
 import type { DriftEntry } from '../../engine/venues/drift/drift.ts'
 import type {
@@ -47,6 +47,7 @@ import { type OwnDelay, VenueDelay } from './delay.ts'
 import type { DelayWatch, DelayWatcher } from './delay-watch.ts'
 import { StaleBooks } from './stale-books.ts'
 import { TradeChecks } from './trade-checks.ts'
+import { UNSETTLED_MS, UnsettledMarkets } from './unsettled.ts'
 
 /** The feed's own events, and markets and trades of which the catalogue knows no market yet. */
 export type VenueMessage = FeedEvent | MarketSeenEvent | TradeEvent
@@ -84,8 +85,6 @@ const TRADES_UP_MS = 5_000
 const LATE_FOR_MS = 3_000
 /** A market that closed so long ago and is not resolved is asked for after the first crawl. */
 const OVERDUE_MS = 172_800_000
-/** The payout of a resolved market is requested after the first crawl for so long; some venues never state it. */
-const UNSETTLED_MS = 30 * DAY_MS
 /** Of a gap of books that REST shows otherwise. */
 const REST_DIFFERS = 'the book differs from REST'
 /** When more books than this become stale together, or all of several, one `status` announces them. */
@@ -105,6 +104,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #stale = new StaleBooks()
   readonly #bookChecks: BookChecks
   readonly #tradeChecks = new TradeChecks()
+  readonly #unsettled = new UnsettledMarkets()
   /** Markets whose book is live, and those whose book was and is not: bounded by the markets. */
   readonly #live = new Set<MarketNumber>()
   readonly #lost = new Set<MarketNumber>()
@@ -541,11 +541,32 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     }
   }
 
+  /** A market resolved without a payout, or was listed so: it is requested until its payout is known. */
+  #noteUnsettled({ actor }: KnownMarket): void {
+    const { nativeId, settlementPrice, settledAtMs, closeAtMs } = actor.summary
+    if (settlementPrice !== null) return
+    const nowMs = this.#parts.clock.nowMs()
+    const isFresh = actor.resolvedAtMs !== null
+    const endedAtMs = actor.resolvedAtMs ?? settledAtMs ?? closeAtMs
+    if (endedAtMs !== null) this.#unsettled.add(nativeId, { endedAtMs, nowMs, isFresh })
+  }
+
+  #askForUnsettled(): void {
+    const due = this.#unsettled.takeDue(this.#parts.clock.nowMs(), (market) => {
+      const summary = this.#parts.catalog.knownOfNative(this.venue, market)?.actor.summary
+      return summary?.status === 'resolved' && summary.settlementPrice === null
+    })
+    for (const market of due) this.#reader.ask(market)
+  }
+
   #watch(markets: readonly KnownMarket[]): void {
     const watched: WatchedMarket[] = []
     for (const market of markets) {
       const { summary } = market.actor
-      if (summary.status === 'resolved') continue
+      if (summary.status === 'resolved') {
+        this.#noteUnsettled(market)
+        continue
+      }
       this.#noteStale(market)
       this.#bookChecks.add(market)
       watched.push({
@@ -600,6 +621,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#lost.delete(ref.number)
     this.#together.delete(market)
     if (event === 'closed') return
+    this.#noteUnsettled(market)
     this.#drop(market)
     this.#parts.venue.feed.unwatch([ref.nativeId])
   }
@@ -618,6 +640,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #everySecond(): void {
     this.#resyncBooks(this.#stale.takeDue(this.#parts.clock.monotonicMs()), 'still_stale')
     this.#giveUpHeld()
+    this.#askForUnsettled()
     this.#rememberTradeTime()
     this.#judgeTrades()
     this.#bookChecks.everySecond()

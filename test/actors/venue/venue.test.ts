@@ -26,7 +26,7 @@ import {
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { type TimeMs, timeMs } from '../../../engine/units.ts'
+import { priceMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { CatalogPage, TradesRead, Venue, VenueFeed } from '../../../engine/venues/venue.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
@@ -589,6 +589,38 @@ test('[VEN12] a market long past its close and not resolved is asked for after t
   clock.advance(300)
   await turns()
   assert.deepEqual(fetched, [['old']])
+})
+
+test('requests a market that resolved without a payout until it is known, and announces it once', async () => {
+  const { actor, catalog, catalogRows, clock, crawled, fetched, routes, updates } = openVenue([
+    listing('x'),
+  ])
+  await crawled
+  const unpaid = listing('x', { status: 'resolved' })
+  catalogRows.set(unpaid.nativeId, unpaid)
+  const { nativeId } = unpaid
+  const times = { venueTimeMs: NOON, receivedAtMs: NOON }
+  const market = { venue: 'a', market: nativeId } as const
+  const status = { status: 'resolved', settlementPrice: null } as const
+  routes.route({ kind: 'marketStatus', ...market, ...status, ...times })
+  const life = () => updates.flatMap((one) => (one.kind === 'lifecycle' ? [one.event] : []))
+  const seconds = async (count: number) => {
+    for (let second = 0; second < count; second += 1) {
+      clock.advance(1_000)
+      await turns(3)
+    }
+  }
+  await seconds(7)
+  assert.deepEqual(fetched, [['x']])
+  assert.deepEqual(life(), ['resolved'])
+  catalogRows.set(nativeId, { ...unpaid, settlementPrice: priceMicros(0) })
+  await seconds(20)
+  assert.deepEqual(life(), ['resolved', 'settled'])
+  assert.equal(catalog.knownOfNative('a', nativeId)?.actor.price().price, 0)
+  await seconds(400)
+  assert.deepEqual(fetched, [['x'], ['x']], 'what is known is not requested again')
+  assert.deepEqual(life(), ['resolved', 'settled'])
+  await actor.stop()
 })
 
 test('[COVER1] while the feed is live, its time is written down every ten seconds', async () => {
