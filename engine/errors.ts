@@ -17,9 +17,12 @@ const CATALOGUE = {
   },
   RATE_LIMITED: { status: 429, retry: true, means: 'a quota is used up' },
   INTERNAL: { status: 500, retry: true, means: 'our bug' },
-  TIMED_OUT: { status: 500, retry: true, means: 'an answer was not ready within its deadline' },
+  TIMED_OUT: { status: 503, retry: true, means: 'an answer was not ready within its deadline' },
   UNAVAILABLE: { status: 503, retry: true, means: 'draining, starting, or a queue is full' },
 } as const satisfies Record<string, { status: number; retry: boolean; means: string }>
+
+/** When what was too slow may be asked for again. */
+const TIMED_OUT_RETRY_SECONDS = 5
 
 export type ErrorCode = keyof typeof CATALOGUE
 export const errorCatalogue: Readonly<
@@ -42,7 +45,8 @@ export class EngineError extends Error {
     this.name = 'EngineError'
     this.code = code
     this.detail = detail
-    this.retryAfterSeconds = options.retryAfterSeconds ?? null
+    const waitSeconds = code === 'TIMED_OUT' ? TIMED_OUT_RETRY_SECONDS : null
+    this.retryAfterSeconds = options.retryAfterSeconds ?? waitSeconds
   }
 
   /** The HTTP status of the code. */

@@ -8,6 +8,7 @@ import { Value } from '@sinclair/typebox/value'
 import { EngineError } from '../../../engine/errors.ts'
 import { bodyBytesMax } from '../../../engine/limits.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
+import { fileRefusals } from '../../../http/request/reply.ts'
 import type { RawAnswer } from '../clients/raw-http.ts'
 import { queryText, type RouteClient } from '../clients/route-client.ts'
 import { type Ask, refusing, seedOf } from '../worlds/route-seeds.ts'
@@ -82,7 +83,7 @@ async function credentials(client: RouteClient): Promise<void> {
 }
 
 async function files(client: RouteClient, { engine }: DescribedFace): Promise<void> {
-  if (client.route.document.refusals?.[429] === undefined) return
+  if (client.route.document.refusals?.[429] !== fileRefusals[429]) return
   const { accounts } = engine
   accounts.fileLimit = 0
   await client.expect(429, {}, 'as many bytes of files as an address may have')
