@@ -73,6 +73,8 @@ export interface Config {
   readonly secretsKey: string | null
   /** Where webhooks may point to. */
   readonly webhookPolicy: { readonly allowsHttp: boolean; readonly allowsPrivate: boolean }
+  /** Whether a host must answer a test before webhooks post events to it. */
+  readonly mustVerifyWebhooks: boolean
   readonly hasDemoKey: boolean
   /** Whether accounts can be made over HTTP. */
   readonly isSignUpOpen: boolean
@@ -186,6 +188,11 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
     default: 'off',
     means: 'webhooks may point to loopback and other private addresses: for trials',
   },
+  WEBHOOK_VERIFY: {
+    default: '',
+    means:
+      'a host must answer a test before webhooks post events to it: `on` or `off`; unless set, on with VENUES=live',
+  },
   DEMO_KEY: { default: 'on', means: 'make and print a local account with a key' },
   SIGNUP: { default: 'on', means: 'accounts can be made over HTTP' },
   SIGNUPS_PER_HOUR: {
@@ -274,6 +281,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       allowsHttp: read.isOn('WEBHOOK_ALLOW_HTTP'),
       allowsPrivate: read.isOn('WEBHOOK_ALLOW_PRIVATE'),
     },
+    mustVerifyWebhooks:
+      read.optional('WEBHOOK_VERIFY') === null
+        ? read.text('VENUES') === 'live'
+        : read.isOn('WEBHOOK_VERIFY'),
     hasDemoKey,
     isSignUpOpen: read.isOn('SIGNUP'),
     signUpsPerHour: read.whole('SIGNUPS_PER_HOUR', 1, 1_000_000),

@@ -70,6 +70,8 @@ interface EngineSettings {
   /** Encrypts the secrets of webhooks. */
   readonly secretsKey: string
   readonly webhookPolicy: CallPolicy
+  /** Whether a host must answer a test before webhooks post events to it; false unless given. */
+  readonly mustVerifyWebhooks?: boolean
   /** The dashboard opens the local account without a password for a page on this machine; unless said, it does not. */
   readonly opensLocalAccount?: boolean
   /** How old a book may be, and how often all are read over REST; limits.ts unless given. */
@@ -472,6 +474,7 @@ function openWebhooks(
     bodies: new EventBodies({ catalog, matches, clock }),
     market: (number) => catalog.byNumber(number)?.summary ?? null,
     isAccountActive: (account) => accounts.directory.isActive(account),
+    mustVerify: settings.mustVerifyWebhooks ?? false,
     shareOf: (account) => webhookShareOf(accounts.directory.find(account) ?? { tier: 'free' }),
   })
   return { caller, webhooks }

@@ -246,6 +246,8 @@ export const attemptsOfFailingMax = 256
 /** Attempts under way to one host (all ports and accounts), and of one account. */
 export const attemptsPerHostMax = 16
 export const attemptsPerAccountMax = 32
+/** A test that is answered with a 2xx so long after it was asked for (24 h) verifies no host. */
+export const testAgeMsMax = 86_400_000
 /** A webhook whose last attempt took so long is slow. */
 export const slowAttemptMs = 5_000
 /** Calls to receivers under way, twice what the dispatcher asks for; beyond it a call fails at once. */

@@ -12,6 +12,7 @@ import {
   pendingPerWebhookMax,
   pendingTotalMax,
   slowAttemptMs,
+  testAgeMsMax,
 } from '../../engine/limits.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
@@ -65,6 +66,8 @@ interface DeliveryParts {
   readonly bodies: Pick<WebhookBodies, 'types'>
   /** Makes a webhook inactive; its changed record comes back through `put`. */
   readonly disable: (webhook: Webhook, reason: DisabledReason) => void
+  /** A host answered a test with a 2xx; `webhook` may be out of date. */
+  readonly verify: (webhook: Webhook) => void
   readonly shareOf: (account: AccountId) => WebhookShare
   /** For tests; `pendingPerWebhookMax` and `pendingTotalMax` unless given. */
   readonly pendingMax?: number
@@ -74,6 +77,8 @@ interface DeliveryParts {
 export class Deliveries {
   readonly #parts: DeliveryParts
   readonly #expiring: ReadonlySet<WebhookEventType>
+  /** The types that owners ask for by hand. */
+  readonly #asked: ReadonlySet<WebhookEventType>
   /** Pending deliveries that one webhook may have, as `shareRoom` decided last. */
   #pendingMax: number
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
@@ -96,6 +101,8 @@ export class Deliveries {
     this.#parts = parts
     const expiring = parts.bodies.types.filter(({ expires }) => expires === 'unposted')
     this.#expiring = new Set(expiring.map(({ name }) => name))
+    const asked = parts.bodies.types.filter(({ isAskedFor }) => isAskedFor)
+    this.#asked = new Set(asked.map(({ name }) => name))
     this.#pendingMax = parts.pendingMax ?? pendingPerWebhookMax
     const { metrics, clock, shareOf } = parts
     const onRoom = (account: AccountId) => {
@@ -448,6 +455,9 @@ export class Deliveries {
       queue.isSlow = times.durationMs >= slowAttemptMs
     })
     this.#noteResult(queue, judgement, times.nowMs)
+    const isTest = this.#asked.has(record.eventType) && host === queue.host
+    const isInTime = times.nowMs - record.createdAtMs < testAgeMsMax
+    if (judgement.isSuccess && isTest && isInTime) this.#parts.verify(queue.webhook)
     this.#wake(queue)
   }
 

@@ -34,6 +34,7 @@ import { Deliveries } from './deliveries.ts'
 import { type WebhookEventParts, WebhookEvents } from './events.ts'
 import { WebhookIndex } from './listeners.ts'
 import { WebhookMaintenance } from './maintenance.ts'
+import { hostOf } from './queue.ts'
 import type {
   DeliveryView,
   WebhookChange,
@@ -63,6 +64,8 @@ interface WebhookParts {
   readonly market: WebhookEventParts['market']
   /** Webhooks of a disabled account get no new deliveries, and what they have waits. */
   readonly isAccountActive: (account: AccountId) => boolean
+  /** Whether a host must answer a test before it gets events (WEBHOOK_VERIFY); false unless given. */
+  readonly mustVerify?: boolean
   /** What the webhooks of an account may use together. */
   readonly shareOf: (account: AccountId) => WebhookShare
   /** For tests; see Deliveries. */
@@ -93,7 +96,8 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const { storage, clock, log, metrics } = parts
     const { outbox } = storage
     const disable = (webhook: Webhook, reason: DisabledReason) => this.#disable(webhook, reason)
-    const deliveries = new Deliveries({ ...parts, outbox, storage, disable })
+    const verify = ({ id }: Webhook) => this.#verify(id)
+    const deliveries = new Deliveries({ ...parts, outbox, storage, disable, verify })
     this.#deliveries = deliveries
     const { bodies, market } = parts
     const index = this.#index
@@ -190,6 +194,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
         this.#parts.storage.webhooks.create({
           ...{ id, accountId: account, url, eventTypes, filters, description },
           ...{ isActive: true, disabledReason: null, previousSecrets: [] },
+          isVerified: this.#isVerified(account, url),
           createdAtMs: this.#parts.clock.nowMs(),
           secret: this.#parts.box.seal(secret, id),
         }),
@@ -198,6 +203,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
         throw new EngineError('UNAUTHORIZED', 'missing or invalid credential')
       }
       this.#keep(webhook)
+      if (!webhook.isVerified) this.#trySendTest(webhook)
       return { webhook: this.#viewOf(webhook), secret }
     } finally {
       const left = (this.#creating.get(account) ?? 1) - 1
@@ -230,7 +236,12 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     if (change.eventTypes ?? change.filters) this.#checkFilters(account, { ...webhook, ...change })
     // With `isActive` given, the present state is the account's own choice.
     const disabledReason = change.isActive === undefined ? webhook.disabledReason : null
-    const changed = await this.#replace(webhook, { ...webhook, ...change, disabledReason })
+    const { url = webhook.url } = change
+    const isSame = hostOf({ url }) === hostOf(webhook)
+    const isVerified = isSame ? webhook.isVerified : this.#isVerified(account, url)
+    const set = { ...change, disabledReason, isVerified }
+    const changed = await this.#replace(webhook, { ...webhook, ...set })
+    if (!isVerified && (change.url !== undefined || change.isActive)) this.#trySendTest(changed)
     // The failing time, which begins again, is in the outbox.
     if (changed.isActive && !webhook.isActive) await stored(this.#parts.storage.committed())
     return this.#viewOf(changed)
@@ -278,6 +289,13 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   async test(account: AccountId, id: string): Promise<DeliveryView | null> {
     const webhook = this.#find(account, id)
     if (webhook === null) return null
+    const { body: _, ...delivery } = this.#sendTest(webhook)
+    await stored(this.#parts.storage.committed())
+    return delivery
+  }
+
+  /** Throws EngineError INTERNAL when the disk takes no more. */
+  #sendTest(webhook: Webhook): StoredDelivery {
     const nowMs = this.#parts.clock.nowMs()
     const { bodies } = this.#parts
     const type = bodies.types.find(({ isAskedFor }) => isAskedFor)
@@ -291,9 +309,37 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     // The event's id is new, so the disk takes no more.
     if (record === null) throw new EngineError('INTERNAL', 'the change could not be stored')
     this.#deliveries.askFor(webhook.number, record.number)
-    await stored(this.#parts.storage.committed())
-    const { body: _, ...delivery } = record
-    return delivery
+    return record
+  }
+
+  /** The change that wants the test is stored; without a test its owner can ask for another one. */
+  #trySendTest(webhook: Webhook): void {
+    try {
+      this.#sendTest(webhook)
+    } catch (error) {
+      this.#parts.log.warn({ err: error, webhook: webhook.id }, 'no test was sent')
+    }
+  }
+
+  /** Whether a webhook to this URL gets events at once: the account has a verified one to its host, or no host must be. */
+  #isVerified(account: AccountId, url: string): boolean {
+    if (this.#parts.mustVerify !== true) return true
+    const host = hostOf({ url })
+    return this.#of(account).some((other) => other.isVerified && hostOf(other) === host)
+  }
+
+  /** The host of a webhook is verified, for all webhooks of its account. */
+  #verify(id: string): void {
+    const webhook = this.#byId.get(id)
+    if (webhook === undefined || webhook.isVerified) return
+    for (const other of this.#of(webhook.accountId)) {
+      if (other.isVerified || hostOf(other) !== hostOf(webhook)) continue
+      const changed = { ...other, isVerified: true }
+      this.#put(changed)
+      this.#parts.storage.webhooks.put(changed).catch((error: unknown) => {
+        this.#parts.log.error({ err: error, webhook: other.id }, 'a verified host was not stored')
+      })
+    }
   }
 
   async retry(account: AccountId, id: string, number: number): Promise<DeliveryView | null> {
@@ -340,7 +386,8 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   }
 
   #put(webhook: Webhook): void {
-    const isListening = webhook.isActive && this.#parts.isAccountActive(webhook.accountId)
+    const { isActive, isVerified, accountId } = webhook
+    const isListening = isActive && isVerified && this.#parts.isAccountActive(accountId)
     this.#unindex(webhook)
     this.#byId.set(webhook.id, webhook)
     this.#deliveries.put(isListening ? webhook : { ...webhook, isActive: false })

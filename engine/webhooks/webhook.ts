@@ -53,6 +53,8 @@ export interface Webhook {
   readonly description: string | null
   readonly isActive: boolean
   readonly disabledReason: DisabledReason | null
+  /** Its host answered a test of this account with a 2xx, or did not have to. Until then it gets no events. */
+  readonly isVerified: boolean
   readonly createdAtMs: TimeMs
   readonly secret: SealedSecret
   /** What was rotated out, newest first: each signs as well until its time is over. */

@@ -298,6 +298,7 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   exhausted: 1,
   dropped: 1,
   throttled: 0,
+  verified: true,
   // Records in which a name means something else, or holds another kind of value
   'cluster.name': 'gateway-1-4120',
   holder: 'engine-1-4007-9f2c81aa',

@@ -41,6 +41,7 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
     description: webhook.description,
     active: webhook.isActive,
     disabled_reason: webhook.disabledReason,
+    verified: webhook.isVerified,
     created_at: toSeconds(webhook.createdAtMs),
     failing_since: secondsOrNull(webhook.failingSinceMs),
     previous_secret_until: secondsOrNull(webhook.previousSecretUntilMs),

@@ -203,6 +203,10 @@ const stateFields = () => ({
       description: 'We made it inactive: the receiver answered 410, or failed for five days.',
     }),
   ),
+  verified: Type.Boolean({
+    description:
+      'False: its host has not answered a test of this account yet. A test is sent when the webhook is made or gets another host; until one is answered with a 2xx within 24 h nothing else is made for it. `POST …/test` sends another one.',
+  }),
   created_at: seconds('When it was made.'),
   failing_since: nullable(
     seconds('Since when every attempt failed; null: none has since the last success.'),

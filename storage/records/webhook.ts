@@ -14,17 +14,18 @@ import type { Schemas } from '../lmdb/table.ts'
 import type { FieldReader } from './records.ts'
 import { SIDES } from './trade.ts'
 
-/** 2: what opportunities must have come to stands behind the other filters; 3: then the takers; 4: then their side. */
-export const WEBHOOK_SCHEMA = 4
+/** 2: what opportunities must have come to stands behind the other filters; 3: then the takers; 4: then their side;
+ * 5: whether the host is verified stands before its former secrets. */
+export const WEBHOOK_SCHEMA = 5
 const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing']
 
 export function webhookFields(webhook: Webhook): readonly unknown[] {
   const { id, accountId: owner, url, eventTypes, filters, description } = webhook
-  const { isActive, disabledReason, createdAtMs, secret, previousSecrets } = webhook
+  const { isActive, disabledReason, createdAtMs, secret, isVerified, previousSecrets } = webhook
   const { marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories } = filters
   const { minProfit, minEdge, minAgeMs, takerWallets, takerSide } = filters
   const kept = [marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories]
-  const state = [description, isActive, disabledReason, createdAtMs, secret]
+  const state = [description, isActive, disabledReason, createdAtMs, secret, isVerified]
   const previous = previousSecrets.flatMap((each) => [each.secret, each.untilMs])
   const later = [minProfit, minEdge, minAgeMs, takerWallets, takerSide]
   return [id, owner, url, eventTypes, ...kept, ...later, ...state, ...previous]
@@ -37,6 +38,7 @@ export function webhookSchemas(key: Buffer): Schemas<Webhook> {
     2: (fields) => readWebhook(key, fields, 2),
     3: (fields) => readWebhook(key, fields, 3),
     4: (fields) => readWebhook(key, fields, 4),
+    5: (fields) => readWebhook(key, fields, 5),
   }
 }
 
@@ -53,6 +55,7 @@ function readWebhook(key: Buffer, fields: FieldReader, schema: number): Webhook 
     disabledReason: fields.choiceOrNull(DISABLED_REASONS),
     createdAtMs: timeMs(fields.number()),
     secret: fields.text(),
+    isVerified: schema < 5 || fields.boolean(),
     previousSecrets: readPreviousSecrets(fields),
   }
 }

@@ -90,6 +90,15 @@ test('[CONFIG5] a token secret that was replaced may be named beside the present
   assert.equal(loadConfig({}).jwtSecretPrevious, null)
 })
 
+test('verifies hosts of webhooks at live venues, unless set otherwise', () => {
+  const verifies = (env: Record<string, string>) => loadConfig(env).mustVerifyWebhooks
+  assert.equal(verifies({}), false)
+  assert.equal(verifies({ VENUES: 'live' }), true)
+  assert.equal(verifies({ VENUES: 'live', WEBHOOK_VERIFY: 'off' }), false)
+  assert.equal(verifies({ WEBHOOK_VERIFY: 'on' }), true)
+  assert.throws(() => verifies({ WEBHOOK_VERIFY: 'maybe' }), /WEBHOOK_VERIFY.*"on", "off"/)
+})
+
 test('refuses a cluster without a key, and NATS of another machine without credentials or TLS', () => {
   const open = { ROLE: 'engine', NATS_URL: 'nats://nats.internal:4222' }
   const key = { CLUSTER_KEY: 'k'.repeat(32) }

@@ -85,6 +85,7 @@ const OLDER_WEBHOOKS = [
   { schema: 1, at: 12, count: 5, lacks: { ...NO_REACH, ...NO_TAKERS } },
   { schema: 2, at: 15, count: 2, lacks: NO_TAKERS },
   { schema: 3, at: 16, count: 1, lacks: NO_SIDE },
+  { schema: 4, at: 17, count: 0, lacks: {} },
 ]
 
 for (const { schema, at, count, lacks } of OLDER_WEBHOOKS) {
@@ -93,7 +94,8 @@ for (const { schema, at, count, lacks } of OLDER_WEBHOOKS) {
     let storage = await openData(dataDir)
     const made = await storage.webhooks.create(webhook('old', { filters: ALL_FILTERS }))
     await storage.close()
-    const fields = webhookFields(made).toSpliced(at, count)
+    // Without former secrets, whether the host is verified stands last.
+    const fields = webhookFields(made).toSpliced(at, count).slice(0, -1)
     const key = Buffer.alloc(4)
     key.writeUInt32BE(made.number)
     await makeOlder(dataDir, {

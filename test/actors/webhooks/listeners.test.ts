@@ -40,7 +40,7 @@ function randomWebhook(random: Random, number: number): Webhook {
       minAgeMs: random.below(2) === 0 ? random.below(20) : null,
       categories: some(random, ['x', 'y']),
     },
-    ...{ isActive: true, disabledReason: null, createdAtMs: timeMs(0) },
+    ...{ isActive: true, isVerified: true, disabledReason: null, createdAtMs: timeMs(0) },
     ...{ secret: '', previousSecrets: [] },
   }
 }

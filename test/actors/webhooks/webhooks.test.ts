@@ -373,3 +373,64 @@ test('takes trade.created without a filter from pro upwards alone, and leaves we
   assert.deepEqual(changed?.filters.marketIds, ['venue_a_1'])
   await assert.rejects(webhooks.change(ALICE, before.id, filters({})), refused)
 })
+
+test('posts no event to a host before it answers a test of the account with a 2xx', async () => {
+  const world = new WebhookWorld({ mustVerify: true })
+  world.caller.answer = () => answered(500)
+  const types = () => world.caller.posts.map(({ body }) => JSON.parse(body).type)
+  const view = await world.create({ url: 'https://one.example.com/a' })
+  const sibling = await world.create({ url: 'https://one.example.com:8443/b' })
+  assert.deepEqual([view.isVerified, view.isActive], [false, true])
+  await settle()
+  world.trade()
+  await world.pass(3_600_000)
+  assert.deepEqual(types(), ['webhook.test', 'webhook.test'])
+  assert.equal(world.counts(view.id).created, 1, 'only the test')
+  await world.crash()
+  world.trade()
+  await settle()
+  assert.equal(world.counts(view.id).created, 1)
+  world.caller.answer = () => answered(200)
+  await world.webhooks.test(ALICE, view.id)
+  await settle()
+  assert.equal(world.webhooks.get(ALICE, view.id)?.isVerified, true)
+  assert.equal(world.webhooks.get(ALICE, sibling.id)?.isVerified, true, 'the host is')
+  world.trade()
+  await settle()
+  assert.equal(types().filter((type) => type === 'trade.created').length, 2)
+  // Another account has to have it verified itself; another webhook of this one has not.
+  const [other, third] = [
+    await world.create({ url: view.url }, BOB),
+    await world.create({ url: view.url }),
+  ]
+  assert.deepEqual([other.isVerified, third.isVerified], [false, true])
+  await world.crash()
+  assert.equal(world.webhooks.get(ALICE, view.id)?.isVerified, true)
+})
+
+test('has a new host of a webhook verified again, and takes no answer of the old one for it', async () => {
+  const world = new WebhookWorld({ mustVerify: true })
+  const view = await world.create({ url: 'https://one.example.com/' })
+  await settle()
+  assert.equal(world.webhooks.get(ALICE, view.id)?.isVerified, true)
+  world.caller.answer = ({ url }) => ({
+    outcome: { kind: 'answered', status: url.includes('one') ? 200 : 404, retryAfterMs: null },
+    afterMs: 1_000,
+  })
+  await world.webhooks.test(ALICE, view.id)
+  await settle()
+  const moved = await world.webhooks.change(ALICE, view.id, { url: 'https://two.example.com/' })
+  assert.equal(moved?.isVerified, false)
+  await world.pass(5_000)
+  world.trade()
+  await settle()
+  assert.equal(world.webhooks.get(ALICE, view.id)?.isVerified, false)
+  assert.deepEqual(
+    world.caller.to('https://two.example.com/').map(({ body }) => JSON.parse(body).type),
+    ['webhook.test'],
+  )
+  const path = await world.webhooks.change(ALICE, view.id, { url: 'https://one.example.com/path' })
+  assert.equal(path?.isVerified, false)
+  await world.pass(5_000)
+  assert.equal(world.webhooks.get(ALICE, view.id)?.isVerified, true)
+})

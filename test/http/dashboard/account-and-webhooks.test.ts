@@ -322,6 +322,7 @@ test('[DASH31] a webhook to which nothing is posted says why, and its counts nam
     ...{ id: 'wh_1', url: 'https://example.com/', event_types: ['trade.created'] },
     ...{ description: null, active: true, disabled_reason: null, created_at: 1 },
     ...{ failing_since: null, previous_secret_until: null, counts, throttled: 0 },
+    verified: true,
     filters: {
       ...{ market_ids: null, platform: null, wallets: null, min_usd: null },
       taker_wallets: null,

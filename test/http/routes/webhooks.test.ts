@@ -125,6 +125,7 @@ describe('webhooks', () => {
       previous_secret_until: null,
       counts: { created: 0, delivered: 0, exhausted: 0, dropped: 0, pending: 0 },
       throttled: 0,
+      verified: true,
     })
     const { id } = made
     assert.deepEqual(await got(200, 'GET', ONE, { id }), record)

@@ -61,6 +61,7 @@ export class FakeWebhooks implements WebhooksView {
       disabledReason: null,
       createdAtMs: this.#now(),
       throttledCount: 0,
+      isVerified: true,
       failingSinceMs: null,
       previousSecretUntilMs: null,
     }

@@ -55,6 +55,7 @@ export function webhook(id: string, changes: Partial<Webhook> = {}): Omit<Webhoo
     description: null,
     isActive: true,
     disabledReason: null,
+    isVerified: true,
     createdAtMs: timeMs(NOON_MS),
     secret: 'c2VhbGVk',
     previousSecrets: [],

@@ -81,7 +81,7 @@ export class WebhookWorld {
   readonly shares = new Map<AccountId, WebhookShare>()
   readonly #waiting: { resolve: () => void }[] = []
   readonly #seed: string | number
-  readonly #bounds: { pendingMax?: number; pendingTotalMax?: number }
+  readonly #bounds: { pendingMax?: number; pendingTotalMax?: number; mustVerify?: boolean }
   #tradeCount = 0
 
   constructor(
@@ -90,6 +90,7 @@ export class WebhookWorld {
       pendingMax?: number
       pendingTotalMax?: number
       clock?: ManualClock
+      mustVerify?: boolean
       outbox?: CrashingOutbox
     } = {},
   ) {
@@ -98,8 +99,9 @@ export class WebhookWorld {
     this.table = new MemoryWebhooks()
     this.outbox = set.outbox ?? new CrashingOutbox()
     this.#seed = set.seed ?? 'webhooks'
-    const { pendingMax, pendingTotalMax } = set
+    const { pendingMax, pendingTotalMax, mustVerify = false } = set
     this.#bounds = {
+      mustVerify,
       ...(pendingMax === undefined ? {} : { pendingMax }),
       ...(pendingTotalMax === undefined ? {} : { pendingTotalMax }),
     }

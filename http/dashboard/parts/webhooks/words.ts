@@ -13,6 +13,9 @@ interface WebhookState {
 /** `nowMs` in Unix milliseconds. */
 export function stateOf(webhook: Webhook, nowMs: number): WebhookState {
   if (!webhook.active) return { name: 'off', words: OFF[webhook.disabled_reason ?? 'asked'] }
+  if (!webhook.verified) {
+    return { name: 'off', words: 'It gets events once your receiver answers a test with a 2xx.' }
+  }
   const since = webhook.failing_since
   if (since === null) return { name: 'on', words: 'Events are posted as they happen.' }
   const words = `Every attempt has failed for ${durationText(nowMs - since * 1_000)}.`
