@@ -23,6 +23,8 @@ const FORGET_COUNT = 10
 const SOON_MS = 10
 const SAVE_USE_EVERY_MS = 300_000
 const BACKUP_EVERY_MS = HOUR_MS
+/** Soon after a start, since a backup overwrites what was deleted only within the hour. */
+const OVERWRITE_AFTER_MS = 60_000
 
 interface MaintenanceParts {
   readonly clock: Clock
@@ -49,6 +51,7 @@ export function startMaintenance(parts: MaintenanceParts): readonly StopTimer[] 
     inSlices({ clock, everyMs: FORGET_EVERY_MS, work: forget, onError, isStartedNow: true }),
     clock.every(SAVE_USE_EVERY_MS, saveUse),
     // The storage logs and counts failures, and never rejects.
+    clock.after(OVERWRITE_AFTER_MS, () => void storage.overwriteDeleted()),
     clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
   ]
 }

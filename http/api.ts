@@ -84,7 +84,7 @@ export function api(parts: ApiParts): readonly Route[] {
     ...nativeTradeRoutes(shared), //            /v1/venue_a/trades  /v1/venue_b/trades
     ...whaleRoutes(shared), //                  /v1/whales  /trades  /v1/markets/{market_id}/whales
     ...webhookRoutes(webhooks), //              /v1/webhooks  /{webhook_id}  /test  /rotate-secret  /deliveries
-    ...accountRoutes(engine.accounts, parts.opensLocalAccount ?? false), //  /v1/auth/signup  /login  /me  /session  /v1/keys
+    ...accountRoutes(engine.accounts, clock, parts.opensLocalAccount ?? false), //  /v1/auth/signup  /login  /me  /session  /v1/keys
     ...statusRoutes(parts), //                  /health  /metrics  /v1/stats
     ...streamRoutes(parts.tickets ?? new Tickets(clock)), //  /v1/ws  /ticket
     ...dashboardRoutes(), //                    /  /dashboard  /dashboard/{asset}

@@ -6,6 +6,7 @@ import { Type } from '@sinclair/typebox'
 import type { AccountsView, Caller, KeyView, Session } from '../../actors/views.ts'
 import { KEY_SCOPES } from '../../engine/accounts/account.ts'
 import { emailRefusal } from '../../engine/accounts/email.ts'
+import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { keyId } from '../../engine/ids.ts'
 import { endedTokensPerAccountMax, labelCharactersMax } from '../../engine/limits.ts'
@@ -52,6 +53,7 @@ const NoQuery = Type.Object({})
  */
 export function accountRoutes(
   accounts: AccountsView,
+  clock: Clock,
   opensLocalAccount: boolean,
 ): readonly Route[] {
   const bearer = { access: 'token', budget: 'management', isPrivate: true } as const
@@ -81,7 +83,7 @@ export function accountRoutes(
       NoQuery,
       ({ caller }) => json(meRecord(known(caller))),
     ),
-    ...tokenRoutes(accounts, bearer),
+    ...tokenRoutes(accounts, clock, bearer),
     ...sessionRoutes(accounts, opensLocalAccount),
     route(
       { method: 'GET', pattern: '/v1/keys', document: documents.keys, ...bearer },
@@ -121,6 +123,7 @@ export function accountRoutes(
 /** What ends tokens: of one log-in, of all, of the whole account. */
 function tokenRoutes(
   accounts: AccountsView,
+  clock: Clock,
   bearer: { access: 'token'; budget: 'management'; isPrivate: true },
 ): readonly Route[] {
   const documents = accountDocuments
@@ -151,7 +154,8 @@ function tokenRoutes(
       { schema: Password, className: 'Deletion' },
       async ({ caller, body, dashboard }) => {
         await accounts.deleteAccount(known(caller), body.password)
-        return closed(dashboard)
+        const until = toSeconds(clock.nowMs()) + BACKUP_SECONDS
+        return withHeader(closed(dashboard), 'X-Backups-Until', String(until))
       },
     ),
   ]
@@ -189,6 +193,9 @@ function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): read
     ),
   ]
 }
+
+/** 24 hourly backups, the last of which may be made before the data is overwritten. */
+const BACKUP_SECONDS = 25 * 3_600
 
 const BUSY = 'too many passwords are being checked, or the disk is late'
 
@@ -246,9 +253,13 @@ const accountDocuments = {
     group: 'Auth',
     summary:
       'Delete the account, its keys, its webhooks and what they have not delivered, for good',
-    description: 'Its streams end, and its e-mail can sign up again.',
+    description:
+      'Its streams end, and its e-mail can sign up again. Its data is overwritten in the database within an hour. Backups have it for another day.',
     answer: null,
     status: 204,
+    headers: {
+      'X-Backups-Until': 'when the last backup with its data is deleted, in Unix seconds',
+    },
     refusals: { 401: 'wrong password', 503: BUSY },
   },
   keys: { group: 'Auth', summary: "The account's API keys", answer: KeysSchema },

@@ -409,6 +409,11 @@ export interface Storage {
   /** Grows with each `prune`: what was read before may be gone since. */
   readonly pruneCount: number
   /**
+   * Moves accounts into a new file when they changed, so that nothing deleted can be read in freed pages. Never rejects.
+   * `backupAccounts` does so too.
+   */
+  overwriteDeleted(): Promise<void>
+  /**
    * Copies the accounts, keys and webhooks into a folder of its own under DATA_DIR/backups (backup.ts),
    * while all else goes on. Never rejects: a failure is logged and counted. Nothing in memory.
    */

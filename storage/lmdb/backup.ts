@@ -6,12 +6,13 @@
 // The file `secrets` is in no backup: without the same one (or JWT_SECRET and SECRETS_KEY) all tokens
 // end and the secrets of webhooks must be rotated. Upholds BACKUP1 to BACKUP5.
 
-import { chmod, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { SENTINEL_TABLE } from '../tables.ts'
+import { flush } from './durable-file.ts'
 import { diskRoom, type Environment, isBelowReserve } from './environment.ts'
 import { environmentBytes, sideFileText, sidePath } from './sentinel.ts'
 import { countRows } from './startup-check.ts'
@@ -22,8 +23,13 @@ const NAME = /^accounts-\d{8}T\d{6}Z$/
 /** A copy that is not complete yet, or never became so. */
 const PARTIAL = /^accounts-\d{8}T\d{6}Z\.part$/
 
+const REWRITE_FAILED = 'deleted accounts could not be overwritten'
+
 interface AccountsBackupOptions {
-  readonly environment: Pick<Environment, 'rowCounts' | 'handedOver' | 'putCount' | 'copyTo'>
+  readonly environment: Pick<
+    Environment,
+    'rowCounts' | 'handedOver' | 'putCount' | 'copyTo' | 'rewrite'
+  >
   readonly dataDir: string
   readonly databaseId: string
   readonly log: Log
@@ -49,6 +55,22 @@ export class AccountsBackup {
     return this.#running
   }
 
+  /** Only overwrites what was deleted, as a backup does first. Never rejects. */
+  overwriteDeleted(): Promise<void> {
+    this.#running ??= this.#rewrite()
+      .catch((error: unknown) => this.#options.log.error({ err: error }, REWRITE_FAILED))
+      .finally(() => {
+        this.#running = null
+      })
+    return this.#running
+  }
+
+  async #rewrite(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    await this.#requireRoom()
+    await this.#options.environment.rewrite()
+  }
+
   /** Gives up the one under way, and resolves when the files are no longer in use. */
   async stop(): Promise<void> {
     this.#isStopped = true
@@ -61,7 +83,7 @@ export class AccountsBackup {
     const result = (word: string) =>
       metrics.count('storage_backups', 'backups of accounts', { result: word })
     try {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      await this.#rewrite()
       await this.#removeWhere((one) => PARTIAL.test(one))
       const part = join(this.#folder, `${name}.part`)
       const rowCount = await this.#copy(part).catch(async (error: unknown) => {
@@ -85,7 +107,6 @@ export class AccountsBackup {
   async #copy(part: string): Promise<number> {
     const { environment, databaseId } = this.#options
     const path = join(part, 'accounts')
-    await this.#requireRoom()
     await mkdir(path, { recursive: true, mode: 0o700 })
     const [before, handedOver] = [environment.rowCounts(), environment.handedOver()]
     await environment.copyTo(path)
@@ -142,13 +163,4 @@ function compare(
     rowCount += found
   }
   return rowCount
-}
-
-async function flush(path: string): Promise<void> {
-  const file = await open(path, 'r')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
 }

@@ -56,6 +56,7 @@ export class CommitQueue {
   #inFlightWaiters: Waiter[] = []
   #isInFlight = false
   #isClosed = false
+  #isHeld = false
   #stopTimer: StopTimer | null = null
   #immediate: NodeJS.Immediate | null = null
 
@@ -100,6 +101,20 @@ export class CommitQueue {
     })
   }
 
+  /** Resolves when no commit is under way. The next one begins after the returned function was called. */
+  async hold(): Promise<() => void> {
+    this.#isHeld = true
+    while (this.#isInFlight) {
+      await new Promise<void>((resolve) => {
+        this.#inFlightWaiters.push({ resolve, reject: () => resolve() })
+      })
+    }
+    return () => {
+      this.#isHeld = false
+      if (this.#openCount > 0 || this.#openWaiters.length > 0) this.#schedule(0)
+    }
+  }
+
   /** Hands over nothing more. */
   close(): void {
     this.#isClosed = true
@@ -112,7 +127,7 @@ export class CommitQueue {
    * that runs already, for an earlier row or for the next try on a full disk, is left to run.
    */
   #schedule(pauseMs: number): void {
-    if (this.#isInFlight || this.#isClosed || this.#immediate !== null) return
+    if (this.#isInFlight || this.#isClosed || this.#isHeld || this.#immediate !== null) return
     if (this.#state === 'failed') return
     if (pauseMs > 0) {
       this.#stopTimer ??= this.#options.clock.after(pauseMs, () => this.#handOver())
@@ -126,7 +141,7 @@ export class CommitQueue {
   #handOver(): void {
     this.#immediate = null
     this.#stopTimer = null
-    if (this.#isInFlight || this.#isClosed) return
+    if (this.#isInFlight || this.#isClosed || this.#isHeld) return
     this.#isInFlight = true
     this.#options.beginCommit()
     this.#inFlightCount += this.#openCount

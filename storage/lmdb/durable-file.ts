@@ -2,6 +2,7 @@
 // written beside, flushed, renamed over, folder flushed. Also creates a file that must not exist.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
@@ -18,6 +19,16 @@ export function writeDurably(path: string, text: string): void {
   }
   renameSync(beside, path)
   flushFolder(dirname(path))
+}
+
+/** Waits until a file or folder is on the platter. */
+export async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
 }
 
 /** The text of a file; null when there is none. */

@@ -4,7 +4,8 @@
 // commit is one explicit batch instead. transactionSync is used before the tables open only: it
 // would commit half of a batch under way. Upholds STORE1, STORE4.
 
-import { statfsSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { assert, EngineError } from '../../engine/errors.ts'
@@ -12,6 +13,7 @@ import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { type EnvironmentName, SENTINEL_TABLE, TABLE_LAYOUTS, type TableLayout } from '../tables.ts'
 import { CommitQueue, type CommitState } from './commit-queue.ts'
+import { flush } from './durable-file.ts'
 import { restoreAdvice, SENTINEL_KEY } from './sentinel.ts'
 import { Table } from './table.ts'
 
@@ -82,15 +84,17 @@ export function openDatabase(path: string): RootDatabase<Buffer, Buffer> {
 export class Environment {
   readonly name: EnvironmentName
   readonly #options: EnvironmentOptions
-  readonly #root: Root
+  #root: Root
   readonly #queue: CommitQueue
   readonly #tables = new Map<string, { table: Table; database: Database<Buffer, Buffer> }>()
   readonly #stopReaderCheck: StopTimer
   readonly #sampler = new LogSampler()
   readonly #dropped: Count
-  readonly #sentinel: Database<Buffer, Buffer>
+  #sentinel: Database<Buffer, Buffer>
   #putCount = 0
   #isDamaged = false
+  /** What `handedOver` was at the last `rewrite`; null: none since the start. */
+  #rewrittenAt: number | null = null
 
   constructor(root: Root, options: EnvironmentOptions) {
     this.name = options.name
@@ -152,6 +156,67 @@ export class Environment {
   /** Copies what is committed into the empty folder `path`, while writing goes on. */
   copyTo(path: string): Promise<void> {
     return this.#root.backup(path, true)
+  }
+
+  /**
+   * Moves the rows into a new file, since in freed pages of the old one deleted rows can still be read. Does nothing when
+   * nothing changed since the last time. Commits wait meanwhile and reads go on. Rejects, with the old file in place, when
+   * the copy fails or has other rows.
+   */
+  async rewrite(): Promise<void> {
+    const handedOver = this.handedOver()
+    if (this.#rewrittenAt === handedOver || this.state !== 'ok') return
+    const release = await this.#queue.hold()
+    const { path } = this.#options
+    // LMDB must not take the copy for the environment that is open.
+    const next = join(path, `next-${this.#options.clock.nowMs()}`)
+    try {
+      for (const name of readdirSync(path)) {
+        if (name.startsWith('next-')) rmSync(join(path, name), { recursive: true, force: true })
+      }
+      mkdirSync(next, { mode: 0o700 })
+      await this.#root.backup(next, true)
+      chmodSync(join(next, 'data.mdb'), 0o600)
+      await flush(join(next, 'data.mdb'))
+      await this.#moveTo(next)
+      this.#rewrittenAt = handedOver
+    } finally {
+      rmSync(next, { recursive: true, force: true })
+      release()
+    }
+  }
+
+  async #moveTo(next: string): Promise<void> {
+    const { path } = this.#options
+    const root = openDatabase(next)
+    try {
+      const sentinel = openTable(root, { name: SENTINEL_TABLE, isCompressed: false })
+      const bytes = sentinel.get(SENTINEL_KEY)
+      if (bytes === undefined || this.#sentinel.get(SENTINEL_KEY)?.equals(bytes) !== true) {
+        throw new Error('the copy has another sentinel')
+      }
+      const copies = [...this.#tables.values()].map(({ table, database }) => {
+        const copy = openTable(root, table.layout)
+        if (rowCount(copy) !== rowCount(database)) {
+          throw new Error(`the copy has other rows in ${table.layout.name}`)
+        }
+        return { table, database: copy }
+      })
+      renameSync(join(next, 'data.mdb'), join(path, 'data.mdb'))
+      for (const entry of copies) {
+        entry.table.moveTo(entry.database)
+        this.#tables.set(entry.table.layout.name, entry)
+      }
+      this.#sentinel = sentinel
+    } catch (error) {
+      await root.close()
+      throw error
+    }
+    const old = this.#root
+    this.#root = root
+    // Before the next commit: a crash must not bring the old file back.
+    await flush(path)
+    await old.close()
   }
 
   /** Rows put and not yet on the platter. */
@@ -289,6 +354,12 @@ export function openTable(
     keyEncoding: 'binary',
     compression: layout.isCompressed,
   })
+}
+
+/** Committed rows, from lmdb-js's untyped statistics. */
+function rowCount(database: Database<Buffer, Buffer>): unknown {
+  const stats: { readonly entryCount?: unknown } = database.getStats()
+  return stats.entryCount
 }
 
 /** Bytes of a database's own pages, from lmdb-js's untyped statistics. */

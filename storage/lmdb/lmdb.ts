@@ -237,6 +237,10 @@ class LmdbStorage implements Storage {
     return this.#retention.prune(limits)
   }
 
+  overwriteDeleted(): Promise<void> {
+    return this.#backup.overwriteDeleted()
+  }
+
   backupAccounts(nowMs: TimeMs): Promise<void> {
     return this.#backup.make(nowMs)
   }

@@ -52,7 +52,7 @@ const ROW_HEADER_BYTES = 10
 
 export class Table {
   readonly layout: TableLayout
-  readonly #database: Database<Buffer, Buffer>
+  #database: Database<Buffer, Buffer>
   readonly #environment: TableEnvironment
   /** The two take turns. */
   #open: PendingRows
@@ -69,6 +69,11 @@ export class Table {
     this.#environment = environment
     this.#open = new PendingRows(layout)
     this.#committing = new PendingRows(layout)
+  }
+
+  /** Reads and writes another copy of the same rows from now on. */
+  moveTo(database: Database<Buffer, Buffer>): void {
+    this.#database = database
   }
 
   get(key: Buffer): Buffer | null {

@@ -340,3 +340,10 @@ describe('what ends', () => {
     assert.deepEqual(face.engine.webhooks.list(caller.accountId), [])
   })
 })
+
+test('answers a deletion with the time until which backups have the data', async () => {
+  const { token } = await newcomer()
+  const got = await send('DELETE', '/v1/auth/me', bearer(token), { password: PASSWORD })
+  const until = Math.floor(clock.nowMs() / 1_000) + 25 * 3_600
+  assert.deepEqual([got.status, got.headers.get('x-backups-until')], [204, String(until)])
+})

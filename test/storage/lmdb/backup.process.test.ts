@@ -155,6 +155,7 @@ test('[BACKUP5] a copy that is cut short, or lacks rows, is no backup', async ()
       environment: {
         putCount: 7,
         handedOver: () => 7,
+        rewrite: async () => undefined,
         rowCounts: () => new Map([['accounts', rows]]),
         copyTo: async (path) => {
           copyFileSync(source, join(path, 'data.mdb'))

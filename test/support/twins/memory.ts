@@ -390,6 +390,8 @@ class MemoryStorage implements Storage {
     return this.losses.prune(this.runs.all()[0]?.number ?? 0, rowsLeft) === rowsLeft
   }
 
+  async overwriteDeleted(): Promise<void> {}
+
   async backupAccounts(): Promise<void> {}
 
   async committed(): Promise<void> {}
