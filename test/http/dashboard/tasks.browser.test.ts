@@ -142,6 +142,6 @@ test('[DASH97] a wallet’s profit', async () => {
   const { page } = tab
   await goTo(page, 'Whales')
   await page.locator('tr[data-whale] .wallet a').first().click()
-  await page.locator('.wallet-pnl [data-figure=Total]').getByText('$').waitFor()
+  await page.locator('.wallet-pnl [data-figure=Net]').getByText('$').waitFor()
   judge(await tab.close())
 })

@@ -64,10 +64,10 @@ test('[DASH33] a webhook made in its form is sent a test, which is seen as deliv
   assert.equal(made.url, receiver.url)
   assert.deepEqual(made.event_types, ['whale.alert'])
   assert.deepEqual(made.filters, {
-    market_ids: ['venue_a_0x1f', 'venue_b_kx-1'],
-    ...{ platform: null, wallets: null, min_usd: 750_000, min_change: null },
+    market_ids: ['venue_a_0x1f', 'venue_b_KX-1'],
+    ...{ platform: null, wallets: null, taker_wallets: null, min_usd: 750_000, min_change: null },
     ...{ min_profit_usd: null, min_edge: null, min_age_ms: null },
-    ...{ side: 'buy', event_slugs: null, categories: null },
+    ...{ side: 'buy', taker_side: null, event_slugs: null, categories: null },
   })
   await page.getByRole('link', { name: 'Open the webhook' }).click()
   await page.getByRole('button', { name: 'Send a test' }).click()
