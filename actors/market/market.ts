@@ -303,10 +303,12 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (!isLive && this.#isPastKeeping(event)) return this.#parts.ignored('trade_before_retention')
     const stamp = isLive ? this.#parts.publisher.stamp('trades', this.ref.number) : null
     const trade = this.#trades.add(event, outcomeIndex, stamp, this.#parts.run)
-    if (!trade.isBlock) this.#prices.noteTrade(trade, event.receivedAtMs)
+    const isLast = !trade.isBlock && this.#prices.noteTrade(trade, event.receivedAtMs)
     this.#touch(event.receivedAtMs)
     if (stamp === null) {
-      return this.#parts.publisher.tellPastTrade(this.ref, trade, event.receivedAtMs)
+      this.#parts.publisher.tellPastTrade(this.ref, trade, event.receivedAtMs)
+      if (isLast) this.#reprice(event)
+      return
     }
     this.#openFigures().count(trade)
     this.#areFiguresUnsaved = true
@@ -429,7 +431,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
         const what = { event: isSettled ? 'settled' : 'changed', facts: summary } as const
         tellChanged(this.#parts.publisher, this.ref, event, what)
       }
-      if (isSamePrice) return
+      if (isSamePrice && !this.#isMoved(before)) return
       this.#touch(event.receivedAtMs)
       return this.#reprice(event)
     }
@@ -437,6 +439,16 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (summary.status === 'resolved') this.#end(event)
     tellStatus(this.#parts.publisher, this.ref, event, summary)
     this.#reprice(event)
+  }
+
+  /** Whether the listing of now moves the price, after another one. */
+  #isMoved(before: MarketSummary): boolean {
+    const { lastPrice, bestBid, bestAsk } = this.summary
+    const isSame =
+      before.lastPrice === lastPrice && before.bestBid === bestBid && before.bestAsk === bestAsk
+    if (isSame) return false
+    this.#recall()
+    return this.#prices.isMovedBy(before, this.summary, this.#book)
   }
 
   /** A resolved market trades no more: the removal of its last levels is published. */

@@ -35,17 +35,24 @@ export class MarketPrices {
     this.#ticks = ticks
   }
 
-  /** A trade moves the last price unless a newer one already has. */
-  noteTrade(trade: Trade, receivedAtMs: TimeMs): void {
-    this.noteLastPrice(trade.price, { venueTimeMs: trade.timeMs, receivedAtMs })
+  /** A trade is the last price unless there is a newer one; returns whether it is. */
+  noteTrade(trade: Trade, receivedAtMs: TimeMs): boolean {
+    return this.noteLastPrice(trade.price, { venueTimeMs: trade.timeMs, receivedAtMs })
   }
 
   /** A price counts from its arrival at the latest: a time from the far future must not keep later prices out. */
-  noteLastPrice(price: PriceMicros, { venueTimeMs, receivedAtMs }: BothTimes): void {
+  noteLastPrice(price: PriceMicros, { venueTimeMs, receivedAtMs }: BothTimes): boolean {
     const atMs = venueTimeMs < receivedAtMs ? venueTimeMs : receivedAtMs
-    if (this.#lastTradeMs !== null && atMs < this.#lastTradeMs) return
+    if (this.#lastTradeMs !== null && atMs < this.#lastTradeMs) return false
     this.#lastTradePrice = price
     this.#lastTradeMs = atMs
+    return true
+  }
+
+  /** Whether a listing that follows another one moves the price, where that comes from the listing. */
+  isMovedBy(before: MarketSummary, after: MarketSummary, book: MarketBook): boolean {
+    const [old, now] = [priceOf(this.#facts(before, book)), priceOf(this.#facts(after, book))]
+    return old.price !== now.price || old.source !== now.source
   }
 
   /** Computes the price again; returns it when it is this run's first, or price, source or best levels changed; else null. */

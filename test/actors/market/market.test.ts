@@ -363,6 +363,33 @@ test('publishes the first price of a run, also one that equals the last run’s 
   assert.deepEqual(prices, [410_000, 510_000, 410_000])
 })
 
+test('publishes a price that a listing or a past trade moves while there is no book, and none that a book rules', () => {
+  const quoted = { bestBid: priceMicros(400_000), bestAsk: priceMicros(420_000) }
+  const { actor, updates } = openMarket(quoted)
+  const prices = () => updates.flatMap((one) => (one.kind === 'price' ? [one.price.price] : []))
+  const list = (bestBid: number, bestAsk: number, lastPrice: number) => {
+    const figures = { bestBid: priceMicros(bestBid), bestAsk: priceMicros(bestAsk) }
+    const summary = { ...actor.summary, ...figures, lastPrice: priceMicros(lastPrice) }
+    actor.receive({ kind: 'summary', summary })
+  }
+  assert.equal(actor.price().price, 410_000)
+  list(500_000, 520_000, 450_000)
+  assert.deepEqual(prices(), [actor.price().price])
+  assert.equal(actor.price().price, 510_000)
+  list(500_000, 520_000, 460_000)
+  assert.deepEqual(prices(), [510_000])
+  list(100_000, 900_000, 470_000)
+  assert.deepEqual(prices(), [510_000, 470_000])
+  actor.receive(trade('m', 't1', { source: 'history', price: priceMicros(480_000) }))
+  assert.deepEqual(prices(), [510_000, 470_000, 480_000])
+  assert.equal(actor.price().price, 480_000)
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  list(600_000, 620_000, 610_000)
+  actor.receive(trade('m', 't2', { source: 'history', price: priceMicros(490_000) }))
+  assert.deepEqual(prices(), [510_000, 470_000, 480_000, 410_000])
+  assert.equal(actor.price().price, 410_000)
+})
+
 test('reports each maker of a transaction as it becomes known, with the wallets known before', () => {
   const { actor, publisher } = openMarket()
   const seen: unknown[] = []
