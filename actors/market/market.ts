@@ -310,7 +310,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
       if (isLast) this.#reprice(event)
       return
     }
-    this.#openFigures().count(trade)
+    this.#openFigures().count(trade, trade.receivedAtMs)
     this.#areFiguresUnsaved = true
     this.#parts.changed(this)
     tellTrade(this.#parts.publisher, this.ref, event, { trade, stamp })
@@ -558,7 +558,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   /** At the start: counts a stored trade that the last run did not save the figures of. */
   countUnsaved(trade: StoredTrade): void {
     this.#recall()
-    this.#openFigures().count(trade)
+    this.#openFigures().count(trade, trade.receivedAtMs)
     this.#prices.noteTrade(trade, trade.receivedAtMs)
     this.#areFiguresUnsaved = true
     this.#isDirty = true

@@ -150,12 +150,12 @@ export class MirrorMarket implements MarketView {
     this.#price = price
   }
 
-  noteTrade({ trade, seq }: TradeUpdate): void {
+  noteTrade({ trade, seq, receivedAtMs }: TradeUpdate): void {
     this.#tradesVersion += 1
     if (seq <= this.#tradesSeq) return
     this.#tradesSeq = seq
     this.#version += 1
-    this.#figures.count(trade)
+    this.#figures.count(trade, receivedAtMs)
   }
 
   get volume24h(): UsdMicros {

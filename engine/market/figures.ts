@@ -117,16 +117,24 @@ export class MarketFigures implements FiguresState {
     if (shown !== null) this.#addToDay(this.volumeTotal - shown)
   }
 
-  /** Counts a trade that the venue's figures do not contain yet. False: nothing changed. */
-  count(trade: CountedTrade): boolean {
+  /** Counts a trade that the venue's figures do not contain yet; `receivedAtMs` is its arrival. False: nothing changed. */
+  count(trade: CountedTrade, receivedAtMs: TimeMs): boolean {
     if (!trade.isBlock) this.#notePrice(trade.price, trade.timeMs)
-    if (this.figuresAtMs !== null && trade.timeMs <= this.figuresAtMs) return false
+    if (!this.#isLater(trade.timeMs, receivedAtMs)) return false
     const amount = this.#unit === 'usd_notional' ? trade.size : trade.usd
     const rise = Math.max(amount - this.excess, 0)
     this.excess = Math.max(this.excess - amount, 0)
     if (this.volumeTotal !== null) this.volumeTotal = sum(this.volumeTotal, rise)
     this.#addToDay(rise)
     return true
+  }
+
+  /** Polymarket states whole seconds: in the second of the figures the order of arrival decides. */
+  #isLater(atMs: TimeMs, receivedAtMs: TimeMs): boolean {
+    const knownAtMs = this.figuresAtMs
+    if (knownAtMs === null || atMs > knownAtMs) return true
+    const isOfSecond = this.#unit === 'usd_traded' && atMs % 1_000 === 0
+    return isOfSecond && atMs + 1_000 > knownAtMs && receivedAtMs > knownAtMs
   }
 
   #addToDay(amount: number): void {

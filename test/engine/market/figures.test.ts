@@ -41,8 +41,8 @@ const shown = ({ volumeTotal, volume24h }: MarketFigures) => [
 
 test('counts a trade in the venue’s unit', () => {
   const [contracts, dollars] = [figuresOf(), figuresOf(1_000, 'usd_traded')]
-  contracts.count(trade(1, 40))
-  dollars.count(trade(1, 40))
+  contracts.count(trade(1, 40), timeMs(START))
+  dollars.count(trade(1, 40), timeMs(START))
   assert.deepEqual(
     [shown(contracts), shown(dollars)],
     [
@@ -54,26 +54,36 @@ test('counts a trade in the venue’s unit', () => {
 
 test('does not count a trade again when the venue’s figures contain it', () => {
   const figures = figuresOf()
-  figures.count(trade(5, 40))
+  figures.count(trade(5, 40), timeMs(START))
   figures.take(read(5, total(1_040)))
   assert.deepEqual(shown(figures), [1_040, 140])
   figures.take(read(9, total(1_050)))
-  figures.count(trade(9, 10))
+  figures.count(trade(9, 10), timeMs(START))
   assert.deepEqual(shown(figures), [1_050, 150], 'the ticker came before its trade')
-  figures.count(trade(10, 1))
+  figures.count(trade(10, 1), timeMs(START))
   assert.deepEqual(shown(figures), [1_051, 151])
+})
+
+test('counts a trade of the second of the figures when it arrives after them', () => {
+  const figures = figuresOf(1_000, 'usd_traded')
+  figures.take(read(4_655, total(1_000)))
+  figures.count(trade(4_000, 40), timeMs(START + 4_600))
+  assert.deepEqual(shown(figures), [1_000, 100], 'the figures may contain it')
+  figures.count(trade(4_000, 40), timeMs(START + 4_700))
+  figures.count(trade(3_000, 40), timeMs(START + 4_700))
+  assert.deepEqual(shown(figures), [1_010, 110])
 })
 
 test('keeps the total when an answer is older, and follows the venue once it is ahead', () => {
   const figures = figuresOf()
-  figures.count(trade(5, 40))
+  figures.count(trade(5, 40), timeMs(START))
   assert.ok(figures.take(read(50, total(1_010))), 'made before the last trade')
   assert.deepEqual(shown(figures), [1_040, 140])
   assert.ok(!figures.take(read(60, { ...total(990), openInterest: sizeMicros(1) })))
   assert.equal(figures.openInterest, null)
-  figures.count(trade(70, 20))
+  figures.count(trade(70, 20), timeMs(START))
   assert.deepEqual(shown(figures), [1_040, 140], '1,010 and 20')
-  figures.count(trade(71, 20))
+  figures.count(trade(71, 20), timeMs(START))
   assert.deepEqual(shown(figures), [1_050, 150])
   assert.ok(figures.take(read(700_000, { ...total(900), openInterest: sizeMicros(2) })))
   assert.deepEqual([figures.openInterest, ...shown(figures)], [2, 1_050, 150])
@@ -90,15 +100,15 @@ test('takes the venue’s figure of the day as it is, and adds what the total ri
 
 test('has no total where the venue states none', () => {
   const figures = figuresOf(null)
-  figures.count(trade(1, 40))
+  figures.count(trade(1, 40), timeMs(START))
   assert.deepEqual([figures.volumeTotal, figures.volume24h], [null, 140e6])
 })
 
 test('has the price of the newest trade in the book', () => {
   const figures = figuresOf()
-  figures.count(trade(10, 1, 0.4))
-  figures.count(trade(20, 1, 0.9, true))
-  figures.count(trade(5, 1, 0.3))
+  figures.count(trade(10, 1, 0.4), timeMs(START))
+  figures.count(trade(20, 1, 0.9, true), timeMs(START))
+  figures.count(trade(5, 1, 0.3), timeMs(START))
   assert.equal(figures.lastPrice, 400_000)
   figures.take(read(9, { lastPrice: priceMicros(350_000) }))
   assert.equal(figures.lastPrice, 400_000, 'of an earlier ticker')
@@ -120,7 +130,7 @@ test('never decreases, and ends at the venue’s total once a fresh figure comes
         const size = 1 + random.below(50)
         done.push({ atMs: ms, size })
         // Some trades are missed, or come late.
-        if (random.below(4) > 0) figures.count(trade(ms, size))
+        if (random.below(4) > 0) figures.count(trade(ms, size), timeMs(START))
       } else if (what === 1) {
         const asOf = ms - random.below(20)
         figures.take(read(asOf, total(truthAt(asOf))))
