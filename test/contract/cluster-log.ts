@@ -88,17 +88,22 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     await writing.put('account.1', bytes('before'))
     const seen: BucketEntry[] = []
     let onWhole: () => void = () => undefined
-    let onLast: () => void = () => undefined
+    let onSeen: () => void = () => undefined
     const isWhole = new Promise<void>((resolve) => {
       onWhole = resolve
     })
-    const isLast = new Promise<void>((resolve) => {
-      onLast = resolve
-    })
+    // A bucket keeps the newest value alone, which may take the place of one that was not delivered yet.
+    const hasSeen = async (count: number) => {
+      while (seen.length < count) {
+        await new Promise<void>((resolve) => {
+          onSeen = resolve
+        })
+      }
+    }
     const watch = await watching.watch({
       onEntry(entry) {
         seen.push(entry)
-        if (entry.key === 'account.2') onLast()
+        onSeen()
       },
       onWhole,
     })
@@ -108,9 +113,11 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
       [['account.1', 'before']],
     )
     await writing.put('account.1', bytes('after'))
+    await hasSeen(2)
     await writing.remove('account.1')
+    await hasSeen(3)
     await writing.put('account.2', bytes('last'))
-    await isLast
+    await hasSeen(4)
     assert.deepEqual(
       seen.slice(1).map(({ key, value }) => [key, value === null ? null : text(value)]),
       [

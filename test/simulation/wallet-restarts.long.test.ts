@@ -116,8 +116,8 @@ test('[WALLETSIM5] wallets are what they were after restarts of every kind, and 
     await pause(3_000)
     const { gamma } = world.simulator.urls
     assert.equal((await fetch(`${gamma}/sim/state?action=pause`)).status, 200)
-    // What happened last is told, and the whole of it is on disk as it is shown.
-    await pause(2_000)
+    // Payouts of markets that resolved last are requested until they are known, and all of it is on disk as it is shown.
+    await pause(20_000)
     const before = new Map<string, Sheet>()
     for (const address of addresses) before.set(address, await restarted.lastSheet(address))
     const rows = [...before.values()].reduce((sum, sheet) => sum + sheet.size, 0)
