@@ -25,7 +25,7 @@ import { type LoginOutcome, LoginThrottle, siteOf } from './login-throttle.ts'
 import { type Place, Places } from './places.ts'
 import { type AccountQuotas, type QuotaKind, Quotas } from './quotas.ts'
 
-/** `local@localhost`, unless an earlier version let somebody take it. */
+/** `local@localhost`, unless a user took it in an earlier version. */
 const localEmail = (number: number): string => `local${number === 1 ? '' : number}@localhost`
 /** The same words for known and unknown e-mails. */
 const WRONG = 'e-mail or password is wrong'
@@ -301,7 +301,7 @@ export class Accounts implements AccountsView {
     return this.#session(account, WRONG)
   }
 
-  /** The account that this process made: it has no password. One with a password was made by somebody else. */
+  /** The account that this process made. It has no password; an account with one was made by a user. */
   get #localAccount(): AccountRecord | null {
     for (let number = 1; ; number += 1) {
       const account = this.directory.findByEmail(localEmail(number))

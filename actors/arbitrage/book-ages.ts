@@ -46,7 +46,7 @@ export class BookAges {
     return Math.max(0, this.#parts.clock.nowMs() - bookConfirmedAtMs)
   }
 
-  /** Whether a book of this age, in milliseconds, says nothing of what can be bought; null: nobody knows its age. */
+  /** Whether a book of this age, in milliseconds, says nothing of what can be bought; null: its age is not known. */
   isTooOld(ageMs: number | null): boolean {
     return ageMs === null || ageMs > this.#parts.ageMsMax
   }

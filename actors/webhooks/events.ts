@@ -184,7 +184,7 @@ export class WebhookEvents implements Watcher {
       const measured = change === null ? greatest : { ...greatest, change: priceMicros(change) }
       if (!wants(webhook.filters, type, measured)) continue
       if (!isFirst) {
-        // The base stays: the next event tells of the whole change.
+        // The base stays, so the next event carries the whole change.
         if (!this.#parts.deliveries.admits(webhook.number)) continue
         const parts = [webhook.id, market.id, String(base), String(price), ...happening.idParts()]
         const id = this.#newIdOf(webhook.number, [type.name, ...parts])

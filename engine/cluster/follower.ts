@@ -198,7 +198,7 @@ export class Follower {
     place.delivered = Math.max(place.delivered, sequence)
     const batch = decodeBatch(bytes)
     const isOld = sequence <= place.from
-    // A log that lost its data counts sequences from 1 again, so only the batch itself tells what it is.
+    // A log that lost its data counts sequences from 1 again, so a batch is recognised by its epoch and number.
     const isNew =
       batch !== null &&
       batch.term >= this.#term &&

@@ -69,7 +69,7 @@ export class NatsPublisher {
   readonly #headers = new AppendHeaders()
   #count = 0
 
-  /** `inbox`: a subject that nobody else uses, for acknowledgements. */
+  /** `inbox`: a subject of this process alone, for acknowledgements. */
   constructor(connection: Connection, clock: Clock, timeoutMs: number, inbox: string) {
     this.#inbox = inbox
     this.#connection = connection
