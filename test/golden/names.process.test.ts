@@ -1,0 +1,154 @@
+// Every name that users, operators, other processes or an older data folder know, as the running code has them, against the
+// recorded lists in test/fixtures/golden. A name that only the code uses is in none of them.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { systemClock } from '../../engine/clock.ts'
+import { idOfBatch, SHARDS } from '../../engine/cluster/log.ts'
+import { openNats } from '../../engine/cluster/nats.ts'
+import { VARIABLES } from '../../engine/config.ts'
+import { errorCatalogue } from '../../engine/errors.ts'
+import { silentLog } from '../../engine/process/log.ts'
+import { Metrics } from '../../engine/process/metrics.ts'
+import { api } from '../../http/api.ts'
+import { closeCodes } from '../../http/ws/close-codes.ts'
+import {
+  ENVIRONMENT_NAMES,
+  FORMAT_VERSION,
+  fingerprint,
+  SENTINEL_TABLE,
+  TABLES,
+} from '../../storage/tables.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
+import { NatsScribe } from '../support/fakes/nats-scribe.ts'
+import { sideOf, testFolder } from '../support/rigs/data-folder.ts'
+import { NO_RECORDING, ReplayedService } from '../support/rigs/replayed-service.ts'
+import { documentNames } from '../support/twins/document-names.ts'
+import { assertGoldenLines } from '../support/twins/golden.ts'
+
+describe('public names', () => {
+  const folder = testFolder('golden-names')
+  let service: ReplayedService
+  before(async () => {
+    service = await ReplayedService.open({
+      ...{ dataDir: folder, recording: NO_RECORDING },
+      clock: new ManualClock(NO_RECORDING.startedAtMs),
+    })
+  })
+  after(() => service.stop())
+  const document = async (path: string): Promise<unknown> => {
+    const response = await fetch(`${service.origin}${path}`)
+    assert.equal(response.status, 200)
+    return response.json()
+  }
+
+  test('paths, parameters, statuses and fields of REST and of webhook bodies stay', async () => {
+    assertGoldenLines('rest.txt', documentNames(await document('/openapi.json')))
+  })
+
+  test('other names of parameters stay', () => {
+    const { view } = service.engine
+    const routes = api({
+      ...{ engine: view, clock: new ManualClock(), metrics: new Metrics() },
+      ...{ isMetricsPublic: false, opensLocalAccount: true },
+      webhookPolicy: { allowsHttp: false, allowsPrivate: false },
+    })
+    const lines = routes.flatMap(({ method, pattern, querySchema }) =>
+      Object.entries(querySchema.properties).flatMap(([name, { aliases }]) =>
+        Array.isArray(aliases) ? [`${method} ${pattern} ${name}: ${aliases.join(' ')}`] : [],
+      ),
+    )
+    assertGoldenLines('aliases.txt', lines)
+  })
+
+  test('commands, messages and fields of the stream stay', async () => {
+    assertGoldenLines('stream.txt', documentNames(await document('/asyncapi.json')))
+  })
+
+  test('codes of refusals and of closed connections stay', () => {
+    const errors = Object.entries(errorCatalogue).map(
+      ([code, { status, retry }]) => `${code} ${status}${retry ? ' retry' : ''}`,
+    )
+    const closes = Object.values(closeCodes).map(
+      ({ code, mayReturn }) => `${code}${mayReturn ? ' may return' : ''}`,
+    )
+    assertGoldenLines('codes.txt', [...errors, ...closes])
+  })
+
+  test('names and layouts of tables stay, and what a data folder states of itself', () => {
+    const tables = Object.values(TABLES).map(
+      ({ environment, name, groupBytes, isCompressed, isChecked }) =>
+        [
+          `${environment}/${name}`,
+          `group ${groupBytes}`,
+          ...(isCompressed ? ['compressed'] : []),
+          ...(isChecked ? ['checked'] : []),
+        ].join(' '),
+    )
+    assertGoldenLines('tables.txt', [
+      `format ${FORMAT_VERSION}`,
+      `sentinel table ${SENTINEL_TABLE}`,
+      ...ENVIRONMENT_NAMES.map((name) => `fingerprint of ${name}: ${fingerprint(name)}`),
+      `database.json: ${Object.keys(sideOf(folder)).join(' ')}`,
+      ...tables,
+    ])
+  })
+
+  test('variables and their defaults stay', () => {
+    const lines = Object.entries(VARIABLES).map(([name, { default: value }]) => `${name}=${value}`)
+    assertGoldenLines('variables.txt', lines)
+  })
+
+  test('commands, their words and options stay', () => {
+    const script = join(import.meta.dirname, '../support/rigs/command-names.ts')
+    const args = ['--import', import.meta.resolve('tsx'), script]
+    const text = execFileSync(process.execPath, args, { encoding: 'utf8' })
+    assertGoldenLines('commands.txt', text.trimEnd().split('\n'))
+  })
+
+  test('streams, buckets and subjects of a cluster stay', async () => {
+    assertGoldenLines('nats.txt', await namesOnTheWire())
+  })
+})
+
+const SUBJECTS = ['http', 'checkpoint', 'quota', 'trades', 'bars', 'batch'] as const
+const ANNOUNCED = ['revoked', 'member', 'places', 'tickets'] as const
+
+/** What an engine names while it uses everything that a cluster's log has. */
+async function namesOnTheWire(): Promise<readonly string[]> {
+  const scribe = await NatsScribe.open()
+  const log = await openNats({
+    ...{ url: scribe.url, creds: null, ca: null, login: null, side: 'engine', name: 'one' },
+    ...{ clock: systemClock, log: silentLog },
+  })
+  const body = new Uint8Array([1])
+  try {
+    for (const shard of SHARDS) {
+      await log.publish(shard, {
+        bytes: body,
+        id: idOfBatch('e1', shard, 1),
+        after: 0,
+        isAlone: true,
+      })
+    }
+    for (const name of ['accounts', 'lease', 'webhooks'] as const) {
+      await (await log.bucket(name)).put('key', body)
+    }
+    // The server keeps nothing, so that reading the object back fails.
+    await log.putObject('checkpoint', body).catch(() => undefined)
+    for (const subject of SUBJECTS) {
+      log.answer(subject, async () => body)
+      await log.ask(subject, body)
+    }
+    for (const subject of ANNOUNCED) {
+      log.hear(subject, () => undefined)
+      log.tell(subject, body)
+    }
+  } finally {
+    await log.close()
+    await scribe.close()
+  }
+  return [...scribe.noted].sort()
+}

@@ -1,0 +1,240 @@
+// The whole engine in this process over a recording of both venues, on a clock that the test moves: every frame comes at its
+// recorded time, and between two steps everything that it caused is done. Driven over HTTP and WebSocket alone.
+
+import { readFileSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import { loadConfig } from '../../../engine/config.ts'
+import { createEngine, type Engine } from '../../../engine/engine.ts'
+import type { VenueEvent } from '../../../engine/events.ts'
+import type { VenueKey } from '../../../engine/ids.ts'
+import { openPairFinder } from '../../../engine/matching/search/pair-finder.ts'
+import type { MatchPort } from '../../../engine/matching/thread.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { timeMs } from '../../../engine/units.ts'
+import { feedEvent } from '../../../engine/venues/feed.ts'
+import type { PastPoint } from '../../../engine/venues/past-points.ts'
+import { parseLine, type RecordedLine } from '../../../engine/venues/recording/recording.ts'
+import { openPlayer, type Player } from '../../../engine/venues/recording/replay-players.ts'
+import type { CatalogPage, Venue, VenueParts } from '../../../engine/venues/venue.ts'
+import type { VenueWallets } from '../../../engine/wallet.ts'
+import type { Storage } from '../../../storage/contract/storage.ts'
+import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
+import type { ManualClock } from '../fakes/manual-clock.ts'
+import { quietDrift } from '../fakes/quiet-drift.ts'
+import { quietVenue } from '../fakes/quiet-venue.ts'
+
+export const SECRET = 'of the recorded answers, 32 bytes or more'
+
+type Frame = Extract<RecordedLine, { kind: 'frame' }>
+
+/** A recording of both venues: its listings by venue, and its frames in the order of their arrival. */
+export interface Recording {
+  readonly startedAtMs: number
+  readonly pages: ReadonlyMap<VenueKey, readonly CatalogPage[]>
+  readonly frames: readonly Frame[]
+}
+
+export const NO_RECORDING: Recording = {
+  startedAtMs: Date.UTC(2026, 10, 20, 12),
+  pages: new Map(),
+  frames: [],
+}
+
+/** Reads a recording (engine/venues/recording/recording.ts), packed or not. Throws for a line that cannot be read. */
+export function readRecording(file: string): Recording {
+  const bytes = readFileSync(file)
+  const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
+  const pages = new Map<VenueKey, CatalogPage[]>()
+  const frames: Frame[] = []
+  let startedAtMs = 0
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    const read = parseLine(line)
+    if (read.kind === 'unreadable') throw new Error(`${file}: ${read.reason}`)
+    if (read.kind === 'header') startedAtMs = read.startedAtMs
+    if (read.kind === 'frame') frames.push(read)
+    if (read.kind !== 'catalog') continue
+    pages.set(read.venue, [...(pages.get(read.venue) ?? []), read.page])
+  }
+  return { startedAtMs, pages, frames }
+}
+
+/** What the venues answer beside the recording. */
+export interface VenueAnswers {
+  /** Of venue a; null: it names no wallets. */
+  readonly wallets: VenueWallets | null
+  readonly pastPrices: (range: { fromMs: number; toMs: number }) => readonly PastPoint[]
+}
+
+interface ServiceOptions {
+  readonly dataDir: string
+  readonly clock: ManualClock
+  readonly recording: Recording
+  readonly answers?: VenueAnswers
+}
+
+/** A running service. */
+export class ReplayedService {
+  readonly engine: Engine
+  readonly metrics: Metrics
+  readonly #clock: ManualClock
+  readonly #storage: Storage
+  readonly #frames: readonly Frame[]
+  readonly #players = new Map<VenueKey, Player>()
+  readonly #emits = new Map<VenueKey, (event: VenueEvent) => void>()
+  #next = 0
+
+  private constructor(options: ServiceOptions, storage: Storage, metrics: Metrics) {
+    this.#clock = options.clock
+    this.#storage = storage
+    this.#frames = options.recording.frames
+    this.metrics = metrics
+    const config = loadConfig({
+      ...{ PORT: '0', DATA_DIR: options.dataDir, VENUES: 'replay:recording', LOG_LEVEL: 'silent' },
+      ...{ JWT_SECRET: SECRET, SECRETS_KEY: SECRET, SIGNUPS_PER_HOUR: '1000' },
+      ...{ WEBHOOK_ALLOW_HTTP: 'on', WEBHOOK_ALLOW_PRIVATE: 'on' },
+    })
+    this.engine = createEngine(
+      { ...config, jwtSecret: SECRET, secretsKey: SECRET },
+      {
+        ...{ clock: options.clock, log: silentLog, metrics, storage },
+        ...{ random: seededRandom('replayed'), matching: matchingInPlace() },
+        ...{ epoch: 'recorded', version: '0.0.0' },
+        venues: (parts) => [this.#venue('a', parts, options), this.#venue('b', parts, options)],
+      },
+    )
+  }
+
+  /** Opens the data folder and starts; no time passes by the clock. */
+  static async open(options: ServiceOptions): Promise<ReplayedService> {
+    const { dataDir, clock } = options
+    const metrics = new Metrics()
+    const storage = await openLmdbStorage({ dataDir, clock, log: silentLog, metrics })
+    const service = new ReplayedService(options, storage, metrics)
+    await service.whileWaiting(service.engine.start())
+    await service.settle()
+    return service
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.engine.port}`
+  }
+
+  /** Everything that the clock already owes is done while a promise is awaited. */
+  async whileWaiting<Result>(promise: Promise<Result>): Promise<Result> {
+    let isDone = false
+    const end = () => {
+      isDone = true
+    }
+    promise.then(end, end)
+    while (!isDone) {
+      this.#clock.advance(0)
+      await nextTurn()
+    }
+    return promise
+  }
+
+  /** Resolves when rows are committed and no delivery of a webhook is under way; no time passes by the clock. */
+  async settle(): Promise<void> {
+    for (let calm = 0; calm < 3; ) {
+      this.#clock.advance(0)
+      await this.#storage.committed()
+      await nextTurn()
+      calm = (await this.gauge('webhook_attempts_under_way')) === 0 ? calm + 1 : 0
+    }
+  }
+
+  /** The present value of a metric without labels. */
+  async gauge(name: string): Promise<number> {
+    const metric = await this.metrics.registry.getSingleMetric(name)?.get()
+    return metric?.values[0]?.value ?? 0
+  }
+
+  /** Plays the frames up to a moment, each at its own time, then settles. */
+  async playTo(atMs: number): Promise<void> {
+    const clock = this.#clock
+    for (;;) {
+      const frame = this.#frames[this.#next]
+      if (frame === undefined || frame.frame.receivedAtMs > atMs) break
+      this.#next += 1
+      clock.advance(Math.max(0, frame.frame.receivedAtMs - clock.nowMs()))
+      this.#players.get(frame.venue)?.take(frame.frame, frame.stream)
+    }
+    clock.advance(Math.max(0, atMs - clock.nowMs()))
+    await this.settle()
+  }
+
+  /** An event that no frame has, such as a lost connection. */
+  emit(event: VenueEvent): void {
+    this.#emits.get(event.venue)?.(event)
+  }
+
+  /** Both streams of a venue are up, or one of them is down or has a hole. */
+  feed(
+    venue: VenueKey,
+    kind: 'feedUp' | 'feedDown' | 'feedGap',
+    stream: 'books' | 'trades',
+    outcomes: Parameters<typeof feedEvent>[1]['outcomes'] = [],
+  ): void {
+    const nowMs = this.#clock.nowMs()
+    const connection = stream === 'trades' ? 0 : 1
+    const sinceMs = kind === 'feedUp' ? null : nowMs
+    const about = { kind, stream, connection, outcomes, reason: 'as ordered', sinceMs }
+    this.emit(feedEvent(nowMs, { venue, ...about }))
+  }
+
+  async stop(): Promise<void> {
+    let isStopped = false
+    const stopping = this.engine.stop().then(() => {
+      isStopped = true
+    })
+    while (!isStopped) {
+      this.#clock.advance(10)
+      await nextTurn()
+    }
+    await stopping
+  }
+
+  #venue(key: VenueKey, parts: VenueParts, { recording, answers }: ServiceOptions): Venue {
+    const player = openPlayer(key, parts, quietDrift(key))
+    this.#players.set(key, player)
+    this.#emits.set(key, parts.emit)
+    const quiet = quietVenue(key, parts.clock)
+    const pages = recording.pages.get(key) ?? []
+    return {
+      ...quiet,
+      feed: {
+        ...quiet.feed,
+        watch: (markets) => player.watch(markets),
+        unwatch: (ids) => player.unwatch(ids),
+        // What was missed meanwhile is lost.
+        fetchTrades: async ({ toMs }) => ({ completeFromMs: toMs, doubt: null, newestMs: null }),
+      },
+      catalog: {
+        async crawl(onPage) {
+          for (const page of pages) await onPage(page)
+        },
+        refresh: async () => undefined,
+        async fetchMarkets(ids) {
+          const all = pages.flatMap(({ markets }) => markets)
+          return { markets: all.filter(({ nativeId }) => ids.includes(nativeId)), events: [] }
+        },
+      },
+      pastPrices: { read: async (_, range) => answers?.pastPrices(range) ?? [] },
+      wallets: key === 'a' ? (answers?.wallets ?? null) : null,
+    }
+  }
+}
+
+/** The matcher without its thread, so that what it finds comes before the next step. */
+function matchingInPlace(): MatchPort {
+  const finder = openPairFinder()
+  return { run: async (task) => finder.run(task), close: async () => undefined }
+}
+
+/** A time of a recording. */
+export const at = (recording: Recording, seconds: number) =>
+  timeMs(recording.startedAtMs + seconds * 1_000)

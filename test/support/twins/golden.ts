@@ -1,0 +1,34 @@
+// What a recorded list of names or answers was, held against what it is now. `GOLDEN=write` replaces the record: for changes that
+// are meant.
+
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const FOLDER = join(import.meta.dirname, '../../fixtures/golden')
+
+/** Where recorded files are. */
+export const goldenFile = (name: string): string => join(FOLDER, name)
+
+/** Whether records are replaced instead of compared. */
+export const isRecordingGolden = process.env.GOLDEN === 'write'
+
+/** Compares lines with those of a file, one a line, and names what was added and what is missing. */
+export function assertGoldenLines(name: string, lines: readonly string[]): void {
+  const file = goldenFile(name)
+  if (isRecordingGolden) {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, `${lines.join('\n')}\n`)
+    return
+  }
+  const recorded = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : []
+  const [before, now] = [new Set(recorded), new Set(lines)]
+  const missing = recorded.filter((line) => !now.has(line))
+  const added = lines.filter((line) => !before.has(line))
+  assert.deepEqual(
+    { missing, added },
+    { missing: [], added: [] },
+    `${name} (GOLDEN=write replaces it)`,
+  )
+  assert.deepEqual(lines, recorded, `${name}: the order has changed`)
+}
