@@ -1,6 +1,7 @@
 // What the environment may say, and what an error tells.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { ConfigError, loadConfig, VARIABLES } from '../../engine/config.ts'
 import { CHANGE_NAMES, FAULT_NAMES } from '../../engine/fault-names.ts'
@@ -127,5 +128,17 @@ test('refuses a cluster without a key, and NATS of another machine without crede
   assert.throws(
     () => loadConfig(withPassword),
     (error) => /NATS_USER/.test(String(error)) && !String(error).includes('my-own'),
+  )
+})
+
+test('documents every variable with its default in engine/OPERATING.md', () => {
+  const rows = readFileSync('engine/OPERATING.md', 'utf8').split('\n')
+  const missing = Object.entries(VARIABLES).filter(([name, { default: value }]) => {
+    const row = rows.find((line) => line.startsWith(`| \`${name}\` |`))
+    return row === undefined || (value !== '' && !row.includes(`\`${value}\``))
+  })
+  assert.deepEqual(
+    missing.map(([name]) => name),
+    [],
   )
 })
