@@ -1,5 +1,5 @@
 // What an engine does at its leisure: checkpoints, retention, forgetting, backups. In slices of a millisecond, so that no
-// message waits for one. Not for: work that a message or a user asks for.
+// message waits for one.
 
 import type { Clock, StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/process/log.ts'

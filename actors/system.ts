@@ -3,8 +3,6 @@
 // threw. On an idle engine a message is handled within `tell` itself, in the same turn of the event loop as its bytes;
 // behind a backlog it waits. Waiting messages are bounded by count in each mailbox, by weight over all mailboxes (above
 // the bound the venues are not read), and by age: `onLate` calls an owner whose perishable messages wait too long.
-// Not for: whose message it is (actors/venue/event-routes.ts), or what a delay means (actors/venue/delay-watch.ts).
-// Upholds SYS1 to SYS10, MAIL1, MAIL2.
 //
 // Calls that go past a mailbox. All run on the one thread, between turns or within the turn of another actor, and change
 // nothing that a turn holds half changed:

@@ -1,7 +1,6 @@
 // The log of published trades, run after run, for streams that resume: a reader's view of the table of trades. An owner,
 // called directly. It also stores every announced loss with its offset, so that a client that was away then gets it
 // as a `gap` when it resumes, and notes where the last run ended.
-// Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds LOG1 to LOG3.
 
 import type { Update } from '../engine/events.ts'
 import type { Publisher, Watcher } from '../engine/publisher.ts'

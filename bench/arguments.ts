@@ -1,5 +1,4 @@
-// What `npm run bench` was asked for: its arguments, read and checked. Not for: doing it (run.ts).
-// Upholds BENCH9.
+// What `npm run bench` was asked for: its arguments, read and checked.
 
 import { readArguments, UsageError } from '../engine/process/command-line.ts'
 

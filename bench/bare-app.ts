@@ -1,5 +1,5 @@
 // Bare uWebSockets.js apps on a free port of loopback: what the server alone costs, which is the limit that benches
-// compare ours with. Not for: what the apps answer or publish (the benches).
+// compare ours with.
 
 import type { TemplatedApp } from 'uWebSockets.js'
 

@@ -1,6 +1,6 @@
 // A user who reads books over REST and follows all of them on the stream, and works out how old a book was that
 // was served as live: the next change of its market, which the answer lacked, had been sent by the venue so long
-// before the answer was made. Venue, engine and this user share one clock. Not for: load (overload.bench.ts, burst.bench.ts).
+// before the answer was made. Venue, engine and this user share one clock.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'

@@ -1,6 +1,5 @@
 // A child process of a bench: it takes commands over the channel that `fork` gives and answers with reports, each with a
-// `kind`; `failed` says that something is wrong. Not for: the child's end of the channel (in-child.ts), or the whole
-// service (live-service.ts).
+// `kind`; `failed` says that something is wrong.
 
 import { type ChildProcess, fork } from 'node:child_process'
 

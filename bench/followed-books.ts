@@ -1,6 +1,5 @@
 // The books that a subscriber of a bench rebuilds from what came to it, as a user would: from a snapshot on, by
 // absolute sizes. Read off the clock. Needs nothing of the harness, so that subscribers stay small processes.
-// Not for: trades and prices, or a whole judge of the protocol (test/support/clients/stream-follower.ts).
 
 import { FollowedBook } from '../test/support/clients/stream-follower.ts'
 

@@ -1,8 +1,7 @@
 // What every bench shares: how it is described, how time is taken, how a result is written down, and a
 // folder that goes when it is over. Time goes into HDR histograms in nanoseconds and comes out as
 // percentiles; there are no means here. A benched part is small and silent under test and large on
-// request, and ends by checking the state that it produced. Not for: load (sim-load.ts), processes
-// (live-service.ts, child.ts), or how results are written (report.ts). Upholds BENCH2 to BENCH4.
+// request, and ends by checking the state that it produced.
 
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,4 @@
 // What the programs of a bench's child processes share: commands come and reports go over the channel that `fork` gives.
-// Not for: the bench's end of the channel (child.ts).
 
 /** Calls `take` with each command, and ends this process with the bench. */
 export function takeCommands<Command>(take: (command: Command) => unknown): void {

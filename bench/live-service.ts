@@ -1,6 +1,6 @@
 // The whole service as `npm start` runs it, for benches: the engine as one process, the simulated
 // venues as its child, real sockets, a folder of its own. Knows when each step of the start happened,
-// what the engine costs, and the simulator's own truth. Not for: what is measured (the bench files).
+// what the engine costs, and the simulator's own truth.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

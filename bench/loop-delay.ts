@@ -4,7 +4,7 @@
 // the machine does falls on both, and the medians of their p99s are compared. On a machine that is busy with other
 // things most of a delay is a wait for a processor; Linux shows how long that was, and the rest is our own.
 // Waits behind the work's own thread are taken off too, so that figure alone does not show that the limit is met.
-// Not for: what the work is (matching.bench.ts, pnl.bench.ts). Excluded: sockets, subscribers.
+//  Excluded: sockets, subscribers.
 
 import { openSync, readSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'

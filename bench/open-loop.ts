@@ -1,7 +1,6 @@
 // Requests at planned moments, whatever became of those before: request n is due n / rate after the start, and its
 // time counts from then to the last byte of its answer. So a server that stalls is charged for all that came due
 // meanwhile, and so is this process for being late. Also for deployments elsewhere, over http and https.
-// Not for: finding the highest rate (autocannon, bench/rest/load.ts). Upholds BENCH8.
 
 import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, get as httpsGet } from 'node:https'

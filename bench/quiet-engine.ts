@@ -1,5 +1,5 @@
 // The whole engine in this process, as engine/main.ts wires it, on a storage that the bench brings, between two
-// venues that list nothing and send nothing: the bench emits their events. Listens on a free port of loopback. Not for: real processes and simulated venues (live-service.ts).
+// venues that list nothing and send nothing: the bench emits their events. Listens on a free port of loopback.
 
 import type { Clock } from '../engine/clock.ts'
 import type { ClusterLog } from '../engine/cluster/log.ts'

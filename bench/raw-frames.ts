@@ -1,6 +1,5 @@
 // WebSocket frames on a bare socket, for subscribers of which there are thousands, or which must cost as little as
 // possible: the handshake, the server's frames as they lie in the bytes that came, the client's short ones.
-// Not for: users' client (http/client/), or frames in pieces, which our server never sends.
 
 import { connect, type Socket } from 'node:net'
 

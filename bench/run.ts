@@ -2,7 +2,7 @@
 // or loads a running deployment, and prints what was measured, under which conditions, and which aims were met.
 // The result goes to stdout and nothing else does; progress and problems go to stderr. A whole run is kept in
 // bench/report/results.md, which is written by nothing else. Exit codes: 0 done, 1 a bench failed or the deployment cannot
-// be loaded, 2 a bad request. Not for: arguments (arguments.ts), text (report.ts). Upholds BENCH6, BENCH9, BENCH10.
+// be loaded, 2 a bad request.
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

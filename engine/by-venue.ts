@@ -1,4 +1,4 @@
-// A thing for each venue, made when the venue is first asked for. Not for: what is known of venues (engine/venue-table.ts).
+// A thing for each venue, made when the venue is first asked for.
 
 import type { VenueKey } from './ids.ts'
 

@@ -1,6 +1,5 @@
 // Time as a parameter. No other file may call Date.now, performance.now, setTimeout or
 // setInterval (biome.json): a test moves a manual clock, and a seed replays a failure.
-//
 
 import { onAbort } from './on-abort.ts'
 import { type TimeMs, timeMs } from './units.ts'

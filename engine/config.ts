@@ -1,6 +1,5 @@
 // Every environment variable: name, type, default, meaning. Read and validated once, then frozen;
 // parts receive plain values. An error names the variable, what it was, and what it accepts.
-// Upholds CONFIG1 to CONFIG3.
 
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'

@@ -1,5 +1,5 @@
 // The catalogue of refusals a caller can meet: code → HTTP status, retry or not, meaning.
-// Clients depend on codes, never on texts; a code is never reused. Upholds ERR1.
+// Clients depend on codes, never on texts; a code is never reused.
 
 const CATALOGUE = {
   BAD_REQUEST: { status: 400, retry: false, means: 'each part is valid but not together' },

@@ -1,6 +1,5 @@
 // The one way to call a venue: a time limit, a size limit, a retry class, and one error type.
 // JSON in and out over a keep-alive agent; redirects are not followed.
-// Not for: sockets (venues/feed.ts). Upholds FETCH1 to FETCH14.
 
 import {
   Agent as HttpAgent,

@@ -1,5 +1,4 @@
 // The process of a gateway: connect to the log, follow it, serve, and stop in order. Loaded only for ROLE=gateway.
-// Not for: how a gateway is wired (gateway.ts).
 
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'

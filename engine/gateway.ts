@@ -1,7 +1,7 @@
 // The wiring of a gateway: the face of engine.ts over a mirror that the log of the cluster feeds, instead of over owners that
 // venues feed. A mirror lives while nothing is missing; when something is, or another run of the engine leads, the face closes
 // its streams as a restart does, and opens again over a new mirror: clients resume by `since`, and are told what was lost.
-// One of the few files that look outward from engine/. Upholds CLUSTER14, CLUSTER16, CLUSTER18.
+// One of the few files that look outward from engine/.
 
 import type { Accounts } from '../actors/accounts/accounts.ts'
 import { MarketSearch } from '../actors/catalog/search.ts'

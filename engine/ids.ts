@@ -1,5 +1,4 @@
 // Identifiers as branded strings, and the letters that stand for venues.
-// Not for: which venues there are and what users call them (engine/venue-table.ts). Upholds ID1.
 
 declare const kind: unique symbol
 type Branded<Name extends string> = string & { readonly [kind]: Name }

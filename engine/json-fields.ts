@@ -1,5 +1,4 @@
 // Fields of JSON rows without a promised shape: what is missing or of another type reads as nothing.
-// Not for: rows the engine trades on, which have schemas at their venue's border.
 
 import { isRecord } from './json-record.ts'
 import { microsFromDecimal } from './units.ts'

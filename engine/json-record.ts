@@ -1,4 +1,4 @@
-// One question about parsed JSON that every reader asks first. Not for: what is in the object.
+// One question about parsed JSON that every reader asks first.
 
 /** Whether parsed JSON is an object: neither null nor a list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

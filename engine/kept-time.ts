@@ -1,6 +1,5 @@
 // How far back rows are kept by their age: whole hours, so that an hour goes only when all of it is
 // past. One place for the removal of rows (storage/) and for the refusal of questions about removed ones (actors/).
-// Not for: what has no age, such as hour bars and past prices, or the bound on size.
 
 import { HOUR_MS, type TimeMs, timeMs } from './units.ts'
 

@@ -1,6 +1,5 @@
 // The process: read the configuration, bring up what it asks for, serve, and stop in order on a
 // signal. Exit codes: 0 after a signal, 1 after a failure, 2 for a bad argument or setting.
-// Upholds RESTART1, RESTART2, RESTART4.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,7 +1,6 @@
 // Writes plain MessagePack value by value into one block that is used again and again: no object is
 // made to be thrown away, and no BigInt for a number of 64 bits. Always the shortest form, and
 // 64-bit floats only, as github.com/msgpack/msgpack/blob/master/spec.md has them.
-// Not for: which fields a message or record has (http/ws/encode/msgpack.ts, storage/records/log-items.ts). Upholds MPW1 to MPW4.
 
 const BLOCK_BYTES = 16_384
 /** A message longer than this gets a view of its own; books of a hundred levels are shorter. */

@@ -1,5 +1,5 @@
 // One listener a signal, however many wait for its end: signals live as long as the part that owns
-// them, while what waits comes and goes. Not for: deciding when something ends. Upholds FETCH10.
+// them, while what waits comes and goes.
 
 /** What is to be done at the end of each signal; goes with its signal. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()

@@ -1,5 +1,4 @@
 // An opportunity: a basket of outcomes that earns at this moment, as its owner follows it, tells it and keeps it.
-// Not for: what a basket earns (engine/arbitrage/basket.ts), nor when one opens and closes (actors/arbitrage/).
 
 import type { NativeMarketId, VenueKey } from './ids.ts'
 import type { MarketRef } from './market/market.ts'

@@ -1,6 +1,5 @@
 // The one way to use piscina: a bounded queue, a time limit, a typed task, a typed failure, in a
 // thread that runs what this one runs. A full queue refuses; nothing waits without a bound.
-// Upholds PASS1, PASS2.
 
 import { Piscina } from 'piscina'
 import { EngineError } from './errors.ts'

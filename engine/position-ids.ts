@@ -1,7 +1,6 @@
 // What ids of markets and positions of protocol v2 say by themselves: 256 bits, of which the first byte is a module (1:
 // binary), the next 16 a hash, and the last the outcome. A market of protocol v1 whose tokens migrated has the last 16
-// bytes of its old id as that hash. Not for: the width of ids at the edge (engine/venues/polymarket/condition-id.ts).
-// Upholds WALLET14.
+// bytes of its old id as that hash.
 
 import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from './ids.ts'
 

@@ -1,7 +1,6 @@
 // The only place through which an update leaves an actor: it gives epoch, offset and seq, and calls
 // an ordered list of watchers. The counters belong here and not to the actors, so that they survive
 // an actor's restart and sleep. A watcher that throws harms only itself; it is counted and logged.
-// Upholds PUB1 to PUB4.
 
 import type { LastingArbitrage, Stamp, Trade, Update } from './events.ts'
 import type { MarketNumber, MarketRef } from './market/market.ts'

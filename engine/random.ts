@@ -1,5 +1,5 @@
 // Seeded randomness for the simulator, jitter and ids in tests. Nothing else may call Math.random.
-// Not for secrets: keys and tokens come from node:crypto. Upholds RANDOM1.
+// Not for secrets: keys and tokens come from node:crypto.
 
 /** A stream of numbers that its seed determines. */
 export interface Random {

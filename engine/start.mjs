@@ -1,6 +1,6 @@
 // @ts-check
 // `npm start`: runs main.ts as plain JavaScript, built once for these very sources, or through tsx where nothing can be
-// built, since the installation is read-only. Not for: what starts (main.ts), what is built (process/build.mjs).
+// built, since the installation is read-only.
 
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'

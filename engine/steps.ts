@@ -1,6 +1,5 @@
 // Long work that can pause: a generator that yields wherever the loop may have its turn, some tenths of
 // a millisecond apart. The caller decides how long it runs in one piece.
-// Not for: work on rows of a request (http/request/in-slices.ts), or threads (engine/pool.ts). Upholds STEPS1, STEPS2.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from './clock.ts'

@@ -1,5 +1,5 @@
 // What matching looks at: a market or an event of any venue reduced to texts, codes and times, and how a venue's rows
-// become that. Not for: what the texts mean (engine/matching/understand/), nor the reading (engine/venues/<venue>/).
+// become that.
 
 import type { HandleForm, VenueKey } from './ids.ts'
 import type { Row } from './json-fields.ts'

@@ -1,5 +1,4 @@
 // A row of a venue's list of teams, as both the venues that give it and the tables that learn from it know it.
-// Not for: which team it is (sports/team-table.ts).
 
 import type { HandleForm, VenueKey } from './ids.ts'
 

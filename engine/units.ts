@@ -1,7 +1,6 @@
 // Quantities as integers: the branded types, and the only conversions between them.
 // One scale serves everything: the millionth ("micro"). A price of 0.415 dollars is 415,000
 // micros, 100 contracts are 100,000,000 micro-contracts. Floats never hold money inside.
-// Not for: formatting beyond numbers and decimal text (http/) or venue words (venues/*/map.ts).
 
 declare const unit: unique symbol
 type Branded<Name extends string> = number & { readonly [unit]: Name }

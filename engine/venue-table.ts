@@ -1,6 +1,5 @@
 // What a venue is to everything outside its folder, and the table of venues with the names that users see. A difference
-// between venues is a fact here, asked for by what it is. Not for: the venues themselves (engine/venues/venues.ts lists
-// them), nor what an opened venue does (engine/venues/venue.ts). Upholds ID1 to ID4.
+// between venues is a fact here, asked for by what it is.
 
 import {
   type HandleForm,

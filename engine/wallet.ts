@@ -1,5 +1,5 @@
 // What a wallet of venue a is and does: the words between the venue's Data API, the PnL rules, the ledger on disk and
-// the face. Integers throughout: micro-dollars, micro-contracts. Not for: the rules themselves (wallets/tally.ts).
+// the face. Integers throughout: micro-dollars, micro-contracts.
 
 import type { NativeMarketId, OutcomeId, WalletAddress } from './ids.ts'
 import type { FeeCurve } from './market/fees.ts'

@@ -1,7 +1,6 @@
 // What a whale is: fills of one transaction by one taker in one token, summed up. A fill without a
 // hash or a taker (all of venue b's) stands by itself, but for parts of a transaction (trade-parts.ts). Which fill comes first, and so the row's id, is
 // decided by the fills alone, so that a restart which reads them again decides the same.
-// Not for: when a group is closed or published (actors/whales/whales.ts). Upholds WHALE1, WHALE2.
 
 import type { Trade, Whale } from './events.ts'
 import { isPart } from './trade-parts.ts'

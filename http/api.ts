@@ -1,5 +1,5 @@
 // The REST API on one screen: every route, by the file that answers it. Each line of those files is
-// method, path, schema, handler. Not for: the life of a request (handle.ts) or the stream (ws/).
+// method, path, schema, handler.
 
 import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'

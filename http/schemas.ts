@@ -1,6 +1,5 @@
 // Shapes shared by routes: our JSON records, and the parameters that several routes take. Records
 // are for the specification document and for the tests, which validate every answer against them.
-// Upholds MARKETS2.
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/accounts/account.ts'

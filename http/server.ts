@@ -1,6 +1,4 @@
 // The uWebSockets.js app: mounts the REST API and the stream, listens, drains, stops.
-// Not for: routes (api.ts), the life of a request (handle.ts), the stream (ws/). Upholds SERVER1 to
-// SERVER3.
 
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { createServer as createProbe } from 'node:net'

@@ -1,6 +1,5 @@
 // The tables of accounts, keys and ended tokens: every change is on the platter before its promise resolves, and
 // every record carries a checksum; a damaged one is reported and never served.
-// Not for: what an account may do (engine/accounts/account.ts). Upholds STORE8.
 
 import type { AccountId, KeyId } from '../engine/ids.ts'
 import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'

@@ -1,7 +1,6 @@
 // The table of bars: what the trades of a minute or an hour come to, one fixed record of 60 bytes and
 // its header. Minute bars go at the age of their trades, hour bars only with their market, so their
-// checksum matters: they cannot be computed again. Not for: how trades make bars
-// (engine/market/candle.ts). Upholds STORE24.
+// checksum matters: they cannot be computed again.
 //
 //   0      4         8            12    16   20     24         28            32     36   44    52
 //   open | openMs* | openOrdinal | high | low | close | closeMs* | closeOrdinal | count | usd | size | weighted

@@ -1,6 +1,5 @@
 // The accounts, keys and ended tokens of a cluster: kept in this process's own table and in a bucket of the log, which
 // gateways and standbys mirror. A change resolves once both have it safe.
-// Not for: what an account may do (engine/accounts/account.ts). Upholds CLUSTERACC1, CLUSTERACC2.
 
 import { createHash } from 'node:crypto'
 import type { Bucket, BucketEntry, StopReading } from '../engine/cluster/log.ts'

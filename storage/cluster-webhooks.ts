@@ -1,6 +1,5 @@
 // The webhooks of a cluster: kept in this process's own table and in a bucket of the log, which standbys take over. Each engine
 // numbers them for itself, so that in the cluster they go by their ids. A change resolves once both have it safe.
-// Not for: their deliveries (actors/cluster/told-outbox.ts). Upholds CLUSTERHOOK1, CLUSTERHOOK2.
 
 import type { Bucket, BucketEntry } from '../engine/cluster/log.ts'
 import { type Webhook, type WebhookNumber, webhookNumber } from '../engine/webhooks/webhook.ts'

@@ -1,5 +1,4 @@
 // The table of coverage: the intervals in which a venue's feed was live; a handful a day.
-// Not for: deciding whether it is (actors/venue/coverage.ts). Upholds STORE27.
 
 import { VENUE_KEYS, type VenueKey } from '../engine/ids.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'

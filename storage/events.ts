@@ -1,5 +1,4 @@
 // The table of events (groups of markets): summary for memory, details on disk.
-// Not for: which markets an event has; a market names its event. Upholds STORE2, STORE18.
 
 import type { NativeEventId, VenueKey } from '../engine/ids.ts'
 import type { EventListing } from '../engine/market/market.ts'

@@ -2,7 +2,7 @@
 // from the trades that are stored. Trades keep their records; what they lack is looked for when they
 // are removed (venue-trades.ts). In many transactions, each of a bounded number of trades, so that
 // memory stays bounded too: format 1 does not know the tables written here, and a run that was cut
-// short is begun anew. Not for: when the version is raised (migrate.ts). Upholds STORE14, STORE29.
+// short is begun anew.
 
 import type { Database, RootDatabase } from 'lmdb'
 import type { VenueKey } from '../engine/ids.ts'

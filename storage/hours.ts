@@ -1,7 +1,6 @@
 // Which markets have rows of a kind in which hour: one small row an hour, kind and market, so that
 // retention finds the oldest rows of all markets in order without reading them. Rows that go at the
-// same age share one table. Not for: hour bars and coverage, of which there is little, or past prices,
-// which have no age (past-prices.ts).
+// same age share one table.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import type { Environment } from './lmdb/environment.ts'

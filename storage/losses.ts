@@ -1,6 +1,5 @@
 // The table of losses: trades that could not be brought back, by the run and the offset at which the
 // gap was announced, so that a client that was away then receives it as well. A handful a day.
-// Not for: when trades count as lost (actors/venue/back-fill.ts). Upholds STORE30.
 
 import { VENUE_KEYS } from '../engine/ids.ts'
 import { lossesOfRunMax } from '../engine/limits.ts'

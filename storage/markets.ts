@@ -1,8 +1,6 @@
 // The table of markets: the summary that lives in memory, the details that stay on disk, and the
 // dense number that each market keeps for ever. A removed market takes along what would outlive it
-// (checkpoint, hour bars, past prices) and leaves its number unused. Not for: trades, ticks and the
-// like, which go by their own age (retention.ts).
-// Upholds STORE2 (numbers), STORE7 (a quick start), STORE17 (removal).
+// (checkpoint, hour bars, past prices) and leaves its number unused.
 
 import type { NativeMarketId, VenueKey } from '../engine/ids.ts'
 import type { MarketListing, MarketNumber } from '../engine/market/market.ts'

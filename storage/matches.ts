@@ -1,5 +1,4 @@
-// The tables of matches and of operators' verdicts on pairs. Not for: which pairs there are (actors/matches/matcher.ts).
-// Upholds MATCHTABLE1, MATCHTABLE2.
+// The tables of matches and of operators' verdicts on pairs.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { timeMs } from '../engine/units.ts'

@@ -1,7 +1,7 @@
 // Brings an environment from an older format to this program's, one step a version. What changes rows
 // of the old format and the new version number are one transaction: a crash leaves the old format or
 // the new, never both. What is too much for one transaction is prepared before, in tables that the old format does not know.
-// Steps run before the tables are opened, with nothing else writing. Upholds STORE14.
+// Steps run before the tables are opened, with nothing else writing.
 
 import type { RootDatabase } from 'lmdb'
 import type { Log } from '../engine/process/log.ts'

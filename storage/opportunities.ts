@@ -1,5 +1,4 @@
-// The table of opportunities that have ended, in the order in which they did. Not for: those that are open
-// (actors/arbitrage/arbitrage.ts). Upholds ARBTABLE1, ARBTABLE2.
+// The table of opportunities that have ended, in the order in which they did.
 
 import { nativeMarketId, VENUE_KEYS } from '../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../engine/market/market.ts'

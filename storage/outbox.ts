@@ -2,7 +2,6 @@
 // (by lane and time), which are finished, which events were taken, and one row of totals a webhook. All
 // rows of a change are put in one turn, or none when the disk no longer takes them, so that after a
 // crash the totals fit the rows. A delivery costs four small puts, one read, and no decoding.
-// Not for: when to attempt (actors/), or what is sent. Upholds OUTBOX1 to OUTBOX10.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'

@@ -1,8 +1,6 @@
 // The table of past prices: a market's prices of one UTC day as its venue remembers them, packed as
 // ticks are. A day is read once, so it has no age: it goes with its market, or, when there is no
 // room, in the order in which days were read, which an index of its own keeps.
-// Not for: prices that we saw ourselves (ticks.ts) or asking the venue (actors/). Upholds STORE26,
-// STORE28.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, timeMs } from '../engine/units.ts'

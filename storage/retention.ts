@@ -3,7 +3,7 @@
 // bars. Days count whole hours (kept-time.ts); snapshots have an age of their own, past prices none.
 // Above the size bound the oldest hours go too, past prices by the hour in which they were read, until
 // what was removed would suffice; the pages come free with the next commit, so what is under way is
-// counted. Not for: which markets go (actors/). Upholds STORE9, STORE20, STORE28.
+// counted.
 
 import { firstKeptHour } from '../engine/kept-time.ts'
 import { snapshotDaysKept } from '../engine/limits.ts'

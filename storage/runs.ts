@@ -1,5 +1,5 @@
 // The table of runs: each start of the engine and the epoch of its streams, numbered from 1. They
-// go from the oldest on, so that the numbers of the kept ones have no holes. Upholds STORE20.
+// go from the oldest on, so that the numbers of the kept ones have no holes.
 
 import { runsKeptMax } from '../engine/limits.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'

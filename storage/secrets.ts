@@ -1,6 +1,5 @@
 // The two files of DATA_DIR that hold secrets, both mode 600: `secrets` (made on first use) and
-// `local-key` (the key of the local account). Nothing here is ever logged. Not for: keys of users,
-// of which only hashes are kept (accounts.ts). Upholds STORE16.
+// `local-key` (the key of the local account). Nothing here is ever logged.
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'

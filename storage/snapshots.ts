@@ -1,6 +1,5 @@
 // The table of book snapshots: one row a market and moment. They are many and short-lived: they go
-// after two days, whatever the retention of the rest. Not for: their bytes (storage/records/snapshot.ts).
-// Upholds STORE25.
+// after two days, whatever the retention of the rest.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'

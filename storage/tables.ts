@@ -2,7 +2,6 @@
 // `accounts` holds what is on the platter before its caller is answered, `market` what the venues could send again.
 // Numbers in keys are big-endian: market, run and webhook u32, times, days and hours u64 (see keys.ts), so that
 // LMDB's byte order is the order of the numbers; venues and kinds are one byte, addresses 20. Changing anything here needs a step in migrate.ts.
-// Upholds STORE10 (fixed layout).
 
 /** The version of this layout; the sentinel of each environment carries it. */
 export const FORMAT_VERSION = 8

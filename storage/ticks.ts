@@ -1,5 +1,5 @@
 // The table of ticks: one row a market and hour, the last price of each second (two to four bytes a
-// tick). Not for: candles, which are computed from trades (bars.ts).
+// tick).
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../engine/units.ts'

@@ -1,6 +1,5 @@
 // Which keys a query for trades asks for: within its times, and strictly behind the place where the
 // query before it ended. The same for one market's trades, for a venue's and for whales.
-// Not for: reading them (trades.ts, venue-trades.ts, whales.ts). Upholds STORE5.
 
 import type { SliceQuery } from './contract/storage.ts'
 import type { KeyRange } from './lmdb/table.ts'

@@ -1,6 +1,5 @@
 // The table of tokens: which asset of venue a is which outcome of a market, as the ids of its trades repeat it in
-// each; kept once, and as long as the market has trades. Not for: how an id is put together (records/trade.ts).
-// Upholds STORE34.
+// each; kept once, and as long as the market has trades.
 
 import type { MarketNumber } from '../engine/market/market.ts'
 import type { Environment } from './lmdb/environment.ts'

@@ -1,8 +1,7 @@
 // The table of trades: by market, time and ordinal, with an index from the venue's own id, one from
 // (run, offset) for resuming streams, and one of all the venue's trades (venue-trades.ts). A put writes all of them in one turn, so that a crash
 // keeps or forgets them together. The index by id holds 64 hash bits; ids that share them are
-// distinguished by their text. All but that index are packed, several in one row (lmdb/packed-table.ts). Not for: trades in memory (engine/market/trade-ring.ts).
-// Upholds STORE3 (ordinals), STORE5 (paging), STORE6 (ids).
+// distinguished by their text. All but that index are packed, several in one row (lmdb/packed-table.ts).
 
 import { assert } from '../engine/errors.ts'
 import type { VenueKey } from '../engine/ids.ts'

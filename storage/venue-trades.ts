@@ -1,7 +1,6 @@
 // The index of trades by venue: every trade of every market in the order of time, with an ordinal among
 // the venue's trades of the same millisecond. A row leads to the trade; the trade's record names the row,
-// so that both are removed together. Not for: the trades themselves (trades.ts, which writes here).
-// Upholds STORE3, STORE5, STORE22.
+// so that both are removed together.
 
 import type { VenueKey } from '../engine/ids.ts'
 import { VENUE_KEYS } from '../engine/ids.ts'

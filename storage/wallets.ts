@@ -1,7 +1,6 @@
 // The tables of wallets: what is known of each, the ledger in packed blocks, the running tally, whose wallet an
 // owner's address leads to, and the markets that wallets touched. Bytes of blocks and tallies carry a
 // checksum and are opaque here. Retention never looks here: ledgers are kept for ever.
-// Not for: what the bytes mean (engine/wallets/). Upholds WALLETTABLE1 to WALLETTABLE4.
 
 import { type NativeMarketId, type WalletAddress, walletAddress } from '../engine/ids.ts'
 import type {

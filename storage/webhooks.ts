@@ -1,7 +1,6 @@
 // The table of webhooks, in order of their numbers; every change is on the platter before its promise
 // resolves. The last number given has a row of its own, written in the turn of the webhook that got it,
-// so that neither a removal nor a crash lets it be given again. Not for: deliveries (outbox.ts).
-// Upholds HOOKTABLE1 to HOOKTABLE3.
+// so that neither a removal nor a crash lets it be given again.
 
 import { type Webhook, webhookNumber } from '../engine/webhooks/webhook.ts'
 import type { WebhookTable } from './contract/webhooks.ts'

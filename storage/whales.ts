@@ -1,7 +1,6 @@
 // The table of whale rows, in the order of time over all markets, with an index by market, one from
 // the id, and one from (run, offset) for resuming streams. A put writes all of them in one turn, so
 // that a crash keeps or forgets them together. Retention never looks here: whales are kept for ever.
-// Not for: what is a whale (engine/whale.ts). Upholds WHALE8, WHALE9.
 
 import { assert } from '../engine/errors.ts'
 import type { MarketNumber } from '../engine/market/market.ts'

@@ -5,7 +5,6 @@
 // checks. Files share processes with others of their kind, since half of a file's time goes for its start; with full counts
 // only those that need nothing do. `npm test` and `npm run test:quick` give each process a young heap of 64 MB, without
 // which a tenth of its time goes for collecting garbage. What fails has failed: nothing is run again.
-// Not for: live venues (`npm run test:live`).
 
 import { execFile } from 'node:child_process'
 import {

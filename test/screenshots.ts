@@ -1,6 +1,6 @@
 // Pictures of every page of the dashboard, at three widths, in light and dark, of a real process over simulated venues:
 // `npm run screenshots [FOLDER]`. The account is made through the page, as a visitor would. The one for the README goes
-// to http/dashboard/screenshot.png. Not for: judging them; that takes eyes.
+// to http/dashboard/screenshot.png.
 
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

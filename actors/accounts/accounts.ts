@@ -1,7 +1,6 @@
 // Accounts for the face: which account a credential names, what it may do, signing up and in. An owner, called directly.
 // All accounts and keys are in the directory (actors/accounts/directory.ts); quotas count per account over all its keys
 // and tokens. Passwords are hashed in threads (engine/passwords/).
-// Upholds ACC6 to ACC12, ACC20 to ACC23, LOGIN3, LOGIN5, LOGIN11.
 
 import { AccessTokens, TOKEN_SECONDS } from '../../engine/accounts/access-token.ts'
 import { KEY_SCOPES, type KeyScope, limitsOf } from '../../engine/accounts/account.ts'

@@ -1,6 +1,5 @@
 // What an operator may do with accounts, as commands of the admin socket; `npm run account` calls the same commands
 // directly when no engine runs. Arguments are checked here, since a socket brings anything.
-// Not for: how commands arrive (engine/admin/socket.ts). Upholds ADMIN7, ACC14 to ACC18.
 
 import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../../engine/accounts/account.ts'
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/socket.ts'

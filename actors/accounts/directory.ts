@@ -1,7 +1,5 @@
 // All accounts and keys in memory, found by id, e-mail or hash. A change is answered only once it is on disk and flushed;
 // watchers are called in the turn of the change, before the answer.
-// Not for: passwords, tokens, quotas (accounts.ts), words for an operator (actors/accounts/admin.ts).
-// Upholds ACC9, ACC10, ACC14 to ACC18.
 
 import { randomBytes } from 'node:crypto'
 import {

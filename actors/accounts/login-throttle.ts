@@ -2,7 +2,7 @@
 // attempt counts from its beginning: five at once may be checked while none has failed, and later one at a time, so that
 // many guesses at once are no better than many in a row. E-mails are throttled whether they exist or not, so that a wait
 // reveals nothing. From an address where an e-mail has logged in before, it has attempts and failures of its own: other
-// clients cannot lock its owner out. Upholds LOGIN1 to LOGIN7, LOGIN10.
+// clients cannot lock its owner out.
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'

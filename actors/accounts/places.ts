@@ -1,5 +1,4 @@
 // How many streams each account has open in this process, each of which holds a place.
-// Not for: those at other gateways of a cluster (actors/mirror/places.ts). Upholds ACC11.
 
 import type { AccountId } from '../../engine/ids.ts'
 

@@ -1,5 +1,5 @@
 // Quota windows by account or address. At most 100,000 are remembered: beyond, ended windows are forgotten, then the
-// oldest, whose caller begins a fresh window. Upholds QUOTA1.
+// oldest, whose caller begins a fresh window.
 
 import { QuotaWindow, WINDOW_MS } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'

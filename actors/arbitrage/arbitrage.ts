@@ -3,8 +3,6 @@
 // are bought anew when it is within what they buy; what is open is looked at four times a second
 // besides, since books grow old and fees change without a message: a tenth of them at a time, so that the loop stands
 // still for none. An owner, called directly.
-// Not for: what a basket earns (engine/arbitrage/basket.ts), which outcomes belong together (baskets.ts), the table of
-// ended ones (storage/opportunities.ts). Upholds ARBIT1 to ARBIT9.
 
 import type { Basket } from '../../engine/arbitrage/basket.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'

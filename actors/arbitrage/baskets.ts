@@ -1,6 +1,5 @@
 // Which outcomes are bought together when a market's book changes: both directions of its pair on the other venue, and
-// the outcomes of its event where exactly one of them wins. Not for: what they earn (engine/arbitrage/basket.ts).
-// Upholds ARBIT1, ARBIT2, ARBIT6.
+// the outcomes of its event where exactly one of them wins.
 
 import {
   asksOf,

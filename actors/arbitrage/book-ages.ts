@@ -1,5 +1,5 @@
 // Whether the books of a basket may be relied on at this moment, and how its markets stood at a look, so that the next one
-// knows what has changed. Not for: what is bought from them (baskets.ts). Upholds ARBIT2, ARBIT3.
+// knows what has changed.
 
 import type { Clock } from '../../engine/clock.ts'
 import { type FeeModel, feesAt } from '../../engine/market/fees.ts'

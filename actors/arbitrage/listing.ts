@@ -1,4 +1,4 @@
-// Which of the open opportunities a list has, and in which order. Not for: its pages (arbitrage.ts). Upholds ARBIT8.
+// Which of the open opportunities a list has, and in which order.
 
 import { annualisedOf, edgeOf, type Opportunity } from '../../engine/opportunity.ts'
 import { DAY_MS, MICROS, type TimeMs } from '../../engine/units.ts'

@@ -1,5 +1,5 @@
 // What the owner of opportunities lets the face see: those that are open, those that ended, and what a basket would cost
-// now. Not for: finding them (actors/arbitrage/arbitrage.ts).
+// now.
 
 import type { NoBasket } from '../../engine/arbitrage/basket.ts'
 import type { VenueKey } from '../../engine/ids.ts'

@@ -1,7 +1,5 @@
 // Which markets exist: takes the venues' catalogues, spawns one actor a market, finds markets and events by any of their
 // ids, and forgets old ones. An owner, called directly.
-// Not for: when a venue is read (actors/venue/venue.ts), how lists are cut (actors/catalog/lists.ts), or how long history
-// is kept (the configuration). Upholds CAT1 to CAT3, CAT6 to CAT11, CAT18, CAT19, CAT21.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, VenueKey } from '../../engine/ids.ts'

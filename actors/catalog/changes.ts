@@ -1,6 +1,6 @@
 // What changed in a listing that was read again: its summary, what watchers need, or only what is kept on disk. Details
 // are compared by a fingerprint: keeping those of a hundred thousand markets in memory, or reading them at each crawl,
-// would cost too much. Pure. Upholds CAT11, CAT3.
+// would cost too much. Pure.
 
 import { crc32 } from 'node:zlib'
 import { isEqualFees } from '../../engine/market/fees.ts'

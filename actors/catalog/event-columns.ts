@@ -1,7 +1,5 @@
 // What lists of events filter and sort by, in columns: the sums of each event's markets, kept up to date as these change,
 // so that neither a list nor a look adds anything up.
-// Not for: titles (actors/catalog/event-titles.ts) or which markets an event has (actors/catalog/events.ts).
-// Upholds EVENTS1, EVENTS2.
 
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'

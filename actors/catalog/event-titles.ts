@@ -1,6 +1,5 @@
 // Finds the events whose titles have all words of a text. Words and their beginnings count as in the search of markets.
 // A library's radix tree leads from words to events, so that a request reads no title.
-// Not for: what a word is, or searching markets (engine/search/). Upholds EVENTS3.
 
 import SearchableMap from 'minisearch/SearchableMap'
 import { firstAtLeast } from '../../engine/search/word-index.ts'

@@ -1,5 +1,4 @@
 // One event as readers see it: its listing, and the sums of its markets as of now.
-// Not for: which events there are (actors/catalog/events.ts). Upholds EVENTS1.
 
 import type { NativeEventId, VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketStatus } from '../../engine/market/market.ts'

@@ -1,8 +1,6 @@
 // The events of all venues, and which markets each has: an event is known for as long as one of its markets is. A
 // listing of an event without a known market is not taken, so that an event that was forgotten with its last market does
 // not come back at the next crawl. Part of the catalogue.
-// Not for: the markets themselves (actors/catalog/catalog.ts), or sums and filters (actors/catalog/event-columns.ts).
-// Upholds CAT6, CAT9, EVENTS1 to EVENTS3.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { type NativeEventId, nativeEventId, type VenueKey } from '../../engine/ids.ts'

@@ -1,7 +1,6 @@
 // The markets that the catalogue knows, each as its actor and its cell, found by our number, the venue's id, an outcome or
 // a slug. Who removes a market, or changes its keys, says by which it was found, so that nothing is left
-// behind. Not for: what is known of a market (actors/market/market.ts), or which markets there are
-// (actors/catalog/catalog.ts). Upholds CAT1, CAT8.
+// behind.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'

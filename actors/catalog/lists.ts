@@ -1,7 +1,5 @@
 // Pages of markets and events: a list is cut from the columns once, pinned, and shown a page at a time, each market or
 // event as it is then.
-// Not for: what passes and in what order (actors/catalog/market-columns.ts, actors/catalog/event-columns.ts).
-// Upholds CAT4, CAT13, RANK1 to RANK5, EVENTS2.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'

@@ -1,6 +1,5 @@
 // How markets and events of the catalogue are found, listed and counted, whoever owns them: the catalogue that takes the
 // venues' listings, or the mirror of one that another process takes.
-// Not for: what is known of markets and when it changes (catalog.ts, actors/mirror/catalog.ts). Upholds CAT4, CAT6, CAT9.
 
 import type { Clock } from '../../engine/clock.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../engine/ids.ts'

@@ -1,7 +1,6 @@
 // What lists of markets filter and sort by, in columns, updated at each listing, status and trade, together with the sums
 // of each event (actors/catalog/event-columns.ts). A list of a hundred thousand markets is cut from them within a turn of
-// the loop. Not for: the text of markets (engine/search/), or how long a cut is kept (actors/rows/rankings.ts).
-// Upholds CAT4, CAT13, CAT14.
+// the loop.
 
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import {

@@ -1,7 +1,5 @@
 // Which markets are old: resolved, ended longer ago than trades are kept, and with no trade or tick left, so that nothing
 // is lost with them but their names. All markets are looked at in turn, a slice a call.
-// Not for: forgetting a market (actors/catalog/catalog.ts), or the age of trades and ticks (storage/retention.ts).
-// Upholds CAT7, CAT10.
 
 import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { KnownMarket } from './known-markets.ts'

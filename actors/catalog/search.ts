@@ -1,7 +1,6 @@
 // The owner of the full-text search over markets: which changes its thread has not seen yet, and which searches wait for
 // them. An owner, called directly; the index is in a thread once it is large (engine/search/), and a new thread is
 // given every text again. One task is under way at a time; changes are handed over a few at a time.
-// Not for: filters and sorting by volume (actors/catalog/lists.ts). Upholds SEARCH1, SEARCH6 to SEARCH10.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

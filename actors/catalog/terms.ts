@@ -1,5 +1,5 @@
 // Texts and sets of texts as small numbers, so that a list compares numbers: categories, slugs of events, tags. Texts are
-// equal without regard to case. A text without a holder is forgotten, and its number is used again. Not for: searching in texts (engine/search/). Upholds CAT16.
+// equal without regard to case. A text without a holder is forgotten, and its number is used again.
 
 /** Numbers from 1, each for as long as it has a holder; 0 stands for no text. */
 export class Terms {

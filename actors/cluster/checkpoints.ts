@@ -1,6 +1,5 @@
 // Gathers all that gateways serve hot into one object of the log, every ten seconds or whenever a gateway asks: in slices, so
 // that the loop stands still for none, and never so often that it takes more than a twentieth of the processor.
-// Not for: its form (engine/cluster/checkpoint.ts).
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import {

@@ -1,6 +1,5 @@
 // What the engine that leads writes into the log: every update as watchers see it, every row of the catalogue as it changes,
 // pairs as they are stored, and every second how each venue stands and of which markets the past was read.
-// Not for: batches and acknowledgements (engine/cluster/writer.ts), checkpoints (checkpoints.ts). Upholds FEED1, FEED2, FEEDPAST1.
 
 import { marketShards, type ShardName } from '../../engine/cluster/log.ts'
 import type { ItemPlace } from '../../engine/cluster/writer.ts'

@@ -1,6 +1,5 @@
 // Blocks of items of a checkpoint, deflated: those of neighbouring markets, which are kept for the next checkpoint until one
 // of these markets changes, since most of a hundred thousand do not within ten seconds; and how a reader opens them.
-// Not for: when a checkpoint is made (checkpoints.ts), or what its reader does with items. Upholds CHECKPOINT2.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'

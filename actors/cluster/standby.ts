@@ -1,7 +1,6 @@
 // What an engine that stands by keeps on its own disk: markets, trades with their bars, whales and pairs, what is lost of them,
 // and deliveries of webhooks, as the log of the one that leads says. It numbers markets for itself and knows them by the venues'
 // own ids. All of it may be read twice: how far each shard was read is a mark beside the rows.
-// Not for: accounts and webhooks (storage/cluster-*.ts), or who leads (engine/leader.ts). Upholds STANDBY1 to STANDBY4.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import { type Batch, decodeBatch, type RawItem } from '../../engine/cluster/batch.ts'

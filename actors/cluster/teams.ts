@@ -1,5 +1,5 @@
 // The teams that venues list, which gateways need to find games by their tickers: told as they are read, and all of them in every
-// checkpoint. Bounded: further ones are left out, as the table of teams leaves them out. Upholds FEEDTEAM1.
+// checkpoint. Bounded: further ones are left out, as the table of teams leaves them out.
 
 import type { TeamListing } from '../../engine/team-listing.ts'
 import type { LogItem } from '../../storage/records/log-items.ts'

@@ -1,5 +1,4 @@
 // The descriptions of markets, which are on the engine's disk and in the memory of gateways: told when they change.
-// Not for: rows of markets (feeder.ts), or how checkpoints keep them (packed.ts). Upholds FEEDTEXT1.
 
 import { crc32 } from 'node:zlib'
 import type { MarketNumber } from '../../engine/market/market.ts'

@@ -1,6 +1,5 @@
 // The outbox of an engine that leads: what is put into it is told to standbys, so that the one that leads next sends on what
 // nobody is known to have received, with the same `webhook-id`. Prices last sent and finished deliveries stay where they are.
-// Upholds CLUSTERHOOK3.
 
 import type { Delivery, WebhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'

@@ -1,6 +1,5 @@
 // A market's book and how far it can be trusted; part of the market's actor. It applies the venue's snapshots and
 // changes, returns what really changed, and marks itself stale when they do not fit.
-// Not for: publishing, or asking the venue again (actors/market/market.ts). Upholds MKT1, MKT2, MKT3, MKT16.
 
 import type {
   BookChangeEvent,

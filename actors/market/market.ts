@@ -1,7 +1,6 @@
 // One market's actor: its book, prices and trades in memory, changed one event at a time and published in the turn that
 // changed them. An idle market sleeps: its rings are released, its book keeps its levels, and the next event or look
 // wakes it with nothing lost.
-// Not for: watchers (engine/publisher.ts), or when to ask the venue again (actors/venue/venue.ts). Upholds MKT1 to MKT23.
 
 import type {
   BookChangeEvent,

@@ -1,5 +1,5 @@
 // A market's price over time, part of its actor: the present price, the ring of recent ones, the running hour's ticks.
-// Ring and ticks are in memory only while the market is awake. Upholds MKT7, MKT8, MKT17.
+// Ring and ticks are in memory only while the market is awake.
 
 import type { MarketPrice, PriceSource, Trade } from '../../engine/events.ts'
 import { priceRingCount } from '../../engine/limits.ts'

@@ -1,7 +1,6 @@
 // The history of a market's book: which of its states are kept, and when. At most one every ten seconds, none that equals
 // the one before it. A change that came too soon is kept when it is due, so that the last state before a quiet time is
-// kept. Not for: whether the book can be trusted (actors/market/book.ts), or how long snapshots are kept
-// (storage/retention.ts). Upholds MKT16.
+// kept.
 
 import { crc32 } from 'node:zlib'
 import type { Level } from '../../engine/events.ts'

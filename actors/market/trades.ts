@@ -2,8 +2,6 @@
 // added to the bars of their minute and hour in the same turn, wallets filled in as they become known. A trade that came
 // without its wallet is a part of its transaction (engine/trade-parts.ts): the row that has the wallet completes it, and
 // adds no more than the parts lack. Bars are in memory once they are needed, the ring while somebody reads it.
-// Not for: what a bar is (engine/market/candle.ts), or intervals and pages of candles (http/pages/candles.ts).
-// Upholds MKT4, MKT5, MKT6, MKT15, MKT24, MKT25, CANDLE5, CANDLE6.
 
 import type { Stamp, Trade, TradeEvent, TradeParticipantEvent } from '../../engine/events.ts'
 import { tradeRingCount } from '../../engine/limits.ts'

@@ -1,6 +1,5 @@
 // What a market publishes: each change as an Update with its place in the streams. One function for each kind, so that a
 // stamp is taken exactly when something is published with it.
-// Not for: watchers (engine/publisher.ts), or when something is published (market.ts). Upholds MKT1, MKT2, MKT4, MKT7.
 
 import type {
   BookReplaced,

@@ -1,6 +1,5 @@
 // What an operator may say about pairs of markets and of families, as commands of the admin socket; `npm run match` calls them. Arguments
-// are checked here, since a socket brings anything. Not for: how commands arrive (engine/admin/socket.ts).
-// Upholds MATCHER10, MATCHER14, MATCHER16 to MATCHER18.
+// are checked here, since a socket brings anything.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

@@ -1,6 +1,5 @@
 // What became of a person's word on a pair: the command that said it waits until the thread has looked at both markets,
 // and is answered how the pair is judged then. Bounded by WAITING_MAX and ANSWER_MS.
-// Not for: keeping words (actors/matches/verdicts.ts), nor carrying them out (matcher.ts). Upholds MATCHER14.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'

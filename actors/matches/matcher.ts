@@ -1,8 +1,6 @@
 // The owner of matching, called directly: which markets the thread has not seen yet, whose partners are looked for, and
 // what was found. Changes are given to the thread a few at a time and matched at once; all markets are matched again in
 // the background, behind them. Only open markets, and those about to open, are matched.
-// Not for: judging (engine/matching/), nor showing matches (actors/matches/matches.ts). Upholds MATCHER5 to MATCHER11,
-// MATCHER14, MATCHER19.
 
 import { crc32 } from 'node:zlib'
 import type { Clock, StopTimer } from '../../engine/clock.ts'

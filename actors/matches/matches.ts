@@ -1,7 +1,6 @@
 // Which market asks the same on another venue: the pairs as they are chosen now, with their scores, in memory. An owner,
 // called directly: the matcher puts and removes pairs; readers look up a pair, a twin, or pages of pairs. Twins are pairs
-// of high confidence whose first outcomes mean the same. Not for: finding, scoring or storing matches.
-// Upholds MATCHES1 to MATCHES5.
+// of high confidence whose first outcomes mean the same.
 
 import type { Clock } from '../../engine/clock.ts'
 import { isBefore } from '../../engine/ids.ts'

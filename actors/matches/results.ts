@@ -1,5 +1,5 @@
 // The findings of the matching thread: pairs are put in memory and on disk, and `matched` and `unmatched` are published
-// when a pair of high confidence begins or ends. Not for: finding pairs (matcher.ts). Upholds MATCHER6, MATCHER8, MATCHER9.
+// when a pair of high confidence begins or ends.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'

@@ -1,7 +1,6 @@
 // What people said about pairs: confirmed or rejected, kept on disk by the venues' own ids, so that a word outlives a market
 // that is forgotten and comes back; and about families of markets, by their patterns. An owner, called directly. A market is
-// confirmed with one other at most. Bounded by VERDICTS_MAX and FAMILIES_MAX. Not for: carrying words out (matcher.ts).
-// Upholds MATCHER10, MATCHER12, MATCHER16.
+// confirmed with one other at most. Bounded by VERDICTS_MAX and FAMILIES_MAX.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'

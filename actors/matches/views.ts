@@ -1,5 +1,4 @@
 // What the owner of matches lets the face see: pairs of markets that are thought to ask the same, with their scores.
-// Not for: finding them (actors/matches/matcher.ts).
 
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'

@@ -1,6 +1,5 @@
 // Accounts as another process owns them: records of a bucket of the cluster's log, and word of what has ended, which is dead
 // here before its record comes. A gateway reads credentials and counts; what changes an account is forwarded.
-// Not for: what a credential may do (actors/accounts/accounts.ts). Upholds CLUSTER12.
 
 import type { Clock } from '../../engine/clock.ts'
 import { decodeRevocation } from '../../engine/cluster/asked.ts'

@@ -2,7 +2,6 @@
 // markets at once, when somebody first follows one of them, and kept up to date by the trades of the log. Both sides. What the
 // engine does not answer is not there: a bar is shown whole or not at all. Once the engine has read trades of a market's past,
 // which no update carries, its bars are asked for anew.
-// Not for: candles of the past, which are the engine's to answer (http/request/forwarding.ts). Upholds CLUSTER40, CLUSTER42.
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause } from '../../engine/clock.ts'

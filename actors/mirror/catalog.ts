@@ -1,6 +1,5 @@
 // The catalogue as another process owns it: rows of markets and events as the log says them. A row comes in both shards of
 // its venue, and a newer one may come before an older one: versions say which is news.
-// Not for: how markets are found and listed (actors/catalog/looks.ts). Upholds MIRROR4.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'

@@ -1,5 +1,5 @@
 // The views of owners that a gateway has not: every route that asks them is forwarded to the engine, so that nobody calls
-// these; who does is refused. Not for: which routes are forwarded (http/request/forwarding.ts).
+// these; who does is refused.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { EngineView } from '../views.ts'

@@ -1,6 +1,5 @@
 // The newest published trades and whales that came by the log, run after run, for streams that resume at this process. Trades
 // that are not among them are the engine's (older-trades.ts); older whales count as lost, and are told so. Bounded: the oldest go first.
-// Not for: messages since the face opened (http/ws/resume/message-log.ts). Upholds CLUSTER14.
 
 import type { TradeUpdate, WhaleUpdate } from '../../engine/events.ts'
 import { ringTradesMax, ringWhalesMax } from '../../engine/limits.ts'

@@ -1,7 +1,6 @@
 // A market as another process owns it: its book, price and figures, set to what the log of the cluster says of them. It
 // stamps nothing, asks no venue and of its past has the present candles alone: routes that need more are forwarded
 // (http/request/forwarding.ts).
-// Not for: which updates it is given, and when (mirror.ts). Upholds MIRROR2.
 
 import type {
   BookConfirmed,

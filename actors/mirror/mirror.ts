@@ -2,8 +2,6 @@
 // to the watchers of the publisher in the engine's own order. Each shard is in order by itself; offsets, which count a
 // channel over all markets, put the shards together again: an item waits until the one before it has been taken.
 // A mirror lives for one epoch, and only while nothing is missing: what takes its place is a new one.
-// Not for: reading the log (engine/cluster/follower.ts), or when a mirror is replaced (engine/gateway.ts).
-// Upholds MIRROR2, MIRROR4.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { RawItem } from '../../engine/cluster/batch.ts'

@@ -1,7 +1,6 @@
 // Trades that a gateway does not hold in memory, page by page from the engine's own log, while the stream waits that resumes
 // from there: a client may come back to any gateway with any position. Both sides. What the engine does not answer stays
 // missing, and is told as lost.
-// Not for: what came by the log (logs.ts). Upholds CLUSTER52.
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause } from '../../engine/clock.ts'

@@ -1,7 +1,6 @@
 // The streams that each account has open, over all gateways: each tells the others what is open at it as it changes, and all of
 // it to one that is new. So a gateway knows in the turn of a handshake whether a place is free, also while no engine leads.
 // Two that let a stream in at the same moment find out a moment later: of the two the one whose name comes later ends its newest.
-// Not for: requests, which the engine counts (quotas.ts), or what ends a stream (http/ws/hub.ts). Upholds CLUSTER60.
 
 import { Packr } from 'msgpackr'
 import type { Clock, StopTimer } from '../../engine/clock.ts'

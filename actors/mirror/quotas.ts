@@ -4,7 +4,6 @@
 // Each gateway also has a reserve for the running window, which it uses only when the engine does not answer. In each
 // later window without an answer it lets through the limit divided by the gateways that there were, which the engine
 // keeps back for a gateway without reports.
-// Upholds CLUSTER20. Not for: windows (quotas.ts in actors/accounts), addresses, which each gateway counts alone.
 
 import { Packr } from 'msgpackr'
 import { WINDOW_MS } from '../../engine/accounts/account.ts'

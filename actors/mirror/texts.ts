@@ -1,6 +1,5 @@
 // The descriptions of markets at a gateway: few of a hundred thousand are ever asked for, so that those of a checkpoint stay in
 // their deflated blocks until one of a block is. What is told later stands above them.
-// Not for: how blocks are made and opened (actors/cluster/packed.ts). Upholds MIRROR6.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { readItem, type TextItem } from '../../storage/records/log-items.ts'

@@ -1,4 +1,4 @@
-// What gateways tell each other of tickets, as bytes. Not for: what a ticket opens (http/ws/session/tickets.ts). Upholds CLUSTER62.
+// What gateways tell each other of tickets, as bytes.
 
 import { Packr } from 'msgpackr'
 import { KEY_SCOPES } from '../../engine/accounts/account.ts'

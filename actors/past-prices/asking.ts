@@ -1,5 +1,4 @@
 // Asks venues for past prices: few at once, in time for a request's deadline; failures have words for users.
-// Not for: which prices are asked for and kept (past-prices.ts). Upholds PAST13, PAST14.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

@@ -1,6 +1,5 @@
 // Days of prices from a venue's history: made of its points, and looked up for the newest price at a time. A day may begin
 // with a carried price: the price that held when the day began. Pure.
-// Not for: which days are asked for (past-prices.ts). Upholds PAST6, PAST7.
 
 import { DAY_MS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { PastDay } from '../../storage/contract/storage.ts'

@@ -2,8 +2,6 @@
 // directly. The venue's answers are kept a UTC day at a time, so that it is asked once. A running day is believed for a
 // minute after it was read, so that a client that polls costs a request a minute and not one a second. An empty answer
 // proves nothing: it is believed for a minute, then twice as long each time, and replaces nothing that is kept.
-// Not for: the present price (market.ts), how venues give their past (engine/venues/), or how many questions are asked at
-// once (actors/past-prices/asking.ts). Upholds PAST7 to PAST12, PAST15 to PAST17, ANSWER4.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { priceAgeMsMax } from '../../engine/limits.ts'

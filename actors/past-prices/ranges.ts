@@ -1,7 +1,6 @@
 // Prices of a stretch of time as a chart needs them: from the venue's history, a window at a time, the newest first, in
 // steps that fit the candles asked for. A stretch is believed for a minute, so that a chart which is opened again costs no
 // request; the newest stretches are kept in memory. An empty or shorter answer takes nothing away that is kept.
-// Not for: the price of one moment (past-prices.ts), candles of our own trades (market/trades.ts). Upholds PAST20, PAST21.
 
 import type { Clock } from '../../engine/clock.ts'
 import { pastRangePointsMax, pastRangesMax } from '../../engine/limits.ts'

@@ -1,7 +1,6 @@
 // Rows of numbers by column: what lists filter and sort by, in typed arrays, since a walk through a hundred thousand
 // objects takes longer than a turn of the loop may. Rows are in the order of their numbers, which only grow; a removed row
 // leaves a hole, and holes are closed once they are a quarter.
-// Not for: what the columns mean (actors/catalog/market-columns.ts, actors/catalog/event-columns.ts). Upholds CAT16.
 //
 //   number   3   4   7   9  12        slot of number 7: 2
 //   isGone   .   .   1   .   .        length 5, of which 1 is a hole

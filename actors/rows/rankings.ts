@@ -1,7 +1,6 @@
 // Ranked lists of markets, events and matches, cut at one moment and kept while clients page through them, so that a
 // client that pages to the end sees every row of that moment once. A ranking is cut at most every 5 s a filter and shared
 // by all clients; kept 5 minutes; all together at most 64 MiB, beyond which the oldest end.
-// Upholds RANK1, RANK2, RANK4, RANK6.
 
 import type { Clock } from '../../engine/clock.ts'
 

@@ -1,7 +1,6 @@
 // Rows kept in the order of one column, so that a list over all of them is cut by walking and not by sorting: changed rows
 // are remembered, sorted by themselves, and merged in before the next walk, or as soon as they are many. Merging a few
 // thousand rows into a hundred thousand takes half a millisecond.
-// Not for: which rows a list has (actors/catalog/market-columns.ts, actors/catalog/event-columns.ts). Upholds CAT20.
 //
 //   place    0   1   2   3   4   5        key ascending, unknown (not a number) last,
 //   slot     7   2   9   0   4   1        equal keys in order of slot

@@ -1,7 +1,5 @@
 // The events about games by day, and each day's events grouped into games: in steps, at a request, and kept until
 // something about the day changes. Bounded by the catalogue.
-// Not for: which market is about which game (actors/sports/sports.ts), or when two listings are one game
-// (engine/sports/). Upholds SPORTS1, SPORTS2, SPORTS12.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { addDays } from '../../engine/sports/eastern-date.ts'

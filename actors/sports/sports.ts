@@ -1,7 +1,5 @@
 // Which markets are about which game: kept per event as the catalogue learns and forgets markets, and read again when a
 // venue's list of teams says more. An owner, called directly. Bounded by the catalogue.
-// Not for: a day's events as games (game-days.ts), what a title or ticker means and when two games are one
-// (engine/sports/). Upholds SPORTS1 to SPORTS5, SPORTS10 to SPORTS12.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

@@ -3,7 +3,7 @@
 // nothing. A long range is read in parts, oldest first, so that a process that is killed again and again still gets on.
 // An answer that does not reach back behind its part, or ends long before a trade that is stored, is doubted and asked
 // for again; where the venue does not have one part, or none of the known markets any more, further parts of the range are
-// not asked for again. Trades that cannot be brought back are announced as a gap. Upholds VEN4, VEN5, VEN13, VEN16, ANSWER2.
+// not asked for again. Trades that cannot be brought back are announced as a gap.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'

@@ -1,6 +1,5 @@
 // Which books are read over REST beside the stream, and when: what somebody waits for, books of matches and opportunities
 // before they are too old, and all the others in rounds. A socket that lives says nothing of one subscription.
-// Not for: what a reading says of a book (actors/market/book.ts).
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'

@@ -1,7 +1,7 @@
 // Keeps one venue's part of the catalogue up to date: the first crawl, a refresh every minute, a whole crawl every hour,
 // and single markets that messages named. Network failures are retried for ever with back-off; pages that were read
 // before a failure are kept. A crawl that lacks markets which must be listed is doubted: it is repeated with back-off,
-// and the lacking markets are asked for one by one. Upholds VEN6, VEN7, ANSWER3, CAT12.
+// and the lacking markets are asked for one by one.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'

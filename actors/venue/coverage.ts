@@ -1,7 +1,5 @@
 // When a venue's feed was live, written down while it is: within one interval the absence of a tick means that a price
 // did not change. An interval ends with the last data that came, never later.
-// Not for: deciding what live means, and how late books may be (actors/venue/venue.ts), or the books of single markets,
-// which are asked for again within seconds of a loss. Upholds COVER1 to COVER4.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'

@@ -2,7 +2,7 @@
 // itself is. Actors whose messages wait too long are called (`onLate`), and so are the venues, which mark their books as
 // stale and ask for late books again once there is room. Decides what is read of the venues: nothing while too much
 // waits, no trades while trades wait for too long.
-// An owner, called directly, without a mailbox: it must look also while no turns run. Upholds DELAY1, DELAY2.
+// An owner, called directly, without a mailbox: it must look also while no turns run.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { delayLookMs, tradeAgeMsCalm, tradeAgeMsMax } from '../../engine/limits.ts'

@@ -2,7 +2,6 @@
 // we read had lain unread (`isBehind`). Arrival stamps do not show it: bytes that wait in the kernel's buffer are stamped
 // when they are read. The evidence is our own slowness (the loop stood still, or reading was paused) together with
 // venue times that are later than this venue's usually are.
-// Not for: messages that wait in mailboxes, whose ages are known (actors/system.ts). Upholds DELAY3 to DELAY5.
 
 import type { VenueEvent } from '../../engine/events.ts'
 import { behindMsMax, messageAgeMsMax, reconnectApartMs } from '../../engine/limits.ts'

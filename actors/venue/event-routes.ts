@@ -1,5 +1,5 @@
 // Finds the owner of an event: one map look-up from outcome to market. A trade of an unknown market goes to the venue's
-// actor, which has the market fetched. Each event ends in exactly one counter, routed or unowned. Upholds ROUTE1.
+// actor, which has the market fetched. Each event ends in exactly one counter, routed or unowned.
 
 import type { VenueEvent, WalletFillEvent } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'

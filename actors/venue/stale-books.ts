@@ -1,6 +1,6 @@
 // The books of one venue that wait for a fresh snapshot, asked for again until it comes. Books that went stale because
 // this process was slow wait apart, and are asked for a few at a time while there is room: all their snapshots at once
-// would make the next delay. Upholds VEN3, DELAY6.
+// would make the next delay.
 
 import { lateBooksPerLookMax, lateBooksShare, staleRetryMs } from '../../engine/limits.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'

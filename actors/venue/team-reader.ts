@@ -1,5 +1,4 @@
 // Reads the venues' lists of teams, at the start and once a day, for the grouping of games.
-// Not for: what a team's names mean (engine/sports/team-table.ts). Upholds TEAMS4, ANSWER1.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { Log } from '../../engine/process/log.ts'

@@ -1,8 +1,6 @@
 // The actor of one venue: which markets are watched, whether the feed is live, and what happens after a gap. It marks the
 // books of a broken stream as stale, asks for them again until they are fresh, has missed trades brought back, and
 // publishes each change of the feed's state.
-// Not for: sockets and heartbeats (engine/venues/). Upholds VEN1 to VEN9, VEN14, VEN15, COVER1 to COVER3, COVER5, DELAY6 to
-// DELAY8.
 
 import type { Clock } from '../../engine/clock.ts'
 import type {

@@ -1,6 +1,6 @@
 // Finds the wallet of an address: in memory, on disk, else by asking the venue. An owner's (EOA) address resolves to its
 // proxy wallet, whose record keeps the owner. At the end of the file: the questions to the venue under way, and how long
-// a request waits. Not for: reading what a wallet did (wallets.ts). Upholds WALLETS2, WALLETS11, WALLETS25.
+// a request waits.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

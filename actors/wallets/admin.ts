@@ -1,5 +1,5 @@
 // What an operator may ask about a wallet, as a command of the admin socket; `npm run wallet` calls it. Arguments are
-// checked here, since a socket brings anything. Not for: how commands arrive (engine/admin/socket.ts). Upholds WALLETS17.
+// checked here, since a socket brings anything.
 
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/socket.ts'
 import { EngineError } from '../../engine/errors.ts'

@@ -1,7 +1,6 @@
 // Readings of followed wallets soon after the stream brought fills of them, so that requests seldom wait for one: fills of
 // one second are gathered, and as long as the venue's history lacks them the wallet is read again, more and more seldom.
 // Only wallets with a recent request, and a bounded number at once; others are read at their next request.
-// Not for: how a wallet is read (actors/wallets/readings.ts). Upholds WALLETS21.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'

@@ -1,7 +1,7 @@
 // Compares our positions of a wallet with the venue's own count, some time after a reading: differences are logged, kept
 // for operators, and decide whether sums can be trusted. Markets with unsettled events are left out: there the venue's
 // two answers need not agree with each other either. Sizes that differ count only when they differ after another reading
-// too. Not for: what counts as a difference (engine/wallets/reconcile.ts). Upholds WALLETS16, WALLETS22, WALLETS23.
+// too.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'

@@ -1,5 +1,5 @@
 // Which wallets' fills are taken from the stream: wallets with a request within a day, of these the ten thousand requested
-// last. Not for: what is done with a fill (wallets.ts). Upholds WALLETS12.
+// last.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletFollowedMs, walletsFollowedMax } from '../../engine/limits.ts'

@@ -1,7 +1,6 @@
 // Brings a wallet's running tally forward over its ledger: a few events here, in turns of the loop; many in a thread, which
 // is given the stored tally and some blocks at a time, so that messages to it stay small however long the history is, and
-// a large tally is never packed on this thread. Not for: the rules (engine/wallets/tally.ts), nor when this is due
-// (wallet.ts). Upholds WALLETS7, WALLETS9.
+// a large tally is never packed on this thread.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'

@@ -1,7 +1,5 @@
 // What a wallet's tally must learn of markets: the groups of converted markets, asked for before conversions enter the
 // tally (each conversion divides its cost over its whole group), and markets that were resolved meanwhile.
-// Not for: where groups are kept (actors/wallets/markets.ts), nor what a conversion or a resolution does to the tally
-// (engine/wallets/tally.ts). Upholds WALLETS8, WALLETS9, WALLETS19.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'

@@ -1,5 +1,5 @@
 // The ledger of one wallet: its settled events on disk, in blocks of one size, so that the place of an event gives its
-// block; behind them the unsettled events, in memory. Events are in the order of the rules; events on disk never change. Not for: reading from the venue (actors/wallets/reading.ts). Upholds WALLETS6, WALLETS7.
+// block; behind them the unsettled events, in memory. Events are in the order of the rules; events on disk never change.
 //
 //   place    0 … 511   512 … 1023   1024 … 1100   1101 … 1103
 //            block 0   block 1      block 2       unsettled

@@ -1,6 +1,5 @@
 // Fills of followed wallets as the stream brought them, kept until readings have them: the stream is quick and knows no
 // fees, the venue's history is late and knows them. A fill that is in both counts once.
-// Not for: which wallets are followed (actors/wallets/follows.ts). Upholds WALLETS4, WALLETS5.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletFillsMax } from '../../engine/limits.ts'

@@ -1,7 +1,6 @@
 // What the rules of wallets must know of markets, and their names: from the catalogue; else as it was kept for the wallets
 // that touched them; else the venue is asked. The group of a converted market is always the venue's answer: the catalogue
 // drops markets that were settled long ago, and a conversion divided over a part of its group would be wrong.
-// Not for: prices and all else that users see of a market (market.ts). Upholds WALLETS8, WALLETS9, WALLETS18, WALLETS19.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'

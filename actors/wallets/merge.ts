@@ -1,8 +1,6 @@
 // Merges a wallet's ledger with the venue's whole history, read again from the beginning: events that the ledger lacks are
 // added at their place, events that the venue lacks stay, and an event in both is as in the venue's answer, unless that
 // says less. The result is written beside the ledger, some blocks at a time, and replaces it only when it is complete.
-// Not for: when that is done (actors/wallets/rereads.ts), nor what is done with the result (wallet.ts).
-// Upholds WALLETS22, WALLETS26.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { TimeMs } from '../../engine/units.ts'

@@ -1,7 +1,6 @@
 // What our own log of trades knows of wallets of which the venue's history has nothing, or less than before. The log has no
 // index by wallet, so it is searched from its end, trades first, then whales; one search serves all wallets that wait, in
 // turns of the loop and up to a bound.
-// Not for: events that the venue's history has (actors/wallets/reading.ts). Upholds WALLETS28.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trade } from '../../engine/events.ts'

@@ -1,6 +1,6 @@
 // Wallets ranked by what they realised and traded, over all time and over the last days in whole hours: columns of numbers
 // kept in order (sorted-rows.ts), from which a ranking is cut at most every 5 s. Names and totals stay on disk and are read
-// for the page that is shown. Not for: exact windows of one wallet (actors/wallets/valuation.ts). Upholds WALLETS14, WALLETS24.
+// for the page that is shown.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

@@ -2,7 +2,6 @@
 // others are returned. A reading may end early without loss: the events so far are in the ledger, and the next reading
 // goes on behind them. An event that was shown and that the venue's answer lacks is waited for, and settled with the
 // others when it is lacking for long: an answer never takes an event away.
-// Not for: when a wallet is read (wallets.ts). Upholds WALLETS3, WALLETS6, WALLETS26.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'

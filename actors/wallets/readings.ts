@@ -1,6 +1,5 @@
 // The readings of all wallets: one at a time of each wallet, shared by all requests that wait for it, and few at once, since
 // live trades and their back-fill share the venue's quota. A reading goes on when its requests have ended.
-// Not for: what is read (actors/wallets/reading.ts), nor when (wallets.ts). Upholds WALLETS1, WALLETS11.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'

@@ -1,6 +1,5 @@
 // When all of a wallet's history is read again: at once and then more and more seldom when the venue's answers lack kept
 // events, once a day when its own count of positions differs. No kept event is lost by it.
-// Not for: what comes of it (actors/wallets/merge.ts). Upholds WALLETS22, WALLETS26.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'

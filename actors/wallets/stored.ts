@@ -1,6 +1,6 @@
 // A wallet's record and tally on disk: a stored tally taken into memory (a large one is read, checked and opened in
 // separate turns of the loop, each some milliseconds of work), the record of a new wallet, and the figures by which a
-// wallet ranks. Not for: what a record holds (storage/contract/wallets.ts). Upholds WALLETS7, WALLETS13, WALLETS24.
+// wallet ranks.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { HOUR_MS, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'

@@ -1,8 +1,6 @@
 // The events of a wallet behind its ledger: those of the last reading, and shown events that no reading has: live fills, and
 // events that an earlier answer of the venue had. While there are such, the wallet shows more than the venue's answer. The
 // tail is stored, so that neither a venue that forgets nor a restart loses any of it.
-// Not for: settled events (actors/wallets/ledger.ts), nor when the venue is asked (wallets.ts).
-// Upholds WALLETS4, WALLETS5, WALLETS20, WALLETS21, WALLETS26, WALLETS27.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'

@@ -1,6 +1,5 @@
 // What users see of one wallet: its tally as of now, valued at present prices. Many positions are valued in turns of the
 // loop before the view is returned, and kept for a moment, so that the next look costs nothing.
-// Not for: how the tally comes about (wallet.ts). Upholds WALLETS10, WALLETS11, WALLETS18, WALLETS21.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

@@ -1,8 +1,6 @@
 // One requested wallet: its ledger, its running tally over the settled events, and a copy of the tally with the unsettled
 // events, which is what is shown. One reading of the venue at a time; between readings live fills are shown at once, and
 // the next reading replaces them.
-// Not for: when a wallet is read, or how long it stays in memory (wallets.ts); what users see of it
-// (actors/wallets/valuation.ts). Upholds WALLETS1 to WALLETS9, WALLETS14, WALLETS19 to WALLETS22.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'

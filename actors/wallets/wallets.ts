@@ -1,7 +1,6 @@
 // The owner of all wallets, called directly: finds the wallet of an address, decides when a wallet is read from the venue,
 // which wallets are in memory and followed, and ranks them. A request is answered with what is known: at once when that is
 // young, else after waiting a little for a reading, which requests for the same wallet share and which goes on in any case.
-// Not for: one wallet's figures (wallet.ts). Upholds WALLETS1, WALLETS11 to WALLETS24, WALLETS30.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletFillEvent } from '../../engine/events.ts'

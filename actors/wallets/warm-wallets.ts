@@ -1,6 +1,5 @@
 // The wallets in memory (warm wallets) with all that belongs to each, the one requested longest ago first; bounded by
-// bytes, not by number, since one wallet may be as large as thousands. Not for: what is done with them (wallets.ts).
-// Upholds WALLETS13.
+// bytes, not by number, since one wallet may be as large as thousands.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletWarmBytesMax } from '../../engine/limits.ts'

@@ -1,5 +1,5 @@
 // When each wallet made its last whale row, for thirty days: read from the table of whales at the start, a little a turn,
-// and noted from then on. Not for: what a whale is (engine/whale.ts). Upholds WALLETS15.
+// and noted from then on.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { walletWhalesMax } from '../../engine/limits.ts'

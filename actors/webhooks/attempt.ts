@@ -1,6 +1,5 @@
 // One attempt of a delivery: what is posted, and what an outcome makes of the delivery. Pure but for the secrets, which are
-// opened for the moment of signing. Not for: when an attempt is made (deliveries.ts) or the wait before the next one
-// (engine/webhooks/schedule.ts). Upholds DELIVER2, DELIVER3, DELIVER4, DELIVER12.
+// opened for the moment of signing.
 
 import type { Random } from '../../engine/random.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'

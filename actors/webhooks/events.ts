@@ -1,8 +1,6 @@
 // Makes events for webhooks from updates: in the turn of the update itself, so that the deliveries are committed with the
 // trade or whale that caused them, or not at all. A body is written once an event, and only when a webhook wants it.
 // Events of some types are not made when their cause is older than 15 minutes.
-// Not for: sending (deliveries.ts), or what causes an event of a type and what it says (engine/webhooks/event-type.ts).
-// Upholds HOOKEVENT1 to HOOKEVENT10.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { LastingArbitrage, Trade, Update } from '../../engine/events.ts'

@@ -1,6 +1,6 @@
 // Finds the webhooks that may want an update: by event type, then by market or wallet where a webhook names some, so that
 // an update that no webhook wants costs a look-up or two. The found ones are tried with their whole filters
-// (engine/webhooks/filter.ts). Not for: what a webhook is (webhooks.ts). Upholds HOOKEVENT1.
+// (engine/webhooks/filter.ts).
 
 import type { Webhook, WebhookEventType } from '../../engine/webhooks/webhook.ts'
 

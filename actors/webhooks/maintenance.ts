@@ -1,6 +1,5 @@
 // The housekeeping of the outbox, a slice at a time: drops deliveries that waited too long, removes old finished ones, and
 // removes the deliveries of removed webhooks, those of an earlier run included.
-// Not for: deliveries that are due (deliveries.ts). Upholds DELIVER10, DELIVER14.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { finishedKeptMax, finishedKeptMs, finishedTotalMax } from '../../engine/limits.ts'

@@ -1,7 +1,5 @@
 // The base of each market for a webhook: the price of its last price.changed, against which the next one is measured. In
 // memory by market number, a page of 1,024 markets of 4 bytes at a time; on disk in the outbox.
-// Not for: when a price is an event (actors/webhooks/events.ts).
-// Upholds HOOKEVENT5.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'

@@ -1,7 +1,6 @@
 // The owner of the webhooks of all accounts, called directly: which account has which, their secrets (sealed), and whether
 // they are active; its events, deliveries and housekeeping are reached through it alone. A change is in force at once, and
 // answered when it is on disk and flushed; a change that could not be stored is taken back.
-// Not for: validation of requests (types, URL, lengths), or HTTP. Upholds HOOK1 to HOOK11.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'

@@ -3,8 +3,6 @@
 //
 //   forgotten │ closed, remembered │ open │
 //             oldest             next to close
-//
-// Not for: what becomes of a group (whales.ts). Upholds WHALE3, WHALE7.
 
 import { whaleGroupsMax, whaleRememberedMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'

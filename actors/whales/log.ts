@@ -1,6 +1,6 @@
 // The log of published whales, run after run, for streams that resume: a reader's view of the table of whales, in the
 // shape of the log of trades. An owner, called directly. Whales never expire, so the end of a run is read from the table
-// itself. Not for: messages still in memory (http/ws/resume/message-log.ts). Upholds WHALE10.
+// itself.
 
 import type { OffsetQuery, SliceQuery, Storage, WhaleRow } from '../../storage/contract/storage.ts'
 import type { RunView, WhaleLogView } from '../views.ts'

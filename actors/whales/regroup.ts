@@ -1,6 +1,6 @@
 // Groups fills from the table of trades: fills of the last minute of an ended run, fills that found the mailbox of the
 // whales' actor full, and fills of a forgotten group. Each market's stretch of time is read in pieces, so that no message
-// waits for one. Not for: what becomes of the groups (whales.ts). Upholds WHALE5, WHALE7.
+// waits for one.
 
 import { whaleRegroupMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'

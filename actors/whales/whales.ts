@@ -1,7 +1,7 @@
 // The actor of whale rows: takes every trade, gathers the fills of a transaction for 150 ms from the first, stores rows of
 // 1,000 dollars and more, and publishes those of 5,000 and more, each once. Fills of a forgotten group, or of one that a
 // crash cut off, are read again from the table of trades (actors/whales/regroup.ts): a row is a function of the stored
-// fills, and its id is one of theirs. Not for: the sums (engine/whale.ts). Upholds WHALE1 to WHALE7.
+// fills, and its id is one of theirs.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { Stamp, Trade, Update } from '../../engine/events.ts'

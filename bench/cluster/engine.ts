@@ -1,5 +1,5 @@
 // The engine of the cluster bench that has many markets, on a folder that was filled before, as a process of its own: it
-// leads, and makes and ends keys. Not for: messages of venues (bench/end-to-end/server.ts), or what is measured (cluster.bench.ts).
+// leads, and makes and ends keys.
 
 import { systemClock } from '../../engine/clock.ts'
 import { checkpointObject } from '../../engine/cluster/checkpoint.ts'

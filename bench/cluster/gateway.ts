@@ -1,5 +1,4 @@
 // A gateway of the cluster bench, as a process of its own, whose processor time can be read.
-// Not for: what is measured (cluster.bench.ts).
 
 import { systemClock } from '../../engine/clock.ts'
 import { loadConfig } from '../../engine/config.ts'

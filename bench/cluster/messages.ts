@@ -1,5 +1,5 @@
 // The cluster bench's commands to its gateways and its engine of many markets, and their reports, over the channel that
-// `fork` gives. Not for: venue, servers and subscribers (bench/end-to-end/messages.ts).
+// `fork` gives.
 
 export type GatewayCommand =
   | {

@@ -1,7 +1,6 @@
 // Some of the connect bench's clients, in a process of their own: bare sockets, each following the books and trades
 // of a few markets, that are cut, come back with the position they have, and know of each market what they have had.
 // A hole in a market's numbers, a state where missed messages were due, or a message too few at the end is a loss.
-// Not for: the order of commands (connect.bench.ts).
 
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,5 +1,4 @@
 // The connect bench's commands to its child processes and their reports, over the channel that `fork` gives.
-// Not for: the messages of the stream (http/ws/README.md).
 
 import type { KnownPlace } from '../quiet-engine.ts'
 

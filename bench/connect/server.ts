@@ -1,6 +1,6 @@
 // The server of the connect bench, as a process of its own: the whole engine over LMDB between two venues that say
 // nothing by themselves, and one change of a book or one trade at each planned moment. What was published is noted
-// from the publisher itself. Not for: clients (bench/connect/load.ts), or what is compared (connect.bench.ts).
+// from the publisher itself.
 
 import { systemClock } from '../../engine/clock.ts'
 import { timeMs } from '../../engine/units.ts'

@@ -1,7 +1,6 @@
 // The subscribers of one side of the end-to-end bench, in a process of its own: bare sockets that count what comes.
 // Each message is timed at one of the ten, the next one at the next, by the place that its frame bears in its time, so
 // that the planned moment is known to the microsecond. The first subscriber of ours keeps its books.
-// Not for: sending (bench/end-to-end/venue.ts).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'

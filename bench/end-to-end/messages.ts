@@ -1,5 +1,4 @@
 // The end-to-end bench's commands to its child processes and their reports, over the channel that `fork` gives.
-// Not for: frames and messages that are measured.
 
 /** What stands between venue and subscribers. */
 export const SIDES = ['ours', 'relay'] as const

@@ -1,7 +1,6 @@
 // What stands between venue and subscribers in the end-to-end bench, as a process of its own; the command line names it. The relay: one socket in, a bare
 // uWebSockets.js publish out, nothing read. Any other name: the whole engine over LMDB, alone or as a cluster's, its frames from a socket as the
 // connectors keep them (SocketFeed), then the connectors' parse and map.
-// Not for: what is measured (end-to-end.bench.ts, cluster.bench.ts).
 
 import { WebSocket } from 'ws'
 import { systemClock } from '../../engine/clock.ts'

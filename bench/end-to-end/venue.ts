@@ -1,6 +1,6 @@
 // The venue of the end-to-end bench, as a process of its own: the simulated world's frames, made beforehand, each sent
 // at its planned moment over the one socket of the measured side, also when that is late. Sends to ours and to the
-// relay in the same way. Not for: the venues' own protocols of subscription (engine/venues/simulator/).
+// relay in the same way.
 
 import { type WebSocket, WebSocketServer } from 'ws'
 import { sharedMs } from '../fan-out/messages.ts'

@@ -1,7 +1,7 @@
 // The subscribers of the fan-out bench, all of one contestant in one process: bare sockets that read
 // WebSocket frames themselves, so that thousands of them cost little. Each delivery's time counts from
 // the moment its message was planned for. Every delivery is counted and its kind looked at; of one in
-// a hundred, and of each subscriber's last, the contents are compared. Not for: publishing.
+// a hundred, and of each subscriber's last, the contents are compared.
 
 import type { Socket } from 'node:net'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'

@@ -1,5 +1,5 @@
 // The fan-out bench's commands to its child processes and their reports, over the channel that `fork`
-// gives. Not for: the messages that are measured.
+// gives.
 
 /** The publishers: our face, a bare uWebSockets.js app, or the package `ws`. */
 export const CONTESTANTS = ['ours', 'bare', 'ws'] as const

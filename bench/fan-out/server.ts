@@ -1,7 +1,6 @@
 // One publisher of the fan-out bench, as a process of its own, so that its processor time is its own.
 // Which one it is stands on the command line: our whole face over a fake engine, a bare
 // uWebSockets.js app, or the package `ws`; the latter two publish one constant message.
-// Not for: subscribers (bench/fan-out/load.ts), or what is compared (fan-out.bench.ts).
 
 import { systemClock } from '../../engine/clock.ts'
 import type { BookUpdate } from '../../engine/events.ts'

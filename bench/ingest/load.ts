@@ -1,6 +1,6 @@
 // The frames of the ingest bench, and the way of each into the engine; and what the engine must make of them,
 // worked out beforehand by the same owners over memory, frame by frame, as finished objects, which is what the
-// limit is handed. Not for: sockets, the disk, or what is measured (ingest.bench.ts).
+// limit is handed.
 
 import { Catalog } from '../../actors/catalog/catalog.ts'
 import { System } from '../../actors/system.ts'

@@ -1,7 +1,6 @@
 // The subscriber of the ingest bench, as a process of its own: a bare socket that reads WebSocket frames itself,
 // counts the messages, and says when there are so many. What it got is read only when asked for: books rebuilt
 // from it, as a user would, and whether a number was left out. The same for ours and for the bare publisher.
-// Not for: what is measured (ingest.bench.ts).
 
 import type { Socket } from 'node:net'
 import { type BookMessage, FollowedBooks } from '../followed-books.ts'

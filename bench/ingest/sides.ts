@@ -1,6 +1,6 @@
 // The two that compete in the ingest bench, each with a subscriber in a process of its own: the whole engine, and
 // the limit, which only reads the frames' JSON, writes the updates' JSON and publishes it through a bare
-// uWebSockets.js app. Both run on the bench's own thread. Not for: the turns, or what they cost (ingest.bench.ts).
+// uWebSockets.js app. Both run on the bench's own thread.
 
 import type { TemplatedApp } from 'uWebSockets.js'
 import type { Engine } from '../../engine/engine.ts'

@@ -1,6 +1,5 @@
 // The simulated world in the catalogue's own terms: every market as an actor over its listing on disk, with its event,
-// as the venues' readers of listings make them. For the matcher as the service runs it. Not for: subjects of matching
-// without a catalogue (test/support/worlds/matching-world.ts).
+// as the venues' readers of listings make them. For the matcher as the service runs it.
 
 import { MarketActor } from '../../actors/market/market.ts'
 import type { MarketView } from '../../actors/views.ts'

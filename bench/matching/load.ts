@@ -1,6 +1,6 @@
 // The matcher as the service runs it, over listed markets and with its thread, for the loop's delay beside it: while
 // everything is filed for the first time, and while a full match of all markets is under way. A gate before the thread
-// lets the loop run without that work in between. Not for: how well it matches (matching.bench.ts).
+// lets the loop run without that work in between.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { Matcher } from '../../actors/matches/matcher.ts'

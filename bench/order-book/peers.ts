@@ -1,7 +1,6 @@
 // Order books on what others reach for: a Map searched through at each look, and the package `sorted-btree`,
 // asked for its first and last key. Both are written as fast as they allow in as many lines, and say of a change what
 // became of it, as ours does: a market publishes no change that was none. The tree also takes changes without a word.
-// Not for: what is measured (order-book.bench.ts), or the judge (test/support/twins/naive/book.ts).
 
 import BTreeModule from 'sorted-btree'
 import type { BookSide, Level, LevelChange } from '../../engine/events.ts'

@@ -1,5 +1,5 @@
 // The history of one large wallet for the benches: it is in forty markets at a time and leaves each after some twenty
-// fills, most of them by redemption. Seeded. Not for: the venue that lists it (owner.ts).
+// fills, most of them by redemption. Seeded.
 
 import { nativeMarketId, outcomeId } from '../../engine/ids.ts'
 import { type Random, seededRandom } from '../../engine/random.ts'

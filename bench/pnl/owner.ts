@@ -1,5 +1,5 @@
 // The owner of wallets over the disk, asked for one large wallet: cold, that is not in memory, and warm. Its venue is a
-// stub that answers at once, so that what is timed is ours. Not for: the rules alone (pnl.bench.ts).
+// stub that answers at once, so that what is timed is ours.
 
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { Wallets } from '../../actors/wallets/wallets.ts'

@@ -1,6 +1,6 @@
 // What a run of benches says, as Markdown for people and as one JSON document for programs: under which
 // conditions, what each bench asked, what it found, which aims were met. A bench that failed says why and
-// shows no number. Not for: measuring (harness.ts), or in which order (series.ts). Upholds BENCH2, BENCH7.
+// shows no number.
 
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem } from 'node:os'

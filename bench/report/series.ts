@@ -1,5 +1,4 @@
 // Runs benches one after the other. One that fails is named, and the others still run.
-// Not for: which ones (run.ts), or what is shown (report.ts). Upholds BENCH6.
 
 import { systemClock } from '../../engine/clock.ts'
 import type { Bench, BenchSetting } from '../harness.ts'

@@ -1,6 +1,6 @@
 // The three servers of the rest bench and their client, each a process of its own: the whole service over simulated
 // venues that go on sending, and the two others with answers taken from it. Knows what is asked of each, and what
-// each has used of the processor. Not for: what is compared (rest.bench.ts).
+// each has used of the processor.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeFromCompressedBase64, type Histogram } from 'hdr-histogram-js'

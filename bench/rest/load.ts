@@ -1,7 +1,6 @@
 // The client of the rest bench, as a process of its own: presses with autocannon, as many requests as its connections
 // get answered, or asks at planned moments. Every answer must be 200; of some the text is looked at. It runs into its
 // own limit before a fast server does, and so the servers are compared by processor time a request.
-// Not for: servers (bench/rest/server.ts), what is compared (rest.bench.ts).
 
 import autocannon from 'autocannon'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'

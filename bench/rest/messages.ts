@@ -1,5 +1,4 @@
 // The rest bench's commands to its child processes and their reports, over the channel that `fork` gives.
-// Not for: the requests that are measured.
 
 /** The servers: the whole service, a bare uWebSockets.js app, or the package fastify. */
 export const CONTESTANTS = ['ours', 'limit', 'fastify'] as const

@@ -1,7 +1,6 @@
 // Requests at planned moments over kept connections, cheap enough to press a server near its end: request n is due n / rate
 // after the start and goes over the next connection that is free; its time counts from then to the last byte of its
 // answer, so that a server that stalls is charged for all that came due meanwhile, and so is this process for being late.
-// Not for: servers elsewhere, TLS, answers without a length (bench/open-loop.ts).
 
 import { connect, type Socket } from 'node:net'
 import type { Histogram } from 'hdr-histogram-js'

@@ -2,7 +2,7 @@
 // stands on the command line. `limit`: a bare uWebSockets.js app that reads one request header, writes our headers and
 // one constant body a route. `fastify`: the hot routes on fastify, with what a user of it would write: a hook that
 // looks the key up, counts the request and sets the headers, a look-up of the market. Its answers are finished texts,
-// which spares it the serializing that ours does. Not for: ours (live-service.ts), or the load (bench/rest/load.ts).
+// which spares it the serializing that ours does.
 
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openBareApp } from '../bare-app.ts'

@@ -1,6 +1,6 @@
 // A data folder as a first start leaves it: every market and event of a simulated world, read by the connectors' own
 // readers of listings from what the venues would send, with their texts and native rows. Nothing has happened to any of
-// them: no trade, no book, no checkpoint. Not for: markets with owners (listed-world.ts), or what is measured (scale.bench.ts).
+// them: no trade, no book, no checkpoint.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../engine/ids.ts'
 import type { EventListing, MarketListing, MarketStatus } from '../../engine/market/market.ts'

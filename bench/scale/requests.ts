@@ -1,5 +1,4 @@
 // Requests of the scale bench: one after the other on one kept connection, each timed, every answer looked at.
-// Not for: load, of which there is none here (rest.bench.ts), or what is compared (scale.bench.ts).
 
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,6 +1,5 @@
 // The server of the scale bench, as a process of its own: the whole engine on a data folder that was filled before,
 // between two venues that list nothing and send nothing. It reports the memory that it holds, which only Linux shows.
-// Not for: requests (bench/scale/requests.ts), or what is compared (scale.bench.ts).
 
 import { readFileSync } from 'node:fs'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'

@@ -2,7 +2,6 @@
 // the options of ours, and into LevelDB through the package `classic-level`. Both get keys and values ready made
 // and neither reads, encodes or looks for doubles, which makes the bare one a limit. The same rows before they share
 // rows of LMDB are what a program without packing puts. Reads are compared with LMDB as lmdb-js comes: a trade a row, in MessagePack.
-// Not for: what is measured (storage.bench.ts), or what a trade's rows are (storage/trades.ts).
 
 import { ClassicLevel } from 'classic-level'
 import { type Database, open, type RootDatabase } from 'lmdb'

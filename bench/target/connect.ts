@@ -1,6 +1,6 @@
 // Clients of a deployment that all connect, subscribe to the books of its most active markets, are cut without a word,
 // and come back for what they missed: how long until all are in sync, twice, and whether anything was lost. That a
-// sequence goes on without a hole over the cut is what shows it. Upholds BENCH12.
+// sequence goes on without a hole over the cut is what shows it.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../engine/clock.ts'

@@ -2,7 +2,6 @@
 // second reach them, and how old a message is then. Its age is known where the clock is the deployment's own: from
 // `received_ms`, whole milliseconds, so up to one too old. Else the time between two deliveries is given, which says how
 // evenly they come and not how late. An address of this machine means its clock: a tunnel to another would deceive.
-// Upholds BENCH12.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'

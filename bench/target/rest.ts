@@ -1,6 +1,5 @@
 // Requests to a deployment at a planned rate: the three hot routes of one market, the list and the search in turn,
-// each timed from the planned moment. Any answer but 200 ends it. Not for: how they are sent (open-loop.ts).
-// Upholds BENCH8, BENCH11.
+// each timed from the planned moment. Any answer but 200 ends it.
 
 import { TargetError, type TargetRequest } from '../arguments.ts'
 import { type BenchResult, figureRow, hashOf, timesRow } from '../harness.ts'

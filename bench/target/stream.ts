@@ -1,7 +1,6 @@
 // One subscriber of a deployment: connects, subscribes, counts what comes and looks at its sequence numbers: a market
 // whose `seq` does not go up by one has lost something. What one connection had can be handed to the next, which
-// resumes there. Not for: books (http/client/), or what is measured (bench/target/fan-out.ts, bench/target/connect.ts).
-// Upholds BENCH12.
+// resumes there.
 
 import { WebSocket } from 'ws'
 import { systemClock } from '../../engine/clock.ts'

@@ -1,7 +1,6 @@
 // Load on a deployment that runs somewhere (`npm run bench -- --url URL --api-key KEY`): what it is, whether the key
 // bears the load, and the benches that can be aimed at it. What only its own machine knows, its processor time above
-// all, is not asked for, and so there are no ratios here. Not for: the loads themselves (target-*.ts).
-// Upholds BENCH10 to BENCH12.
+// all, is not asked for, and so there are no ratios here.
 
 import { networkInterfaces } from 'node:os'
 import { systemClock } from '../../engine/clock.ts'

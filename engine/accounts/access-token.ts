@@ -1,8 +1,7 @@
 // Login tokens: JWT, HS256, one day. jose writes and reads them; the signature is compared here, at
 // once and in the turn of the request, because uWebSockets.js may close a WebSocket that is upgraded
 // after an await (its cork() then reads freed state; uWebSockets pull request 1929). jose's own
-// verification is the judge in the tests. Upholds ACC12, ACC13,
-// AUTH3, AUTH4.
+// verification is the judge in the tests.
 
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'

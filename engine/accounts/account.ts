@@ -1,5 +1,5 @@
 // The rules of accounts: what a plan allows, what an API key looks like, the fixed quota window, how
-// long a guesser waits. Pure; the state is the actor's (actors/accounts/accounts.ts). Upholds ACC1 to ACC3.
+// long a guesser waits. Pure; the state is the actor's (actors/accounts/accounts.ts).
 
 import { createHash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'

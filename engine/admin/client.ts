@@ -1,5 +1,4 @@
 // The command's end of the admin socket: asks a running engine, and hands on its refusals as they are.
-// Not for: what is asked (commands/). Upholds ADMIN1, ADMIN4.
 
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../clock.ts'

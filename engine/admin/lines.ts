@@ -1,5 +1,4 @@
 // Lines of text off a socket, each of bounded length: what both ends of the admin socket read by.
-// Not for: what is in a line (engine/admin/socket.ts, engine/admin/client.ts). Upholds ADMIN3.
 
 import { EngineError } from '../errors.ts'
 

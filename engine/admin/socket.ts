@@ -1,7 +1,6 @@
 // How commands reach a running engine: a Unix socket in its data folder, mode 600: the user that
 // may read the databases may also send commands. A line of JSON each way, several a connection, one after another.
 // Parts register their commands by name (`account.list`, `match.…`, `wallet.…`).
-// Not for: what a command does, nor for HTTP, which has no admin endpoints. Upholds ADMIN1 to ADMIN6.
 
 import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'

@@ -3,8 +3,6 @@
 // every venue accepts the one that earns most is bought. Pure integers.
 // A pair of venues that ask the same is two legs of which one wins; the outcomes of an exclusive event are n legs of
 // which one wins, their other sides n legs of which n − 1 win.
-// Not for: which markets are bought together (pairs and events: actors/arbitrage/), nor what is not in a book: the time
-// between reading and trading, settlement that differs, capital tied up, withdrawal. Upholds ARB1 to ARB5.
 
 import type { Level } from '../events.ts'
 import { exceedsFees, type FeeModel, type Fill, feeOfOrder } from '../market/fees.ts'

@@ -1,7 +1,6 @@
 // What gateways ask the engine and are told by it, as bytes: requests of HTTP that a mirror cannot answer, batches that did not
 // come, and revocations.
 // Bytes from the log are not believed.
-// Not for: who answers (loopback.ts). Upholds ASKED1.
 
 import { Packr } from 'msgpackr'
 import { isRecord } from '../json-record.ts'

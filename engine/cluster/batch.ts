@@ -1,6 +1,5 @@
 // The form of a batch: a header, then its items, each one MessagePack array. Bytes from the log are not believed: whatever is
 // not exactly of this form is refused.
-// Not for: what items say (storage/records/log-items.ts), nor when a batch is sent (writer.ts). Upholds BATCH1 to BATCH3.
 
 import { Packr } from 'msgpackr'
 import { MsgpackWriter } from '../msgpack-writer.ts'

@@ -1,7 +1,6 @@
 // The form of a checkpoint: all that gateways serve hot, as it stood at named sequences of all shards, in the items of the log.
 // A reader takes the items, then the shards behind those sequences; what of them the items contain already it knows by `seq`
 // and by the versions of rows.
-// Not for: how it is gathered (actors/cluster/checkpoints.ts). Upholds CHECKPOINT1.
 
 import { crc32 } from 'node:zlib'
 import { VENUE_KEYS, type VenueKey } from '../ids.ts'

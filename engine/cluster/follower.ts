@@ -1,7 +1,6 @@
 // Reads all shards of the log behind a checkpoint and hands on every batch once, in order: repeats, batches of a deposed
 // engine and of earlier epochs are left out and counted; what is missing is asked of the engine, which keeps its newest batches.
 // What it has no longer, what is unreadable or of a later epoch is a fault, after which nothing more is handed on.
-// Not for: what items mean (actors/mirror/mirror.ts), or what follows a fault (engine/gateway.ts). Upholds CLUSTER2, CLUSTER4, CLUSTER13.
 
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../process/metrics.ts'

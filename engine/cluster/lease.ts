@@ -1,6 +1,5 @@
 // Which engine leads: one record in a bucket, taken and renewed by compare-and-set, with a term that rises with each leader.
 // While the log cannot be reached nobody can take it, and its holder goes on; a holder that finds it taken has been deposed.
-// Not for: what a leader writes (writer.ts). Upholds LEASE1 to LEASE4.
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause, type StopTimer } from '../clock.ts'

@@ -1,6 +1,5 @@
 // What the engine and its gateways share: an append-only log in shards, small records, objects, requests and announcements.
 // The engine writes it, gateways and standbys read it. Adapters: nats.ts; a test brings one with faults.
-// Not for: what a batch contains (batch.ts), who may write (lease.ts). Upholds CLUSTER1, CLUSTER3, CLUSTER5, CLUSTER7.
 
 /**
  * `books`: books and prices, kept for minutes. `trades`: trades and everything else, kept for a day. `hooks`: deliveries of

@@ -1,5 +1,4 @@
 // Asks the engine's own face on loopback what a gateway could not answer: keys, quotas and refusals are those of one place.
-// Not for: which requests come here (actors/mirror/). Upholds ASKED2.
 
 import { Agent, request } from 'node:http'
 import { type AskedAnswer, type AskedRequest, decodeAsked, encodeAnswer } from './asked.ts'

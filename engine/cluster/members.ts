@@ -1,6 +1,5 @@
 // Who else is in the cluster: each process tells all others every second how it stands, and hears them. Nothing is kept in the
 // log; what is told was written by another process and is not believed beyond its form.
-// Not for: who leads (lease.ts): this only repeats what that one says. Upholds MEMBER1.
 
 import { Packr } from 'msgpackr'
 import type { Clock, StopTimer } from '../clock.ts'

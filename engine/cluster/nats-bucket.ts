@@ -1,4 +1,4 @@
-// A bucket of small records on JetStream's key-value store. Not for: what the records say. Upholds CLUSTER3, CLUSTER5.
+// A bucket of small records on JetStream's key-value store.
 
 import { JetStreamApiError, type JetStreamClient, StorageType } from '@nats-io/jetstream'
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'

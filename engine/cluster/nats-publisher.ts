@@ -1,7 +1,6 @@
 // Appends to streams, with many appends under way: one inbox and one timer for all acknowledgements, where the client's own
 // `publish` makes a race of promises, a timer and two stacks for each. Of the batches of some milliseconds one asks for an
 // acknowledgement: each says which sequence and which batch it comes behind, so that the place of one is that of all before.
-// Not for: which batch comes behind which (writer.ts), or streams themselves (nats.ts). Upholds CLUSTER1, CLUSTER3, CLUSTER11.
 
 import { type Msg, MsgHdrsImpl } from '@nats-io/transport-node'
 import type { Clock, StopTimer } from '../clock.ts'

@@ -1,6 +1,6 @@
 // Reads a shard's stream by an ordered consumer of the client's, from where it stands, again and again: after a lost
 // connection, after the consumer ended, when it stays silent while the stream has more, and when the stream has forgotten
-// its newest batches. Not for: what batches mean. Upholds CLUSTER1, CLUSTER9.
+// its newest batches.
 
 import type { Consumer, ConsumerMessages } from '@nats-io/jetstream'
 import { type Clock, pause, type StopTimer } from '../clock.ts'

@@ -1,5 +1,5 @@
 // Starts a nats-server of this machine with JetStream on loopback, for `npm run cluster` and tests with the real server. Where
-// a service is deployed, its operator runs NATS (engine/OPERATING.md). Not for: connecting to it (nats.ts).
+// a service is deployed, its operator runs NATS (engine/OPERATING.md).
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -1,7 +1,7 @@
 // The log on NATS with JetStream: a stream a shard, a key-value bucket a kind of records, an object store, plain requests and
 // announcements. Everything that the server can do is its client's; what is known to go wrong there is looked after here: a
 // reader that hears nothing while the shard has more begins anew, and so does one whose stream has forgotten its newest batches.
-// Loaded only where a role asks for it. Not for: which batches there are (writer.ts, actors/mirror/). Upholds CLUSTER1, CLUSTER3, CLUSTER5, CLUSTER7, CLUSTER9.
+// Loaded only where a role asks for it.
 
 import { readFileSync } from 'node:fs'
 import {

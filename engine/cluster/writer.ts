@@ -2,7 +2,6 @@
 // becomes one batch a shard, acknowledgements are awaited in a window, and what is not acknowledged is sent again. The newest
 // batches are kept for readers that lack one. A writer that another one overtook writes nothing more.
 // Beyond the window's bytes a shard's waiting batches are given up: their numbers are left out, and the next batch says so.
-// Not for: what items say (actors/cluster/feeder.ts), who leads (lease.ts). Upholds WRITER1 to WRITER6.
 
 import { type Clock, pause } from '../clock.ts'
 import { MsgpackWriter } from '../msgpack-writer.ts'

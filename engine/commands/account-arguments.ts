@@ -1,5 +1,5 @@
 // The command line of `npm run account`: its arguments → a command of the admin socket, or a sentence that says what is
-// accepted. Not for: doing it (account.ts). Upholds ACCOUNTCMD1.
+// accepted.
 
 import { TIER_NAMES, TIERS } from '../accounts/account.ts'
 import type { AdminRequest } from '../admin/socket.ts'

@@ -1,7 +1,6 @@
 // `npm run account -- ACTION`: lists accounts, sets their tiers, disables, enables, logs out and deletes them.
 // Asks the engine that holds the data folder over its socket; without one it opens the folder itself.
 // Exit codes: 0 done, 1 refused or not possible now, 2 for a bad request or setting.
-// Upholds ACCOUNTCMD1 to ACCOUNTCMD4.
 
 import { existsSync } from 'node:fs'
 import { accountHandlers, type WebhooksOf } from '../../actors/accounts/admin.ts'

@@ -1,6 +1,5 @@
 // What commands share: how one runs and ends, and one question to the engine that holds the data folder, over its socket.
 // Exit codes: 0 done, 1 refused or not possible now, 2 a bad request or setting.
-// Not for: reading arguments (engine/process/command-line.ts). Upholds COMMAND1, COMMAND2.
 
 import { existsSync } from 'node:fs'
 import { connectAdmin } from '../admin/client.ts'

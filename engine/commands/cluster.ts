@@ -1,6 +1,5 @@
 // `npm run cluster`: a whole cluster on this machine, to try: a nats-server from the PATH, one engine over the simulated venues,
 // two gateways; until a signal. What one of them logs is shown with its name.
-// Not for: deployments, where each is a unit of its own (engine/OPERATING.md).
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'

@@ -1,7 +1,6 @@
 // `npm run drift`: asks the configured venues once whether they send what the code does not know, reads their catalogues,
 // and prints the table, with each market that cannot be read and why. A running engine is not needed and not asked: its
 // own table, of what its sockets brought as well, is `drift` in /health.
-// Not for: what is asked and judged (engine/venues/drift/report.ts). Upholds DRIFT14.
 
 import { systemClock } from '../clock.ts'
 import { loadConfig } from '../config.ts'

@@ -1,5 +1,5 @@
 // The rows of a dump, one after another: JSON lines, a JSON array, or an object that holds one, gzip or plain.
-// A file of lines is never in memory whole. Not for: what a row means (engine/matching/offline/dump-rows.ts).
+// A file of lines is never in memory whole.
 
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

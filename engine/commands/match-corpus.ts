@@ -1,6 +1,6 @@
 // `npm run match:corpus -- --venue-a FILE… --venue-b FILE… --out FILE [--take N] [--known FILE]`: matches two dumps
 // through the service's own code and writes the pairs as JSON lines, best first. Prints what was found, time and
-// peak memory; with --known also how many labelled pairs that are in both dumps were found. Upholds CORPUS7, CORPUS12.
+// peak memory; with --known also how many labelled pairs that are in both dumps were found.
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'

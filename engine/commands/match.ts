@@ -2,7 +2,7 @@
 // or on all pairs of two families, which stands above every score. Asks the engine that holds the data folder over its socket; markets are named by
 // their unified ids, families by patterns, so an engine must run. The answer shows the verdict as it is kept: a confirmed pair whose sides were
 // read as opposite stays inverted, and a market that is confirmed with another is refused (forget that
-// first). Exit codes: 0 done, 1 refused or not possible now, 2 a bad request. Upholds MATCHER10, MATCHER12, MATCHER14, MATCHER16.
+// first). Exit codes: 0 done, 1 refused or not possible now, 2 a bad request.
 
 import { type Arguments, UsageError } from '../process/command-line.ts'
 import { askEngine, runCommand } from './asking.ts'

@@ -1,7 +1,6 @@
 // `npm run uws:official`: replaces the repack of uWebSockets.js by its authors' own build, which reads requests more
 // strictly and is not published on npm: the dependency becomes their git repository, and npm installs it. All is resolved
 // in a copy first, so that without a way to the repository nothing here changes. Exit codes: 0 done, 1 not possible now.
-// Not for: starting with it (nothing in the code differs). Upholds UWS1, UWS2.
 
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

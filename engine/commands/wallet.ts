@@ -1,7 +1,6 @@
 // `npm run wallet -- ADDRESS`: a wallet's record and sums, a table of the kept events that the venue's history lacks, and
 // a table of the positions that the venue counts otherwise. Asks the engine that holds the data folder over its socket, so
 // an engine must run; a wallet that is not yet kept is read from the venue first. Exit codes: 0 shown, 1 refused or not possible now, 2 a bad request.
-// Upholds WALLETS17.
 
 import { isRecord } from '../json-record.ts'
 import type { Arguments } from '../process/command-line.ts'

@@ -1,5 +1,4 @@
 // Messages of the stream as rows of a table. A channel without columns of its own shows its data as names and values.
-// Not for: reading the stream (watch.ts), nor programs, which read the messages as they are. Upholds WATCH4.
 
 import { isRecord } from '../json-record.ts'
 

@@ -1,7 +1,6 @@
 // `npm run watch -- CHANNEL [MARKET_ID …]`: shows a channel of a running engine, as a table for people or with `--json` a
 // line a message, as it came over the wire. The client that keeps books and resumes is http/client/.
 // Exit codes: 0 when stopped or done, 1 when the stream ended by itself, 2 for a bad request.
-// Not for: how a message reads in a table (watch-table.ts). Upholds WATCH1 to WATCH4.
 
 import { WebSocket } from 'ws'
 import { CHANNEL_NAMES } from '../../http/ws/channels/channels.ts'

@@ -1,8 +1,6 @@
 // Bars of trades: how a trade changes one, how small ones make a large one, and how a bar looks for
 // the second outcome. Pure; equal, whatever the order of arrival, to a recomputation from the sorted
-// trades. Not for: where bars are kept (storage/bars.ts), when (actors/market/trades.ts), or how they are
-// paged (http/pages/candles.ts).
-// Upholds CANDLE1 to CANDLE4.
+// trades.
 
 import type { Trade } from '../events.ts'
 import {

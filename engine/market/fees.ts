@@ -1,7 +1,5 @@
 // What trading a market costs: the fee model of each side of a trade, as its venue states it, and an upper bound of the
 // fee of an order in whole micro-dollars. What a venue does not say stays unknown and is never taken for zero.
-// Not for: which of a venue's fields say it (venues/<venue>/catalog), nor fees that a wallet really paid (wallets/).
-// Upholds FEE1 to FEE6, FEE9.
 
 import {
   MICROS,

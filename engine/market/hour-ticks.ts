@@ -1,5 +1,4 @@
 // The prices of the running hour, the last of each second, before they go to disk as one record.
-// Upholds TICK1.
 
 import { HOUR_MS, type PriceMicros, type TimeMs, timeMs } from '../units.ts'
 

@@ -1,6 +1,4 @@
 // A market and its event as the catalogue knows them, and which status may follow which.
-// Not for: the live book, prices and trades (order-book.ts, the rings), which the actor owns.
-// Upholds MARKET1.
 
 import type { MarketId, NativeEventId, NativeMarketId, OutcomeId, VenueKey } from '../ids.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from '../units.ts'

@@ -1,6 +1,5 @@
 // The newest prices of one market, in typed arrays, the oldest overwritten by the newest. The arrays
 // begin small and double up to the capacity, since most markets see few prices while they are awake.
-// Not for: history beyond the ring, which is storage's ticks. Upholds RING1, RING2.
 //
 //   times   [ t5 | t6 | t2 | t3 | t4 ]     next = 2: the oldest entry, and where the next one goes
 //   prices  [ p5 | p6 | p2 | p3 | p4 ]

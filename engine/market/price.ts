@@ -1,5 +1,5 @@
 // What a market's price is, and where it comes from: the one rule behind /price, outcomes, the
-// `prices` channel, ticks and conversions. Pure. Upholds PRICE1.
+// `prices` channel, ticks and conversions. Pure.
 
 import type { PriceSource } from '../events.ts'
 import { midPrice, PRICE_HALF, type PriceMicros, priceMicros } from '../units.ts'

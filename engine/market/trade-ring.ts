@@ -1,7 +1,6 @@
 // The newest trades of one market in memory, by time and ordinal; a newer one pushes the oldest out,
 // and one older than all of a full ring is left out. Rows are kept as the objects that were stored
-// and published, so that serving a page copies nothing. Not for: older trades (storage).
-// Upholds RING3, RING4.
+// and published, so that serving a page copies nothing.
 
 import type { Trade } from '../events.ts'
 

@@ -1,4 +1,4 @@
-// What crosses the thread of the matcher, both ways. Not for: when a task is given (actors/matches/matcher.ts).
+// What crosses the thread of the matcher, both ways.
 
 import type { MatchMarket } from '../subject.ts'
 import type { TaughtTeam } from '../team-listing.ts'

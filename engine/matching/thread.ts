@@ -1,6 +1,5 @@
 // Where the matcher is: in a thread of its own, with a sentence encoder where its owner names one. Tasks are carried out in the
-// order in which they are given. Not for: what is asked of it, and when (actors/matches/matcher.ts). Upholds MATCHER4, ENCODER3,
-// ENCODER7.
+// order in which they are given.
 
 import { EngineError } from '../errors.ts'
 import { isRecord } from '../json-record.ts'

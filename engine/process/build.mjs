@@ -9,7 +9,7 @@
 // Inside node_modules, since there the packages are found that the programs import. `import.meta.url` in a built program is
 // still the address of its source: words.json, the dashboard's files and `new URL('./worker.ts', import.meta.url)` mean what
 // they say, and program.ts knows the way from a source to what was made of it. Tests, benches' own parts and commands run
-// the sources through tsx. Not for: which of the two a process runs (start.mjs). Upholds START1 to START4.
+// the sources through tsx.
 
 import { createHash, randomBytes } from 'node:crypto'
 import {

@@ -1,6 +1,5 @@
 // The command line, once for every command: a descriptor (usage, options, examples) becomes the text of `--help`, the
 // reader of the arguments, and one line that names what is refused. Also the progress line of long work, for terminals.
-// Not for: what a command does, or how it ends (engine/commands/asking.ts). Upholds COMMAND1 to COMMAND4.
 
 import { parseArgs } from 'node:util'
 import { systemClock } from '../clock.ts'

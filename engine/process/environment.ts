@@ -1,5 +1,5 @@
 // Reads single values from an environment and collects what is wrong with them, so that one start
-// names every offending variable at once. Not for: which variables there are (config.ts).
+// names every offending variable at once.
 
 /** Typed access to an environment; `problems` has a line for each refusal. */
 export class EnvironmentReader {

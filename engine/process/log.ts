@@ -1,6 +1,6 @@
 // The root of all logs (pino). Everything else receives a `Log` and makes children of it.
-// Not for: the banner, which goes to stdout and alone may show a key. Secrets are redacted by field
-// name here, once; a host that cannot be reached has one line a minute. Upholds LOG1 (no secret reaches a log line), LOG5.
+//  Secrets are redacted by field
+// name here, once; a host that cannot be reached has one line a minute.
 
 import { type Logger, type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { type Clock, systemClock } from '../clock.ts'

@@ -1,5 +1,5 @@
 // How a program of ours (a thread's entry, the simulator's child) is run beside this one: built, where this one is built,
-// and through tsx otherwise, so that no process mixes the two. Not for: how it is built (build.mjs). Upholds START1.
+// and through tsx otherwise, so that no process mixes the two.
 
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'

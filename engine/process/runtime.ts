@@ -1,5 +1,5 @@
 // What the process itself costs and waits for, as metrics: memory, the heap by space, collections by kind with their
-// pauses, the loop's delay, threads. Read when the registry is asked. Not for: what the service does (its parts count that).
+// pauses, the loop's delay, threads. Read when the registry is asked.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'

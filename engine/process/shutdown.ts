@@ -1,6 +1,6 @@
 // The end of the process: what was brought up is ended once, last first, however often
 // the end is asked for. Signals are handled from the first moment, because a start takes seconds and a
-// terminal's Ctrl-C reaches a command of npm twice. Upholds MAIN2, MAIN3.
+// terminal's Ctrl-C reaches a command of npm twice.
 
 import type { Clock } from '../clock.ts'
 import { shutdownMsMax } from '../limits.ts'

@@ -1,4 +1,4 @@
-// How eagerly a worker thread asks for a processor. Not for: which work is a thread's (pool.ts).
+// How eagerly a worker thread asks for a processor.
 
 import { setPriority } from 'node:os'
 

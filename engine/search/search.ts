@@ -1,6 +1,5 @@
 // The port to the index of words: in place while there are few texts, and in a thread of its own from then on. Tasks are
-// carried out in the order in which they are given. Not for: what is searched, or how long a search may wait
-// (actors/catalog/search.ts). Upholds SEARCH5, SEARCH11.
+// carried out in the order in which they are given.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openPool } from '../pool.ts'

@@ -1,5 +1,5 @@
 // Carries out tasks of the search upon one index, wherever it runs: in the thread (worker.ts) or, for
-// tests, in place (search.ts). Upholds SEARCH1, SEARCH5.
+// tests, in place (search.ts).
 
 import type { SearchResult, SearchTask, SearchTexts } from './task.ts'
 import { IN_EVENT, IN_QUESTION, IN_WORDS, WordIndex } from './word-index.ts'

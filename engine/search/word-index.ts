@@ -3,8 +3,7 @@
 // are those of common words alone. Measured over 100,000 markets with "will the ... win the 2026 ...":
 // MiniSearch 7.2.0 takes 0.2 to 1.5 s (it makes an object for each entry), its radix tree alone 30 ms
 // for short beginnings, FlexSearch 0.8.212 up to 33 ms on an idle machine; this one a few ms.
-// Not for: what a word is (words.ts), threads (worker.ts). Bounded by the texts it is given.
-// Upholds SEARCH1 to SEARCH4.
+//  Bounded by the texts it is given.
 
 import { PREFIX_CHARACTERS_MIN } from './words.ts'
 

@@ -1,6 +1,5 @@
 // Which words a text has, for markets and for questions about them alike: runs of letters and digits,
 // without accents and in lower case, so that "Bogotá" is found as "bogota" and "$100K" as "100k".
-// Not for: which markets have a word (word-index.ts). Upholds SEARCH1, SEARCH2.
 
 /** Characters of a question that are read; no regular expression here runs over more. */
 const CHARACTERS_MAX = 200

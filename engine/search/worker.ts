@@ -1,5 +1,5 @@
 // Thread entry: the index of all markets' words is the state of this module. It takes a slightly lower
-// priority, which on Linux touches no other thread. Upholds SEARCH5.
+// priority, which on Linux touches no other thread.
 
 import { handedOver } from '../pool.ts'
 import { stepBack } from '../process/thread-priority.ts'

@@ -1,6 +1,5 @@
 // Names of soccer clubs: one club is written "Inter", "FC Internazionale Milano" or "Inter Milan".
-// Words that many clubs share are dropped, then a few aliases apply. Not for: codes, which differ
-// freely between the venues. Upholds SPORT4.
+// Words that many clubs share are dropped, then a few aliases apply.
 
 import { foldName } from './team-names.ts'
 

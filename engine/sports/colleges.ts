@@ -1,6 +1,5 @@
 // Names of colleges: one school is written "NC State", "North Carolina St." or "North Carolina State
-// Wolfpack". A school's identity is its name without nickname, after a few aliases. Not for: schools
-// of a venue's own list (team-table.ts learns those). Upholds SPORT4.
+// Wolfpack". A school's identity is its name without nickname, after a few aliases.
 
 import { foldName } from './team-names.ts'
 

@@ -1,5 +1,5 @@
 // Dates of the US East, by which both venues date games. The rule in force since 2007: summer time
-// from the second Sunday of March to the first of November. Not for: other zones. Upholds SPORT6.
+// from the second Sunday of March to the first of November.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../units.ts'
 

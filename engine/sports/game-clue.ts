@@ -1,6 +1,5 @@
 // What a listing says about the game it belongs to: league, US Eastern date, two sides, and which
 // game of the day. One clue an event; all listings of a game at one venue share its anchor.
-// Upholds SPORT2.
 
 import type { HandleForm, VenueKey } from '../ids.ts'
 import type { League } from './leagues.ts'

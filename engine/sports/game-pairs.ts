@@ -1,6 +1,5 @@
 // Which game of one venue is which of another, and the key they share. Exact identities first, then
 // names that one venue writes shorter, then the neighbouring day where no pair meets so soon.
-// Upholds SPORT7, SPORT8, SPORT9.
 
 import { ByVenue } from '../by-venue.ts'
 import type { VenueKey } from '../ids.ts'

@@ -1,5 +1,5 @@
 // Golf tournaments as clues: an event's title less its placing ("Winner", "Top 10 Finishers") names
-// the tournament, its end the week. Upholds SPORT10.
+// the tournament, its end the week.
 
 import { addDays, easternDate, weekday } from './eastern-date.ts'
 import type { EventFacts, GameClue } from './game-clue.ts'

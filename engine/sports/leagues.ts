@@ -1,5 +1,5 @@
 // The sports of the interface and the leagues whose games are grouped: venue a's word for each, venue b's series, the sport it counts
-// to, and how its teams are identified. Not for: teams (team-table.ts). Upholds SPORT1.
+// to, and how its teams are identified.
 
 /** The sports of the interface, as they stand in paths. */
 export const SPORTS = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis'] as const

@@ -1,5 +1,5 @@
 // Whether two listings name one player: venue a writes full names and up to seven letters of the
-// surname, venue b surnames and three letters. Upholds SPORT7.
+// surname, venue b surnames and three letters.
 
 import type { Side } from './game-clue.ts'
 import { foldName, squeezeName } from './team-names.ts'

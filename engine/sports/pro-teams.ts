@@ -1,6 +1,5 @@
 // Teams of the professional leagues of North America: venue a's slug code first, then every other code either
 // venue has used, place and nickname. Sources: the venues' lists of teams, tickers and slugs of 2024 to 2026.
-// Not for: colleges and soccer clubs (by name: colleges.ts, clubs.ts). Upholds SPORT3.
 
 /** League to rows `code+code Place/Nickname/other name`. */
 export const PRO_TEAMS: Readonly<Record<string, string>> = {

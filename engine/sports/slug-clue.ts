@@ -1,5 +1,5 @@
 // Slugs of events as clues: `nfl-dal-phi-2025-09-04`, `atp-royer-vs-moutet-2025-09-22`, with
-// whatever follows the date for further events of the game. Upholds SPORT2.
+// whatever follows the date for further events of the game.
 
 import type { VenueKey } from '../ids.ts'
 import { easternDate, isCalendarDate } from './eastern-date.ts'

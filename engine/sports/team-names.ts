@@ -1,5 +1,5 @@
 // Names of teams and players in one form: no case, accents, points or apostrophes; words between
-// single spaces. Not for: which names mean one team (team-table.ts). Upholds SPORT3.
+// single spaces.
 
 /** "Hawai'i" and "HAWAII" are `hawaii`; "Texas A&M" is `texas am`; "St. Louis" is `st louis`. */
 export function foldName(name: string): string {

@@ -1,6 +1,5 @@
 // Which team a code or a name of a venue means, and by which code slugs name it: a table for
 // the closed leagues, names for colleges and clubs, and whatever the venues' own lists add.
-// Not for: players, known by their surnames (players.ts). Upholds SPORT3, SPORT4, SPORT11.
 
 import { ByVenue } from '../by-venue.ts'
 import type { HandleForm, VenueKey } from '../ids.ts'

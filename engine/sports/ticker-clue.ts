@@ -1,6 +1,5 @@
 // Tickers of events as clues: `KXNFLGAME-25NOV02DENHOU`, `KXMLBGAME-26JUL282210SEALAD`, also of
 // the game's spreads, totals and props. The codes of the two sides stand without a separator.
-// Upholds SPORT2, SPORT5.
 
 import type { VenueKey } from '../ids.ts'
 import { easternMs, isCalendarDate } from './eastern-date.ts'

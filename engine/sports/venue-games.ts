@@ -1,6 +1,5 @@
 // The clues of one venue, gathered into games: events that share an anchor are one game, and so are
 // those of one pair on one day, unless number or start say that the pair meets twice.
-// Not for: finding the same game at another venue (game-pairs.ts). Upholds SPORT5, SPORT8.
 
 import type { Steps } from '../steps.ts'
 import type { GameClue } from './game-clue.ts'

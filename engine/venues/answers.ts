@@ -1,8 +1,6 @@
 // Whether an answer of a venue may be believed: a 2xx may be empty, shorter or older than the truth,
 // of another shape, or one of a list whose cursors never end. Such an answer proves nothing, replaces
 // nothing that is kept, is counted and named here, and the caller asks for it again.
-// Not for: answers that fail (fetch.ts), or single rows that cannot be read (the venues' own counters).
-// Upholds ANSWER1 to ANSWER4.
 
 import { isRecord } from '../json-record.ts'
 import { type Log, LogSampler } from '../process/log.ts'

@@ -2,7 +2,7 @@
 // What differs per venue (URL, subscribe frames, heartbeat text) comes in as options; what a frame
 // means is parse.ts and map.ts. While reading is paused the kernel's buffers fill and TCP holds the venue back: its
 // pings wait too, and a venue that closes us for that is noticed when reading goes on, as a loss that began with
-// the pause. Upholds FEED1 to FEED11.
+// the pause.
 
 import { type RawData, WebSocket } from 'ws'
 import type { Clock, StopTimer } from '../clock.ts'

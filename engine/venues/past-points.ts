@@ -1,5 +1,4 @@
 // What a venue's answer about past prices comes to for a range of time.
-// Not for: reading the answer (the venues' catalog/past-prices.ts). Upholds PAST1, PAST2.
 
 import type { PriceMicros, TimeMs } from '../units.ts'
 

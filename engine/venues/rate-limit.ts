@@ -1,5 +1,4 @@
 // A token bucket with a fair queue, so that we stay under a venue's request quota.
-// Not for: our own users' quotas (actors/accounts/accounts.ts). Upholds RATE1 to RATE4.
 
 import type { Clock, StopTimer } from '../clock.ts'
 

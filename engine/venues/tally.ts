@@ -1,6 +1,5 @@
 // Counts what comes in from a venue and what ends early, one counter per way, and logs a sample.
 // Reasons come from the fixed sets of the venue's own readers, never from the venue's text.
-// Upholds POLYPARSE2.
 
 import type { VenueKey } from '../ids.ts'
 import { type Log, LogSampler } from '../process/log.ts'

@@ -1,5 +1,4 @@
 // Texts of a venue's row of a team, and the place in its name for venues that send name and nickname alone. Pure.
-// Not for: knowing places (engine/sports/). Upholds TEAMS2.
 
 /** "Los Angeles Rams" without "Rams"; '' where the name does not end in the nickname. */
 export function placeOf(name: string, nickname: string): string {

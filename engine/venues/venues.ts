@@ -1,5 +1,4 @@
 // The table of venues: their facts, which connector speaks for which of them, and at which addresses.
-// Not for: what the addresses are by default (engine/config.ts).
 
 import type { PolymarketUrls } from '../config.ts'
 import type { VenueKey } from '../ids.ts'

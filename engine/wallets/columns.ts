@@ -1,6 +1,5 @@
 // Columns of integers that grow: what a wallet's tally and ledger are made of, so that ten thousand positions
 // are a few dozen arrays and not as many objects, and go to bytes and back without being touched one by one.
-// Not for: money's rules (tally.ts); bounds, which are the owner's. Upholds WALLET9.
 
 const CELLS_MIN = 16
 

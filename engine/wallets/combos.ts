@@ -1,6 +1,6 @@
 // What a wallet holds of combos (bets on several markets at once): the contracts of each, which say whether what was paid
 // for them has come back. A combo that lost and was not redeemed looks like one that is not decided yet: which one won is
-// in no row of the activity. Not for: positions in markets (holdings.ts).
+// in no row of the activity.
 
 import type { WalletEvent } from '../wallet.ts'
 import { IntegerColumn } from './columns.ts'

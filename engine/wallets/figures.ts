@@ -1,5 +1,5 @@
 // The figures of a wallet as its tally gives them: of a position, in all, over a range. Micro-dollars and
-// micro-contracts. Not for: how they come about (tally.ts).
+// micro-contracts.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import type { SizeMicros, TimeMs, UsdMicros } from '../units.ts'

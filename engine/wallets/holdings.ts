@@ -1,6 +1,5 @@
 // What a wallet holds and held: a row of columns for every token and for every market, how a row changes when
-// contracts come and go, and the writing off of losers, which can be taken back. Not for: which event moves what
-// (tally.ts). Upholds WALLET2, WALLET4, WALLET5.
+// contracts come and go, and the writing off of losers, which can be taken back.
 
 import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from '../ids.ts'
 import { MICROS } from '../units.ts'

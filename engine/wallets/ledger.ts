@@ -4,8 +4,6 @@
 //   sections: count and flags | seconds u32 | kind + role u8 | market u16 | token + 1 u16 | transaction u16
 //           | price u32 | size f64 | usd f64 | fee f64, if any | milliseconds u16, if any
 //           | conversions u32: event, count, markets … | markets | tokens | transactions (two sections each)
-//
-// Not for: which events are settled, or where blocks lie (actors/, storage/). Upholds WLEDGER1 to WLEDGER3.
 
 import { type NativeMarketId, nativeMarketId, outcomeId } from '../ids.ts'
 import {

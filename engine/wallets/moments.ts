@@ -1,7 +1,6 @@
 // When a wallet realised, traded, paid and received how much: one row a second in which anything happened, in columns.
 // A resolution that is learned late puts rows between others; these wait and are merged in at the next look, so
-// that ten thousand of them cost one pass. Not for: why something was realised (tally.ts).
-// Upholds WALLET7, WALLET8.
+// that ten thousand of them cost one pass.
 
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs, usdMicros } from '../units.ts'
 import { IntegerColumn, WordColumn } from './columns.ts'

@@ -1,6 +1,6 @@
 // A wallet's tally as bytes: the sums, then tokens and markets, then every column of positions, markets and
 // moments, each a section (sections.ts). What is opened is checked so far that no later look at it can fail or go
-// round for ever; that sums agree with rows is not checked: storage's checksums stand for that. Upholds WALLET9.
+// round for ever; that sums agree with rows is not checked: storage's checksums stand for that.
 
 import { IntegerColumn, SectionSource } from './columns.ts'
 import { ComboHoldings } from './combos.ts'

@@ -1,4 +1,4 @@
-// Shares of integers, exact at every size: below 2^53 by floats, above it by BigInt. Upholds WALLET2.
+// Shares of integers, exact at every size: below 2^53 by floats, above it by BigInt.
 
 /** floor(value × part / whole), down also below 0. 0 ≤ part, 0 < whole; all safe integers. */
 export function shareOf(value: number, { part, whole }: { part: number; whole: number }): number {

@@ -1,7 +1,6 @@
 // Our figures of a wallet beside the venue's own: where they differ, by how much, and in what. The venue's meanings
 // are taken into account: a loser that was not redeemed has realised nothing there, and averages are cut to four
 // decimals, so that what follows from them is known to a ten-thousandth of a dollar a contract.
-// Not for: which of the two is right, or what is done about it (actors/). Upholds RECON1 to RECON3.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { finish, type Steps } from '../steps.ts'

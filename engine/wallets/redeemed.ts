@@ -1,5 +1,4 @@
-// Which contracts a redemption turns in: those of the token that it names, else as many as its dollars say. Not for: what they pay
-// (tally.ts), or markets whose payout is not known. Upholds WALLET4.
+// Which contracts a redemption turns in: those of the token that it names, else as many as its dollars say.
 
 import { outcomeId } from '../ids.ts'
 import { MICROS } from '../units.ts'

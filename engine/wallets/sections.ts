@@ -4,8 +4,7 @@
 //   | mark   | count  | length × count | padding | section, padded to 8 | section … |
 //
 // All numbers are little-endian Uint32; `mark` says what it is and in which version. The lengths must tally for
-// every byte, so that bytes which were cut are known at sight. Not for: flipped bits, which storage's checksums
-// find. Upholds WALLET9, WLEDGER3.
+// every byte, so that bytes which were cut are known at sight.
 
 const HEAD_BYTES = 8
 const SECTIONS_MAX = 64

@@ -1,5 +1,4 @@
 // How a wallet stands: the figures of what it holds, read off its rows. Nothing here changes anything.
-// Not for: how rows come about (holdings.ts), figures over time (moments.ts). Upholds WALLET6.
 
 import { type NativeMarketId, outcomeId } from '../ids.ts'
 import { sizeMicros, timeMs, usdMicros } from '../units.ts'

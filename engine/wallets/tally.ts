@@ -5,8 +5,6 @@
 // whichever is later, and stays in `balance` until it is redeemed. Fees and income never touch PnL.
 // The figures are a function of the events in order and of what is known of markets, not of when that came to be
 // known; where that came too late, the answer is `rebuild`.
-// Not for: how rows change (holdings.ts), whose wallet it is or what it is worth now (actors/).
-// Upholds WALLET1 to WALLET11, WALLET14.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
 import { legacyEnding, migratedMarket, outcomeOfPosition } from '../position-ids.ts'

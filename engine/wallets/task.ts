@@ -1,5 +1,4 @@
-// What crosses the thread of wallets, both ways, and how a task is done. Not for: when a task is given (actors/).
-// Upholds WPOOL1, WPOOL2.
+// What crosses the thread of wallets, both ways, and how a task is done.
 
 import type { NativeMarketId } from '../ids.ts'
 import type { WalletMarket } from '../wallet.ts'

@@ -3,8 +3,6 @@
 // it is asked for, since a tally of ten thousand tokens is opened on the event loop.
 //
 //   entry:  | form | length, or 255 and four bytes of it | bytes |      form: kind, + 4 for an odd half byte
-//
-// Not for: bounds, which are the owner's. Upholds WALLET9, WLEDGER1.
 
 const TEXT = 0
 const DIGITS = 1

@@ -1,5 +1,5 @@
 // Where tallies of wallets are made: in a thread of their own, or in place for tests. Tasks are done in the order
-// in which they are given. Not for: which tasks, and when (actors/). Upholds WPOOL1 to WPOOL3.
+// in which they are given.
 
 import { openPool } from '../pool.ts'
 import { isWalletResult, runWalletTask, type WalletResult, type WalletTask } from './task.ts'

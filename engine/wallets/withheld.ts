@@ -1,6 +1,6 @@
 // Fees that takers paid in contracts, before 28 April 2026: a buyer got fewer contracts than the fill has. Rows whose dollars
 // are above price × size already have the contracts that arrived (recorded on 25 April 2026); of the others the rule of that
-// time says how many were kept back. Not for: fees in dollars, which rows show (venues/polymarket/wallets/rows.ts).
+// time says how many were kept back.
 
 import type { FeeCurve } from '../market/fees.ts'
 import { MICROS } from '../units.ts'

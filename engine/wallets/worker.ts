@@ -1,5 +1,4 @@
 // The thread of wallets: it remembers nothing between tasks, and takes a lower priority than the loop.
-// Upholds WPOOL1.
 
 import { handedOver } from '../pool.ts'
 import { stepBack } from '../process/thread-priority.ts'

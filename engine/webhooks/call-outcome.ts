@@ -1,6 +1,6 @@
 // What came of a call, for the webhook's owner: errors of sockets, TLS and HTTP as reasons, and the head of an answer.
 // Words are ours and codes are Node's names; messages of errors are never shown, since they hold
-// addresses. Upholds CALL5, CALL6, CALL12.
+// addresses.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TimeMs } from '../units.ts'

@@ -1,6 +1,5 @@
 // The life of one post: connect, check where it led, send, read the status, let the rest go. It ends
 // once, within its time, and what a socket reports afterwards is ignored.
-// Not for: what may be called (target-url.ts, guarded-lookup.ts). Upholds CALL2, CALL4, CALL5, CALL7.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'

@@ -1,7 +1,6 @@
 // Posts to addresses that users gave us, and to public ones only: the URL is read again at every
 // attempt, every address of its name is checked, and so is the one connected to. No redirect, no
-// proxy, no second attempt: the outcome is returned, never thrown. Not for: calls to venues
-// (engine/fetch.ts), schedules (schedule.ts). Upholds CALL1 to CALL10.
+// proxy, no second attempt: the outcome is returned, never thrown.
 
 import type { Clock } from '../clock.ts'
 import { callsMax } from '../limits.ts'

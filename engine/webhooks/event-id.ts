@@ -1,5 +1,5 @@
 // The name of an event: made from what happened, so that the same thing seen again (a venue that
-// replays, a restart) is the same event, which a receiver knows by its id. Upholds EVENTID1 to EVENTID3.
+// replays, a restart) is the same event, which a receiver knows by its id.
 
 import { createHash } from 'node:crypto'
 import type { WebhookEventType } from './webhook.ts'

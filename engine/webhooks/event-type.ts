@@ -1,6 +1,6 @@
 // What the owner of webhooks must know of an event type: which updates cause its events, what filters may
 // ask of one, and what names it. README.md says how to add one; the types themselves are descriptors in
-// http/webhooks/types, since they write the records of REST and stream. Upholds EVENTTYPE1.
+// http/webhooks/types, since they write the records of REST and stream.
 
 import type { GapUpdate, StatusUpdate, TradeSide, Update } from '../events.ts'
 import type { WebhookId } from '../ids.ts'

@@ -1,6 +1,6 @@
 // Whether a webhook wants an event, by its filters. A filter asks for a fact; an event that does not
-// have the fact does not fit. Not for: which webhooks are asked (the index of actors/webhooks/webhooks.ts).
-// On the path of every trade. Upholds FILTER1 to FILTER5.
+// have the fact does not fit.
+// On the path of every trade.
 
 import type { TradeSide } from '../events.ts'
 import type { VenueKey } from '../ids.ts'

@@ -1,6 +1,5 @@
 // Names to addresses for calls to receivers: asked anew for every connection, and refused as a whole
 // when any address is not public, so that the answer that was checked is the one connected to.
-// Not for: addresses written in the URL itself (target-url.ts). Upholds CALL1.
 
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'

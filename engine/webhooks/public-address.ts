@@ -1,6 +1,6 @@
 // Whether an IP address is one of the public internet: everything that the IANA special-purpose
 // registries (RFC 6890 and its updates) give to hosts, sites, tunnels, tests or the future is not, and
-// neither is what clouds answer from inside. Not for: names (caller.ts). Upholds TARGET1.
+// neither is what clouds answer from inside.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 

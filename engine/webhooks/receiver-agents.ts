@@ -1,5 +1,5 @@
 // The connections to receivers: kept alive for the next post to the same origin, a bounded number of
-// them idle, never through a proxy, TLS always verified. Upholds CALL3, CALL9.
+// them idle, never through a proxy, TLS always verified.
 
 import { Agent as HttpAgent } from 'node:http'
 import { type AgentOptions, Agent as HttpsAgent } from 'node:https'

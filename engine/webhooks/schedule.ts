@@ -1,6 +1,5 @@
 // When a delivery that failed is tried again: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each with a
-// fifth of jitter, later when the receiver asks for it. Not for: which delivery goes first (actors/webhooks/deliveries.ts).
-// Upholds RETRY1 to RETRY3.
+// fifth of jitter, later when the receiver asks for it.
 
 import type { Random } from '../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../units.ts'

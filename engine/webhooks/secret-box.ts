@@ -1,6 +1,5 @@
 // Secrets at rest: AES-256-GCM (NIST SP 800-38D), bound to their webhook, so that a row copied to
-// another webhook does not open. Not for: making or using secrets (signature.ts).
-// Upholds SECRET1 to SECRET3.
+// another webhook does not open.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { SealedSecret } from './webhook.ts'

@@ -1,6 +1,5 @@
 // Signing by Standard Webhooks 1.0.0 (symmetric, v1): secrets, and the three headers of an attempt.
-// The npm package `standardwebhooks` is the judge in the tests. Not for: keeping secrets
-// (secret-box.ts). Upholds SIGN1 to SIGN4.
+// The npm package `standardwebhooks` is the judge in the tests.
 
 import { createHmac, randomBytes } from 'node:crypto'
 

@@ -1,7 +1,6 @@
 // Whether a URL may be a webhook's: scheme, host, port and form, after `new URL` has normalised what
 // people and attackers write (2130706433, 0x7f.1, full-width digits are all 127.0.0.1). Read at
-// registration and again at every attempt. Not for: what a name resolves to (caller.ts).
-// Upholds TARGET2 to TARGET4.
+// registration and again at every attempt.
 
 import { isIPv4 } from 'node:net'
 import type { CallPolicy } from './post.ts'

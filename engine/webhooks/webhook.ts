@@ -1,5 +1,5 @@
 // The vocabulary of webhooks: event types, filters, a registered webhook, one delivery of one event to
-// one webhook. Shared by storage, actors and http. Not for: rules (filter.ts, schedule.ts, event-id.ts).
+// one webhook. Shared by storage, actors and http.
 
 import type { TradeSide } from '../events.ts'
 import type { AccountId, VenueKey, WebhookId } from '../ids.ts'

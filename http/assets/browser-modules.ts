@@ -1,6 +1,5 @@
 // Modules as a browser loads them: types stripped, and what a module imports asked for by an address that names its
 // content, so that caches may keep every module and no page mixes those of two versions. No bundler: one file a module.
-// Not for: which modules there are (client-files.ts, dashboard-files.ts). Upholds SHIP2, DASH9.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

@@ -2,8 +2,6 @@
 // once at start, so that a page of ours can `import` it without a bundler. Names are those of the
 // sources; what a file imports it asks for by name and a hash of its content, so that caches may keep
 // all but `connect.js`, and no page mixes the files of two versions.
-// Not for: the routes (routes/client-files.ts), or the package on npm (`npm run build:client`).
-// Upholds SHIP1, SHIP2.
 
 import { readdirSync } from 'node:fs'
 import { type BrowserModule, linkModules, readWithoutTypes } from './browser-modules.ts'

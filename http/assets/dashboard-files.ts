@@ -2,7 +2,7 @@
 // and the libraries from their npm packages; every file ours to serve, so that the page makes no request to any other host
 // else. Names carry a hash of the content, so that caches may keep all but the page for ever; addresses are relative,
 // so that it works behind any path of a proxy. What a module imports of http/client/ is asked for where that is
-// served already. Not for: the routes (routes/dashboard.ts). Upholds DASH1, DASH9, DASH10.
+// served already.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import {

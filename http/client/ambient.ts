@@ -1,6 +1,6 @@
 // The only file of the client that touches the surroundings: timers, chance and the WebSocket that a
 // browser (or a Node that has one) brings along. Everything is a parameter elsewhere, so that tests
-// move the clock by hand. Upholds CLIENT1.
+// move the clock by hand.
 
 /** Stops a timer; calling it again does nothing. */
 export type StopTimer = () => void

@@ -1,6 +1,5 @@
 // When to come back after the end of a connection: the protocol's table of close codes, and delays
 // that grow with every attempt in vain, with jitter so that a thousand clients do not come at once.
-// Upholds CLIENT9.
 
 import type { Chance } from './ambient.ts'
 

@@ -1,5 +1,5 @@
 // One market's book as the client keeps it: levels best first in millionths, checked against the
-// server's checksums. Not for: deciding what to do about a hole (books.ts). Upholds CLIENT4.
+// server's checksums.
 
 import { crc32 } from './crc32.ts'
 import type { SnapshotMessage, UpdateMessage, WireLevel } from './messages.ts'

@@ -1,5 +1,5 @@
 // All books of a client: which are in sync, and what happens when one is not: its updates are dropped,
-// the user gets one gap event, and a snapshot is asked for. Upholds CLIENT4.
+// the user gets one gap event, and a snapshot is asked for.
 
 import { Book, type BookView } from './book.ts'
 import { gapEvent } from './line.ts'

@@ -1,6 +1,6 @@
 // The life of a client: connects, comes back, watches, and hands events on. What a message means is
 // decided in inbox.ts, what is subscribed to in subscriptions.ts. Nothing here throws for what a server sends,
-// and no promise of it rejects. Upholds CLIENT1, CLIENT9 to CLIENT12.
+// and no promise of it rejects.
 
 import type { Chance, ClientClock, SocketConstructor, StopTimer } from './ambient.ts'
 import { delayMs, type End } from './back-off.ts'

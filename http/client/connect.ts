@@ -1,6 +1,6 @@
 // The entry of the package's client: `connect()` and every type its user meets. Runs unchanged in Node
 // and, once its types are stripped, in a browser: nothing here or below imports anything but its
-// siblings. Upholds CLIENT1.
+// siblings.
 
 import {
   ambientChance,

@@ -1,5 +1,5 @@
 // CRC-32 (IEEE 802.3, as zlib's) of ASCII text, for the checksums of books. Browsers have none, so
-// the table is the client's own. Upholds CLIENT4.
+// the table is the client's own.
 
 const TABLE = makeTable()
 

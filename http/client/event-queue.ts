@@ -1,6 +1,6 @@
 // Events for a reader that takes them one by one (`for await`). Bounded: when full, the newest are
 // dropped and counted, and a gap event takes their place, so that the reader knows. The client's
-// books are not touched by that. Upholds CLIENT12.
+// books are not touched by that.
 
 import type { GapEvent, StreamEvent } from './messages.ts'
 

@@ -1,5 +1,5 @@
 // What `subscribe` returns: a promise of the server's answer, and the way out. Follows its keys while
-// they get canonical ids, are refused, or turn from an event into markets. Upholds CLIENT5.
+// they get canonical ids, are refused, or turn from an event into markets.
 
 import type { Rejected } from './messages.ts'
 import { type Key, type KeyHolder, nameOf } from './wanted.ts'

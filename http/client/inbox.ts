@@ -1,6 +1,5 @@
 // Data messages on their way to the user: counted, checked, and handed on only when they are new.
-// What is missing is reported, or fetched by a resume. Not for: commands and replies (subscriptions.ts), the life
-// of the connection (client.ts). Upholds CLIENT4, CLIENT7, CLIENT8.
+// What is missing is reported, or fetched by a resume.
 
 import { Books } from './books.ts'
 import { gapEvent, type Line } from './line.ts'

@@ -1,6 +1,6 @@
 // One channel's position: up to where the client has everything. It stands still from a reconnect
 // until the last `since` command has ended, exactly as the protocol's section Resume says, and is
-// moved by `synced`, `resumed` and data messages. Upholds CLIENT6.
+// moved by `synced`, `resumed` and data messages.
 
 import type { Channel, GapEvent, Position } from './messages.ts'
 import { ChannelKeys } from './wanted.ts'

@@ -1,6 +1,5 @@
 // The stream's messages as the server sends them, and the client's own events beside them: one union
 // told apart by `type`. Fields keep the names of the wire, so that the protocol's page describes both.
-// Not for: deciding what a message means for a book or a position. Upholds CLIENT2.
 
 /** The channels of the stream. */
 export const CHANNELS = [

@@ -1,6 +1,6 @@
 // Reads plain MessagePack: nil, booleans, integers (64-bit ones as numbers), floats, text, bytes,
 // arrays and maps with text keys. Extensions are refused, since the stream has none. Its own decoder,
-// so that a browser needs no bundler; held against @msgpack/msgpack by the tests. Upholds CLIENT3.
+// so that a browser needs no bundler; held against @msgpack/msgpack by the tests.
 
 /** Deeper nesting than any message of the stream; a bound for damaged bytes. */
 export const nestedLevelsMax = 64

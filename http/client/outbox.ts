@@ -1,6 +1,6 @@
 // Commands on their way: ids, pacing below the server's limit, and which are still without their end.
 // A command the server refused for its rate, or whose answer is lost, is found by a `ping`, since
-// commands are carried out one after another, and is sent again. Upholds CLIENT5.
+// commands are carried out one after another, and is sent again.
 
 import type { ClientClock, StopTimer } from './ambient.ts'
 import type { Channel, Position, ReplyMessage } from './messages.ts'

@@ -1,5 +1,5 @@
 // What of a channel has been handed on already: the newest seq of each market by epoch, and the ids
-// of the newest trades. Both bounded. Upholds CLIENT7, CLIENT8.
+// of the newest trades. Both bounded.
 
 import type { Position } from './messages.ts'
 

@@ -1,6 +1,5 @@
 // One WebSocket from its opening to its end: frames to values, and a watchdog, since a connection
-// that went silent looks like a quiet one. Ends exactly once, and says nothing afterwards. Not for:
-// what a message means, or coming back (client.ts). Upholds CLIENT9.
+// that went silent looks like a quiet one. Ends exactly once, and says nothing afterwards.
 
 import type { ClientClock, SocketConstructor, SocketLike, StopTimer } from './ambient.ts'
 import type { End } from './back-off.ts'

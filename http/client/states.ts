@@ -1,6 +1,6 @@
 // Channels whose messages are the whole state each time (prices, depth, candles): repeats are dropped,
 // and the user gets a gap where something between two states is missing that was not left out on
-// purpose. Upholds CLIENT8.
+// purpose.
 
 import { gapEvent } from './line.ts'
 import type { Channel, GapCause, GapEvent, StateMessage } from './messages.ts'

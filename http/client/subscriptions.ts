@@ -1,6 +1,5 @@
 // The subscriptions of a client and the commands that make them true on each connection: subscribe,
-// resume with `since`, take out; and what the server's replies mean for them. Not for: data messages
-// (inbox.ts), pacing (outbox.ts). Upholds CLIENT5, CLIENT6.
+// resume with `since`, take out; and what the server's replies mean for them.
 
 import { Handle, type Subscription } from './handle.ts'
 import type { Line } from './line.ts'

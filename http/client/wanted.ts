@@ -1,6 +1,6 @@
 // What the user is subscribed to, as keys: a single market, an event, a venue or everything, each in
 // one channel. Several handles may share a key. Knows how far each key has come on the present
-// connection, and in which commands keys travel. Upholds CLIENT5, CLIENT6.
+// connection, and in which commands keys travel.
 
 import type { Channel, Position } from './messages.ts'
 

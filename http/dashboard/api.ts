@@ -1,5 +1,5 @@
 // Requests to the REST interface: one function, beside whose header the browser's session counts, and one error, which
-// says in words what went wrong. Not for: who is logged in (session.ts). Upholds DASH3, DASH4.
+// says in words what went wrong.
 
 import { serverBase } from './browser.ts'
 

@@ -1,6 +1,5 @@
 // The frame around every page: its name, where one can go, how the connection is, and the way to log out; then the page
 // that the address names. A viewer who is not logged in sees the page that logs in and signs up.
-// Not for: what is on a page (pages/). Upholds DASH6, DASH7.
 
 import type { FunctionComponent } from 'preact'
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'

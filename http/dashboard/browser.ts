@@ -1,4 +1,4 @@
-// The only file of the dashboard that touches the tab around it: time, timers, other tabs, its address, the clipboard. Not for: requests (api.ts) or the stream (stream.ts). Upholds DASH2.
+// The only file of the dashboard that touches the tab around it: time, timers, other tabs, its address, the clipboard.
 
 /** Stops a timer; calling it again does nothing. */
 export type StopTimer = () => void

@@ -1,5 +1,5 @@
 // Numbers and times as the page writes them: in the viewer's own language and time zone, aligned, and never guessed:
-// what is not known is a dash; and days of the calendar as texts. Upholds DASH8, DASH61.
+// what is not known is a dash; and days of the calendar as texts.
 
 const DASH = '–'
 

@@ -1,6 +1,5 @@
 // The pages, each loaded when it is first shown, so that the first picture waits for one of them alone; the others
 // follow while nothing is asked for, so that a tab has all of its version before the server is replaced by another's.
-// Upholds DASH11.
 
 import type { FunctionComponent } from 'preact'
 import { after } from './browser.ts'

@@ -1,5 +1,5 @@
 // The records of the REST interface as the dashboard reads them: the very schemas that the server checks its answers
-// against, as types alone. Not for: messages of the stream (../client/messages.ts).
+// against, as types alone.
 
 import type { Static } from '@sinclair/typebox'
 import type { matchSchemas } from '../records/matches.ts'

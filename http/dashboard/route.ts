@@ -1,5 +1,5 @@
 // Where in the dashboard the tab is: the part of the address behind `#`, so that the page works behind any path of a
-// proxy and the browser's own back and forward buttons do. Upholds DASH7.
+// proxy and the browser's own back and forward buttons do.
 
 import { addressHash, onTabEvent } from './browser.ts'
 import { Signal } from './signal.ts'

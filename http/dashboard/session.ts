@@ -1,6 +1,5 @@
 // Who is logged in in this browser: the token is in a cookie that no script can read and all tabs share, so the server is
-// asked; a tab that logs in or out tells the others. Not for: the forms (pages/log-in-or-sign-up.ts, pages/account.ts).
-// Upholds DASH3.
+// asked; a tab that logs in or out tells the others.
 
 import { ApiError, request, watchRefusals } from './api.ts'
 import { talkAmongTabs } from './browser.ts'

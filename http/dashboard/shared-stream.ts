@@ -2,7 +2,6 @@
 // (stream-worker.ts), or where a browser has none, in the tab itself. Each tab has a seat and is posted what it follows:
 // messages as they come, books whole and at most some thirty times a second. A tab that does not say that it read what was
 // posted, since its browser put it to sleep, loses its seat, so that nothing piles up for it; awake, it takes another.
-// Not for: keeping books, coming back, gaps: the package's own client does all that. Upholds DASH90, DASH91.
 
 import type { BookView, StreamClient, SubscribeRequest } from '../client/connect.ts'
 import type {

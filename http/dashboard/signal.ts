@@ -1,5 +1,5 @@
 // A value that parts of the page listen to. Set as often as you like: a part that uses it is drawn at most once a
-// picture, with the newest value. Upholds DASH5.
+// picture, with the newest value.
 
 import { useEffect, useState } from 'preact/hooks'
 import { nextFrame } from './browser.ts'

@@ -1,5 +1,5 @@
 // The package's client for the dashboard, wherever its stream runs: each connection is opened by a ticket of this
-// browser's session, so that no address names a token. Upholds DASH3.
+// browser's session, so that no address names a token.
 
 import { connect, type StreamClient } from '../client/connect.ts'
 import type { StreamEvent } from '../client/messages.ts'

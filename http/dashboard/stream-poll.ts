@@ -1,5 +1,5 @@
 // What stands in for the stream where none can be had: the server is asked for the books and prices that the page
-// follows, and parts that read a list are told to read it again. Upholds DASH93.
+// follows, and parts that read a list are told to read it again.
 
 import type { BookView, SubscribeRequest } from '../client/connect.ts'
 import type { DataMessage, GapEvent, PriceMessage } from '../client/messages.ts'

@@ -1,5 +1,5 @@
 // The worker that all tabs of a browser share: the one stream is here, and each tab is a seat. The browser ends it with
-// the last tab. Not for: what a tab does with what it is told (stream.ts). Upholds DASH90.
+// the last tab.
 
 import { after, onTab } from './browser.ts'
 import { SharedStream } from './shared-stream.ts'

@@ -2,7 +2,7 @@
 // something, and hands what comes to the parts that follow its channel and market, in the turn in which it comes; they
 // bundle their drawing (signal.ts). The top of the page says so whenever the stream is not live: when the browser is
 // offline, when nothing has come for more than a heartbeat, when the connection is lost, and that the server is asked again
-// and again instead where no stream can be had (stream-poll.ts). Upholds DASH5, DASH6, DASH90 to DASH93, DASH96.
+// and again instead where no stream can be had (stream-poll.ts).
 
 import type { BookView, SubscribeRequest } from '../client/connect.ts'
 import type {

@@ -1,6 +1,6 @@
 // What a route can answer, by status: its own success and refusals, and those that the wrapper
 // (handle.ts) and the validation (route.ts) add. One list for the specification document and for the
-// conformance run, which demands that every status here is reached. Upholds OPENAPI4.
+// conformance run, which demands that every status here is reached.
 
 import type { TSchema } from '@sinclair/typebox'
 import { bodyBytesMax } from '../../engine/limits.ts'

@@ -1,7 +1,6 @@
 // The stream as an AsyncAPI 3.0 document, from the schemas that tests hold every message against
 // (ws/messages.ts). One address carries everything, so there is one channel of AsyncAPI, and ours are
-// operations on it. Not for: serving it (routes/documents.ts), or what a message means in detail.
-// Upholds ASYNC1 to ASYNC3.
+// operations on it.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import * as shapes from '../schemas.ts'

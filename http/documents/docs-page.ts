@@ -1,7 +1,6 @@
 // The reference at /docs: one page made of the documents of REST and of the stream, written on the server when the routes are
 // made, so that it is whole before any script runs. A script of ours adds the search and the sending of requests.
 // Names of files carry a hash of their content, so that caches may keep them for ever.
-// Not for: the routes (routes/documents.ts), what runs in the browser (browser/docs.ts). Upholds DOCS1 to DOCS7.
 
 import { readFileSync } from 'node:fs'
 import { hashOf, readWithoutTypes } from '../assets/browser-modules.ts'

@@ -1,5 +1,4 @@
-// What fields, records and texts hold in examples: one game, its market on either venue, one wallet, one account. Not for: which
-// of it an answer is made of (examples.ts). Upholds OPENAPI7.
+// What fields, records and texts hold in examples: one game, its market on either venue, one wallet, one account.
 
 import { bodyBytesMax } from '../../engine/limits.ts'
 import { EXAMPLE_OPPORTUNITY } from '../records/opportunities.ts'

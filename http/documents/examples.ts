@@ -1,7 +1,6 @@
 // Examples of parameters and answers, put together from what each field holds: a table of fields by name (example-values.ts), as the
 // meanings of parameters are one (names.ts), and the schemas, which say how fields make a record. A field that means something else in one
-// record or operation has a row of its own (`Health.status`). Not for: bodies that a route gives itself (bodyExamples), nor
-// the messages of the stream (ws/messages.ts). Upholds OPENAPI7.
+// record or operation has a row of its own (`Health.status`).
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { FIELDS, GAME_KEY, RECORDS, REFUSALS, TEXTS } from './example-values.ts'

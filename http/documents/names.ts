@@ -1,6 +1,5 @@
 // What the specification document calls things: operations by method and path, and the meaning of
-// parameters that several routes take. Not for: their types and bounds, which are the routes' own.
-// Upholds OPENAPI3.
+// parameters that several routes take.
 
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import type { Route, RouteGroup } from '../request/route.ts'

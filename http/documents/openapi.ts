@@ -1,7 +1,5 @@
 // The routes as an OpenAPI 3.1 document: what it says is what validation and the wrapper do, since
-// both are read from the same routes. Not for: serving it (routes/documents.ts), schemas
-// (http/documents/schemas-of.ts), statuses (http/documents/answers.ts), names (http/documents/names.ts).
-// Upholds OPENAPI1 to OPENAPI5.
+// both are read from the same routes.
 
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import type { VenueTable } from '../../engine/venue-table.ts'

@@ -1,7 +1,6 @@
 // TypeBox schemas as the specification document has them: JSON Schema 2020-12, with each named shape
 // once under `components` and a reference wherever it is used, unions of texts as `enum`, and null as
 // a second type, so that generated clients have readable types.
-// Not for: validation (validate.ts). Upholds OPENAPI2.
 
 import type { TSchema } from '@sinclair/typebox'
 import { VenueAMarketSchema, VenueATradeSchema } from '../records/native-venue-a.ts'

@@ -1,6 +1,5 @@
 // What we post to webhooks, as the `webhooks` of OpenAPI 3.1: one operation for each event type, with
-// the headers of Standard Webhooks and what a receiver's answer means. Not for: the routes that manage
-// webhooks (routes/webhooks.ts). Upholds HOOKBODY5.
+// the headers of Standard Webhooks and what a receiver's answer means.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { eventSchema } from '../webhooks/schemas.ts'

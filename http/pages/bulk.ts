@@ -1,6 +1,5 @@
 // Several markets in one request: their ids, and the answer in the order asked for, with the ids
-// that are unknown beside it. Not for: what is said of each market (routes/). Upholds BULK1 to
-// BULK3.
+// that are unknown beside it.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'

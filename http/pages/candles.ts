@@ -1,7 +1,5 @@
 // Pages of candles: the newest of a range, joined from the bars that owners keep, read in slices so
 // that years of hours never hold the loop; with the gaps between trades filled when asked to.
-// Not for: parameters and records (routes/candles.ts), or what a bar is (engine/market/candle.ts).
-// Upholds CANDLE7 to CANDLE10.
 //
 //   fromMs                        pageMs                       lastMs
 //     |  older pages  ............  |  candle  candle  candle  |

@@ -1,6 +1,5 @@
 // What all pinned lists share: cursor or offset, the binding of a cursor to its filters, answers given again, and
-// ranges of creation times. Not for: rows by time (time-range.ts) or which rows pass (actors/).
-// Upholds PAGE1, MARKETS9.
+// ranges of creation times.
 
 import { EngineError } from '../../engine/errors.ts'
 import { roundUsd, type TimeMs, timeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'

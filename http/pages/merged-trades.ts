@@ -2,8 +2,6 @@
 // then its market's number, then its ordinal there: a total order that nothing stored later changes,
 // so that pages lose and repeat nothing. An event may have thousands of markets: each is opened once a
 // request, in slices of time like everything here, and the next row is chosen by a heap.
-// Not for: a whole venue (CatalogView.venueTrades) or a single market (MarketView.trades).
-// Upholds NATIVE6, NATIVE8.
 
 import type { MarketView, SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'

@@ -1,7 +1,5 @@
 // What all pages of rows in a range of time share (trades, candles, whales, book snapshots, wallet events): the range
 // asked for, the cursor in an answer, and where our records begin.
-// Not for: how a page is read (http/pages/scan.ts), or what a row looks like (render.ts, the routes).
-// Upholds PAGE2, PAGE4, PAGE5, PAGE8.
 
 import type { SliceQuery } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'

@@ -1,7 +1,6 @@
 // Long lists as bytes: each record is encoded when it is written, in slices of time, so that nothing
 // is left to join and encode at the end; for two megabytes that took longer than a turn may.
 // The buffers are used again, since fresh ones of that size keep the garbage collector busy.
-// Not for: short answers, which stay texts. Upholds BULK5.
 
 import type { Clock } from '../../engine/clock.ts'
 import { etagFrom, newHash } from '../request/etag.ts'

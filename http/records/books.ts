@@ -1,6 +1,5 @@
 // The Orderbook record as JSON text: of one market, or of a market and its twin on the other venue
 // together. It is cut where its live figures go, so that the rest can be kept (hot-answers.ts).
-// Not for: the stream's books (ws/). Upholds MARKETS7, MARKETS8, MARKETS11, HOT1.
 
 import type { BookView, EngineView, MarketView } from '../../actors/views.ts'
 import type { Level } from '../../engine/events.ts'

@@ -1,5 +1,4 @@
 // What trading a market costs, in its record: rates as dollars a contract, steps as dollars, times as seconds.
-// Not for: what an order would cost (engine/market/fees.ts). Upholds FEE7.
 
 import { type FeeCurve, type FeeModel, feesAt, type MarketFees } from '../../engine/market/fees.ts'
 import { MICROS, toSeconds } from '../../engine/units.ts'

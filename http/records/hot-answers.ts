@@ -3,7 +3,6 @@
 // anew each time; a market's own record is kept where it is written (http/records/markets.ts), and
 // pages of rows by what was asked (kept-answers.ts).
 // Kept are some thousands of each; when full, those written longest ago go, and are written anew.
-// Upholds HOT1, HOT2.
 
 import type { MarketView } from '../../actors/views.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'

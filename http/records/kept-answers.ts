@@ -1,7 +1,6 @@
 // Answers of many rows, kept as bytes by what was asked and given again while all that they were written from is the
 // same: a page of markets while its rows' records are, a page of trades or candles while its market's trades are. So an
-// answer in which nothing has changed costs neither encoding nor naming. Not for: one market's price, book and record
-// (hot-answers.ts, markets.ts). Upholds HOT2, HOT3.
+// answer in which nothing has changed costs neither encoding nor naming.
 
 import type { Answer } from '../request/reply.ts'
 import { Kept } from './kept.ts'

@@ -1,7 +1,6 @@
 // What is kept of the things asked for last, within bounds. When full, whatever was put first
 // goes and is made anew when it is asked for again; something larger than its share is not kept at
-// all. Not for: whether what is kept still holds (hot-answers.ts, kept-answers.ts, http/records/markets.ts).
-// Upholds HOT2.
+// all.
 
 /** A single one may take this share of the bytes, so that it cannot push out all the others. */
 const SHARE_MAX = 1 / 64

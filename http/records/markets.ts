@@ -1,8 +1,7 @@
 // UnifiedMarkets as JSON text. Two things are kept of the markets asked for last: what only a
 // listing can change, without which a page of 200 markets reads 200 descriptions from disk, and the
 // whole record, given again until the market or its twin changes. When full, those written longest
-// ago go, and are written anew. Not for: books, trades, prices (render.ts).
-// Upholds FEE7, MARKETS2, MARKETS4, MARKETS10, MARKETS12, HOT1, HOT2.
+// ago go, and are written anew.
 
 import type { MarketView, MatchesView } from '../../actors/views.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'

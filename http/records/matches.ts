@@ -1,6 +1,5 @@
 // The record of a match: both markets in our words with their venues' own ids, how sure the match is and why, and how
-// far their prices are apart. Not for: which matches there are (actors/matches/matches.ts). Upholds MATCHROUTE2 to
-// MATCHROUTE4.
+// far their prices are apart.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { confidenceOf, type MatchView, priceGapOf } from '../../actors/matches/views.ts'

@@ -1,6 +1,5 @@
 // Venue a's markets and trades in the venue's own words (http/README.md, native views): each field as the
 // venue sent it, derived where it sends it no more, and live where the stream knows better.
-// Not for: which rows (routes/native.ts). Upholds NATIVE1 to NATIVE4, NATIVE11.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'

@@ -1,7 +1,6 @@
 // Venue b's markets and trades in the venue's own words (http/README.md, native views): each field as the
 // venue sent it, best prices, figures and status as the stream has them now, and what the venue removed since
 // (`tick_size`, `response_price_units`, `liquidity_dollars`) derived.
-// Not for: which rows (routes/native.ts). Upholds NATIVE1 to NATIVE4.
 
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'

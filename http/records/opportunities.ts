@@ -1,5 +1,4 @@
 // The records of opportunities: dollars, contracts and times as users see them, for REST, the stream and webhooks alike.
-// Not for: which there are (actors/arbitrage/arbitrage.ts). Upholds ARBROUTE1, ARBROUTE3.
 
 import { type Static, Type } from '@sinclair/typebox'
 import {

@@ -1,5 +1,5 @@
 // The Price record as JSON text. The present price is cut where its live figures go, so that the
-// rest can be kept (hot-answers.ts). Not for: the stream's prices (render.ts). Upholds MARKETS5, HOT1.
+// rest can be kept (hot-answers.ts).
 
 import type { MarketView, PricePoint } from '../../actors/views.ts'
 import { MICROS } from '../../engine/units.ts'

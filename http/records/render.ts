@@ -1,7 +1,6 @@
 // What the owners show → our JSON. Books, trades and prices are written as text directly, because
-// they are the hot answers and the stream's messages as well. Not for: markets (http/records/markets.ts).
-// Prices and sizes become numbers only here. Upholds MARKETS4 to MARKETS8, TRADES1, CANDLE11,
-// HISTORY1.
+// they are the hot answers and the stream's messages as well.
+// Prices and sizes become numbers only here.
 
 import type { BookView, MarketView } from '../../actors/views.ts'
 import type {

@@ -1,8 +1,7 @@
 // Credentials of a request → its caller. Every route takes a key (`X-API-Key`, or `Authorization:
 // Bearer` as clients of other interfaces send theirs) or a login token (`Authorization: Bearer`); routes
 // about keys and the account take the login token only. A token in a cookie counts for the dashboard alone
-// (dashboard-request.ts). Not for: quotas (handle.ts).
-// Upholds AUTH1, AUTH2 (no credential reaches a log line or an error body), AUTH9.
+// (dashboard-request.ts).
 
 import type { AccountsView, Caller } from '../../actors/views.ts'
 import { isKeyLike } from '../../engine/accounts/account.ts'

@@ -1,5 +1,5 @@
 // Collects a request's body. uWebSockets.js has no limit of its own and neuters each chunk when the
-// callback returns, so every chunk is copied and the sum is bounded here. Upholds HTTP6.
+// callback returns, so every chunk is copied and the sum is bounded here.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { bodyBytesMax } from '../../engine/limits.ts'

@@ -3,7 +3,7 @@
 // and it does not say which connection a request came on. Clients that wait for their answers send one
 // request a connection and turn.
 // The turn's end is only looked for after some hundreds of requests: looking costs a turn that does not
-// sleep. Not for: quotas (handle.ts). Upholds BURST1.
+// sleep.
 
 import { addressRequestsPerTurnMax } from '../../engine/limits.ts'
 

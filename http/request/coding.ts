@@ -3,7 +3,6 @@
 // kept; until then it is sent as it is to whoever has waited for a while, since on a busy machine the
 // request would time out; JSON each time, a few at once, and beyond those it is sent as it is. What belongs to an account is
 // never coded: its length would give away secrets beside text that another person chose.
-// Not for: the stream. Upholds CODING1 to CODING3.
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'

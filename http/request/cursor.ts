@@ -1,7 +1,7 @@
 // Cursors of pages. A list's cursor is opaque, names a pinned ranking, and is bound to its filters by
 // a keyed hash, so that a foreign or edited one is noticed. The key lives as long as this process,
 // as the pins do; in a cluster its end names the process, which is asked for the next page. A cursor in a range of time is the millisecond of the last row, with the row's ordinal where
-// a page cuts through several rows of one millisecond. Upholds PAGE1 to PAGE3.
+// a page cuts through several rows of one millisecond.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type TimeMs, timeMs } from '../../engine/units.ts'

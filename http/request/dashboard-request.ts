@@ -2,7 +2,6 @@
 // The session's cookie counts for such requests alone. A page of another origin cannot send the header without a
 // preflight, which never allows it; where the browser says from where a request comes (Sec-Fetch-Site, Origin), it must
 // be from here. SameSite=Strict alone would let in other ports of this host, which are the same site.
-// Not for: whom a token names (auth.ts). Upholds COOKIE1 to COOKIE6.
 
 import type { RequestHead } from './head.ts'
 import { LOOPBACK_HOST } from './peer-address.ts'

@@ -1,6 +1,5 @@
 // Names of what an answer says, and whether a request knows it already. All are weak (RFC 9110, 8.8.1): one
 // names the content, whatever coding it is sent in, and requests are compared weakly (13.1.2).
-// Not for: which answers have one. Upholds ETAG1, ETAG2.
 
 import { createHash, type Hash } from 'node:crypto'
 

@@ -1,5 +1,4 @@
 // Looking markets up: what every route of one market begins with, and what routes of several share.
-// Not for: where they are found (actors/catalog/catalog.ts). Upholds MARKETS4, MARKETS6.
 
 import type { CatalogView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'

@@ -1,6 +1,5 @@
 // In a cluster: which routes a gateway answers from its mirror (hot), and how the others go to the engine whole and come back
 // (cold). The engine identifies, counts and refuses what is forwarded, so that a request is counted once.
-// Not for: how a request travels (engine/cluster/). Upholds CLUSTER6, CLUSTER8, CLUSTER34, CLUSTER38.
 
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Quota } from '../../actors/views.ts'

@@ -1,7 +1,7 @@
 // The life of a request, in order: route, credential, quota, validation, handler, reply or, until it comes, abort guard.
 // This one wrapper makes every HTTP handler: in uWebSockets.js a handler that throws, or ends without an
 // answer or an abort handler, aborts the process, a rejected promise leaves the socket open for ever, and a response
-// touched after its abort throws (README.md). Upholds HTTP1, HTTP4 to HTTP8.
+// touched after its abort throws (README.md).
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { Requester } from '../../actors/fair-queue.ts'

@@ -1,6 +1,5 @@
 // A request's headers, read in one walk: the library gives a name's first line only, and each look-up by name is a
 // walk of its own. What two readers could take for different requests (request smuggling) is named as a fault here.
-// Not for: what the library refuses by itself (test/http/request/raw-requests.test.ts lists it). Upholds HEAD1.
 
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Credentials } from './auth.ts'

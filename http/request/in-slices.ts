@@ -1,5 +1,5 @@
 // Work on rows that may be quick or slow (kept or still on disk), without holding the loop: for so
-// many milliseconds a turn, at once when they all fit in one. Upholds BULK4.
+// many milliseconds a turn, at once when they all fit in one.
 
 import type { Clock } from '../../engine/clock.ts'
 import { nextTurn, sliceEndMs } from './sync-times.ts'

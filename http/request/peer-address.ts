@@ -1,7 +1,6 @@
 // Which address a request counts against: the peer's, or behind a proxy that the operator trusts the
 // one that it forwards for (TRUSTED_PROXIES; any client can write the header otherwise). One host may
 // write an IPv6 address in many ways and has a whole /64 of them, so a /64 counts as one.
-// Not for: quotas (handle.ts). Upholds PEER1 to PEER3.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { BlockList, isIP, isIPv4 } from 'node:net'

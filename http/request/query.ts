@@ -1,5 +1,5 @@
 // The query string, read by us: uWebSockets.js decodes `%zz` to garbage and loses parameters behind
-// one without a value. Not for: types and ranges (validate.ts). Upholds HTTP3.
+// one without a value.
 
 import { queryBytesMax } from '../../engine/limits.ts'
 import { Kept } from '../records/kept.ts'

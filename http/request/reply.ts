@@ -1,7 +1,6 @@
 // The only file that writes to an HTTP response. Every answer of ours leaves through `writeAnswer`:
 // status and headers in one piece, then the body, in one cork.
 // Header values are sanitised here, because uWebSockets.js writes CR and LF raw (response splitting).
-// Upholds HTTP1 (rate headers on every answer) and HTTP2 (no user text in a header).
 
 import type { HttpResponse } from 'uWebSockets.js'
 import type { Quota } from '../../actors/views.ts'

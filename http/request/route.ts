@@ -1,6 +1,6 @@
 // What a route is: method, pattern, who may call it, its schemas and its handler. `route()` compiles
 // the schemas once and hides their types behind one form, so that the wrapper (handle.ts) can run
-// any of them. Upholds VALID1 to VALID3.
+// any of them.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { Requester } from '../../actors/fair-queue.ts'

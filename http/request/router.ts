@@ -1,6 +1,5 @@
 // Method and path → route. Our own and not the library's, because a wrong method needs 405 with
 // `Allow`, HEAD and OPTIONS follow from GET, and path parameters arrive undecoded there.
-// Upholds HTTP7.
 
 import { Kept } from '../records/kept.ts'
 import { decodePath } from './query.ts'

@@ -2,7 +2,6 @@
 // answer, or to its first wait; and again from there on, from the reading of a body or a token to
 // the next wait; and every turn in which a handler goes on with its work (`nextTurn`), until all that
 // follows from it is done. Not counted: what a handler does when another thread has answered.
-// Upholds STATUS4.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'

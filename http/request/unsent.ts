@@ -6,7 +6,6 @@
 // Of answers without a body the library reports nothing: they count against their address (handle.ts).
 // All connections together have a bound of bytes: beyond it the answer that holds most is cut. Each
 // answer has a deadline, so that a client that reads a byte now and then holds nothing for long.
-// Not for: the streams' buffers (ws/). Upholds UNSENT1 to UNSENT5.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import type { Clock, StopTimer } from '../../engine/clock.ts'

@@ -1,6 +1,5 @@
 // Sign-up, log-in, log-out, the password, deletion, and keys. The rules of accounts (throttling,
-// hashing, limits) are the owner's; here are only shapes. Upholds ACCOUNTS1 to ACCOUNTS9,
-// COOKIE5, COOKIE6.
+// hashing, limits) are the owner's; here are only shapes.
 
 import { Type } from '@sinclair/typebox'
 import type { AccountsView, Caller, KeyView, Session } from '../../actors/views.ts'

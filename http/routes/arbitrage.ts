@@ -1,5 +1,4 @@
 // What a trade over both venues would earn now: open opportunities, ended ones, those of a market, and quotes.
-// Not for: finding them (actors/arbitrage/arbitrage.ts). Upholds ARBROUTE1 to ARBROUTE5.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { NoOpportunity, OpportunityFilter } from '../../actors/arbitrage/views.ts'

@@ -1,5 +1,4 @@
 // The kept order books of one market, newest first unless asked otherwise, paged without loss or repeat.
-// Not for: the live book (orderbooks.ts). Upholds HISTORY1 to HISTORY4.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'

@@ -1,5 +1,5 @@
 // Candles of one market at six intervals: the newest of a range, oldest first on a page, from the bars
-// that are kept as trades are stored. Upholds CANDLE7 to CANDLE12.
+// that are kept as trades are stored.
 
 import { Type } from '@sinclair/typebox'
 import type { Requester } from '../../actors/fair-queue.ts'

@@ -1,5 +1,5 @@
 // The client of the stream for browsers: `import { connect } from '/client/connect.js'`. No key, counted
-// by their bytes. All texts are made once, when the routes are. Upholds SHIP1, SHIP2.
+// by their bytes. All texts are made once, when the routes are.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'

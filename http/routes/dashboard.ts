@@ -1,5 +1,5 @@
 // The dashboard: the page, its files, and the way to it from the root. No key, counted by their bytes. All texts are
-// made once, when the routes are. Upholds DASH1, DASH9, DASH10.
+// made once, when the routes are.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'

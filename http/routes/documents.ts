@@ -1,6 +1,5 @@
 // What describes the service: the specification documents of REST and of the stream, and the
 // page made of both. No key, counted by their bytes. All texts are made once, when the routes are.
-// Upholds DOCS1 to DOCS3, OPENAPI1, ASYNC1.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'

@@ -1,5 +1,4 @@
-// Events of both venues as a list and one by one, each with its markets. Not for: matching the events
-// of one venue with the other's. Upholds EVENTS5 to EVENTS9, PAGE1.
+// Events of both venues as a list and one by one, each with its markets.
 
 import { Type } from '@sinclair/typebox'
 import type { EventFilter, EventPage, EventView, MarketView } from '../../actors/views.ts'

@@ -1,5 +1,4 @@
-// Markets as lists, found by text, and one by one. Not for: their prices (prices.ts), books
-// (orderbooks.ts) and trades (trades.ts). Upholds MARKETS1 to MARKETS4, MARKETS9, MARKETS13, PAGE1.
+// Markets as lists, found by text, and one by one.
 
 import { Type } from '@sinclair/typebox'
 import type { Requester } from '../../actors/fair-queue.ts'

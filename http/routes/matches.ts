@@ -1,5 +1,4 @@
 // The same question on both venues: all matches as a list, and those of a sport's games on a day.
-// Not for: finding matches (actors/matches/matcher.ts). Upholds MATCHROUTE1 to MATCHROUTE7, PAGE1.
 
 import { Type } from '@sinclair/typebox'
 import {

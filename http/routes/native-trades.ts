@@ -1,5 +1,4 @@
 // Both venues' trades in their own words: of a market, of an event, or of the whole venue.
-// Not for: how a record looks (native-venue-a.ts, native-venue-b.ts). Upholds NATIVE6 to NATIVE9.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { Requester } from '../../actors/fair-queue.ts'

@@ -1,6 +1,4 @@
 // Both venues' markets in their own words: lists with the venues' own filters, and one by one.
-// Not for: how a record looks (native-venue-a.ts, native-venue-b.ts), trades (native-trades.ts).
-// Upholds NATIVE1 to NATIVE5, NATIVE10.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { Requester } from '../../actors/fair-queue.ts'

@@ -1,5 +1,4 @@
 // Live order books: of one market, alone or together with its twin on the other venue, and of many.
-// Not for: books of the past. Upholds MARKETS7, MARKETS8, MARKETS11, BULK1 to BULK3.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../actors/views.ts'

@@ -1,5 +1,4 @@
-// Prices: of one market now or at a past second, and of many now. Upholds MARKETS5, MARKETS6, PRICE2,
-// PRICE3, BULK1, BULK2.
+// Prices: of one market now or at a past second, and of many now.
 
 import { Type } from '@sinclair/typebox'
 import type { Requester } from '../../actors/fair-queue.ts'

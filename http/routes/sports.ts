@@ -1,5 +1,4 @@
-// The games of a sport on a day, each with its markets at both venues. Not for: which markets are one
-// game (actors/sports/sports.ts). Upholds SPORTS6 to SPORTS9, SPORTS13.
+// The games of a sport on a day, each with its markets at both venues.
 
 import { Type } from '@sinclair/typebox'
 import type {

@@ -1,5 +1,5 @@
 // How the service is: /health without a key, /metrics for callers on this machine (neither is counted),
-// and what its database holds. Upholds STATUS1 to STATUS3, DELAY9.
+// and what its database holds.
 
 import { Type } from '@sinclair/typebox'
 import type { ClusterView, EngineView, VenueView } from '../../actors/views.ts'

@@ -1,5 +1,4 @@
-// The stream's path for requests that are no handshake, and the ticket that opens it. Not for: the handshake
-// (ws/session/upgrade.ts). Upholds HTTP9, WS29.
+// The stream's path for requests that are no handshake, and the ticket that opens it.
 
 import { Type } from '@sinclair/typebox'
 import { ticketSeconds } from '../../engine/limits.ts'

@@ -1,5 +1,4 @@
 // The trades of one market, newest first unless asked otherwise, paged without loss or repeat.
-// Upholds PAGE2 to PAGE5 and TRADES1.
 
 import { Type } from '@sinclair/typebox'
 import type { Requester } from '../../actors/fair-queue.ts'

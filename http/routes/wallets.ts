@@ -1,6 +1,4 @@
 // Wallets of the venue that says who trades: which paths there are, what they take and what they say of themselves.
-// Not for: what figures mean (engine/wallets/), how a wallet is read from its venue (actors/wallets/wallets.ts), how
-// answers are made (http/wallets/answers.ts). Upholds WALLETREST1 to WALLETREST10.
 
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 import type { CatalogView } from '../../actors/views.ts'

@@ -1,7 +1,7 @@
 // An account's webhooks: make, list, read, change, delete, test, re-key, and what came of their
 // deliveries. The owner (actors/webhooks) decides whose they are and how many there may be; here are only
 // shapes. Another account's webhook is answered as unknown. A key that only reads sees everything but
-// path and query of the URL. Upholds HOOKROUTE1 to HOOKROUTE7, HOOKROUTE10, HOOKROUTE11.
+// path and query of the URL.
 
 import { Type } from '@sinclair/typebox'
 import type { Caller } from '../../actors/views.ts'

@@ -1,6 +1,5 @@
 // Large trades over both venues, newest first unless asked otherwise: the rows behind the stream's
-// channel, from 1,000 dollars on, kept for ever. Not for: how fills become a row (actors/whales/whales.ts).
-// Upholds WHALES2 to WHALES6.
+// channel, from 1,000 dollars on, kept for ever.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { Requester } from '../../actors/fair-queue.ts'

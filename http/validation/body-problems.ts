@@ -1,8 +1,7 @@
 // What is wrong with a JSON body by its schema, as pydantic 2 would say it: every failure, in the order
 // of the fields, however deep, and unknown fields behind them. What is repeated of a body that takes
 // secrets is only what its known fields hold. At the end of the file: the fields of a refused body that
-// are sound, so that a rule beyond the schema can judge them in the same answer. Not for: reading the text
-// (validate.ts), or what a schema cannot say (the routes). Upholds VALID3, VALID4, HOOKROUTE3, HOOKROUTE9.
+// are sound, so that a rule beyond the schema can judge them in the same answer.
 
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import { isRecord } from '../../engine/json-record.ts'

@@ -1,7 +1,7 @@
 // What of a refused input an error may repeat: 256 characters of it, shallow, and without secrets,
 // because a body that lacks its e-mail would otherwise come back with its password. What looks like a
 // secret is redacted wherever it stands; of a body that takes secrets only known fields are repeated,
-// since a mistyped name hides one from any pattern. Upholds VALID3, VALID4, VALID5.
+// since a mistyped name hides one from any pattern.
 
 /**
  * Characters of one input, whether it is a text, a list or an object. Names and values count, what

@@ -1,6 +1,6 @@
 // One query parameter: its names, and a parser made from its TypeBox schema that accepts and refuses
 // what pydantic 2 does, in the same words. Text is checked by patterns, not by JavaScript's Number,
-// which takes `0x10`, `1e2` and blanks for integers. Upholds VALID1 and VALID2.
+// which takes `0x10`, `1e2` and blanks for integers.
 
 import type { TSchema } from '@sinclair/typebox'
 import { echo } from './echo.ts'

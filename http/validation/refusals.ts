@@ -1,6 +1,5 @@
 // What is said of a value that its schema does not admit, in the words of pydantic 2: of a query's text
-// (parameter.ts) as of a body's value (body-problems.ts). Not for: where it stood, and how much of it
-// is repeated. Upholds VALID1, VALID3.
+// (parameter.ts) as of a body's value (body-problems.ts).
 
 import type { TSchema } from '@sinclair/typebox'
 

@@ -1,7 +1,7 @@
 // Query parameters and JSON bodies against their schemas, with the errors of pydantic 2,
 // because that is what clients of such APIs know.
 // Queries are parsed by the parsers of parameter.ts, never by ajv's coercion, which lets `Infinity`
-// skip `maximum`. Upholds VALID1 to VALID4.
+// skip `maximum`.
 
 import {
   KindGuard,

@@ -1,7 +1,5 @@
 // What is answered of one wallet: the owner is asked for it, events and positions are read in slices, and
-// each answer says whether the wallet is known completely. Not for: paths and parameters
-// (routes/wallets.ts) or how records look (http/wallets/records.ts, wallet-events.ts, http/wallets/positions.ts).
-// Upholds WALLETREST1 to WALLETREST9, WALLETREST14.
+// each answer says whether the wallet is known completely.
 
 import type { Requester } from '../../actors/fair-queue.ts'
 import type { CatalogView, EngineView } from '../../actors/views.ts'

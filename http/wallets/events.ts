@@ -1,6 +1,5 @@
 // The ledger of a wallet → our JSON: its fills as trades, the rest as activities; and what its markets are
-// called: by the catalogue, else by what was kept of them for wallets. Not for: how pages are read
-// (http/pages/scan.ts), or what a fill does to the figures. Upholds WALLETREST3, WALLETREST4, WALLETREST13.
+// called: by the catalogue, else by what was kept of them for wallets.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'

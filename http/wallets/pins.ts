@@ -1,7 +1,6 @@
 // Orders of positions, cut at one moment and kept while a client pages through them, so that it sees every
 // position of that moment once, however figures move meanwhile. Kept 5 minutes; all together so many rows,
-// beyond which the oldest end. Not for: markets and events, which have numbers (actors/rows/rankings.ts).
-// Upholds WALLETREST7, WALLETPIN1, WALLETPIN2.
+// beyond which the oldest end.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { OutcomeId } from '../../engine/ids.ts'

@@ -1,7 +1,6 @@
 // The positions of a wallet as a list: which a query admits, in what order, a page of them as of now in the
 // order of the first page, and our JSON. A position is open while some of it has a value that is not
 // realised yet; what a resolved market made worthless is closed, though the wallet still holds it.
-// Not for: how figures come about (engine/wallets/). Upholds WALLETREST7 to WALLETREST9, WALLETREST13.
 
 import { Type } from '@sinclair/typebox'
 import { sortedPositions } from '../../actors/rows/sort.ts'

@@ -1,7 +1,5 @@
 // What is known of a wallet as a whole → our JSON: profile, profits, its place in the ranking. Money is a
 // number exactly its integer of millionths; what is divided is rounded to six decimals.
-// Not for: its trades and activities (wallet-events.ts), its positions (http/wallets/positions.ts), or the rules
-// of profit (engine/wallets/). Upholds WALLETREST1, WALLETREST5, WALLETREST6, WALLETREST11, WALLETREST12.
 
 import { Type } from '@sinclair/typebox'
 import {

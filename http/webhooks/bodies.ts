@@ -1,7 +1,5 @@
 // Bodies of events, as bytes: the records of REST and stream, so that all three say the same. At most
-// 20 KB, whatever a venue wrote: a market's description goes first, then long texts are cut. Not for:
-// what each type's data is (types/), which webhook wants it, signatures, sending (actors/webhooks).
-// Upholds HOOKBODY1 to HOOKBODY4.
+// 20 KB, whatever a venue wrote: a market's description goes first, then long texts are cut.
 
 import type { CatalogView, MarketView, MatchesView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'

@@ -1,6 +1,4 @@
 // Webhooks and their deliveries as our JSON records, and the ids by which a request names a delivery.
-// Not for: their schemas (http/webhooks/schemas.ts), or what is posted (http/webhooks/bodies.ts).
-// Upholds HOOKROUTE1, HOOKROUTE7.
 
 import type { Static } from '@sinclair/typebox'
 import type { CatalogView } from '../../actors/views.ts'

@@ -1,6 +1,5 @@
 // Bodies that make, change or re-key a webhook: the rules that a schema cannot say, and what the owner
 // gets of a valid one: canonical event types and ids, lower-case addresses, integers for money.
-// Not for: the shapes (http/webhooks/schemas.ts). Upholds HOOKROUTE3 to HOOKROUTE5, HOOKROUTE9.
 
 import type { Static } from '@sinclair/typebox'
 import type { WebhookChange, WebhookRequest } from '../../actors/webhooks/views.ts'

@@ -1,5 +1,5 @@
 // What the specification document says of the routes of webhooks, with bodies to copy. The venues'
-// names stand in them. Not for: what we post (http/documents/webhook-posts.ts). Upholds HOOKROUTE8.
+// names stand in them.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { RouteDocument } from '../request/route.ts'

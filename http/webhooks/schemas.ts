@@ -1,6 +1,5 @@
 // Shapes of webhooks: our records, the bodies that make and change one, and what we post. The bodies
-// depend on the venues' names. Not for: what a schema cannot say (http/webhooks/requests.ts).
-// Upholds HOOKROUTE1, HOOKROUTE3, HOOKBODY1.
+// depend on the venues' names.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import { opportunityAgeMsMax } from '../../engine/limits.ts'

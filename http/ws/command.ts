@@ -1,5 +1,4 @@
-// What a command of a client says once it is read, and why one is refused. Not for: reading them
-// (protocol.ts), or carrying them out (session/tasks.ts). Upholds WS3 to WS6.
+// What a command of a client says once it is read, and why one is refused.
 
 import type { ChannelName, Lane } from './fan-out/lanes.ts'
 

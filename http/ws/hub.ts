@@ -1,7 +1,5 @@
 // Watches the publisher and gives each update to the channels whose `hears` has its kind. Sends heartbeats, sweeps the
-// sockets' buffers, and gives sessions their turns. Not for: what a channel sends (channels/), how it
-// reaches listeners (fan-out/fan-out.ts), what a command does (session/tasks.ts). Upholds HUB1 to HUB10,
-// FAN1.
+// sockets' buffers, and gives sessions their turns.
 
 import type { AccountWatcher } from '../../actors/accounts/directory.ts'
 import type { Caller, EngineView, MarketView } from '../../actors/views.ts'

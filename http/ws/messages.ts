@@ -1,7 +1,6 @@
 // The shape of every message of the stream, in both directions: what the AsyncAPI document says, and
 // what the tests compare every captured message with. Messages of channels are described in channels/;
-// here are the others. Not for: reading commands, which is more lenient (protocol.ts), or writing
-// messages (encode/). Upholds ASYNC1, ASYNC2, ASYNC4.
+// here are the others.
 
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type FeedState, STALE_REASONS, TRADES_SOURCES } from '../../engine/events.ts'

@@ -1,6 +1,5 @@
 // Reads commands of a client: their shape, their aliases, and the refusals. Bytes in, a command or a
-// refusal out; nothing here throws for what a client sends. Not for: carrying them out
-// (session/tasks.ts). Upholds WS3 to WS6.
+// refusal out; nothing here throws for what a client sends.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'

@@ -1,6 +1,5 @@
 // The part of the storage's contract that concerns matches: the pairs as they are chosen now (in `market`, since
 // they can be found again), and operators' verdicts on pairs (in `accounts`, each awaited to the platter).
-// Upholds MATCHTABLE1, MATCHTABLE2.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'

@@ -2,8 +2,7 @@
 // see every put of this process at once (rows not yet committed are merged in). Writes of one event
 // turn are committed together, and are not awaited on the path of a message. Accounts, keys and webhooks
 // are awaited to the platter before their caller is answered. LmdbStorage and MemoryStorage keep this
-// contract; test/contract/storage.ts proves both. Upholds STORE1 to STORE9, STORE17 to STORE20,
-// STORE22 to STORE28.
+// contract; test/contract/storage.ts proves both.
 
 import type { KeyScope } from '../../engine/accounts/account.ts'
 import type { Level, Trade, Whale } from '../../engine/events.ts'

@@ -1,6 +1,6 @@
 // The part of the storage's contract that concerns wallets of venue a: the wallets that were asked for, the ledger of each in
 // packed blocks, its running tally, and the markets that wallets touched, which the catalogue forgets. All in
-// `market`, kept for ever, committed with the other rows of the turn. Upholds WALLETTABLE1 to WALLETTABLE4.
+// `market`, kept for ever, committed with the other rows of the turn.
 
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
 import type { TimeMs } from '../../engine/units.ts'

@@ -1,6 +1,6 @@
 // The part of the storage's contract that concerns webhooks: the webhooks (in `accounts`,
 // each change awaited to the platter), and the outbox (in `market`, so that a delivery is committed in
-// one turn with the trade or whale that caused it, or not at all). Upholds OUTBOX1 to OUTBOX8.
+// one turn with the trade or whale that caused it, or not at all).
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { PriceMicros, TimeMs } from '../../engine/units.ts'

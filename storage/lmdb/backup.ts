@@ -4,7 +4,7 @@
 // - start with DATA_DIR set to a copy of that folder: the markets are fetched from the venues anew; or
 // - replace DATA_DIR/accounts by the copy's `accounts`: the markets stay.
 // The file `secrets` is in no backup: without the same one (or JWT_SECRET and SECRETS_KEY) all tokens
-// end and the secrets of webhooks must be rotated. Upholds BACKUP1 to BACKUP5.
+// end and the secrets of webhooks must be rotated.
 
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

@@ -1,7 +1,6 @@
 // When waiting writes are handed over: together, one transaction at a time, never in the middle of
 // an event turn; and what happens when that fails. A full disk is tried again, anything else ends
 // writing for good, since after a failed flush it is unknown what the disk holds.
-// Not for: the rows themselves (pending.ts, table.ts). Upholds STORE4.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'

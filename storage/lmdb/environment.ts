@@ -2,7 +2,7 @@
 // lmdb-js is opened without overlapping sync, so that its promise means "on the platter", and
 // without event-turn batching, which leaves rejected promises behind that no code can catch; each
 // commit is one explicit batch instead. transactionSync is used before the tables open only: it
-// would commit half of a batch under way. Upholds STORE1, STORE4.
+// would commit half of a batch under way.
 
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'

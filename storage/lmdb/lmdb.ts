@@ -1,6 +1,5 @@
 // Opens the storage of a data folder on LMDB: lock, side file, check of what is there, sentinels,
-// format, tables; closes it in the opposite order. Not for: what a table does (its own file) or
-// when writes are committed (environment.ts). Upholds STORE12 to STORE15.
+// format, tables; closes it in the opposite order.
 
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,6 +1,6 @@
 // One writing process a data folder: DATA_DIR/lock names its pid. A lock whose process is gone is
 // taken over; a pid that was given to another process since is recognised by the machine's boot and
-// the process's start time (Linux; elsewhere by the pid alone). Upholds STORE12.
+// the process's start time (Linux; elsewhere by the pid alone).
 
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

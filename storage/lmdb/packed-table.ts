@@ -9,7 +9,7 @@
 // The block waits for its commit as one row, however many are added to it until then; what a commit has
 // been handed is never written again, since bytes are only added behind it. Elsewhere a row's block is written anew, in two
 // halves when it is full. In memory stay the last two blocks of up to 4,096 groups, some 4 MB; beyond it they are
-// read again. Not for: what a row means, or whether it is damaged (each record has its own check). Upholds STORE1, STORE34.
+// read again.
 
 import { assert } from '../../engine/errors.ts'
 import { compareKeys, copyBytes } from '../records/keys.ts'

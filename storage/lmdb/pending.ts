@@ -8,7 +8,6 @@
 //   places | chunk, key, value, end of its room, end, hash | …      where row 0, row 1 … stand
 //   chunks | key value key value … | …
 //
-// Not for: when rows are committed (environment.ts).
 // Bounded by the caller: ingestion slows above outstandingWritesMax.
 
 import { assert } from '../../engine/errors.ts'

@@ -1,7 +1,7 @@
 // Proves that the files found are the files that were left: each environment carries a sentinel
 // (database id, format, fingerprint), and DATA_DIR/database.json the same id beside them. A
 // missing, foreign or emptied environment is refused with words that say what to do; it is never
-// silently started afresh, because LMDB opens an emptied file as an empty database. Upholds
+// silently started afresh, because LMDB opens an emptied file as an empty database.
 // STORE13.
 
 import { randomUUID } from 'node:crypto'

@@ -1,6 +1,6 @@
 // Looks at existing files in a child process before this one opens them: LMDB maps the file into
 // memory and keeps no checksums, so a truncated file kills the reader with SIGBUS and a zeroed one
-// with SIGSEGV or an assertion. Reads rows for a bounded time. Upholds STORE13.
+// with SIGSEGV or an assertion. Reads rows for a bounded time.
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,5 @@
 // One table of an LMDB environment, bytes to bytes: reads merge committed rows with the rows that
-// wait for their commit, so that a put is seen at once. Not for: records (each table's own file) or
-// the moment of commits (environment.ts). No cursor outlives a call. Upholds STORE1.
+// wait for their commit, so that a put is seen at once. No cursor outlives a call.
 
 import type { Database } from 'lmdb'
 import { assert, EngineError } from '../../engine/errors.ts'

@@ -1,5 +1,4 @@
 // The records of accounts, keys and ended tokens: which fields, in which order, by schema version.
-// Not for: where they are stored (accounts.ts, cluster-accounts.ts).
 
 import { KEY_SCOPES, scopesOf, TIER_NAMES } from '../../engine/accounts/account.ts'
 import { accountId, keyId } from '../../engine/ids.ts'

@@ -1,5 +1,5 @@
 // CRC-32 of a record's bytes, as node:zlib computes it: a call of that costs as much as these hundred bytes take
-// here, and a record has two. Four bytes a step, by four tables. Not for: which bytes (records.ts). Upholds STORE11.
+// here, and a record has two. Four bytes a step, by four tables.
 
 const POLYNOMIAL = 0xedb88320
 

@@ -1,5 +1,4 @@
 // The fees of a market as fields of its record: the model of now, what is announced, the waiver.
-// Not for: where they are stored (listings.ts), what they cost (engine/market/fees.ts).
 
 import {
   FEE_KINDS,

@@ -1,5 +1,5 @@
 // Updates of which there are thousands a second, as items of the log of a cluster: written without lists that are made to be thrown
-// away, and their own fields read. Not for: all other items (log-items.ts). Upholds ITEM1, ITEM2.
+// away, and their own fields read.
 
 import type {
   BookUpdate,

@@ -1,6 +1,6 @@
 // Builds and reads the binary keys of tables.ts. Byte order is number order: u32 for markets and
 // runs, two words for times, hours and offsets, so that every safe integer has its place.
-// Not for: what is stored under a key. No -0, NaN or mixed kinds can reach a key. Upholds STORE10.
+//  No -0, NaN or mixed kinds can reach a key.
 
 import { createHash } from 'node:crypto'
 import type { VenueKey } from '../../engine/ids.ts'

@@ -1,6 +1,5 @@
 // The records of markets and events: which fields, in which order, by schema version.
 // `description` and `native` are records of their own, so that a start reads only the small ones.
-// Not for: where they are stored (markets.ts, events.ts).
 
 import {
   nativeEventId,

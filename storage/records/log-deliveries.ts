@@ -1,6 +1,5 @@
 // Deliveries of webhooks as items of the log: what was taken for delivery, and what became of it. They name the webhook by its
 // id and the event by its `webhook-id`, since each engine numbers both for itself.
-// Not for: who writes and reads them (actors/cluster/told-outbox.ts, standby.ts).
 
 import { timeMs } from '../../engine/units.ts'
 import { DELIVERY_STATUSES, type StoredDelivery } from '../../engine/webhooks/webhook.ts'

@@ -2,7 +2,6 @@
 // how venues stand; and a market's whole state, of which a checkpoint is made. Each item is a MessagePack list that begins
 // with its kind; rows are the fields that the tables store.
 // What is read was written by another process: an item that is not exactly of its form is refused as a whole.
-// Not for: batches (engine/cluster/batch.ts), nor what a reader does with an item. Upholds ITEM1, ITEM2.
 
 import {
   type BookStale,

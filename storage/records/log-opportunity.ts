@@ -1,4 +1,4 @@
-// An opportunity as fields of an item of the log, with what it has come to. Not for: ended ones on disk (storage/opportunities.ts).
+// An opportunity as fields of an item of the log, with what it has come to.
 
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import {

@@ -1,5 +1,5 @@
 // What the log of a cluster says of the engine as a whole: the figures of its database, and the teams that venues list. Part of
-// log-items.ts, which names their kinds. Upholds ITEM1.
+// log-items.ts, which names their kinds.
 
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import type { TeamListing } from '../../engine/team-listing.ts'

@@ -1,5 +1,5 @@
 // The binary keys of the outbox's tables; all begin with the webhook (u32), so that one webhook's rows
-// lie together and go together. Not for: what is stored under them (storage/records/outbox.ts).
+// lie together and go together.
 
 import { createHash } from 'node:crypto'
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'

@@ -1,5 +1,5 @@
 // The records of the outbox: a delivery with its body, what a webhook's deliveries come to, and what a
-// finished delivery leaves in its index. Not for: when they change (outbox.ts).
+// finished delivery leaves in its index.
 
 import { type PriceMicros, priceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import {

@@ -1,6 +1,5 @@
 // Where a trade stands, as the indexes of trades say it: varints since format 8, half of the bytes of the fixed
-// numbers of before, which are told apart by their length, or by the byte that they begin with. Not for: keys, whose bytes must
-// sort (keys.ts). Upholds STORE34.
+// numbers of before, which are told apart by their length, or by the byte that they begin with.
 
 import { readInteger, tradeKey } from './keys.ts'
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'

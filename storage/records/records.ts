@@ -1,8 +1,7 @@
 // Versioned records ↔ bytes: a schema byte, a CRC-32 over key and body where tables.ts says so, and
 // the fields as one MessagePack array (msgpackr without its record extension, so that any decoder
-// reads them), or bytes that a table packs itself. Not for: which fields a record has; that is beside
-// each table.
-// Nothing damaged is ever returned: a record that does not check out is null. Upholds STORE11.
+// reads them), or bytes that a table packs itself.
+// Nothing damaged is ever returned: a record that does not check out is null.
 
 import { Packr } from 'msgpackr'
 import type { JsonRecord } from '../../engine/market/market.ts'

@@ -1,7 +1,7 @@
 // A book's snapshot as bytes. Eighty are stored a second, so they are packed: prices and sizes lose the
 // zeros that all of them end in (whole cents, whole contracts), prices are differences to the level
 // before, and every number is a varint. Three to five bytes a level; 120 to 200 for a full book instead
-// of 480. Not for: when snapshots are taken (actors/) or found (snapshots.ts). Upholds STORE25.
+// of 480.
 //
 //   zeros (u8: 8 × those of prices + those of sizes) | bidDepth | askDepth | bid count | ask count |
 //   each bid: signed price difference, size | each ask: the same, beginning from 0

@@ -5,8 +5,6 @@
 //
 //   flags | flags | price | size | usd, when it is not what they come to | receivedAt - time |
 //   run | offset | seq | ordinal of the venue's | what the form of the id needs | maker | taker | txHash
-//
-// Not for: the indexes themselves (trades.ts, venue-trades.ts). Upholds STORE11, STORE34.
 
 import type { TradeSide } from '../../engine/events.ts'
 import { VENUE_KEYS } from '../../engine/ids.ts'

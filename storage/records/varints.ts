@@ -1,6 +1,5 @@
 // Whole numbers in as few bytes as they need: seven bits a byte, the lowest first, and the sign in the
 // lowest bit where there is one. For the packed records (price-series.ts, storage/records/snapshot.ts).
-// Not for: keys, whose bytes must sort (keys.ts).
 
 /** The most bytes that a safe integer with its sign takes. */
 export const varintBytesMax = 8

@@ -1,5 +1,5 @@
 // The keys and records of the wallet tables: addresses as their 20 bytes, the wallet's own facts in fields by schema
-// version, its hours packed. Not for: blocks and running tallies, which engine/wallets/ packs.
+// version, its hours packed.
 //
 //   hours   hour (varint: since the hour before) · realised (signed) · volume (varint) · fills (varint)
 //           · fees (signed) · income (signed) · next hour …

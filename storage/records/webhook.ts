@@ -1,5 +1,5 @@
 // The record of one webhook: its fields by schema version; its number stands in the key.
-// Secrets are sealed before they come here. Not for: the table (webhooks.ts).
+// Secrets are sealed before they come here.
 
 import { accountId, VENUE_KEYS, webhookId } from '../../engine/ids.ts'
 import { priceMicros, timeMs, usdMicros } from '../../engine/units.ts'

@@ -1,5 +1,5 @@
 // The key and the record of one whale row: time and ordinal stand in the key, the rest in fields by
-// schema version. Not for: the indexes (whales.ts).
+// schema version.
 
 import { nativeMarketId, VENUE_KEYS } from '../../engine/ids.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'

@@ -1,5 +1,4 @@
-// Every bench in small mode, those with processes of their own too. Not for: what the harness promises, and the benches
-// that are cheap (bench.process.test.ts).
+// Every bench in small mode, those with processes of their own too.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

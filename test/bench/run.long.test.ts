@@ -1,5 +1,5 @@
 // `npm run bench` as users meet it: a process with its exit code, its two outputs, and one clear line for each thing
-// that cannot be done. Not for: its arguments one by one (arguments.test.ts).
+// that cannot be done.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

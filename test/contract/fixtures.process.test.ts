@@ -1,6 +1,5 @@
 // Every file of the venues' rows and frames, invented and recorded, and what its rows become, held
 // against what is written here: a file that is new, gone or read otherwise fails the test.
-// Not for: values of single rows (test/engine/venues/*/fixtures.test.ts), streams (recorded-streams.process.test.ts).
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'

@@ -1,7 +1,6 @@
 // Book streams of both venues, invented and recorded, through the real parser, mapper and market actor,
 // held against the venue's own next books and against naive books made of the same JSON.
 // What differs is counted, explained as far as the stream can explain it, and printed.
-// Not for: damaged frames (damaged-streams.process.test.ts), files that are no stream (fixtures.test.ts).
 
 import assert from 'node:assert/strict'
 import type { LevelChange } from '../../engine/events.ts'

@@ -1,6 +1,6 @@
 // A client that knows the service only by the types generated from its document: paths, parameters and
 // answers are checked by the compiler. openapi.test.ts generates `specification.d.ts` beside a copy of
-// this file, compiles both strictly, and runs it against a face. Not for: errors and retries.
+// this file, compiles both strictly, and runs it against a face.
 
 import type { paths } from './specification.d.ts'
 

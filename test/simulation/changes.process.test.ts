@@ -1,7 +1,7 @@
 // Changes of the venues' protocols that no release foresaw, invented by the simulator: a whole engine that knew the venues
 // before is started beside them, changed, on one clock. Each change must be named in /health within a minute, and nothing
 // else may suffer: then the world is paused and everything is compared with its truth. Several changes hold at once;
-// with TEST_LONG=1 each is also tried alone. Not for: faults of transport (soak.process.test.ts).
+// with TEST_LONG=1 each is also tried alone.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 // The plan of gaps between the simulated venues, held against the opportunities that a whole engine finds, in this
 // process and on one clock: every real gap that lasts is found, and nothing else. Three quarters of a minute of the world, or
-// five minutes with every fault on under TEST_LONG=1. Not for: what a basket earns (test/engine/arbitrage/).
+// five minutes with every fault on under TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

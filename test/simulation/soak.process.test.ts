@@ -1,6 +1,5 @@
 // A whole engine beside simulated venues, in this process and on one clock, for a while; then the world is paused and
-// everything is compared with its truth: each book over REST and as a subscriber rebuilt it, and each trade. Not for:
-// processes, and minutes at full rate (soak.long.test.ts).
+// everything is compared with its truth: each book over REST and as a subscriber rebuilt it, and each trade.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

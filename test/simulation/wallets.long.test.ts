@@ -1,7 +1,6 @@
 // Wallets through the whole service, held against the ledgers of a simulated world (known-wallets.ts). Some wallets are
 // asked for early and followed live, some late and read back, by proxy or by owner; the engine is killed in the middle.
-// 24 wallets, 500 under TEST_LONG=1. Not for: the same with an engine that is stopped (wallets.process.test.ts), nor single parts,
-// which have tests of their own.
+// 24 wallets, 500 under TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

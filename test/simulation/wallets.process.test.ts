@@ -1,7 +1,6 @@
 // Wallets through a whole engine, held against the ledgers of a simulated world (known-wallets.ts). World and engine are in
 // this process and have one clock, which begins at the same moment in every run: the same past, whatever the machine does.
-// Some wallets are followed live, others are asked for late; the engine is stopped and started in the middle. Not for:
-// kills, and many wallets (wallets.long.test.ts).
+// Some wallets are followed live, others are asked for late; the engine is stopped and started in the middle.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// How steps from an older format to a newer one are run, with steps of the test's own. Not for: the
-// steps that releases needed (format-2.test.ts).
+// How steps from an older format to a newer one are run, with steps of the test's own.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

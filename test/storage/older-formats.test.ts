@@ -1,6 +1,5 @@
 // Data folders of formats 2, 3 and 4, which are made here: this program's own without the tables that came later, with
 // an account, a key and wallets of older schemas. And what a damaged row of a wallet comes to.
-// Not for: the step from format 1 (format-2.test.ts).
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

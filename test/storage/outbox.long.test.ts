@@ -1,6 +1,5 @@
 // The outbox on a disk that fails it: kill -9 in the middle of writing, damaged rows, no room. Six
-// rounds of killing, or a hundred with TEST_LONG=1. Not for: what it does otherwise
-// (test/contract/storage/webhooks.ts).
+// rounds of killing, or a hundred with TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'

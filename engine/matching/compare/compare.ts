@@ -1,5 +1,4 @@
 // Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
-// Not for: what the degrees are worth (score.ts, weights.json). Upholds VETO1 to VETO22, SCORE3, SCORE18, CORPUS11.
 
 import { lonelyContrasts } from '../understand/contrasts.ts'
 import { HOME, type LonelyMark, lonelyMarks } from '../understand/marks.ts'

@@ -1,5 +1,5 @@
 // Compares two listings of games part by part: teams, day, bet, line, side. Reports how the parts stand; what
-// follows from that is decided in engine/matching/veto/games.ts. Upholds PROP7, PROP12, VETO1 to VETO5.
+// follows from that is decided in engine/matching/veto/games.ts.
 
 import { HOUR_MS } from '../../units.ts'
 import { type Arena, isOtherArena } from '../understand/arenas.ts'

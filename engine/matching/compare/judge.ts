@@ -1,7 +1,5 @@
 // The interface between the search for pairs and their judgement: a text is read once, then pairs of readings are scored;
 // and the judge of the service, in place of which tests put another.
-// Not for: how a pair is judged (score.ts).
-// Upholds CORPUS8.
 
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { TaughtTeam } from '../../team-listing.ts'

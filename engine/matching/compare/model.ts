@@ -1,5 +1,5 @@
 // The logistic model: a weighted sum of agreements becomes a chance. Trained by the training command with
-// this code, used by scoring with the same. Not for: which agreements there are (compare.ts). Upholds SCORE1.
+// this code, used by scoring with the same.
 
 import { tableIn } from '../understand/phrases.ts'
 

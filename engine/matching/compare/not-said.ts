@@ -1,5 +1,5 @@
 // What would decide between two questions and is said by one of them alone, or by neither: it keeps a pair below a match, or
-// names why it stays there. Not for: what both say and say differently (engine/matching/veto/). Upholds VETO29 to VETO33.
+// names why it stays there.
 
 import { NARROWING } from '../understand/contrasts.ts'
 import type { Game } from '../understand/game.ts'

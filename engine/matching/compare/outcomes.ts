@@ -1,5 +1,4 @@
-// The outcomes of two events: whether numbers are cut into the same grid. Not for: aligning them one to one (match-corpus.ts).
-// Upholds VETO12.
+// The outcomes of two events: whether numbers are cut into the same grid.
 
 import type { Proposition } from '../understand/proposition.ts'
 import { type Quantity, relateRanges } from '../understand/quantity.ts'

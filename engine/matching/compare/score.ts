@@ -1,5 +1,5 @@
 // The score of a pair: vetoes first, then the model; with relation, orientation, and one readable sentence.
-// score / 100 is the chance that Yes means Yes. Upholds SCORE1 to SCORE4, VETO1.
+// score / 100 is the chance that Yes means Yes.
 
 import type { Proposition } from '../understand/proposition.ts'
 import type { Families } from '../veto/families.ts'

@@ -1,6 +1,5 @@
 // Compares when two questions are decided: equal days, deadlines that are one ("before Oct 2025",
-// "by Sep 30"), periods, and closing times that only hint. Upholds MATCHDATE2, MATCHDATE3, MATCHDATE6, MATCHDATE9,
-// VETO3, VETO7.
+// "by Sep 30"), periods, and closing times that only hint.
 
 import type { Proposition, When } from '../understand/proposition.ts'
 

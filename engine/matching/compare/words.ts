@@ -1,5 +1,5 @@
 // Compares the words of two questions: coverage weighted by how telling words are, in both directions, the most
-// telling word without a counterpart. Not for: dates, ranges, marks (compare.ts). Upholds SCORE3, SCORE5, SCORE6, SCORE17.
+// telling word without a counterpart.
 
 import { PRO_TEAMS } from '../../sports/pro-teams.ts'
 import { isProper, isSoftWord } from '../understand/lexicon.ts'

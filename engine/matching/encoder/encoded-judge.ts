@@ -1,5 +1,4 @@
 // The judge of the service with a sentence encoder beside it. A veto stands above every similarity, since it caps the score.
-// Not for: reading texts (encoder.ts), which comes before. Upholds ENCODER5, ENCODER6.
 
 import type { MatchMarket } from '../../subject.ts'
 import { type Comparison, compare } from '../compare/compare.ts'

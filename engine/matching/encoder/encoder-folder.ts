@@ -1,6 +1,6 @@
 // A sentence encoder in a local folder, as its owner brings it: `model.onnx`, `tokenizer.json` (Hugging Face's form) and, once it
 // was trained with this matcher, `weights.json`. The packages that run it are optional and are loaded here alone, where a folder
-// is named. Nothing is downloaded. Not for: what is kept of its vectors (encoder.ts). Upholds ENCODER3, ENCODER4, ENCODER8.
+// is named. Nothing is downloaded.
 
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

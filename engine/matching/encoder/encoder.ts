@@ -1,7 +1,6 @@
 // How alike two questions are in meaning: the cosine of what a sentence encoder makes of their texts, kept so that pairs
 // are judged without waiting. Texts are read before they are compared; what was not read has no similarity. The oldest go
-// when too many are kept. Not for: running the model (encoder-folder.ts), nor what a similarity is worth (weights.json).
-// Upholds ENCODER1, ENCODER2.
+// when too many are kept.
 
 /** A text as a vector of the encoder's width; null where the encoder could not read it. */
 export type Embed = (text: string) => Promise<Float32Array | null>

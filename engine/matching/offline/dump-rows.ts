@@ -1,4 +1,4 @@
-// Rows of recorded dumps, whole or reduced, as subjects of one venue. What is neither reads as nothing. Not for: reading files (commands/dump-lines.ts). Upholds CORPUS7.
+// Rows of recorded dumps, whole or reduced, as subjects of one venue. What is neither reads as nothing.
 
 import { type Row, rowsOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'

@@ -1,6 +1,5 @@
 // Judging the matcher on labelled pairs: each is scored by a model that has not seen its group, then counted.
-// Precision and recall with Wilson intervals. Not for: printing
-// (commands/eval-matching.ts). Upholds SCORE7, SCORE8, SCORE11, SCORE19.
+// Precision and recall with Wilson intervals.
 
 import { hash32 } from '../../random.ts'
 import { type Comparison, EXPECTED_WEIGHTS, FEATURES } from '../compare/compare.ts'

@@ -1,5 +1,5 @@
 // Labelled pairs of two venues, one JSON object a line, as the evaluation reads them: each side stands under its venue's
-// protocol. Not for: pairs that matching finds (score.ts). Upholds SCORE8.
+// protocol.
 
 import { type Row, textOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'

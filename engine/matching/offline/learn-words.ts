@@ -1,6 +1,6 @@
 // What texts of both venues teach about words without any label: how telling a word is (in how many families of
 // questions it stands), and which words are ordinary, since they stand in lower case within sentences; in a heading
-// capitals prove nothing. Not for: what words mean (understand/lexicon.ts). Upholds SCORE5.
+// capitals prove nothing.
 
 import { withoutDates } from '../understand/dates.ts'
 import { isIdentity, isProper } from '../understand/lexicon.ts'

@@ -1,6 +1,5 @@
 // Two whole corpora matched: every market of the first with its likely partners of the second, events first, then one
 // to one; and, where a venue gives events alone, the events. The same index, judge and choice as the service's.
-// Not for: reading dumps (commands/match-corpus.ts), nor changes one by one (pair-finder.ts). Upholds CORPUS1, CORPUS6.
 
 import type { VenueKey } from '../../ids.ts'
 import type { Steps } from '../../steps.ts'

@@ -1,6 +1,5 @@
 // The evaluation in readable lines: precision and recall with intervals however the pairs are parted, kind by kind,
-// what each veto killed, whether scores mean what they say, and the mistakes with their reasons. Not for: scoring
-// (evaluation.ts). Upholds SCORE7.
+// what each veto killed, whether scores mean what they say, and the mistakes with their reasons.
 
 import { MATCH_SCORE } from '../veto/vetoes.ts'
 import { BANDS, bandsOf, countAt, groupsOf, type Scored, vetoCounts, wilson } from './evaluation.ts'

@@ -1,5 +1,5 @@
 // One-to-one assignment: the choice of greatest total weight among the scored pairs of a group of subjects, and the
-// greedy choice where a group is too large. Pure. Upholds CORPUS2, CORPUS3.
+// greedy choice where a group is too large. Pure.
 
 /** A scored pair: the weight is above 0. */
 export interface Edge {

@@ -1,6 +1,6 @@
 // Which subjects of one venue are worth comparing with one of the other: those that share its rarest keys. The
 // true partner is found among a hundred thousand without a look at all of them, and the work for one question
-// is bounded whatever the texts. Not for: how alike two are (score.ts). Upholds CANDIDATE1 to CANDIDATE5.
+// is bounded whatever the texts.
 
 import { type BlockingKeys, isDated } from './keys.ts'
 import { Postings } from './postings.ts'

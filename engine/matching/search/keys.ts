@@ -1,7 +1,5 @@
 // The keys under which a market or an event is looked up: hashes of its telling words, numbers, days and the codes of its
 // sides, alone and combined (a word on a day, a number at an hour), so that the rare ones find the partner.
-// Not for: judging a pair (score.ts): two subjects may share keys and still ask different things.
-// Upholds CANDIDATE1, CANDIDATE2.
 
 import type { HandleForm } from '../../ids.ts'
 import { hash32 } from '../../random.ts'

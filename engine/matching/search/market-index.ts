@@ -1,7 +1,6 @@
 // The markets of all venues and their events, filed so that a market's likely partners are found in well under a
 // millisecond: those that share its rare keys, and those of the events that its own event goes with.
-// Not for: judging or choosing pairs (judge.ts, pair-graph.ts). Bounded by the markets its owner puts.
-// Upholds CANDIDATE6, CORPUS5.
+//  Bounded by the markets its owner puts.
 
 import { ByVenue } from '../../by-venue.ts'
 import { isBefore, type VenueKey } from '../../ids.ts'

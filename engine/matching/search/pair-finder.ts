@@ -1,7 +1,6 @@
 // Carries out tasks of the matcher upon one index and one choice of pairs, wherever it runs: in the thread
 // (worker.ts) or, for tests, in place. An operator's verdict stands above every score: a rejected pair is no
-// pair, a confirmed one is chosen; other pairs of its markets stand until they are looked for again. Not for: whole dumps
-// (match-corpus.ts). Upholds MATCHER1 to MATCHER3, MATCHER13, MATCHER15.
+// pair, a confirmed one is chosen; other pairs of its markets stand until they are looked for again.
 
 import { isBefore } from '../../ids.ts'
 import { JUDGE, type Judge, type PairScore } from '../compare/judge.ts'

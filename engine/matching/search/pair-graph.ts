@@ -1,7 +1,5 @@
 // Which markets are thought to go together: every scored pair worth keeping, and the one-to-one choice among them.
-// A change touches only the markets that pairs connect to it; a confirmed pair is always chosen. Not for:
-// finding pairs (market-index.ts), nor an operator's verdicts (pair-finder.ts). Bounded by PAIRS_OF_ONE_MAX a market.
-// Upholds CORPUS1 to CORPUS4, CORPUS10.
+// A change touches only the markets that pairs connect to it; a confirmed pair is always chosen. Bounded by PAIRS_OF_ONE_MAX a market.
 
 import type { PairScore } from '../compare/judge.ts'
 import { assign, type Edge } from './assignment.ts'

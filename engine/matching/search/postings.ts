@@ -1,6 +1,5 @@
 // Which subjects are filed under a key: an inverted index in typed arrays, for some hundred thousand subjects of
 // some forty keys each, at 12 bytes an entry. Removed subjects leave their entries behind until a quarter is dead.
-// Not for: what a key means (engine/matching/search/keys.ts) or which subject is the best partner (candidates.ts). Upholds CANDIDATE4.
 //
 //   table   key → slot (open addressing)   slot: length of its list, newest entry
 //   entry   place of the subject, the entry before it in the same list (0: none)

@@ -1,6 +1,5 @@
 // Sports and leagues read from venue a's slug word, venue b's series, the venues' tags and words of titles: enough to say that two
-// games are of different sports, or leagues with one and the same city's teams. Not for: keys of games (sports/).
-// Upholds PROP5, PROP21.
+// games are of different sports, or leagues with one and the same city's teams.
 
 import { arenaOf, type League, leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
 import { firstSaid, type PhraseRows, phraseTable, tableIn } from './phrases.ts'

@@ -1,6 +1,5 @@
 // Which side of a game Yes means, and the line: from outcome labels, a market's short title, the end of its
 // slug or ticker, and the words of its question. Null where none of them says it: no side is guessed.
-// Upholds PROP10, PROP11, PROP22.
 
 import { OTHER } from './bets.ts'
 import { type Asked, type Game, plainName } from './game.ts'

@@ -1,6 +1,6 @@
 // What is bet on a game: winner, draw, spread, total, both teams to score, a map, a half, a player's points …
 // from a slug's tail, a series' scope and the words of a title. A bet of no known kind keeps its words: two
-// such bets are one only in the same words. Upholds PROP9, PROP10, PROP18.
+// such bets are one only in the same words.
 
 import { firstSaid, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
 import { meanings } from './words.ts'

@@ -1,5 +1,5 @@
 // Sets of words of which any two exclude each other, or of which one asks for a part of what is asked without it: stages of a
-// deal or a trial, a worldwide gross. Not for: ordinals, places and offices (marks.ts). Upholds VETO36, VETO37.
+// deal or a trial, a worldwide gross.
 
 import { bothWays, type LonelyMark, type Marks } from './marks.ts'
 import { type PhraseRows, tableIn } from './phrases.ts'

@@ -1,7 +1,6 @@
 // Dates in texts, tickers and slugs as whole days: exact days, deadlines ("by Sep 30", "before Oct 2025"),
 // periods ("in May", "Q1 2026", "week of Nov 10"), and hours of New York's clock. Days without a year take
-// the one nearest to an anchor. Not for: when trading closes, which venues set freely.
-// Upholds MATCHDATE1 to MATCHDATE5, MATCHDATE7.
+// the one nearest to an anchor.
 
 import { DAY_MS } from '../../units.ts'
 

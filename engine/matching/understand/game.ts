@@ -1,6 +1,5 @@
 // A game and what is bet on it, as one venue lists it: two sides, day, bet, line, and which side Yes means.
-// Read from a slug or a ticker and from titles by engine/matching/understand/games.ts. Not for: pairing (engine/matching/compare/games.ts).
-// Upholds PROP5 to PROP11.
+// Read from a slug or a ticker and from titles by engine/matching/understand/games.ts.
 
 import type { Arena } from './arenas.ts'
 import type { Bet } from './bets.ts'

@@ -1,6 +1,5 @@
 // Reads games from listings: slugs ("epl-ars-tot-2025-11-23-draw") and tickers
 // ("KXEPLGAME-25NOV23ARSTOT-TIE") with their titles. Any league is read; known ones are read better.
-// Upholds PROP5 to PROP11, PROP18 to PROP20, MATCHDATE4.
 
 import { easternDate, easternMs } from '../../sports/eastern-date.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'

@@ -1,6 +1,5 @@
 // Words that mean one thing: synonyms, abbreviations and venues' own names for leagues, offices, assets and
-// measures, one identity each. General English and public names only. Not for: teams and
-// people (sides.ts). Upholds MATCHTEXT2.
+// measures, one identity each. General English and public names only.
 
 import { type PhraseRows, tableIn, wordSet } from './phrases.ts'
 import { PLACES } from './places.ts'

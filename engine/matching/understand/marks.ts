@@ -1,6 +1,6 @@
 // Ordinals and classes in a text that decide alone: season 24, group A, top 10, second place, CO-02, a
 // country, a party, an office. Two texts that both have a mark of one class and share none ask different
-// things. Not for: ranges (quantity.ts), dates (dates.ts). Upholds PROP4, VETO6.
+// things.
 
 import { firstSaid, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
 

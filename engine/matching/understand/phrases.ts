@@ -1,5 +1,4 @@
 // Tables of data beside the code that reads them, and texts held against tables of phrases: which values a text says.
-// Not for: synonyms, which are replaced by their meaning (lexicon.ts).
 
 import { readFileSync } from 'node:fs'
 

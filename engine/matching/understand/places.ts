@@ -1,6 +1,5 @@
 // Countries and the states of the US under their codes and names: FIFA, IOC and ISO letters differ, and venues use them freely,
-// with adjectives ("Norwegian election"), and write districts of Congress as "TX-18". Not for: clubs and teams (sides.ts).
-// Upholds MATCHTEXT2, MATCHTEXT3.
+// with adjectives ("Norwegian election"), and write districts of Congress as "TX-18".
 
 import type { HandleForm } from '../../ids.ts'
 import { tableIn } from './phrases.ts'

@@ -1,6 +1,5 @@
 // What a question on a price asks beside its level: which asset, at which hour of New York, up or down over how
 // many minutes. A coin that the lexicon lacks is known by its code, which titles, rules and series share.
-// Not for: levels and ranges (quantity.ts), days (dates.ts). Upholds PROP14, PROP15.
 
 import { hourOf, windowOf } from './dates.ts'
 import { meaningOf } from './lexicon.ts'

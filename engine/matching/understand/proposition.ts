@@ -1,6 +1,5 @@
 // What a market or an event asks, in parts that can be compared: game, asset, range, date and
-// hour, marks, the words of the question and of the answer. Not for: comparing (compare.ts).
-// Upholds PROP1 to PROP18.
+// hour, marks, the words of the question and of the answer.
 
 import type { VenueKey } from '../../ids.ts'
 import type { Contrasts } from './contrasts.ts'

@@ -1,6 +1,5 @@
 // Numbers that a question asks about, as ranges: "above 79,200", "52° to 53°", "10% or more", "20+", "<43.5%",
-// and how two ranges stand to each other. Not for: ordinals such as "top 10" or "season 24" (marks.ts).
-// Upholds PROP1 to PROP3, PROP17.
+// and how two ranges stand to each other.
 
 import type { Strike } from '../../subject.ts'
 

@@ -1,5 +1,5 @@
 // Whether two names or codes mean one side of a game: a club, a country, a college, an esports team, a player.
-// A grade from 0 (they differ) to 1 (they agree); codes alone only hint. Upholds PROP6 to PROP8, PROP23.
+// A grade from 0 (they differ) to 1 (they agree); codes alone only hint.
 
 import type { HandleForm, VenueKey } from '../../ids.ts'
 import { clubOf } from '../../sports/clubs.ts'

@@ -1,5 +1,4 @@
 // The texts of a listing, each folded and read once: dates are cut out first, then the range, then what remains is words.
-// Not for: what the texts ask together (understand.ts). Upholds MATCHTEXT1, PROP1.
 
 import { leagueOfSeries } from '../../sports/leagues.ts'
 import type { MatchMarket } from '../../subject.ts'

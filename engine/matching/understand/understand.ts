@@ -1,6 +1,5 @@
 // A market or an event as a proposition: dates are read first and cut out, then the range, then what remains
 // is read as words and marks; games besides by their slugs and tickers. Any text is taken, none throws.
-// Upholds PROP1 to PROP18, MATCHTEXT1, MATCHDATE1 to MATCHDATE5.
 
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import { contrastsIn } from './contrasts.ts'

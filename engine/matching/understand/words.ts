@@ -1,6 +1,5 @@
 // Texts as words: folded, phrases replaced by their meaning, stemmed, stop words dropped. A text of any
-// length and script is taken; its characters beyond the bound are not read. Not for: dates and numbers, which are
-// read first and cut out (dates.ts, quantity.ts). Upholds MATCHTEXT1, MATCHTEXT2.
+// length and script is taken; its characters beyond the bound are not read.
 
 import { isProper, meaningOf, phraseLength, STOP_WORDS } from './lexicon.ts'
 import { tableIn, wordSet } from './phrases.ts'

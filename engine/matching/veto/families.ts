@@ -1,8 +1,6 @@
 // Verdicts on families of markets, each named by a pattern a venue: rejected, their pairs are settled otherwise however
 // alike the titles are; confirmed, wording and rules count no longer, while date, outcome, range and side must agree still.
 // Those below come from both venues' rule texts as read on 24 and 25 September 2026; operators add theirs.
-// Not for: verdicts on one pair (search/pair-finder.ts), differences that the texts of one pair show (rules.ts).
-// Upholds VETO23, VETO24.
 
 import { tableIn } from '../understand/phrases.ts'
 import type { VetoReason } from './vetoes.ts'

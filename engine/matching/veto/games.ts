@@ -1,5 +1,4 @@
 // Vetoes of games: sport, sides, day, bet, part of the game, line, side. Each function looks at one conflict.
-// Not for: reading games (engine/matching/understand/games.ts). Upholds VETO1 to VETO5, VETO20, VETO22.
 
 import { compareGames, type GameComparison, gameVerdict } from '../compare/games.ts'
 import { type Unsaid, unsaidOfGames } from '../compare/not-said.ts'

@@ -1,6 +1,5 @@
 // What rule texts say beyond the question: station, data source, and terms by which a text departs from the plain reading of
 // its question. A text without such a term is read plainly: where one of two has it alone, they settle differently.
-// Not for: what the questions say (engine/matching/veto/text.ts). Upholds VETO14, VETO15, VETO21.
 
 import { allSaid, type PhraseRows, phraseTable, tableIn } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'

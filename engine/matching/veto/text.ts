@@ -1,5 +1,5 @@
 // Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
-// one conflict. Not for: rule texts (engine/matching/veto/rules.ts). Upholds VETO6 to VETO13, VETO16 to VETO20, VETO25 to VETO28, VETO34, VETO35, VETO40.
+// one conflict.
 
 import { isMissedByMarkets, type WhenComparison } from '../compare/when.ts'
 import { areNamesakes, NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'

@@ -1,5 +1,5 @@
 // Conflicts that decide alone, each with the highest score that it leaves and its words. One is enough: similar
-// words never outweigh it. Not for: degrees of similarity (compare.ts). Upholds VETO1 to VETO30.
+// words never outweigh it.
 
 /** From here on a pair counts as matched. */
 export const MATCH_SCORE = 80

@@ -2,7 +2,6 @@
 // which no release foresaw has a name on its first day. Each finding is logged at first sight, the whole table every
 // hour, and with a line of its own when it is empty: silence is not health. /health, the metric
 // `venue_drift_total` and `npm run drift` read it.
-// Not for: answers that contradict what is kept (answers.ts), or what to do about a finding. Upholds DRIFT1 to DRIFT6, DRIFT13.
 
 import type { Clock, StopTimer } from '../../clock.ts'
 import type { AnswerWatch } from '../../fetch.ts'

@@ -1,4 +1,4 @@
-// How a finding is noted: all that those need who find something. Not for: what becomes of it (drift.ts).
+// How a finding is noted: all that those need who find something.
 
 /**
  * What a finding means. 'loss': a user of the service lacks something, or may get something wrong, until the

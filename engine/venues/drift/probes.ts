@@ -1,7 +1,6 @@
 // What a venue is asked only to see whether it changed: at the start and every hour, a question at a time, each within a
 // time limit and through the venue's own client, so that its limits hold. A question that fails is no finding of its own:
-// what is odd about an answer is named by the client's watch. Not for: what is asked (drift.ts of each venue).
-// Upholds DRIFT7.
+// what is odd about an answer is named by the client's watch.
 
 import type { Clock, StopTimer } from '../../clock.ts'
 import { onAbort } from '../../on-abort.ts'

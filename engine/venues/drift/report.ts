@@ -1,5 +1,5 @@
 // One look at a venue for what the code does not know: its questions asked, its catalogue read once, and the table with
-// what follows from it, as lines. Not for: the table of a running service (drift.ts). Upholds DRIFT11, DRIFT12.
+// what follows from it, as lines.
 
 import { AnswerDoubt } from '../answers.ts'
 import type { Venue } from '../venue.ts'

@@ -1,6 +1,5 @@
 // Rows and messages judged by their shares: a single odd one is no finding, more than a hundredth of its kind is, and so is
-// a field that a whole page lacks, or has in another type. Not for: words that the code does not know, which are findings
-// at first sight. Upholds DRIFT8, DRIFT9, DRIFT15.
+// a field that a whole page lacks, or has in another type.
 
 import { isRecord } from '../../json-record.ts'
 import type { DriftNotes } from './notes.ts'

@@ -1,6 +1,5 @@
 // Which tickers are combinations of other markets: those that begin with KXMVE, and since September 2026 also some under
 // the names of ordinary series, which only a market's row tells apart (`mve_collection_ticker`).
-// Not for: ordinary markets of such a series, which stay ours. Upholds KCOMBO1.
 
 import { isRecord } from '../../json-record.ts'
 import { idOf } from './parse.ts'

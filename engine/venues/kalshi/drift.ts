@@ -1,8 +1,6 @@
 // What Kalshi is asked only to see whether it changed: announced fees that have no formula here; and what each trade, each
 // series and each page of markets says or lacks, wherever it is read. Announced changes of known types are no finding:
 // they hold from their moment on (catalog/fees.ts).
-// Not for: refusing rows (catalog/listing.ts), further messages of the socket (stream.ts). Upholds KDRIFT1, KDRIFT4,
-// KDRIFT7, KDRIFT8.
 
 import type { HttpClient } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'

@@ -1,6 +1,6 @@
 // Kalshi's live stream with a key: one connection for trades and lifecycle, one for tickers, further ones for books,
 // timers for what the venue does in silence, REST for what was missed.
-// Without a key: polling.ts. Upholds KFEED7 to KFEED9, KFEED14.
+// Without a key: polling.ts.
 
 import type { TradeEvent, VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'

@@ -1,5 +1,4 @@
 // Opens the venue that speaks Kalshi's protocol: with a key its socket, without one its public REST.
-// Not for: which hosts and keys (engine/config.ts decides).
 
 import { HttpClient } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'

@@ -1,7 +1,7 @@
 // Kalshi's messages to VenueEvents: the last file of the stream in which the venue's words exist.
 // A market has two outcomes, `<ticker>` (Yes) and `<ticker>:no`. Kalshi keeps bids for both and no
 // asks: a bid for No at p is an offer of Yes at 1 − p, so one book, quoted for Yes, holds both.
-// Pure; a refusal is a value. Upholds KMAP1 to KMAP8.
+// Pure; a refusal is a value.
 
 import type { BookSide, Level, MarketStatusEvent, TradeEvent, VenueEvent } from '../../events.ts'
 import { nativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'

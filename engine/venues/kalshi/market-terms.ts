@@ -1,6 +1,6 @@
 // What the connector itself must know of each listed market, beside its listing: when its trading really ends, at which
 // prices its orders may stand, and on which part of the exchange it trades.
-// Bounded by the catalogue: resolved markets are forgotten. Upholds KGRID2, KSHARD1.
+// Bounded by the catalogue: resolved markets are forgotten.
 
 import type { PriceMicros, TimeMs } from '../../units.ts'
 import type { WatchedMarket } from '../venue.ts'

@@ -1,6 +1,5 @@
 // Kalshi's stream messages as they send them, after narrowing: prices and counts are still their decimal
 // strings. Field meanings: README.md, Messages.
-// Not for: our own vocabulary (engine/events.ts), which begins in map.ts.
 
 /** [price in dollars, count of contracts]. */
 export type LevelText = readonly [price: string, count: string]

@@ -1,6 +1,6 @@
 // Bytes of Kalshi's stream to typed messages, or a rejection with a reason. Narrowing is written by
 // hand because every delta passes here; nothing throws, whatever arrives.
-// A row of REST has its own readers in rows.ts. Upholds KPARSE1 to KPARSE4, KDRIFT5.
+// A row of REST has its own readers in rows.ts.
 
 import { isRecord, wordOf } from '../../json-record.ts'
 import {

@@ -2,7 +2,6 @@
 // are asked for every two seconds, books in batches of a hundred, the ones that trade first.
 // The polled books are the only source, so each is in order (`isInOrder`) although it came over REST.
 // Opening, closing and settling come from the timers and from the catalogue's refresh.
-// Upholds KPOLL1 to KPOLL7.
 
 import { pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'

@@ -1,6 +1,5 @@
 // The prices at which orders of a market may stand: `price_ranges`, the only source. `price_level_structure` is a label
-// of it, of which the venue invents new ones over time. Not for: resting orders, which stay where they are when a
-// market's ranges change. Upholds KGRID1, KGRID2.
+// of it, of which the venue invents new ones over time.
 
 import { isRecord } from '../../json-record.ts'
 import { PRICE_ONE, type PriceMicros, parsePrice } from '../../units.ts'

@@ -1,6 +1,5 @@
 // Kalshi's request signature over timestamp + METHOD + path: Ed25519, or RSA-PSS with SHA-256 and a salt of
 // 32 bytes, by the kind of the key. The path includes /trade-api/…, without host and query.
-// Upholds KSIGN1 to KSIGN3.
 
 import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import type { Clock } from '../../clock.ts'

@@ -1,5 +1,5 @@
 // A socket of Kalshi, for books or for trades: its address and signature, when it counts as dead, and its frames' way
-// into a stream. Not for: what is subscribed and what a loss means (book/socket.ts, trades/socket.ts).
+// into a stream.
 
 import { type FrameTap, SocketFeed, type SocketOptions } from '../feed.ts'
 import type { Tally } from '../tally.ts'

@@ -1,6 +1,6 @@
 // The way of one connection's frames: parse, count, check the sequence, map, emit. The live sockets
 // and the replay use it alike; what is done about replies and holes comes in as callbacks.
-// Every frame ends in exactly one counter. Upholds KSTREAM1 to KSTREAM3.
+// Every frame ends in exactly one counter.
 
 import type { VenueEvent } from '../../events.ts'
 import { nativeMarketId } from '../../ids.ts'

@@ -1,5 +1,5 @@
 // Rows of Kalshi, whole or reduced, as subjects of matching: events and markets as its REST and recorded dumps have
-// them. Not for: the catalogue (catalog/listing.ts).
+// them.
 
 import {
   flagOf,

@@ -1,6 +1,6 @@
 // Condition ids at the edge. A market of protocol v2 has 31 bytes: Gamma writes them as 62 hex digits, the CLOB, the Data
 // API and the sockets pad them on the right with 00 to the 64 digits that every market of protocol v1 has. Inside the
-// service a condition id is 0x and 64 lower-case digits, whichever host names it. Upholds POLYID1.
+// service a condition id is 0x and 64 lower-case digits, whichever host names it.
 
 import { type NativeMarketId, nativeMarketId } from '../../ids.ts'
 

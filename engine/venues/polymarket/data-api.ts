@@ -1,6 +1,5 @@
 // The Data API, version 2: `{"data", "pagination"}`, pages by cursor. Cursors are bound to the filters of the first page, so
 // every page repeats them. An answer of another shape is an AnswerDoubt and is named in the drift table.
-// Not for: what rows mean (trades/, wallets/), how often to ask (polymarket.ts). Upholds POLYDATA1 to POLYDATA3.
 
 import type { CallOptions, HttpClient, Query } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'

@@ -1,6 +1,5 @@
 // What Polymarket is asked only to see whether it changed, and what its rows have. One question of each kind: how fresh
 // the Data API is, its trades, the paths of v1, and a page of Gamma's markets.
-// Not for: rows of the catalogue and of wallets, judged where they are read. Upholds POLYDRIFT1, POLYDRIFT2.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { FetchError, type HttpClient } from '../../fetch.ts'

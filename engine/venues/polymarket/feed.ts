@@ -1,7 +1,6 @@
 // Polymarket's live stream, put together: books over several market-channel sockets, trades over the
 // activity stream and the Data API, and what to do when they disagree with REST.
 // How a socket lives is ../feed.ts; what a message means is map.ts and trades.ts.
-// Upholds POLYFEED1 to POLYFEED9, POLYFEED13.
 
 import type { StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'

@@ -1,6 +1,6 @@
 // Market-channel messages to VenueEvents: the last file in which the market channel's words exist.
 // Both tokens of a market are folded into one book, quoted for its first token, so that actors
-// see one book per market. Trades are trades.ts. Upholds POLYMAP1 to POLYMAP10.
+// see one book per market. Trades are trades.ts.
 
 import type { LevelChange, TopOfBook, VenueEvent } from '../../events.ts'
 import { type NativeMarketId, outcomeId } from '../../ids.ts'

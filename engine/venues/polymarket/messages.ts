@@ -1,7 +1,7 @@
 // Polymarket's messages as they send them: their names, their strings, nothing converted. Only the fields
 // that we read are declared; whether a value has them is asked here, by hand-written narrowing, because a
 // schema validator would cost more than JSON.parse on the path of a message.
-// Not for: numbers and our own words (map.ts, trades.ts). Shapes: README.md.
+//  Shapes: README.md.
 
 import { isRecord } from '../../json-record.ts'
 

@@ -1,6 +1,5 @@
 // Text off a socket to Polymarket's messages, or a counted rejection; nothing here throws.
 // Numbers stay strings. What a message means for our books and trades is map.ts and trades.ts.
-// Upholds POLYPARSE1 to POLYPARSE5.
 
 import { isRecord, wordOf } from '../../json-record.ts'
 import { tokenId } from './condition-id.ts'

@@ -1,6 +1,6 @@
 // Venue a, opened: its catalogue and teams over Gamma, past prices over the CLOB, and its feed over the CLOB,
 // the Data API and two kinds of sockets, each host behind a token bucket below the venue's own limits
-// (README.md, Limits). Upholds WALLETREAD14.
+// (README.md, Limits).
 
 import { type AnswerWatch, HttpClient, type RequestLimiter } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'

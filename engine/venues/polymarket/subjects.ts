@@ -1,5 +1,5 @@
 // Rows of Gamma, whole or reduced, as subjects of matching: markets and events as its REST and recorded dumps have
-// them. Not for: the catalogue (catalog/listing.ts).
+// them.
 
 import {
   flagOf,

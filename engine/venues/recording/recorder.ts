@@ -1,5 +1,5 @@
 // Writes what the venues' sockets receive into a file that replay-feed.ts plays (recording.ts).
-// Frames pass by on their way to the parser; the recorder never holds them up. Upholds REPLAY3.
+// Frames pass by on their way to the parser; the recorder never holds them up.
 
 import { createWriteStream, type WriteStream } from 'node:fs'
 import type { Clock } from '../../clock.ts'

@@ -1,10 +1,9 @@
 // The file format of recordings: JSON lines. First a header, then the catalogue that the frames need,
 // then frames in the order of their arrival:
-//   {"kind":"recording","version":1,"startedAtMs":…}
-//   {"kind":"catalog","venue":"b","page":{"markets":[…],"events":[…]}}      listings as we know them
-//   {"t":…,"venue":"b","stream":"books","connection":1,"text":"…"}          a frame as it came
-// `t` is our time of arrival. Not for: writing (recorder.ts) or playing (replay-feed.ts).
-// Upholds REPLAY1, REPLAY2.
+//  {"kind":"recording","version":1,"startedAtMs":…}
+//  {"kind":"catalog","venue":"b","page":{"markets":[…],"events":[…]}} listings as we know them
+//  {"t":…,"venue":"b","stream":"books","connection":1,"text":"…"} a frame as it came
+// `t` is our time of arrival.
 
 import { VENUE_KEYS, type VenueKey } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'

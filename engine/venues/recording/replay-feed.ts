@@ -1,6 +1,6 @@
 // Plays a recording in the place of the venues: `VENUES=replay:FILE`. Only the sockets and REST are
 // replaced; frames pass through the venues' own parsers and mappers (replay-players.ts), at the pace
-// of the recording or as fast as they can be read. Upholds REPLAY5 to REPLAY8.
+// of the recording or as fast as they can be read.
 
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'

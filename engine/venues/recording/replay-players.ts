@@ -1,5 +1,5 @@
 // A recorded frame goes through the same parser and mapper as a live one: one player per venue, made
-// of the venue's own parts without its sockets. Upholds REPLAY4.
+// of the venue's own parts without its sockets.
 
 import type { FeedEvent, VenueEvent } from '../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../ids.ts'

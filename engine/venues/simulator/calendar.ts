@@ -1,6 +1,5 @@
 // The calendar of the invented world: which events exist at any time, a pure function of the seed,
 // the number of markets and the wall clock, so that a second start goes on with the same world.
-// Not for: motion (world.ts) nor wire forms (the servers). Upholds SIMCAL1, SIMCAL7, SIMCAL8 and SIMCAL9.
 
 import { MINUTE_MS, type TimeMs } from '../../units.ts'
 import { SIM_VENUES, type SimTeam, type SimVenue } from './model.ts'

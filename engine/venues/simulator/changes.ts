@@ -1,7 +1,6 @@
 // Changes of the venues' protocols that nobody announced, invented: what the drift table and the connectors are tried with.
 // Each is a function on an answer or a frame that is written already, so that no route and no channel knows of it; rest.ts
-// and the two sockets apply those that hold. Not for: what the venues get wrong now and then (faults.ts).
-// Upholds SIMCHANGE1.
+// and the two sockets apply those that hold.
 
 import { isRecord } from '../../json-record.ts'
 import type { SimChange } from './model.ts'

@@ -1,6 +1,6 @@
 // The entry of the simulator's own process, forked by spawn.ts: options as one JSON argument, the
 // addresses back over IPC. It ends when its parent goes away or on a signal, so that no simulator
-// outlives what started it. Not to be imported. Upholds SIMRUN3.
+// outlives what started it. Not to be imported.
 
 import { systemClock } from '../../clock.ts'
 import { openLog } from '../../process/log.ts'

@@ -1,7 +1,5 @@
 // The small REST side of both simulated venues: routes over node:http, JSON answers, a body limit
 // and the REST faults. node:http on purpose: the simulator must not share a bug with our own server.
-// Not for: what a route answers (polymarket-*.ts, kalshi-*.ts) or WebSocket frames (`ws`).
-// Upholds SIMREST1 to SIMREST7.
 
 import {
   createServer,

@@ -1,6 +1,5 @@
 // Both simulated venues as one thing to start and stop: the world, its step timer, Polymarket's four
-// servers and Kalshi's one. Not for: processes (child.ts, spawn.ts) nor settings (engine/commands/).
-// Upholds SIMRUN1 and SIMRUN2.
+// servers and Kalshi's one.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'

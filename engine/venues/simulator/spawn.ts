@@ -1,5 +1,5 @@
 // Runs the simulated venues in a process of their own, for `npm start`: what they cost must not be
-// measured with what the engine costs. The child's log goes to our stderr. Upholds SIMRUN3, SIMRUN4.
+// measured with what the engine costs. The child's log goes to our stderr.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

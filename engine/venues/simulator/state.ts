@@ -1,15 +1,14 @@
 // The world's own truth as JSON, for tests that compare what a client rebuilt with what really was;
 // served at GET /sim/state on the Gamma port. No venue has such a thing. Prices and sizes are micros.
-// Upholds SIMSTATE1 to SIMSTATE7.
-//   ?view=summary                        markets by venue and status, trade counts, pairs and traps
-//   ?view=books&venue=a|b                touched open markets: {nativeId: {bids, asks, tick}}
-//   ?view=trades&venue=a|b&from_index=N  rows from the run's N-th trade on, at most 10,000
-//   ?view=pairs                          every question listed on both venues
-//   ?view=gaps                           the planned gaps that opened: kind, markets, when they open and close
-//   ?view=wallets                        every wallet that has traded: addresses and number of events
-//   ?view=wallet&address=A&from_index=N  one wallet: cash, balances, events from its N-th on, at most 10,000
-//   ?action=pause | resume               stops and restarts the flow; answers the summary
-//   ?action=burst&messages=N             N venue messages more within the next second, at most 1,000,000
+//  ?view=summary markets by venue and status, trade counts, pairs and traps
+//  ?view=books&venue=a|b touched open markets: {nativeId: {bids, asks, tick}}
+//  ?view=trades&venue=a|b&from_index=N rows from the run's N-th trade on, at most 10,000
+//  ?view=pairs every question listed on both venues
+//  ?view=gaps the planned gaps that opened: kind, markets, when they open and close
+//  ?view=wallets every wallet that has traded: addresses and number of events
+//  ?view=wallet&address=A&from_index=N one wallet: cash, balances, events from its N-th on, at most 10,000
+//  ?action=pause | resume stops and restarts the flow; answers the summary
+//  ?action=burst&messages=N N venue messages more within the next second, at most 1,000,000
 
 import type { Level } from '../../events.ts'
 import {

@@ -1,5 +1,5 @@
 // The candles of a market in one interval, of a page of the server's answer and of the stream, each once and in the order of
-// time, whichever comes first. Not for: drawing (charts/candles.ts). Upholds DASH42.
+// time, whichever comes first.
 
 import type { Candle } from '../records.ts'
 

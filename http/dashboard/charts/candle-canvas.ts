@@ -1,5 +1,4 @@
 // The drawing of candles, or of their closes as a line, and of their volume on a canvas, with times in the viewer's zone.
-// Not for: which candles there are (http/dashboard/charts/bars.ts) or where they come from (candles.ts). Upholds DASH42.
 
 import {
   type AutoscaleInfo,

@@ -1,5 +1,5 @@
 // A market's price over a range of time, as candles or as a line: of its trades, and of what the venue remembers where
-// none was seen; then the present bar as it grows. Not for: drawing (candle-canvas.ts). Upholds DASH42, DASH83.
+// none was seen; then the present bar as it grows.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'

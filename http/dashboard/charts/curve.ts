@@ -1,5 +1,5 @@
 // The curve of a sum over time on a canvas: what was realized to date. Times are in the viewer's zone, but for steps of
-// whole days, which are UTC days. Not for: which points there are (http/dashboard/parts/wallets/pnl.ts). Upholds DASH66.
+// whole days, which are UTC days.
 
 import {
   BaselineSeries,

@@ -1,6 +1,5 @@
 // The depth of a book as two stairs: how many contracts could be sold down to a price, and bought up to one. Drawn four
-// times a second at most, and only when the book has changed. Not for: single levels (http/dashboard/parts/market/book.ts).
-// Upholds DASH41.
+// times a second at most, and only when the book has changed.
 
 import { useEffect, useState } from 'preact/hooks'
 import type { BookView, Level } from '../../client/connect.ts'

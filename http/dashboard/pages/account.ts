@@ -1,5 +1,5 @@
 // The account: its email, what it may ask for, the keys with which programs ask in its name, its sessions, its password,
-// its end. Not for: the forms that log in and sign up (log-in-or-sign-up.ts), webhooks (webhooks.ts). Upholds DASH94.
+// its end.
 
 import { html } from '../html.ts'
 import { KeyList } from '../parts/account/api-keys.ts'

@@ -1,8 +1,7 @@
 // The page of a viewer who is not logged in: what Twinbook is in two sentences and a
 // picture, and how the service is right now, as /health says it to everyone; why the last session ended, and the forms that log in and
 // sign up. Their fields are named as password managers know them, and what is typed is read when it is sent, so that
-// what a manager filled in counts. After the log-in the page that the address names is shown. Upholds DASH20, DASH21,
-// DASH23 to DASH25, DASH88.
+// what a manager filled in counts. After the log-in the page that the address names is shown.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'

@@ -1,5 +1,5 @@
 // One market, live: what it asks, its outcomes, its book, its trades and candles, and the same question at the other
-// venue beside it. Upholds DASH39 to DASH47.
+// venue beside it.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'

@@ -1,6 +1,6 @@
 // The markets of both venues: those that are open, by volume, until something else is wanted; found as one types, narrowed
 // by venue, status and category, sorted by a column or under their events, with live prices. What is looked for stands in
-// the address. Upholds DASH35 to DASH38, DASH84.
+// the address.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { request } from '../api.ts'

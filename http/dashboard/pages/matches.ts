@@ -1,5 +1,5 @@
 // Which markets ask the same on both venues, the surest first, with what is thought of each pair and how far their
-// prices are apart now. Not for: one pair beside its book (pages/market.ts). Upholds DASH58, DASH59.
+// prices are apart now.
 
 import { request } from '../api.ts'
 import { countText } from '../format.ts'

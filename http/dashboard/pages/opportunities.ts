@@ -1,5 +1,5 @@
 // What buying on both venues, or all outcomes of an event, would earn now: a live table that can be sorted; a row opens
-// its books, costs and rules. Not for: one opportunity, opened (parts/opportunities/detail.ts). Upholds DASH76 to DASH79.
+// its books, costs and rules.
 
 import { Component } from 'preact'
 import { useState } from 'preact/hooks'

@@ -1,5 +1,5 @@
 // The games of a sport on a day, each with both venues' markets and their prices; days and sports that have games are
-// marked. Not for: which markets are one game: the server says it. Upholds DASH60, DASH61, DASH86.
+// marked.
 
 import { useEffect, useState } from 'preact/hooks'
 import type { DataMessage } from '../../client/messages.ts'

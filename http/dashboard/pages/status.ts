@@ -1,7 +1,6 @@
 // How the service is and how this tab is connected to it: feeds, open streams (from the server's metrics, which it shows
 // only to its own machine unless it is set to show them elsewhere too), messages, what the database holds. A viewer who is
-// not logged in sees what needs no token. Not for: an account's own limits (pages/account.ts). Upholds DASH48, DASH69, DASH70,
-// DASH71, DASH75, DASH105.
+// not logged in sees what needs no token.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request, requestText } from '../api.ts'

@@ -1,6 +1,5 @@
 // A wallet of the first venue: its profile, what it earned, holds and did; without an address, the ranking of those that
-// were asked for. What the venue withheld is said in words. Not for: large trades of all wallets (pages/whales.ts).
-// Upholds DASH64, DASH65, DASH67.
+// were asked for. What the venue withheld is said in words.
 
 import { useId, useState } from 'preact/hooks'
 import { requestWithFacts } from '../api.ts'

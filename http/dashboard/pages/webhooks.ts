@@ -1,5 +1,5 @@
 // Webhooks: those there are and a form for another one; and, at `#/webhooks/ID`, one of them with what can be done with
-// it and what came of its deliveries. Upholds DASH26, DASH29, DASH31, DASH34.
+// it and what came of its deliveries.
 
 import { useCallback, useState } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'

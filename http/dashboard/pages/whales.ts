@@ -1,6 +1,5 @@
 // Large trades of both venues, newest first, live, narrowed by dollars, venue and side; each leads to its market and,
-// where the venue names it, to the wallet. Not for: a wallet's own trades (pages/wallet.ts). Upholds DASH62, DASH63,
-// DASH81.
+// where the venue names it, to the wallet.
 
 import { countText, shortId, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'

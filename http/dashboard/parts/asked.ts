@@ -1,5 +1,5 @@
 // An answer of the server that a part of the page shows: asked for when the part appears or what it asks for changes,
-// given up when it goes; or asked for again and again while it is wanted. Upholds DASH4.
+// given up when it goes; or asked for again and again while it is wanted.
 
 import { useEffect, useState } from 'preact/hooks'
 import { every, monotonicMs } from '../browser.ts'

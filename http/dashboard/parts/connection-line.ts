@@ -1,5 +1,5 @@
 // How the stream is, in a line at the top: silent while it is live, and otherwise what is the matter and when it is
-// tried again; below it, venues whose feed is stale or down. Upholds DASH6.
+// tried again; below it, venues whose feed is stale or down.
 
 import { useEffect, useState } from 'preact/hooks'
 import { every, monotonicMs } from '../browser.ts'

@@ -1,5 +1,5 @@
 // What a part of the page shows when it has nothing to show: it is being asked for, there is none, it failed and why.
-// One look and one wording for all pages. Upholds DASH4.
+// One look and one wording for all pages.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError } from '../api.ts'

@@ -1,6 +1,6 @@
 // A trade as the one who took it did it: the outcome that was bought or sold, and at which price of it. The interface has
 // side and price of every trade in the market's first outcome, and beside them which outcome was traded and what was paid:
-// a buy of the second one at 19 cents is told as a sale at 81. Upholds DASH81.
+// a buy of the second one at 19 cents is told as a sale at 81.
 
 import { html } from '../html.ts'
 

@@ -1,6 +1,6 @@
 // What the reference does in a browser: searches, unfolds what an address leads to, and sends requests as the user who is
 // logged in to the dashboard, or with a key that is typed in. The page is whole without it. A key is kept in its field and
-// nowhere else. Not for: what is on the page (page/). Upholds DOCS4, DOCS6.
+// nowhere else.
 
 /** Longer answers are cut. */
 const SHOWN_CHARACTERS_MAX = 20_000

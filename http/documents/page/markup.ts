@@ -1,5 +1,5 @@
 // Markup written on the server: a tagged template whose values are texts, escaped wherever they stand, so that nothing of a
-// description or an example becomes markup. Not for: what the browser draws (dashboard/html.ts). Upholds DOCS7.
+// description or an example becomes markup.
 
 /** Markup that may stand in a page as it is. */
 export class Markup {

@@ -1,6 +1,5 @@
 // The part of the reference that comes from OpenAPI: each operation with its parameters as a form that can be sent, and its
-// answers; the events that are posted to webhooks; the records. Not for: the stream (stream.ts), sending (browser/docs.ts).
-// Upholds DOCS4, DOCS7.
+// answers; the events that are posted to webhooks; the records.
 
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part, prose, sample } from './markup.ts'

@@ -1,5 +1,5 @@
 // Schemas for readers: the kind of a value in words, and the fields of a record as a table, with the fields of what has no
-// name of its own in their places (`legs[].outcome`). Not for: what a schema is (schemas-of.ts). Upholds DOCS7.
+// name of its own in their places (`legs[].outcome`).
 
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part } from './markup.ts'

@@ -1,5 +1,5 @@
 // The part of the reference that comes from AsyncAPI: how to connect, the commands with their answers, each channel with its
-// messages, and why a connection ends. Not for: the protocol's rules (ws/README.md). Upholds DOCS7.
+// messages, and why a connection ends.
 
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part, prose, sample } from './markup.ts'

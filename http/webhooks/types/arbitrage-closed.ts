@@ -1,5 +1,4 @@
 // The event type `arbitrage.closed`: an opportunity ended that had come to what a webhook asks for.
-// Upholds HOOKEVENT10, HOOKBODY6.
 
 import { Type } from '@sinclair/typebox'
 import { CLOSE_REASONS } from '../../../engine/opportunity.ts'

@@ -1,5 +1,5 @@
 // The event type `arbitrage.opened`: a basket of outcomes has come to earn what a webhook asks for, as long as it asks
-// for. Upholds HOOKEVENT10, HOOKBODY6.
+// for.
 
 import type { ArbitrageUpdate, LastingArbitrage } from '../../../engine/events.ts'
 import {

@@ -1,7 +1,5 @@
 // What an event type of webhooks is: one descriptor, from which the engine, the routes, the documents and
 // the tests read everything that they know of it. engine/webhooks/README.md says how to add one.
-// Not for: which types there are (../event-types.ts), signing and posting (engine/webhooks).
-// Upholds EVENTTYPE1.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { CatalogView } from '../../../actors/views.ts'

@@ -1,5 +1,4 @@
 // The table of event types: to add one, write its descriptor in types/ and name it here.
-// Upholds EVENTTYPE1.
 
 import { arbitrageClosed } from './arbitrage-closed.ts'
 import { arbitrageOpened } from './arbitrage-opened.ts'

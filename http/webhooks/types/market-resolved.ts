@@ -1,4 +1,4 @@
-// The event type `market.resolved`: a market has its outcome. Upholds HOOKEVENT6, HOOKBODY1.
+// The event type `market.resolved`: a market has its outcome.
 
 import { Type } from '@sinclair/typebox'
 import type { LifecycleEvent } from '../../../engine/events.ts'

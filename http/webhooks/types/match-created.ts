@@ -1,4 +1,4 @@
-// The event type `match.created`: two markets were found to ask the same. Upholds HOOKEVENT7, HOOKBODY3.
+// The event type `match.created`: two markets were found to ask the same.
 
 import { Type } from '@sinclair/typebox'
 import type { VenueKey } from '../../../engine/ids.ts'

@@ -1,5 +1,4 @@
 // The event type `price.changed`: a price that moved away from the one last posted to a webhook.
-// Upholds HOOKEVENT5, HOOKBODY2.
 
 import { Type } from '@sinclair/typebox'
 import { MICROS } from '../../../engine/units.ts'

@@ -1,4 +1,4 @@
-// The event type `trade.created`: every trade, as REST and stream have it. Upholds HOOKEVENT1, HOOKBODY1.
+// The event type `trade.created`: every trade, as REST and stream have it.
 
 import { tradeText } from '../../records/render.ts'
 import { TradeSchema } from '../../schemas.ts'

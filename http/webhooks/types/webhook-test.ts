@@ -1,4 +1,4 @@
-// The event type `webhook.test`: the owner of a webhook asked for it. Upholds HOOKROUTE6, HOOKBODY1.
+// The event type `webhook.test`: the owner of a webhook asked for it.
 
 import { Type } from '@sinclair/typebox'
 import { type EventDescriptor, PLAIN_TYPE } from './event-type.ts'

@@ -1,4 +1,4 @@
-// The event type `whale.alert`: a large trade, summed up over its fills. Upholds HOOKEVENT3, HOOKBODY1.
+// The event type `whale.alert`: a large trade, summed up over its fills.
 
 import { whaleCloseMs } from '../../../engine/limits.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'

@@ -1,5 +1,4 @@
 // The channel `arbitrage`: opportunities as they open, change and close; `market_id` is the first leg's.
-// Not for: finding them (actors/arbitrage/arbitrage.ts). Upholds ARBSTREAM1, ARBSTREAM2.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView } from '../../../actors/views.ts'

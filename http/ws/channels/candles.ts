@@ -1,8 +1,7 @@
 // The channel `candles`: the bar that a trade changed, at most once a second a market, and the bar
 // that just ended, also when no further trade comes. The bars are the owner's, read when they are
 // sent, so that they equal those of the REST API. Sent are the present bar and the one before it,
-// which late trades still change; older ones are read from /candles. Not for: what a bar is
-// (engine/market/candle.ts). Upholds CANDLES1 to CANDLES6.
+// which late trades still change; older ones are read from /candles.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../../actors/views.ts'

@@ -1,6 +1,5 @@
 // What a channel of the stream is: one descriptor, from which the server, the documents and the tests
-// read everything that they know of it. README.md says how to add one. Not for: which channels there
-// are (channels.ts), or lanes and topics (fan-out/lanes.ts). Upholds LANE1, CHANNEL1.
+// read everything that they know of it. README.md says how to add one.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../../actors/views.ts'

@@ -1,6 +1,4 @@
 // The table of channels: to add one, write its descriptor in channels/ and name it here.
-// Not for: what a command's options mean, or the topics of a channel (fan-out/lanes.ts).
-// Upholds LANE1, CHANNEL1.
 
 import { arbitrage } from './arbitrage.ts'
 import { candles } from './candles.ts'

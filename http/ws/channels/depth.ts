@@ -1,6 +1,5 @@
 // The channel `depth`: the best levels of a book, whole each time, at most once a window. A message
-// carries seq and offset of the newest change that it includes. Not for: windows
-// (fan-out/conflation.ts). Upholds DEPTH1 to DEPTH3.
+// carries seq and offset of the newest change that it includes.
 
 import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'

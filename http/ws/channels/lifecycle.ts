@@ -1,5 +1,4 @@
 // The channel `lifecycle`: what happened to a market itself, and the market right after it.
-// Not for: when that is (actors/market/market.ts). Upholds RESUME3.
 
 import { Type } from '@sinclair/typebox'
 import { LIFECYCLE_EVENTS, type LifecycleUpdate } from '../../../engine/events.ts'

@@ -1,6 +1,5 @@
 // What channels have in common whose every message counts: each is sent at once, and kept in a log from
-// which a connection that lagged or comes back gets what it missed. Not for: the log itself
-// (resume/message-log.ts), or what is in a message. Upholds RESUME1, RESUME2.
+// which a connection that lagged or comes back gets what it missed.
 
 import type { Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'

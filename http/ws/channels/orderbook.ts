@@ -1,6 +1,5 @@
 // The channel `orderbook`: a snapshot, then every change of a book, with absolute sizes. And how books
-// are written in both forms, which other channels use. Not for: the updates from which a connection
-// resumes (resume/recent-book-updates.ts). Upholds HUB3, RESUME4.
+// are written in both forms, which other channels use.
 
 import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'

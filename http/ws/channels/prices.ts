@@ -1,6 +1,5 @@
 // The channel `prices`: a market's price at every change, or at most once a window. A message carries
-// seq and offset of the newest change that it includes. Not for: windows (fan-out/conflation.ts).
-// Upholds PRICES1, PRICES2.
+// seq and offset of the newest change that it includes.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../../actors/views.ts'

@@ -1,5 +1,5 @@
 // The channel `trades`: every trade, as the REST API has it. A trade that was missed is read from the
-// owners' log. Not for: that log (actors/trade-log.ts). Upholds RESUME5.
+// owners' log.
 
 import type { EngineView, TradeLogView } from '../../../actors/views.ts'
 import type { Trade, TradeUpdate } from '../../../engine/events.ts'

@@ -1,6 +1,5 @@
 // The channel `whales`: large trades, each summed up over its fills. One that was missed is read from
-// the owners' log, with the fills that have joined it since. Not for: that log (actors/whales/log.ts).
-// Upholds WHALE10.
+// the owners' log, with the fills that have joined it since.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView, WhaleLogView } from '../../../actors/views.ts'

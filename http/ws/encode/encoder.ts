@@ -1,7 +1,6 @@
 // What an encoder of the stream writes. A counted message is of a kind, which a channel describes: what
 // stands behind the head, in both forms. The other messages are the connection's and few. Every message
-// is encoded once per form however many receive it. Not for: which kinds there are (channels/).
-// Upholds HUB1.
+// is encoded once per form however many receive it.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { BookStale, FeedStatus, Stamp } from '../../../engine/events.ts'

@@ -1,6 +1,6 @@
 // Messages of the stream as JSON text, written by concatenation: no object is made to be thrown away,
 // and every quoted text of a market is made once (bench/encode.bench.ts compares it with
-// JSON.stringify). Upholds HUB1 to HUB4.
+// JSON.stringify).
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'

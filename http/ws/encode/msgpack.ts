@@ -1,7 +1,6 @@
 // Messages of the stream as MessagePack: the same fields and values as JSON (json.ts), as plain maps
 // that any decoder reads, integers of up to 64 bits as integers (engine/msgpack-writer.ts). Counted
 // messages are written field by field; the rare rest as the object that the JSON form writes.
-// Upholds HUB1 to HUB4, WS15, WIRE6.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'

@@ -2,7 +2,7 @@
 // one frame, a JSON array or MessagePack messages one behind the other. Connections with the same topics are
 // one group, for which a turn is joined once and given to the library once, since a write to a socket costs
 // as much as twenty messages in it. A layer between the face and the library: sessions and channels do not
-// know of it. Not for: which topics there are (lanes.ts), or what a message is. Upholds BATCH1 to BATCH4.
+// know of it.
 //
 //   publish ──► each group on the topic: pending ──┐
 //                                                  ├─► end of the turn: own, then pending, joined

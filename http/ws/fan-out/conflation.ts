@@ -2,8 +2,7 @@
 // wait for the window's end, and the last state of a window always goes. Knows only markets in whose
 // window something was sent, or waits to be: bounded by the catalogue, and empty without listeners.
 // What is due goes in slices, and of a burst only so many at once, so that thousands of markets that
-// change together never hold up what is not conflated. Not for: what is sent. Upholds CONFLATE1 to
-// CONFLATE4.
+// change together never hold up what is not conflated.
 //
 //   change ──► quiet? ──► sent at once ──► window, empty ──► its end: quiet again
 //                 │                           │ change

@@ -1,7 +1,7 @@
 // How a message reaches every listener of a lane: the topics of its market, its venue and everything,
 // and the wide subscriptions being filled. Encoded at most once per form, and not at all without a
 // listener; lanes, forms and topics without one cost one look. Never loops over
-// connections. Not for: what is in a message, or when it goes. Upholds HUB1, HUB8, SUB3, FAN1, FAN2.
+// connections.
 
 import { VENUE_KEYS } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'

@@ -1,7 +1,7 @@
 // A lane is a channel with one set of options: what a subscription chooses, what topics are made of,
 // and what is encoded once. A lane's name is its channel's, followed by the chosen values
 // (`depth:10:250`); the lane of a channel without options is the channel's name. The topics made of
-// lanes stand here too. Not for: which channels there are (channels.ts). Upholds HUB1, LANE1, LANE2.
+// lanes stand here too.
 
 import { assert } from '../../../engine/errors.ts'
 import type { VenueKey } from '../../../engine/ids.ts'

@@ -1,6 +1,5 @@
 // When conflated lanes get their turn: at the end of their windows, and in slices of a few
 // milliseconds with a turn of the loop between them, so that live messages pass in between.
-// Not for: what waits in a lane (conflation.ts). Upholds CONFLATE3.
 
 import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { conflationFlushMs, streamSliceMs } from '../../../engine/limits.ts'

@@ -1,7 +1,6 @@
 // Books since an offset: a market whose book was replaced since gets `resync` and a snapshot, the
 // others the updates they missed, in order, and all are live in the turn in which nothing is missing.
 // Where the kept updates do not reach back every market gets `resync` and a snapshot (fill.ts).
-// Not for: keeping updates (recent-book-updates.ts). Upholds RESUME4, RESUME7.
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { BookUpdate } from '../../../engine/events.ts'

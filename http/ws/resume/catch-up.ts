@@ -1,5 +1,5 @@
 // How a connection that lagged is made whole again, once its buffer has drained: first every state is
-// named as out of sync, then come the messages it missed, then the states. Upholds WS8.
+// named as out of sync, then come the messages it missed, then the states.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'

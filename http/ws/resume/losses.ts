@@ -1,5 +1,5 @@
 // Messages that are lost for good, and telling a connection so by `gap`: of a market or of a whole
-// venue, from when to when. Not for: finding what is lost (replay.ts). Upholds RESUME6.
+// venue, from when to when.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { ChannelName, WideKey } from '../fan-out/lanes.ts'

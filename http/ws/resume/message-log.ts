@@ -4,8 +4,7 @@
 //   run 1  1 ……… 812 │ run 2  1 ……… 97 │ this run  1 …… table …… │ ring …… newest
 //
 // The ring holds references, each at its offset modulo the capacity: when it is full the oldest is overwritten, and a
-// connection that needed it reads the table, or gets a gap. Not for: sending (replay.ts), book updates
-// (recent-book-updates.ts). Upholds RESUME1, RESUME5.
+// connection that needed it reads the table, or gets a gap.
 
 import type { RunView } from '../../../actors/views.ts'
 import type { GapUpdate, StatusUpdate, Update } from '../../../engine/events.ts'

@@ -7,8 +7,6 @@
 //
 //   heads:   offset % capacity → seq, times, checksum, where its levels begin, how many there are
 //   levels:  level % levelsMax → price (asks as −1 − price), size
-//
-// Not for: sending (book-resume.ts). Upholds RESUME1, RESUME4.
 
 import type {
   BookConfirmed,

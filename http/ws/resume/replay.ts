@@ -1,7 +1,6 @@
 // Channels whose every message counts (trades, whales, lifecycle, arbitrage): they have no state but a log, so a
 // subscription is live at once, or after the messages that its client missed, in the turn in which
-// none is missing any more. Not for: where messages are kept (message-log.ts).
-// Upholds RESUME2, RESUME3, RESUME5, RESUME6.
+// none is missing any more.
 
 import type { RunView } from '../../../actors/views.ts'
 import { replayTradesMax } from '../../../engine/limits.ts'

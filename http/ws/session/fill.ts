@@ -1,6 +1,5 @@
 // Subscriptions to channels that begin with a state: single markets, each live from its own state on,
-// and whole venues, which end in one topic. Not for: what was missed since an offset (book-resume.ts,
-// replay.ts). Upholds WS1, SUB1, SUB3, SUB5.
+// and whole venues, which end in one topic.
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketId } from '../../../engine/ids.ts'

@@ -1,5 +1,5 @@
 // Which markets a command's target means: ids in any case, slugs of events expanded once, a venue,
-// or everything. Upholds SUB4.
+// or everything.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'

@@ -1,7 +1,6 @@
 // A wide subscription while its states are being sent, market by market. Each market is live from its
 // own state on; until all are, the hub sends to the row directly what the topic of the whole would
 // carry. A topic per market would do too, but costs 0.5 µs and 100 bytes for each of 100,000.
-// Upholds SUB3.
 
 import type { MarketId } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'

@@ -1,7 +1,6 @@
 // One connection: its commands, one after another; its subscriptions; and what happens when it reads too slowly. A
 // union of states: live, lagging (its topics taken away at a noted offset), catching up, leaving (waiting for room for
-// its close frame). Not for: what a command does (tasks.ts), which channels hear an update (hub.ts). Upholds WS4 to
-// WS10.
+// its close frame).
 
 import type { Caller, MarketView } from '../../../actors/views.ts'
 import type { GapUpdate } from '../../../engine/events.ts'

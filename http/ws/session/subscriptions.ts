@@ -1,6 +1,6 @@
 // What one connection is subscribed to: on each channel at most one lane for a market. A whole venue
 // or `*` replaces the single markets it contains, so that no message comes twice. Holds
-// references of markets, never looks at them. Upholds SUB1, SUB2, SUB5.
+// references of markets, never looks at them.
 
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { type ChannelName, channelOfLane, type Lane, type WideKey } from '../fan-out/lanes.ts'

@@ -1,6 +1,6 @@
 // What a command does: generators that pause between markets, so that a connection can wait for its
 // socket or for others. Between two pauses everything is one synchronous turn: no await may ever
-// come in here or in the files below. Upholds WS1, WS2, SUB1, SUB2, SUB4 and SUB5.
+// come in here or in the files below.
 
 import { subscriptionsMax } from '../../../engine/limits.ts'
 import { ORDERBOOK } from '../channels/orderbook.ts'

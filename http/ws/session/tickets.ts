@@ -1,7 +1,7 @@
 // Tickets: what opens a stream in place of a key or token in its address, since addresses are written into logs. A ticket
 // is good for one handshake within a minute, whatever that comes to. They are kept in memory alone: after a restart a
 // client asks for another. Bounded for each account, so that none drops another's, and in all. A gateway tells the others of
-// each, by its hash, and that it was used: within that moment, a millisecond or so, it may be used at two. Upholds WS29, WS30.
+// each, by its hash, and that it was used: within that moment, a millisecond or so, it may be used at two.
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { TicketNews } from '../../../actors/mirror/tickets.ts'

@@ -1,7 +1,7 @@
 // What a request of the stream's path must carry to become a WebSocket, and the 426 that says what it lacks.
 // The library upgrades whatever has a Sec-WebSocket-Key of 24 characters and hands the rest to the router,
 // so both entries ask here: the handshake (upgrade.ts) and the route of a plain GET (api.ts). `Connection`
-// is not asked for: of a repeated header the library gives the first line only. Upholds WS28.
+// is not asked for: of a repeated header the library gives the first line only.
 
 import { type Answer, failure, withHeader } from '../../request/reply.ts'
 

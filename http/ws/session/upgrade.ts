@@ -1,7 +1,6 @@
 // The handshake of the stream: credential, quota, a free place, then the upgrade. Refusals are HTTP
 // answers with the rate headers: 401, 422, 426, 429, 503. The place is taken synchronously right before
 // the upgrade, so that any number of simultaneous handshakes cannot exceed the limit.
-// Upholds WS11 to WS14.
 
 import type {
   HttpRequest,

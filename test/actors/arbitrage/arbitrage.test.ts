@@ -1,5 +1,5 @@
 // When opportunities open, change and close, and what is kept of them: a fake catalogue whose books the test moves, real
-// matches, a clock by hand. Not for: what a basket earns (test/engine/arbitrage/basket.test.ts).
+// matches, a clock by hand.
 
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'

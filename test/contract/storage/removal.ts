@@ -1,6 +1,5 @@
 // The part of the storage contract that concerns growth: what is left of removed markets, events and
-// runs. Not for: trades and ticks that go by age or size (../storage.ts, which runs
-// this one).
+// runs.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,4 @@
 // The part of the storage contract that concerns trades: ordinals, ids, ranges, paging, resuming.
-// Not for: retention and the other tables (../storage.ts, which runs this one).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

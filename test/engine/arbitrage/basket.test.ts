@@ -1,5 +1,5 @@
 // Baskets of outcomes against a naive twin that buys one hundredth of a contract at a time, its fees in fractions by the
-// venues' own order rules. Not for: which pairs are looked at, and when.
+// venues' own order rules.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

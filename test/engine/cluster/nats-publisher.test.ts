@@ -1,5 +1,4 @@
 // Acknowledgements of batches, by a server that keeps a stream as JetStream does: by ids and what a batch must come behind.
-// Not for: a real nats-server (nats.long.test.ts).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

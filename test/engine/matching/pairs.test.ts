@@ -1,6 +1,5 @@
 // The matcher that serves, on labelled pairs, invented and recorded: how often it is right, and on the
 // invented ones by name where it is not. The list of mistakes may only shrink: a mended one comes off it.
-// Not for: models that have not seen the recorded pairs (compare/score.process.test.ts).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,5 @@
 // What the pages of the account and of webhooks say and send, without a browser: words of refusals, bodies of webhooks
-// against the server's own rules, and lists of deliveries against a naive twin. Not for: what a person sees
-// (account.browser.test.ts).
+// against the server's own rules, and lists of deliveries against a naive twin.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,5 @@
 // The account and its keys as a person sees them, in a real browser over a real process with simulated venues; what is
-// shown is held against REST. Not for: words alone (account-and-webhooks.test.ts), webhooks (webhooks.browser.test.ts),
-// accessibility of all pages (frame.browser.test.ts).
+// shown is held against REST.
 
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'

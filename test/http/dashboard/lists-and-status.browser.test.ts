@@ -1,5 +1,5 @@
 // The pages of matches, games, whales and the status in a real browser: each held against REST, moved by the stream,
-// and in what it says when there is nothing or something fails. Not for: wallets (wallet.browser.test.ts).
+// and in what it says when there is nothing or something fails.
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'

@@ -1,5 +1,5 @@
 // The one stream that the tabs of a browser share, without a browser: seats instead of tabs, over the package's client and
-// a real face. Not for: the worker around it (stream.browser.test.ts).
+// a real face.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

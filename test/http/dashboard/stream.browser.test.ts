@@ -1,5 +1,5 @@
 // The stream of the dashboard in a real browser: one for all tabs, without a token in any address; and what the page says
-// when it is late, offline, or not to be had. Not for: seats without a browser (shared-stream.test.ts).
+// when it is late, offline, or not to be had.
 
 import assert from 'node:assert/strict'
 import { sizeMicros } from '../../../engine/units.ts'

@@ -1,6 +1,5 @@
 // Webhooks as a person sees them, in a real browser over a real process with simulated venues and receivers on loopback:
 // what is shown is held against REST, and what is posted against the npm package that verifies such posts.
-// Not for: the account and its keys (account.browser.test.ts), words and bodies alone (account-and-webhooks.test.ts).
 
 import assert from 'node:assert/strict'
 import { Webhook } from 'standardwebhooks'

@@ -1,5 +1,5 @@
 // The document of the stream: every message that a real face sends is one of it to the letter, and what it lets a client
-// send is understood. Not for: what a linter says of it (tools.process.test.ts).
+// send is understood.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

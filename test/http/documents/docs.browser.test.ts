@@ -1,5 +1,5 @@
 // The reference in a real browser: readable in both schemes and at both widths, found by search and by address, and a place
-// from which requests are sent as the dashboard's user. Not for: what stands on it (docs-page.test.ts).
+// from which requests are sent as the dashboard's user.
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'

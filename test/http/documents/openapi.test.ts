@@ -1,4 +1,4 @@
-// The specification document: what it must contain. Not for: what tools make of it (tools.process.test.ts).
+// The specification document: what it must contain.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,5 +1,5 @@
 // Tools of others read our documents: a linter finds no fault in either, and the types generated from the one of REST make
-// a client that compiles and works. Not for: what the documents contain (openapi.test.ts, asyncapi.test.ts).
+// a client that compiles and works.
 
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

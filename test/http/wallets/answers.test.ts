@@ -1,5 +1,5 @@
 // How a wallet's events are read for their pages: in slices of bounded length whatever is asked for, and in the time that
-// the opening of the wallet left. Not for: what the pages hold (routes/wallets.test.ts).
+// the opening of the wallet left.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Fills in markets that the catalogue has forgotten, by example. Not for: pages (routes/wallets.test.ts).
+// Fills in markets that the catalogue has forgotten, by example.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 // What all scripts here share: where `npm run venues` listens, its own truth (/sim/state), rows of
-// the printed table, and waiting. Not for: anything about one SDK.
+// the printed table, and waiting.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

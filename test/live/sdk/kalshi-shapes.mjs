@@ -1,6 +1,5 @@
 // The SDK checks nothing at run time, so this does: it reads the interfaces and enums that
 // kalshi-typescript 3.30.0 declares and says where an answer differs from them.
-// Not for: meaning (kalshi.mjs compares values with the simulator's truth).
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,4 @@
 // What the plain WebSocket clients share: a socket, a naive book, waiting, and counting.
-// Not for: either venue's messages (kalshi-socket.mjs, polymarket-socket.mjs).
 
 import assert from 'node:assert/strict'
 import { WebSocket } from 'ws'

@@ -1,6 +1,6 @@
 // `test`, `before` and `after` for files that need a real browser. Where none is installed their tests are skipped with
 // what to install, so that the README's two commands pass on any machine; where BROWSER_TESTS is `required`, as in
-// `.ci/run`, a missing browser fails them. Not for: driving the browser (chromium.ts).
+// `.ci/run`, a missing browser fails them.
 
 import {
   after as afterAll,

@@ -1,7 +1,6 @@
 // A real browser for tests of the dashboard: Debian's chromium without a screen, driven through playwright-core. Each
 // tab notes what goes wrong in its page: errors of the console, exceptions, anything that the page's policy refused;
-// a tab with such a note fails the test that closes it. Not for: what the page talks to
-// (dashboard.ts), machines without a browser (browser-test.ts).
+// a tab with such a note fails the test that closes it.
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'

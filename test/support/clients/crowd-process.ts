@@ -1,6 +1,6 @@
 // Process entry: a crowd of users of http/client/, JSON and MessagePack by turns, straight to the
 // server or through a rough proxy of their own, each with a ledger. Asked over the process's channel
-// (crowd.ts). Not for: judging one user (client-ledger.ts).
+// (crowd.ts).
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 // What users do to the running service, all at once and at random, until it is killed: accounts, keys
 // and webhooks come, change and go, trades are read; and a ledger of what was acknowledged, what was
-// asked and never answered, and what was served. Not for: judging it (ledger-judge.ts).
+// asked and never answered, and what was served.
 
 import { randomBytes } from 'node:crypto'
 import type { Random } from '../../../engine/random.ts'

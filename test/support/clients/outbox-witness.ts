@@ -1,6 +1,6 @@
 // Webhooks of the whole service with receivers that are known, and the judge of what came of them:
 // every true trade since they were made is an event that was delivered, waits, was given up or was
-// counted as dropped, at each of them, and the counts add up. Not for: one part (twins/naive/deliveries.ts).
+// counted as dropped, at each of them, and the counts add up.
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,5 +1,5 @@
 // A client of HTTP for tests that judge what is made of answers: its time stands still, so that no answer on a busy
-// machine comes too late, and nothing is asked for twice. Not for: the client's own limits (engine/fetch.test.ts).
+// machine comes too late, and nothing is asked for twice.
 
 import type { TestContext } from 'node:test'
 import { HttpClient } from '../../../engine/fetch.ts'

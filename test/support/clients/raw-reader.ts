@@ -1,5 +1,5 @@
 // A stream's socket read as badly as a test likes: not at all, for a while not, or a kilobyte a
-// second; counts bytes and keeps the close code. Not for: what is in the messages.
+// second; counts bytes and keeps the close code.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
 // Requests of the running service whose outcome may stay unknown, because the service is killed while
-// they are under way: an answer, or null when none came whole. Not for: reading until it works (whole-service.ts).
+// they are under way: an answer, or null when none came whole.
 
 import { beforeAgain } from '../rigs/whole-service.ts'
 

@@ -1,6 +1,5 @@
 // Requests of routes over one raw connection: fills in what a good request has (path, required
 // parameters, credential, body), sends it, and has every answer judged against the document.
-// Not for: which requests to make (rigs/conformance.ts, worlds/fuzz-requests.ts).
 
 import type { TSchema } from '@sinclair/typebox'
 import { KindGuard } from '@sinclair/typebox'

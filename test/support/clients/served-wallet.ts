@@ -1,5 +1,5 @@
 // What the service says of a wallet over REST: all pages of all its routes as one sheet of named figures, beside the
-// sheet that follows from a ledger (wallet-truth.ts). Not for: when it must be right (test/simulation/wallets.long.test.ts).
+// sheet that follows from a ledger (wallet-truth.ts).
 
 import { MICROS } from '../../../engine/units.ts'
 import type { Places } from '../rigs/whole-service.ts'

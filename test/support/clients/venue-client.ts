@@ -1,5 +1,5 @@
 // A bare client for the simulated venues: JSON over fetch, and a WebSocket whose frames are queued so
-// that a test awaits exactly as many as it expects. Not for: anything the connectors do.
+// that a test awaits exactly as many as it expects.
 
 import { WebSocket } from 'ws'
 

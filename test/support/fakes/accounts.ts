@@ -1,6 +1,5 @@
 // Accounts for tests of the face, without disk or hashing: an account has one key, a second that only
 // reads, and one token, whose names follow from its own; what would end them ends nothing.
-// Not for: real quotas, windows and endings (actors/accounts/accounts.ts).
 
 import type { AccountWatcher } from '../../../actors/accounts/directory.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session } from '../../../actors/views.ts'

@@ -1,5 +1,4 @@
 // Opportunities for tests of the face: a test puts them, the views find them; a quote answers what the test sets.
-// Not for: finding opportunities, which the owner's own tests do.
 
 import type { ArbitrageView, Quote } from '../../../actors/arbitrage/views.ts'
 import type { Opportunity } from '../../../engine/opportunity.ts'

@@ -1,5 +1,5 @@
 // A catalogue of fake markets and events: every look-up is a loop over all of them, and a pin is the
-// array that was cut. Not for: speed, or expiry of pins (clear `pins` to expire them).
+// array that was cut.
 
 import type {
   CatalogView,

@@ -1,5 +1,5 @@
 // An outbox in memory that can forget what was not committed, as a kill does: every write is kept in a
-// list, and a new outbox is made of its committed beginning. Not for: many deliveries.
+// list, and a new outbox is made of its committed beginning.
 
 import type { WebhookNumber } from '../../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../../storage/contract/webhooks.ts'

@@ -1,6 +1,6 @@
 // Receivers of webhooks on loopback for tests of the whole service: each of an origin of its own, well
 // or ill, keeping of every event what its body was, how often it came and whether a 2xx was sent, and
-// having the reference library verify each delivery. Not for: what a socket may do (receivers.ts).
+// having the reference library verify each delivery.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 // A log of a cluster within this process, on a clock and a seed, that does what a network and a server do to one: delays,
 // loses batches and acknowledgements, gives batches twice, in another order or not at all, is cut off, forgets what it had
-// acknowledged. Without faults it is a log as it should be. Not for: what one server's program does (the tests with nats-server).
+// acknowledged. Without faults it is a log as it should be.
 
 import type { Clock } from '../../../engine/clock.ts'
 import type {

@@ -1,5 +1,5 @@
 // A small server of Kalshi's protocol on loopback that does as a test tells it, with a venue opened
-// against it under a manual clock. Not for: its own ideas (engine/venues/simulator/ has those).
+// against it under a manual clock.
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders } from 'node:http'

@@ -1,5 +1,4 @@
 // Counts the turns of the event loop while a test's work goes on in it, to tell in which turn a piece was done.
-// Not for: time (manual-clock.ts, own-time.ts).
 
 import type { StopTimer } from '../../../engine/clock.ts'
 

@@ -1,6 +1,6 @@
 // Time that moves only when a test says so (CLOCK2): timers run in the order in which they are due,
 // and at their own moment, so that what they read from the clock is what the machine's would show.
-// Not for: promises. A test that awaits does so itself, between two calls of `advance`.
+//  A test that awaits does so itself, between two calls of `advance`.
 
 import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'

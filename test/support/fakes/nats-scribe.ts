@@ -1,5 +1,5 @@
 // A server that speaks as much of NATS with JetStream as one client needs to make its streams, buckets and requests, and notes the
-// names that come over the wire. It keeps nothing. Not for: what a real server does (test/engine/cluster/nats.long.test.ts).
+// names that come over the wire. It keeps nothing.
 
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'

@@ -1,5 +1,5 @@
 // For parts that wait on real sockets, threads and disks: timers go on with the machine, but the calendar stands still, so
-// that no answer depends on how long a test takes. Not for: tests that move time (manual-clock.ts).
+// that no answer depends on how long a test takes.
 
 import { type Clock, systemClock } from '../../../engine/clock.ts'
 import { timeMs } from '../../../engine/units.ts'

@@ -1,6 +1,5 @@
 // A clock's own time, for a whole engine and its venues in one process: it goes on by a step between the turns of the
-// process, so that a slow machine makes everything slower and nothing late. Not for: parts that a test moves through time
-// by hand (manual-clock.ts).
+// process, so that a slow machine makes everything slower and nothing late.
 
 import { type StopTimer, systemClock } from '../../../engine/clock.ts'
 import type { ManualClock } from './manual-clock.ts'

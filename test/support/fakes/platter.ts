@@ -1,6 +1,6 @@
 // What stands in the databases of a data folder after a crash, read from a copy of it before the
 // service is started again: whether the outbox adds up row by row, which deliveries it knows, and which
-// trades. Not for: a service that runs (outbox-witness.ts, ledger-judge.ts).
+// trades.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 // A stand-in for venue a on loopback whose every answer a test decides: REST by a function, the
-// market channel and the activity stream by hand. Not for: plausible worlds (the simulator).
+// market channel and the activity stream by hand.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

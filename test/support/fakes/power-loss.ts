@@ -1,7 +1,6 @@
 // A power loss without a machine that loses power: an engine runs with a shim (power-loss.c) that
 // journals what it asks of the disk and delays every flush; after kill -9 the databases are put together
 // anew from what had been flushed, and from any part of what had not, as a disk may leave it.
-// Not for: the small files beside the databases, which stay as they are.
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

@@ -1,5 +1,5 @@
 // Real accounts over a storage in memory, on a manual clock, with a stand-in for password hashing that
-// takes no time and counts its work. Not for: the face alone (accounts.ts has names one can guess).
+// takes no time and counts its work.
 
 import { createHash } from 'node:crypto'
 import { Accounts } from '../../../actors/accounts/accounts.ts'

@@ -1,4 +1,4 @@
-// A table of findings of which a test reads nothing. Not for: tests of findings, which open their own.
+// A table of findings of which a test reads nothing.
 
 import type { VenueKey } from '../../../engine/ids.ts'
 import { silentLog } from '../../../engine/process/log.ts'

@@ -1,5 +1,4 @@
 // A venue that lists nothing, streams nothing and is well: benches and tests replace what they need of it.
-// Not for: venues over a wire (stub-venue.ts).
 
 import type { Clock } from '../../../engine/clock.ts'
 import type { VenueKey } from '../../../engine/ids.ts'

@@ -1,7 +1,6 @@
 // A TCP proxy on a bad day, by a seed: each connection through it is delayed, throttled, reset after a
 // while, or left half-open (frozen, or swallowing everything), and the two ends are not told. What it
-// passes on is in order and unchanged: TCP promises that much. Not for: damaged frames
-// (unreliable-wire.ts).
+// passes on is in order and unchanged: TCP promises that much.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'

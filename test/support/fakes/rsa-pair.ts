@@ -1,5 +1,4 @@
 // The one RSA key pair of a test process: the search for primes takes longer than most tests that sign with it.
-// Not for: tests of two different keys, which make their own.
 
 import { generateKeyPairSync } from 'node:crypto'
 

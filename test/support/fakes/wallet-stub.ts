@@ -1,6 +1,5 @@
 // One wallet's past at an invented Data API: seeded histories whose true events are made first and told as rows
 // afterwards, and a host that gives these rows out with the venue's caps, and with faults on request.
-// Not for: plausible trading (the simulator); balances here mean nothing.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

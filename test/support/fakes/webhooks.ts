@@ -1,5 +1,5 @@
 // Webhooks of all accounts in a Map, without an outbox that posts: deliveries are made by tests and by
-// `test`, and stay as they are put. Not for: delivering (actors/webhooks/deliveries.ts).
+// `test`, and stay as they are put.
 
 import type {
   DeliveryView,

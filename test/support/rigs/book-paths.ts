@@ -1,7 +1,6 @@
 // The path of a book message without its sockets: the venue's real parser and mapper, then the real
 // market actor. What the feed would do about a message that cannot be used (the book is void, and
 // asked for again) is done here, synchronously; only the test answers.
-// Not for: the feeds themselves (test/engine/venues/*/feed.test.ts).
 
 import type { VenueEvent } from '../../../engine/events.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'

@@ -1,6 +1,5 @@
 // A cluster as processes beside simulated venues: a nats-server of the path, engines with folders of their own, gateways with
 // ports of their own. Each can be killed, and is started again at once, as an operator's supervisor does.
-// Not for: what is killed when (test/simulation/cluster-kill.long.test.ts).
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,4 @@
 // What a crowd of clients was handed, judged by the simulator's own list of trades once its world stands still.
-// Not for: one client (client-ledger.ts), or what is done to the service (test/simulation/).
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Crowd, CrowdReport } from '../clients/crowd.ts'

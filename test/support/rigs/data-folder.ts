@@ -1,5 +1,4 @@
 // Folders of a test file, the storage on them, and folders as an older program left them.
-// Not for: storage in memory (twins/memory.ts).
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

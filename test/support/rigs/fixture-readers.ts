@@ -1,6 +1,5 @@
 // Rows of the venues, invented or recorded, through the readers of their venue: what became of each, and
 // what it was read as.
-// Not for: what is expected of which file (test/contract/fixtures.process.test.ts), or where files are.
 
 import assert from 'node:assert/strict'
 import type { VenueEvent } from '../../../engine/events.ts'

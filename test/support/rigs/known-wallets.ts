@@ -1,5 +1,5 @@
 // Wallets of a known world as an engine serves them, held against what follows from the world's ledgers: every position,
-// profit, win, loss and row over REST. Not for: which engine, and what happens to it meanwhile (test/simulation/).
+// profit, win, loss and row over REST.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'

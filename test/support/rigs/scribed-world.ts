@@ -1,5 +1,5 @@
 // An engine that writes into a log of this process, events of its venues on a seed, and time that goes on while something is
-// waited for. Not for: the engine itself (scribed-engine.ts), or the faults of its log (fakes/faulty-log.ts).
+// waited for.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { seededRandom } from '../../../engine/random.ts'

@@ -1,6 +1,5 @@
 // The engine in this process, on simulated venues in another, with a witness beside its publisher:
-// what was truly told, to be held against what reached the users. Not for: engines that are killed
-// (whole-service.ts starts those as processes).
+// what was truly told, to be held against what reached the users.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

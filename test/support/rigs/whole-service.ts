@@ -1,6 +1,6 @@
 // The whole service beside the simulated venues, as real processes over real sockets, and the comparison of
 // what it serves with the simulator's own truth (GET /sim/state). Used by the tests under test/simulation/
-// and by benches. Not for: single parts, which have tests of their own.
+// and by benches.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,5 @@
 // What two books differ in, and which of the differences the venue's protocol of 2025 explains: fills
 // are not announced as changes, they show only in the next whole book.
-// Not for: deciding which book is right; the venue's is.
 
 import type { BookSide, Level, LevelChange } from '../../../engine/events.ts'
 import type { PriceMicros } from '../../../engine/units.ts'

@@ -1,6 +1,6 @@
 // Compares a restarted service with what it had acknowledged and served before it was killed: accounts,
 // keys, webhooks and their secrets, trades, candles, and records that cannot be read. What was asked
-// and never answered may be so or so, and is known afterwards. Not for: the load (mixed-load.ts).
+// and never answered may be so or so, and is known afterwards.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type PriceMicros, priceMicros } from '../../../engine/units.ts'

@@ -1,7 +1,7 @@
 // A simulated world whose ledgers are known, with a past and with markets that close soon, and what follows from a
 // ledger by the written rules alone (naive/wallet.ts), in the words of our REST answers. The venues run in the test's
 // own process, so that their past takes seconds: their clock is wound from then to now, and goes on from there with the
-// machine's, or by steps of its own. Not for: asking the engine, and what must be equal (known-wallets.ts).
+// machine's, or by steps of its own.
 
 import { pause, systemClock } from '../../../engine/clock.ts'
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'

@@ -1,5 +1,5 @@
 // The fields of a row of Polymarket's Data API, sorted, as its recorded answers have them: both `/trades` and
-// `/activity` begin with these. Not for: what is in them (test/contract/).
+// `/activity` begin with these.
 
 import type { WireTrade } from '../../../engine/venues/polymarket/messages.ts'
 

@@ -1,6 +1,5 @@
 // A real MarketActor with memory storage, and one subscriber who knows only what was published: the
 // `bookReplaced` snapshots and the updates. Both are compared after every event of a replay.
-// Not for: frames and venues (book-paths.ts).
 
 import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'

@@ -1,5 +1,4 @@
 // Real market actors, alone with a storage in memory and a clock that is moved by hand, and random messages for them.
-// Not for: lists and catalogues of them (random-catalog.ts).
 
 import { MarketActor } from '../../../actors/market/market.ts'
 import type { MarketMessage } from '../../../actors/market/parts.ts'

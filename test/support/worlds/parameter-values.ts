@@ -1,6 +1,6 @@
 // Texts for a query or path parameter, made from its schema: each bound with its neighbours, every
 // choice, wrong types, and for each whether validation must take it. For the conformance run and for
-// fuzzing. Not for: what a value means to a route (route-seeds.ts).
+// fuzzing.
 
 import type { TSchema } from '@sinclair/typebox'
 

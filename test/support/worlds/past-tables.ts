@@ -1,5 +1,4 @@
 // The tables of past days and of coverage as two Maps, obviously right: for tests of their users.
-// Not for: tests of storage (test/contract/storage.ts).
 
 import type { VenueKey } from '../../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'

@@ -2,7 +2,6 @@
 // folder of recordings is at hand. A test of both is one function, called once for each; recordings
 // that are absent are a skip that says so. What a frame says is read here by plain JSON and Number,
 // independently of our parsers, so that it can judge them.
-// Not for: sending frames anywhere (book-paths.ts).
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,6 +1,5 @@
 // A sentence encoder as small as one can be, written by the test itself: `model.onnx` looks each token up in a table of
 // vectors (one Gather), `tokenizer.json` splits at spaces. Drawn after onnx.proto3, of which it writes the few fields used.
-// Not for: judging what the encoder says (the test's own twin does).
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 // On which leg the venue prices No's side of a book. Its own is asked for (`use_yes_price: false`), but the venue
 // announced the other as a coming default. A snapshot whose two best bids make more than a dollar is either crossed or on
-// the other leg; the book over REST, always on No's own, tells which. Upholds KLEGS1, KLEGS2.
+// the other leg; the book over REST, always on No's own, tells which.
 
 import { complement, PRICE_ONE, parsePrice, toDecimal } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/drift.ts'

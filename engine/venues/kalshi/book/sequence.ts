@@ -6,7 +6,7 @@
 // everything that was applied before it, wrong or right. Changes between hole and snapshot are passed
 // on all the same: the owner of the book marks it stale and may show or hide it, and holding them
 // back would only make its other markets late. A late message (a lower number) is dropped: applying
-// a difference twice corrupts, and the snapshot that is under way contains it. Upholds KSEQ1 to KSEQ4.
+// a difference twice corrupts, and the snapshot that is under way contains it.
 
 export type SequenceVerdict = 'inOrder' | 'gap' | 'late'
 

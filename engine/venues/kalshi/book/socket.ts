@@ -1,6 +1,5 @@
 // One connection for order books: its socket, its subscriptions, and what both say about the feed's
 // health. The trades and lifecycle messages have a connection of their own (engine/venues/kalshi/trades/socket.ts).
-// Upholds KFEED1 to KFEED3, KFEED12.
 
 import type { StopTimer } from '../../../clock.ts'
 import { outcomeId } from '../../../ids.ts'

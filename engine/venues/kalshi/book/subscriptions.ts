@@ -2,7 +2,6 @@
 // about. Small sids on purpose: a hole in one makes only its own markets suspect. A server that
 // merges all subscriptions of a channel into one sid (seen in ws_orderbook_stream.json: `ok` instead
 // of `subscribed`) is served too, with the larger blast radius that it chose.
-// Not for: the socket itself (engine/venues/kalshi/book/socket.ts). Upholds KSUB1 to KSUB6.
 
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { ErrorReply, Reply } from '../messages.ts'

@@ -1,6 +1,5 @@
 // Kalshi's list of markets over REST: the crawl, the refresh and single look-ups.
 // Series are read once and give tags and categories; events come with their markets nested.
-// Not for: what a row means (listing.ts). Upholds KCAT1 to KCAT6.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'

@@ -1,7 +1,7 @@
 // What a market of Kalshi costs: the terms of its series, those that its event puts in their place, and the changes of
 // both, past and announced (README.md, Fees). Held here because a market's row carries none of it.
 // A statement that cannot be read is unknown with its source; while events' overrides were never read, so is every
-// market whose event's row does not show them. Not for: what an order costs (engine/market/fees.ts). Upholds KFEE1 to KFEE5.
+// market whose event's row does not show them.
 
 import type { Clock } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'

@@ -1,5 +1,4 @@
 // Markets of a part of the exchange that was halted: they are closed until it trades again, although no message says so.
-// Upholds KSHARD2.
 
 import type { Clock } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'

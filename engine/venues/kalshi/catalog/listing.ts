@@ -1,6 +1,6 @@
 // Rows of Kalshi's catalogue to listings: the last file of the catalogue in which the venue's words
 // exist. A row that cannot be read is a value with a reason. Tolerates the integer cents and counts
-// that the venue sent until March 2026, for recorded data. Upholds KLIST1 to KLIST9.
+// that the venue sent until March 2026, for recorded data.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'

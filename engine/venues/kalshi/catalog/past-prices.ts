@@ -1,7 +1,5 @@
 // What venue b remembers of a market's price: its candlesticks (README.md, Candlesticks), of live markets and
 // of those it has moved to its archive. A day comes by the minute, longer ranges by the hour.
-// Not for: trades (trades.ts), or which days are asked for and kept (actors/past-prices/past-prices.ts).
-// Upholds PAST1, PAST2, PAST4, PAST5.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, type HttpClient } from '../../../fetch.ts'

@@ -1,6 +1,5 @@
 // Rows of Kalshi's REST answers to the same typed messages that the stream gives: trades and books.
 // Tolerates the integer fields that the venue sent until March 2026, for recorded data.
-// Not for: market and event rows (listing.ts). Upholds KPARSE5, KPARSE6.
 
 import { isRecord } from '../../../json-record.ts'
 import { parseTime } from '../../../units.ts'

@@ -1,5 +1,5 @@
 // The parts of the exchange (`exchange_index`) and whether each trades: while one does not, the rows of its markets still
-// say `active`. Read beside the catalogue, at most once a minute. Upholds KSHARD1, KSHARD2.
+// say `active`. Read beside the catalogue, at most once a minute.
 
 import type { Clock } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'

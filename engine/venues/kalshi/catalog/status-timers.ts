@@ -1,6 +1,6 @@
 // Kalshi says nothing when a market opens at its open_time or closes at its close_time, so we keep
 // the time ourselves: one list of what is due, one timer for its head. Each change is emitted at once
-// and confirmed a little later by asking for the listing again. Upholds KTIMER1 to KTIMER6.
+// and confirmed a little later by asking for the listing again.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'

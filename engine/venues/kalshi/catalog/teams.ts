@@ -1,7 +1,6 @@
 // Venue b's list of teams and players: its structured targets (README.md, REST), page by page. Kept are
 // teams, and the players of sports in which a player is a side; the players of teams are thousands and in no
-// game's name. Not for: which of them is the same as one of venue a (engine/sports/).
-// Upholds TEAMS1, TEAMS3.
+// game's name.
 
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'

@@ -1,6 +1,5 @@
 // The connection for what needs no list of markets: every trade of the exchange, and every change
 // of a market's state. Apart from the books', so that a flood of deltas delays no trade.
-// Upholds KFEED4 to KFEED6, KDRIFT6.
 
 import type { StopTimer } from '../../../clock.ts'
 import type { TimeMs } from '../../../units.ts'

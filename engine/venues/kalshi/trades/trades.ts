@@ -1,7 +1,7 @@
 // Kalshi's trades over REST: pages of `/markets/trades`, newest first, for back-fills, histories and
 // the mode without a key. Times in queries are whole seconds, so pages are asked for a little wider
 // and cut to the millisecond here. A range of the whole venue is believed when the pages reach back behind
-// it, asked without a beginning where they do not. Upholds KTRADES1 to KTRADES3, ANSWER2.
+// it, asked without a beginning where they do not.
 
 import type { Clock } from '../../../clock.ts'
 import type { TradeEvent } from '../../../events.ts'

@@ -1,6 +1,6 @@
 // Holds the stream against REST: the market channel has no sequence numbers, so a lost message shows
 // only when the venue's book has moved on and the stream has not. Each judgement takes two readings
-// with time between them, since a message may be on its way. Upholds POLYAUDIT1 to POLYAUDIT4.
+// with time between them, since a message may be on its way.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'

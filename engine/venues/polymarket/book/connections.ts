@@ -1,7 +1,5 @@
 // The market-channel sockets: which markets are on which, what is sent on opening, and what their
 // frames become. Both tokens of a market are always on one socket, so that its messages are in order.
-// Not for: when a snapshot is due (resync.ts), or whether silence is death (audit.ts).
-// Upholds POLYFEED1 to POLYFEED4, POLYFEED12.
 
 import type { VenueEvent } from '../../../events.ts'
 import { isRecord } from '../../../json-record.ts'

@@ -1,6 +1,5 @@
 // Polymarket's texts of prices, sizes and times to our integers, turned to the market's first token
 // where they speak of the second. Nothing is rounded: what does not fit is refused.
-// Not for: which message means what (map.ts), trades, whose figures are floats (trades.ts).
 
 import type { Level, LevelChange, TopOfBook } from '../../../events.ts'
 import {

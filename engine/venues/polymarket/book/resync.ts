@@ -1,6 +1,5 @@
 // Which markets need a fresh snapshot, and when each may be asked for: requests are gathered for a
 // moment and paced per market, and a market whose snapshots cannot be used is asked less and less.
-// Not for: how to ask (connections.ts). Upholds POLYFEED5.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { MarketTrack } from './tracks.ts'

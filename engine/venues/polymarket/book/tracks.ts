@@ -1,6 +1,6 @@
 // Which tokens are watched, and what the stream last said of each market: enough to fold both tokens
 // into one book and to notice that the stream fell behind, without keeping a book here.
-// The book itself belongs to the market's actor. Upholds POLYMAP1.
+// The book itself belongs to the market's actor.
 
 import type { LevelChange, TopOfBook } from '../../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'

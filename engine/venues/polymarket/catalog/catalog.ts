@@ -1,6 +1,6 @@
 // Gamma's list of markets: the whole of it, what changed lately, and single markets. Pages follow
 // `next_cursor`, which goes back as `after_cursor` (any other name is silently ignored and gives the
-// first page for ever). Not for: what a row means (listing.ts). Upholds POLYCAT1 to POLYCAT7.
+// first page for ever).
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'

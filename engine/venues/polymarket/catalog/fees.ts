@@ -1,7 +1,6 @@
 // What a market of venue a costs, from the fields in which Gamma states it; where Gamma does not, by `new_market` and by
 // the CLOB, which is asked for one market at a time (README.md, Fees). A statement that cannot be read, or that contradicts
-// itself, is unknown with its source. Not for: `/fee-rate`, `mbf`, `tbf`, `makerBaseFee` and `takerBaseFee`, which are left
-// over from another formula and never read. Upholds POLYFEE1 to POLYFEE5.
+// itself, is unknown with its source.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'

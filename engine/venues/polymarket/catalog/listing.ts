@@ -1,6 +1,6 @@
 // Gamma's rows to listings: what a market and an event of venue a are called, cost and have become.
 // The last file in which Gamma's words exist. A row that is no binary market with tokens is refused
-// with a reason. Not for: which rows to read (catalog.ts). Upholds POLYLIST1 to POLYLIST8, POLYCAT6.
+// with a reason.
 
 import { type NativeMarketId, nativeEventId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'

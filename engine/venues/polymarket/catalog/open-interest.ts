@@ -3,7 +3,6 @@
 // dollar, that is the number of pairs, which is open interest in contracts. Recorded values say so: they have whole
 // micros (3,356.035556), which sums of priced contracts do not have otherwise. In a group whose No were converted there are fewer
 // No than Yes about; the value lies between both.
-// Not for: markets that are closed; they keep what was stated last.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'

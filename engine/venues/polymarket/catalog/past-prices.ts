@@ -1,8 +1,6 @@
 // What venue a remembers of a market's price: the CLOB's /prices-history (README.md, CLOB). A day comes by
 // the minute, longer ranges in the steps asked for; where these are empty, by twelve hours: finer steps of a
-// resolved market come back empty (Polymarket/py-clob-client#216). Not for: trades
-// (engine/venues/polymarket/trades/windows.ts), or which days are asked for and kept
-// (actors/past-prices/past-prices.ts). Upholds PAST1 to PAST3.
+// resolved market come back empty (Polymarket/py-clob-client#216).
 
 import { FetchError, type HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'

@@ -1,5 +1,4 @@
 // Venue a's list of teams and players: Gamma's /teams (README.md, Gamma), page by page to its end.
-// Not for: which of them is the same as one of venue b (engine/sports/). Upholds TEAMS1, TEAMS2.
 
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'

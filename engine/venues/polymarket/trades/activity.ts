@@ -1,6 +1,5 @@
 // The activity stream (RTDS): every fill of the venue and its participants over one unfiltered
 // socket. Fills of unwatched and unknown markets go out like the rest.
-// Not for: identity (trades.ts), doubts (check.ts), when the stream counts as ended (last-trades.ts). Upholds POLYFEED6 to POLYFEED8, WALLETREAD13.
 
 import type { StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'

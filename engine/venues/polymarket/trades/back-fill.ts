@@ -1,7 +1,6 @@
 // Trades of a time that the stream did not cover, from the Data API, emitted with the ids that the
 // stream gives. The API lists late and its edge keeps copies for minutes, so what ended just now is read again until an
 // answer is known to be younger, and a range of the whole venue begins where the last proven answer ended.
-// Not for: how the range is read (engine/venues/polymarket/trades/walk.ts). Upholds POLYFEED9.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'

@@ -1,7 +1,7 @@
 // Asks the Data API what really happened where the stream is doubtful: a row that came twice may be
 // a repeated message or a second equal fill, and a participant without its fill means that the fill
 // was lost. One query answers for a market and some seconds. An answer that lacks a row may be an edge's copy from
-// before it: the row is asked for again until an answer is known to be younger. Upholds POLYTRADE4, POLYTRADE5.
+// before it: the row is asked for again until an answer is known to be younger.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'

@@ -1,5 +1,5 @@
 // Venue a's trades, put together: the activity stream, `last_trade_price` when it has ended, the ledger that gives them
-// identity, the check of doubtful rows and the back-fill. Not for: books (feed.ts). Upholds POLYFEED6 to POLYFEED9.
+// identity, the check of doubtful rows and the back-fill.
 
 import type { TradesSource, VenueEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'

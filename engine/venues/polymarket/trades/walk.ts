@@ -3,7 +3,6 @@
 // move no row. Where a walk has been, later ones for older times begin there.
 // The first page may be a copy that an edge kept for five minutes: what it lacks is proven absent only up to
 // `provenToMs`. Trades below 0.01 contracts are never listed: the stream alone has them.
-// Not for: the stream (trades.ts). Upholds POLYHIST1 to POLYHIST6, ANSWER2.
 
 import type { Clock } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'

@@ -1,5 +1,4 @@
 // The wallets whose fills the stream is watched for. A row of another wallet costs one look-up.
-// Not for: their past (engine/venues/polymarket/wallets/history.ts). Upholds WALLETREAD13.
 
 import type { WalletFillEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'

@@ -2,8 +2,6 @@
 // second is handed over once a later one was seen. The end is believed when a further walk from the last second on shows
 // just that second as it was; a walk that does not fit its question is begun again where the last one got to. What the
 // venue withholds, repeats or mixes up makes the reading incomplete, never silently shorter.
-// Not for: what a row means (rows.ts), roles (engine/venues/polymarket/wallets/roles.ts).
-// Upholds WALLETREAD5, WALLETREAD7 to WALLETREAD10, WALLETREAD15, WALLETREAD16 and WALLETREAD20.
 
 import { type Clock, pause } from '../../../clock.ts'
 import { FetchError } from '../../../fetch.ts'

@@ -1,6 +1,5 @@
 // Events of whole seconds in the order in which the rules take them: by time, then transaction, then row; the rows
-// of a conversion, one for each market whose No was given, become one event. Not for: reading rows
-// (rows.ts) or cutting seconds (engine/venues/polymarket/wallets/history.ts). Upholds WALLETREAD4.
+// of a conversion, one for each market whose No was given, become one event.
 
 import { usdMicros } from '../../../units.ts'
 import { compareEvents, type WalletEvent } from '../../../wallet.ts'

@@ -1,5 +1,4 @@
-// What the venue itself counts as a wallet's positions, for comparing with ours. Not for: showing, or for sums.
-// Upholds WALLETREAD11.
+// What the venue itself counts as a wallet's positions, for comparing with ours.
 
 import { outcomeId, type WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'

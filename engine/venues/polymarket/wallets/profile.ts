@@ -1,5 +1,5 @@
 // Who an address is: Gamma knows the proxy of an owner and the names; the Data API knows who traded without ever
-// having made a profile. Upholds WALLETREAD12.
+// having made a profile.
 
 import { FetchError, type HttpClient } from '../../../fetch.ts'
 import { type WalletAddress, walletAddress } from '../../../ids.ts'

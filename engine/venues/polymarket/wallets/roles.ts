@@ -1,6 +1,6 @@
 // Taker or maker: `/v2/activity` does not say, but `/v2/trades` lists takers alone, one row a transaction at its average
 // price. A fill whose transaction, token and side are in that list is a taker's; another one is a maker's, if the list was
-// whole. Upholds WALLETREAD6.
+// whole.
 
 import type { WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'

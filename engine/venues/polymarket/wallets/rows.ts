@@ -1,7 +1,4 @@
 // Rows of a wallet's activity, of the Data API v2 and the stream, as wallet events (README.md, Wallets).
-// Not for: which rows belong together or come first (engine/venues/polymarket/wallets/order.ts), nor who was
-// maker (engine/venues/polymarket/wallets/roles.ts).
-// Upholds WALLETREAD1 to WALLETREAD3.
 
 import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'

@@ -1,6 +1,5 @@
 // Checks the three signature headers of venue b: Ed25519, or RSA-PSS with SHA-256 and a salt of 32 bytes, over
 // timestamp + METHOD + path, the path with /trade-api/v2 and without its query.
-// Not for: who is allowed what; a known key may read everything. Upholds SIMK1, SIMK2.
 
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'

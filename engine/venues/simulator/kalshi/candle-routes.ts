@@ -1,5 +1,4 @@
 // The three candle routes of venue b: parameters, limits and envelopes.
-// Not for: what is in a candle (candles.ts). Upholds SIMK17 (limits), SIMK20 (errors).
 
 import { toSeconds } from '../../../units.ts'
 import type { SimMarket, World } from '../model.ts'

@@ -1,6 +1,5 @@
 // Candles of venue b: from the world's trades, and from the fair price for the time before it.
 // A candle covers (end − period, end]; days end at midnight in New York, as recorded answers show.
-// Not for: parameters and limits (rest.ts). Upholds SIMK16, SIMK17.
 
 import { hash32 } from '../../../random.ts'
 import {

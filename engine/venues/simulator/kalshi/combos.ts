@@ -1,6 +1,6 @@
 // Combinations of venue b: each traded once, beside the trade of an ordinary market, under the name of that market's
 // series. Kept are the newest, with those of before a restart. Lists show them behind the markets, and trades of theirs
-// beside the trades they came with. Not for: their rows (render.ts). Upholds SIMK26.
+// beside the trades they came with.
 
 import type { SimMarket, SimTrade } from '../model.ts'
 import type { Rows } from './paging.ts'

@@ -1,6 +1,5 @@
 // The commands of venue b's stream: text → a typed command, or the error the venue would send.
-// Not for: carrying them out (ws.ts). Nothing throws; what the world sends is only refused.
-// Upholds SIMK10 (each malformed command has its own error code).
+//  Nothing throws; what the world sends is only refused.
 
 import { isRecord } from '../../../json-record.ts'
 

@@ -1,5 +1,4 @@
 // Error answers of venue b: `{"error":{"code","message"}}`, and the bare 429.
-// Not for: errors of the stream, which are numbers (commands.ts). Upholds SIMK20.
 
 import { json, type RestAnswer } from '../rest.ts'
 

@@ -1,6 +1,5 @@
 // World objects as venue b's REST objects: events, their metadata, and series, which the world knows only
-// through their events. Not for: markets (render.ts) or games (sports.ts).
-// Upholds SIMK5.
+// through their events.
 
 import { type SizeMicros, sizeMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimSport, World } from '../model.ts'

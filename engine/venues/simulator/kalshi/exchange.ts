@@ -1,5 +1,5 @@
 // The pages of venue b that are about the exchange itself, and those that are always empty here: the simulated venue has
-// no collections of combinations, no archive and no programmes. Not for: markets (rest.ts).
+// no collections of combinations, no archive and no programmes.
 
 import { DAY_MS, type TimeMs, timeMs } from '../../../units.ts'
 import { json, type RestServer } from '../rest.ts'

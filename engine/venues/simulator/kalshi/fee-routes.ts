@@ -1,4 +1,4 @@
-// The pages of venue b that list past and announced changes of fees. Not for: which there are (fees.ts). Upholds SIMFEE2.
+// The pages of venue b that list past and announced changes of fees.
 
 import type { World } from '../model.ts'
 import { json, type RestServer } from '../rest.ts'

@@ -1,6 +1,6 @@
 // Fees of the simulated venue b: what a series has, which series change theirs at midnight, which events put another
 // multiplier in its place every other hour (engine/venues/kalshi/README.md, Fees). All follows from the time and from
-// names, so nothing is kept. Not for: their pages (fee-routes.ts), or what a fill pays. Upholds SIMFEE2, SIMFEE3.
+// names, so nothing is kept.
 
 import { crc32 } from 'node:zlib'
 import { DAY_MS, timeMs } from '../../../units.ts'

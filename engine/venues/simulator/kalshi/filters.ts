@@ -1,5 +1,4 @@
 // Which markets, events and trades a query of venue b selects, and which filters may be combined.
-// Not for: rendering or paging. Upholds SIMK14 (status words of queries), SIMK15 (combinations).
 
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import type { SimEvent, SimMarket, SimStatus } from '../model.ts'

@@ -1,6 +1,5 @@
 // The fault `halt`: a part of venue b's exchange does not trade for some minutes. `/exchange/status` says so, its markets
-// stay `active`, their books stand still. Drawn once a second. Not for: which part a market is of (terms.ts).
-// Upholds SIMK28.
+// stay `active`, their books stand still. Drawn once a second.
 
 import type { Random } from '../../../random.ts'
 import { MINUTE_MS } from '../../../units.ts'

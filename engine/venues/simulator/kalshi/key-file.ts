@@ -1,6 +1,6 @@
 // The key pair of Kalshi key id `sim` as a file, for clients of `npm run venues`: made once, kept,
 // readable by its owner alone. It opens nothing but the simulator. A file that is there already is used whatever its
-// kind, so that a client's Ed25519 key can be tried. Upholds SIMRUN5.
+// kind, so that a client's Ed25519 key can be tried.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // The texts of venue b's stream: the `msg` part of each kind of message, written by template, since
-// only `sid` and `seq` differ between its receivers. Not for: who receives (stream.ts).
+// only `sid` and `seq` differ between its receivers.
 // Levels on the No side are the Yes asks, priced on the No leg unless asked otherwise (SIMK9).
 
 import type { LevelChange } from '../../../events.ts'

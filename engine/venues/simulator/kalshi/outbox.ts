@@ -1,6 +1,5 @@
 // What one client of venue b's stream is sent, and in what order: answers, stream messages and the
-// faults between them. Frames of one turn leave together. Not for: what a message says.
-// Upholds SIMK11 (numbers), SIMK13 (a slow reader is cut off).
+// faults between them. Frames of one turn leave together.
 
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'

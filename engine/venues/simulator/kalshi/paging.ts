@@ -1,6 +1,5 @@
 // Query parameters and cursors of venue b's REST side. A bad parameter is a sentence for the 400,
 // never a throw; a cursor is opaque to clients and names the last row they were given.
-// Not for: which rows match (filters.ts). Upholds SIMK3.
 
 /** Reads parameters one by one and keeps the first complaint. */
 export class QueryReader {

@@ -1,6 +1,5 @@
 // World objects as venue b's REST objects: markets, trades and books. Fields and JSON types follow
 // the API version 3.30: only *_dollars and *_fp strings, no integer cents.
-// Not for: events and series (events.ts), candles, stream messages. Upholds SIMK5, SIMK6.
 
 import {
   complement,

@@ -1,6 +1,5 @@
 // The REST routes of venue b about series, events, markets, books, trades and games: each reads its
-// parameters, picks rows of the world and renders them. Not for: signatures and limits, which guard
-// every route (server.ts). Upholds SIMK3 (cursors), SIMK5 (shapes), SIMK19, SIMK20.
+// parameters, picks rows of the world and renders them.
 
 import type { TimeMs } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'

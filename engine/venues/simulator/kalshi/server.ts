@@ -1,6 +1,5 @@
 // The simulated venue b: one port that speaks Kalshi's REST under /trade-api/v2 and its stream at
-// /trade-api/ws/v2. Only wiring: guards, upgrade, heartbeat, stop. Not for: what anything answers.
-// Upholds SIMK1 (the handshake is signed), SIMK22 (rate limit), SIMK7 (heartbeat), SIMK23.
+// /trade-api/ws/v2. Only wiring: guards, upgrade, heartbeat, stop.
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'

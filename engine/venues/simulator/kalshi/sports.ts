@@ -1,6 +1,4 @@
 // Games as venue b's milestones, and teams as its structured targets.
-// Not for: events and markets of games, which are like all others (events.ts).
-// Upholds SIMK18: a game's milestone names every event about it.
 
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import type { SimEvent, SimGame, SimSport, World } from '../model.ts'

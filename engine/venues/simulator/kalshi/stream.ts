@@ -1,6 +1,6 @@
 // Venue b's stream: turns each change of the world into messages for the subscriptions that cover
 // it. A message without a subscription is not rendered (SIMK12); a message's body is
-// rendered once for all its receivers. What changes by the hour is told once a second. Not for: sockets, commands and faults (ws.ts).
+// rendered once for all its receivers. What changes by the hour is told once a second.
 
 import type { Clock } from '../../../clock.ts'
 import {

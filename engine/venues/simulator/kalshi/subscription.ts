@@ -1,5 +1,4 @@
 // One `sid` of one connection of venue b's stream: what it covers and how far it has counted.
-// Not for: sending (outbox.ts) or commands (ws.ts). Upholds SIMK8, SIMK11.
 
 import type { MessageKind } from './messages.ts'
 import type { KalshiOutbox } from './outbox.ts'

@@ -1,6 +1,6 @@
 // What the wire of venue b says of a market or trade beyond the invented world, each by a pure function: the part of the
 // exchange, the price ranges, which some markets change every hour, whether a trade was agreed beside the book, and a
-// combination traded with it. Not for: rows and messages (render.ts, messages.ts). Upholds SIMK24 to SIMK27.
+// combination traded with it.
 
 import { hash32 } from '../../../random.ts'
 import { HOUR_MS, MINUTE_MS, type PriceMicros, type TimeMs, timeMs } from '../../../units.ts'

@@ -1,6 +1,6 @@
 // How venue b writes numbers, times and ids: dollars with four decimals or more, counts with two,
-// RFC 3339 times, levels. Not for: objects and messages (render.ts, messages.ts).
-// Written for the hot path: prices come from a table, the last time is remembered. Upholds SIMK4.
+// RFC 3339 times, levels.
+// Written for the hot path: prices come from a table, the last time is remembered.
 
 import type { Level } from '../../../events.ts'
 import {

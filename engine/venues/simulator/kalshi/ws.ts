@@ -1,6 +1,5 @@
 // One client of venue b's stream: its subscriptions, the numbering of their messages, and the
-// answers to its commands. Not for: which market changed (stream.ts) or the text of a
-// message (messages.ts). Upholds SIMK7 to SIMK11; faults: outbox.ts.
+// answers to its commands. Faults: outbox.ts.
 
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'

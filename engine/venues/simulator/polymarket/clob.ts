@@ -1,7 +1,5 @@
 // Venue a's CLOB REST, the public part (engine/venues/polymarket/README.md, CLOB): books, prices, ticks,
 // market lists.
-// Not for: past prices (past-prices.ts), the market channel (market-ws.ts).
-// Upholds SIMPM11 to SIMPM13.
 
 import type { Clock } from '../../../clock.ts'
 import {

@@ -1,6 +1,5 @@
 // Parameters of the Data API (engine/venues/polymarket/README.md, Data API): lists joined by commas, whole numbers
-// with bounds, words of a fixed set, addresses. Not for: what an endpoint does with them.
-// Upholds SIMPM17 and SIMWALLET10.
+// with bounds, words of a fixed set, addresses.
 
 /** A parameter that cannot be read; the text is what the venue says. */
 export class QueryError extends Error {}

@@ -1,7 +1,7 @@
 // Venue a's Data API v2 (engine/venues/polymarket/README.md, Data API v2), what its paths share: queries in either
 // spelling, `{"data", "pagination"}`, signed cursors that hold a position, errors with a code and a trace id, the
 // caching that each answer allows. Under the fault `stale_cache` an edge keeps first pages and gives them again, with
-// their age. Not for: what a path answers (trade-routes.ts, market-figures.ts). Upholds SIMPM40 and SIMWALLET13.
+// their age.
 
 import { hash32 } from '../../../random.ts'
 import type { TimeMs } from '../../../units.ts'

@@ -1,6 +1,6 @@
 // World objects → Gamma's event, series, tag, team and sport rows (engine/venues/polymarket/README.md,
 // Gamma). Ids of tags, series and teams are made from their words, so that a seed repeats them; the few that
-// are well known keep the venue's own number. Upholds SIMPM1, SIMPM4 and SIMPM10.
+// are well known keep the venue's own number.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, formatTime, type TimeMs, timeMs, toNumber } from '../../../units.ts'

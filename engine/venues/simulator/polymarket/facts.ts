@@ -1,6 +1,6 @@
 // What venue a says about a market, derived from the world: prices shown, volumes, states, ids.
 // Used by the REST rows (render.ts, events.ts) and by filters and orders of
-// lists; it knows no JSON. Upholds SIMPM2 and SIMPM3.
+// lists; it knows no JSON.
 
 import { createHash } from 'node:crypto'
 import { hash32 } from '../../../random.ts'

@@ -1,7 +1,6 @@
 // What the parameters of Gamma's two list families select and how they order
 // (engine/venues/polymarket/README.md, Gamma). Unknown parameters are ignored, as live; a malformed known one
-// is refused. Not for: paging.
-// Upholds SIMPM8.
+// is refused.
 
 import { parseTime, type TimeMs, toNumber } from '../../../units.ts'
 import type { SimEvent, SimMarket, World } from '../model.ts'

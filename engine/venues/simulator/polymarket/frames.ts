@@ -1,6 +1,6 @@
 // World changes → the text of venue a's books and market-channel frames (engine/venues/polymarket/README.md,
 // Market channel), by string templates: this is the simulator's hot path, thousands of frames a second. Not
-// for: who gets a frame (market-ws.ts). Upholds SIMPM11 and SIMPM20 to SIMPM25.
+// for: who gets a frame (market-ws.ts).
 
 import { createHash } from 'node:crypto'
 import type { Level, LevelChange } from '../../../events.ts'

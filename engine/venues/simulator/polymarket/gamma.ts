@@ -1,7 +1,5 @@
 // Venue a's Gamma API (engine/venues/polymarket/README.md, Gamma): markets and events in lists, by id and by
-// slug, tags, sports, teams, search, profiles, status; also the simulator's own /sim/state. Not for: what a
-// list's parameters mean (filters.ts), paging (pages.ts) and what a wallet did (wallet-routes.ts).
-// Upholds SIMPM6 to SIMPM10 and SIMWALLET14.
+// slug, tags, sports, teams, search, profiles, status; also the simulator's own /sim/state.
 
 import type { Clock } from '../../../clock.ts'
 import { formatTime } from '../../../units.ts'

@@ -1,7 +1,7 @@
 // Venue a's `/v2/leaderboard` (engine/venues/polymarket/README.md, Data API v2): wallets ranked by profit or by volume
 // in shares, over all markets or one category, or both ranks of one wallet. Profit of a period is what its fills are
 // worth by now: splits, merges, conversions and redemptions swap things of equal worth. Ranked at most every ten seconds
-// a list. Upholds SIMWALLET12.
+// a list.
 
 import { complement, DAY_MS, MICROS, type TimeMs } from '../../../units.ts'
 import type { SimTopic, SimWalletLedger, SimWallets, World } from '../model.ts'

@@ -1,6 +1,5 @@
 // Venue a's Data API v2 about markets as a whole (engine/venues/polymarket/README.md, Data API v2): open interest,
-// volume, holders, results, and how fresh it all is. Not for: trades (trade-routes.ts), wallets (wallet-routes.ts).
-// Upholds SIMPM19, SIMPM42.
+// volume, holders, results, and how fresh it all is.
 
 import { complement, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, SimWallets, World } from '../model.ts'

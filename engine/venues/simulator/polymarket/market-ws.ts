@@ -1,7 +1,6 @@
 // Venue a's market channel (`/ws/market`): who subscribed to which token, and which frames follow a change of
 // the world (engine/venues/polymarket/README.md, Market channel). One frame is rendered once and shared by
-// all its readers; without readers nothing is rendered. Not for: the frames' text (frames.ts).
-// Upholds SIMPM20 to SIMPM30.
+// all its readers; without readers nothing is rendered.
 
 import type { Clock } from '../../../clock.ts'
 import type { PriceMicros } from '../../../units.ts'

@@ -1,6 +1,6 @@
 // Gamma's two ways of paging a list (engine/venues/polymarket/README.md, Gamma): `limit` and `offset` with a
 // bare array, and keysets with `after_cursor` in and `next_cursor` out, absent on the last page. `cursor` is
-// ignored as live, so a client that sends it sees the first page forever. Upholds SIMPM6 and SIMPM7.
+// ignored as live, so a client that sends it sees the first page forever.
 
 import { json, type RestAnswer } from '../rest.ts'
 

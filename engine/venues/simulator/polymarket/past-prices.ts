@@ -1,6 +1,5 @@
 // Past prices (engine/venues/polymarket/README.md): the CLOB's `/prices-history` and the Data API's `/v2/prices-history`,
-// one point per step, from trades where this run has them and from the fair price elsewhere. Upholds SIMPM14, SIMPM15
-// and SIMPM44.
+// one point per step, from trades where this run has them and from the fair price elsewhere.
 
 import type { Clock } from '../../../clock.ts'
 import { complement, timeMs, toNumber } from '../../../units.ts'

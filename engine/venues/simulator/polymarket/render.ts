@@ -1,8 +1,6 @@
 // World objects → Gamma and CLOB market objects, as venue a's REST shows them
 // (engine/venues/polymarket/README.md, Gamma and CLOB). Plain objects with the venue's own keys and JSON
 // types; the callers turn them into text.
-// Not for: tags, series, teams (events.ts), books and stream frames (frames.ts), trades (trade-rows.ts).
-// Upholds SIMPM1 to SIMPM5.
 
 import {
   DAY_MS,

@@ -1,7 +1,6 @@
 // Venue a's real-time data stream, topic `activity` (engine/venues/polymarket/README.md, Activity stream): a
 // `trades` row for every wallet of a fill and one `orders_matched` a transaction for its taker. One filter per topic and
-// connection, replaced by the next subscribe. The stream may end, as the venue's may. Not for: other topics, which are
-// accepted and stay silent. Upholds SIMPM31 to SIMPM35, SIMPM43.
+// connection, replaced by the next subscribe. The stream may end, as the venue's may.
 
 import type { Clock } from '../../../clock.ts'
 import type { Faults } from '../faults.ts'

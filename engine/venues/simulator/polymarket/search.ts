@@ -1,6 +1,6 @@
 // Gamma's `/public-search`, `/sports`, `/sports/market-types` and `/teams`
 // (engine/venues/polymarket/README.md, Gamma). Search is plain: every word of the query must occur in an
-// event's texts. Upholds SIMPM10.
+// event's texts.
 
 import type { Clock } from '../../../clock.ts'
 import { toNumber } from '../../../units.ts'

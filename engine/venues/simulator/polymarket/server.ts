@@ -1,6 +1,5 @@
 // The simulated venue a: four listeners (Gamma, CLOB with the market channel, Data, RTDS) over one invented
-// world. Not for: any rule of theirs, which the polymarket-*.ts beside it hold.
-// Upholds SIMPM37 to SIMPM39.
+// world.
 
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../process/log.ts'

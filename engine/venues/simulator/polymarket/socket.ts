@@ -1,6 +1,5 @@
 // The WebSocket connections of a simulated Polymarket channel: accepting, writing in batches, slow
-// readers, and the faults that hit a connection (silence, disconnect). Not for: what is said on them
-// (market-ws.ts, rtds.ts). Upholds SIMPM29, SIMPM33 and SIMPM36.
+// readers, and the faults that hit a connection (silence, disconnect).
 
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'

@@ -1,6 +1,5 @@
 // Venue a's `/v2/trades` (engine/venues/polymarket/README.md, Data API v2): newest first, pages by cursor, one row a
 // transaction and taker unless makers are asked for too. Rows appear at once.
-// Not for: wallets (wallet-routes.ts), what rows look like (trade-rows.ts). Upholds SIMPM16 to SIMPM18, SIMPM41.
 
 import type { SimMarket, SimTrade, SimWallets, World } from '../model.ts'
 import { amount, csv, flag, positive, QueryError, word } from './data-query.ts'

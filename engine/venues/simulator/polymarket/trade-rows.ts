@@ -1,6 +1,5 @@
 // A trade → venue a's trade rows, one per wallet: Data API `/trades` and RTDS `activity` show the same fields
-// (engine/venues/polymarket/README.md, Activity stream). Not for: who asks and in what order.
-// Upholds SIMPM16, SIMPM31 and SIMPM35.
+// (engine/venues/polymarket/README.md, Activity stream).
 
 import { MICROS, sizeMicros, toNumber } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'

@@ -1,7 +1,5 @@
 // Venue a's Data API v2 about wallets (engine/venues/polymarket/README.md, Data API v2): `/v2/activity`, `/v2/positions`,
-// `/v2/value` and `/v2/user-stats`. Only the proxy address names a wallet here. Not for: what rows look like
-// (wallet-rows.ts), the leaderboard (leaderboard.ts), pages, cursors and errors (envelope.ts).
-// Upholds SIMWALLET8 to SIMWALLET11, SIMWALLET13.
+// `/v2/value` and `/v2/user-stats`. Only the proxy address names a wallet here.
 
 import { toSeconds } from '../../../units.ts'
 import type { Faults } from '../faults.ts'

@@ -1,6 +1,4 @@
 // Wallets → rows of venue a's Data API v2: activity, positions, holders (engine/venues/polymarket/README.md, Wallets).
-// Not for: which rows and in what order (wallet-routes.ts).
-// Upholds SIMWALLET8, SIMWALLET9 and SIMWALLET16.
 
 import { formatTime, MICROS, sizeMicros, type TimeMs, toNumber, toSeconds } from '../../../units.ts'
 import type { SimHolding, SimMarket, SimWalletEvent, SimWalletLedger } from '../model.ts'

@@ -1,5 +1,5 @@
 // Draws answers: chances and payouts that agree with one another (strikes of one value are
-// monotone, one bucket or name is right). Not for: words. Upholds SIMCAL5.
+// monotone, one bucket or name is right).
 
 import { hash32 } from '../../../random.ts'
 import { PRICE_HALF, PRICE_ONE, type PriceMicros, priceMicros } from '../../../units.ts'

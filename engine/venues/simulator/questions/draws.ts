@@ -1,5 +1,4 @@
 // How one asking of a question is drawn: what is known of its value before, what became of it, and who takes part.
-// Not for: which questions there are (families.ts), chances and payouts of any answers (answers.ts). Upholds SIMCAL5.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'

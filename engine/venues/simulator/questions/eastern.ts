@@ -1,7 +1,5 @@
 // The US Eastern calendar, by which both venues date games, tickers and titles. Pure arithmetic from
 // the rule in force since 2007 (second Sunday of March to first Sunday of November).
-// Not for: other time zones (cities have whole hours, lists.ts) or times of the engine (units.ts).
-// Upholds SIMCAL2.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'
 

@@ -1,6 +1,6 @@
 // Every kind of question: what it is about at an ordinal, when it is asked, and how its answers are drawn (draws.ts). Its
 // words are templates (words.json), its subjects rows (lists.json). In the order in which they fill the world; shares sum
-// to 1, and the last kind can fill what is left. Upholds SIMCAL4, SIMCAL5 and SIMCAL7.
+// to 1, and the last kind can fill what is left.
 
 import { hash32 } from '../../../random.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../units.ts'

@@ -1,6 +1,5 @@
 // How both venues list a game: venue a as one event (winner, spreads, totals), venue b as up to three events
-// with one market a team or line. Not for: who plays and wins (questions/games.ts).
-// Upholds SIMCAL6.
+// with one market a team or line.
 
 import type { SimGame, SimPairKind, SimTeam } from '../model.ts'
 import { payoutOf } from './answers.ts'

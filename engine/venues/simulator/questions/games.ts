@@ -1,5 +1,5 @@
 // Games of every league, each day of the year: which teams meet, how it ends, and which lines are
-// asked. Not for: wording (game-style.ts) nor golf (families.ts). Upholds SIMCAL2, SIMCAL4 and SIMCAL5.
+// asked.
 
 import { hash32, seededRandom } from '../../../random.ts'
 import { DAY_MS } from '../../../units.ts'

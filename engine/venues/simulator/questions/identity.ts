@@ -1,6 +1,5 @@
 // The ids of the invented world: every one a hash of the seed and the instance's key, so that a
-// second start names the same market by the same id. Not for: tickers and slugs (the style files).
-// Upholds SIMCAL1, SIMCAL3 and SIMCAL9.
+// second start names the same market by the same id.
 
 import { hash } from 'node:crypto'
 

@@ -1,6 +1,5 @@
 // Venue b's style: event titles with sub-titles, tickers by the date grammar, strike types, and
-// rules in two parts. Not for: Kalshi's JSON (kalshi/server.ts) nor games (game-style.ts).
-// Upholds SIMCAL6.
+// rules in two parts.
 
 import {
   type Answer,

@@ -1,5 +1,5 @@
 // A kind of question and how it becomes a family: what it is about, one asking of it drawn, and its templates filled for a
-// venue. Not for: which kinds there are (families.ts). Upholds SIMCAL4, SIMCAL6.
+// venue.
 
 import type { SimPairKind, SimTopic } from '../model.ts'
 import {

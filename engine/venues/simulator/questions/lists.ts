@@ -1,5 +1,5 @@
 // What questions are about: coins, cities, figures, banks, offices, deeds, charts, tours, as rows of lists.json. Coins and
-// cities beyond the known ones are invented. Not for: teams and players (teams.ts), words (words.ts). Upholds SIMCAL3.
+// cities beyond the known ones are invented.
 
 import { readFileSync } from 'node:fs'
 import { numberOf, roundTo } from './answers.ts'

@@ -1,5 +1,5 @@
 // Invented names without end: people, places, coins, works. Each list is a pure function of the
-// ordinal; no two ordinals give the same name. Not for: teams and known players. Upholds SIMCAL3.
+// ordinal; no two ordinals give the same name.
 
 /** An invented person. */
 export interface Person {

@@ -1,6 +1,5 @@
 // Smooth random paths: a value for any time, found without walking there, so that a price of next
-// week is known today and the same for all questions about it. Not for: the price of a market
-// (world.ts). Upholds SIMCAL1.
+// week is known today and the same for all questions about it.
 
 import { hash32 } from '../../../random.ts'
 

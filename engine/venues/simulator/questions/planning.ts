@@ -1,5 +1,4 @@
 // One cycle of a slot as planned events: words from the styles, ids, times, pairs. A pure function.
-// Not for: which cycles exist (calendar.ts). Upholds SIMCAL1, SIMCAL3, SIMCAL5, SIMCAL7 and SIMCAL9.
 
 import { timeMs } from '../../../units.ts'
 import {

@@ -1,5 +1,4 @@
 // Venue a's style: natural questions, slugs, groupItemTitles and "This market will resolve to …".
-// Not for: Gamma's JSON (polymarket/server.ts) nor games (game-style.ts). Upholds SIMCAL6.
 
 import {
   type Answer,

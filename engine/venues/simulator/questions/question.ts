@@ -1,7 +1,6 @@
 // The shape of a recurring question in the invented world, before any venue words it: families
 // (kinds of question) have variants (one asset, one city, one contest), variants are asked again
-// each cycle. Not for: which variants exist at a size (slots.ts) or wording (the style files).
-// Upholds SIMCAL4 and SIMCAL5.
+// each cycle.
 
 import { DAY_MS, HOUR_MS, type PriceMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimListing, SimPairKind, SimTopic, SimVenue } from '../model.ts'

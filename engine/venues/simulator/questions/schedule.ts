@@ -1,5 +1,5 @@
 // When the instances of a recurring question close: cycle n of a slot to a time and back. Instances
-// of one slot never overtake one another. Not for: what is asked (questions/). Upholds SIMCAL2.
+// of one slot never overtake one another.
 
 import { DAY_MS, MINUTE_MS } from '../../../units.ts'
 import { easternMs, easternTime } from './eastern.ts'

@@ -1,6 +1,6 @@
 // The times of a slot's cycles. A cycle is announced the moment the one `copies` before it drops
 // out, two days after that one was resolved: so exactly `copies` exist at any time, and a start an
-// hour later finds the same. Not for: what is asked. Upholds SIMCAL1, SIMCAL2 and SIMCAL8.
+// hour later finds the same.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, timeMs } from '../../../units.ts'
 import type { SimListing, SimVenue } from '../model.ts'

@@ -1,6 +1,5 @@
 // Which recurring questions fill a world of a given size, and at which venues: families by their
 // share, a third of the questions at both venues, a quarter of those with a trap.
-// Not for: time (calendar.ts) nor wording. Upholds SIMCAL4 and SIMCAL7.
 
 import { MINUTE_MS } from '../../../units.ts'
 import { SIM_VENUES, type SimPairKind, type SimVenue } from '../model.ts'

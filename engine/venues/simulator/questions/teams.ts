@@ -1,7 +1,7 @@
 // The teams and players of the invented season, from the rows of lists.json: real names and both venues' real codes, where
 // they differ (jax and JAC, ari and AZ, mon and MTL) as they differ. Sources: /teams rows and slugs of
 // venue a, event tickers of venue b as of 2025–26. Players beyond the known ones are
-// invented. Upholds SIMCAL3.
+// invented.
 
 import type { SimSport, SimTeam } from '../model.ts'
 import { LISTS } from './lists.ts'

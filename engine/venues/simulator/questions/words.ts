@@ -1,7 +1,6 @@
 // What both venues say of each kind of question: templates (words.json), filled with the values of one asking
 // (families.ts). In the file `both` holds for either venue, `a` and `b` stand above it, and `like` names an entry that lends
 // what is not said. `{phrase}` is the answer: a strike, a bucket or a name.
-// Not for: how a venue turns these words into its listing (polymarket-style.ts, kalshi-style.ts). Upholds SIMCAL6.
 
 import { readFileSync } from 'node:fs'
 import type { SimVenue } from '../model.ts'

@@ -1,5 +1,5 @@
 // The levels that one action changes, each at most once, applied to the book as they are noted, so
-// that what is emitted is exactly what was done. Upholds SIMFLOW1.
+// that what is emitted is exactly what was done.
 
 import type { BookSide, LevelChange } from '../../../events.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../../units.ts'

@@ -1,7 +1,6 @@
 // The faults that happen to books themselves, on both venues: a tick that changes, one side or both
 // withdrawn for ten seconds. A market whose quotes are withdrawn has no order flow meanwhile, so
 // that what comes back is what went. Each touched, open market is asked for once a minute.
-// Upholds SIMFAULT1 and SIMFAULT2.
 
 import type { BookSide, Level } from '../../../events.ts'
 import {

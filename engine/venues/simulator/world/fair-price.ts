@@ -1,8 +1,7 @@
 // The fair price of a listing at any moment, past or coming: a pure function of the seed, the
 // listing and the time, so that a restart continues the same world and history can be asked for.
 // One question has one fair price, whichever venue lists it, and the outcomes of an exclusive event sum to a dollar:
-// what differs between books is what makers make of it. Not for: quotes around it (order-flow.ts), nor the gaps that are
-// planned (gaps.ts). Upholds SIMWORLD1, SIMWORLD2 and SIMWORLD12.
+// what differs between books is what makers make of it.
 //
 //   log-odds = opening odds + noise shared by the mover
 //   then drawn towards the payout over the last part of the market's life, exact once determined

@@ -1,6 +1,5 @@
 // Which fees a market of venue a has, by what it is about (engine/venues/polymarket/README.md, Fees): geopolitics have
-// none, and totals of games a schedule of zero. Not for: what a fill paid (fill-money.ts), or venue b, whose series and
-// events have them (../kalshi/fees.ts). Upholds SIMFEE1.
+// none, and totals of games a schedule of zero.
 
 import type { SimMarket, SimTopic } from '../model.ts'
 

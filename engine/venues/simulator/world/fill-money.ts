@@ -1,6 +1,5 @@
 // What each side of a fill of venue a pays: the price as the venue shows it, the dollars and the taker's fee.
-// One place, so that rows, stream and ledgers agree to the micro. Not for: venue b, whose fees no row shows.
-// Upholds SIMWALLET3.
+// One place, so that rows, stream and ledgers agree to the micro.
 
 import { type SizeMicros, sizeMicros, toNumber, type UsdMicros, usdMicros } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'

@@ -2,7 +2,6 @@
 // follows from the seed, the start and what is listed: some that a trade earns from, and some that only look so. Makers of
 // one market quote beside the fair price while one lasts; the fair prices themselves agree always (fair-price.ts).
 // Only pairs and events that share their prices with no other market have one, so that no gap opens a second one.
-// Not for: books that differ by a fault (book-faults.ts). Upholds SIMGAP1 to SIMGAP3.
 //
 //   real    more than depth and fees take
 //   fees    less than the fees

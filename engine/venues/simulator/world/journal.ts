@@ -1,7 +1,6 @@
 // The files of a world that lives through restarts: rows of JSON, appended before a change is emitted, so that a killed
 // process has written what it emitted. Every run begins a chapter of its own, and so does a full one; a chapter names the
 // one before and how much of that counts, so that a torn last line or a late row of a dying process changes nothing.
-// Not for: what rows mean (world-record.ts). Upholds SIMKEEP2 and SIMKEEP4.
 //
 //   FOLDER/000007.log   {"format":1,"startedMs":…,"previous":{"number":6,"bytes":48120},…}
 //                       [1,0,1764000000123,…]

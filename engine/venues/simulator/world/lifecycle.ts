@@ -1,5 +1,5 @@
 // What may become of a market, and when: the calendar's moments, in their order. A market passes
-// through every state, even when the clock jumps over several. Upholds SIMWORLD8.
+// through every state, even when the clock jumps over several.
 
 import { SIZE_ZERO, type TimeMs } from '../../../units.ts'
 import type { SimStatus, WorldChange } from '../model.ts'

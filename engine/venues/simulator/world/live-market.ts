@@ -1,7 +1,6 @@
 // A market of the world, alive: status, book, trades and figures. A market without a book read or event costs
 // one object; its book is made at the first look and depends on nothing but seed and start, so that
-// who looks when changes nothing. Not for: deciding what happens to it (world.ts, order-flow.ts).
-// Upholds SIMWORLD3 (figures grow with age) and SIMWORLD4 (lazy books).
+// who looks when changes nothing.
 
 import { hash32, seededRandom } from '../../../random.ts'
 import {

@@ -1,6 +1,6 @@
 // The market of protocol v2 into which wallets' tokens of a market of protocol v1 migrate: the same question with ids that
 // follow from the old one's (engine/venues/polymarket/README.md, Wallets). It is in no list, has no book of its own, and is
-// found by its id. Not for: which wallets migrate (wallet-habits.ts). Upholds SIMWALLET17.
+// found by its id.
 
 import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { marketOfPosition, migratedMarket, positionOf } from '../../../position-ids.ts'

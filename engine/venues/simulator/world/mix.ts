@@ -1,5 +1,4 @@
 // Integer mixing for the invented world: noise at any past moment, and ids that never repeat.
-// Not for: streams of random numbers (engine/random.ts), nor anything secret.
 
 /** Mixes two integers to 32 bits. For a fixed `key` it is a bijection of `value` modulo 2^32. */
 export function mix32(key: number, value: number): number {

@@ -1,7 +1,5 @@
 // What traders do to one market at one moment: quotes placed, cancelled, resized, moved after the
 // fair price, and trades (trading.ts). Each action is emitted once it is in the book.
-// Not for: which market and how often (world.ts), nor withdrawn sides (book-faults.ts).
-// Upholds SIMFLOW1 and SIMFLOW2.
 
 import type { BookSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'

@@ -1,6 +1,5 @@
 // The days before a world's first start: trades of the markets that are listed now, at the prices they had, and
 // results as they came, emitted in order of time. It follows from the seed and the start.
-// Not for: what wallets make of it (wallet-ledgers.ts), nor prices of the past (fair-price.ts). Upholds SIMPAST1 and SIMPAST2.
 
 import type { Random } from '../../../random.ts'
 import { DAY_MS, MINUTE_MS, type TimeMs, timeMs } from '../../../units.ts'

@@ -1,6 +1,5 @@
 // Where makers quote around a fair price, and how much: the geometry of simulated books.
-// Pure but for the random stream given. Not for: what happens next (order-flow.ts).
-// Upholds SIMBOOK3 (a seeded book is on its tick, not crossed, and has no bid at 0 nor ask at 1).
+// Pure but for the random stream given.
 
 import type { BookSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'

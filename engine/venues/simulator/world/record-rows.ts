@@ -1,6 +1,5 @@
 // Trades, deeds and states of a simulated world as rows of its journal, and back. Markets are named by a number that
-// the chapter gives them, wallets by their place in the world's list. Not for: when a row is written or read
-// (world-record.ts), nor files (journal.ts). Upholds SIMKEEP1.
+// the chapter gives them, wallets by their place in the world's list.
 
 import { priceMicros, sizeMicros, type TimeMs, timeMs, usdMicros } from '../../../units.ts'
 import { SIM_VENUES, type SimMarket, type SimTrade, type SimWallet } from '../model.ts'

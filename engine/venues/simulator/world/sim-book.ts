@@ -1,6 +1,5 @@
 // One simulated market's order book. Levels are kept as plain number arrays, worst first, because a
 // hundred thousand books must fit and nearly all changes happen near the best, at the arrays' end.
-// Not for: deciding what is quoted (order-flow.ts). Upholds SIMBOOK1 and SIMBOOK2.
 //
 //   bids  prices [ 470000 | 480000 | 490000 ]  asks  prices [ 530000 | 520000 | 510000 ]
 //         sizes  [      … |      … |   best ]        sizes  [      … |      … |   best ]

@@ -1,6 +1,5 @@
 // A venue's trades of this run, oldest first, within two million. When full, the oldest tenth is
 // dropped, here and in its markets: one long copy now and then instead of one at every trade.
-// Upholds SIMWORLD10.
 
 import type { SimTrade } from '../model.ts'
 

@@ -1,6 +1,5 @@
 // Trades of the invented world: a taker's order that hits one level or several, whales now and then,
 // and the makers it meets, one a fill. A fill is emitted with what it took from the book, to the hundredth.
-// Not for: quotes (order-flow.ts). Upholds SIMFLOW3 and SIMFLOW4.
 
 import type { BookSide, TradeSide } from '../../../events.ts'
 import type { Random } from '../../../random.ts'

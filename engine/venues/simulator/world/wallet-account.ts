@@ -1,8 +1,6 @@
 // One wallet's ledger in the making: what it did, what it has, what the venue makes of that. Amounts are
 // integers and never negative; averages and realised PnL are the venue's own running figures
-// (engine/venues/polymarket/README.md, Wallets), floats as the venue's are. Not for: deciding what a wallet
-// does (wallet-ledgers.ts).
-// Upholds SIMWALLET1 and SIMWALLET4.
+// (engine/venues/polymarket/README.md, Wallets), floats as the venue's are.
 
 import {
   notionalMicros,

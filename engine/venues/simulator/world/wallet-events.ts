@@ -1,6 +1,5 @@
 // The two kinds of rows in a wallet's ledger: its part of a fill, which points at the trade and copies
 // nothing, and what it did by itself. Hashes are computed when asked for, as in sim-trade.ts.
-// Upholds SIMWALLET2.
 
 import type { SizeMicros, TimeMs, UsdMicros } from '../../../units.ts'
 import { USD_ZERO } from '../../../units.ts'

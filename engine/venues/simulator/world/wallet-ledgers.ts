@@ -3,8 +3,6 @@
 // holders merge, convert and redeem later. What came within a second is not passed on within it, so that no
 // balance is ever negative, in whatever order the transactions of a second are read.
 // All of it follows from the seed and the world's changes.
-// Not for: who trades (trading.ts), how likely something is (wallet-habits.ts), rows (polymarket/).
-// Upholds SIMWALLET1, SIMWALLET2, SIMWALLET5 to SIMWALLET7 and SIMWALLET15.
 
 import { hash32, seededRandom } from '../../../random.ts'
 import {

@@ -1,7 +1,6 @@
 // Keeps a simulated world through restarts: every trade and every deed of a wallet is written before the venues tell
 // it, and a new start reads them back. A full part begins with a state, so that the oldest part can go. Books,
-// and what wallets had in mind but for redemptions, begin anew. Not for: the form of rows (record-rows.ts) and of
-// files (journal.ts). Upholds SIMKEEP1 to SIMKEEP6.
+// and what wallets had in mind but for redemptions, begin anew.
 
 import type { Log } from '../../../process/log.ts'
 import { DAY_MS, TIME_ZERO, type TimeMs, timeMs } from '../../../units.ts'

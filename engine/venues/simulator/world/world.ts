@@ -1,8 +1,6 @@
 // The invented world in motion: which markets exist and in what state, which of them something
 // happens to, and how often. Listeners get every change synchronously, in order; the clock and
 // the random stream come from outside, so that a seed, a start and a clock replay a run.
-// Not for: words (calendar.ts), prices (fair-price.ts), orders (order-flow.ts), wire forms (servers).
-// Upholds SIMWORLD5 to SIMWORLD9, SIMWORLD11 and SIMKEEP3.
 
 import type { Clock } from '../../../clock.ts'
 import { nativeMarketId } from '../../../ids.ts'

@@ -1,5 +1,4 @@
 // The account's keys: a form that makes one, and the list of those there are, each of which can be revoked.
-// Upholds DASH20 to DASH22, DASH26, DASH27.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'

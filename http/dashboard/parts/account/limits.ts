@@ -1,5 +1,5 @@
 // The account that is logged in, what its keys may ask for, and how much is left in the present minute of what its
-// dashboards ask, which is a budget of its own, as the last answer said. Upholds DASH28.
+// dashboards ask, which is a budget of its own, as the last answer said.
 
 import { useEffect, useState } from 'preact/hooks'
 import { type AnswerFacts, watchFacts } from '../../api.ts'

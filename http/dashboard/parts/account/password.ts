@@ -1,6 +1,5 @@
 // The forms that ask for the account's password: one changes it, which ends every other session while keys go on; the other
-// deletes the account, asked back in its own place: Escape and "Cancel" leave everything as it is. Not for: a forgotten
-// password. Upholds DASH20 to DASH22, DASH24, DASH72, DASH73.
+// deletes the account, asked back in its own place: Escape and "Cancel" leave everything as it is.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../html.ts'

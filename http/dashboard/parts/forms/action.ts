@@ -1,5 +1,5 @@
 // Something that a person asks the server to do: whether it is under way, and why it failed. One at a time: a second
-// click while the first is under way asks for nothing. Upholds DASH21.
+// click while the first is under way asks for nothing.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 

@@ -1,5 +1,5 @@
 // A button for what cannot be undone: it asks back in its own place, and does nothing until that is answered. Escape
-// and "Cancel" leave everything as it is. Upholds DASH22.
+// and "Cancel" leave everything as it is.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../html.ts'

@@ -1,5 +1,5 @@
 // A field of a form: its label, what it is for, and, when the server or we do not take what is in it, the reason
-// beside it, which a screen reader reads with the field. Upholds DASH20.
+// beside it, which a screen reader reads with the field.
 
 import { html, type Shown } from '../../html.ts'
 

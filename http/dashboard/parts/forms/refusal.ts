@@ -1,5 +1,4 @@
 // What the forms say of a refusal, in words for a person: beside the field that it is about, or beside the form.
-// Not for: pages that only show something (states.ts). Upholds DASH20, DASH23.
 
 import { ApiError } from '../../api.ts'
 import { problemText, sentence, wordsOf } from '../states.ts'

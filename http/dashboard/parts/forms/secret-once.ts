@@ -1,5 +1,5 @@
 // A secret that is shown this once: a key or a webhook's secret, with a button that copies it and, for a key, a line
-// to try it with. It is kept nowhere: once the viewer leaves the page it cannot be shown again. Upholds DASH26.
+// to try it with. It is kept nowhere: once the viewer leaves the page it cannot be shown again.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { after, copyText } from '../../browser.ts'

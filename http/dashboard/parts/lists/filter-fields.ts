@@ -1,5 +1,5 @@
 // The fields of a list's filters: each with its label, and a call of `choose` when the viewer has chosen. What is chosen
-// is kept in the address, so that a link or the back button leads to the same list. Upholds DASH57, DASH80.
+// is kept in the address, so that a link or the back button leads to the same list.
 
 import { useId, useState } from 'preact/hooks'
 import { setAddressHash } from '../../browser.ts'

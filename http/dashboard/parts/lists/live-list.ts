@@ -1,6 +1,5 @@
 // A list that the server answers and the stream goes on with, for as long as the page is open: it is asked for once the
 // stream is live, so that nothing falls between the two, and again when the stream lost something for good.
-// Not for: which rows there are, and in which order (each page's own part). Upholds DASH62, DASH76.
 
 import { useRef, useState } from 'preact/hooks'
 import type { Channel, DataMessage } from '../../../client/messages.ts'

@@ -1,5 +1,5 @@
 // A list that the server gives in pages: the first when the part appears or what it asks for changes, a further one at
-// the press of a button, and what went wrong with either. Not for: lists that go on by themselves. Upholds DASH4, DASH56.
+// the press of a button, and what went wrong with either.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../html.ts'

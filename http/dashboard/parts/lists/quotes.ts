@@ -1,7 +1,6 @@
 // The prices of the markets that a list shows: as the server's answer had them, then live, drawn at most once a picture.
 // What two venues ask is laid on one side, so that both prices are for the same outcome.
 // The gap between two venues, and what is left of it to a taker, follow from their best prices.
-// Not for: whole books (the market's page). Upholds DASH5, DASH44, DASH55.
 
 import { useRef } from 'preact/hooks'
 import type { DataMessage } from '../../../client/messages.ts'

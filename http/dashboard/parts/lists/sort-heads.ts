@@ -1,5 +1,4 @@
 // The head of a table whose columns can be sorted by: a button in each, and an arrow in the one that counts.
-// Upholds DASH68, DASH77.
 
 import { html } from '../../html.ts'
 

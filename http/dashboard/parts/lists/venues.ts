@@ -1,5 +1,5 @@
 // The venues' configured names, as /health has them: asked once a tab, since they are those of the server's start; and what
-// people call them. Not for: how the venues are (http/dashboard/parts/status/tables.ts). Upholds DASH87.
+// people call them.
 
 import { request } from '../../api.ts'
 import { capital } from '../../format.ts'

@@ -1,6 +1,5 @@
 // The live book of a market as a ladder of rows, each with what would be had down to it, and with bars: drawn at most once
 // a picture, however many updates come, and only the best levels. Says how old it is and whether it can be trusted.
-// Upholds DASH39, DASH40.
 
 import { useRef, useState } from 'preact/hooks'
 import type { BookView, Level } from '../../../client/connect.ts'

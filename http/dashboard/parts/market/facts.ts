@@ -1,5 +1,5 @@
 // What a market is: its question, status and venue with a way there, its outcomes with live prices, its figures, and
-// the rules by which it ends. Every text of it is the venue's, and shown as a text. Upholds DASH45, DASH46.
+// the rules by which it ends. Every text of it is the venue's, and shown as a text.
 
 import { useId, useState } from 'preact/hooks'
 import { nowMs } from '../../browser.ts'

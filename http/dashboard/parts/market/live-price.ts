@@ -1,6 +1,6 @@
 // Prices of many markets as they change, each a signal of its own, so that a change draws its own row and no other; and a
 // price that lights up for a moment when it changes, with an arrow the way it went. Browsers that are asked for less
-// motion show the figure alone. Upholds DASH37.
+// motion show the figure alone.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { PriceMessage } from '../../../client/messages.ts'

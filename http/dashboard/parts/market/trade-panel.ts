@@ -1,6 +1,6 @@
 // The trades of a market as they happen, newest on top: of a page of the server's answer and of the stream, each once,
 // whichever comes first. A row that stands is never drawn again, and the page has only the rows that can be seen: all of
-// them once the viewer scrolls. Bounded: the oldest go. Upholds DASH43, DASH81.
+// them once the viewer scrolls. Bounded: the oldest go.
 
 import { Component } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'

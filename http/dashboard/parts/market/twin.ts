@@ -1,5 +1,5 @@
 // The same question at the other venue, found among the server's matches: how sure that is, and why; and the best bid and
-// ask of both venues beside each other, live, as the same outcome sees them, with the gap between them. Upholds DASH44.
+// ask of both venues beside each other, live, as the same outcome sees them, with the gap between them.
 
 import type { BookView } from '../../../client/connect.ts'
 import { request } from '../../api.ts'

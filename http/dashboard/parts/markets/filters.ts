@@ -1,6 +1,6 @@
 // What the list of markets is asked for: as it stands in the address (`#/markets?q=fed&venue=venue_a`, which opens the
 // same list in any tab), and as the form above the list. Every change of the form goes into the address, which the
-// list follows. Not for: asking (http/dashboard/parts/markets/finder.ts). Upholds DASH36.
+// list follows.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { onKey, setAddressHash } from '../../browser.ts'

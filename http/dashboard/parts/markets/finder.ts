@@ -1,6 +1,5 @@
 // Finds markets as the viewer types: waits for a pause, gives up the request under way when another list is wanted, and
 // shows only what the newest request answered, whatever order the answers come in. The last list stays until then.
-// Not for: what is wanted (http/dashboard/parts/markets/filters.ts), drawing (pages/markets.ts). Upholds DASH35.
 
 import type { StopTimer } from '../../browser.ts'
 import type { Market, MarketPage } from '../../records.ts'

@@ -1,5 +1,5 @@
 // One page of the list of markets: a row each, its prices live. Every page follows its own markets, so that another
-// page leaves those above it alone. Upholds DASH37, DASH84.
+// page leaves those above it alone.
 
 import { countText, roundUsdText, stepDecimals } from '../../format.ts'
 import { html } from '../../html.ts'

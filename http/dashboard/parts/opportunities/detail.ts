@@ -1,6 +1,5 @@
 // One opportunity, opened: the books of its legs beside each other with the offers that would be taken marked, what each
-// leg costs with its fee, and what is known of where the rules of its markets differ. Not for: which opportunities there
-// are (list.ts). Upholds DASH78, DASH79.
+// leg costs with its fee, and what is known of where the rules of its markets differ.
 
 import type { BookView, Level } from '../../../client/connect.ts'
 import { request } from '../../api.ts'

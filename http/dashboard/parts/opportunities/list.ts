@@ -1,6 +1,5 @@
 // The opportunities that are open, for as long as the page is: what the server has, then each as it opens, changes and
-// closes; which of them pass the filter, and in which order they stand. Not for: how they look (pages/opportunities.ts).
-// Upholds DASH76, DASH77.
+// closes; which of them pass the filter, and in which order they stand.
 
 import { ApiError, request } from '../../api.ts'
 import { monotonicMs } from '../../browser.ts'

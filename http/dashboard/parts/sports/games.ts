@@ -1,7 +1,7 @@
 // The games of a day: each with a row for either side, at which price both venues trade it, and the gap; then the other
 // markets that both venues list, and what only one of them does. Two markets of one venue of which exactly one wins are the
 // two sides of a game. A market that trades no longer shows what it ended with, and the server knows its match no longer:
-// its game says what it was beside. Not for: which games there are (pages/sports.ts). Upholds DASH60, DASH86, DASH100.
+// its game says what it was beside.
 
 import { request } from '../../api.ts'
 import { nowMs } from '../../browser.ts'

@@ -1,7 +1,6 @@
 // The tables of the status page, from what /health and /v1/stats say. The venues' feeds: the state that the stream reports,
 // the delays up to the server and within it, and when the last trade came. The processes of a cluster. What the venues send or answer that the
-// server does not know: its words are the venues', shown as text alone. Not for: the line at the top. Upholds DASH69,
-// DASH75, DASH105.
+// server does not know: its words are the venues', shown as text alone.
 
 import { countText, durationText } from '../../format.ts'
 import { html } from '../../html.ts'

@@ -1,5 +1,5 @@
 // A wallet's profits: the figures, and the curve of what was realized to date, named so, in steps of the viewer's choice; the same
-// points as a table for viewers who cannot see the curve. Not for: drawing (charts/curve.ts). Upholds DASH66, DASH67.
+// points as a table for viewers who cannot see the curve.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { requestWithFacts } from '../../api.ts'

@@ -1,4 +1,4 @@
-// A wallet's positions, in the server's order by the column that the viewer chose, in pages. Upholds DASH68.
+// A wallet's positions, in the server's order by the column that the viewer chose, in pages.
 
 import { useState } from 'preact/hooks'
 import { request } from '../../api.ts'

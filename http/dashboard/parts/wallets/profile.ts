@@ -1,4 +1,4 @@
-// A wallet's profile: names, addresses, counts, and the figures of its windows. Upholds DASH65.
+// A wallet's profile: names, addresses, counts, and the figures of its windows.
 
 import { countText, usdText } from '../../format.ts'
 import { html, type Shown } from '../../html.ts'

@@ -1,4 +1,4 @@
-// The wallets that were ever asked for, by realized profit or volume of a window. Not for: one wallet. Upholds DASH65.
+// The wallets that were ever asked for, by realized profit or volume of a window.
 
 import { request } from '../../api.ts'
 import { countText, percentText, usdText } from '../../format.ts'

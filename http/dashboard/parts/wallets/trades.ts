@@ -1,4 +1,4 @@
-// A wallet's trades, newest first, in pages. Upholds DASH65, DASH81.
+// A wallet's trades, newest first, in pages.
 
 import { request } from '../../api.ts'
 import { sizeText, usdText } from '../../format.ts'

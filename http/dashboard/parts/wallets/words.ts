@@ -1,5 +1,4 @@
-// What is said of a wallet and of a request for one, in words. Not for: asking (pages/wallet.ts) or tables.
-// Upholds DASH64.
+// What is said of a wallet and of a request for one, in words.
 
 import { ApiError } from '../../api.ts'
 import { shortId, usdText } from '../../format.ts'

@@ -1,5 +1,4 @@
 // What a person does with a webhook: send a test, switch it off and on, change it, replace its secret, delete it.
-// Upholds DASH21, DASH22, DASH26, DASH34.
 
 import { useState } from 'preact/hooks'
 import { request } from '../../api.ts'

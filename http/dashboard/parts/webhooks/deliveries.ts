@@ -1,6 +1,6 @@
 // What came of a webhook's deliveries: newest first, older ones on demand, each of which can be tried again, and opened to
 // the request as it was posted, the head of the answer, and when. The list is asked for again by itself, and a few times in a row after a test or a retry,
-// until its end is known. Upholds DASH21, DASH32, DASH33, DASH85.
+// until its end is known.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'

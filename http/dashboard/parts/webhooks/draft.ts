@@ -1,6 +1,5 @@
 // A webhook as it stands in its form, and what is sent of it: which filters fit which events, lists from lines,
-// numbers from texts, and what can be said to be wrong before anything is sent. Pure. Not for: the form
-// (http/dashboard/parts/webhooks/form.ts). Upholds DASH29, DASH30.
+// numbers from texts, and what can be said to be wrong before anything is sent. Pure.
 
 import type { CreatedWebhook, Webhook } from '../../records.ts'
 

@@ -1,6 +1,5 @@
 // The form of a webhook, new or to be changed: where to post, which events, and the filters that mean something for
-// these. Whatever is not accepted stands beside its field until it is mended. Upholds DASH20, DASH29, DASH30,
-// DASH85.
+// these. Whatever is not accepted stands beside its field until it is mended.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'

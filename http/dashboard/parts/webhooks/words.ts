@@ -1,5 +1,4 @@
 // What the page says of a webhook's state and of its deliveries, and how pages of deliveries become one list. Pure.
-// Upholds DASH31, DASH32.
 
 import { countText, durationText } from '../../format.ts'
 import type { Deliveries, Delivery, Webhook } from '../../records.ts'

@@ -1,5 +1,5 @@
 // Large trades for as long as the page is open: what the server has, then each new one as it happens, each once, newest
-// first, and never more than a screen or two of them. Not for: how they look (pages/whales.ts). Upholds DASH62, DASH63.
+// first, and never more than a screen or two of them.
 
 import { request } from '../../api.ts'
 import { useLiveList } from '../lists/live-list.ts'

@@ -1,6 +1,5 @@
 // Kalshi's rows and frames, invented and recorded, value by value: what stands beside an invented row is
 // what must be read of it, and a book stream folds into the books that are written beside its frames.
-// Not for: what becomes of each file (test/contract/fixtures.process.test.ts).
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'

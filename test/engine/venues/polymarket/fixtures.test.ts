@@ -1,7 +1,6 @@
 // Polymarket's rows and frames, invented and recorded, value by value: what stands beside an invented row
 // is what must be read of it, book streams fold into the venue's own next books, and mutated frames
 // never throw.
-// Not for: what becomes of each file (test/contract/fixtures.process.test.ts).
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'

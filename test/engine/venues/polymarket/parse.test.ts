@@ -1,5 +1,4 @@
 // Frames to messages, by example; recorded and mutated frames are fixtures.test.ts.
-// Not for: what a message means (map.test.ts).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 // Wallets of the simulated venue, read over its real routes and held against its own ledgers: fills of both sides,
-// splits, merges, conversions and rebates of a whole world. Not for: caps and faults (wallets/history.process.test.ts).
+// splits, merges, conversions and rebates of a whole world.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 // The simulated venues' REST router over real sockets: routes, limits, faults, token bucket
-// (SIMREST). Not for: what a venue answers.
+// (SIMREST).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

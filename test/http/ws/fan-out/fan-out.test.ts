@@ -1,4 +1,4 @@
-// Which topics the library is asked for. Not for: what clients get over real sockets (hub.test.ts).
+// Which topics the library is asked for.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,5 @@
 // What one dead or one slow reader of everything costs the others: lateness of good readers from the
-// planned time, in five alternating runs of each kind, compared with the runs beside them. Not for: what becomes of the bad ones
-// (slow-reader.test.ts, limits.long.test.ts). Minutes long, so only under TEST_LONG=1.
+// planned time, in five alternating runs of each kind, compared with the runs beside them. Minutes long, so only under TEST_LONG=1.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

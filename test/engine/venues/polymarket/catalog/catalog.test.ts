@@ -1,5 +1,4 @@
 // The catalogue of venue a against a Gamma on loopback whose pages the test writes.
-// Not for: what one row means (listing.test.ts).
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

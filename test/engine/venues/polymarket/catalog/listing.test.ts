@@ -1,5 +1,4 @@
 // Gamma's rows to listings, by example: status, payout, close, figures, refusals.
-// Not for: which rows are read (catalog.test.ts).
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// What is kept of last trades, and what becomes of it when it is too much. Not for: which source tells
-// trades, over sockets (../feed.test.ts).
+// What is kept of last trades, and what becomes of it when it is too much.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

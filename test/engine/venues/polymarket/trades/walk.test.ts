@@ -1,5 +1,4 @@
 // The walk through the Data API's trades against a fake one that caps its pages, and a naive reader.
-// Not for: identity (trades.test.ts).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,4 @@
 // What the venue's Data API v2 answered about wallets in autumn 2026, through the readers: how many rows became what.
-// Not for: rows of version 1 (rows.test.ts, positions.test.ts).
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,5 +1,4 @@
 // Rows of a wallet's activity: the recorded ones with their values, kinds that do not trade, and broken ones.
-// Not for: pages (history.process.test.ts).
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,5 +1,4 @@
 // The simulated CLOB REST over real sockets: books, prices, lists, history (SIMPM11 to 15).
-// Not for: the market channel (market-ws.test.ts).
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -1,5 +1,4 @@
 // The simulated Gamma API over real sockets: paging, filters, look-ups, search (SIMPM6 to 10).
-// Not for: the shape of a row (render.test.ts).
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,5 +1,4 @@
 // Venue a's Gamma and CLOB rows against the recorded ones: keys, JSON types, states (SIMPM1 to 5).
-// Not for: how they are asked for.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// The plan of gaps: when which kind opens, and what the books of its pair then show. Not for: what a service makes of it
-// (test/simulation/gaps.process.test.ts).
+// The plan of gaps: when which kind opens, and what the books of its pair then show.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
