@@ -2,7 +2,6 @@
 // (database id, format, fingerprint), and DATA_DIR/database.json the same id beside them. A
 // missing, foreign or emptied environment is refused with words that say what to do; it is never
 // silently started afresh, because LMDB opens an emptied file as an empty database.
-// STORE13.
 
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'

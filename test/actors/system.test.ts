@@ -65,13 +65,13 @@ function openSystem(mustHold = () => false) {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('[SYS1] on an idle system a message is handled within tell itself', () => {
+test('on an idle system a message is handled within tell itself', () => {
   const actor = new Recorder()
   openSystem().system.spawn(actor).tell(7)
   assert.deepEqual(actor.seen, [7])
 })
 
-test('[SYS2] a message told during a turn is handled after it, in order, not inside it', () => {
+test('a message told during a turn is handled after it, in order, not inside it', () => {
   const actor = new Recorder()
   const cell = openSystem().system.spawn(actor)
   let depth = 0
@@ -88,7 +88,7 @@ test('[SYS2] a message told during a turn is handled after it, in order, not ins
   )
 })
 
-test('[SYS3] a throw restarts the actor, and its next message is handled', () => {
+test('a throw restarts the actor, and its next message is handled', () => {
   const actor = new Recorder()
   const cell = openSystem().system.spawn(actor)
   actor.onReceive = (message) => {
@@ -100,7 +100,7 @@ test('[SYS3] a throw restarts the actor, and its next message is handled', () =>
   assert.deepEqual(actor.seen, [2])
 })
 
-test('[SYS4] a held system fills mailboxes, tells the actor what did not fit, and goes on after', () => {
+test('a held system fills mailboxes, tells the actor what did not fit, and goes on after', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -113,7 +113,7 @@ test('[SYS4] a held system fills mailboxes, tells the actor what did not fit, an
   assert.equal(actor.seen.length, mailboxMessagesMax)
 })
 
-test('[SYS5] a hot actor gives the others their turn', async () => {
+test('a hot actor gives the others their turn', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const order: string[] = []
@@ -133,7 +133,7 @@ test('[SYS5] a hot actor gives the others their turn', async () => {
   while (hot.seen.length < 1_000) await nextTurn()
 })
 
-test('[SYS6] behind a backlog turns take more of the time than reading does', async () => {
+test('behind a backlog turns take more of the time than reading does', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -151,7 +151,7 @@ test('[SYS6] behind a backlog turns take more of the time than reading does', as
   assert.ok(system.waiting <= 20, `${system.waiting} owners wait`)
 })
 
-test('[SYS7] a turn is told how long its message waited, and an owner that one waits for too long, also while no turns run', () => {
+test('a turn is told how long its message waited, and an owner that one waits for too long, also while no turns run', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const [late, quiet] = [new Recorder(), new Recorder()]
@@ -175,7 +175,7 @@ test('[SYS7] a turn is told how long its message waited, and an owner that one w
   assert.equal(late.waits.at(-1), 0)
 })
 
-test('[SYS8] when all that waits reaches its bound nothing more is read, until half of it is done', () => {
+test('when all that waits reaches its bound nothing more is read, until half of it is done', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -196,7 +196,7 @@ test('[SYS8] when all that waits reaches its bound nothing more is read, until h
   assert.equal(system.isFull, false)
 })
 
-test('[SYS9] a full mailbox makes room by dropping what its owner can do without, and says so', () => {
+test('a full mailbox makes room by dropping what its owner can do without, and says so', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -210,7 +210,7 @@ test('[SYS9] a full mailbox makes room by dropping what its owner can do without
   assert.deepEqual(actor.seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 5])
 })
 
-test('[SYS10] what perishes does not wait behind what keeps, which has its turns all the same and is never late', () => {
+test('what perishes does not wait behind what keeps, which has its turns all the same and is never late', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -230,7 +230,7 @@ test('[SYS10] what perishes does not wait behind what keeps, which has its turns
   assert.equal(cell.isIdle, true)
 })
 
-test('[MAIL2] a mailbox knows when its oldest message came, and what is removed leaves the others as they were', () => {
+test('a mailbox knows when its oldest message came, and what is removed leaves the others as they were', () => {
   const mailbox = new Mailbox<number>(4_000)
   assert.equal(mailbox.oldestAtMs, null)
   for (let message = 0; message < 3_000; message += 1) mailbox.push(message, message * 2)
@@ -242,7 +242,7 @@ test('[MAIL2] a mailbox knows when its oldest message came, and what is removed 
   assert.deepEqual([mailbox.count, mailbox.oldestAtMs], [0, null])
 })
 
-test('[MAIL1] a mailbox keeps order, refuses beyond its capacity, and holds nothing when empty', () => {
+test('a mailbox keeps order, refuses beyond its capacity, and holds nothing when empty', () => {
   const mailbox = new Mailbox<number>(3)
   assert.deepEqual(
     [1, 2, 3, 4].map((message) => mailbox.push(message, 0)),

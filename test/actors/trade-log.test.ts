@@ -33,7 +33,7 @@ function runOf(
   return log
 }
 
-test('[LOG1] a run notes where the last one ended on disk, while all of that is still there', () => {
+test('a run notes where the last one ended on disk, while all of that is still there', () => {
   const storage = openMemoryStorage()
   const first = runOf(storage, 'first', { count: 5, written: 5 })
   assert.deepEqual(first.runs(), [first.present])
@@ -52,7 +52,7 @@ test('[LOG1] a run notes where the last one ended on disk, while all of that is 
   assert.equal(second.present.number, 2)
 })
 
-test('[LOG2] trades come by run and offset, those of this turn too', () => {
+test('trades come by run and offset, those of this turn too', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 70, written: 70 })
   const found = log.range({ run: log.present.number, offset: 3, limit: 64 })
@@ -71,7 +71,7 @@ test('[LOG2] trades come by run and offset, those of this turn too', () => {
   )
 })
 
-test('[LOG2] of a few markets only their trades are read, and all places told', () => {
+test('of a few markets only their trades are read, and all places told', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 3, written: 3 })
   const run = log.present.number
@@ -87,7 +87,7 @@ test('[LOG2] of a few markets only their trades are read, and all places told', 
   )
 })
 
-test('[LOG3] an announced loss is kept with its place among the trades', () => {
+test('an announced loss is kept with its place among the trades', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 5, written: 5 })
   const run = log.present.number

@@ -86,7 +86,7 @@ async function until(isSo: () => boolean, between = () => {}): Promise<void> {
 }
 
 describe('a third venue', () => {
-  test('[THIRDVENUE1] goes through catalogue, search, book, trades, stream and webhooks by a row of the table alone', async () => {
+  test('goes through catalogue, search, book, trades, stream and webhooks by a row of the table alone', async () => {
     const { engine, key, ask, say, settled } = await startWithToy()
     const received: string[] = []
     const socket = new WebSocket(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${key}`)

@@ -99,7 +99,7 @@ describe('a toy event type', () => {
     await world.server.stop()
   })
 
-  test('[EVENTTYPE2] a type that only the table names is asked for over REST, filtered, posted once and listed', async () => {
+  test('a type that only the table names is asked for over REST, filtered, posted once and listed', async () => {
     const { engine, caller, clock, server } = world
     const [one, other] = [engine.add('one'), engine.add('other')]
     const wanted = { url: URL, event_types: ['closed'], filters: { market_ids: [one.ref.id] } }
@@ -125,7 +125,7 @@ describe('a toy event type', () => {
     assert.deepEqual([event_type, status], ['market.closed', 'delivered'])
   })
 
-  test('[EVENTTYPE2] it stands in the document with its filters, shape and example', async () => {
+  test('it stands in the document with its filters, shape and example', async () => {
     const answer = await fetch(`http://127.0.0.1:${world.server.port}/openapi.json`)
     const { webhooks, components } = read(await answer.text())
     const { post } = objectOf(objectOf(webhooks)['market.closed'])
@@ -141,7 +141,7 @@ describe('a toy event type', () => {
   })
 })
 
-test('[EVENTTYPE2] without its row in the table it cannot be asked for', async () => {
+test('without its row in the table it cannot be asked for', async () => {
   const { server, webhooks } = await open([...EVENTS])
   const refused = await request(server, '/v1/webhooks', { url: URL, event_types: ['closed'] })
   assert.equal(refused.status, 422)
@@ -149,7 +149,7 @@ test('[EVENTTYPE2] without its row in the table it cannot be asked for', async (
   await server.stop()
 })
 
-test('[EVENTTYPE1] every type’s example fits its shape; one is asked for by hand, and one at most compares prices', () => {
+test('every type’s example fits its shape; one is asked for by hand, and one at most compares prices', () => {
   const ajv = new Ajv2020({ strict: false })
   for (const type of TYPES) {
     const validate = ajv.compile(JSON.parse(JSON.stringify(type.data(NAMES))))

@@ -11,7 +11,7 @@ const isLong = process.env.TEST_LONG === '1'
 describe('every bench, small', () => {
   for (const bench of BENCHES) {
     const skip = bench.name === 'cluster' && !hasNats() ? GET_NATS : false
-    it(`[BENCH5] ${bench.name} ends with a checked state and its hash, and says nothing`, {
+    it(`${bench.name} ends with a checked state and its hash, and says nothing`, {
       skip,
     }, async (t) => {
       const { hash, isRepeatable } = await smallState(bench, t)

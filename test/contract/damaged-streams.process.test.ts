@@ -188,7 +188,7 @@ function report(t: TestContext, wire: UnreliableWire, tally: Tally): void {
 }
 
 testOnBoth(
-  '[REC10] thousands of damaged Polymarket frames throw nothing, and the book heals',
+  'thousands of damaged Polymarket frames throw nothing, and the book heals',
   POLYMARKET_STREAM,
   (t, path) => {
     const random = seededRandom('damaged polymarket')
@@ -209,7 +209,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  '[REC11] with today’s best prices a live Polymarket book never contradicts the message just taken',
+  'with today’s best prices a live Polymarket book never contradicts the message just taken',
   POLYMARKET_STREAM,
   (t, path) => {
     const random = seededRandom('lossy polymarket')
@@ -346,7 +346,7 @@ class KalshiRun {
 const HEAL_MAX = 400
 
 testOnBoth(
-  '[REC12] thousands of damaged Kalshi frames throw nothing, and the books heal',
+  'thousands of damaged Kalshi frames throw nothing, and the books heal',
   KALSHI_STREAM,
   (t, path) => {
     const { tickers, frames } = kalshiRecording(path)
@@ -365,7 +365,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  '[REC13] what Kalshi’s wire loses, doubles, swaps or cuts never leaves a wrong book live past the next whole frame',
+  'what Kalshi’s wire loses, doubles, swaps or cuts never leaves a wrong book live past the next whole frame',
   KALSHI_STREAM,
   (t, path) => {
     const { tickers, frames } = kalshiRecording(path)
@@ -381,7 +381,7 @@ testOnBoth(
   },
 )
 
-test('[REC16] a last price stamped in the far future does not keep later ones out', () => {
+test('a last price stamped in the far future does not keep later ones out', () => {
   const path = new PolymarketPath('future', ['11', '12'])
   const now = timeMs(1_795_000_000_000)
   const tell = (price: string, timestamp: number) =>
@@ -399,7 +399,7 @@ test('[REC16] a last price stamped in the far future does not keep later ones ou
   assert.equal(path.market.actor.price().price, 400_000)
 })
 
-test('[REC17] a book that arrives after the market has resolved does not fill it again', () => {
+test('a book that arrives after the market has resolved does not fill it again', () => {
   const path = new PolymarketPath('resolved', ['11', '12'])
   const now = timeMs(1_795_000_000_000)
   const book = new NaiveBook()

@@ -253,7 +253,7 @@ const EXPECTED: Readonly<Record<Origin, Table>> = {
 }
 
 testOnBoth(
-  '[REC14] every file is known here, and none that is known is missing',
+  'every file is known here, and none that is known is missing',
   ROOTS,
   (_, root, origin) => {
     const files = FOLDERS[origin].flatMap((folder) =>
@@ -266,7 +266,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  '[REC15] every row parses and maps, or is refused for the right reason',
+  'every row parses and maps, or is refused for the right reason',
   ROOTS,
   async (t, root, origin) => {
     const sums = { rows: 0, taken: 0, refused: 0 }

@@ -59,7 +59,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 const riddles = (meetings: readonly Meeting[]): number => totals(meetings).unexplained
 
 testOnBoth(
-  '[REC1] after each recorded book the actor’s equals it exactly, and between them a naive one',
+  'after each recorded book the actor’s equals it exactly, and between them a naive one',
   POLYMARKET_STREAM,
   (t, source, origin) => {
     for (const replay of replaysOf(source)) {
@@ -80,7 +80,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  '[REC2] what differs just before a recorded book is the fill it tells of, a change told a moment later, or in no message of the recording',
+  'what differs just before a recorded book is the fill it tells of, a change told a moment later, or in no message of the recording',
   POLYMARKET_STREAM,
   (t, source, origin) => {
     for (const { name, meetings } of replaysOf(source)) {
@@ -121,7 +121,7 @@ function tell(meetings: readonly Meeting[]): string {
 }
 
 testOnBoth(
-  '[REC3] a subscriber rebuilt from what was published holds the actor’s book at every step',
+  'a subscriber rebuilt from what was published holds the actor’s book at every step',
   POLYMARKET_STREAM,
   (t, source) => {
     // FollowedMarket holds both together after every event: seq without a hole, every checksum.
@@ -136,7 +136,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  '[REC4] a change that crosses the book makes it stale at once, asks for it once, and the next book heals it',
+  'a change that crosses the book makes it stale at once, asks for it once, and the next book heals it',
   POLYMARKET_STREAM,
   (t, source, origin) => {
     const all = replaysOf(source)
@@ -166,7 +166,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  '[REC5] the second token alone makes the same books, mirrored',
+  'the second token alone makes the same books, mirrored',
   POLYMARKET_STREAM,
   (t, source) => {
     for (const capture of polymarketCaptures(source)) {
@@ -197,7 +197,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  '[REC6] in today’s shape either token’s entries alone, or both, make the books of 2025’s shape',
+  'in today’s shape either token’s entries alone, or both, make the books of 2025’s shape',
   POLYMARKET_STREAM,
   (t, source) => {
     for (const capture of polymarketCaptures(source)) {
@@ -242,7 +242,7 @@ function asSecond<T extends { changes: readonly LevelChange[] }>(frame: T): T {
 }
 
 testOnBoth(
-  '[REC7] the Kalshi stream makes the books that the protocol’s own words make',
+  'the Kalshi stream makes the books that the protocol’s own words make',
   KALSHI_STREAM,
   (t, source, origin) => {
     const expected = EXPECTED[origin]
@@ -279,7 +279,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  '[REC8] any one frame lost from the Kalshi stream makes every book stale at the next frame',
+  'any one frame lost from the Kalshi stream makes every book stale at the next frame',
   KALSHI_STREAM,
   (t, source) => {
     const { tickers, frames } = kalshiRecording(source)
@@ -304,7 +304,7 @@ testOnBoth(
 )
 
 testOnBoth(
-  '[REC9] a snapshot made of the naive book after the last change finds the Kalshi book equal',
+  'a snapshot made of the naive book after the last change finds the Kalshi book equal',
   KALSHI_STREAM,
   (t, source) => {
     const { tickers, frames } = kalshiRecording(source)

@@ -57,7 +57,7 @@ export function storageContract(subject: StorageUnderTest): void {
 }
 
 function listingContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE2] markets get dense numbers from 1 and keep them', async () => {
+  test('markets get dense numbers from 1 and keep them', async () => {
     let storage = await open()
     const [one, two] = [marketListing('one'), marketListing('two', { venue: 'b' })]
     assert.equal(storage.markets.put(one), 1)
@@ -79,7 +79,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE2] a summary replaces itself alone; details and every field come back', async () => {
+  test('a summary replaces itself alone; details and every field come back', async () => {
     let storage = await open()
     const listing = marketListing('one')
     const number = storage.markets.put(listing)
@@ -96,7 +96,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE2] very long native ids of markets are kept apart', async () => {
+  test('very long native ids of markets are kept apart', async () => {
     let storage = await open()
     const [one, other] = [`${'x'.repeat(2_000)}1`, `${'x'.repeat(2_000)}2`]
     assert.equal(storage.markets.put(marketListing(one)), 1)
@@ -106,7 +106,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE7] all markets come in order of number, thousands of them too', async () => {
+  test('all markets come in order of number, thousands of them too', async () => {
     let storage = await open()
     for (let count = 1; count <= 2_500; count += 1) storage.markets.put(marketListing(`m${count}`))
     storage = await settle(storage)
@@ -122,7 +122,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE2] events are stored, replaced and counted once', async () => {
+  test('events are stored, replaced and counted once', async () => {
     let storage = await open()
     const listing = eventListing('EV-1')
     storage.events.put(listing)
@@ -145,7 +145,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
 }
 
 function smallTablesContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE1] ticks: an hour is replaced, and the newest at or before a time is found', async () => {
+  test('ticks: an hour is replaced, and the newest at or before a time is found', async () => {
     let storage = await open()
     const hour = Math.floor(NOON_MS / 3_600_000)
     const price = checkpoint().price
@@ -172,7 +172,7 @@ function smallTablesContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE1] checkpoints, runs and marks come back as they were put', async () => {
+  test('checkpoints, runs and marks come back as they were put', async () => {
     let storage = await open()
     const full = checkpoint()
     const empty = checkpoint({ price: null, bookTimeMs: null, bids: [], asks: [] })
@@ -197,7 +197,7 @@ function smallTablesContract({ open, settle }: StorageUnderTest): void {
 }
 
 function accountContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE8] accounts and keys are put, replaced, listed and removed', async () => {
+  test('accounts and keys are put, replaced, listed and removed', async () => {
     let storage = await open()
     const local = account('local', { passwordHash: null, tier: 'enterprise', socketsMax: 7 })
     await storage.accounts.putAccount(account('one'))
@@ -219,7 +219,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE8] ended tokens, scopes of keys and generations of tokens come back as they were put', async () => {
+  test('ended tokens, scopes of keys and generations of tokens come back as they were put', async () => {
     let storage = await open()
     const ended = (tokenId: string) => {
       return { tokenId, accountId: account('one').id, expiresAtMs: timeMs(NOON_MS) }
@@ -241,7 +241,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE31] an account is disabled and removed; its keys are left to the caller', async () => {
+  test('an account is disabled and removed; its keys are left to the caller', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))
     await storage.accounts.putAccount(account('two', { isDisabled: true }))
@@ -260,7 +260,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
 function retentionContract({ open, settle }: StorageUnderTest): void {
   const unlimited = Number.MAX_SAFE_INTEGER
 
-  test('[STORE9] retention removes old trades and ticks in slices, never accounts', async () => {
+  test('retention removes old trades and ticks in slices, never accounts', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))
     storage.markets.put(marketListing('one'))
@@ -297,7 +297,7 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE9] above the size bound the oldest of the rest goes, the newest stays', async () => {
+  test('above the size bound the oldest of the rest goes, the newest stays', async () => {
     let storage = await open()
     const id = (count: number) => `${'0'.repeat(400)}${count}`
     for (let count = 0; count < 2_000; count += 1) {

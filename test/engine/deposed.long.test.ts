@@ -24,7 +24,7 @@ const SETTINGS = {
 }
 const skip = hasNats() ? false : GET_NATS
 
-test('[WRITER4] [LEASE2] an engine that was stopped while another one took the lease writes nothing, says so in one line and ends', {
+test('an engine that was stopped while another one took the lease writes nothing, says so in one line and ends', {
   skip,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'deposed-'))

@@ -162,7 +162,7 @@ await one.kill()
 receiver.manner = 'accept'
 await two.leading
 
-test('[STANDBY2] trades and webhooks of the engine before are on the disk of the one that leads next, though it numbers them otherwise', () => {
+test('trades and webhooks of the engine before are on the disk of the one that leads next, though it numbers them otherwise', () => {
   for (const venue of ['a', 'b'] as const) {
     assert.deepEqual(tradesOf(two.storage, venue), trades[venue])
   }
@@ -172,14 +172,14 @@ test('[STANDBY2] trades and webhooks of the engine before are on the disk of the
   )
 })
 
-test('[CLUSTERHOOK3] it posts what nobody is known to have received, with the same id and body, and nothing else again', async () => {
+test('it posts what nobody is known to have received, with the same id and body, and nothing else again', async () => {
   await until(() => counts(two.storage).pending === 0, 'the second engine delivers the rest')
   assert.equal(receiver.events.size, delivered.size + pending)
   assert.deepEqual(receiver.faults, [])
   assert.equal(receiver.duplicates, 0)
 })
 
-test('[STANDBY1] streams go on at it by `since` without a gap', async () => {
+test('streams go on at it by `since` without a gap', async () => {
   const client = await StreamClient.open(two.open.port, `api_key=${key}`)
   const since = { epoch: 'first', offset: 20 }
   client.send({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'], since })

@@ -217,7 +217,7 @@ async function asked(path: string): Promise<readonly [Answered, Answered]> {
   return pair
 }
 
-test('[CLUSTER38] whatever is read, with whatever filter, a gateway answers as its engine does: status, body, name and headers', async () => {
+test('whatever is read, with whatever filter, a gateway answers as its engine does: status, body, name and headers', async () => {
   const { engine, one } = cluster
   const { publisher } = engine.engine
   const parts = { clock: systemClock, metrics: new Metrics(), isMetricsPublic: false }
@@ -254,7 +254,7 @@ test('[CLUSTER38] whatever is read, with whatever filter, a gateway answers as i
   for (const status of [200, 400, 404, 422]) assert.ok(statuses.has(status), String(status))
 })
 
-test('[CLUSTER36] what is listed, reworded, retitled, paired, parted and forgotten later is answered alike', async () => {
+test('what is listed, reworded, retitled, paired, parted and forgotten later is answered alike', async () => {
   const { catalog, verdicts } = cluster.engine.engine
   const [{ markets }, reworded] = [listings(), 'Is this reworded?']
   const known = markets.find(({ nativeId }) => nativeId === 'a1')
@@ -298,7 +298,7 @@ test('[CLUSTER36] what is listed, reworded, retitled, paired, parted and forgott
   assert.equal(JSON.parse(text).markets[0].description, long)
 })
 
-test('[CLUSTER34] a list goes on at another gateway where it began: every row once, and a cursor of one that is gone has expired', async () => {
+test('a list goes on at another gateway where it began: every row once, and a cursor of one that is gone has expired', async () => {
   const { one, two } = cluster
   for (const list of [
     '/v1/markets?limit=7',

@@ -12,7 +12,7 @@ import { hash32, seededRandom } from '../../engine/random.ts'
 import { VenueTable } from '../../engine/venue-table.ts'
 import { VENUES, venueTable } from '../../engine/venues/venues.ts'
 
-test('[ID1] an id is the configured name, an underscore and the native id, and splits there again', () => {
+test('an id is the configured name, an underscore and the native id, and splits there again', () => {
   const names = venueTable({ a: 'poly', b: 'poly_us' })
   assert.equal(names.marketId('b', nativeMarketId('KX_A-1')), 'poly_us_KX_A-1')
   assert.deepEqual(names.split('POLY_US_KX_A-1'), { venue: 'b', native: 'KX_A-1' })
@@ -20,7 +20,7 @@ test('[ID1] an id is the configured name, an underscore and the native id, and s
   assert.equal(names.split('venue_a_0x1'), null)
 })
 
-test('[ID4] a condition id of 62 or 64 digits, in capitals or not, is one market’s id in every request', () => {
+test('a condition id of 62 or 64 digits, in capitals or not, is one market’s id in every request', () => {
   const names = venueTable()
   const digits = `01${'ab'.repeat(30)}`
   for (const text of [digits, `${digits}00`, digits.toUpperCase(), `${digits.toUpperCase()}00`]) {
@@ -29,7 +29,7 @@ test('[ID4] a condition id of 62 or 64 digits, in capitals or not, is one market
   assert.equal(names.split(`venue_b_0x${digits}`)?.native, `0x${digits}`)
 })
 
-test('[ID2] a platform name is a venue or nothing', () => {
+test('a platform name is a venue or nothing', () => {
   const names = venueTable({ a: 'venue_a', b: 'venue_b' })
   assert.deepEqual(
     ['venue_a', 'venue_b', 'VENUE_A', ''].map((name) => names.venue(name)),
@@ -37,7 +37,7 @@ test('[ID2] a platform name is a venue or nothing', () => {
   )
 })
 
-test('[ID3] the table ascends by letter, shares no letter or name, and has wallets at one venue at most', () => {
+test('the table ascends by letter, shares no letter or name, and has wallets at one venue at most', () => {
   const [first, second] = VENUES
   assert.ok(first !== undefined && second !== undefined)
   const third = { ...second, key: 't', name: 'third' } as const
@@ -53,7 +53,7 @@ test('[ID3] the table ascends by letter, shares no letter or name, and has walle
   assert.equal(venueTable().platform('z'), 'venue_z', 'a venue that has left the table')
 })
 
-test('[ERR1] every refusal has a status of ours and a meaning, and an error carries both', () => {
+test('every refusal has a status of ours and a meaning, and an error carries both', () => {
   for (const [code, { status, means }] of Object.entries(errorCatalogue)) {
     assert.ok([400, 401, 403, 404, 405, 413, 422, 426, 429, 500, 503].includes(status), code)
     assert.ok(means.length > 0)
@@ -62,7 +62,7 @@ test('[ERR1] every refusal has a status of ours and a meaning, and an error carr
   assert.deepEqual([error.status, error.retryAfterSeconds, error.detail], [429, 3, 'wait'])
 })
 
-test('[MARKET1] nothing follows resolved but resolved; everything else may follow', () => {
+test('nothing follows resolved but resolved; everything else may follow', () => {
   for (const from of MARKET_STATUSES) {
     for (const to of MARKET_STATUSES) {
       assert.equal(mayFollow(from, to), from !== 'resolved' || to === 'resolved')
@@ -70,7 +70,7 @@ test('[MARKET1] nothing follows resolved but resolved; everything else may follo
   }
 })
 
-test('[RANDOM1] a seed determines its stream, another seed gives another, and draws are even', () => {
+test('a seed determines its stream, another seed gives another, and draws are even', () => {
   const draw = (...seed: (string | number)[]) => {
     const random = seededRandom(...seed)
     return Array.from({ length: 50 }, () => random.next())
@@ -90,7 +90,7 @@ test('[RANDOM1] a seed determines its stream, another seed gives another, and dr
   )
 })
 
-test('[LOG1] secrets are cut from log lines by their field names, also one level down', () => {
+test('secrets are cut from log lines by their field names, also one level down', () => {
   const lines: string[] = []
   const stream = new Writable({
     write(chunk, _, done) {
@@ -108,7 +108,7 @@ test('[LOG1] secrets are cut from log lines by their field names, also one level
   assert.ok(text.includes('seen'))
 })
 
-test('[LOG2] of a flood of one reason the first few are written, then every tenfold', () => {
+test('of a flood of one reason the first few are written, then every tenfold', () => {
   const sampler = new LogSampler(3)
   const written: number[] = []
   for (let count = 1; count <= 5_000; count += 1) {

@@ -19,7 +19,7 @@ function start(name: string, settings: Readonly<Record<string, string>>) {
   }
 }
 
-test('[MAIN1] a start that fails says why on a line and prints no banner', async () => {
+test('a start that fails says why on a line and prints no banner', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const address = other.address()
@@ -31,7 +31,7 @@ test('[MAIN1] a start that fails says why on a line and prints no banner', async
   await new Promise((resolve) => other.close(resolve))
 })
 
-test('[MAIN4] a recording or an encoder that is not there is a bad value: exit code 2 before anything comes up', async () => {
+test('a recording or an encoder that is not there is a bad value: exit code 2 before anything comes up', async () => {
   for (const [setting, says] of [
     [{ VENUES: 'replay:/nowhere/at-all.jsonl' }, /^VENUES is "replay:\/nowhere\/.*"; it accepts /m],
     [{ MATCH_ENCODER_DIR: '/nowhere' }, /^MATCH_ENCODER_DIR is "\/nowhere": .*; it accepts /m],
@@ -43,7 +43,7 @@ test('[MAIN4] a recording or an encoder that is not there is a bad value: exit c
   }
 })
 
-test('[MAIN2] a second signal does not cut the end short: npm passes on what the terminal sent already', async () => {
+test('a second signal does not cut the end short: npm passes on what the terminal sent already', async () => {
   const { dataDir, engine } = start('twice', {})
   await engine.line(/listens at/)
   process.kill(engine.pid, 'SIGINT')
@@ -66,7 +66,7 @@ function commandsBeside(pid: number): readonly string[] {
   })
 }
 
-test('[START5] nothing of esbuild stays beside a started engine', async () => {
+test('nothing of esbuild stays beside a started engine', async () => {
   const { engine } = start('alone-started', {})
   await engine.line(/listens at/)
   const beside = commandsBeside(engine.pid)
@@ -78,7 +78,7 @@ test('[START5] nothing of esbuild stays beside a started engine', async () => {
   assert.equal(await engine.end('SIGTERM'), 0)
 })
 
-test('[MAIN5] while no venue can be reached it waits, and serves what it has after 10 s', async () => {
+test('while no venue can be reached it waits, and serves what it has after 10 s', async () => {
   const nowhere = Object.fromEntries(
     ['GAMMA', 'CLOB', 'DATA', 'MARKET_WS', 'RTDS_WS'].map((name) => [
       `POLYMARKET_${name}_URL`,

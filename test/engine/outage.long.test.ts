@@ -15,7 +15,7 @@ const CLIENTS = 20
 const WORLD = { messagesPerSecond: 200, marketsPerVenue: 40, faults: 'off' }
 const skip = hasNats() ? false : GET_NATS
 
-test('[CLUSTER58] without nats-server nobody ends and nothing is called live, and with it all is whole and nothing was lost unannounced', {
+test('without nats-server nobody ends and nothing is called live, and with it all is whole and nothing was lost unannounced', {
   skip,
 }, async (t) => {
   const say = (line: string) => t.diagnostic(line)

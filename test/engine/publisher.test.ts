@@ -21,7 +21,7 @@ const gap: Update = {
   count: null,
 }
 
-test('[PUB1] offsets count a channel over all markets, seqs one market in it, both from 1 without holes', () => {
+test('offsets count a channel over all markets, seqs one market in it, both from 1 without holes', () => {
   const random = seededRandom('stamps')
   const publisher = open()
   const offsets = new Map<string, number>()
@@ -39,7 +39,7 @@ test('[PUB1] offsets count a channel over all markets, seqs one market in it, bo
   }
 })
 
-test('[PUB2] watchers are called in the order in which they registered, at once', () => {
+test('watchers are called in the order in which they registered, at once', () => {
   const publisher = open()
   const heard: string[] = []
   for (const name of ['first', 'second'])
@@ -48,7 +48,7 @@ test('[PUB2] watchers are called in the order in which they registered, at once'
   assert.deepEqual(heard, ['first', 'second'])
 })
 
-test('[PUB3] a watcher that throws harms neither the publisher nor the others', () => {
+test('a watcher that throws harms neither the publisher nor the others', () => {
   const publisher = open()
   let count = 0
   publisher.watch({
@@ -63,7 +63,7 @@ test('[PUB3] a watcher that throws harms neither the publisher nor the others', 
   assert.equal(count, 2)
 })
 
-test('[PUB4] a forgotten market leaves no counter, offsets go on, and watchers are told once', () => {
+test('a forgotten market leaves no counter, offsets go on, and watchers are told once', () => {
   const publisher = open()
   const told: number[] = []
   publisher.watch({ name: 'indifferent', onUpdate: () => undefined })

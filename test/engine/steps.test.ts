@@ -6,7 +6,7 @@ import { advance, finish, inPieces, type Steps } from '../../engine/steps.ts'
 import { countTurns } from '../support/fakes/loop-turns.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
-test('[STEPS1] a piece ends with its time, the next one has the next turn, and nothing is lost', async () => {
+test('a piece ends with its time, the next one has the next turn, and nothing is lost', async () => {
   const clock = new ManualClock()
   let stepsOfTurn = 0
   let most = 0
@@ -43,7 +43,7 @@ test('[STEPS1] a piece ends with its time, the next one has the next turn, and n
   await assert.rejects(inPieces(clock, failing()), /no/)
 })
 
-test('[STEPS2] works that go on at once have turns of the loop of their own', async () => {
+test('works that go on at once have turns of the loop of their own', async () => {
   const clock = new ManualClock()
   const loop = countTurns()
   const turns: number[][] = []

@@ -124,7 +124,7 @@ function parametersOf(clients: readonly RouteClient[], isOfKind: (schema: TSchem
 }
 
 describe('the oracle', () => {
-  test('[ORACLE1] each input on every parameter of its kind of every route, and on every body, is answered in pydantic’s words', async (t) => {
+  test('each input on every parameter of its kind of every route, and on every body, is answered in pydantic’s words', async (t) => {
     if (!existsSync(ORACLE)) return t.skip(`${ORACLE} is absent; set SHARED_REFERENCE`)
     const { cases }: { cases: readonly Case[] } = JSON.parse(readFileSync(ORACLE, 'utf8'))
     const { clients, close } = RouteClient.all(face)

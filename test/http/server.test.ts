@@ -19,7 +19,7 @@ before(async () => {
 after(() => face.stop())
 
 describe('the server', () => {
-  test('[SERVER1] URLs and headers far beyond the library’s default are read', async () => {
+  test('URLs and headers far beyond the library’s default are read', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(78, '7')).join(',')
     const got = await face.get(`/v1/markets?token_ids=${ids}&limit=1`)
     assert.equal(got.status, 200)
@@ -28,7 +28,7 @@ describe('the server', () => {
     assert.equal(large.status, 200)
   })
 
-  test('[SERVER2] a port in use is an error that names HOST and PORT', async () => {
+  test('a port in use is an error that names HOST and PORT', async () => {
     const holder = createListener()
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
     const address = holder.address()
@@ -52,7 +52,7 @@ describe('the server', () => {
     await new Promise((resolve) => holder.close(resolve))
   })
 
-  test('[SERVER3] draining tells every stream 1001 and listens no more', async () => {
+  test('draining tells every stream 1001 and listens no more', async () => {
     const own = await openFace()
     const one = await StreamClient.open(own.port)
     const two = await StreamClient.open(own.port)
@@ -66,7 +66,7 @@ describe('the server', () => {
 })
 
 describe('draining', () => {
-  test('[SERVER3] a busy client of REST is told that its connection ends, and loses no request', async () => {
+  test('a busy client of REST is told that its connection ends, and loses no request', async () => {
     const own = await openFace()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = () =>
@@ -86,7 +86,7 @@ describe('draining', () => {
 })
 
 describe('the frame of every answer', () => {
-  test('[HTTP1] every status carries the rate headers, refused upgrades included', async () => {
+  test('every status carries the rate headers, refused upgrades included', async () => {
     // `get` itself asserts the three headers.
     const post = (body: string) => ({ method: 'POST', body })
     const seen = new Map<number, string>()
@@ -112,7 +112,7 @@ describe('the frame of every answer', () => {
     assert.match(refused.headers['x-ratelimit-limit'] ?? '', /^\d+$/)
   })
 
-  test('[HTTP9] JSON answers are typed, not sniffed, and account answers are not stored', async () => {
+  test('JSON answers are typed, not sniffed, and account answers are not stored', async () => {
     const got = await face.get('/v1/markets')
     assert.equal(got.headers.get('content-type'), 'application/json; charset=utf-8')
     assert.equal(got.headers.get('x-content-type-options'), 'nosniff')
@@ -121,7 +121,7 @@ describe('the frame of every answer', () => {
     assert.equal(me.headers.get('cache-control'), 'no-store')
   })
 
-  test('[HTTP9] a plain GET of the stream is 426 and says what it lacks, with a key and without one', async () => {
+  test('a plain GET of the stream is 426 and says what it lacks, with a key and without one', async () => {
     for (const headers of [{}, { 'x-api-key': 'ann-key' }, { 'x-api-key': 'nobody' }]) {
       const got = await face.get('/v1/ws?api_key=ann-key', { headers })
       assert.equal(got.status, 426)

@@ -27,7 +27,7 @@ const KINDS = ['engine', 'gateway', 'nats'] as const
 
 const skip = hasNats() ? false : GET_NATS
 
-test('[CLUSTER54] over kills of engine, gateways and nats-server nothing is lost unannounced, and what was acknowledged is so', {
+test('over kills of engine, gateways and nats-server nothing is lost unannounced, and what was acknowledged is so', {
   skip,
 }, async (t) => {
   const say = (line: string) => t.diagnostic(line)

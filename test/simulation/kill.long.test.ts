@@ -21,11 +21,11 @@ const marketsPerVenue = number('KILL_MARKETS', isLong ? 250 : 40)
 const secondsBetween = number('KILL_SECONDS', isLong ? 10 : 3)
 const seed = process.env.SEED ?? 'kill'
 
-test('[KILL1] over kills of the server each client is handed every trade exactly once', (t) =>
+test('over kills of the server each client is handed every trade exactly once', (t) =>
   killAgainAndAgain((line) => t.diagnostic(line), null))
 
 const skip = isLong ? false : 'clients that back off on a rough network take a minute: TEST_LONG=1'
-test('[KILL2] so they are when their network is as rough as the server', { skip }, (t) =>
+test('so they are when their network is as rough as the server', { skip }, (t) =>
   killAgainAndAgain((line) => t.diagnostic(line), { lifeMsMax: 8_000 }),
 )
 

@@ -36,7 +36,7 @@ const MANNERS: readonly Manner[] = [
   'reset',
 ]
 
-test('[POWER1] over power losses nothing acknowledged is lost, and of the market no more than a second', {
+test('over power losses nothing acknowledged is lost, and of the market no more than a second', {
   skip,
 }, async (t) => {
   const rig = await DarkRig.open(300)
@@ -78,7 +78,7 @@ test('[POWER1] over power losses nothing acknowledged is lost, and of the market
   }
 })
 
-test('[POWER2] over power losses no event is lost, none was sent that was not kept, and the counts add up', {
+test('over power losses no event is lost, none was sent that was not kept, and the counts add up', {
   skip,
 }, async (t) => {
   const rig = await DarkRig.open(600)

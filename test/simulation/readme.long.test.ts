@@ -59,7 +59,7 @@ async function lineWith(child: ChildProcess, words: string): Promise<string> {
   return found
 }
 
-test('[README1] the README’s webhook works as written: whales over 10,000 dollars come, signed and verified', async (t) => {
+test('the README’s webhook works as written: whales over 10,000 dollars come, signed and verified', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const [receiver = '', start = '', shell = ''] = blocksBelow('A webhook in a minute')
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
@@ -96,7 +96,7 @@ test('[README1] the README’s webhook works as written: whales over 10,000 doll
   }
 })
 
-test('[README2] the README’s first requests and its wallet work as written, one after the other', async (t) => {
+test('the README’s first requests and its wallet work as written, one after the other', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const shell = [...blocksBelow('First requests'), ...blocksBelow('A wallet in a minute')].join(
     '\n',
@@ -125,7 +125,7 @@ test('[README2] the README’s first requests and its wallet work as written, on
   }
 })
 
-test('[README3] what trading both venues would earn shows on the stream of a fresh start, as the README has it', async (t) => {
+test('what trading both venues would earn shows on the stream of a fresh start, as the README has it', async (t) => {
   const shell = blocksBelow('The stream')[0] ?? ''
   const [, channel = ''] = /^npm run watch -- (arbitrage) /m.exec(shell) ?? []
   assert.equal(channel, 'arbitrage')

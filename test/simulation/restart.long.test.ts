@@ -13,7 +13,7 @@ import { allMarketIds, Rig, read, settle } from '../support/rigs/whole-service.t
 const isLong = process.env.TEST_LONG === '1'
 const rounds = isLong ? 20 : 2
 
-test('[RESTART1] over stops and kills no trade is lost or doubled, books return, and numbers stay', async (t) => {
+test('over stops and kills no trade is lost or doubled, books return, and numbers stay', async (t) => {
   const say = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
@@ -57,7 +57,7 @@ test('[RESTART1] over stops and kills no trade is lost or doubled, books return,
   }
 })
 
-test('[RESTART2] a second engine on the same folder refuses to start and says why', async () => {
+test('a second engine on the same folder refuses to start and says why', async () => {
   const rig = new Rig()
   try {
     await rig.startVenues({ messagesPerSecond: 10, marketsPerVenue: 20, faults: 'off' })
@@ -69,7 +69,7 @@ test('[RESTART2] a second engine on the same folder refuses to start and says wh
   }
 })
 
-test('[RESTART3] venues that are cut off for a while come back by themselves, nothing lost', async (t) => {
+test('venues that are cut off for a while come back by themselves, nothing lost', async (t) => {
   const say = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
@@ -100,7 +100,7 @@ test('[RESTART3] venues that are cut off for a while come back by themselves, no
   }
 })
 
-test('[RESTART4] npm start, stopped and started again, goes on with the same world', async () => {
+test('npm start, stopped and started again, goes on with the same world', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-again-'))
   const settings = {
     PORT: '0',

@@ -80,8 +80,8 @@ async function soak(t: TestContext, { faults, hasKalshiKey }: Soak): Promise<voi
   }
 }
 
-test('[SOAK1] with every fault on, books equal the world’s and trades are there exactly once', (t) =>
+test('with every fault on, books equal the world’s and trades are there exactly once', (t) =>
   soak(t, { faults: FAULT_NAMES, hasKalshiKey: true }))
 
-test('[SOAK2] without a Kalshi key its public REST gives the same books and every trade', (t) =>
+test('without a Kalshi key its public REST gives the same books and every trade', (t) =>
   soak(t, { faults: [], hasKalshiKey: false }))

@@ -48,7 +48,7 @@ const opened = async (): Promise<Bucket> =>
   new FaultyLogServer(new ManualClock()).connect().bucket('accounts')
 const failed = (error: unknown) => assert.fail(String(error))
 
-test('[CLUSTERACC1] a change is done once the own table and the bucket have it, and fails when one of them does', async () => {
+test('a change is done once the own table and the bucket have it, and fails when one of them does', async () => {
   const [table, bucket] = [own(), await opened()]
   const accounts = new ClusterAccounts(table, bucket)
   await accounts.putAccount(account('one'))
@@ -72,7 +72,7 @@ test('[CLUSTERACC1] a change is done once the own table and the bucket have it, 
   await assert.rejects(new ClusterAccounts(table, refusing).putAccount(account('two')), /no room/)
 })
 
-test('[CLUSTERACC2] whoever follows the bucket ends with every record of it, and what an engine had alone before is shared', async () => {
+test('whoever follows the bucket ends with every record of it, and what an engine had alone before is shared', async () => {
   const [table, standby, bucket] = [own(), own(), await opened()]
   await table.putAccount(account('one'))
   await table.putKey(key('one'))

@@ -16,7 +16,7 @@ const failed = (error: unknown) => assert.fail(String(error))
 const withoutNumbers = (table: WebhookTable) =>
   [...table.all()].map(({ number: _, ...rest }) => rest)
 
-test('[CLUSTERHOOK1] a change of a webhook is done once the own table and the bucket have it, and fails when one of them does', async () => {
+test('a change of a webhook is done once the own table and the bucket have it, and fails when one of them does', async () => {
   const [table, bucket] = [own(), await opened()]
   const webhooks = new ClusterWebhooks(table, bucket)
   const made = await webhooks.create(webhook('one'))
@@ -30,7 +30,7 @@ test('[CLUSTERHOOK1] a change of a webhook is done once the own table and the bu
   await assert.rejects(new ClusterWebhooks(table, refusing).create(webhook('two')), /no room/)
 })
 
-test('[CLUSTERHOOK2] whoever follows the bucket has every webhook of it by a number of its own, and what an engine had alone before is shared', async () => {
+test('whoever follows the bucket has every webhook of it by a number of its own, and what an engine had alone before is shared', async () => {
   const [first, second, bucket] = [own(), own(), await opened()]
   await first.create(webhook('alone'))
   await second.create(webhook('other'))

@@ -25,7 +25,7 @@ interface Told {
   readonly id: string
 }
 
-test('[STORE15] kill -9 loses nothing acknowledged and tears nothing', async (t) => {
+test('kill -9 loses nothing acknowledged and tears nothing', async (t) => {
   const dataDir = join(folder, 'data')
   const random = seededRandom('kill')
   const accounts = new Set<string>()
@@ -52,7 +52,7 @@ test('[STORE15] kill -9 loses nothing acknowledged and tears nothing', async (t)
   assert.ok(trades > 0)
 })
 
-test('[STORE15] close keeps every put, also those of the last turn', async () => {
+test('close keeps every put, also those of the last turn', async () => {
   const dataDir = join(folder, 'closed')
   const storage = await openData(dataDir)
   storage.marks.put('last', 7)

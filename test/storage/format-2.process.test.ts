@@ -123,7 +123,7 @@ function recomputed(size: BarSize, rows: readonly Parameters<typeof barOf>[1][])
   return [...bars.values()]
 }
 
-test('[STORE29] a folder of format 1 opens with its venues indexed and its bars summed up', async () => {
+test('a folder of format 1 opens with its venues indexed and its bars summed up', async () => {
   const dataDir = await olderFolder('whole')
   const root = openDatabase(join(dataDir, 'market'))
   assert.equal(versionOf(root, dataDir), 1)
@@ -141,7 +141,7 @@ test('[STORE29] a folder of format 1 opens with its venues indexed and its bars 
   await storage.close()
 })
 
-test('[STORE29] a step in small parts, cut short and begun anew, comes to the same', async () => {
+test('a step in small parts, cut short and begun anew, comes to the same', async () => {
   const dataDir = await olderFolder('parts')
   const root = openDatabase(join(dataDir, 'market'))
   const original = root.transactionSync.bind(root)
@@ -164,7 +164,7 @@ test('[STORE29] a step in small parts, cut short and begun anew, comes to the sa
   await storage.close()
 })
 
-test('[STORE29] trades of format 1 take makers, get late neighbours, and go with their index', async () => {
+test('trades of format 1 take makers, get late neighbours, and go with their index', async () => {
   const storage = await openData(await olderFolder('lives on'))
   const rows = storage.trades.rangeOfVenue({ venue: 'a', ...EVER, order: 'asc' })
   const [first] = rows

@@ -33,7 +33,7 @@ function step(from: number, change: (text: string) => string) {
   }
 }
 
-test('[STORE14] missing steps run in order, each once', async () => {
+test('missing steps run in order, each once', async () => {
   const root = openDatabase(join(folder, 'order'))
   const prepared: string[] = []
   const steps: MigrationStep[] = [
@@ -55,7 +55,7 @@ test('[STORE14] missing steps run in order, each once', async () => {
   await root.close()
 })
 
-test('[STORE14] a step that fails leaves the format and the rows as they were', async () => {
+test('a step that fails leaves the format and the rows as they were', async () => {
   const root = openDatabase(join(folder, 'failing'))
   const half = step(NEXT, () => 'half')
   const steps: MigrationStep[] = [

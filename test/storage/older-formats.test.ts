@@ -56,7 +56,7 @@ async function olderFolder(): Promise<string> {
   return dataDir
 }
 
-test('[STORE32] a folder of format 2 opens without webhooks, its accounts enabled, its keys with all scopes, and takes them', async () => {
+test('a folder of format 2 opens without webhooks, its accounts enabled, its keys with all scopes, and takes them', async () => {
   const dataDir = await olderFolder()
   let storage = await openData(dataDir)
   assert.deepEqual([...storage.webhooks.all()], [])
@@ -112,7 +112,7 @@ for (const { schema, at, count, lacks } of OLDER_WEBHOOKS) {
   })
 }
 
-test('[MATCHTABLE3] a word of a folder of format 6 is read as one on a pair', async () => {
+test('a word of a folder of format 6 is read as one on a pair', async () => {
   const dataDir = join(folder, 'format-6')
   let storage = await openData(dataDir)
   const verdict = { a: '0x1', b: 'KX-1', word: 'rejected', atMs: timeMs(NOON_MS) } as const
@@ -131,7 +131,7 @@ test('[MATCHTABLE3] a word of a folder of format 6 is read as one on a pair', as
   await storage.close()
 })
 
-test('[STORE34] trades that the program of format 7 wrote are read as it read them, and live on among packed ones', async () => {
+test('trades that the program of format 7 wrote are read as it read them, and live on among packed ones', async () => {
   const dataDir = join(folder, 'format-7')
   await (await openData(dataDir)).close()
   const fixture = new URL('../fixtures/format-7-trades.json', import.meta.url)
@@ -190,7 +190,7 @@ const NEW_IN_4 = [
   TABLES.walletMarkets,
 ]
 
-test('[WALLETTABLE5] a folder of format 3 opens without wallets, all else as it was, and takes some', async () => {
+test('a folder of format 3 opens without wallets, all else as it was, and takes some', async () => {
   const dataDir = join(folder, 'older')
   let storage = await openData(dataDir)
   await storage.accounts.putAccount(account('old'))
@@ -210,7 +210,7 @@ test('[WALLETTABLE5] a folder of format 3 opens without wallets, all else as it 
   await storage.close()
 })
 
-test('[WALLETTABLE6] a wallet of a folder of format 4 is read with all it had', async () => {
+test('a wallet of a folder of format 4 is read with all it had', async () => {
   const dataDir = join(folder, 'format-4')
   await (await openData(dataDir)).close()
   const combos = { comboEvents: 0, comboRealized: null }
@@ -233,7 +233,7 @@ test('[WALLETTABLE6] a wallet of a folder of format 4 is read with all it had', 
   await storage.close()
 })
 
-test('[WALLETTABLE3] a damaged block or tally is none, and a damaged wallet is unknown', async () => {
+test('a damaged block or tally is none, and a damaged wallet is unknown', async () => {
   const dataDir = join(folder, 'damaged')
   let storage = await openData(dataDir)
   const bytes = new Uint8Array(5_000).fill(7)

@@ -26,7 +26,7 @@ const [ONE, PRUNED] = [webhookNumber(1), webhookNumber(3)]
 
 const folder = testFolder('outbox')
 
-test('[OUTBOX9] kill -9 keeps a trade and its deliveries together, and counts that fit the rows', async (t) => {
+test('kill -9 keeps a trade and its deliveries together, and counts that fit the rows', async (t) => {
   const dataDir = join(folder, 'killed')
   const random = seededRandom('kill the outbox')
   const webhooks = new Set<string>()
@@ -148,7 +148,7 @@ async function filled(name: string): Promise<string> {
   return dataDir
 }
 
-test('[OUTBOX10] a damaged delivery is given up and counted as dropped; the others are sent', async () => {
+test('a damaged delivery is given up and counted as dropped; the others are sent', async () => {
   const dataDir = await filled('damaged')
   await damage(dataDir, TABLES.deliveries, groupKey(ONE, 3))
   await damage(dataDir, TABLES.deliveries, groupKey(ONE, 4))
@@ -175,7 +175,7 @@ test('[OUTBOX10] a damaged delivery is given up and counted as dropped; the othe
   await storage.close()
 })
 
-test('[OUTBOX10] damaged totals are counted anew from the rows, and no number is given twice', async () => {
+test('damaged totals are counted anew from the rows, and no number is given twice', async () => {
   const dataDir = await filled('totals')
   await damage(dataDir, TABLES.outboxTotals, numberKey(ONE))
   const storage = await openData(dataDir)

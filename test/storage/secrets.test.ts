@@ -9,7 +9,7 @@ import { testFolder } from '../support/rigs/data-folder.ts'
 
 const folder = testFolder('secrets')
 
-test('[STORE16] secrets are made once, differ, and are readable by the owner alone', () => {
+test('secrets are made once, differ, and are readable by the owner alone', () => {
   const dataDir = join(folder, 'first')
   const made = loadSecrets(dataDir)
   assert.match(made.jwtSecret, /^[0-9a-f]{64}$/)
@@ -21,7 +21,7 @@ test('[STORE16] secrets are made once, differ, and are readable by the owner alo
   assert.deepEqual(readdirSync(dataDir), ['secrets'])
 })
 
-test('[STORE16] damaged secrets are refused, never replaced', () => {
+test('damaged secrets are refused, never replaced', () => {
   const dataDir = join(folder, 'damaged')
   loadSecrets(dataDir)
   for (const text of ['', '{', '{"jwtSecret":"short","secretsKey":"short"}']) {
@@ -30,7 +30,7 @@ test('[STORE16] damaged secrets are refused, never replaced', () => {
   }
 })
 
-test('[STORE16] the local key is kept between starts', () => {
+test('the local key is kept between starts', () => {
   const dataDir = join(folder, 'local')
   assert.equal(readLocalKey(dataDir), null)
   writeLocalKey(dataDir, 'pmk_one')

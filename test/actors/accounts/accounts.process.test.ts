@@ -45,7 +45,7 @@ const ann = { email: 'Ann@example.com', password: 'correct horse', address: '10.
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof EngineError && error.code === code
 
-test('[ACC1] a key has its prefix and checksum, and one mistyped character is seen without a look-up', () => {
+test('a key has its prefix and checksum, and one mistyped character is seen without a look-up', () => {
   const key = makeKey()
   assert.match(key, /^pmk_[0-9A-Za-z]{38}$/)
   assert.equal(isKeyShaped(key), true)
@@ -60,7 +60,7 @@ test('[ACC1] a key has its prefix and checksum, and one mistyped character is se
   }
 })
 
-test('[ACC2] a quota window is fixed from its first request, and refused requests do not count', () => {
+test('a quota window is fixed from its first request, and refused requests do not count', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('quota', seed)
     const window = new QuotaWindow()
@@ -79,12 +79,12 @@ test('[ACC2] a quota window is fixed from its first request, and refused request
   }
 })
 
-test('[ACC3] a guesser waits 1 s after five failures, twice as long after each more, at most 15 min', () => {
+test('a guesser waits 1 s after five failures, twice as long after each more, at most 15 min', () => {
   const waits = [0, 4, 5, 6, 7, 15, 40].map(waitAfterFailuresMs)
   assert.deepEqual(waits, [0, 0, 1_000, 2_000, 4_000, 900_000, 900_000])
 })
 
-test('[ACC6] sign-up, log-in and token lead to the same caller; a second sign-up is refused', async () => {
+test('sign-up, log-in and token lead to the same caller; a second sign-up is refused', async () => {
   const { accounts } = openAccounts()
   const session = await accounts.signUp(ann)
   assert.equal(session.caller.email, 'ann@example.com')
@@ -98,14 +98,14 @@ test('[ACC6] sign-up, log-in and token lead to the same caller; a second sign-up
   await assert.rejects(accounts.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
-test('[ACC7] two sign-ups with one e-mail at once make one account', async () => {
+test('two sign-ups with one e-mail at once make one account', async () => {
   const { accounts, storage } = openAccounts()
   const tries = await Promise.allSettled([accounts.signUp(ann), accounts.signUp(ann)])
   assert.deepEqual(tries.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   assert.equal([...storage.accounts.accounts()].length, 1)
 })
 
-test('[ACC24] a sign-up whose answer may not have arrived can be repeated for ten minutes, with the same password alone', async () => {
+test('a sign-up whose answer may not have arrived can be repeated for ten minutes, with the same password alone', async () => {
   const { accounts, open, clock } = openAccounts()
   const first = await accounts.signUp(ann)
   // The engine that leads next, which answered nobody.
@@ -118,7 +118,7 @@ test('[ACC24] a sign-up whose answer may not have arrived can be repeated for te
   await assert.rejects(next.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
-test('[ACC8] an unknown e-mail costs the same work and gets the same words as a wrong password', async () => {
+test('an unknown e-mail costs the same work and gets the same words as a wrong password', async () => {
   const { accounts, passwords } = openAccounts()
   await accounts.signUp(ann)
   const messages: string[] = []
@@ -132,7 +132,7 @@ test('[ACC8] an unknown e-mail costs the same work and gets the same words as a 
   assert.equal(messages[0], messages[1])
 })
 
-test('[LOGIN1] after five failures even the right password waits, and then it passes', async () => {
+test('after five failures even the right password waits, and then it passes', async () => {
   const { accounts, clock } = openAccounts()
   await accounts.signUp(ann)
   for (let round = 0; round < 5; round += 1) {
@@ -143,7 +143,7 @@ test('[LOGIN1] after five failures even the right password waits, and then it pa
   assert.equal((await accounts.logIn(ann)).caller.email, 'ann@example.com')
 })
 
-test('[LOGIN2] an address has twenty attempts a minute', async () => {
+test('an address has twenty attempts a minute', async () => {
   const { accounts, clock } = openAccounts()
   const attempt = (round: number) => accounts.logIn({ ...ann, email: `e${round}@example.com` })
   for (let round = 0; round < 20; round += 1) {
@@ -154,7 +154,7 @@ test('[LOGIN2] an address has twenty attempts a minute', async () => {
   await assert.rejects(attempt(21), hasCode('UNAUTHORIZED'))
 })
 
-test('[ACC9] a key works until it is revoked, its listeners are called first, and other accounts cannot revoke it', async () => {
+test('a key works until it is revoked, its listeners are called first, and other accounts cannot revoke it', async () => {
   const { accounts, open } = openAccounts()
   const { caller } = await accounts.signUp(ann)
   const bob = (await accounts.signUp({ ...ann, email: 'bob@example.com' })).caller
@@ -172,7 +172,7 @@ test('[ACC9] a key works until it is revoked, its listeners are called first, an
   assert.equal(open().callerOfKey(key), null)
 })
 
-test('[ACC10] an account has at most twenty keys, also when they are made at once', async () => {
+test('an account has at most twenty keys, also when they are made at once', async () => {
   const { accounts } = openAccounts()
   const { accountId } = (await accounts.signUp(ann)).caller
   const made = await Promise.allSettled(
@@ -181,7 +181,7 @@ test('[ACC10] an account has at most twenty keys, also when they are made at onc
   assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 20)
 })
 
-test('[ACC11] sockets are counted exactly and a slot is given back once', async () => {
+test('sockets are counted exactly and a slot is given back once', async () => {
   const { accounts } = openAccounts()
   const { caller } = await accounts.signUp(ann)
   const [first, second] = [accounts.openSocket(caller), accounts.openSocket(caller)]
@@ -193,7 +193,7 @@ test('[ACC11] sockets are counted exactly and a slot is given back once', async 
   assert.equal(accounts.openSocket(caller), null)
 })
 
-test('[ACC12] tokens that are not exactly ours are refused', async () => {
+test('tokens that are not exactly ours are refused', async () => {
   const { accounts, clock } = openAccounts()
   const { caller, accessToken } = await accounts.signUp(ann)
   const now = Math.floor(clock.nowMs() / 1_000)
@@ -242,7 +242,7 @@ test('[ACC12] tokens that are not exactly ours are refused', async () => {
   assert.equal(accounts.callerOfToken(accessToken), null, 'expired')
 })
 
-test('[ACC4] the local account keeps its key over restarts and gets a new one when it is lost', async () => {
+test('the local account keeps its key over restarts and gets a new one when it is lost', async () => {
   const { accounts, open } = openAccounts()
   const key = await accounts.openLocalAccount(null)
   assert.equal(accounts.callerOfKey(key)?.tier, 'enterprise')
@@ -252,7 +252,7 @@ test('[ACC4] the local account keeps its key over restarts and gets a new one wh
   assert.equal(open().callerOfKey(key)?.accountId, open().callerOfKey(next)?.accountId)
 })
 
-test('[QUOTA1] remaining and reset tell the truth, and the oldest windows are forgotten first', () => {
+test('remaining and reset tell the truth, and the oldest windows are forgotten first', () => {
   const clock = new ManualClock()
   const quotas = new Quotas<number>(clock)
   const nowSeconds = Math.floor(clock.nowMs() / 1_000)

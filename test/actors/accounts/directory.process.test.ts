@@ -43,7 +43,7 @@ async function openAnn() {
   return { ...opened, ...made, id, directory, record, token: session.accessToken }
 }
 
-test('[ACC14] a tier and its limits hold from the next request on, are told, and outlive a restart', async () => {
+test('a tier and its limits hold from the next request on, are told, and outlive a restart', async () => {
   const { accounts, reopen, directory, record, key, id } = await openAnn()
   const heard = listen(accounts)
   const set = (tier: 'free' | 'pro' | 'enterprise', rpm: number | null, sockets: number | null) =>
@@ -66,7 +66,7 @@ test('[ACC14] a tier and its limits hold from the next request on, are told, and
   assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 60)
 })
 
-test('[ACC15] a disabled account opens nothing, in the words for an unknown one, until it is enabled', async () => {
+test('a disabled account opens nothing, in the words for an unknown one, until it is enabled', async () => {
   const { accounts, reopen, directory, record, passwords, key, id, token } = await openAnn()
   const heard = listen(accounts)
   await directory.disable(record())
@@ -96,7 +96,7 @@ test('[ACC15] a disabled account opens nothing, in the words for an unknown one,
   assert.equal((await accounts.logIn(ann)).caller.accountId, id)
 })
 
-test('[ACC16] a deleted account is gone with its keys, and its e-mail makes another', async () => {
+test('a deleted account is gone with its keys, and its e-mail makes another', async () => {
   const { accounts, reopen, directory, record, storage, key, view, id, token } = await openAnn()
   const heard = listen(accounts)
   assert.equal(await directory.remove(record()), 1)
@@ -140,7 +140,7 @@ function heldTable(table: AccountTable) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('[ACC17] a change is answered when it is on the platter, refuses before, and hands all its rows over in one turn', async () => {
+test('a change is answered when it is on the platter, refuses before, and hands all its rows over in one turn', async () => {
   const { table, commit } = heldTable(openMemoryStorage().accounts)
   const directory = new AccountDirectory(table, new ManualClock())
   const adding = directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -169,7 +169,7 @@ test('[ACC17] a change is answered when it is on the platter, refuses before, an
   }
 })
 
-test('[ACC18] two changes at once add up, and a key that is being made goes with its account', async () => {
+test('two changes at once add up, and a key that is being made goes with its account', async () => {
   const memory = openMemoryStorage()
   const { table, commit } = heldTable(memory.accounts)
   const directory = new AccountDirectory(table, new ManualClock())
@@ -196,7 +196,7 @@ test('[ACC18] two changes at once add up, and a key that is being made goes with
   assert.deepEqual([[...memory.accounts.keys()], [...memory.accounts.accounts()]], [[], []])
 })
 
-test('[ADMIN7] the commands take what they say and refuse the rest with what is accepted', async () => {
+test('the commands take what they say and refuse the rest with what is accepted', async () => {
   const { accounts, directory, key } = await openAnn()
   const handlers = accountHandlers(directory)
   const ask = async (command: string, request: Record<string, unknown>) =>
@@ -262,7 +262,7 @@ test('lists the webhooks of an account with their pending and throttled deliveri
   )
 })
 
-test('[ADMIN7] a long list comes in pages, each account once, in order of e-mail', async () => {
+test('a long list comes in pages, each account once, in order of e-mail', async () => {
   const { accounts } = openQuickAccounts()
   for (let index = 0; index < 2_500; index += 1) {
     const email = `user${(index * 7_919) % 2_500}@example.com`
@@ -283,7 +283,7 @@ test('[ADMIN7] a long list comes in pages, each account once, in order of e-mail
   assert.deepEqual(emails, [...emails].sort())
 })
 
-test('[ACC19] the use of many keys is written in few turns of the disk', async () => {
+test('the use of many keys is written in few turns of the disk', async () => {
   const { accounts, storage } = openQuickAccounts()
   const keys: string[] = []
   for (let index = 0; index < 60; index += 1) {

@@ -32,7 +32,7 @@ function goodCaller(caller: Caller | null): Caller {
   return caller
 }
 
-test('[ACC20] a token that was logged out opens nothing, after a restart too, until it expires and is forgotten; others go on', async () => {
+test('a token that was logged out opens nothing, after a restart too, until it expires and is forgotten; others go on', async () => {
   const { accounts, reopen, clock, caller, token, heard, rows } = await openAnn()
   const other = await accounts.logIn(ann)
   await Promise.all([accounts.logOut(caller), accounts.logOut(caller)])
@@ -51,7 +51,7 @@ test('[ACC20] a token that was logged out opens nothing, after a restart too, un
   assert.deepEqual([rows(), accounts.callerOfToken(token)], [[], null])
 })
 
-test('[ACC20] more log-outs than are remembered of an account end all of its tokens', async () => {
+test('more log-outs than are remembered of an account end all of its tokens', async () => {
   const { accounts, reopen, clock, caller, token, heard, rows } = await openAnn()
   for (let count = 0; count <= endedTokensPerAccountMax; count += 1) {
     if (count % 10 === 0) clock.advance(60_000)
@@ -64,7 +64,7 @@ test('[ACC20] more log-outs than are remembered of an account end all of its tok
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
 })
 
-test('[ACC21] a new password ends every token issued before and no key, after a restart too; a wrong one changes nothing', async () => {
+test('a new password ends every token issued before and no key, after a restart too; a wrong one changes nothing', async () => {
   const { accounts, reopen, caller, token, heard } = await openAnn()
   const other = await accounts.logIn(ann)
   const { key } = await accounts.createKey(caller.accountId, 'kept')
@@ -85,7 +85,7 @@ test('[ACC21] a new password ends every token issued before and no key, after a 
   assert.equal((await accounts.logIn({ ...ann, password: PASSWORDS.next })).caller.email, ann.email)
 })
 
-test('[ACC21] of two password changes at once one holds, and a log-in or a log-out in the middle leaves no token', async () => {
+test('of two password changes at once one holds, and a log-in or a log-out in the middle leaves no token', async () => {
   const { accounts, passwords, caller } = await openAnn()
   const second = (await accounts.logIn(ann)).caller
   const third = (await accounts.logIn(ann)).caller
@@ -115,7 +115,7 @@ test('[ACC21] of two password changes at once one holds, and a log-in or a log-o
   assert.equal(passed.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
-test('[ACC21] tokens from before there were generations are good until the first new password', async () => {
+test('tokens from before there were generations are good until the first new password', async () => {
   const { accounts, clock, caller } = await openAnn()
   const now = Math.floor(clock.nowMs() / 1_000)
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -134,7 +134,7 @@ test('[ACC21] tokens from before there were generations are good until the first
   assert.equal(accounts.callerOfToken(token({ gen: 1 }))?.accountId, caller.accountId)
 })
 
-test('[ACC22] a deletion with the password leaves nothing of the account; a wrong password leaves all', async () => {
+test('a deletion with the password leaves nothing of the account; a wrong password leaves all', async () => {
   const { accounts, reopen, storage, caller, token } = await openAnn()
   const { key } = await accounts.createKey(caller.accountId, 'one')
   await accounts.logOut((await accounts.logIn(ann)).caller)
@@ -170,7 +170,7 @@ test('[ACC22] a deletion with the password leaves nothing of the account; a wron
   assert.equal(accounts.callerOfToken(token), null)
 })
 
-test('[ACC22] an account that is deleted while its webhooks deliver sends nothing more, and nothing of theirs is kept', async () => {
+test('an account that is deleted while its webhooks deliver sends nothing more, and nothing of theirs is kept', async () => {
   const { accounts, caller } = await openAnn()
   const world = new WebhookWorld()
   accounts.watch({
@@ -202,7 +202,7 @@ test('[ACC22] an account that is deleted while its webhooks deliver sends nothin
   assert.equal(world.counts(other.id).created, 41, 'others go on')
 })
 
-test('[ACC23] guesses with one token hold up neither other tokens nor the log-in, and guesses at the log-in no token', async () => {
+test('guesses with one token hold up neither other tokens nor the log-in, and guesses at the log-in no token', async () => {
   const { accounts, clock, caller } = await openAnn()
   const thief = (await accounts.logIn(ann)).caller
   const guess = (by: Caller) => accounts.deleteAccount(by, 'a guess')
@@ -221,7 +221,7 @@ test('[ACC23] guesses with one token hold up neither other tokens nor the log-in
   clock.advance(900_000)
 })
 
-test('[LOGIN10] strangers can use up neither the attempts nor the patience of an e-mail where it has logged in before', async () => {
+test('strangers can use up neither the attempts nor the patience of an e-mail where it has logged in before', async () => {
   const { accounts, clock } = await openAnn()
   const logIn = (email: string, password: string, address: string) =>
     accounts.logIn({ email, password, address })
@@ -249,7 +249,7 @@ test('[LOGIN10] strangers can use up neither the attempts nor the patience of an
   assert.equal(passed, 20, 'twenty a minute for the known as well')
 })
 
-test('[LOGIN11] signing up and in that takes too long is refused with a time to come back, and changes nothing afterwards', async () => {
+test('signing up and in that takes too long is refused with a time to come back, and changes nothing afterwards', async () => {
   const { accounts, passwords, clock, caller, storage } = await openAnn()
   let open: () => void = () => undefined
   passwords.gate = new Promise((resolve) => {
@@ -280,7 +280,7 @@ test('[LOGIN11] signing up and in that takes too long is refused with a time to 
   await assert.rejects(accounts.logIn(ann), hasCode('UNAVAILABLE'))
 })
 
-test('[QUOTA5] what an account’s tokens manage has 60 a minute that no key can spend, and that is none of its keys', async () => {
+test('what an account’s tokens manage has 60 a minute that no key can spend, and that is none of its keys', async () => {
   const { accounts, clock, caller } = await openAnn()
   const { accountId } = caller
   const passed = (take: () => { isAllowed: boolean }) =>

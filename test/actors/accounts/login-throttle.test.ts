@@ -60,7 +60,7 @@ function expectedGuesses(everyMs: number, isAllowed: (count: number) => boolean)
   return failures
 }
 
-test('[LOGIN4] of 1,000 guesses from one and from a hundred addresses as many count as the waiting leaves', async (t) => {
+test('of 1,000 guesses from one and from a hundred addresses as many count as the waiting leaves', async (t) => {
   for (const everyMs of [0, 50, 1_000, 60_000]) {
     for (const addresses of [1, 100]) {
       const opened = await openAnnAndBob()
@@ -80,7 +80,7 @@ test('[LOGIN4] of 1,000 guesses from one and from a hundred addresses as many co
   }
 })
 
-test('[LOGIN1] the victim’s right password waits as long as it is said, and then passes', async () => {
+test('the victim’s right password waits as long as it is said, and then passes', async () => {
   const opened = await openAnnAndBob()
   const { accounts, clock } = opened
   await guess(opened, 100, 1_000)
@@ -96,7 +96,7 @@ test('[LOGIN1] the victim’s right password waits as long as it is said, and th
   assert.equal((await accounts.logIn(ann)).caller.email, ann.email, 'the count began anew')
 })
 
-test('[LOGIN3] guesses at once are no more than guesses in a row: five, and later one at a time', async () => {
+test('guesses at once are no more than guesses in a row: five, and later one at a time', async () => {
   const opened = await openAnnAndBob()
   const { accounts, passwords, clock } = opened
   // The hash that stands in for unknown e-mails is there from the first log-in on.
@@ -134,7 +134,7 @@ test('[LOGIN3] guesses at once are no more than guesses in a row: five, and late
   assert.equal(five.length, 5)
 })
 
-test('[LOGIN5] an attempt whose password was never checked counts nothing, and a full queue once is no lasting refusal', async () => {
+test('an attempt whose password was never checked counts nothing, and a full queue once is no lasting refusal', async () => {
   const { accounts, passwords } = openQuickAccounts()
   passwords.refusal = new EngineError('UNAVAILABLE', 'too many wait')
   for (let round = 0; round < 10; round += 1) {
@@ -145,7 +145,7 @@ test('[LOGIN5] an attempt whose password was never checked counts nothing, and a
   assert.equal((await accounts.logIn(ann)).caller.email, ann.email)
 })
 
-test('[LOGIN6] signing up and in share an address’s twenty attempts a minute; others have their own', async () => {
+test('signing up and in share an address’s twenty attempts a minute; others have their own', async () => {
   const { accounts, clock } = openQuickAccounts()
   for (let round = 0; round < 20; round += 1) {
     const email = `e${round}@example.com`
@@ -164,7 +164,7 @@ test('[LOGIN6] signing up and in share an address’s twenty attempts a minute; 
   await accounts.signUp(ann)
 })
 
-test('[LOGIN7] a flood of other e-mails does not free one that waits, however long their texts are', () => {
+test('a flood of other e-mails does not free one that waits, however long their texts are', () => {
   const clock = new ManualClock()
   const throttle = new LoginThrottle(clock)
   const fail = (email: string) => {

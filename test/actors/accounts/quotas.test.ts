@@ -19,7 +19,7 @@ function windowOf(log: readonly number[], nowMs: number): { startMs: number; use
   return nowMs - startMs >= 60_000 ? { startMs: nowMs, used: 0 } : { startMs, used }
 }
 
-test('[QUOTA2] in seeded runs each answer is that of an exact log, and its figures add up', () => {
+test('in seeded runs each answer is that of an exact log, and its figures add up', () => {
   for (let seed = 0; seed < RUNS; seed += 1) {
     const random = seededRandom('quotas', seed)
     const clock = new ManualClock(Date.UTC(2026, 10, 20, 12) + random.below(5_000))
@@ -59,7 +59,7 @@ test('[QUOTA2] in seeded runs each answer is that of an exact log, and its figur
   }
 })
 
-test('[QUOTA3] at half, once and twice its limit a client gets its limit a window and no more, at the edges too', () => {
+test('at half, once and twice its limit a client gets its limit a window and no more, at the edges too', () => {
   const limit = 60
   for (const rate of [0.5, 1, 2]) {
     const clock = new ManualClock()
@@ -90,7 +90,7 @@ test('[QUOTA3] at half, once and twice its limit a client gets its limit a windo
   assert.equal(quotas.take('x', limit).isAllowed, true, 'at the second that Reset names')
 })
 
-test('[QUOTA4] a quota is its account’s, over all its keys and tokens', async () => {
+test('a quota is its account’s, over all its keys and tokens', async () => {
   const { accounts } = openQuickAccounts()
   const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
   const { caller, accessToken } = await accounts.signUp(ann)
@@ -111,7 +111,7 @@ test('[QUOTA4] a quota is its account’s, over all its keys and tokens', async 
   assert.equal(accounts.takeAccountRequest(other.caller.accountId).remaining, 59)
 })
 
-test('[QUOTA6] a window of bytes takes the one that goes beyond it, and the next after its minute', () => {
+test('a window of bytes takes the one that goes beyond it, and the next after its minute', () => {
   const clock = new ManualClock()
   const quotas = new Quotas<string>(clock)
   assert.deepEqual(take(40), { isAllowed: true, remaining: 60 })

@@ -169,7 +169,7 @@ describe('opportunities', () => {
     return page.opportunities
   }
 
-  test('[ARBIT1] Yes is bought where it is cheaper and No on the other venue; both directions are looked at', () => {
+  test('Yes is bought where it is cheaper and No on the other venue; both directions are looked at', () => {
     const { b } = pair(0.45)
     const [found] = list()
     assert.deepEqual(
@@ -191,7 +191,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed prices', 'opened'])
   })
 
-  test('[ARBIT1] of a pair that was read as opposite and a person confirms the same side is bought on both', () => {
+  test('of a pair that was read as opposite and a person confirms the same side is bought on both', () => {
     const read = judgement(79, {
       ...{ vetoes: ['opposite_side'], inverted: true, outcomeMap: [1, 0] },
     })
@@ -211,7 +211,7 @@ describe('opportunities', () => {
     assert.equal(quote.opportunity.profit, 8_000_000)
   })
 
-  test('[ARBIT2] there is nothing below a score of 80, of another relation, or when the turn is not known', () => {
+  test('there is nothing below a score of 80, of another relation, or when the turn is not known', () => {
     for (const [score, set] of [
       [79.9, { relation: 'identical' as const }],
       [95, { relation: 'subset' as const }],
@@ -223,7 +223,7 @@ describe('opportunities', () => {
     }
   })
 
-  test('[ARBIT2] a pair that ends, or a market that closes, ends its opportunity with its reason', () => {
+  test('a pair that ends, or a market that closes, ends its opportunity with its reason', () => {
     const { a, b } = pair(0.45)
     matches.remove(a.ref)
     b.change({ side: 'bid', ...level(0.45, 60) })
@@ -237,7 +237,7 @@ describe('opportunities', () => {
     assert.deepEqual(events().slice(2), ['opened', 'closed market_closed'])
   })
 
-  test('[ARBIT2] a pair that a person rejects ends its opportunity, also of quiet books and turned outcomes', () => {
+  test('a pair that a person rejects ends its opportunity, also of quiet books and turned outcomes', () => {
     const { publisher, catalog } = engine
     const results = new MatchResults({
       ...{ matches, publisher, table: storage.matches, nowMs: () => clock.nowMs() },
@@ -255,7 +255,7 @@ describe('opportunities', () => {
     }
   })
 
-  test('[ARBIT2] a pair judged anew has its new score within a quarter of a second', () => {
+  test('a pair judged anew has its new score within a quarter of a second', () => {
     const { a, b } = pair(0.45)
     matches.put(a, b, judgement(85), NOON)
     clock.advance(300)
@@ -266,7 +266,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'changed', 'closed match_changed'])
   })
 
-  test('[ARBIT3] a crossed book leaves nothing, however cheap it looks, until it is whole again', () => {
+  test('a crossed book leaves nothing, however cheap it looks, until it is whole again', () => {
     const { actor, b, real } = realPair(FREE)
     const legs = [
       { market: actor, outcome: 1 },
@@ -352,7 +352,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('[ARBIT3] a fee that was announced to fall opens what earns by it within a quarter of a second', () => {
+  test('a fee that was announced to fall opens what earns by it within a quarter of a second', () => {
     const { a } = pair(0.45)
     const dear = { ...FREE.now, taker: { ...CURVE_ZERO, rateMicros: 900_000 } }
     const sinceMs = timeMs(clock.nowMs() + 60_000)
@@ -367,7 +367,7 @@ describe('opportunities', () => {
     assert.equal(list()[0]?.profit, 2_500_000)
   })
 
-  test('[ARBIT3] a fee that was announced to rise ends what earns no more, without a change of its books', () => {
+  test('a fee that was announced to rise ends what earns no more, without a change of its books', () => {
     const { a } = pair(0.45)
     const taker = { ...CURVE_ZERO, rateMicros: 900_000 }
     const sinceMs = timeMs(clock.nowMs() + 60_000)
@@ -379,7 +379,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed prices'])
   })
 
-  test('[ARBIT4] one that too many others kept out opens when there is room', () => {
+  test('one that too many others kept out opens when there is room', () => {
     const shared = Array.from({ length: opportunitiesMax }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
       const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
@@ -400,7 +400,7 @@ describe('opportunities', () => {
     assert.equal(arbitrage.ofMarket(a.ref.number).length, 1)
   })
 
-  test('[ARBIT4] many changes of one turn are one look, and changes are told at most four times a second', () => {
+  test('many changes of one turn are one look, and changes are told at most four times a second', () => {
     const { b } = pair(0.45)
     for (let size = 1; size <= 40; size += 1) {
       b.change({ side: 'bid', ...level(0.45, 50 + size) })
@@ -418,7 +418,7 @@ describe('opportunities', () => {
     assert.equal(told.length, before, 'what has not changed is not told again')
   })
 
-  test('[ARBIT4] whatever levels change, near and far, what is open is what buying anew gives', () => {
+  test('whatever levels change, near and far, what is open is what buying anew gives', () => {
     const random = seededRandom(4)
     const taker = { ...CURVE_ZERO, rateMicros: 20_000 }
     const rounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 } as const
@@ -452,7 +452,7 @@ describe('opportunities', () => {
     assert.ok(counts.open > 200 && counts.none > 200, JSON.stringify(counts))
   })
 
-  test('[ARBIT4] of very many changes of one turn some wait for the next, and none is lost', () => {
+  test('of very many changes of one turn some wait for the next, and none is lost', () => {
     const pairCount = opportunityLooksMax + 50
     const markets = Array.from({ length: pairCount }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
@@ -467,7 +467,7 @@ describe('opportunities', () => {
     assert.equal(told.length, pairCount)
   })
 
-  test('[ARBIT9] it is told with the most it has come to, its age four times a second, and its end with what was told before', () => {
+  test('it is told with the most it has come to, its age four times a second, and its end with what was told before', () => {
     const lasting: LastingArbitrage[] = []
     engine.publisher.watch({
       name: 'ages',
@@ -518,7 +518,7 @@ describe('opportunities', () => {
     assert.ok((oneBefore ?? Infinity) < opportunityAgeMsMax && (oldest ?? 0) >= opportunityAgeMsMax)
   })
 
-  test('[ARBIT5] one that lasted half a second is kept with its course; a shorter one is not', () => {
+  test('one that lasted half a second is kept with its course; a shorter one is not', () => {
     const { b } = pair(0.45)
     clock.advance(300)
     put(b, [level(0.5, 50)], [])
@@ -547,7 +547,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('[ARBIT5] a stop ends what is open and keeps its course, and nothing begins behind it', () => {
+  test('a stop ends what is open and keeps its course, and nothing begins behind it', () => {
     const { b } = pair(0.45)
     clock.advance(600)
     arbitrage.stop()
@@ -560,7 +560,7 @@ describe('opportunities', () => {
     assert.deepEqual(list(), [])
   })
 
-  test('[ARBIT6] the outcomes of an event of which exactly one wins are bought together, only when all of them are known', () => {
+  test('the outcomes of an event of which exactly one wins are bought together, only when all of them are known', () => {
     engine.addEvent('race', { winnerAmong: 3 })
     const eventOf = { event: engine.addEvent('race', { winnerAmong: 3 }).summary.nativeId }
     const runners = ['x', 'y', 'z'].map((name) => engine.add(name, { ...eventOf, fees: FREE }))
@@ -591,7 +591,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('[ARBIT7] a quote says what a basket costs and earns now, at a loss as well, or why there is none', () => {
+  test('a quote says what a basket costs and earns now, at a loss as well, or why there is none', () => {
     const { a, b } = pair(0.45)
     const legs = [
       { market: b, outcome: 1 },
@@ -718,7 +718,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('[ARBIT7] the whole book is bought from, however deep it is', () => {
+  test('the whole book is bought from, however deep it is', () => {
     const { a, b } = pair(0.9)
     const deep = Array.from({ length: 2_000 }, (_, rank) => level(0.1 + rank * 0.0002, 1))
     put(a, [], deep)
@@ -739,7 +739,7 @@ describe('opportunities', () => {
     assert.deepEqual(quote(2_001), { isPossible: false, reason: 'no_depth' })
   })
 
-  test('[ARBIT8] the list has filters, orders and pages, and an id finds its opportunity while it is open', () => {
+  test('the list has filters, orders and pages, and an id finds its opportunity while it is open', () => {
     const { a, b } = pair(0.45)
     const [found] = list()
     assert.ok(found !== undefined)
@@ -766,7 +766,7 @@ describe('opportunities', () => {
     assert.equal(arbitrage.find(found.id), null)
     assert.deepEqual(arbitrage.ofMarket(b.ref.number), [])
   })
-  test('[ARBIT8] what is shown has the age of its books by now, the close that its markets have now, and is found by its own numbers', () => {
+  test('what is shown has the age of its books by now, the close that its markets have now, and is found by its own numbers', () => {
     const { a, b } = pair(0.45)
     clock.advance(699)
     const ages = () => list()[0]?.legs.map(({ bookAgeMs }) => bookAgeMs)

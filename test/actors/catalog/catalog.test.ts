@@ -47,7 +47,7 @@ const page = (catalog: Catalog, set: Partial<Parameters<Catalog['list']>[0]> = {
 
 const slugs = (shown: MarketPage) => shown.markets.map(({ summary }) => summary.slug)
 
-test('[CAT1] a market is found by its id in any case, split at the configured name, and by its slug', () => {
+test('a market is found by its id in any case, split at the configured name, and by its slug', () => {
   const names = venueTable({ a: 'venue', b: 'venue_b' })
   const { catalog } = openCatalog(
     [listing('0xAB'), listing('KX_b-1', { venue: 'b' })],
@@ -61,7 +61,7 @@ test('[CAT1] a market is found by its id in any case, split at the configured na
   assert.equal(catalog.findBySlug('SLUG-0xab')?.ref.nativeId, '0xAB')
 })
 
-test('[CAT2] the catalogue comes back from storage with the same numbers', () => {
+test('the catalogue comes back from storage with the same numbers', () => {
   const { catalog, storage } = openCatalog([listing('x'), listing('y')])
   const again = openCatalog([], storage).catalog
   assert.equal(again.load(), 2)
@@ -69,7 +69,7 @@ test('[CAT2] the catalogue comes back from storage with the same numbers', () =>
   assert.equal(again.find('venue_a_y')?.details().description, 'Rules of y.')
 })
 
-test('[CAT3] a market read again changes, tells of its new status, and is not fresh', () => {
+test('a market read again changes, tells of its new status, and is not fresh', () => {
   const { catalog, updates } = openCatalog([listing('x')])
   assert.deepEqual(catalog.take({ markets: [listing('x', { status: 'closed' })], events: [] }), [])
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'closed')
@@ -79,7 +79,7 @@ test('[CAT3] a market read again changes, tells of its new status, and is not fr
   )
 })
 
-test('[LIFE3] a market that appears once the catalogue is loaded is told as opened, if it is open', () => {
+test('a market that appears once the catalogue is loaded is told as opened, if it is open', () => {
   const { catalog, updates } = openCatalog([listing('first')])
   const told = () =>
     updates.flatMap((update) =>
@@ -92,7 +92,7 @@ test('[LIFE3] a market that appears once the catalogue is loaded is told as open
   assert.deepEqual(told(), [['new', 'opened']])
 })
 
-test('[CAT4] filters combine, and unopened markets are listed only among the closed', () => {
+test('filters combine, and unopened markets are listed only among the closed', () => {
   const rows = [
     listing('one', { tags: ['Sports', 'NFL'], volume24h: usdMicros(5_000_000) }),
     listing('two', { tags: ['sports'], category: 'Culture', createdAtMs: timeMs(NOON - 1_000) }),
@@ -126,7 +126,7 @@ test('lists the markets of a resolution status, open or not', () => {
   assert.deepEqual(found({ resolution: 'proposed' }), [])
 })
 
-test('[CAT4] a phase is finer than a status, and lists unopened markets where it means them', () => {
+test('a phase is finer than a status, and lists unopened markets where it means them', () => {
   const { catalog } = openCatalog([
     listing('new', { status: 'closed', isUnopened: true }),
     listing('live'),
@@ -144,7 +144,7 @@ test('[CAT4] a phase is finer than a status, and lists unopened markets where it
   assert.deepEqual(found({ volumeTotalMin: usdMicros(1) }), ['slug-live', 'slug-shut'])
 })
 
-test('[RANK1] pages of a pinned list are every row exactly once, whatever volumes do meanwhile', () => {
+test('pages of a pinned list are every row exactly once, whatever volumes do meanwhile', () => {
   for (let seed = 0; seed < 30; seed += 1) {
     const random = seededRandom('pages', seed)
     const volume = () => usdMicros(random.below(1_000) * 1_000_000)
@@ -172,7 +172,7 @@ test('[RANK1] pages of a pinned list are every row exactly once, whatever volume
   }
 })
 
-test('[RANK2] a ranking is shared for five seconds, goes on where its rows are the same, and is kept for five minutes after', () => {
+test('a ranking is shared for five seconds, goes on where its rows are the same, and is kept for five minutes after', () => {
   const { catalog, clock } = openCatalog([listing('x'), listing('y')])
   const first = page(catalog, { limit: 1 }).next
   assert.equal(page(catalog, { limit: 1 }).next?.pin, first?.pin)
@@ -190,7 +190,7 @@ test('[RANK2] a ranking is shared for five seconds, goes on where its rows are t
   assert.equal(catalog.list({ ...resume, pin: first?.pin ?? 0 }), 'expired')
 })
 
-test('[ROUTE1] an event reaches its market by outcome or id, and an event without a market is counted', () => {
+test('an event reaches its market by outcome or id, and an event without a market is counted', () => {
   const { catalog, metrics, updates } = openCatalog([listing('x')])
   const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
   routes.route(trade('x', 't1'))
@@ -212,7 +212,7 @@ test('[ROUTE1] an event reaches its market by outcome or id, and an event withou
   assert.deepEqual([total('events_routed_total'), total('events_unowned_total')], [3, 1])
 })
 
-test('[CAT6] events are known by their venue and id', () => {
+test('events are known by their venue and id', () => {
   const { catalog } = openCatalog()
   catalog.take({ markets: [listing('x')], events: [eventListing('x')] })
   assert.equal(catalog.event('a', 'event-x')?.title, 'All about x')
@@ -229,7 +229,7 @@ const over = (name: string, set: Partial<MarketListing> = {}) =>
 const forget = (catalog: Catalog, countMax = 1_000, nowMs = NOON) =>
   catalog.forget(nowMs, DAYS, countMax)
 
-test('[CAT7] a market goes when it is resolved and ended over the kept days ago, and no earlier', () => {
+test('a market goes when it is resolved and ended over the kept days ago, and no earlier', () => {
   const { catalog } = openCatalog([
     over('closed-long-ago'),
     over('closed-lately', { closeAtMs: daysAgo(DAYS) }),
@@ -262,7 +262,7 @@ test('keeps a market that was settled within the kept days though it was to clos
   assert.equal(forget(catalog, 9, timeMs(NOON + (DAYS - 1) * DAY_MS)), 1)
 })
 
-test('[CAT7] a market that resolves before our eyes is kept for the whole time after it', () => {
+test('a market that resolves before our eyes is kept for the whole time after it', () => {
   const { catalog } = openCatalog([over('x', { status: 'closed' })])
   catalog.take({ markets: [over('x')], events: [] })
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'resolved')
@@ -271,7 +271,7 @@ test('[CAT7] a market that resolves before our eyes is kept for the whole time a
   assert.equal(forget(catalog, 1, timeMs(NOON + DAYS * DAY_MS + 1)), 1)
 })
 
-test('[CAT7] a market stays while a trade, a tick or a waiting message of it is left', () => {
+test('a market stays while a trade, a tick or a waiting message of it is left', () => {
   const { catalog, storage, held } = openCatalog([over('x')])
   const number = catalog.find('venue_a_x')?.ref.number ?? 0
   const open = catalog.knownOfNative('a', nativeMarketId('x'))
@@ -291,7 +291,7 @@ test('[CAT7] a market stays while a trade, a tick or a waiting message of it is 
   open?.tell({ kind: 'void', reason: 'disconnected', isOfVenue: false })
 })
 
-test('[CAT7] trades that came late keep their market until they go by their own age', () => {
+test('trades that came late keep their market until they go by their own age', () => {
   const { catalog, storage } = openCatalog([over('x')])
   const open = catalog.knownOfNative('a', nativeMarketId('x'))
   open?.tell(trade('x', 'late', { source: 'history' }))
@@ -301,7 +301,7 @@ test('[CAT7] trades that came late keep their market until they go by their own 
   assert.equal(forget(catalog, 9, nowMs), 1)
 })
 
-test('[CAT8] a forgotten market is found under none of its keys, and nothing of it is stored', () => {
+test('a forgotten market is found under none of its keys, and nothing of it is stored', () => {
   const { catalog, storage, publisher, updates, index } = openCatalog([
     over('x', { slug: 'Shared', question: 'Will zebras vote?' }),
     over('x', { venue: 'b', slug: 'shared', status: 'open', question: 'Will zebras win?' }),
@@ -333,7 +333,7 @@ test('[CAT8] a forgotten market is found under none of its keys, and nothing of 
   assert.deepEqual(updates, [])
 })
 
-test('[CAT8] a market that changed its slug and outcomes is found by the new ones, then by none', () => {
+test('a market that changed its slug and outcomes is found by the new ones, then by none', () => {
   const outcomes = [
     { label: 'Yes', id: outcomeId('new-yes') },
     { label: 'No', id: outcomeId('new-no') },
@@ -349,7 +349,7 @@ test('[CAT8] a market that changed its slug and outcomes is found by the new one
   assert.equal(catalog.knownOfOutcome('a', outcomeId('new-yes')), null)
 })
 
-test('[CAT9] an event goes with its last market, here and in storage, and comes back only with one', () => {
+test('an event goes with its last market, here and in storage, and comes back only with one', () => {
   const { catalog, storage } = openCatalog()
   const event = eventListing('both').nativeId
   const first = over('one', { event })
@@ -368,7 +368,7 @@ test('[CAT9] an event goes with its last market, here and in storage, and comes 
   assert.equal(catalog.event('a', event)?.title, 'All about both')
 })
 
-test('[CAT9] a market that moves to another event takes the old one along when it was the last', () => {
+test('a market that moves to another event takes the old one along when it was the last', () => {
   const { catalog, storage } = openCatalog()
   catalog.take({ markets: [listing('x')], events: [eventListing('x')] })
   const moved = listing('x', { event: eventListing('y').nativeId })
@@ -385,7 +385,7 @@ test('[CAT9] a market that moves to another event takes the old one along when i
   assert.equal(storage.events.count(), 1)
 })
 
-test('[CAT10] a crawl that still lists a forgotten market does not bring it back', () => {
+test('a crawl that still lists a forgotten market does not bring it back', () => {
   const listings = [over('old'), listing('new')]
   const { catalog, storage, publisher } = openCatalog(listings)
   for (let hour = 0; hour < 5; hour += 1) {
@@ -405,7 +405,7 @@ test('[CAT10] a crawl that still lists a forgotten market does not bring it back
   assert.equal(publisher.latest('trades', 3).seq, 0)
 })
 
-test('[CAT10] however small the slices, every market has its turn, also those that come meanwhile', () => {
+test('however small the slices, every market has its turn, also those that come meanwhile', () => {
   const random = seededRandom('forgetting')
   const kept = new Set<string>()
   const { catalog } = openCatalog()
@@ -438,7 +438,7 @@ function listener(): { watcher: CatalogWatcher; heard: string[] } {
   return { watcher, heard }
 }
 
-test('[CAT11] new details are stored though the summary stayed, and equal ones are not again', () => {
+test('new details are stored though the summary stayed, and equal ones are not again', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   let putCount = 0
   const { put } = storage.markets
@@ -468,7 +468,7 @@ test('[CAT11] new details are stored though the summary stayed, and equal ones a
   assert.equal(putCount, 2, 'the next run knows what is stored')
 })
 
-test('[ANSWER3] a copy from before what is known replaces nothing, and is named', () => {
+test('a copy from before what is known replaces nothing, and is named', () => {
   const { catalog } = openCatalog([])
   const take = (set: object) => {
     const older: string[] = []
@@ -487,7 +487,7 @@ test('[ANSWER3] a copy from before what is known replaces nothing, and is named'
   assert.equal(view()?.question, 'Newest?')
 })
 
-test('[ANSWER3] a result stays, whatever a later listing lacks', () => {
+test('a result stays, whatever a later listing lacks', () => {
   const settled = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
   const { catalog, storage } = openCatalog([listing('x', { ...settled, tags: ['sports'] })])
   const older: string[] = []
@@ -503,7 +503,7 @@ test('[ANSWER3] a result stays, whatever a later listing lacks', () => {
   }
 })
 
-test('[ANSWER3] a listing whose answer had no event keeps what came from there', () => {
+test('a listing whose answer had no event keeps what came from there', () => {
   const rich = { question: 'Who? A', tags: ['sports'], category: 'Sports' }
   const { catalog } = openCatalog([listing('x', rich)])
   const poor = { ...listing('x', { question: 'A', tags: [], category: null }), lacksEvent: true }
@@ -512,7 +512,7 @@ test('[ANSWER3] a listing whose answer had no event keeps what came from there',
   assert.deepEqual({ question, tags, category }, rich)
 })
 
-test('[FEE8] an answer that says nothing of fees takes no statement back; one that cannot be read does', () => {
+test('an answer that says nothing of fees takes no statement back; one that cannot be read does', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   const stated = (now: Partial<FeeModel>) => ({
     now: { ...MODEL_UNKNOWN, source: 'an answer', ...now },
@@ -533,7 +533,7 @@ test('[FEE8] an answer that says nothing of fees takes no statement back; one th
   assert.deepEqual(kept(), [unread])
 })
 
-test('[CAT11] a resolved market that is listed as open again keeps its status on disk', () => {
+test('a resolved market that is listed as open again keeps its status on disk', () => {
   const { catalog, storage } = openCatalog([listing('x', { status: 'resolved' })])
   catalog.take({ markets: [listing('x', { native: { other: 1 } })], events: [] })
   assert.deepEqual(
@@ -543,7 +543,7 @@ test('[CAT11] a resolved market that is listed as open again keeps its status on
   assert.deepEqual(catalog.find('venue_a_x')?.details().native, { other: 1 })
 })
 
-test('[CAT11] an event’s new details are stored, and its new title is one to find its markets by', () => {
+test('an event’s new details are stored, and its new title is one to find its markets by', () => {
   const { catalog, storage, index } = openCatalog()
   const event = eventListing('x')
   catalog.take({ markets: [listing('x')], events: [event] })
@@ -555,7 +555,7 @@ test('[CAT11] an event’s new details are stored, and its new title is one to f
   assert.deepEqual([...index.texts.values()], ['Why? Otters'])
 })
 
-test('[CAT21] watchers are called for an event whose summary changed, with its markets, and for no other', () => {
+test('watchers are called for an event whose summary changed, with its markets, and for no other', () => {
   const { catalog } = openCatalog([])
   const heard: string[][] = []
   catalog.watch({
@@ -578,7 +578,7 @@ test('[CAT21] watchers are called for an event whose summary changed, with its m
   ])
 })
 
-test('[CAT18] watchers are called for every market: kept, new, listed otherwise, and forgotten', () => {
+test('watchers are called for every market: kept, new, listed otherwise, and forgotten', () => {
   const { storage } = openCatalog([listing('kept')])
   const { catalog } = openCatalog([], storage)
   const { watcher, heard } = listener()
@@ -601,7 +601,7 @@ test('[CAT18] watchers are called for every market: kept, new, listed otherwise,
   assert.deepEqual(heard, ['new resolved', 'new gone'])
 })
 
-test('[CAT19] markets are found by outcome, slug and number, by event and series, in any case', () => {
+test('markets are found by outcome, slug and number, by event and series, in any case', () => {
   const event = eventListing('X', { venue: 'b', series: 'KXRAIN' })
   const other = eventListing('Y', { venue: 'b', series: 'kxrain' })
   const market = (name: string, of: typeof event) =>
@@ -625,7 +625,7 @@ test('[CAT19] markets are found by outcome, slug and number, by event and series
   assert.equal(catalog.event('b', 'EVENT-x')?.title, 'All about X')
 })
 
-test('[EVENTS1] an event is open with any open market, resolved with all, else closed', () => {
+test('an event is open with any open market, resolved with all, else closed', () => {
   const event = eventListing('x')
   const { catalog } = openCatalog()
   const take = (name: string, set: Partial<MarketListing>) => {
@@ -651,7 +651,7 @@ test('[EVENTS1] an event is open with any open market, resolved with all, else c
   assert.equal(catalog.eventBySlug('none'), null)
 })
 
-test('[EVENTS1] of two venues’ events with one slug the one with more volume is meant', () => {
+test('of two venues’ events with one slug the one with more volume is meant', () => {
   const { catalog } = openCatalog()
   const events = [eventListing('x'), eventListing('x', { venue: 'b' })]
   const markets = [listing('1'), listing('2', { venue: 'b', volume24h: usdMicros(1) })]
@@ -660,7 +660,7 @@ test('[EVENTS1] of two venues’ events with one slug the one with more volume i
   assert.equal(catalog.eventBySlug('event-x')?.platform, 'venue_b')
 })
 
-test('[RANK3] pages of a pinned list are every market that is still there once, and has_more is exact', () => {
+test('pages of a pinned list are every market that is still there once, and has_more is exact', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const random = seededRandom('forgotten pages', seed)
     const rows = Array.from({ length: 40 }, (_, index) =>

@@ -28,7 +28,7 @@ function shown<Page>(page: Page | 'expired'): Page {
 
 const numbersOf = (page: MarketPage) => page.markets.map(({ ref }) => ref.number)
 
-test('[CAT13] a list is what a naive twin lists, whatever filters and orders are combined', () => {
+test('a list is what a naive twin lists, whatever filters and orders are combined', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('lists', seed)
     const world = new RandomCatalog(random, 60)
@@ -47,7 +47,7 @@ test('[CAT13] a list is what a naive twin lists, whatever filters and orders are
   }
 })
 
-test('[CAT13] a search is the index’s markets, filtered like a list, by relevance or any order', async () => {
+test('a search is the index’s markets, filtered like a list, by relevance or any order', async () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('searches', seed)
     const world = new RandomCatalog(random, 60)
@@ -70,7 +70,7 @@ test('[CAT13] a search is the index’s markets, filtered like a list, by releva
   }
 })
 
-test('[CAT13] many candidates are listed as few are', () => {
+test('many candidates are listed as few are', () => {
   const { catalog } = emptyCatalog()
   const random = seededRandom('candidates')
   const volume24h = () => usdMicros(random.below(50) * 1_000_000)
@@ -86,7 +86,7 @@ test('[CAT13] many candidates are listed as few are', () => {
   assert.deepEqual(numbersOf(page), naiveList(catalog.markets(null), { filter, ...BY_VOLUME }))
 })
 
-test('[EVENTS2] a list of events is what a naive twin lists, with sums and statuses as of now', () => {
+test('a list of events is what a naive twin lists, with sums and statuses as of now', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('events', seed)
     const world = new RandomCatalog(random, 50)
@@ -128,7 +128,7 @@ test('[EVENTS2] a list of events is what a naive twin lists, with sums and statu
   }
 })
 
-test('[RANK4] pages of a pinned list of events are every event once, whatever moves meanwhile', () => {
+test('pages of a pinned list of events are every event once, whatever moves meanwhile', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('pinned events', seed)
     const world = new RandomCatalog(random, 60)
@@ -158,7 +158,7 @@ test('[RANK4] pages of a pinned list of events are every event once, whatever mo
   }
 })
 
-test('[RANK4] a pin is bound to what was looked up, and not to which markets that is by now', () => {
+test('a pin is bound to what was looked up, and not to which markets that is by now', () => {
   const { catalog } = emptyCatalog()
   const event = eventListing('x')
   const child = (name: string) => listing(name, { event: event.nativeId })
@@ -177,7 +177,7 @@ test('[RANK4] a pin is bound to what was looked up, and not to which markets tha
   assert.equal(catalog.list({ ...query('event y'), ...first.next }), 'expired')
 })
 
-test('[RANK5] clients who search the same within seconds share one search, and one refusal', async () => {
+test('clients who search the same within seconds share one search, and one refusal', async () => {
   const { catalog, index, clock } = emptyCatalog()
   catalog.take({ markets: [listing('x'), listing('y')], events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'happen', ...BY_VOLUME }
@@ -196,7 +196,7 @@ test('[RANK5] clients who search the same within seconds share one search, and o
   assert.deepEqual(numbersOf(shown(await catalog.search(query))), [2])
 })
 
-test('[RANK5] a page of a search goes on at its pin, and expires with it', async () => {
+test('a page of a search goes on at its pin, and expires with it', async () => {
   const { catalog, clock, index } = emptyCatalog()
   catalog.take({ markets: ['x', 'y', 'z'].map((name) => listing(name)), events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'Will', ...BY_VOLUME, limit: 2 }

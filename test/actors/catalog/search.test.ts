@@ -14,7 +14,7 @@ import { isSearchResult, type SearchResult, type SearchTask } from '../../../eng
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing } from '../../support/worlds/builders.ts'
 
-test('[CAT8] the search finds a market by its present words, and no more once it is removed', async () => {
+test('the search finds a market by its present words, and no more once it is removed', async () => {
   const { search, found } = bench(searchInPlace())
   search.put(1, listing('x', { question: 'Will zebras vote?' }), 'Animals')
   search.put(2, listing('y', { question: 'Will zebras win?' }), null)
@@ -28,7 +28,7 @@ test('[CAT8] the search finds a market by its present words, and no more once it
   assert.deepEqual(await found('lions'), [3])
 })
 
-test('[SEARCH6] question, event, outcomes, tags and category are all looked at, through the real thread', async () => {
+test('question, event, outcomes, tags and category are all looked at, through the real thread', async () => {
   const { search, found } = bench(openSearchThread())
   try {
     const market: MarketListing = {
@@ -50,7 +50,7 @@ test('[SEARCH6] question, event, outcomes, tags and category are all looked at, 
   }
 })
 
-test('[SEARCH6] a search sees every change made before it was asked, however many wait', async () => {
+test('a search sees every change made before it was asked, however many wait', async () => {
   const { search, found } = bench(searchInPlace())
   for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
   const first = found('zebra')
@@ -61,7 +61,7 @@ test('[SEARCH6] a search sees every change made before it was asked, however man
   assert.deepEqual((await second).slice(-2), [1_000, 1_001])
 })
 
-test('[SEARCH9] while it is held nothing is handed over, and everything that there is once it is released', async () => {
+test('while it is held nothing is handed over, and everything that there is once it is released', async () => {
   const { search, found, port } = bench(searchInPlace())
   const all = Array.from({ length: 300 }, (_, place) => place + 1)
   search.rebuildFrom(() => all.map((number) => ({ number, summary: zebra, eventTitle: null })))
@@ -78,7 +78,7 @@ test('[SEARCH9] while it is held nothing is handed over, and everything that the
   assert.deepEqual((await found('zebra')).slice(0, 1), [2])
 })
 
-test('[SEARCH9] changes are handed over a few at a time, the last state of each market only', async () => {
+test('changes are handed over a few at a time, the last state of each market only', async () => {
   const { search, found, port } = bench(searchInPlace())
   for (let round = 0; round < 3; round += 1) {
     for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
@@ -95,7 +95,7 @@ test('[SEARCH9] changes are handed over a few at a time, the last state of each 
   )
 })
 
-test('[SEARCH7] a full queue refuses, and so does a search that waits too long', async () => {
+test('a full queue refuses, and so does a search that waits too long', async () => {
   const port = slowPort()
   const { search, clock, found } = bench(port)
   search.put(1, zebra, null)
@@ -109,7 +109,7 @@ test('[SEARCH7] a full queue refuses, and so does a search that waits too long',
   assert.equal(clock.timerCount, 0)
 })
 
-test('[SEARCH8] a lost index is built again from all texts, and searches wait for it', async () => {
+test('a lost index is built again from all texts, and searches wait for it', async () => {
   const port = losingPort()
   const texts = new Map<number, MarketText>()
   const { search, found } = bench(port, texts)
@@ -132,7 +132,7 @@ test('[SEARCH8] a lost index is built again from all texts, and searches wait fo
   assert.equal((await found('zebra')).length, 301)
 })
 
-test('[SEARCH8] a real thread that lost the index is given it again', async () => {
+test('a real thread that lost the index is given it again', async () => {
   const thread = openSearchThread()
   const texts = new Map([[3, { number: 3, summary: zebra, eventTitle: null }]])
   const { search, found } = bench(thread, texts)
@@ -150,7 +150,7 @@ test('[SEARCH8] a real thread that lost the index is given it again', async () =
   }
 })
 
-test('[SEARCH8] a thread that ends refuses its search and is replaced, with the index', async () => {
+test('a thread that ends refuses its search and is replaced, with the index', async () => {
   const thread = openPool<SearchTask, SearchResult>({
     worker: new URL('../../support/worlds/ending-search.ts', import.meta.url),
     threads: 1,
@@ -173,7 +173,7 @@ test('[SEARCH8] a thread that ends refuses its search and is replaced, with the 
   }
 })
 
-test('[SEARCH9] all texts are walked a few at a time, in turns of their own', async () => {
+test('all texts are walked a few at a time, in turns of their own', async () => {
   const port = losingPort()
   let walkedCount = 0
   const walk = function* () {
@@ -193,7 +193,7 @@ test('[SEARCH9] all texts are walked a few at a time, in turns of their own', as
   assert.ok(steps.length >= 4 && Math.max(...steps) <= 257, `${steps}`)
 })
 
-test('[SEARCH10] a thread that fails is not waited for, and tried again after a second', async () => {
+test('a thread that fails is not waited for, and tried again after a second', async () => {
   const port = losingPort()
   const texts = new Map([[1, { number: 1, summary: zebra, eventTitle: null }]])
   const { search, clock, found } = bench(port, texts)
@@ -214,7 +214,7 @@ test('[SEARCH10] a thread that fails is not waited for, and tried again after a 
   assert.deepEqual(await found('zebra'), [1])
 })
 
-test('[SEARCH10] closing refuses waiting and new searches, and leaves no timer', async () => {
+test('closing refuses waiting and new searches, and leaves no timer', async () => {
   const port = slowPort()
   const { search, clock } = bench(port)
   search.put(1, zebra, null)

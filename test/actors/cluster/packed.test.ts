@@ -27,7 +27,7 @@ async function taken(items: readonly RawItem[], onItem = () => {}): Promise<read
 
 const textOf = (market: number, text: string): LogItem => ({ kind: 'text', market, from: 0, text })
 
-test('[CHECKPOINT2] a reader takes items and blocks in their order; a block that is damaged is refused', async () => {
+test('a reader takes items and blocks in their order; a block that is damaged is refused', async () => {
   const items = Array.from({ length: 1_000 }, (_, number) => textOf(number, `rules ${number}`))
   const last: LogItem = { kind: 'unmatched', market: 7 }
   const blocks = [...inBlocks(items)]
@@ -38,7 +38,7 @@ test('[CHECKPOINT2] a reader takes items and blocks in their order; a block that
   }
 })
 
-test('[CHECKPOINT3] what a checkpoint says of a market is gathered again only once a market of its block was touched, and one that is gone is left out', async () => {
+test('what a checkpoint says of a market is gathered again only once a market of its block was touched, and one that is gone is left out', async () => {
   const markets = new Map(
     Array.from({ length: 300 }, (_, number) => [number, { ref: marketRef(`m${number}`, number) }]),
   )
@@ -74,7 +74,7 @@ test('[CHECKPOINT3] what a checkpoint says of a market is gathered again only on
   assert.ok(asked.includes(2) && !asked.includes(200) && asked.includes(298))
 })
 
-test('[CHECKPOINT4] the loop has its turns while a long checkpoint is taken', async () => {
+test('the loop has its turns while a long checkpoint is taken', async () => {
   const clock = new ManualClock()
   const items = raw(inBlocks(Array.from({ length: 2_000 }, (_, number) => textOf(number, 'text'))))
   const loop = countTurns()

@@ -46,7 +46,7 @@ function openMarket(set: Parameters<typeof listing>[1] = {}, storage = openMemor
 const books = (updates: readonly Update[]) =>
   updates.filter((update): update is BookUpdate => update.kind === 'book')
 
-test('[BOOK4] a change before the first snapshot is ignored', () => {
+test('a change before the first snapshot is ignored', () => {
   const { actor, updates, ignored } = openMarket()
   actor.receive(change('m', [bid(0.4, 10)]))
   assert.equal(updates.length, 0)
@@ -54,7 +54,7 @@ test('[BOOK4] a change before the first snapshot is ignored', () => {
   assert.equal(actor.book().isStale, true)
 })
 
-test('[MKT1] the first snapshot is announced as a replacement and uses up no seq; changes follow it', () => {
+test('the first snapshot is announced as a replacement and uses up no seq; changes follow it', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive(change('m', [bid(0.4, 12)]))
@@ -68,7 +68,7 @@ test('[MKT1] the first snapshot is announced as a replacement and uses up no seq
   assert.equal(actor.book().isStale, false)
 })
 
-test('[MKT2] a whole book for a live market is published as its differences, or not at all', () => {
+test('a whole book for a live market is published as its differences, or not at all', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
   actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
@@ -77,7 +77,7 @@ test('[MKT2] a whole book for a live market is published as its differences, or 
   assert.deepEqual(books(updates)[0]?.changes, [bid(0.39, 0), bid(0.4, 11)])
 })
 
-test('[MKT3] a crossed book, a wrong top, or an impossible difference stales the book and asks again', () => {
+test('a crossed book, a wrong top, or an impossible difference stales the book and asks again', () => {
   const top = { bid: priceMicros(400_000), ask: priceMicros(410_000) }
   const doubtful = [
     change('m', [bid(0.43, 1)]),
@@ -97,7 +97,7 @@ test('[MKT3] a crossed book, a wrong top, or an impossible difference stales the
   }
 })
 
-test('[MKT4] a trade is stored and published once, whether the socket, a back-fill or both bring it', () => {
+test('a trade is stored and published once, whether the socket, a back-fill or both bring it', () => {
   const { actor, updates, ignored } = openMarket()
   actor.receive(trade('m', 't1'))
   actor.receive(trade('m', 't1', { source: 'backfill' }))
@@ -105,7 +105,7 @@ test('[MKT4] a trade is stored and published once, whether the socket, a back-fi
   assert.deepEqual(ignored, ['trade_duplicate'])
 })
 
-test('[MKT24] a block trade is stored and told with its mark, and moves no price and no bar, live or back-filled', () => {
+test('a block trade is stored and told with its mark, and moves no price and no bar, live or back-filled', () => {
   const { actor, updates, storage } = openMarket()
   actor.receive(trade('m', 't1', { price: priceMicros(400_000) }))
   const toldBefore = updates.filter(({ kind }) => kind === 'price').length
@@ -129,7 +129,7 @@ test('[MKT24] a block trade is stored and told with its mark, and moves no price
   assert.equal(storage.trades.get(actor.ref.number, 'x3')?.isBlock, true)
 })
 
-test('[MKT5] a buy of No at 0.30 × 100 is a sell at 0.70 of the first outcome that paid 30 dollars', () => {
+test('a buy of No at 0.30 × 100 is a sell at 0.70 of the first outcome that paid 30 dollars', () => {
   const { actor } = openMarket()
   actor.receive(
     trade('m', 't1', {
@@ -152,7 +152,7 @@ test('[MKT5] a buy of No at 0.30 × 100 is a sell at 0.70 of the first outcome t
   assert.equal(row?.outcomeIndex, 1)
 })
 
-test('[MKT6] the one other wallet of a transaction is its maker; of several none is', () => {
+test('the one other wallet of a transaction is its maker; of several none is', () => {
   const { actor, storage } = openMarket()
   const participant = (wallet: string) =>
     actor.receive({
@@ -172,7 +172,7 @@ test('[MKT6] the one other wallet of a transaction is its maker; of several none
   assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, null)
 })
 
-test('[MKT6] the wallets of a transaction are waited for two minutes, and two are forgotten for each new one', () => {
+test('the wallets of a transaction are waited for two minutes, and two are forgotten for each new one', () => {
   const { actor, storage } = openMarket()
   const participant = (txHash: string, receivedAtMs: TimeMs) =>
     actor.receive({
@@ -190,7 +190,7 @@ test('[MKT6] the wallets of a transaction are waited for two minutes, and two ar
   assert.deepEqual(makers, ['0xmaker', null, null, '0xmaker'])
 })
 
-test('[MKT24] the row that has the wallet completes the parts of its transaction and adds what they lack, also after a restart; a part that comes late is none', () => {
+test('the row that has the wallet completes the parts of its transaction and adds what they lack, also after a restart; a part that comes late is none', () => {
   const storage = openMemoryStorage()
   const part = (tx: string, n: number, contracts: number) =>
     trade('m', partId(tx, n), { txHash: tx, taker: null, size: sizeMicros(contracts * 1e6) })
@@ -265,7 +265,7 @@ test('takes a transaction once, whether it comes as its fills or as one row, als
   )
 })
 
-test('[MKT7] the price is told when it, its source or the best levels change, and only then', () => {
+test('the price is told when it, its source or the best levels change, and only then', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive(change('m', [bid(0.4, 20)]))
@@ -281,7 +281,7 @@ test('[MKT7] the price is told when it, its source or the best levels change, an
   )
 })
 
-test('[MKT8] ticks answer for any past second, from memory and from disk', () => {
+test('ticks answer for any past second, from memory and from disk', () => {
   const { actor } = openMarket()
   for (let second = 0; second < 5_000; second += 10) {
     const atMs = timeMs(NOON + second * 1_000)
@@ -306,7 +306,7 @@ test('[MKT8] ticks answer for any past second, from memory and from disk', () =>
   )
 })
 
-test('[MKT9] a market that sleeps loses nothing: book, trades and price are as before', () => {
+test('a market that sleeps loses nothing: book, trades and price are as before', () => {
   const { actor } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   for (let index = 0; index < 300; index += 1) actor.receive(trade('m', `t${index}`))
@@ -325,7 +325,7 @@ test('[MKT9] a market that sleeps loses nothing: book, trades and price are as b
   assert.equal(actor.book().bids[0]?.size, 3_000_000)
 })
 
-test('[MKT10] a restarted engine shows the last book as stale until the first snapshot', () => {
+test('a restarted engine shows the last book as stale until the first snapshot', () => {
   const { actor, open } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.checkpoint(timeMs(NOON + 1_000))
@@ -415,7 +415,7 @@ test('reports each maker of a transaction as it becomes known, with the wallets 
   ])
 })
 
-test('[MKT11] status moves open, closed, resolved and never back from resolved', () => {
+test('status moves open, closed, resolved and never back from resolved', () => {
   const { actor, updates, ignored } = openMarket()
   const status = (to: 'open' | 'closed' | 'resolved') =>
     actor.receive({
@@ -434,7 +434,7 @@ test('[MKT11] status moves open, closed, resolved and never back from resolved',
   assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
 })
 
-test('[LIFE2] a listing with another question, close time, outcomes or fees is told once, other news are not', () => {
+test('a listing with another question, close time, outcomes or fees is told once, other news are not', () => {
   const { actor, updates } = openMarket()
   const read = (set: Partial<typeof actor.summary>) =>
     actor.receive({ kind: 'summary', summary: { ...actor.summary, ...set } })
@@ -479,7 +479,7 @@ test('[LIFE2] a listing with another question, close time, outcomes or fees is t
   assert.equal(told()[4]?.facts.question, 'Over?')
 })
 
-test('[MKT12] a subscriber that follows snapshots and updates always holds the actor’s book', () => {
+test('a subscriber that follows snapshots and updates always holds the actor’s book', () => {
   const seeds = process.env.TEST_LONG === '1' ? 500 : 100
   for (let seed = 0; seed < seeds; seed += 1) {
     const random = seededRandom('market', seed)
@@ -518,7 +518,7 @@ test('[MKT12] a subscriber that follows snapshots and updates always holds the a
   }
 })
 
-test('[MKT13] a resolved market has its settlement price also after a restart', () => {
+test('a resolved market has its settlement price also after a restart', () => {
   const { actor, open } = openMarket()
   actor.receive(trade('m', 't1'))
   actor.checkpoint(timeMs(NOON + 1_000))
@@ -538,7 +538,7 @@ test('[MKT13] a resolved market has its settlement price also after a restart', 
   assert.deepEqual([again.price().price, again.price().source], [1_000_000, 'settlement'])
 })
 
-test('[MKT14] the version counts up before a change of price, book, summary or volumes is published', () => {
+test('the version counts up before a change of price, book, summary or volumes is published', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const random = seededRandom('version', seed)
     const { actor, publisher, open } = openMarket()
@@ -582,7 +582,7 @@ test('[MKT14] the version counts up before a change of price, book, summary or v
   }
 })
 
-test('[MKT15] a slice of trades is the table’s, from memory or not, also after retention', () => {
+test('a slice of trades is the table’s, from memory or not, also after retention', () => {
   const { actor, storage } = openMarket()
   const market = actor.ref.number
   const random = seededRandom('slices', 1)
@@ -604,7 +604,7 @@ test('[MKT15] a slice of trades is the table’s, from memory or not, also after
   }
 })
 
-test('[MKT17] the first price of a run, and of each replaced book, leaves a tick even if it is the same', () => {
+test('the first price of a run, and of each replaced book, leaves a tick even if it is the same', () => {
   const { actor, open, updates } = openMarket()
   const book = (market: MarketActor, seconds: number) => {
     const atMs = timeMs(NOON + seconds * 1_000)
@@ -629,7 +629,7 @@ test('[MKT17] the first price of a run, and of each replaced book, leaves a tick
   )
 })
 
-test('[MKT18] the catalogue gets a changed summary or volume in the same turn, before every other watcher', () => {
+test('the catalogue gets a changed summary or volume in the same turn, before every other watcher', () => {
   const storage = openMemoryStorage()
   const { publisher } = recordingPublisher()
   const heard: string[] = []
@@ -659,14 +659,14 @@ test('[MKT18] the catalogue gets a changed summary or volume in the same turn, b
   ])
 })
 
-test('[MKT21] volumes beyond the safe integers stay there, whatever is traded', () => {
+test('volumes beyond the safe integers stay there, whatever is traded', () => {
   const most = usdMicros(Number.MAX_SAFE_INTEGER)
   const { actor } = openMarket({ volume24h: most, volumeTotal: most })
   actor.receive(trade('m', 't1'))
   assert.deepEqual([actor.volume24h, actor.volumeTotal], [most, most])
 })
 
-test('[MKT19] a second is answered with what was seen before it, from memory and from disk alike', () => {
+test('a second is answered with what was seen before it, from memory and from disk alike', () => {
   const { actor, open } = openMarket()
   const see = (price: number, afterMs: number) => {
     const atMs = timeMs(NOON + afterMs)
@@ -694,7 +694,7 @@ test('[MKT19] a second is answered with what was seen before it, from memory and
   }
 })
 
-test('[MKT20] a settlement that comes after the end is the price from then on, also after a restart', () => {
+test('a settlement that comes after the end is the price from then on, also after a restart', () => {
   const { actor, open, updates } = openMarket({ venue: 'b', lastPrice: priceMicros(10_000) })
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive({
@@ -863,7 +863,7 @@ test('announces a change of the resolution status, but not that a market whose s
   ])
 })
 
-test('[MKT23] a change that waited for too long makes the book stale at once; its changes are left out until a snapshot in time, its trades are not', () => {
+test('a change that waited for too long makes the book stale at once; its changes are left out until a snapshot in time, its trades are not', () => {
   const { actor, updates, ignored, resyncs } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   const before = actor.version
@@ -940,7 +940,7 @@ test('marks a book stale only after two readings over REST contradict it while t
   assert.ok(ignored.includes('book_check_differs'))
 })
 
-test('[MKT23] a book that waits for its venue’s gap is not late, and one that was late and then missed something tells of the gap', () => {
+test('a book that waits for its venue’s gap is not late, and one that was late and then missed something tells of the gap', () => {
   const { actor, updates, resyncs } = openMarket()
   actor.onLate()
   assert.deepEqual([updates.length, resyncs], [0, []])

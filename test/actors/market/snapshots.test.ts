@@ -37,7 +37,7 @@ function openMarket() {
   return { actor, open, rows, setNow }
 }
 
-test('[MKT16] a changing book is kept at most every ten seconds, and its last state before a pause', () => {
+test('a changing book is kept at most every ten seconds, and its last state before a pause', () => {
   const { actor, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   for (let second = 0; second <= 100; second += 5) {
@@ -59,7 +59,7 @@ test('[MKT16] a changing book is kept at most every ten seconds, and its last st
   assert.equal(rows().at(-1)?.second, 500, 'after a pause it is kept at once')
 })
 
-test('[MKT16] twenty levels a side are kept, with the sums of all', () => {
+test('twenty levels a side are kept, with the sums of all', () => {
   const { actor, rows } = openMarket()
   const prices = Array.from({ length: 30 }, (_, rank) => rank)
   const bids = prices.map((rank) => level((45 - rank) / 100, rank + 1))
@@ -72,7 +72,7 @@ test('[MKT16] twenty levels a side are kept, with the sums of all', () => {
   assert.deepEqual([row?.bidDepth, row?.askDepth], [465_000_000, 1_500_000])
 })
 
-test('[MKT16] a book that cannot be trusted is not kept, but what it was before is', () => {
+test('a book that cannot be trusted is not kept, but what it was before is', () => {
   const { actor, open, rows, setNow } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(0))
@@ -96,7 +96,7 @@ test('[MKT16] a book that cannot be trusted is not kept, but what it was before 
   assert.equal(rows().length, 2, 'neither a stale book nor a recalled one')
 })
 
-test('[MKT16] what looks like the snapshot before it is not kept again, also after a restart', () => {
+test('what looks like the snapshot before it is not kept again, also after a restart', () => {
   const { actor, open, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(0))
@@ -115,7 +115,7 @@ test('[MKT16] what looks like the snapshot before it is not kept again, also aft
   )
 })
 
-test('[MKT16] the ten seconds hold over a restart, and a calendar put back ends no history', () => {
+test('the ten seconds hold over a restart, and a calendar put back ends no history', () => {
   const { actor, open, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(100))
@@ -130,7 +130,7 @@ test('[MKT16] the ten seconds hold over a restart, and a calendar put back ends 
   )
 })
 
-test('[MKT16] a resolved market keeps its last open book', () => {
+test('a resolved market keeps its last open book', () => {
   const { actor, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.receive({
@@ -149,7 +149,7 @@ test('[MKT16] a resolved market keeps its last open book', () => {
   )
 })
 
-test('[MKT16] whatever happens: never two within ten seconds, each was the live book, none is missed', () => {
+test('whatever happens: never two within ten seconds, each was the live book, none is missed', () => {
   for (let seed = 0; seed < 60; seed += 1) {
     const random = seededRandom('snapshots', seed)
     const { actor, rows, setNow } = openMarket()

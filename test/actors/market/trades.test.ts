@@ -64,7 +64,7 @@ async function assertCandles(actor: MarketActor, storage: Storage, what: string)
   }
 }
 
-test('[CANDLE5] candles at six intervals equal a recomputation, in whatever order trades arrive', async () => {
+test('candles at six intervals equal a recomputation, in whatever order trades arrive', async () => {
   for (let seed = 0; seed < 25; seed += 1) {
     const random = seededRandom('candles', seed)
     const storage = openMemoryStorage()
@@ -81,7 +81,7 @@ test('[CANDLE5] candles at six intervals equal a recomputation, in whatever orde
   }
 })
 
-test('[CANDLE6] bars go to disk in the turn of their trade and are the same after a restart', async () => {
+test('bars go to disk in the turn of their trade and are the same after a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-bars-'))
   const open = () => openData(dataDir)
   const random = seededRandom('restart', 1)
@@ -103,7 +103,7 @@ test('[CANDLE6] bars go to disk in the turn of their trade and are the same afte
   }
 })
 
-test('[CANDLE6] a market that trades reads no bar from disk within one minute', () => {
+test('a market that trades reads no bar from disk within one minute', () => {
   const storage = openMemoryStorage()
   const actor = openActor(storage)
   let readCount = 0
@@ -118,7 +118,7 @@ test('[CANDLE6] a market that trades reads no bar from disk within one minute', 
   assert.equal(readCount, 2, 'one of each size')
 })
 
-test('[MKT25] newest trades are in memory while they are read, and come from the table again when nobody has for long', () => {
+test('newest trades are in memory while they are read, and come from the table again when nobody has for long', () => {
   const storage = openMemoryStorage()
   const actor = openActor(storage)
   const { trades } = storage
@@ -156,7 +156,7 @@ test('[MKT25] newest trades are in memory while they are read, and come from the
   assertNewest(1, 'nobody looked')
 })
 
-test('[MKT22] a trade that retention removed and history brings again counts once in its hour', async () => {
+test('a trade that retention removed and history brings again counts once in its hour', async () => {
   const storage = openMemoryStorage()
   let nowMs: TimeMs = NOON
   const { publisher } = recordingPublisher()

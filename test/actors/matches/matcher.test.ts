@@ -154,7 +154,7 @@ async function started(): Promise<Bench> {
 }
 
 describe('the matcher', () => {
-  test('[MATCHER5] markets that are listed are matched, those already there and those that come', async () => {
+  test('markets that are listed are matched, those already there and those that come', async () => {
     const bench = await started()
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
     assert.equal(bench.matches.count, 1)
@@ -164,7 +164,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER6] a pair ends when a market closes, goes, or asks something else', async () => {
+  test('a pair ends when a market closes, goes, or asks something else', async () => {
     const bench = await started()
     const [b1, b2] = [...bench.all.values()].slice(2)
     assert.ok(b1 !== undefined && b2 !== undefined)
@@ -186,7 +186,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER7] a market that only traded costs the thread nothing', async () => {
+  test('a market that only traded costs the thread nothing', async () => {
     const bench = await started()
     const before = bench.tasks.length
     for (const market of bench.all.values()) bench.matcher.onListed(market)
@@ -195,7 +195,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER8] both markets are told when a pair of high confidence begins and ends, and of no other', async () => {
+  test('both markets are told when a pair of high confidence begins and ends, and of no other', async () => {
     const bench = await started()
     assert.deepEqual(bench.told, ['matched a1 b1', 'matched b1 a1'])
     const a1 = [...bench.all.values()][0]
@@ -206,7 +206,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER9] pairs survive a restart, untold, with the time they were found; those not found again end', async () => {
+  test('pairs survive a restart, untold, with the time they were found; those not found again end', async () => {
     const bench = await started()
     const foundAtMs = [...bench.matches.all()][0]?.matchedAtMs
     bench.told.length = 0
@@ -224,7 +224,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER10] a person’s word stands above every score, after a restart too, until it is taken back', async () => {
+  test('a person’s word stands above every score, after a restart too, until it is taken back', async () => {
     const bench = await started()
     const id = (native: string) => `venue_${native.charAt(0)}_${native}`
     const say = async (word: string, one: string, other: string) => {
@@ -247,7 +247,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER16] a verdict on two families binds all their pairs, those found already too, after a restart too, until it is taken back', async () => {
+  test('a verdict on two families binds all their pairs, those found already too, after a restart too, until it is taken back', async () => {
     const bench = await started()
     bench.useRealJudge()
     for (const venue of ['a', 'b'] as const) {
@@ -299,7 +299,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER12] a market is confirmed with one other at most: a second is refused, unless the first is gone', async () => {
+  test('a market is confirmed with one other at most: a second is refused, unless the first is gone', async () => {
     const bench = await started()
     const [a1, a2, b1, b2] = [...bench.all.values()]
     assert.ok(a1 !== undefined && a2 !== undefined && b1 !== undefined && b2 !== undefined)
@@ -336,7 +336,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER14] an operator’s verdict is answered with its effect, or with the fact that it waits', async () => {
+  test('an operator’s verdict is answered with its effect, or with the fact that it waits', async () => {
     const bench = await started()
     const say = async (word: string) =>
       JSON.stringify(
@@ -362,7 +362,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER17] a verdict on families says how many markets each fits, one that is taken back whether there was one', async () => {
+  test('a verdict on families says how many markets each fits, one that is taken back whether there was one', async () => {
     const bench = await started()
     const say = async (word: string, one: string, other: string) =>
       JSON.stringify(await bench.commands[`match.${word}`]?.({ one, other }))
@@ -385,7 +385,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER18] a row of the list names both as the commands take them, of a market that is gone as well', async () => {
+  test('a row of the list names both as the commands take them, of a market that is gone as well', async () => {
     const bench = await started()
     const rows = async () => {
       const { words } = JSON.parse(JSON.stringify(await bench.commands['match.list']?.({})))
@@ -412,7 +412,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER19] the thread has the teams of our leagues before what comes later, as a new thread has, and matches all again', async () => {
+  test('the thread has the teams of our leagues before what comes later, as a new thread has, and matches all again', async () => {
     const bench = await started()
     const row = (index: number, league: string) =>
       ({
@@ -451,7 +451,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER11] a thread that is lost is given everything again, and pairs stay meanwhile', async () => {
+  test('a thread that is lost is given everything again, and pairs stay meanwhile', async () => {
     const bench = await started()
     bench.finder = new PairFinder(wordJudge)
     bench.add('b', 'b3', 'Will it rain on the parade of Zenda')
@@ -469,7 +469,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('[MATCHER3] everything is matched again now and then, behind what is new', async () => {
+  test('everything is matched again now and then, behind what is new', async () => {
     const bench = await started()
     const before = bench.tasks.length
     bench.matcher.rematch()
@@ -484,7 +484,7 @@ describe('the matcher', () => {
   })
 })
 
-test('[MATCHER1] a task out of its order is answered as lost, the first one begins anew', () => {
+test('a task out of its order is answered as lost, the first one begins anew', () => {
   const finder = new PairFinder(wordJudge)
   const find = (seq: number) => finder.run({ seq, kind: 'find', numbers: [1] })
   assert.equal(find(4), 'lost')
@@ -494,7 +494,7 @@ test('[MATCHER1] a task out of its order is answered as lost, the first one begi
   assert.notEqual(find(1), 'lost')
 })
 
-test('[MATCHER2] without a rejected pair the next best is chosen; a confirmed one is, however unlike', () => {
+test('without a rejected pair the next best is chosen; a confirmed one is, however unlike', () => {
   const finder = new PairFinder(wordJudge)
   const titles = ['x', 'red green blue', 'red green blue', 'red green', 'black']
   const put = titles.flatMap((title, number) =>
@@ -512,7 +512,7 @@ test('[MATCHER2] without a rejected pair the next best is chosen; a confirmed on
   assert.deepEqual(after(8, 4, null), [[3, 67]])
 })
 
-test('[MATCHER4] in a thread of its own it answers as in place', async () => {
+test('in a thread of its own it answers as in place', async () => {
   const thread = openMatchThread()
   try {
     const place = openPairFinder()

@@ -15,7 +15,7 @@ function markets(countPerVenue: number) {
   return { a: ofVenue('a'), b: ofVenue('b') }
 }
 
-test('[MATCHES1] a pair is seen from both sides, and a market has one twin at most', () => {
+test('a pair is seen from both sides, and a market has one twin at most', () => {
   const { a, b } = markets(6)
   const random = seededRandom(5)
   const matches = new Matches()
@@ -46,7 +46,7 @@ test('[MATCHES1] a pair is seen from both sides, and a market has one twin at mo
   }
 })
 
-test('[MATCHES2] the version grows when a twin changes, and only then', () => {
+test('the version grows when a twin changes, and only then', () => {
   const { a, b } = markets(2)
   const [one, other] = [a[0], b[0]]
   const second = b[1]
@@ -83,14 +83,14 @@ test('[MATCHES2] the version grows when a twin changes, and only then', () => {
   )
 })
 
-test('[MATCHES3] two markets of one venue are no twins', () => {
+test('two markets of one venue are no twins', () => {
   const { a } = markets(2)
   const [one, other] = a
   assert.ok(one !== undefined && other !== undefined)
   assert.throws(() => new Matches().put(one, other), /different venues/)
 })
 
-test('[MATCHES4] only what is surely the same makes twins; all pairs are counted, and those of high confidence', () => {
+test('only what is surely the same makes twins; all pairs are counted, and those of high confidence', () => {
   const { a, b } = markets(5)
   const matches = new Matches()
   const judgements = [
@@ -113,7 +113,7 @@ test('[MATCHES4] only what is surely the same makes twins; all pairs are counted
   assert.deepEqual([matches.count, matches.total, matches.highCount], [0, 0, 0])
 })
 
-test('[MATCHES5] a pair judged anew stays one pair, and becomes twins or none by its new score', () => {
+test('a pair judged anew stays one pair, and becomes twins or none by its new score', () => {
   const { a, b } = markets(1)
   const [one, other] = [a[0], b[0]]
   assert.ok(one !== undefined && other !== undefined)

@@ -102,7 +102,7 @@ function withoutTimes({ receivedAtMs: _, venueTimeMs: __, ...book }: BookView) {
   return book
 }
 
-test('[MIRROR2] a mirror serves what the engine serves, though batches come late, twice and out of order', async (t) => {
+test('a mirror serves what the engine serves, though batches come late, twice and out of order', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(60)
   await world.settle(world.engine.checkpoint())
@@ -116,7 +116,7 @@ test('[MIRROR2] a mirror serves what the engine serves, though batches come late
   assertSame(world, following)
 })
 
-test('[MIRROR4] updates of all shards are told in the order in which the engine told them, each once', async (t) => {
+test('updates of all shards are told in the order in which the engine told them, each once', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(30)
   await world.settle(world.engine.checkpoint())
@@ -143,7 +143,7 @@ test('[MIRROR4] updates of all shards are told in the order in which the engine 
   }
 })
 
-test('[CLUSTER66] a loss of trades that was announced before a mirror began is told to streams that resume there from before it, and once', async (t) => {
+test('a loss of trades that was announced before a mirror began is told to streams that resume there from before it, and once', async (t) => {
   world.server.faults = NO_FAULTS
   const { publisher, view } = world.engine.engine
   const lose = (fromMs: number) => {
@@ -171,7 +171,7 @@ test('[CLUSTER66] a loss of trades that was announced before a mirror began is t
   assert.deepEqual(losses(following.mirror.tradeLog, newest), [])
 })
 
-test('[CLUSTER13] a batch that the log does not give is asked of the engine, and nothing is told out of order, twice or not at all', async (t) => {
+test('a batch that the log does not give is asked of the engine, and nothing is told out of order, twice or not at all', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())
@@ -193,7 +193,7 @@ test('[CLUSTER13] a batch that the log does not give is asked of the engine, and
   }
 })
 
-test('[CLUSTER2] a batch that never comes is a fault: what waits behind it is not served as if nothing were missing', async (t) => {
+test('a batch that never comes is a fault: what waits behind it is not served as if nothing were missing', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())
@@ -217,7 +217,7 @@ test('[CLUSTER2] a batch that never comes is a fault: what waits behind it is no
   assert.equal(following.told.length, count, 'nothing is told behind a hole')
 })
 
-test('[CLUSTER4] batches of a deposed engine are left out, those of a later epoch end the mirror', async (t) => {
+test('batches of a deposed engine are left out, those of a later epoch end the mirror', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())

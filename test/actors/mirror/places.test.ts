@@ -89,7 +89,7 @@ class Rig {
 
 const [account = accountId('none'), second = accountId('none')] = ACCOUNTS
 
-test('[CLUSTER60] an account has no more streams over all gateways than it may: the next one is refused wherever it comes, and a place that is given back is free everywhere', async () => {
+test('an account has no more streams over all gateways than it may: the next one is refused wherever it comes, and a place that is given back is free everywhere', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g2', 'g3']) {
     assert.equal(rig.open(name, account), true, name)
@@ -109,7 +109,7 @@ test('[CLUSTER60] an account has no more streams over all gateways than it may: 
   rig.stop()
 })
 
-test('[CLUSTER60] of streams that are let in at the same moment those beyond the limit are ended, and as many stay as may', async () => {
+test('of streams that are let in at the same moment those beyond the limit are ended, and as many stay as may', async () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom('places', seed)
     const rig = new Rig(() => 1 + random.below(40))
@@ -136,7 +136,7 @@ test('[CLUSTER60] of streams that are let in at the same moment those beyond the
   }
 })
 
-test('[CLUSTER60] what was open at a gateway that ended without a word is free after some seconds, at one that stopped at once; what cannot be read is left out', async () => {
+test('what was open at a gateway that ended without a word is free after some seconds, at one that stopped at once; what cannot be read is left out', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g1', 'g2']) rig.open(name, account)
   await rig.pass(10)
@@ -163,7 +163,7 @@ const CALLER: Caller = {
   scopes: ['read'],
 }
 
-test('[CLUSTER62] a ticket of one gateway opens a stream at any other, once, within its minute, and what is told of it is read as it was written and does not name it', async () => {
+test('a ticket of one gateway opens a stream at any other, once, within its minute, and what is told of it is read as it was written and does not name it', async () => {
   const clock = new ManualClock()
   const { accounts } = openQuickAccounts()
   const good: AccountsView = Object.assign(Object.create(accounts), { isGood: () => true })

@@ -32,7 +32,7 @@ async function packedTexts(): Promise<readonly PackedTexts[]> {
   return all
 }
 
-test('[MIRROR6] descriptions of a checkpoint stay packed until one of them is asked for, and what is told later stands above them', async () => {
+test('descriptions of a checkpoint stay packed until one of them is asked for, and what is told later stands above them', async () => {
   let damagedCount = 0
   const texts = new MirrorTexts(() => {
     damagedCount += 1
@@ -53,7 +53,7 @@ test('[MIRROR6] descriptions of a checkpoint stay packed until one of them is as
   assert.equal(damagedCount, 0)
 })
 
-test('[MIRROR6] a block that cannot be read is reported, once, and the others are read', async () => {
+test('a block that cannot be read is reported, once, and the others are read', async () => {
   let damagedCount = 0
   const texts = new MirrorTexts(() => {
     damagedCount += 1

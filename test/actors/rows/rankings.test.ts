@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { type KeptNumbers, NumberSlabs } from '../../../actors/rows/rankings.ts'
 import { seededRandom } from '../../../engine/random.ts'
 
-test('[RANK6] a kept list stays what it was until it ends, and memory is used again', () => {
+test('a kept list stays what it was until it ends, and memory is used again', () => {
   const random = seededRandom('slabs')
   const slabs = new NumberSlabs()
   const kept: { memory: KeptNumbers; wanted: Uint32Array }[] = []
@@ -39,7 +39,7 @@ test('[RANK6] a kept list stays what it was until it ends, and memory is used ag
   assert.ok(buffers.size < 30, `${buffers.size} slabs for 3,000 lists`)
 })
 
-test('[RANK6] a list longer than any slab has memory of its own', () => {
+test('a list longer than any slab has memory of its own', () => {
   const slabs = new NumberSlabs()
   const long = Uint32Array.from({ length: 600_000 }, (_, index) => index)
   const one = slabs.keep(long)

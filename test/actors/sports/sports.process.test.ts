@@ -119,7 +119,7 @@ describe('games of the simulated world', () => {
     { seed: 2, startMs: Date.UTC(2026, 6, 4, 3) },
     { seed: 3, startMs: Date.UTC(2027, 2, 14, 8) },
   ]) {
-    test(`[SPORTS5] every game of all eight sports is under one key for both venues, no two under one (seed ${seed})`, (t) => {
+    test(`every game of all eight sports is under one key for both venues, no two under one (seed ${seed})`, (t) => {
       const clock = new ManualClock(timeMs(startMs))
       const bench = new Bench(clock)
       const world = newWorld({ seed, marketsPerVenue: 3_000, clock })
@@ -187,7 +187,7 @@ describe('games of single listings', () => {
   const show = (bench: Bench, sport: Sport = 'nfl', date = '2025-09-04') =>
     [...bench.games(sport, date)].map(([key, { markets }]) => `${key} ${markets.length}`)
 
-  test('[SPORTS1] markets of every event of a game stand under its key, however they arrive', () => {
+  test('markets of every event of a game stand under its key, however they arrive', () => {
     const bench = new Bench()
     ofB(bench, 'KXNFLGAME-25SEP04DALPHI', 'Dallas at Philadelphia', ['DAL', 'PHI'])
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])
@@ -198,7 +198,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'nfl', '2025-09-05'), [])
   })
 
-  test('[SPORTS2] a forgotten market leaves its game, and the last one takes the game with it', () => {
+  test('a forgotten market leaves its game, and the last one takes the game with it', () => {
     const bench = new Bench()
     const views = ofA(bench)
     for (const view of views.slice(1)) bench.sports.onForgotten(view)
@@ -209,7 +209,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])
   })
 
-  test('[SPORTS3] a game of venue b takes venue a’s key when venue a lists it or its teams', async () => {
+  test('a game of venue b takes venue a’s key when venue a lists it or its teams', async () => {
     const bench = new Bench()
     ofB(bench, 'KXNCAAFGAME-25SEP04OKSTMIZZ', 'Oklahoma St. at Missouri', ['OKST', 'MIZZ'])
     assert.deepEqual(show(bench, 'cfb'), ['cfb-okst-mizz-2025-09-04 2'])
@@ -228,7 +228,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'cfb'), ['cfb-oks-mzu-2025-09-04 4'])
   })
 
-  test('[SPORTS4] a golf tournament is found on each of its four days', () => {
+  test('a golf tournament is found on each of its four days', () => {
     const bench = new Bench()
     const id = 'KXPGATOUR-FAIO26'
     const endAtMs = timeMs(Date.UTC(2026, 1, 1, 23))
@@ -249,7 +249,7 @@ describe('games of single listings', () => {
     )
   })
 
-  test('[SPORTS10] a list of teams is for the games listed before it as for those after', async () => {
+  test('a list of teams is for the games listed before it as for those after', async () => {
     const team = (league: string, code: string, name: string) =>
       ({ venue: 'b', league, code, name, place: '', nickname: '' }) as const
     const teams = [
@@ -276,7 +276,7 @@ describe('games of single listings', () => {
     assert.deepEqual(shown, [games, games])
   })
 
-  test('[SPORTS10] a market whose ticker tells the teams brings those that did not', () => {
+  test('a market whose ticker tells the teams brings those that did not', () => {
     const bench = new Bench()
     const id = 'KXNCAAFGAME-25SEP04ABCDEFG'
     ofB(bench, id, 'Game of the day', ['TIE'])
@@ -286,7 +286,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'cfb'), ['cfb-abcd-efg-2025-09-04 2'])
   })
 
-  test('[SPORTS11] an event’s new title and start move its game at once', () => {
+  test('an event’s new title and start move its game at once', () => {
     const bench = new Bench()
     const id = 'nfl-dal-phi-2025-09-05'
     const views = ofA(bench, { id, title: 'Cowboys vs. Eagles' })
@@ -300,7 +300,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'nfl', '2025-09-04'), ['nfl-dal-phi-2025-09-04 2'])
   })
 
-  test('[SPORTS11] so do those that the catalogue reads without any of its markets', () => {
+  test('so do those that the catalogue reads without any of its markets', () => {
     const { catalog, clock } = emptyCatalog()
     const sports = new Sports({ catalog, clock })
     catalog.watch(sports)
@@ -315,7 +315,7 @@ describe('games of single listings', () => {
     assert.deepEqual([...games.keys()], ['nfl-dal-phi-2025-09-04'])
   })
 
-  test('[SPORTS12] teams are learned, and great days grouped, a small piece in a turn', async () => {
+  test('teams are learned, and great days grouped, a small piece in a turn', async () => {
     const bench = new Bench(new TickingClock())
     const list = (game: number) => {
       const [away, home] = [`Abilene ${game}`, `Baylor ${game}`]
@@ -354,7 +354,7 @@ describe('games of single listings', () => {
     )
   })
 
-  test('[SPORTS12] events that come and go while their day is grouped leave nothing behind', async () => {
+  test('events that come and go while their day is grouped leave nothing behind', async () => {
     const bench = new Bench(new TickingClock())
     const random = seededRandom('stirred days')
     const keyOf = (game: number) => `cbb-a${game}-b${game}-2025-09-04`
@@ -382,7 +382,7 @@ describe('games of single listings', () => {
     }
   })
 
-  test('[SPORTS4] today is the date in New York', () => {
+  test('today is the date in New York', () => {
     const bench = new Bench(new ManualClock(timeMs(Date.UTC(2026, 6, 5, 3, 59))))
     assert.equal(bench.sports.today(), '2026-07-04')
   })

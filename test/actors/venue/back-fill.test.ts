@@ -23,7 +23,7 @@ const UNDOUBTED = { doubts: doubtsIn(new Metrics()), ...NOTHING_KNOWN }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('[VEN4] a stream that breaks again and again leaves no listener and no timer of its back-fills', async () => {
+test('a stream that breaks again and again leaves no listener and no timer of its back-fills', async () => {
   const clock = new ManualClock()
   const asked: { readonly fromMs: number; readonly toMs: number }[] = []
   const backFill = new TradeBackFill({
@@ -66,7 +66,7 @@ test('[VEN4] a stream that breaks again and again leaves no listener and no time
   assert.deepEqual(warnings, [])
 })
 
-test('[VEN16] each venue looks once a minute, and no two venues at the same time', async () => {
+test('each venue looks once a minute, and no two venues at the same time', async () => {
   const clock = new ManualClock()
   const startedMs = clock.monotonicMs()
   const looks = (['a', 'b'] as const).map((venue) => {
@@ -101,7 +101,7 @@ test('[VEN16] each venue looks once a minute, and no two venues at the same time
   for (const time of ofA) assert.ok(ofB.every((other) => Math.abs(other - time) >= 20))
 })
 
-test('[VEN13] a long range is read in parts, oldest first, and what was read is unread no more', async () => {
+test('a long range is read in parts, oldest first, and what was read is unread no more', async () => {
   const clock = new ManualClock()
   const asked: { readonly fromMs: number; readonly toMs: number; readonly done: () => void }[] = []
   const backFill = new TradeBackFill({
@@ -145,7 +145,7 @@ test('[VEN13] a long range is read in parts, oldest first, and what was read is 
   await stopped
 })
 
-test('[VEN13] what was read and still waits for its owner, or for the disk, is unread', async () => {
+test('what was read and still waits for its owner, or for the disk, is unread', async () => {
   const clock = new ManualClock()
   let isHandled = false
   let commit: () => void = () => undefined
@@ -226,7 +226,7 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
   return { clock, backFill, lost, asked, said, seconds, doubted, beganMs }
 }
 
-test('[ANSWER2] an answer that reaches back to nothing known is asked for again until one does', async () => {
+test('an answer that reaches back to nothing known is asked for again until one does', async () => {
   const { backFill, asked, said, lost, seconds, doubted, beganMs } = openDoubted(
     (nowMs) => nowMs - 3_600_000,
   )
@@ -245,7 +245,7 @@ test('[ANSWER2] an answer that reaches back to nothing known is asked for again 
   await backFill.stop()
 })
 
-test('[ANSWER2] a range of which no answer can be believed is announced in the end', async () => {
+test('a range of which no answer can be believed is announced in the end', async () => {
   const { backFill, lost, seconds, beganMs } = openDoubted((nowMs) => nowMs - 3_600_000)
   backFill.fillFrom(timeMs(beganMs - 30_000))
   await turn()
@@ -254,7 +254,7 @@ test('[ANSWER2] a range of which no answer can be believed is announced in the e
   await backFill.stop()
 })
 
-test('[ANSWER2] an answer that ends minutes before a known trade is an old copy, and is asked for again', async () => {
+test('an answer that ends minutes before a known trade is an old copy, and is asked for again', async () => {
   const { backFill, asked, said, lost, seconds, doubted, beganMs } = openDoubted(
     (nowMs) => nowMs - 3_600_000,
   )
@@ -277,7 +277,7 @@ test('[ANSWER2] an answer that ends minutes before a known trade is an old copy,
   await backFill.stop()
 })
 
-test('[ANSWER2] where nothing older is known an answer without it is believed', async () => {
+test('where nothing older is known an answer without it is believed', async () => {
   for (const known of [() => null, (nowMs: number) => nowMs - 10_000]) {
     const { backFill, asked, seconds, beganMs } = openDoubted(known)
     backFill.fillFrom(timeMs(beganMs - 30_000))

@@ -72,7 +72,7 @@ for (const [reason, listed] of [
   ['empty', 0],
   ['shorter', 60],
 ] as const) {
-  test(`[ANSWER3] a crawl that is ${reason} is not believed, and repeated until it is whole`, async () => {
+  test(`a crawl that is ${reason} is not believed, and repeated until it is whole`, async () => {
     const { start, reader, venue, doubted, seconds, all } = openReader(100)
     venue.listed = all.slice(0, listed)
     start()
@@ -97,7 +97,7 @@ for (const [reason, listed] of [
   })
 }
 
-test('[ANSWER3] a crawl whose cursors go in circles is repeated, a few that are missing are asked for', async () => {
+test('a crawl whose cursors go in circles is repeated, a few that are missing are asked for', async () => {
   const { start, reader, venue, doubted, seconds, all } = openReader(100)
   venue.doubt = new AnswerDoubt('catalogue', 'cursor', 'test')
   start()
@@ -113,7 +113,7 @@ test('[ANSWER3] a crawl whose cursors go in circles is repeated, a few that are 
   await reader.stop()
 })
 
-test('[ANSWER3] a market that an answer lacks is asked for again with back-off, and named in the end', async () => {
+test('a market that an answer lacks is asked for again with back-off, and named in the end', async () => {
   const { start, reader, venue, doubted, seconds } = openReader(1)
   start()
   await turns()
@@ -127,7 +127,7 @@ test('[ANSWER3] a market that an answer lacks is asked for again with back-off, 
   await reader.stop()
 })
 
-test('[CAT12] slices hold every market once, each with its event, and events without markets last', () => {
+test('slices hold every market once, each with its event, and events without markets last', () => {
   const markets = Array.from({ length: 23 }, (_, index) =>
     listing(`m${index}`, { event: nativeEventId(`event-e${index % 4}`) }),
   )

@@ -16,7 +16,7 @@ function open() {
   return { clock, tables, covered }
 }
 
-test('[COVER4] a calendar that is put back begins a new interval, and none ends before it begins', () => {
+test('a calendar that is put back begins a new interval, and none ends before it begins', () => {
   const { clock, tables, covered } = open()
   covered.extend(clock.nowMs())
   clock.advance(5_000)
@@ -31,7 +31,7 @@ test('[COVER4] a calendar that is put back begins a new interval, and none ends 
   ])
 })
 
-test('[COVER1] [COVER2] over random lives no interval holds a time without a live feed', () => {
+test('over random lives no interval holds a time without a live feed', () => {
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = seededRandom(`coverage ${seed}`)
     const { clock, tables, covered } = open()

@@ -35,7 +35,7 @@ function openWatch() {
   return { clock, system, seen, read, watch }
 }
 
-test('[DELAY1] it looks ten times a second, and tells the longest wait of two seconds and how late the loop was', () => {
+test('it looks ten times a second, and tells the longest wait of two seconds and how late the loop was', () => {
   const { clock, system, seen, watch } = openWatch()
   clock.advance(10 * delayLookMs)
   assert.equal(seen.length, 10)
@@ -58,7 +58,7 @@ test('[DELAY1] it looks ten times a second, and tells the longest wait of two se
   assert.equal(clock.timerCount, 0)
 })
 
-test('[DELAY1] it tells when the calendar was set anew', () => {
+test('it tells when the calendar was set anew', () => {
   const { clock, seen } = openWatch()
   clock.advance(2 * delayLookMs)
   clock.jumpCalendar(-3_000)
@@ -69,7 +69,7 @@ test('[DELAY1] it tells when the calendar was set anew', () => {
   )
 })
 
-test('[DELAY2] while too much waits nothing is read, and it tells for how long', () => {
+test('while too much waits nothing is read, and it tells for how long', () => {
   const { clock, system, seen, read } = openWatch()
   system.isFull = true
   clock.advance(3 * delayLookMs)
@@ -83,7 +83,7 @@ test('[DELAY2] while too much waits nothing is read, and it tells for how long',
   assert.deepEqual(read, ['nothing', 'all'])
 })
 
-test('[DELAY2] while trades wait for too long no more of them are read, until few wait; books are', () => {
+test('while trades wait for too long no more of them are read, until few wait; books are', () => {
   const { clock, system, seen, read } = openWatch()
   const waits = [
     tradeAgeMsMax,
@@ -134,7 +134,7 @@ function openDelay() {
   }
 }
 
-test('[DELAY3] while we are slow the first late change decides, before the next look', () => {
+test('while we are slow the first late change decides, before the next look', () => {
   const { delay, look, own } = openDelay()
   const note = (lateMs: number) => {
     const receivedAtMs = timeMs(NOON + own.nowMs)
@@ -152,7 +152,7 @@ test('[DELAY3] while we are slow the first late change decides, before the next 
   assert.equal(look({ loopMsMax: 500 }), true, 'until changes come as usual')
 })
 
-test('[DELAY3] after the loop stood still what is read is late, until it comes as usual and the loop is well', () => {
+test('after the loop stood still what is read is late, until it comes as usual and the loop is well', () => {
   const { delay, look } = openDelay()
   look({}, 20)
   assert.equal(look({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)
@@ -181,7 +181,7 @@ test('[DELAY3] after the loop stood still what is read is late, until it comes a
   assert.equal(look({}), false)
 })
 
-test('[DELAY4] messages that come later than usual are behind only where we were slow ourselves; else it is the venue', () => {
+test('messages that come later than usual are behind only where we were slow ourselves; else it is the venue', () => {
   const { delay, look } = openDelay()
   look({}, 20)
   assert.equal(look({}, 8_000), false, 'the venue is slow')
@@ -196,7 +196,7 @@ test('[DELAY4] messages that come later than usual are behind only where we were
   assert.equal(other.look({ loopMsMax: 500 }), false)
 })
 
-test('[DELAY4] what is late for long does not become usual: not by new connections, nor with time', () => {
+test('what is late for long does not become usual: not by new connections, nor with time', () => {
   const { delay, look, own } = openDelay()
   look({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }
@@ -219,7 +219,7 @@ test('[DELAY4] what is late for long does not become usual: not by new connectio
   assert.equal(look({}, 20), false)
 })
 
-test('[DELAY4] a calendar that is set anew, or a venue whose clock is, keeps nothing behind', () => {
+test('a calendar that is set anew, or a venue whose clock is, keeps nothing behind', () => {
   const slow = { loopMs: 200, loopMsMax: 200 }
   const ours = openDelay()
   ours.look({}, 20)
@@ -235,7 +235,7 @@ test('[DELAY4] a calendar that is set anew, or a venue whose clock is, keeps not
   assert.equal(theirs.look(slow, 3_020), false)
 })
 
-test('[DELAY5] what lies unread for too long is dropped by new connections, once, and not again for a while', () => {
+test('what lies unread for too long is dropped by new connections, once, and not again for a while', () => {
   const { delay, look, own } = openDelay()
   look({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }

@@ -193,13 +193,13 @@ const turns = async (count = 20) => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('[VEN1] what the catalogue finds is watched, resolved markets are not', async () => {
+test('what the catalogue finds is watched, resolved markets are not', async () => {
   const { asked, crawled } = openVenue([listing('x'), listing('z', { status: 'resolved' })])
   await crawled
   assert.deepEqual(asked.watched, ['x'])
 })
 
-test('[VEN2] a gap stales exactly the books it names and asks for them again', async () => {
+test('a gap stales exactly the books it names and asks for them again', async () => {
   const { asked, catalog, crawled, routes } = openVenue()
   await crawled
   for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
@@ -209,7 +209,7 @@ test('[VEN2] a gap stales exactly the books it names and asks for them again', a
   assert.equal(catalog.find('venue_a_y')?.book().isStale, false)
 })
 
-test('[VEN3] a stale book is asked for again until it is fresh, and then no more', async () => {
+test('a stale book is asked for again until it is fresh, and then no more', async () => {
   const { asked, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   clock.advance(3 * staleRetryMs)
@@ -220,7 +220,7 @@ test('[VEN3] a stale book is asked for again until it is fresh, and then no more
   assert.deepEqual(asked.resynced, [])
 })
 
-test('[VEN4] missed trades are read from where the stream broke, and once more a little later', async () => {
+test('missed trades are read from where the stream broke, and once more a little later', async () => {
   const { clock, crawled, ranges, routes } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -232,7 +232,7 @@ test('[VEN4] missed trades are read from where the stream broke, and once more a
   assert.ok(ranges.every(({ fromMs, market }) => fromMs <= sinceMs && market === null))
 })
 
-test('[VEN4] a kill before lost trades have been read does not forget them, whatever comes live meanwhile', async () => {
+test('a kill before lost trades have been read does not forget them, whatever comes live meanwhile', async () => {
   const { clock, crawled, held, routes, storage } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 100_000)
@@ -259,7 +259,7 @@ test('[VEN4] a kill before lost trades have been read does not forget them, what
   assert.equal(mark(), liveMs)
 })
 
-test('[ANSWER2] trades of an outage are not complete by a copy that lacks what was stored before it', async () => {
+test('trades of an outage are not complete by a copy that lacks what was stored before it', async () => {
   const { actor, clock, crawled, held, ranges, routes } = openVenue()
   await crawled
   const keptMs = clock.nowMs()
@@ -284,7 +284,7 @@ test('[ANSWER2] trades of an outage are not complete by a copy that lacks what w
   assert.ok((actor.completeToMs ?? 0) > keptMs + 1_000)
 })
 
-test('[VEN5] trades that cannot be brought back are announced as a gap', async () => {
+test('trades that cannot be brought back are announced as a gap', async () => {
   const { clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -299,7 +299,7 @@ test('[VEN5] trades that cannot be brought back are announced as a gap', async (
   assert.equal(gap?.kind === 'gap' && gap.toMs, sinceMs + 5_000)
 })
 
-test('[VEN6] REST that fails is asked again, and the trades come in the end', async () => {
+test('REST that fails is asked again, and the trades come in the end', async () => {
   const { clock, crawled, held, ranges, routes, updates } = openVenue()
   await crawled
   held.answer = async () => {
@@ -322,7 +322,7 @@ test('[VEN6] REST that fails is asked again, and the trades come in the end', as
   )
 })
 
-test('[VEN14] a status says up to when the trades of an outage are complete', async () => {
+test('a status says up to when the trades of an outage are complete', async () => {
   const { actor, clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const told = () =>
@@ -357,7 +357,7 @@ test('[VEN14] a status says up to when the trades of an outage are complete', as
   assert.equal(actor.completeToMs, all.at(-1))
 })
 
-test('[VEN15] a change of the source of trades is a status of its own, though the feed stays live', async () => {
+test('a change of the source of trades is a status of its own, though the feed stays live', async () => {
   const { actor, clock, crawled, feed, updates } = openVenue()
   await crawled
   const told = () =>
@@ -371,7 +371,7 @@ test('[VEN15] a change of the source of trades is a status of its own, though th
   assert.deepEqual(told(), ['activity', 'last_trade_price', 'activity'])
 })
 
-test('[VEN14] a gap carries its times and, where it is known, how many trades it is', async () => {
+test('a gap carries its times and, where it is known, how many trades it is', async () => {
   const { clock, crawled, routes, updates } = openVenue([])
   await crawled
   for (const [index, id] of ['t1', 't2', 't3'].entries()) {
@@ -386,7 +386,7 @@ test('[VEN14] a gap carries its times and, where it is known, how many trades it
   assert.deepEqual([gap.fromMs, gap.toMs, gap.count], [NOON, NOON + 2, 3])
 })
 
-test('[VEN7] a trade of an unknown market waits until the market is read, and is then told', async () => {
+test('a trade of an unknown market waits until the market is read, and is then told', async () => {
   const { catalogRows, clock, crawled, fetched, routes, updates } = openVenue([])
   await crawled
   const late: TradeEvent = trade('new', 't1')
@@ -402,7 +402,7 @@ test('[VEN7] a trade of an unknown market waits until the market is read, and is
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 1)
 })
 
-test('[VEN8] a resolved market is watched no more, a reopened one again', async () => {
+test('a resolved market is watched no more, a reopened one again', async () => {
   const { asked, crawled, routes } = openVenue([listing('x')])
   await crawled
   const status = (to: 'open' | 'closed' | 'resolved') =>
@@ -422,7 +422,7 @@ test('[VEN8] a resolved market is watched no more, a reopened one again', async 
   assert.deepEqual(asked.unwatched, ['x'])
 })
 
-test('[VEN9] the newest trade’s time outlives the run, and the next run reads on from there', async () => {
+test('the newest trade’s time outlives the run, and the next run reads on from there', async () => {
   const first = openVenue([listing('x')])
   await first.crawled
   first.routes.route(trade('x', 't1', { venueTimeMs: timeMs(first.clock.nowMs() - 500) }))
@@ -430,7 +430,7 @@ test('[VEN9] the newest trade’s time outlives the run, and the next run reads 
   assert.equal(first.storage.marks.get('newest_trade_ms_a'), first.clock.nowMs() - 500)
 })
 
-test('[VEN9] the last run’s end stays until its hole is asked for, though trades come first or a connection breaks first', async () => {
+test('the last run’s end stays until its hole is asked for, though trades come first or a connection breaks first', async () => {
   const storage = openMemoryStorage()
   const endMs = timeMs(new ManualClock().nowMs() - 60_000)
   storage.marks.put('newest_trade_ms_a', endMs)
@@ -446,7 +446,7 @@ test('[VEN9] the last run’s end stays until its hole is asked for, though trad
   assert.ok(ranges.length > 0 && ranges.every(({ fromMs }) => fromMs <= endMs))
 })
 
-test('[VEN10] trades of a market that the venue never lists are announced as lost, and make room', async () => {
+test('trades of a market that the venue never lists are announced as lost, and make room', async () => {
   const { catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
   const firstMs = timeMs(clock.nowMs() - 9_000)
@@ -543,7 +543,7 @@ test('names a stream that delivers no trade while REST has many as a loss', asyn
   assert.deepEqual(losses(), ['trades none by stream loss'])
 })
 
-test('[VEN9] a trade that waits for its market is not forgotten by a kill', async () => {
+test('a trade that waits for its market is not forgotten by a kill', async () => {
   const { catalogRows, clock, crawled, routes, storage } = openVenue()
   await crawled
   const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
@@ -565,7 +565,7 @@ test('[VEN9] a trade that waits for its market is not forgotten by a kill', asyn
   assert.equal(mark(), liveMs)
 })
 
-test('[VEN11] trades of a market too old to be taken do not wait for it', async () => {
+test('trades of a market too old to be taken do not wait for it', async () => {
   const { catalog, catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
   assert.equal(catalog.forget(clock.nowMs(), 1, 1), 0)
@@ -582,7 +582,7 @@ test('[VEN11] trades of a market too old to be taken do not wait for it', async 
   )
 })
 
-test('[VEN12] a market long past its close and not resolved is asked for after the first crawl', async () => {
+test('a market long past its close and not resolved is asked for after the first crawl', async () => {
   const overdue = listing('old', { status: 'closed', closeAtMs: timeMs(NOON - 200_000_000) })
   const { clock, crawled, fetched } = openVenue([listing('x', { closeAtMs: NOON }), overdue])
   await crawled
@@ -623,7 +623,7 @@ test('requests a market that resolved without a payout until it is known, and an
   await actor.stop()
 })
 
-test('[COVER1] while the feed is live, its time is written down every ten seconds', async () => {
+test('while the feed is live, its time is written down every ten seconds', async () => {
   const { actor, clock, storage } = openVenue()
   const startMs = clock.nowMs()
   assert.equal(actor.liveSinceMs, null)
@@ -639,7 +639,7 @@ test('[COVER1] while the feed is live, its time is written down every ten second
   assert.equal(storage.coverage.at('a', fromMs)?.toMs, clock.nowMs(), 'and when it ends')
 })
 
-test('[COVER2] an interval ends with the last data; what follows a silence is another', () => {
+test('an interval ends with the last data; what follows a silence is another', () => {
   const { actor, clock, feed, storage } = openVenue()
   clock.advance(20_000)
   const fromMs = actor.liveSinceMs
@@ -657,7 +657,7 @@ test('[COVER2] an interval ends with the last data; what follows a silence is an
   assert.ok((actor.liveSinceMs ?? 0) > lastMs + 30_000)
 })
 
-test('[COVER3] a lost connection ends an interval, however soon it is back; a single book does not', () => {
+test('a lost connection ends an interval, however soon it is back; a single book does not', () => {
   const { actor, clock, feed, routes, storage } = openVenue()
   clock.advance(10_500)
   const fromMs = actor.liveSinceMs
@@ -677,7 +677,7 @@ test('[COVER3] a lost connection ends an interval, however soon it is back; a si
   assert.equal(actor.liveSinceMs, null)
 })
 
-test('[COVER5] a feed whose books may be over a minute late covers nothing', () => {
+test('a feed whose books may be over a minute late covers nothing', () => {
   const { actor, clock, feed, storage } = openVenue()
   feed.bookDelayMs = 60_000
   clock.advance(5_000)
@@ -711,7 +711,7 @@ async function openLateBooks(count: number) {
   return { ...world, books, tellAll, names, stale: () => books().filter(({ isStale }) => isStale) }
 }
 
-test('[DELAY6] books whose changes wait for too long are stale though no turn runs, and asked for a few at a time once there is room', async () => {
+test('books whose changes wait for too long are stale though no turn runs, and asked for a few at a time once there is room', async () => {
   const world = await openLateBooks(50)
   const { asked, clock, names, stale, tellAll, turns: held } = world
   held.isHeld = true
@@ -745,7 +745,7 @@ test('[DELAY6] books whose changes wait for too long are stale though no turn ru
   assert.equal(asked.resynced.length, before)
 })
 
-test('[DELAY7] while books are late the feed is stale, and a little longer; each change is told once, with both delays', async () => {
+test('while books are late the feed is stale, and a little longer; each change is told once, with both delays', async () => {
   const world = await openLateBooks(3)
   const { actor, clock, tellAll, turns: held, updates } = world
   const told = () => updates.filter((update) => update.kind === 'status').map(({ state }) => state)
@@ -771,7 +771,7 @@ test('[DELAY7] while books are late the feed is stale, and a little longer; each
   assert.equal(actor.delayMs, 0)
 })
 
-test('[DELAY7] while what the venue sends lies unread its books are stale over REST, without a snapshot', async () => {
+test('while what the venue sends lies unread its books are stale over REST, without a snapshot', async () => {
   const { actor, asked, catalog, clock, crawled, routes, updates } = openVenue([listing('x')])
   await crawled
   routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
@@ -796,7 +796,7 @@ test('[DELAY7] while what the venue sends lies unread its books are stale over R
   assert.deepEqual(asked.reconnected, [])
 })
 
-test('[DELAY8] what lies unread for too long costs the connections of books; reading is paused for all of them', async () => {
+test('what lies unread for too long costs the connections of books; reading is paused for all of them', async () => {
   const { actor, asked, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   const comeLate = (lateMs: number) => {

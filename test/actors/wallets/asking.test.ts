@@ -28,7 +28,7 @@ async function refusal(asked: Promise<unknown>): Promise<string> {
   return 'answered'
 }
 
-test('[WALLETS11] what is some seconds old is shown as it is, what is older is waited for', async () => {
+test('what is some seconds old is shown as it is, what is older is waited for', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -46,7 +46,7 @@ test('[WALLETS11] what is some seconds old is shown as it is, what is older is w
   await world.wallets.stop()
 })
 
-test('[WALLETS11] a venue that fails or is silent: what is known, as incomplete; nothing known, UNAVAILABLE', async () => {
+test('a venue that fails or is silent: what is known, as incomplete; nothing known, UNAVAILABLE', async () => {
   const world = new WalletWorld()
   const [known, fresh] = [world.wallet(1, fills(world, 2)), world.wallet(2, fills(world, 1))]
   await world.open(known)
@@ -74,7 +74,7 @@ test('[WALLETS11] a venue that fails or is silent: what is known, as incomplete;
   await world.wallets.stop()
 })
 
-test('[WALLETS11] few wallets are read at once, some wait, further ones are refused', async () => {
+test('few wallets are read at once, some wait, further ones are refused', async () => {
   const world = new WalletWorld()
   const all = Array.from({ length: 76 }, (_, index) => world.wallet(index + 1, fills(world, 1)))
   const { closed, open } = gate()
@@ -93,7 +93,7 @@ test('[WALLETS11] few wallets are read at once, some wait, further ones are refu
   await world.wallets.stop()
 })
 
-test('[WALLETS11] what the venue withholds makes a wallet incomplete, also later', async () => {
+test('what the venue withholds makes a wallet incomplete, also later', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.withholds = true
@@ -106,7 +106,7 @@ test('[WALLETS11] what the venue withholds makes a wallet incomplete, also later
   await world.wallets.stop()
 })
 
-test('[WALLETS12] wallets are followed while they are asked for, the last asked, and after a restart for a day', async () => {
+test('wallets are followed while they are asked for, the last asked, and after a restart for a day', async () => {
   const world = new WalletWorld({ followedMax: 3 })
   const all = [1, 2, 3, 4].map((number) => world.wallet(number, fills(world, 1)))
   const numbers = (): number[] => [...world.venue.followed].map(Number).sort()
@@ -127,7 +127,7 @@ test('[WALLETS12] wallets are followed while they are asked for, the last asked,
   await world.wallets.stop()
 })
 
-test('[WALLETS13] wallets leave the memory by bytes and come back with equal figures', async () => {
+test('wallets leave the memory by bytes and come back with equal figures', async () => {
   const world = new WalletWorld({ warmBytesMax: 100_000 })
   const all = Array.from({ length: 20 }, (_, index) =>
     world.wallet(index + 1, fills(world, 10 + index)),
@@ -144,7 +144,7 @@ test('[WALLETS13] wallets leave the memory by bytes and come back with equal fig
   await world.wallets.stop()
 })
 
-test('[WALLETS16] the venue’s own count is compared; sizes that differ make a wallet incomplete', async () => {
+test('the venue’s own count is compared; sizes that differ make a wallet incomplete', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const wallet = world.wallet(1, fills(world, 2))

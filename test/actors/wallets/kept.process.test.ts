@@ -90,7 +90,7 @@ const WAYS: readonly {
 ]
 
 for (const { name, told } of ANSWERS) {
-  test(`[WALLETS26] a venue that answers ${name} takes nothing away`, async () => {
+  test(`a venue that answers ${name} takes nothing away`, async () => {
     for (const way of WAYS) {
       const world = new WalletWorld({ warmBytesMax: way.name === 'after eviction' ? 1 : 1e9 })
       world.list(listing('m'))
@@ -128,7 +128,7 @@ for (const { name, told } of ANSWERS) {
   })
 }
 
-test('[WALLETS26] a venue that forgot goes on to be followed, and what it tells comes to what is kept', async () => {
+test('a venue that forgot goes on to be followed, and what it tells comes to what is kept', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = hourlyFills(world, 1_300)
@@ -159,7 +159,7 @@ test('[WALLETS26] a venue that forgot goes on to be followed, and what it tells 
   await world.wallets.stop()
 })
 
-test('[WALLETS26] all of a wallet is asked for again at once, and then more and more seldom', async () => {
+test('all of a wallet is asked for again at once, and then more and more seldom', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 5))
   await world.open(wallet)
@@ -177,7 +177,7 @@ test('[WALLETS26] all of a wallet is asked for again at once, and then more and 
   await world.wallets.stop()
 })
 
-test('[WALLETS26] of a damaged ledger stays what can be read, though the venue forgot it', async () => {
+test('of a damaged ledger stays what can be read, though the venue forgot it', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 1_300))
   await world.open(wallet)
@@ -191,7 +191,7 @@ test('[WALLETS26] of a damaged ledger stays what can be read, though the venue f
   await world.wallets.stop()
 })
 
-test('[WALLETS26] a name, a payout and outcomes that the venue does not tell any more stay', async () => {
+test('a name, a payout and outcomes that the venue does not tell any more stay', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const wallet = world.wallet(1, [fillAt(world.clock.nowMs() - HOUR_MS)])
@@ -215,7 +215,7 @@ test('[WALLETS26] a name, a payout and outcomes that the venue does not tell any
   await world.wallets.stop()
 })
 
-test('[WALLETS17] an operator is shown which events the venue lacks, and what it had more', async () => {
+test('an operator is shown which events the venue lacks, and what it had more', async () => {
   const world = new WalletWorld()
   const all = hourlyFills(world, 4)
   const wallet = world.wallet(1, all)
@@ -244,7 +244,7 @@ test('[WALLETS17] an operator is shown which events the venue lacks, and what it
   await world.wallets.stop()
 })
 
-test('[WALLETS26] of two equal fills of one transaction both stay, though an answer tells one of them', async () => {
+test('of two equal fills of one transaction both stay, though an answer tells one of them', async () => {
   const world = new WalletWorld()
   const old = hourlyFills(world, 3)
   const fill = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
@@ -261,7 +261,7 @@ test('[WALLETS26] of two equal fills of one transaction both stay, though an ans
   await world.wallets.stop()
 })
 
-test('[WALLETS27] live fills stay over a restart, though the venue forgets them', async () => {
+test('live fills stay over a restart, though the venue forgets them', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 3))
   await world.open(wallet)
@@ -281,7 +281,7 @@ test('[WALLETS27] live fills stay over a restart, though the venue forgets them'
   await world.wallets.stop()
 })
 
-test('[WALLETS28] a wallet without events at the venue has what our own trades and whales say', async () => {
+test('a wallet without events at the venue has what our own trades and whales say', async () => {
   for (const isNamed of [false, true]) {
     const world = new WalletWorld()
     const market = world.list(listing('m'))
@@ -328,7 +328,7 @@ test('[WALLETS28] a wallet without events at the venue has what our own trades a
   }
 })
 
-test('[WALLETS29] a complete answer holds everything that the venue told some seconds before, merges included', async () => {
+test('a complete answer holds everything that the venue told some seconds before, merges included', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, hourlyFills(world, 4))

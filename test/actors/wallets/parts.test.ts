@@ -20,7 +20,7 @@ import { fillAt, settled, WalletWorld } from '../../support/worlds/wallet-venue.
 
 const NOW = timeMs(NOON_MS)
 
-test('[WALLETS5] live fills are bounded: the oldest goes, by number and by age', () => {
+test('live fills are bounded: the oldest goes, by number and by age', () => {
   const live = new LiveFills(3)
   const fill = (secondsAgo: number) => fillAt(NOON_MS - secondsAgo * 1_000)
   for (const ago of [5, 4, 3]) live.add(addressOf(1), fill(ago), NOW)
@@ -34,14 +34,14 @@ test('[WALLETS5] live fills are bounded: the oldest goes, by number and by age',
   assert.deepEqual(live.of(addressOf(2)), [])
 })
 
-test('[WALLETS5] of equal fills as many are told as there were', () => {
+test('of equal fills as many are told as there were', () => {
   const [one, other] = [fillAt(NOON_MS), fillAt(NOON_MS, { size: sizeMicros(1) })]
   assert.deepEqual(notAmong([one, one, other, one], [one, one]), [other, one])
   assert.deepEqual(notAmong([one], [other]), [one])
   assert.deepEqual(notAmong([], [other]), [])
 })
 
-test('[WALLETS12] of followed wallets the one asked for longest ago goes first', () => {
+test('of followed wallets the one asked for longest ago goes first', () => {
   const follows = new WalletFollows(2)
   const told: string[] = []
   follows.attach({
@@ -57,7 +57,7 @@ test('[WALLETS12] of followed wallets the one asked for longest ago goes first',
   assert.deepEqual([follows.has(addressOf(3)), follows.count], [true, 1])
 })
 
-test('[WALLETS11] a long reading gives its place to those who wait, and goes on behind them', async () => {
+test('a long reading gives its place to those who wait, and goes on behind them', async () => {
   const clock = new ManualClock()
   const slots = new FairSlots({
     ...{ runningMax: 1, waitingMax: 2 },
@@ -94,7 +94,7 @@ test('[WALLETS11] a long reading gives its place to those who wait, and goes on 
   assert.equal(await slots.run(run, async () => 'free'), 'free')
 })
 
-test('[WALLETS15] a wallet is a whale if it made a whale row in thirty days, also before this run', async () => {
+test('a wallet is a whale if it made a whale row in thirty days, also before this run', async () => {
   const { whales: table } = openMemoryStorage()
   const market = { number: 1, venue: 'a', nativeId: nativeMarketId('m') } as const
   const row = (id: string, atMs: number, wallet: string | null) => {
@@ -117,7 +117,7 @@ test('[WALLETS15] a wallet is a whale if it made a whale row in thirty days, als
   assert.deepEqual([isWhale(NOON_MS), whales.count], [[true, false, true], 2])
 })
 
-test('[WALLETS15] the profile says who is a whale', async () => {
+test('the profile says who is a whale', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, [fillAt(NOON_MS - 3_600_000)])
   assert.equal((await world.open(wallet))?.isWhale, false)
@@ -126,7 +126,7 @@ test('[WALLETS15] the profile says who is a whale', async () => {
   await world.wallets.stop()
 })
 
-test('[WALLETS17] an operator is shown a wallet and what the venue counts otherwise', async () => {
+test('an operator is shown a wallet and what the venue counts otherwise', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, [fillAt(NOON_MS - 3_600_000)])

@@ -31,7 +31,7 @@ function figuresOf(wallet: StoredWallet, window: WalletWindow, nowHour: number) 
   return sum
 }
 
-test('[WALLETS14] a ranking is that of a plain sort, by hour, as of at most five seconds ago, pages and all', async () => {
+test('a ranking is that of a plain sort, by hour, as of at most five seconds ago, pages and all', async () => {
   const random = seededRandom('wallet ranking', '1')
   const clock = new ManualClock()
   const table = new MemoryWallets()
@@ -99,7 +99,7 @@ test('[WALLETS14] a ranking is that of a plain sort, by hour, as of at most five
   )
 })
 
-test('[WALLETS14] a ranking is cut at most every five seconds', () => {
+test('a ranking is cut at most every five seconds', () => {
   const clock = new ManualClock()
   const table = new MemoryWallets()
   const ranking = new WalletRanking({ table, clock })

@@ -37,7 +37,7 @@ function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   return sale
 }
 
-test('[WALLETS21] a request after a new fill waits for another reading, which brings what the stream lacks', async () => {
+test('a request after a new fill waits for another reading, which brings what the stream lacks', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -57,7 +57,7 @@ test('[WALLETS21] a request after a new fill waits for another reading, which br
   await world.wallets.stop()
 })
 
-test('[WALLETS21] without such a reading, or while it lacks the fill, the wallet is shown as incomplete, as of the last reading', async () => {
+test('without such a reading, or while it lacks the fill, the wallet is shown as incomplete, as of the last reading', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -88,7 +88,7 @@ test('[WALLETS21] without such a reading, or while it lacks the fill, the wallet
   await world.wallets.stop()
 })
 
-test('[WALLETS21] fills of a second are gathered for one reading, and none is begun for a wallet without a recent request', async () => {
+test('fills of a second are gathered for one reading, and none is begun for a wallet without a recent request', async () => {
   const world = new WalletWorld()
   const [asked, forgotten] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(forgotten)
@@ -110,7 +110,7 @@ test('[WALLETS21] fills of a second are gathered for one reading, and none is be
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('[WALLETS11] while readings fail nothing is complete, however young; it is again after the next that succeeds', async () => {
+test('while readings fail nothing is complete, however young; it is again after the next that succeeds', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -130,7 +130,7 @@ test('[WALLETS11] while readings fail nothing is complete, however young; it is 
   await world.wallets.stop()
 })
 
-test('[WALLETS22] a tail that was not sure is healed by the next reading', async () => {
+test('a tail that was not sure is healed by the next reading', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.isUnsure = true
@@ -149,7 +149,7 @@ function held(size: number): VenuePosition {
   }
 }
 
-test('[WALLETS22] a ledger that lacks what the venue counts is read anew, once a day', async () => {
+test('a ledger that lacks what the venue counts is read anew, once a day', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = fills(world, 4)
@@ -180,7 +180,7 @@ test('[WALLETS22] a ledger that lacks what the venue counts is read anew, once a
   await world.wallets.stop()
 })
 
-test('[WALLETS23] sizes that differ are believed when they do after another reading too', async () => {
+test('sizes that differ are believed when they do after another reading too', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, fills(world, 2))
@@ -213,7 +213,7 @@ test('[WALLETS23] sizes that differ are believed when they do after another read
   await world.wallets.stop()
 })
 
-test('[WALLETS23] no comparison is begun while a request waits for a reading', async () => {
+test('no comparison is begun while a request waits for a reading', async () => {
   const world = new WalletWorld()
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   let count = 0
@@ -234,7 +234,7 @@ test('[WALLETS23] no comparison is begun while a request waits for a reading', a
   await world.wallets.stop()
 })
 
-test('[WALLETS24] a ranking shows what the wallet last showed, its last minute included, with the same verdict', async () => {
+test('a ranking shows what the wallet last showed, its last minute included, with the same verdict', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const recent = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 10 * SECOND_MS, { kind: 'sell' })]
@@ -255,7 +255,7 @@ test('[WALLETS24] a ranking shows what the wallet last showed, its last minute i
   await world.wallets.stop()
 })
 
-test('[WALLETS25] a wallet that is asked for by its own address and then by its owner’s learns its owner, for good', async () => {
+test('a wallet that is asked for by its own address and then by its owner’s learns its owner, for good', async () => {
   for (const isCold of [false, true]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 3))
@@ -277,7 +277,7 @@ test('[WALLETS25] a wallet that is asked for by its own address and then by its 
   }
 })
 
-test('[WALLETS25] a profile that comes after its wallet left the memory does not replace the wallet’s newer row', async () => {
+test('a profile that comes after its wallet left the memory does not replace the wallet’s newer row', async () => {
   const world = new WalletWorld({ warmBytesMax: 1 })
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(first)
@@ -296,7 +296,7 @@ test('[WALLETS25] a profile that comes after its wallet left the memory does not
   await world.wallets.stop()
 })
 
-test('[WALLETS30] while no stream names wallets no answer is complete, and the followed wallets that were read longest ago are read again, some each minute', async () => {
+test('while no stream names wallets no answer is complete, and the followed wallets that were read longest ago are read again, some each minute', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallets = Array.from({ length: 20 }, (_, index) => world.wallet(index + 1))

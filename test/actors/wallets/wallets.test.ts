@@ -25,7 +25,7 @@ import {
 
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 100 } as const
 
-test('[WALLETS1] a wallet is read whole on its first request, and by one reading for all who ask at once', async () => {
+test('a wallet is read whole on its first request, and by one reading for all who ask at once', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 30))
   const views = await Promise.all([1, 2, 3].map(() => world.open(wallet)))
@@ -40,7 +40,7 @@ test('[WALLETS1] a wallet is read whole on its first request, and by one reading
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('[WALLETS2] an owner’s address leads to the wallet, and is asked for once', async () => {
+test('an owner’s address leads to the wallet, and is asked for once', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3))
   const owner = addressOf(99)
@@ -56,7 +56,7 @@ test('[WALLETS2] an owner’s address leads to the wallet, and is asked for once
   await world.wallets.stop()
 })
 
-test('[WALLETS2] an address that the venue never saw is no wallet, and is asked for again after a minute', async () => {
+test('an address that the venue never saw is no wallet, and is asked for again after a minute', async () => {
   const world = new WalletWorld()
   const unseen = addressOf(7)
   assert.deepEqual([await world.open(unseen), await world.open(unseen)], [null, null])
@@ -69,7 +69,7 @@ test('[WALLETS2] an address that the venue never saw is no wallet, and is asked 
   await world.wallets.stop()
 })
 
-test('[WALLETS3] a reading that breaks off is gone on with where it ended', async () => {
+test('a reading that breaks off is gone on with where it ended', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3_000))
   world.venue.failsAfter = 1_500
@@ -86,7 +86,7 @@ test('[WALLETS3] a reading that breaks off is gone on with where it ended', asyn
   await world.wallets.stop()
 })
 
-test('[WALLETS3] what came before a reading broke off is shown once, and nothing of it that is too young', async () => {
+test('what came before a reading broke off is shown once, and nothing of it that is too young', async () => {
   const world = new WalletWorld()
   const first = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
   const wallet = world.wallet(1, [first])
@@ -112,7 +112,7 @@ test('[WALLETS3] what came before a reading broke off is shown once, and nothing
   await world.wallets.stop()
 })
 
-test('[WALLETS4] a live fill is shown at once', async () => {
+test('a live fill is shown at once', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -127,7 +127,7 @@ test('[WALLETS4] a live fill is shown at once', async () => {
   await world.wallets.stop()
 })
 
-test('[WALLETS5] a live fill that the history tells counts once, with what the history knows; of equal ones each', async () => {
+test('a live fill that the history tells counts once, with what the history knows; of equal ones each', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.lateMs = 20 * SECOND_MS
@@ -152,7 +152,7 @@ test('[WALLETS5] a live fill that the history tells counts once, with what the h
   await world.wallets.stop()
 })
 
-test('[WALLETS20] a fill that the stream repeats counts once, until the history, read soon, tells it twice', async () => {
+test('a fill that the stream repeats counts once, until the history, read soon, tells it twice', async () => {
   for (const count of [1, 2]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 2))
@@ -180,7 +180,7 @@ test('[WALLETS20] a fill that the stream repeats counts once, until the history,
   }
 })
 
-test('[WALLETS4] a followed wallet that trades is read now and then without a request', async () => {
+test('a followed wallet that trades is read now and then without a request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -205,7 +205,7 @@ test('[WALLETS4] a followed wallet that trades is read now and then without a re
   await world.wallets.stop()
 })
 
-test('[WALLETS6] only what is settled is kept for good: the venue may correct its last minute, and no fill of it is removed', async () => {
+test('only what is settled is kept for good: the venue may correct its last minute, and no fill of it is removed', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 20 * SECOND_MS)])
@@ -227,7 +227,7 @@ test('[WALLETS6] only what is settled is kept for good: the venue may correct it
   await world.wallets.stop()
 })
 
-test('[WALLETS7] a damaged tally is made anew from the ledger, a damaged ledger is read anew', async () => {
+test('a damaged tally is made anew from the ledger, a damaged ledger is read anew', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 1_300))
   const before = sure(await world.open(wallet)).totals
@@ -256,7 +256,7 @@ test('[WALLETS7] a damaged tally is made anew from the ledger, a damaged ledger 
   await world.wallets.stop()
 })
 
-test('[WALLETS7] a tally that was stored within a block is gone on with, by few events and by many', async () => {
+test('a tally that was stored within a block is gone on with, by few events and by many', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 700))
   assert.equal(tradesOf(await world.open(wallet)), 700)
@@ -278,7 +278,7 @@ test('[WALLETS7] a tally that was stored within a block is gone on with, by few 
   await world.wallets.stop()
 })
 
-test('[WALLETS9] a resolution realises losers without any reading, and after a restart', async () => {
+test('a resolution realises losers without any reading, and after a restart', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const nowMs = world.clock.nowMs()
@@ -313,7 +313,7 @@ test('[WALLETS9] a resolution realises losers without any reading, and after a r
   await later.wallets.stop()
 })
 
-test('[WALLETS8] markets that the catalogue does not know are asked for once, and kept', async () => {
+test('markets that the catalogue does not know are asked for once, and kept', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const closed = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
@@ -343,7 +343,7 @@ test('[WALLETS8] markets that the catalogue does not know are asked for once, an
   await world.wallets.stop()
 })
 
-test('[WALLETS10] positions are valued at the payout, else at the present price, else at their cost', async () => {
+test('positions are valued at the payout, else at the present price, else at their cost', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const [priced, paid, silent] = ['priced', 'paid', 'silent'].map((name) =>

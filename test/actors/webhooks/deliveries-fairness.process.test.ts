@@ -43,7 +43,7 @@ async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: num
   return { world, caller, openMax: () => openMax }
 }
 
-test('[DELIVER8] of 1,000 endpoints 100 that hang delay no other’s first attempt by a second', async () => {
+test('of 1,000 endpoints 100 that hang delay no other’s first attempt by a second', async () => {
   const { world, caller, openMax } = await openCrowd({ webhooks: 1_000, hanging: 100 })
   const madeAtMs = new Map<string, number>()
   for (let round = 0; round < 12; round += 1) {
@@ -64,7 +64,7 @@ test('[DELIVER8] of 1,000 endpoints 100 that hang delay no other’s first attem
   world.webhooks.stop()
 })
 
-test('[DELIVER8] endpoints that only fail have a quarter of the places, and go on having them', async () => {
+test('endpoints that only fail have a quarter of the places, and go on having them', async () => {
   const { world, caller } = await openCrowd({ webhooks: 600, hanging: 500 })
   for (let count = 0; count < 3; count += 1) world.trade()
   // The first posts tell which endpoints hang.
@@ -150,7 +150,7 @@ class LongOutbox extends MemoryOutbox {
   }
 }
 
-test('[DELIVER9] of 100,000 pending deliveries a window is read, at the start and in every turn', async () => {
+test('of 100,000 pending deliveries a window is read, at the start and in every turn', async () => {
   const clock = new ManualClock()
   const outbox = new LongOutbox(100_000, clock.nowMs())
   const webhooks = new MemoryWebhooks()
@@ -195,7 +195,7 @@ async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
   return (await made.create(ALICE, request())).webhook
 }
 
-test('[DELIVER9] a window keeps order, whatever comes before, into or behind it', async () => {
+test('a window keeps order, whatever comes before, into or behind it', async () => {
   const { DeliveryWindow } = await import('../../../actors/webhooks/queue.ts')
   for (let seed = 0; seed < 100; seed += 1) {
     const random = seededRandom('window', seed)

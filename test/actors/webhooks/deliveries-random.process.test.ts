@@ -198,7 +198,7 @@ function withDelay(answer: Answer, afterMs: number): Exclude<Answer, 'hang'> {
   return { ...answer, afterMs }
 }
 
-test(`[DELIVER15] created = delivered + pending + exhausted + dropped at every step of ${SEEDS} random runs, and every row is as its naive twin says`, async () => {
+test(`created = delivered + pending + exhausted + dropped at every step of ${SEEDS} random runs, and every row is as its naive twin says`, async () => {
   let posts = 0
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const run = new RandomRun(seed)

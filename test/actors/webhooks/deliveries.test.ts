@@ -44,7 +44,7 @@ const DAY = 24 * HOUR
 const sum = ({ delivered, exhausted, dropped, pending }: ReturnType<WebhookWorld['counts']>) =>
   delivered + exhausted + dropped + pending
 
-test('[DELIVER1] nothing is sent before it is committed, and then at once', async () => {
+test('nothing is sent before it is committed, and then at once', async () => {
   const { world } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -56,7 +56,7 @@ test('[DELIVER1] nothing is sent before it is committed, and then at once', asyn
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('[DELIVER1] each turn of events waits for its own commit', async () => {
+test('each turn of events waits for its own commit', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -72,7 +72,7 @@ test('[DELIVER1] each turn of events waits for its own commit', async () => {
   assert.equal(world.counts(view.id).delivered, 2)
 })
 
-test('[DELIVER1] what a crash forgets before its commit was never sent', async () => {
+test('what a crash forgets before its commit was never sent', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -83,7 +83,7 @@ test('[DELIVER1] what a crash forgets before its commit was never sent', async (
   assert.equal(world.counts(view.id).created, 0)
 })
 
-test('[DELIVER2] every attempt has the same bytes and id, and the time and signature of its moment', async (t) => {
+test('every attempt has the same bytes and id, and the time and signature of its moment', async (t) => {
   const world = new WebhookWorld()
   // The judge compares with the machine's clock.
   t.mock.timers.enable({ apis: ['Date'], now: world.clock.nowMs() })
@@ -103,7 +103,7 @@ test('[DELIVER2] every attempt has the same bytes and id, and the time and signa
   }
 })
 
-test('[DELIVER3] attempts come at once, then by the schedule within a fifth, eight in all', async () => {
+test('attempts come at once, then by the schedule within a fifth, eight in all', async () => {
   const waits = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY]
   const shares = new Set<number>()
   for (let seed = 0; seed < 10; seed += 1) {
@@ -130,7 +130,7 @@ test('[DELIVER3] attempts come at once, then by the schedule within a fifth, eig
   assert.ok(shares.size > 60, 'the waits differ')
 })
 
-test('[DELIVER4] only a 2xx is a success; Retry-After makes the wait longer, never shorter', async () => {
+test('only a 2xx is a success; Retry-After makes the wait longer, never shorter', async () => {
   const cases = [
     { answer: answered(429, 90_000), fromMs: 90_000, toMs: 90_000 },
     { answer: answered(503, 1_000), fromMs: 4_000, toMs: 6_000 },
@@ -149,7 +149,7 @@ test('[DELIVER4] only a 2xx is a success; Retry-After makes the wait longer, nev
   }
 })
 
-test('[DELIVER4] 410 disables at once, with its reason, and that delivery is exhausted', async () => {
+test('410 disables at once, with its reason, and that delivery is exhausted', async () => {
   const { world, view } = await oneWebhook(() => answered(410))
   world.trade()
   await settle()
@@ -169,7 +169,7 @@ test('[DELIVER4] 410 disables at once, with its reason, and that delivery is exh
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('[DELIVER5] a price over 15 minutes old at its attempt is dropped and counted, unless asked for', async () => {
+test('a price over 15 minutes old at its attempt is dropped and counted, unless asked for', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['price.changed'] })
   world.caller.answer = () => answered(500)
@@ -198,7 +198,7 @@ function tellPrice(world: WebhookWorld, price: number): void {
   })
 }
 
-test('[DELIVER6] a crash loses nothing: pending deliveries go on where they were', async () => {
+test('a crash loses nothing: pending deliveries go on where they were', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(40_000)
@@ -216,7 +216,7 @@ test('[DELIVER6] a crash loses nothing: pending deliveries go on where they were
   assert.deepEqual(world.counts(view.id), counts)
 })
 
-test('[DELIVER6] a success that was not noted is sent again, with the same id and bytes', async () => {
+test('a success that was not noted is sent again, with the same id and bytes', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -231,7 +231,7 @@ test('[DELIVER6] a success that was not noted is sent again, with the same id an
   assert.equal(second?.headers['webhook-id'], first?.headers['webhook-id'])
 })
 
-test('[DELIVER7] a waiting retry holds back no newer event', async () => {
+test('a waiting retry holds back no newer event', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(20 * MINUTE)
@@ -242,7 +242,7 @@ test('[DELIVER7] a waiting retry holds back no newer event', async () => {
   assert.equal(world.deliveries(view.id)[0]?.status, 'pending')
 })
 
-test('[DELIVER7] one at once while it fails; new events and due retries take turns', async () => {
+test('one at once while it fails; new events and due retries take turns', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   for (let count = 0; count < 20; count += 1) world.trade()
   await settle()
@@ -266,7 +266,7 @@ test('[DELIVER7] one at once while it fails; new events and due retries take tur
   assert.ok(world.caller.posts.length > retried + 30)
 })
 
-test('[DELIVER7] a healthy webhook has at most 16 attempts at once, and four while half of all places are taken', async () => {
+test('a healthy webhook has at most 16 attempts at once, and four while half of all places are taken', async () => {
   const { world } = await oneWebhook()
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   for (let count = 0; count < 40; count += 1) world.trade()
@@ -298,7 +298,7 @@ test('[DELIVER7] a healthy webhook has at most 16 attempts at once, and four whi
 
 const ok = { kind: 'answered', status: 200, retryAfterMs: null } as const
 
-test('[DELIVER10] beyond so many pending the oldest are dropped and counted', async () => {
+test('beyond so many pending the oldest are dropped and counted', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < 25; count += 1) {
     world.trade()
@@ -313,7 +313,7 @@ test('[DELIVER10] beyond so many pending the oldest are dropped and counted', as
   assert.deepEqual(world.counts(view.id), { ...counts, delivered: 10, pending: 0 })
 })
 
-test('[DELIVER10] one dropped while it was on its way stays dropped, and is counted once', async () => {
+test('one dropped while it was on its way stays dropped, and is counted once', async () => {
   const { world, view } = await oneWebhook(undefined, { pendingMax: 1 })
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   world.trade()
@@ -325,7 +325,7 @@ test('[DELIVER10] one dropped while it was on its way stays dropped, and is coun
   assert.deepEqual(world.counts(view.id), counts)
 })
 
-test('[DELIVER10] deliveries of an inactive webhook are dropped after 72 hours', async () => {
+test('deliveries of an inactive webhook are dropped after 72 hours', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -339,7 +339,7 @@ test('[DELIVER10] deliveries of an inactive webhook are dropped after 72 hours',
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('[DELIVER11] nothing but failures for five days disables, with its reason; one success begins anew', async () => {
+test('nothing but failures for five days disables, with its reason; one success begins anew', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   const failAFor = async (days: number) => {
     for (let hours = 0; hours < days * 24; hours += 12) {
@@ -370,7 +370,7 @@ test('[DELIVER11] nothing but failures for five days disables, with its reason; 
   assert.equal(world.counts(view.id).pending, 0)
 })
 
-test('[DELIVER12] a secret that does not open is a failed attempt that says so', async () => {
+test('a secret that does not open is a failed attempt that says so', async () => {
   const { world, view } = await oneWebhook()
   const [stored] = world.table.all()
   assert.ok(stored !== undefined)
@@ -387,7 +387,7 @@ test('[DELIVER12] a secret that does not open is a failed attempt that says so',
   assert.equal(world.counts(view.id).delivered, 1, 'rotating it is the remedy')
 })
 
-test('[DELIVER12] a rotated-out secret that does not open holds the present one back from nothing', async () => {
+test('a rotated-out secret that does not open holds the present one back from nothing', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.rotateSecret(ALICE, view.id, null)
   const [stored] = world.table.all()
@@ -403,7 +403,7 @@ test('[DELIVER12] a rotated-out secret that does not open holds the present one 
   assert.equal(signatures?.length, 2)
 })
 
-test('[DELIVER12] a caller that throws is a failed attempt, and the next one comes', async () => {
+test('a caller that throws is a failed attempt, and the next one comes', async () => {
   const { world, view } = await oneWebhook()
   const { caller } = world
   const post = caller.post.bind(caller)
@@ -415,7 +415,7 @@ test('[DELIVER12] a caller that throws is a failed attempt, and the next one com
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('[DELIVER13] stopping aborts what is under way, leaves it pending and leaves no timer', async () => {
+test('stopping aborts what is under way, leaves it pending and leaves no timer', async () => {
   const { world, view } = await oneWebhook(() => 'hang')
   for (let count = 0; count < 18; count += 1) world.trade()
   await settle()
@@ -432,7 +432,7 @@ test('[DELIVER13] stopping aborts what is under way, leaves it pending and leave
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('[DELIVER14] finished deliveries are removed beyond the newest thousand, or after a week', async () => {
+test('finished deliveries are removed beyond the newest thousand, or after a week', async () => {
   const { world, view } = await oneWebhook()
   for (let count = 0; count < finishedKeptMax + 150; count += 1) {
     world.trade()
@@ -445,7 +445,7 @@ test('[DELIVER14] finished deliveries are removed beyond the newest thousand, or
   assert.equal(world.counts(view.id).delivered, finishedKeptMax + 150)
 })
 
-test('[DELIVER16] everything is counted by type and outcome, without names', async () => {
+test('everything is counted by type and outcome, without names', async () => {
   const { world } = await oneWebhook()
   world.caller.answer = () => answered(world.caller.posts.length === 1 ? 500 : 200)
   world.trade()
@@ -462,7 +462,7 @@ test('[DELIVER16] everything is counted by type and outcome, without names', asy
 
 // Where there is no room: what is committed later is sent then, what was not written is neither counted nor promised.
 
-test('[DELIVER17] what could not be committed is sent once it is, also when no event follows', async () => {
+test('what could not be committed is sent once it is, also when no event follows', async () => {
   const { world } = await oneWebhook()
   world.isDiskFull = true
   world.trade()
@@ -486,7 +486,7 @@ class FullOutbox extends CrashingOutbox {
   }
 }
 
-test('[DELIVER18] what the outbox did not take is not counted, and no test or retry is promised', async () => {
+test('what the outbox did not take is not counted, and no test or retry is promised', async () => {
   const outbox = new FullOutbox()
   const { world, view } = await oneWebhook(() => answered(500), { outbox })
   world.trade()
@@ -507,7 +507,7 @@ test('[DELIVER18] what the outbox did not take is not counted, and no test or re
   await settle()
 })
 
-test('[DELIVER19] beyond the bound of all webhooks each has its share, and a webhook with less than its share loses nothing', async () => {
+test('beyond the bound of all webhooks each has its share, and a webhook with less than its share loses nothing', async () => {
   const world = new WebhookWorld({ pendingTotalMax: 100 })
   const quiet = { ...NO_FILTERS, marketIds: ['venue_a_quiet'] }
   const greedy = await world.create({ url: 'https://example.com/greedy' })
@@ -523,7 +523,7 @@ test('[DELIVER19] beyond the bound of all webhooks each has its share, and a web
   assert.equal(world.counts(modest.id).pending, 20)
 })
 
-test('[DELIVER14] a webhook at its bound keeps no more finished deliveries, however fast they come', async () => {
+test('a webhook at its bound keeps no more finished deliveries, however fast they come', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < finishedKeptMax + 200; count += 1) world.trade()
   await settle()
@@ -548,7 +548,7 @@ function openOn(storage: Storage, caller: FakeCaller): Webhooks {
   return webhooks
 }
 
-test('[DELIVER6] on the real tables, what was told and not delivered is delivered by the next run', async () => {
+test('on the real tables, what was told and not delivered is delivered by the next run', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'deliveries-'))
   const nowMs = noonClock.nowMs()
   const tell = (webhooks: Webhooks) => {

@@ -64,7 +64,7 @@ function lifeUpdate(
   }
 }
 
-test('[HOOKEVENT2] a body is written once for all webhooks that want it, and not at all when none does', async () => {
+test('a body is written once for all webhooks that want it, and not at all when none does', async () => {
   const world = new WebhookWorld()
   world.trade()
   assert.equal(world.bodies.count, 0)
@@ -80,7 +80,7 @@ test('[HOOKEVENT2] a body is written once for all webhooks that want it, and not
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('[HOOKEVENT2] filters ask for facts of trade, market and catalogue, without regard to an id’s case', async () => {
+test('filters ask for facts of trade, market and catalogue, without regard to an id’s case', async () => {
   const world = new WebhookWorld()
   world.summaries.set(1, { eventSlug: 'the-event', category: 'Sports' })
   const told = async (filters: Partial<typeof NO_FILTERS>) => {
@@ -104,7 +104,7 @@ test('[HOOKEVENT2] filters ask for facts of trade, market and catalogue, without
   assert.equal(await told({ side: 'sell' }), false)
 })
 
-test('[HOOKEVENT3] the same fact received again, also after a restart, is no second event', async () => {
+test('the same fact received again, also after a restart, is no second event', async () => {
   const world = new WebhookWorld()
   const eventTypes = ['trade.created', 'market.resolved'] as const
   const view = await world.create({ eventTypes })
@@ -123,7 +123,7 @@ test('[HOOKEVENT3] the same fact received again, also after a restart, is no sec
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('[HOOKEVENT4] trades and whales older than 15 minutes are not delivered, and counted', async () => {
+test('trades and whales older than 15 minutes are not delivered, and counted', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['trade.created', 'whale.alert'] })
   world.trade({ ageMs: 15 * MINUTE })
@@ -139,7 +139,7 @@ test('[HOOKEVENT4] trades and whales older than 15 minutes are not delivered, an
   )
 })
 
-test('[HOOKEVENT5] a price is compared with the one last delivered; the first is only kept', async () => {
+test('a price is compared with the one last delivered; the first is only kept', async () => {
   const world = new WebhookWorld()
   const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
   const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
@@ -236,7 +236,7 @@ test('posts a trade whose taker becomes known to those who ask for the taker', a
   assert.deepEqual(counts(), [1, 1, 1])
 })
 
-test('[HOOKEVENT5] webhooks with one base share a body; a forgotten market begins anew', async () => {
+test('webhooks with one base share a body; a forgotten market begins anew', async () => {
   const world = new WebhookWorld()
   for (let count = 0; count < 3; count += 1) await world.create({ eventTypes: ['price.changed'] })
   const { watcher } = world.webhooks
@@ -249,7 +249,7 @@ test('[HOOKEVENT5] webhooks with one base share a body; a forgotten market begin
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('[HOOKEVENT6] a market’s end is one event for each settlement', async () => {
+test('a market’s end is one event for each settlement', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['market.resolved'] })
   const { watcher } = world.webhooks
@@ -262,7 +262,7 @@ test('[HOOKEVENT6] a market’s end is one event for each settlement', async () 
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('[HOOKEVENT7] a pair is one event, sent to every webhook that wants either market', async () => {
+test('a pair is one event, sent to every webhook that wants either market', async () => {
   const world = new WebhookWorld()
   const of = (id: string) =>
     world.create({
@@ -282,7 +282,7 @@ test('[HOOKEVENT7] a pair is one event, sent to every webhook that wants either 
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('[HOOKEVENT8] whales are delivered from 5,000 dollars on, or from the webhook’s minimum', async () => {
+test('whales are delivered from 5,000 dollars on, or from the webhook’s minimum', async () => {
   const world = new WebhookWorld()
   const usual = await world.create({ eventTypes: ['whale.alert'] })
   const rich = { ...NO_FILTERS, minUsd: usdMicros(10_000_000_000), categories: ['Politics'] }
@@ -294,7 +294,7 @@ test('[HOOKEVENT8] whales are delivered from 5,000 dollars on, or from the webho
   assert.equal(world.counts(choosy.id).created, 1)
 })
 
-test('[HOOKEVENT9] a whale too small for the stream, or grown since, is sent once to each webhook whose minimum it reaches', async () => {
+test('a whale too small for the stream, or grown since, is sent once to each webhook whose minimum it reaches', async () => {
   const world = new WebhookWorld()
   const of = (usd: number) =>
     world.create({
@@ -318,7 +318,7 @@ test('[HOOKEVENT9] a whale too small for the stream, or grown since, is sent onc
   assert.deepEqual(counts(), [1, 1, 1])
 })
 
-test('[HOOKEVENT10] an opportunity is posted once it has come to what a webhook asks for, and its end to the same webhooks, whichever leg they name', async () => {
+test('an opportunity is posted once it has come to what a webhook asks for, and its end to the same webhooks, whichever leg they name', async () => {
   const world = new WebhookWorld()
   const eventTypes = ['arbitrage.opened', 'arbitrage.closed'] as const
   const of = (filters: Partial<typeof NO_FILTERS>) =>
@@ -378,7 +378,7 @@ test('[HOOKEVENT10] an opportunity is posted once it has come to what a webhook 
   assert.equal(world.caller.posts.length, 10)
 })
 
-test('[HOOKEVENT8] a whale’s way is measured from its closing', async () => {
+test('a whale’s way is measured from its closing', async () => {
   const world = new WebhookWorld()
   await world.create({ eventTypes: ['whale.alert'] })
   world.caller.answer = () => answered(200)

@@ -27,7 +27,7 @@ function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {
   return sent.includes(new Judge(secret).sign(headers['webhook-id'] ?? '', new Date(atMs), body))
 }
 
-test('[HOOK1] a webhook is its account’s alone; lists are in order of making', async () => {
+test('a webhook is its account’s alone; lists are in order of making', async () => {
   const { webhooks } = new WebhookWorld()
   const first = (await webhooks.create(ALICE, request())).webhook
   const second = (await webhooks.create(ALICE, request({ url: 'https://example.com/2' }))).webhook
@@ -46,7 +46,7 @@ test('[HOOK1] a webhook is its account’s alone; lists are in order of making',
   assert.deepEqual(webhooks.get(ALICE, first.id), first)
 })
 
-test('[HOOK2] an account has at most 25, also when they are asked for at once', async () => {
+test('an account has at most 25, also when they are asked for at once', async () => {
   const { webhooks } = new WebhookWorld()
   const asked = Array.from({ length: 40 }, () => webhooks.create(ALICE, request()))
   const results = await Promise.allSettled(asked)
@@ -60,7 +60,7 @@ test('[HOOK2] an account has at most 25, also when they are asked for at once', 
   await webhooks.create(ALICE, request())
 })
 
-test('[HOOK3] a secret is shown once and stored sealed; a given one is used', async () => {
+test('a secret is shown once and stored sealed; a given one is used', async () => {
   const world = new WebhookWorld()
   const made = await world.webhooks.create(ALICE, request())
   assert.ok(isSecret(made.secret))
@@ -75,7 +75,7 @@ test('[HOOK3] a secret is shown once and stored sealed; a given one is used', as
   assert.ok(!JSON.stringify(world.webhooks.list(ALICE)).includes('ecret"'))
 })
 
-test('[HOOK4] after a rotation both secrets sign for 24 hours, then the new one alone', async () => {
+test('after a rotation both secrets sign for 24 hours, then the new one alone', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   await world.pass(1_000)
@@ -99,7 +99,7 @@ test('[HOOK4] after a rotation both secrets sign for 24 hours, then the new one 
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('[HOOK11] a second rotation in that time takes none of the first one’s day; the newest eight keep it', async () => {
+test('a second rotation in that time takes none of the first one’s day; the newest eight keep it', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const secrets = [secret]
@@ -135,7 +135,7 @@ test('[HOOK11] a second rotation in that time takes none of the first one’s da
   assert.equal(secrets.length - 1 - newest, previousSecretsMax + 1)
 })
 
-test('[HOOK5] what could not be stored is taken back, and said with an error of ours', async () => {
+test('what could not be stored is taken back, and said with an error of ours', async () => {
   const { world, view } = await oneWebhook()
   const full = () => Promise.reject(new Error('disk full'))
   const { table } = world
@@ -154,7 +154,7 @@ test('[HOOK5] what could not be stored is taken back, and said with an error of 
   assert.equal(await world.webhooks.remove(ALICE, view.id), true)
 })
 
-test('[HOOK6] a removed webhook is sent nothing more: attempts are aborted, retries and rows are gone', async () => {
+test('a removed webhook is sent nothing more: attempts are aborted, retries and rows are gone', async () => {
   const { world, view } = await oneWebhook()
   const number = world.numberOf(view.id)
   world.caller.answer = () => answered(500)
@@ -175,7 +175,7 @@ test('[HOOK6] a removed webhook is sent nothing more: attempts are aborted, retr
   assert.equal(world.outbox.get(number, 1), null)
 })
 
-test('[HOOK6] after a crash a removed webhook is sent nothing, and its rows go', async () => {
+test('after a crash a removed webhook is sent nothing, and its rows go', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -186,7 +186,7 @@ test('[HOOK6] after a crash a removed webhook is sent nothing, and its rows go',
   assert.deepEqual([...world.outbox.webhooks()], [])
 })
 
-test('[HOOK7] a test and a retry by hand go the way of every delivery', async () => {
+test('a test and a retry by hand go the way of every delivery', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const tested = await world.webhooks.test(ALICE, webhook.id)
@@ -210,7 +210,7 @@ test('[HOOK7] a test and a retry by hand go the way of every delivery', async ()
   assert.equal(await world.webhooks.retry(ALICE, webhook.id, 99), null)
 })
 
-test('[HOOK7] a retry makes a waiting delivery due now, with all its attempts before it', async () => {
+test('a retry makes a waiting delivery due now, with all its attempts before it', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(60_000)
@@ -224,7 +224,7 @@ test('[HOOK7] a retry makes a waiting delivery due now, with all its attempts be
   assert.equal(world.caller.posts.length, before + 2)
 })
 
-test('[HOOK7] what is on its way is not sent twice at once', async () => {
+test('what is on its way is not sent twice at once', async () => {
   const { world, view } = await oneWebhook(() => 'hang')
   world.trade()
   await settle()
@@ -233,7 +233,7 @@ test('[HOOK7] what is on its way is not sent twice at once', async () => {
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('[HOOK7] an inactive webhook is tested and retried all the same', async () => {
+test('an inactive webhook is tested and retried all the same', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.change(ALICE, view.id, { isActive: false })
   const tested = await world.webhooks.test(ALICE, view.id)
@@ -244,7 +244,7 @@ test('[HOOK7] an inactive webhook is tested and retried all the same', async () 
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('[HOOK8] an inactive webhook gets no new event, and what it had waits until it is active', async () => {
+test('an inactive webhook gets no new event, and what it had waits until it is active', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -261,7 +261,7 @@ test('[HOOK8] an inactive webhook gets no new event, and what it had waits until
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('[HOOK8] a change holds from the next event on, and after a restart', async () => {
+test('a change holds from the next event on, and after a restart', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['whale.alert'] })
   world.trade()
@@ -280,7 +280,7 @@ test('[HOOK8] a change holds from the next event on, and after a restart', async
   assert.deepEqual([disabledReason, description, isActive], [null, null, true])
 })
 
-test('[HOOK9] the webhooks of a disabled account are silent, also after a restart, until it is enabled; those of a deleted one go with it', async () => {
+test('the webhooks of a disabled account are silent, also after a restart, until it is enabled; those of a deleted one go with it', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -314,7 +314,7 @@ test('[HOOK9] the webhooks of a disabled account are silent, also after a restar
   assert.equal(world.caller.posts.length, sent + 1, 'the other account’s alone')
 })
 
-test('[HOOK10] a webhook that was being made when its account was deleted goes with it', async () => {
+test('a webhook that was being made when its account was deleted goes with it', async () => {
   const world = new WebhookWorld()
   const making = world.webhooks.create(ALICE, request())
   world.silentAccounts.add(ALICE)

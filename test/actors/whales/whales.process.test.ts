@@ -41,7 +41,7 @@ function shown(world: WhaleWorld): string[] {
 const tellings = (world: WhaleWorld) =>
   world.told.map(({ offset, whale }) => `${offset} ${whale.nativeId} $${whale.usd / 1e6}`)
 
-test('[WHALE3] a group is closed 150 ms after its first fill, and told once', () => {
+test('a group is closed 150 ms after its first fill, and told once', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 3_000 })
   world.clock.advance(100)
@@ -53,7 +53,7 @@ test('[WHALE3] a group is closed 150 ms after its first fill, and told once', ()
   assert.deepEqual(tellings(world), ['1 a $6000'])
 })
 
-test('[WHALE3] later fills of the transaction update the row and send no second message', () => {
+test('later fills of the transaction update the row and send no second message', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   world.clock.advance(150)
@@ -64,7 +64,7 @@ test('[WHALE3] later fills of the transaction update the row and send no second 
   assert.deepEqual(tellings(world), ['1 a $6000'])
 })
 
-test('[WHALE3] a fill without a transaction is a group of its own and is closed at once', () => {
+test('a fill without a transaction is a group of its own and is closed at once', () => {
   const world = openWorld()
   world.deliver({ id: 'a', usd: 5_000 })
   world.deliver({ id: 'b', usd: 999 })
@@ -74,7 +74,7 @@ test('[WHALE3] a fill without a transaction is a group of its own and is closed 
   assert.equal(world.clock.timerCount, 1, 'the start alone waits')
 })
 
-test('[WHALE4] a row begins at 1,000 dollars and is told at 5,000, also when late fills bring it there', () => {
+test('a row begins at 1,000 dollars and is told at 5,000, also when late fills bring it there', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 999.999998 })
   world.clock.advance(1_000)
@@ -89,7 +89,7 @@ test('[WHALE4] a row begins at 1,000 dollars and is told at 5,000, also when lat
   assert.deepEqual(shown(world), ['a $5001 of 5 told 1'])
 })
 
-test('[WHALE4] fills of a history make rows but no messages, until one is told live', () => {
+test('fills of a history make rows but no messages, until one is told live', () => {
   const world = openWorld()
   world.load({ id: 'a', tx: '0x1', usd: 6_000 })
   world.load({ id: 'b', usd: 7_000, atMs: NOON - 86_400_000 })
@@ -100,7 +100,7 @@ test('[WHALE4] fills of a history make rows but no messages, until one is told l
   assert.deepEqual(tellings(world), ['1 a $6010'])
 })
 
-test('[WHALE4] a row carries its market, what the taker paid for, and its place in the stream', () => {
+test('a row carries its market, what the taker paid for, and its place in the stream', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000, outcomeIndex: 1, market: 2 })
   world.clock.advance(150)
@@ -116,7 +116,7 @@ test('[WHALE4] a row carries its market, what the taker paid for, and its place 
   assert.deepEqual(found, [row])
 })
 
-test('[WHALE5] a row cut off by a crash is closed and told at the next start, once', () => {
+test('a row cut off by a crash is closed and told at the next start, once', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'told', tx: '0x0', usd: 9_000 })
@@ -137,7 +137,7 @@ test('[WHALE5] a row cut off by a crash is closed and told at the next start, on
   assert.equal(first.told.length + second.told.length, 2)
 })
 
-test('[WHALE5] a run that ends before it has grouped the last minute leaves that to the next', () => {
+test('a run that ends before it has grouped the last minute leaves that to the next', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -152,7 +152,7 @@ test('[WHALE5] a run that ends before it has grouped the last minute leaves that
   assert.deepEqual(tellings(last), ['1 a $6000'])
 })
 
-test('[WHALE5] a restart closes at once what was open, lest a second kill hides it', () => {
+test('a restart closes at once what was open, lest a second kill hides it', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   openWorld({ storage, clock }).deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   const second = openWorld({ storage, clock })
@@ -160,7 +160,7 @@ test('[WHALE5] a restart closes at once what was open, lest a second kill hides 
   assert.deepEqual(tellings(second), ['1 a $6000'])
 })
 
-test('[WHALE5] a fill that comes after a restart joins the row of before', () => {
+test('a fill that comes after a restart joins the row of before', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -177,7 +177,7 @@ test('[WHALE5] a fill that comes after a restart joins the row of before', () =>
   assert.deepEqual(tellings(second), ['1 x $5000'])
 })
 
-test('[WHALE6] nothing is stored or told in the turn of a trade while others wait; a full mailbox loses nothing', () => {
+test('nothing is stored or told in the turn of a trade while others wait; a full mailbox loses nothing', () => {
   const world = openWorld()
   world.clock.advance(100)
   world.isHeld = true
@@ -193,7 +193,7 @@ test('[WHALE6] nothing is stored or told in the turn of a trade while others wai
   assert.equal(new Set(world.told.map(({ whale }) => whale.nativeId)).size, 2_000)
 })
 
-test('[WHALE7] a transaction that is no longer remembered is summed up from the stored trades', () => {
+test('a transaction that is no longer remembered is summed up from the stored trades', () => {
   const world = openWorld({ groupsMax: 3 })
   for (let each = 0; each < 10; each += 1) {
     world.deliver({ id: `a${each}`, tx: `0x${each}`, usd: 4_000, atMs: NOON + each })
@@ -207,7 +207,7 @@ test('[WHALE7] a transaction that is no longer remembered is summed up from the 
   assert.equal(world.told.length, 10)
 })
 
-test('[WHALE7] a transaction is forgotten after half a minute, two for each new one, and summed up with a fill that comes then', async () => {
+test('a transaction is forgotten after half a minute, two for each new one, and summed up with a fill that comes then', async () => {
   const world = openWorld()
   const assertRemembered = async (count: number) => {
     const text = await world.metrics.registry.metrics()
@@ -229,7 +229,7 @@ test('[WHALE7] a transaction is forgotten after half a minute, two for each new 
   assert.deepEqual(tellings(world), ['1 a0x1 $8000'])
 })
 
-test('[WHALE7] a forgotten market takes its open groups along; a stopped owner leaves no timer', () => {
+test('a forgotten market takes its open groups along; a stopped owner leaves no timer', () => {
   const world = openWorld()
   world.clock.advance(100)
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -243,7 +243,7 @@ test('[WHALE7] a forgotten market takes its open groups along; a stopped owner l
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('[WHALE7] after a failed turn the open groups are read again, and a trade dated in the future hides no other', () => {
+test('after a failed turn the open groups are read again, and a trade dated in the future hides no other', () => {
   const world = openWorld({ groupsMax: 2 })
   world.clock.advance(100)
   world.deliver({ id: 'future', tx: '0x0', usd: 6_000, atMs: NOON * 1.5 })
@@ -256,7 +256,7 @@ test('[WHALE7] after a failed turn the open groups are read again, and a trade d
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
 })
 
-test('[WHALE12] a fill that came without its wallet has it in the stored row, at once or when its group is closed, and is told once', () => {
+test('a fill that came without its wallet has it in the stored row, at once or when its group is closed, and is told once', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const world = openWorld({ storage, clock })
   const parts = (tx: string) => [partId(tx, 0), partId(tx, 1)] as const
@@ -349,7 +349,7 @@ function judge(storage: Storage, worlds: readonly WhaleWorld[], isLossy: boolean
   assert.equal(new Set(places).size, rows.length)
 }
 
-test('[WHALE5] whatever order, pauses and kills: rows are the stored fills’, told once, in memory', () => {
+test('whatever order, pauses and kills: rows are the stored fills’, told once, in memory', () => {
   fc.assert(
     fc.property(anySteps, fc.constantFrom(2, 1_000), (steps, groupsMax) => {
       const clock = new ManualClock()
@@ -387,7 +387,7 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-test('[WHALE5] the same on LMDB, closed and opened again', async () => {
+test('the same on LMDB, closed and opened again', async () => {
   await fc.assert(
     fc.asyncProperty(anySteps, async (steps) => {
       const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-whales-'))
@@ -415,7 +415,7 @@ test('[WHALE5] the same on LMDB, closed and opened again', async () => {
   )
 })
 
-test('[WHALE11] a row of live fills that is not published to the stream is given to webhooks when made and when grown', () => {
+test('a row of live fills that is not published to the stream is given to webhooks when made and when grown', () => {
   const world = openWorld()
   const untold = () => world.untold.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
   world.load({ id: 'h', usd: 2_000 })

@@ -42,7 +42,7 @@ const BENCHES = [
   madeUp('last', async () => ({ rows: [], state: STATE })),
 ]
 
-test('[BENCH6] a bench that fails is named with its reason and shows no number, and the others still run', async () => {
+test('a bench that fails is named with its reason and shows no number, and the others still run', async () => {
   const said: string[] = []
   const seen: string[] = []
   const outcomes = await runSeries(
@@ -59,7 +59,7 @@ test('[BENCH6] a bench that fails is named with its reason and shows no number, 
   assert.match(text, /## last/)
 })
 
-test('[BENCH7] the page and the JSON document carry conditions, percentiles and every aim, met or not', async () => {
+test('the page and the JSON document carry conditions, percentiles and every aim, met or not', async () => {
   const outcomes = await runSeries(BENCHES, { ...SETTING, say: () => undefined }, () => undefined)
   const conditions = conditionsNow(['a remark'])
   const page = resultsText(conditions, outcomes)

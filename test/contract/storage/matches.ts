@@ -17,7 +17,7 @@ function match(a: number, set: Partial<StoredMatch> = {}): StoredMatch {
 }
 
 export function matchContract({ open, settle }: StorageUnderTest): void {
-  test('[MATCHTABLE1] a match is kept under its market of venue a, every field, replaced and removed', async () => {
+  test('a match is kept under its market of venue a, every field, replaced and removed', async () => {
     let storage = await open()
     const rows = [
       match(1),
@@ -35,7 +35,7 @@ export function matchContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[MATCHTABLE2] a word is kept by both venues’ ids or by two families, replaced, taken back, whatever markets there are', async () => {
+  test('a word is kept by both venues’ ids or by two families, replaced, taken back, whatever markets there are', async () => {
     let storage = await open()
     const word = (
       a: string,

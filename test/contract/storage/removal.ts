@@ -25,7 +25,7 @@ export function removalContract(subject: StorageUnderTest): void {
 }
 
 function marketContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE17] a removed market is gone everywhere, and its number is never given again', async () => {
+  test('a removed market is gone everywhere, and its number is never given again', async () => {
     let storage = await open()
     const [one, two, three] = [marketListing('one'), marketListing('two'), marketListing('three')]
     for (const listing of [one, two, three]) {
@@ -60,7 +60,7 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE17] any order of puts and removals leaves what a plain map would hold', async () => {
+  test('any order of puts and removals leaves what a plain map would hold', async () => {
     const random = seededRandom('removals')
     let storage = await open()
     const numbers = new Map<string, number>()
@@ -91,7 +91,7 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE19] trades and ticks of a removed market are still read, and go by their age', async () => {
+  test('trades and ticks of a removed market are still read, and go by their age', async () => {
     let storage = await open()
     const number = storage.markets.put(marketListing('one'))
     const other = storage.markets.put(marketListing('two'))
@@ -129,7 +129,7 @@ function marketContract({ open, settle }: StorageUnderTest): void {
 }
 
 function eventContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE18] a removed event is gone, its namesake of the other venue stays', async () => {
+  test('a removed event is gone, its namesake of the other venue stays', async () => {
     let storage = await open()
     const listing = eventListing('EV-1')
     storage.events.put(listing)
@@ -156,7 +156,7 @@ function runContract({ open, settle }: StorageUnderTest): void {
   const unlimited = { retentionDays: 10, sizeBytesMax: Number.MAX_SAFE_INTEGER }
   const kept = (storage: Storage) => storage.runs.all().map((run) => run.number)
 
-  test('[STORE20] runs before the oldest that a stored trade names are removed, the last never', async () => {
+  test('runs before the oldest that a stored trade names are removed, the last never', async () => {
     let storage = await open()
     for (let run = 1; run <= 6; run += 1) {
       const startedAtMs = timeMs(NOON_MS + run * 86_400_000)
@@ -190,7 +190,7 @@ function runContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE20] of more than ten thousand runs the last are kept, whatever trades name', async () => {
+  test('of more than ten thousand runs the last are kept, whatever trades name', async () => {
     let storage = await open()
     for (let run = 1; run <= runsKeptMax + 5; run += 1) {
       storage.runs.begin(`epoch-${run}`, timeMs(NOON_MS))

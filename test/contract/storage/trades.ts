@@ -18,7 +18,7 @@ export function tradeContract(subject: StorageUnderTest): void {
 }
 
 function identityContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE6] a trade is found by market and native id at once and later', async () => {
+  test('a trade is found by market and native id at once and later', async () => {
     let storage = await open()
     const put = trade('t1', { maker: '0xmaker', txHash: '0xhash', run: 1, offset: 5, seq: 2 })
     const stored = storage.trades.put(traded(7), put)
@@ -36,7 +36,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE6] an id that nearly repeats the fields of its trade comes back as it was', async () => {
+  test('an id that nearly repeats the fields of its trade comes back as it was', async () => {
     let storage = await open()
     const fields = trade('', { txHash: '0xhash', taker: '0xtaker' })
     const { side, size, price } = fields
@@ -51,7 +51,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE6] a maker that becomes known changes the row and nothing else', async () => {
+  test('a maker that becomes known changes the row and nothing else', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1', { run: 1, offset: 1, seq: 1 }))
     storage.trades.setMaker(1, 't1', '0xfirst')
@@ -73,7 +73,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE3] ordinals count each millisecond from 0, whatever the order of arrival', async () => {
+  test('ordinals count each millisecond from 0, whatever the order of arrival', async () => {
     let storage = await open()
     const ordinals: number[] = []
     const put = (id: string, offsetMs: number) => {
@@ -97,7 +97,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE1] the newest time of a market is known', async () => {
+  test('the newest time of a market is known', async () => {
     let storage = await open()
     assert.equal(storage.trades.newestMs(1), null)
     storage.trades.put(traded(1), trade('a', { timeMs: timeMs(NOON_MS) }))
@@ -111,7 +111,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
 }
 
 function rangeContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE5] ranges are exact at both ends, in both orders, per market', async () => {
+  test('ranges are exact at both ends, in both orders, per market', async () => {
     let storage = await open()
     for (let count = 0; count < 10; count += 1) {
       storage.trades.put(traded(1), trade(`a${count}`, { timeMs: timeMs(NOON_MS + count) }))
@@ -139,7 +139,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE5] a position stands between rows, or after a whole millisecond', async () => {
+  test('a position stands between rows, or after a whole millisecond', async () => {
     let storage = await open()
     for (const id of ['a', 'b', 'c']) storage.trades.put(traded(1), trade(id))
     storage.trades.put(traded(1), trade('before', { timeMs: timeMs(NOON_MS - 1) }))
@@ -165,7 +165,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE6] trades of a run come by offset, above the asked one', async () => {
+  test('trades of a run come by offset, above the asked one', async () => {
     let storage = await open()
     for (let offset = 0; offset < 20; offset += 1) {
       const place = { run: offset < 15 ? 1 : 2, offset, seq: offset }
@@ -191,7 +191,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
 }
 
 function pagingContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE5] 1,000 rows of one millisecond page out exactly once while rows arrive', async () => {
+  test('1,000 rows of one millisecond page out exactly once while rows arrive', async () => {
     let storage = await open()
     for (let count = 0; count < 1_000; count += 1) {
       storage.trades.put(traded(1), trade(`t${count}`))
@@ -219,7 +219,7 @@ function pagingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE5] paging gives every row exactly once, for random times, limits and arrivals', async () => {
+  test('paging gives every row exactly once, for random times, limits and arrivals', async () => {
     let storage = await open()
     let market = 0
     let ids = 0

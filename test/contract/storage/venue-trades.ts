@@ -25,7 +25,7 @@ export function venueTradeContract(subject: StorageUnderTest): void {
 }
 
 function rangeContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE22] the trades of a venue come in one order, those of the other never', async () => {
+  test('the trades of a venue come in one order, those of the other never', async () => {
     let storage = await open()
     const [one, two, other] = [traded(1), traded(2), traded(3, 'b')]
     const put = (market: typeof one, id: string, atMs: number) =>
@@ -60,7 +60,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE22] where a market and a venue begin and end is known', async () => {
+  test('where a market and a venue begin and end is known', async () => {
     let storage = await open()
     assert.equal(storage.trades.extentOfVenue('a'), null)
     assert.equal(storage.trades.oldestMs(1), null)
@@ -84,7 +84,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE22] a maker that becomes known shows among the venue too', async () => {
+  test('a maker that becomes known shows among the venue too', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1'))
     storage = await settle(storage)
@@ -98,7 +98,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
 }
 
 function ordinalContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE23] a venue ordinal is given once, counts from 0, and fits late trades too', async () => {
+  test('a venue ordinal is given once, counts from 0, and fits late trades too', async () => {
     const random = seededRandom('venue ordinals')
     let storage = await open()
     const expected: { venue: 'a' | 'b'; nativeId: string; atMs: number; ordinal: number }[] = []
@@ -137,7 +137,7 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[STORE23] more milliseconds than are remembered change no ordinal', async () => {
+  test('more milliseconds than are remembered change no ordinal', async () => {
     let storage = await open()
     const put = (id: string, atMs: number) =>
       storage.trades.put(traded(1 + (atMs % 3)), trade(id, { timeMs: timeMs(NOON_MS + atMs) }))
@@ -171,7 +171,7 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
 }
 
 function removalContract({ open, settle }: StorageUnderTest): void {
-  test('[STORE23] trades leave their venue as they go, and the others keep their ordinals', async () => {
+  test('trades leave their venue as they go, and the others keep their ordinals', async () => {
     let storage = await open()
     const random = seededRandom('venue removals')
     for (let count = 0; count < 300; count += 1) {

@@ -55,7 +55,7 @@ function rows(): readonly StoredWallet[] {
 }
 
 export function walletContract({ open, settle }: StorageUnderTest): void {
-  test('[WALLETTABLE1] a wallet comes back with every field, is replaced, and is counted once', async () => {
+  test('a wallet comes back with every field, is replaced, and is counted once', async () => {
     let storage = await open()
     const [one, two] = rows()
     assert.ok(one !== undefined && two !== undefined)
@@ -75,7 +75,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[WALLETTABLE2] an owner’s address leads to its wallet', async () => {
+  test('an owner’s address leads to its wallet', async () => {
     let storage = await open()
     storage.wallets.putOwner(ONE, TWO)
     storage.wallets.putOwner(THREE, TWO)
@@ -87,7 +87,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[WALLETTABLE3] blocks and tallies are bytes that come back as they were, the caller’s to keep, until removed', async () => {
+  test('blocks and tallies are bytes that come back as they were, the caller’s to keep, until removed', async () => {
     let storage = await open()
     const { wallets } = storage
     for (let index = 0; index < 3; index += 1) {
@@ -118,7 +118,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('[WALLETTABLE4] markets that the catalogue does not know are kept with all that is known of them', async () => {
+  test('markets that the catalogue does not know are kept with all that is known of them', async () => {
     let storage = await open()
     const group = ['m1', 'm2', 'm3'].map(nativeMarketId)
     const kept = [

@@ -41,7 +41,7 @@ async function joseSubject(token: string, nowMs: number): Promise<string | null>
   }
 }
 
-test('[ACC13] a token is verified in the turn of its request, with the answer that jose gives', async (t) => {
+test('a token is verified in the turn of its request, with the answer that jose gives', async (t) => {
   const random = seededRandom(11)
   const clock = new ManualClock(startMs)
   const tokens = new AccessTokens({ secret, clock })
@@ -86,7 +86,7 @@ function damaged(token: string, below: (count: number) => number): string {
   return token.slice(0, at) + change + token.slice(at + 1)
 }
 
-test('[ACC13] what is issued is good for a day, and a secret has 32 bytes', async () => {
+test('what is issued is good for a day, and a secret has 32 bytes', async () => {
   const clock = new ManualClock(startMs)
   const tokens = new AccessTokens({ secret, clock })
   const token = await tokens.issue('acc_1')
@@ -99,7 +99,7 @@ test('[ACC13] what is issued is good for a day, and a secret has 32 bytes', asyn
   assert.throws(() => new AccessTokens({ secret: 'x'.repeat(31), clock }), RangeError)
 })
 
-test('[AUTH3] a header says nothing but algorithm and type: keys that a token brings or names are none of ours', async () => {
+test('a header says nothing but algorithm and type: keys that a token brings or names are none of ours', async () => {
   const tokens = new AccessTokens({ secret, clock: new ManualClock(startMs) })
   const now = startMs / 1_000
   const claims = { sub: 'acc_1', jti: 'x', iat: now, exp: now + 60 }
@@ -127,7 +127,7 @@ test('[AUTH3] a header says nothing but algorithm and type: keys that a token br
   }
 })
 
-test('[AUTH4] after a rotation tokens of the secret before stay good until they expire, and it signs none', async () => {
+test('after a rotation tokens of the secret before stay good until they expire, and it signs none', async () => {
   const clock = new ManualClock(startMs)
   const next = 'the secret that replaces it, thirty-two bytes'
   const before = new AccessTokens({ secret, clock })

@@ -64,7 +64,7 @@ async function exchange(dataDir: string, text: string): Promise<string> {
 const refusedWith = (code: string, detail: RegExp) => (error: unknown) =>
   error instanceof EngineError && error.code === code && detail.test(error.detail)
 
-test('[ADMIN1] commands and refusals pass as they are, several on a connection, and faults tell nothing', async () => {
+test('commands and refusals pass as they are, several on a connection, and faults tell nothing', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const asked = await client(dataDir)
@@ -81,7 +81,7 @@ test('[ADMIN1] commands and refusals pass as they are, several on a connection, 
   await socket.stop()
 })
 
-test('[ADMIN2] the socket is its owner’s alone, what a crash left is taken over, and the end removes it', async () => {
+test('the socket is its owner’s alone, what a crash left is taken over, and the end removes it', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener yet')
@@ -105,7 +105,7 @@ test('[ADMIN2] the socket is its owner’s alone, what a crash left is taken ove
   asked.close()
 })
 
-test('[ADMIN2] a file that is no socket is left alone, and the engine runs on without', async () => {
+test('a file that is no socket is left alone, and the engine runs on without', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   writeFileSync(path, 'mine')
@@ -115,7 +115,7 @@ test('[ADMIN2] a file that is no socket is left alone, and the engine runs on wi
   assert.ok(statSync(path).isFile())
 })
 
-test('[ADMIN3] what is no request is refused with the form of one, and a line has a limit', async () => {
+test('what is no request is refused with the form of one, and a line has a limit', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const wrong = ['', '{', '[]', '5', 'null', '{"command":5}', '{"command":"echo","request":[]}']
@@ -136,7 +136,7 @@ test('[ADMIN3] what is no request is refused with the form of one, and a line ha
   await socket.stop()
 })
 
-test('[ADMIN3] lines are the same however the bytes are cut', async () => {
+test('lines are the same however the bytes are cut', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const peer = connect(join(dataDir, 'engine.sock'))
@@ -155,7 +155,7 @@ test('[ADMIN3] lines are the same however the bytes are cut', async () => {
   await socket.stop()
 })
 
-test('[ADMIN4] a command that hangs is answered, a silent connection is closed, and the end waits for neither', async () => {
+test('a command that hangs is answered, a silent connection is closed, and the end waits for neither', async () => {
   const dataDir = newFolder()
   const clock = new ManualClock()
   const socket = await open(dataDir, clock)
@@ -180,7 +180,7 @@ test('[ADMIN4] a command that hangs is answered, a silent connection is closed, 
   await until(() => clock.timerCount === 0)
 })
 
-test('[ADMIN5] beyond sixteen connections a further one is closed, and places come back', async () => {
+test('beyond sixteen connections a further one is closed, and places come back', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const clients = await Promise.all(Array.from({ length: 16 }, () => client(dataDir)))
@@ -199,7 +199,7 @@ test('[ADMIN5] beyond sixteen connections a further one is closed, and places co
   await socket.stop()
 })
 
-test('[ADMIN6] a folder whose path is too long for a socket is served all the same, or told so', async () => {
+test('a folder whose path is too long for a socket is served all the same, or told so', async () => {
   const deep = join(...Array.from({ length: 6 }, () => 'd'.repeat(40)))
   const dataDir = newFolder(deep)
   assert.ok(Buffer.byteLength(join(dataDir, 'engine.sock')) > 108)

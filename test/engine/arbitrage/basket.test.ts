@@ -199,7 +199,7 @@ function randomAsks(random: Random, from: number): Level[] {
   return asks
 }
 
-test('[ARB1] a basket equals that of a twin that buys every hundredth of a contract singly', (t) => {
+test('a basket equals that of a twin that buys every hundredth of a contract singly', (t) => {
   const random = seededRandom(19)
   let found = 0
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -262,7 +262,7 @@ const leg = (rule: Rule, ...asks: readonly Level[]): Leg => ({
   order: ANY_ORDER,
 })
 
-test('[ARB2] a worked example: 100 at 0.37 and at 0.55, with the fees of both venues', () => {
+test('a worked example: 100 at 0.37 and at 0.55, with the fees of both venues', () => {
   const basket = buyBasket({
     legs: [leg(KALSHI, level('0.37', '100')), leg(POLYMARKET, level('0.55', '250'))],
     winners: 1,
@@ -279,7 +279,7 @@ test('[ARB2] a worked example: 100 at 0.37 and at 0.55, with the fees of both ve
   assert.equal(basket.profit, micros('5.37'))
 })
 
-test('[ARB3] nothing is bought without depth, a known fee and a profit, and the reason is named', () => {
+test('nothing is bought without depth, a known fee and a profit, and the reason is named', () => {
   const cheap = leg(FREE, level('0.4', '10'))
   const buy = (...legs: readonly Leg[]) => buyBasket({ legs, winners: 1, contracts: null })
   assert.equal(buy(cheap, leg(FREE)), 'no_depth')
@@ -296,7 +296,7 @@ test('[ARB3] nothing is bought without depth, a known fee and a profit, and the 
   assert.equal(buy(crumb, leg(FREE, level('0.4', '10'))), 'no_profit')
 })
 
-test('[ARB4] a size that is asked for is bought whole, at a loss as well, or not at all', () => {
+test('a size that is asked for is bought whole, at a loss as well, or not at all', () => {
   const legs = [leg(FREE, level('0.4', '10'), level('0.7', '10')), leg(FREE, level('0.5', '15'))]
   const buy = (contracts: string) =>
     buyBasket({ legs, winners: 1, contracts: sizeMicros(micros(contracts)) })
@@ -310,7 +310,7 @@ test('[ARB4] a size that is asked for is bought whole, at a loss as well, or not
   assert.equal(buy('15.01'), 'no_depth')
 })
 
-test('[ARB5] the second outcome is offered where the first is bid', () => {
+test('the second outcome is offered where the first is bid', () => {
   const book = { bids: [level('0.4', '10'), level('0.39', '5')], asks: [level('0.42', '7')] }
   assert.deepEqual(asksOf(book, 'first'), [level('0.42', '7')])
   assert.deepEqual(asksOf(book, 'second'), [level('0.6', '10'), level('0.61', '5')])

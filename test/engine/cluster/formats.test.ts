@@ -71,11 +71,11 @@ function* damaged(bytes: Uint8Array): Iterable<Uint8Array> {
   }
 }
 
-test('[BATCH1] a batch is read as it was written', () => {
+test('a batch is read as it was written', () => {
   assert.deepEqual(decodeBatch(encodeBatch(HEADER, bytesOf(ITEMS))), { ...HEADER, items: ITEMS })
 })
 
-test('[BATCH2] bytes that are not exactly a batch are refused, and none makes the reader throw', () => {
+test('bytes that are not exactly a batch are refused, and none makes the reader throw', () => {
   const good = encodeBatch(HEADER, bytesOf(ITEMS))
   for (const bytes of damaged(good)) {
     const read = decodeBatch(bytes)
@@ -99,12 +99,12 @@ test('[BATCH2] bytes that are not exactly a batch are refused, and none makes th
   assert.equal(decodeBatch(otherFormat), null, 'of another format')
 })
 
-test('[BATCH3] a batch above its bound is refused, whatever it contains', () => {
+test('a batch above its bound is refused, whatever it contains', () => {
   const long = bytesOf([[17, 'x'.repeat(batchBytesMax)]])
   assert.equal(decodeBatch(encodeBatch({ ...HEADER, count: 1 }, long)), null)
 })
 
-test('[CHECKPOINT1] a checkpoint is read as it was written; a damaged one is refused whatever byte it is', () => {
+test('a checkpoint is read as it was written; a damaged one is refused whatever byte it is', () => {
   const good = encodeCheckpoint(
     CHECKPOINT,
     ITEMS.map((item) => bytesOf([item])),
@@ -119,7 +119,7 @@ test('[CHECKPOINT1] a checkpoint is read as it was written; a damaged one is ref
   assert.equal(decodeCheckpoint(encodeCheckpoint(wrong, items)), null, 'no shard of this log')
 })
 
-test('[ASKED1] requests, answers and revocations are read as they were written, and other bytes are refused', () => {
+test('requests, answers and revocations are read as they were written, and other bytes are refused', () => {
   const body = Uint8Array.of(0, 255, 7)
   const headers = { 'content-type': 'application/json' }
   const request = { method: 'POST', path: '/v1/keys?x=%20', headers, body }

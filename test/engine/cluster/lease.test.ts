@@ -45,7 +45,7 @@ class Rig {
   }
 }
 
-test('[LEASE1] one engine of many takes the lease; the next one five seconds after its last renewal, or at once when it was given up, each with a higher term', async () => {
+test('one engine of many takes the lease; the next one five seconds after its last renewal, or at once when it was given up, each with a higher term', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -114,7 +114,7 @@ test('gives the lease to a standby when the log loses its data and the leader is
   assert.ok((second?.term ?? 0) > (first?.term ?? 0))
 })
 
-test('[LEASE2] a holder that finds the lease with another one ends once; its own renewal that it did not hear of deposes it not', async () => {
+test('a holder that finds the lease with another one ends once; its own renewal that it did not hear of deposes it not', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -135,7 +135,7 @@ test('[LEASE2] a holder that finds the lease with another one ends once; its own
   assert.equal(await rig.leases.get('two')?.isHeld(), true)
 })
 
-test('[LEASE3] without the log a holder goes on, and nobody else takes the lease', async () => {
+test('without the log a holder goes on, and nobody else takes the lease', async () => {
   const rig = new Rig()
   const [one, two] = [await rig.stand('one'), await rig.stand('two')]
   for (const log of [one, two]) log.setLink('down')
@@ -150,7 +150,7 @@ test('[LEASE3] without the log a holder goes on, and nobody else takes the lease
   assert.equal(await rig.leases.get('one')?.isHeld(), true)
 })
 
-test('[LEASE4] on a machine that is too busy to look often, a standby takes a lost lease all the same, later, and none that is renewed', async () => {
+test('on a machine that is too busy to look often, a standby takes a lost lease all the same, later, and none that is renewed', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { decodeAnswer, encodeAsked } from '../../../engine/cluster/asked.ts'
 import { Loopback } from '../../../engine/cluster/loopback.ts'
 
-test('[ASKED2] a gateway’s request is answered by the face on loopback with status, headers and body; bytes that are no request and a face that is gone are refused', async (t) => {
+test('a gateway’s request is answered by the face on loopback with status, headers and body; bytes that are no request and a face that is gone are refused', async (t) => {
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request.setEncoding('utf8')) body += String(chunk)

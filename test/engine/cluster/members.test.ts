@@ -31,7 +31,7 @@ function openRig() {
 
 const names = ({ members }: { readonly members: Members }) => members.all().map(({ name }) => name)
 
-test('[MEMBER1] each process knows how all others stand within a second, and who has been silent for five seconds has gone; the one that led last is still named', async () => {
+test('each process knows how all others stand within a second, and who has been silent for five seconds has gone; the one that led last is still named', async () => {
   const { clock, join } = openRig()
   let two: Member = STANDBY
   const engine = join(() => ENGINE)
@@ -65,7 +65,7 @@ test('[MEMBER1] each process knows how all others stand within a second, and who
   assert.deepEqual(names(gateway), ['one', 'g1'])
 })
 
-test('[MEMBER1] what is no member is left out, and no number of names takes more than its room', () => {
+test('what is no member is left out, and no number of names takes more than its room', () => {
   const { clock, join } = openRig()
   const { log, members } = join(() => GATEWAY)
   for (const wrong of [

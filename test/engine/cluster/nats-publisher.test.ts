@@ -78,7 +78,7 @@ function rig() {
   return { server, publisher, told, publish, pass }
 }
 
-test('[CLUSTER11] the first of a burst asks and the newest is asked after, once; all get their sequences by that', async () => {
+test('the first of a burst asks and the newest is asked after, once; all get their sequences by that', async () => {
   const { server, told, publish, pass } = rig()
   for (let id = 0; id < 100; id += 1) publish(id, id)
   await pass(0)
@@ -110,7 +110,7 @@ test('[CLUSTER11] the first of a burst asks and the newest is asked after, once;
   )
 })
 
-test('[CLUSTER11] a refusal is that of all that the batch would have answered for, and of no other', async () => {
+test('a refusal is that of all that the batch would have answered for, and of no other', async () => {
   const { server, told, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
@@ -129,7 +129,7 @@ test('[CLUSTER11] a refusal is that of all that the batch would have answered fo
   assert.equal(server.last, 7)
 })
 
-test('[CLUSTER11] a batch that does not come right behind the one before leaves it to be asked after by itself', async () => {
+test('a batch that does not come right behind the one before leaves it to be asked after by itself', async () => {
   const { server, publisher, told, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)

@@ -61,7 +61,7 @@ if (!hasNats()) {
     return [await connect(t, nats), await connect(t, nats)]
   })
 
-  test('[CLUSTER41] a process that starts while no server listens waits for one instead of ending', async (t) => {
+  test('a process that starts while no server listens waits for one instead of ending', async (t) => {
     const { nats, folder } = await serve(t)
     await nats.stop()
     let onWait: () => void = () => undefined
@@ -75,7 +75,7 @@ if (!hasNats()) {
     assert.equal((await connected).link, 'up')
   })
 
-  test('[CLUSTER9] a reader goes on where it stood after its server was killed and came back, and after its stream has forgotten', async (t) => {
+  test('a reader goes on where it stood after its server was killed and came back, and after its stream has forgotten', async (t) => {
     const { nats, folder } = await serve(t)
     const log = await connect(t, nats)
     const read: number[] = []

@@ -43,7 +43,7 @@ async function openFolder(dataDir: string) {
   return { storage, directory: new AccountDirectory(storage.accounts, systemClock) }
 }
 
-test('[ACCOUNTCMD2] without an engine the data folder is changed, and the next engine sees it', async () => {
+test('without an engine the data folder is changed, and the next engine sees it', async () => {
   const dataDir = join(folder, 'stopped')
   const first = await openFolder(dataDir)
   const ann = await first.directory.add({
@@ -104,7 +104,7 @@ test('[ACCOUNTCMD2] without an engine the data folder is changed, and the next e
   await third.storage.close()
 })
 
-test('[ACCOUNTCMD3] a running engine is asked over its socket, and what it has in memory changes at once', async () => {
+test('a running engine is asked over its socket, and what it has in memory changes at once', async () => {
   const dataDir = join(folder, 'running')
   const { storage, directory } = await openFolder(dataDir)
   const ann = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -134,7 +134,7 @@ test('[ACCOUNTCMD3] a running engine is asked over its socket, and what it has i
   await storage.close()
 })
 
-test('[ACCOUNTCMD4] a holder that does not answer, and a folder without an engine, are told and change nothing', async () => {
+test('a holder that does not answer, and a folder without an engine, are told and change nothing', async () => {
   const dataDir = join(folder, 'mute')
   const { storage } = await openFolder(dataDir)
   const nowhere = join(folder, 'nowhere')

@@ -124,7 +124,7 @@ if (!hasNats()) {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    test("[CLUSTER22] both gateways answer the README's first requests, each with its name, and say the same", async () => {
+    test("both gateways answer the README's first requests, each with its name, and say the same", async () => {
       const list = await ask(`${gateway(1)}/v1/markets?limit=1`, withKey())
       const id: string = JSON.parse(list.text).markets[0].id
       const paths = [
@@ -147,7 +147,7 @@ if (!hasNats()) {
       for (const path of paths) await agree(path)
     })
 
-    test('[CLUSTER24] trades read at one gateway go on at the other by `since`: every offset once, or a gap that is announced', async () => {
+    test('trades read at one gateway go on at the other by `since`: every offset once, or a gap that is announced', async () => {
       const since: { epoch: unknown; offset: number | null } = { epoch: null, offset: null }
       const offsets: number[] = []
       let gaps = 0
@@ -184,7 +184,7 @@ if (!hasNats()) {
       assert.equal(new Set(offsets).size, offsets.length)
     })
 
-    test('[CLUSTER26] books read at one gateway go on at the other without a hole', async () => {
+    test('books read at one gateway go on at the other without a hole', async () => {
       const listening = {
         ...{ channels: ['orderbook', 'trades'], target: { market_ids: ['*'] }, isAll: true },
       }
@@ -213,7 +213,7 @@ if (!hasNats()) {
       assert.ok(client.counts.resumed >= 2)
     })
 
-    test('[CLUSTER28] what is made or ended through one gateway is so at the other', async () => {
+    test('what is made or ended through one gateway is so at the other', async () => {
       const account = await signUp(gateway(1))
       const auth = { headers: { authorization: `Bearer ${account}` } }
       const body = { label: 'short', scopes: ['read', 'webhooks'] }
@@ -250,14 +250,14 @@ if (!hasNats()) {
       }
     })
 
-    test('[CLUSTER30] SIGTERM ends every process of the cluster, nats-server too', async () => {
+    test('SIGTERM ends every process of the cluster, nats-server too', async () => {
       assert.equal(await command.end('SIGTERM'), 0, command.stderr())
       for (const url of [urls.nats, urls.engine, ...urls.gateways]) {
         assert.equal(await isListening(url), false, url)
       }
     })
 
-    test('[CLUSTER32] SIGKILL of the command alone ends every process of it too', async () => {
+    test('SIGKILL of the command alone ends every process of it too', async () => {
       await start()
       await command.end('SIGKILL')
       for (const url of [urls.nats, urls.engine, ...urls.gateways]) {
@@ -265,7 +265,7 @@ if (!hasNats()) {
       }
     })
 
-    test('[CLUSTER32] SIGKILL of the npm that started the command ends every process of it too', async () => {
+    test('SIGKILL of the npm that started the command ends every process of it too', async () => {
       const npm = spawn('npm', ['run', 'cluster'], {
         env: { PATH: process.env.PATH, HOME: folder, ...SETTINGS, DATA_DIR: join(folder, 'npm') },
         stdio: ['ignore', 'pipe', 'inherit'],

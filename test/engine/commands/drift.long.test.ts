@@ -14,7 +14,7 @@ function drift(settings: Readonly<Record<string, string>>) {
   })
 }
 
-test('[DRIFT14] npm run drift ends with 0 when nothing is lost, with 1 when something is, and with 2 when a venue does not answer', async () => {
+test('npm run drift ends with 0 when nothing is lost, with 1 when something is, and with 2 when a venue does not answer', async () => {
   const healthy = await drift({ VENUE_A_NAME: 'poly' })
   assert.equal(healthy.code, 0)
   assert.deepEqual(

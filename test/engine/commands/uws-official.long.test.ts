@@ -67,7 +67,7 @@ function npmOf(...lines: readonly string[]): Readonly<Record<string, string>> {
   return { PATH: `${folder}:${process.env.PATH ?? ''}` }
 }
 
-test('[UWS1] without a way to the repository the command says so in one sentence and changes nothing', async () => {
+test('without a way to the repository the command says so in one sentence and changes nothing', async () => {
   const folder = project()
   const before = contents(folder)
   const { code, stdout, stderr } = await run(folder, {
@@ -88,7 +88,7 @@ test('[UWS1] without a way to the repository the command says so in one sentence
   assert.deepEqual(contents(folder), before)
 })
 
-test('[UWS2] with one the dependency is theirs, resolved in a copy first; an install that fails is taken back', async () => {
+test('with one the dependency is theirs, resolved in a copy first; an install that fails is taken back', async () => {
   const marked =
     'grep -q "github:uNetworking" package.json && printf "{\\"marked\\":1}" > package-lock.json'
   const done = project()

@@ -28,7 +28,7 @@ async function readUntil(child: ChildProcess, words: string): Promise<string> {
   return text
 }
 
-test('[SIMRUN5] the command listens from SIM_PORT, keeps its key file and ends on SIGTERM', async () => {
+test('the command listens from SIM_PORT, keeps its key file and ends on SIGTERM', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'venues-'))
   const keys: string[] = []
   const basePort = await freePorts(11)
@@ -52,7 +52,7 @@ test('[SIMRUN5] the command listens from SIM_PORT, keeps its key file and ends o
   }
 })
 
-test('[SIMRUN5] a setting that is not accepted is named, and nothing starts', async () => {
+test('a setting that is not accepted is named, and nothing starts', async () => {
   const child = run({ SIM_RATE: 'fast' })
   let errors = ''
   child.stderr?.on('data', (chunk) => {

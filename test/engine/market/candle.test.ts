@@ -65,7 +65,7 @@ const shown = (bar: Bar) => {
   return { startMs, open, high, low, close, usd, count, vwap: vwapOf(bar) }
 }
 
-test('[CANDLE1] a bar is that of its sorted trades, in whatever order and groups they are joined', () => {
+test('a bar is that of its sorted trades, in whatever order and groups they are joined', () => {
   for (let seed = 0; seed < 500; seed += 1) {
     const random = seededRandom('bar', seed)
     const trades = someTrades(random, 1 + random.below(12))
@@ -77,7 +77,7 @@ test('[CANDLE1] a bar is that of its sorted trades, in whatever order and groups
   }
 })
 
-test('[CANDLE2] a longer bar is the joined shorter ones, whichever interval it is', () => {
+test('a longer bar is the joined shorter ones, whichever interval it is', () => {
   for (let seed = 0; seed < 100; seed += 1) {
     const random = seededRandom('long', seed)
     const day = barStart(NOON, CANDLE_MS['1d'])
@@ -106,7 +106,7 @@ test('[CANDLE2] a longer bar is the joined shorter ones, whichever interval it i
   }
 })
 
-test('[CANDLE3] for the second outcome prices are complements, high and low change places, money stays', () => {
+test('for the second outcome prices are complements, high and low change places, money stays', () => {
   const trades = [traded(200_000, 3_000_000, NOON), traded(900_000, 1_000_000, NOON + 5)]
   const [first, last] = trades.map((trade) => barOf('minute', trade))
   assert.ok(first !== undefined && last !== undefined)
@@ -118,7 +118,7 @@ test('[CANDLE3] for the second outcome prices are complements, high and low chan
   assert.deepEqual(shown(invertedBar(turned)), shown(bar))
 })
 
-test('[CANDLE4] sums of invented trades stay integers, and a mean stays among its prices', () => {
+test('sums of invented trades stay integers, and a mean stays among its prices', () => {
   const huge = { ...traded(333_333, 9_000_000_000_000_000, NOON), usd: usdMicros(9e15) }
   let bar = barOf('minute', huge)
   for (let count = 2; count < 50; count += 1) bar = joined(bar, barOf('minute', huge))

@@ -21,7 +21,7 @@ function assertEqual(book: OrderBook, naive: NaiveBook, seed: number): void {
   book.assertSound()
 }
 
-test('[BOOK1] for seeded sequences the fast book equals the naive one', () => {
+test('for seeded sequences the fast book equals the naive one', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('book', seed)
     const book = new OrderBook()
@@ -61,7 +61,7 @@ test('[BOOK1] for seeded sequences the fast book equals the naive one', () => {
   }
 })
 
-test('[BOOK2] a size of zero removes the level, and the next best takes its place', () => {
+test('a size of zero removes the level, and the next best takes its place', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5), level(410_000, 7)], [level(430_000, 1)])
   assert.equal(book.bestBid, 410_000)
@@ -69,14 +69,14 @@ test('[BOOK2] a size of zero removes the level, and the next best takes its plac
   assert.equal(book.bestBid, 400_000)
 })
 
-test('[BOOK3] a difference that takes more than is there says so and leaves no level', () => {
+test('a difference that takes more than is there says so and leaves no level', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5)], [])
   assert.equal(book.add({ side: 'bid', ...level(400_000, -6) }), 'negative')
   assert.equal(book.bestBid, null)
 })
 
-test('[BOOK5] a bid at or above an ask is crossed', () => {
+test('a bid at or above an ask is crossed', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5)], [level(410_000, 5)])
   assert.equal(book.isCrossed, false)
@@ -84,14 +84,14 @@ test('[BOOK5] a bid at or above an ask is crossed', () => {
   assert.equal(book.isCrossed, true)
 })
 
-test('[BOOK6] the differences to an equal book are none', () => {
+test('the differences to an equal book are none', () => {
   const book = new OrderBook()
   const bids = [level(400_000, 5), level(390_000, 2)]
   book.replace(bids, [level(500_000, 1)])
   assert.deepEqual(book.differences(bids, [level(500_000, 1)]), [])
 })
 
-test('[BOOK7] the checksum is the CRC-32 of the ten best levels a side, as integers', () => {
+test('the checksum is the CRC-32 of the ten best levels a side, as integers', () => {
   const book = new OrderBook()
   book.replace(
     Array.from({ length: 12 }, (_, step) => level(400_000 - step * 10_000, 1_000_000 + step)),
@@ -106,7 +106,7 @@ test('[BOOK7] the checksum is the CRC-32 of the ten best levels a side, as integ
   assert.equal(book.checksum(), 0)
 })
 
-test('[BOOK8] a book beyond its level limit refuses the next level and stays sound', () => {
+test('a book beyond its level limit refuses the next level and stays sound', () => {
   const book = new OrderBook()
   for (let price = 1; price <= 10_000; price += 1) book.set({ side: 'bid', ...level(price, 1) })
   assert.equal(book.set({ side: 'bid', ...level(20_000, 1) }), 'full')

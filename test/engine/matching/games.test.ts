@@ -29,7 +29,7 @@ function gameOf(market: MatchMarket): Game {
   return game
 }
 
-test('[PROP5] leagues and sports are told by slug, series or title, and exclude each other', () => {
+test('leagues and sports are told by slug, series or title, and exclude each other', () => {
   const [mlb, mls] = [arenaOfSlug('mlb', ''), arenaOfSeries('KXMLSGAME', '')]
   assert.ok(isOtherArena(mlb, mls))
   assert.ok(isOtherArena(arenaOfSlug('val', ''), arenaOfSeries('KXLOLMAP', '')))
@@ -37,7 +37,7 @@ test('[PROP5] leagues and sports are told by slug, series or title, and exclude 
   assert.ok(!isOtherArena(arenaOfSlug('xyz', ''), arenaOfSeries('KXXYZGAME', '')))
 })
 
-test('[PROP6] one side is known under its long, short and initial name', () => {
+test('one side is known under its long, short and initial name', () => {
   const same = [
     ['fc grunfeld 1904', 'grunfeld'],
     ['real montoya', 'montoya'],
@@ -49,7 +49,7 @@ test('[PROP6] one side is known under its long, short and initial name', () => {
   assert.equal(gradeNames('grunfeld', 'altdorf'), 0)
 })
 
-test('[PROP7] countries are known under the codes of both venues; one code of one venue means another', () => {
+test('countries are known under the codes of both venues; one code of one venue means another', () => {
   const side = (venue: 'a' | 'b', code: string) => ({
     ...{ venue, code, name: '' },
     handles: venue === 'a' ? ('slug' as const) : ('ticker' as const),
@@ -59,7 +59,7 @@ test('[PROP7] countries are known under the codes of both venues; one code of on
   assert.equal(gradeSides(side('a', 'aus'), side('b', 'aut'), NO_ARENA), 0)
 })
 
-test('[PROP23] teams that only the venues’ lists name are known by them: a new one of a closed league, one written as a code', () => {
+test('teams that only the venues’ lists name are known by them: a new one of a closed league, one written as a code', () => {
   const row = (venue: 'a' | 'b', league: string, code: string, [place, nickname]: string[]) => ({
     team: {
       venue,
@@ -102,12 +102,12 @@ test('[PROP23] teams that only the venues’ lists name are known by them: a new
   assert.ok(game() < MATCH_SCORE)
 })
 
-test('[PROP8] one shared name is no proof', () => {
+test('one shared name is no proof', () => {
   assert.ok(gradeNames('riley thornton', 'thornton blake') < SAME_SIDE)
   assert.ok(gradeNames('xin wang', 'yue wang') < SAME_SIDE)
 })
 
-test('[PROP9] what a venue states beside its text is read before the text, and unknown bets compare by their words', () => {
+test('what a venue states beside its text is read before the text, and unknown bets compare by their words', () => {
   const stated = understandMarket(
     marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05-x', '', {
       sportsMarketType: 'first_half_totals',
@@ -127,7 +127,7 @@ test('[PROP9] what a venue states beside its text is read before the text, and u
   assert.ok(!isSameKind('winner', 'other:first corner'))
 })
 
-test('[PROP9] a bet is told with its period and what is counted; unknown bets keep their words', () => {
+test('a bet is told with its period and what is counted; unknown bets keep their words', () => {
   assert.deepEqual(betOf(' |  | map 2 winner', 'game2', '', ''), {
     kind: 'winner',
     period: 'map2',
@@ -141,7 +141,7 @@ test('[PROP9] a bet is told with its period and what is counted; unknown bets ke
   assert.match(betOf('a | | most yellow feathers', '', '', '').kind, /^other:/)
 })
 
-test('[PROP10] the side asked comes from labels, names, codes and ends; else the first named', () => {
+test('the side asked comes from labels, names, codes and ends; else the first named', () => {
   const plain = marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05')
   assert.equal(gameOf(plain).asked, 'first')
   assert.equal(gameOf({ ...plain, outcomes: ['Lions', 'Bears'] }).asked, 'second')
@@ -172,7 +172,7 @@ test('[PROP10] the side asked comes from labels, names, codes and ends; else the
   assert.deepEqual([gameOf(behind).asked, gameOf(behind).isDaySure], ['second', true])
 })
 
-test('[PROP11] the end of a ticker is the line above or below by league, unless a text says it', () => {
+test('the end of a ticker is the line above or below by league, unless a text says it', () => {
   const line = (ticker: string, yes = '') => gameOf(marketB(ticker, '', yes)).line
   assert.equal(line('KXMLBTOTAL-31JUN101610CINSD-9'), 8.5)
   assert.equal(line('KXNHLTOTAL-31JAN10BOSTOR-6'), 6.5)
@@ -193,7 +193,7 @@ test('[PROP11] the end of a ticker is the line above or below by league, unless 
   )
 })
 
-test('[PROP12] one game is found in either order of its sides, and the side follows', () => {
+test('one game is found in either order of its sides, and the side follows', () => {
   const a = gameOf(marketA('Northwind vs. Sable Esports', 'cs2-nw-sab1-2031-03-04'))
   const b = gameOf(marketB('KXCS2GAME-31MAR041500SABNW-NW', 'Sable Esports vs. Northwind'))
   const found = compareGames(a, b)
@@ -216,7 +216,7 @@ const CODED = [
 ] as const
 
 for (const [title, event, end, side] of CODED) {
-  test(`[PROP19] codes keep their digits and hyphens: ${end} of ${event}`, () => {
+  test(`codes keep their digits and hyphens: ${end} of ${event}`, () => {
     const native = { ticker: `${event}-${end}`, event_ticker: event, title: `${title} Winner?` }
     const game = gameOf(KALSHI_SUBJECTS.market(native, null))
     assert.equal(game.asked, side)
@@ -228,7 +228,7 @@ for (const [title, event, end, side] of CODED) {
   })
 }
 
-test('[PROP20] titles without slugs and tickers read as games, of both venues alike', () => {
+test('titles without slugs and tickers read as games, of both venues alike', () => {
   const ours = (question: string, more = {}) =>
     marketA(question, '', '2031-11-02T00:00:00Z', {
       gameStartTime: '2031-11-02T00:00:00Z',
@@ -265,7 +265,7 @@ test('[PROP20] titles without slugs and tickers read as games, of both venues al
   assert.equal(understandMarket(bare('What will Quist say at the gala?', 'Gala')).game, null)
 })
 
-test('[PROP21] sport and competition are told by what the venues say beside the text', () => {
+test('sport and competition are told by what the venues say beside the text', () => {
   const ours = marketA('Marden vs. Osijana', 'hr1-mar-osi-2031-03-08', '', {
     outcomes: '["Marden","Osijana"]',
     tags: [{ label: 'Sports' }, { label: 'Soccer' }],
@@ -284,7 +284,7 @@ test('[PROP21] sport and competition are told by what the venues say beside the 
   assert.ok(isOtherArena(esports('Counter-Strike 2'), esports('Dota 2')))
 })
 
-test('[PROP22] a bet of no known kind keeps its words and whose it is; a side that one title leaves out is not said', () => {
+test('a bet of no known kind keeps its words and whose it is; a side that one title leaves out is not said', () => {
   const a = (bet: string, outcomes = '["Yes","No"]') =>
     marketA(`Arsenal vs. Tottenham: ${bet}`, 'epl-ars-tot-2031-11-23-x', '', { outcomes })
   const b = (bet: string, yes: string) =>

@@ -94,32 +94,28 @@ function foundOf({ score, relation, inverted }: PairScore): Label {
 
 const share = (hits: readonly Verdict[], of: readonly Verdict[]): number => hits.length / of.length
 
-testOnBoth(
-  '[SCORE12] on labelled pairs precision and recall hold their floors',
-  PAIRS,
-  (t, path, origin) => {
-    const all = verdictsOf(path)
-    for (const label of LABELS) {
-      const labelled = all.filter((one) => one.label === label)
-      const found = all.filter((one) => one.found === label)
-      const right = labelled.filter((one) => one.found === label)
-      const [precision, recall] = [share(right, found), share(right, labelled)]
-      t.diagnostic(
-        `${label}: ${labelled.length} pairs, precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`,
-      )
-      assert.ok(precision >= FLOORS[origin][label].precision, `${label}: precision ${precision}`)
-      assert.ok(recall >= FLOORS[origin][label].recall, `${label}: recall ${recall}`)
-    }
-  },
-)
+testOnBoth('on labelled pairs precision and recall hold their floors', PAIRS, (t, path, origin) => {
+  const all = verdictsOf(path)
+  for (const label of LABELS) {
+    const labelled = all.filter((one) => one.label === label)
+    const found = all.filter((one) => one.found === label)
+    const right = labelled.filter((one) => one.found === label)
+    const [precision, recall] = [share(right, found), share(right, labelled)]
+    t.diagnostic(
+      `${label}: ${labelled.length} pairs, precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)}`,
+    )
+    assert.ok(precision >= FLOORS[origin][label].precision, `${label}: precision ${precision}`)
+    assert.ok(recall >= FLOORS[origin][label].recall, `${label}: recall ${recall}`)
+  }
+})
 
-test('[SCORE13] the mistakes on the invented pairs are those known by name, and no others', () => {
+test('the mistakes on the invented pairs are those known by name, and no others', () => {
   const mistakes = verdictsOf(PAIRS.invented).filter(({ label, found }) => label !== found)
   const told = mistakes.map(({ name, label, found }) => `${name}: ${label}, found ${found}`)
   assert.deepEqual(told.sort(), [...KNOWN_MISTAKES].sort())
 })
 
-test('[SCORE13] the invented pairs are of every label and of many topics, each named once', () => {
+test('the invented pairs are of every label and of many topics, each named once', () => {
   const rows = rowsOfFile(PAIRS.invented).filter(isRecord)
   assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length)
   assert.ok(rows.length >= 120)

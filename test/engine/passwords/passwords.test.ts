@@ -10,7 +10,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const SOMEBODY = { network: '192.0.2.1', isKnown: false }
 
-test('[PASS1] a password is hashed with argon2id in a thread and recognised again', async () => {
+test('a password is hashed with argon2id in a thread and recognised again', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const encoded = await pool.hash('correct horse', SOMEBODY)
@@ -24,7 +24,7 @@ test('[PASS1] a password is hashed with argon2id in a thread and recognised agai
   }
 })
 
-test('[PASS3] a hash that waited too long is refused at its turn, and a hash under way is finished', async () => {
+test('a hash that waited too long is refused at its turn, and a hash under way is finished', async () => {
   const clock = new ManualClock()
   const begun: string[] = []
   const ends: (() => void)[] = []
@@ -58,7 +58,7 @@ test('[PASS3] a hash that waited too long is refused at its turn, and a hash und
   assert.deepEqual(begun, ['slow', 'in time'])
 })
 
-test('[PASS4] the hash that no account has is a valid argon2 hash, costs what any costs, and no password matches it', async () => {
+test('the hash that no account has is a valid argon2 hash, costs what any costs, and no password matches it', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const shape = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/
@@ -73,7 +73,7 @@ test('[PASS4] the hash that no account has is a valid argon2 hash, costs what an
   }
 })
 
-test('[PASS2] beyond its queue the pool refuses and keeps serving those it took', async () => {
+test('beyond its queue the pool refuses and keeps serving those it took', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const tries = await Promise.allSettled(

@@ -38,7 +38,7 @@ function openLines() {
   return { lines, clock, parts: { ...parts, log: pino(logOptions('info', clock), stream) } }
 }
 
-test('[LOG5] of a host that cannot be reached one line a minute is written, without a stack, for all callers together', async () => {
+test('of a host that cannot be reached one line a minute is written, without a stack, for all callers together', async () => {
   const { lines, clock, parts } = openLines()
   const port = await closedPort()
   const limits = { timeoutMs: 1_000_000, bodyBytesMax: 100, retries: 0 }
@@ -69,7 +69,7 @@ test('[LOG5] of a host that cannot be reached one line a minute is written, with
   client.stop()
 })
 
-test('[LOG5] the sockets of a host share its line, and say neither path nor query', async () => {
+test('the sockets of a host share its line, and say neither path nor query', async () => {
   const { lines, clock, parts } = openLines()
   const port = await closedPort()
   const feeds = [0, 1, 2].map(

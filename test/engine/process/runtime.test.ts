@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { watchRuntime } from '../../../engine/process/runtime.ts'
 
-test('[RUNTIME1] the metrics show the heap by space, every collection by kind with its pause, the loop’s delay and the threads', async () => {
+test('the metrics show the heap by space, every collection by kind with its pause, the loop’s delay and the threads', async () => {
   const metrics = new Metrics()
   watchRuntime(metrics)
   const read = async (name: string) => {

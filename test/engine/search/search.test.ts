@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { openSearch, openSearchThread, searchInPlace } from '../../../engine/search/search.ts'
 import type { SearchChange, SearchQuestion } from '../../../engine/search/task.ts'
 
-test('[SEARCH5] a thread keeps the index and finds in it, in the order of its tasks', async () => {
+test('a thread keeps the index and finds in it, in the order of its tasks', async () => {
   const port = openSearchThread()
   try {
     assert.deepEqual(await port.run(find(0, 'zebra')), new Uint32Array(0))
@@ -17,7 +17,7 @@ test('[SEARCH5] a thread keeps the index and finds in it, in the order of its ta
   }
 })
 
-test('[SEARCH5] tasks that do not continue what was carried out are answered as lost', async () => {
+test('tasks that do not continue what was carried out are answered as lost', async () => {
   const port = searchInPlace()
   assert.equal(await port.run(change(5, [1], 'zebra')), 'lost')
   assert.equal(await port.run(find(5, 'zebra')), 'lost')
@@ -28,7 +28,7 @@ test('[SEARCH5] tasks that do not continue what was carried out are answered as 
   assert.deepEqual(await port.run(find(1, 'zebra')), Uint32Array.of(3))
 })
 
-test('[SEARCH11] few texts are indexed in place, and one too many is answered as lost until all are given to a thread', async () => {
+test('few texts are indexed in place, and one too many is answered as lost until all are given to a thread', async () => {
   const port = openSearch(2)
   try {
     assert.equal(await port.run(change(1, [4, 9], 'Will a zebra win?')), 'changed')

@@ -7,7 +7,7 @@ import { Searcher } from '../../../engine/search/searcher.ts'
 import { WordIndex } from '../../../engine/search/word-index.ts'
 import { questionWords, wordsOf } from '../../../engine/search/words.ts'
 
-test('[SEARCH1] words are runs of letters and digits, without accents, case or compatibility forms', () => {
+test('words are runs of letters and digits, without accents, case or compatibility forms', () => {
   assert.deepEqual(wordsOf('Will Bogotá beat São-Paulo 3–1?'), [
     'will',
     'bogota',
@@ -34,7 +34,7 @@ test('[SEARCH1] words are runs of letters and digits, without accents, case or c
   assert.deepEqual(wordsOf('?! 🎉 \ud800 \u0000 '), [])
 })
 
-test('[SEARCH2] of a question the first 200 characters and 16 distinct words are used', () => {
+test('of a question the first 200 characters and 16 distinct words are used', () => {
   assert.deepEqual(questionWords('win the Winner THE the'), ['the', 'winner'])
   assert.deepEqual(questionWords('a an A'), ['a', 'an'])
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index))
@@ -44,7 +44,7 @@ test('[SEARCH2] of a question the first 200 characters and 16 distinct words are
   assert.deepEqual(questionWords('(a+)+$ [\\ .* %00'), ['a', '00'])
 })
 
-test('[SEARCH3] the index finds what a naive reading of every text finds, after any changes', () => {
+test('the index finds what a naive reading of every text finds, after any changes', () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('search twin', seed)
     const index = new WordIndex()
@@ -73,7 +73,7 @@ test('[SEARCH3] the index finds what a naive reading of every text finds, after 
   }
 })
 
-test('[SEARCH4] rare words count more, the question more than the rest, exact words more than beginnings', () => {
+test('rare words count more, the question more than the rest, exact words more than beginnings', () => {
   const searcher = new Searcher()
   const rows = [
     ['Will it rain in Paris?', 'Weather', 'Yes No'],

@@ -120,7 +120,7 @@ describe('recorded games', () => {
     { isTimed: false, hasSubtitle: false },
   ]) {
     const how = read.isTimed ? 'starts and sub-titles' : 'titles alone'
-    test(`[SPORT9] at least 99 of 100 recorded games have one key at both venues, no two share one, by ${how}`, {
+    test(`at least 99 of 100 recorded games have one key at both venues, no two share one, by ${how}`, {
       skip,
     }, (t) => {
       const { together, misses } = group(read)
@@ -131,7 +131,7 @@ describe('recorded games', () => {
     })
   }
 
-  test('[SPORT9] with venue b’s rows exchanged among the dates no game is put with one of other teams', {
+  test('with venue b’s rows exchanged among the dates no game is put with one of other teams', {
     skip,
   }, (t) => {
     const random = seededRandom('sports', 1)

@@ -16,7 +16,7 @@ import {
 } from '../../../engine/venues/answers.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
 
-test('[ANSWER1] only a list is a list; null is one without rows', () => {
+test('only a list is a list; null is one without rows', () => {
   assert.deepEqual(listIn({ trades: [1] }, 'trades', 'trades'), [1])
   assert.deepEqual(listIn({ trades: null }, 'trades', 'trades'), [])
   const shape = { name: 'AnswerDoubt', kind: 'trades', reason: 'shape' }
@@ -28,7 +28,7 @@ test('[ANSWER1] only a list is a list; null is one without rows', () => {
   }
 })
 
-test('[ANSWER1] pages end where their cursors end, and never go on for ever', async () => {
+test('pages end where their cursors end, and never go on for ever', async () => {
   const read = async (next: (page: number) => string | null, rowsOf = (page: number) => [page]) => {
     const rows: unknown[] = []
     let page = 0
@@ -56,7 +56,7 @@ test('[ANSWER1] pages end where their cursors end, and never go on for ever', as
   assert.deepEqual(empty, { count: 0, reason: 'endless' })
 })
 
-test('[ANSWER1] a list of nothing is doubted, and one that lacks more than a few things', () => {
+test('a list of nothing is doubted, and one that lacks more than a few things', () => {
   assert.equal(doubtOfList({ got: 0, lacking: 0, known: 0 }), 'empty')
   assert.equal(doubtOfList({ got: 0, lacking: 9, known: 9 }), 'empty')
   assert.equal(doubtOfList({ got: 90, lacking: 10, known: 100 }), null)
@@ -68,7 +68,7 @@ test('[ANSWER1] a list of nothing is doubted, and one that lacks more than a few
   assert.equal(reachesBack([], 5), false)
 })
 
-test('[ANSWER1] doubts are counted by venue, kind and reason, and named in a few lines', () => {
+test('doubts are counted by venue, kind and reason, and named in a few lines', () => {
   const metrics = new Metrics()
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
@@ -89,7 +89,7 @@ test('[ANSWER1] doubts are counted by venue, kind and reason, and named in a few
   assert.ok(lines[0]?.includes('KX-1'))
 })
 
-test('[DRIFT6] an answer of another form is a finding, one that lacks something is not: it may come with the next', () => {
+test('an answer of another form is a finding, one that lacks something is not: it may come with the next', () => {
   const drift = quietDrift()
   const doubts = new Doubts({ metrics: new Metrics(), log: silentLog, venue: 'b', drift })
   for (const reason of ['empty', 'shorter', 'older', 'shape', 'cursor', 'endless'] as const) {

@@ -93,7 +93,7 @@ describe('SocketFeed', () => {
     }
   })
 
-  it('[FEED1] a frame is stamped once with our time and carries its connection', async () => {
+  it('a frame is stamped once with our time and carries its connection', async () => {
     const bench = await open()
     const peer = await start(bench)
     bench.clock.advance(1_234)
@@ -108,7 +108,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.feed.lastDataAtMs, receivedAtMs)
   })
 
-  it('[FEED2] it comes back after a loss, and each loss is told once', async () => {
+  it('it comes back after a loss, and each loss is told once', async () => {
     const bench = await open()
     for (let losses = 1; losses <= 3; losses += 1) {
       const peer = losses === 1 ? await start(bench) : bench.peers.at(-1)
@@ -119,7 +119,7 @@ describe('SocketFeed', () => {
     assert.ok(bench.feed.isOpen)
   })
 
-  it('[FEED3] the back-off doubles up to 30 s', async () => {
+  it('the back-off doubles up to 30 s', async () => {
     const attempts: number[] = []
     const bench: Bench = await open(
       {
@@ -142,7 +142,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.downs.length, 0, 'an attempt that did not open is no loss')
   })
 
-  it('[FEED11] a refused handshake is named by its stream and status, a busy or failing venue is not', async () => {
+  it('a refused handshake is named by its stream and status, a busy or failing venue is not', async () => {
     const notes: string[] = []
     const drift = { note: (kind: string, name: unknown) => void notes.push(`${kind} ${name}`) }
     const statuses = [401, 429, 503, 410]
@@ -166,7 +166,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(notes, ['ws.upgrade books 401', 'ws.upgrade books 410'])
   })
 
-  it('[FEED3] after thirty seconds of life the back-off begins anew', async () => {
+  it('after thirty seconds of life the back-off begins anew', async () => {
     const bench = await open({ deadAfterMs: 1e9, silentAfterMs: 1e9 }, 0.999_999_9)
     let peer = await start(bench)
     const delayAfter = async (lifeMs: number): Promise<number> => {
@@ -189,7 +189,7 @@ describe('SocketFeed', () => {
     assert.ok((await delayAfter(30_000)) < 400)
   })
 
-  it('[FEED4] a peer without any sign of life is given up', async () => {
+  it('a peer without any sign of life is given up', async () => {
     const bench = await open()
     const peer = await start(bench)
     peer.ping('heartbeat')
@@ -201,7 +201,7 @@ describe('SocketFeed', () => {
     await until(bench, () => bench.opens === 2, 10)
   })
 
-  it('[FEED5] heartbeats keep it alive but do not end a silence', async () => {
+  it('heartbeats keep it alive but do not end a silence', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -223,7 +223,7 @@ describe('SocketFeed', () => {
     assert.equal(silences, 4)
   })
 
-  it('[FEED6] it sends the heartbeat that the venue wants', async () => {
+  it('it sends the heartbeat that the venue wants', async () => {
     const bench = await open({ pingText: 'PING', pingEveryMs: 5_000 })
     const peer = await start(bench)
     const heard: string[] = []
@@ -233,7 +233,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(heard, ['PING', 'PING', 'PING'])
   })
 
-  it('[FEED7] a throw in a callback costs nothing but a count', async () => {
+  it('a throw in a callback costs nothing but a count', async () => {
     const bench = await open({
       onOpen: () => {
         throw new Error('bug')
@@ -250,7 +250,7 @@ describe('SocketFeed', () => {
     assert.ok(bench.feed.isOpen)
   })
 
-  it('[FEED9] while reading is paused no message comes and no connection is given up; then every message comes, in order', async () => {
+  it('while reading is paused no message comes and no connection is given up; then every message comes, in order', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -276,7 +276,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(bench.downs, ['no sign of life'], 'it is watched again')
   })
 
-  it('[FEED9] a socket that opens while reading is paused is not read', async () => {
+  it('a socket that opens while reading is paused is not read', async () => {
     const bench = await open()
     bench.feed.pause(true)
     const peer = await start(bench)
@@ -287,7 +287,7 @@ describe('SocketFeed', () => {
     await until(bench, () => bench.frames.length === 1)
   })
 
-  it('[FEED10] after a pause or a stall it says since when what is read may be old, until it has caught up', async () => {
+  it('after a pause or a stall it says since when what is read may be old, until it has caught up', async () => {
     const bench = await open()
     const peer = await start(bench)
     assert.equal(bench.feed.lateSinceMs, null)
@@ -320,7 +320,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.feed.lateSinceMs, null)
   })
 
-  it('[FEED8] after stop nothing is called, nothing waits, and send refuses', async () => {
+  it('after stop nothing is called, nothing waits, and send refuses', async () => {
     const bench = await open()
     const peer = await start(bench)
     peer.send('late')
@@ -332,7 +332,7 @@ describe('SocketFeed', () => {
     assert.deepEqual([bench.frames.length, bench.downs.length, bench.clock.timerCount], [0, 0, 0])
   })
 
-  it('[FEED8] stop during the handshake ends it', async () => {
+  it('stop during the handshake ends it', async () => {
     const bench = await open()
     bench.feed.start()
     await bench.feed.stop()
@@ -340,7 +340,7 @@ describe('SocketFeed', () => {
     assert.deepEqual([bench.opens, bench.clock.timerCount], [0, 0])
   })
 
-  it('[FEED2] a handshake that hangs is given up after ten seconds', async () => {
+  it('a handshake that hangs is given up after ten seconds', async () => {
     const deaf = createServer((socket) => {
       socket.on('error', () => {})
       socket.resume()

@@ -29,7 +29,7 @@ const ODD_TEXTS = [
   '0x12g4',
 ]
 
-test('[WLEDGER1] events of every kind come out of a block as they went in', () => {
+test('events of every kind come out of a block as they went in', () => {
   for (let seed = 0; seed < 300; seed += 1) {
     const random = seededRandom('blocks', seed)
     const events = Array.from({ length: random.below(40) }, () => strangeEvent(random))
@@ -54,7 +54,7 @@ test('[WLEDGER1] events of every kind come out of a block as they went in', () =
   }
 })
 
-test('[WLEDGER1] texts of any kind keep their numbers, through bytes and after', () => {
+test('texts of any kind keep their numbers, through bytes and after', () => {
   const table = TextTable.empty()
   const texts = [
     ...ODD_TEXTS,
@@ -82,7 +82,7 @@ test('[WLEDGER1] texts of any kind keep their numbers, through bytes and after',
   assert.equal(again?.text(texts.length - 1), texts.at(-1))
 })
 
-test('[WLEDGER2] a full block of a busy wallet takes at most 90 bytes an event, and one more event is refused', () => {
+test('a full block of a busy wallet takes at most 90 bytes an event, and one more event is refused', () => {
   const random = seededRandom('room')
   const hex = () => `0x${Array.from({ length: 64 }, () => random.below(16).toString(16)).join('')}`
   const markets = Array.from({ length: 400 }, () => nativeMarketId(hex()))
@@ -102,7 +102,7 @@ test('[WLEDGER2] a full block of a busy wallet takes at most 90 bytes an event, 
   assert.throws(() => packBlock([...events, strangeEvent(random)]), RangeError)
 })
 
-test('[WLEDGER3] cut or changed bytes are no block, or one whose every event can be read', () => {
+test('cut or changed bytes are no block, or one whose every event can be read', () => {
   const random = seededRandom('damaged blocks')
   const bytes = packBlock(Array.from({ length: 30 }, () => strangeEvent(random)))
   for (let length = 0; length < bytes.byteLength; length += 1) {

@@ -12,7 +12,7 @@ import { WalletTally } from '../../../engine/wallets/tally.ts'
 import { accountFigures } from '../../support/twins/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
-test('[RECON1] what the venue tells in its own meanings of the same history is no difference', () => {
+test('what the venue tells in its own meanings of the same history is no difference', () => {
   let lost = 0
   let count = 0
   for (let seed = 0; seed < 200; seed += 1) {
@@ -33,7 +33,7 @@ test('[RECON1] what the venue tells in its own meanings of the same history is n
   assert.ok(lost > 50 && count > 500, 'losers that were not redeemed are among them')
 })
 
-test('[RECON2] sizes, lifetime buys and realised dollars that differ are told, dust is not', () => {
+test('sizes, lifetime buys and realised dollars that differ are told, dust is not', () => {
   const own = ours({ balance: 10e6, amount: 10e6, bought: 20e6, realized: 5e6 })
   const same = asTheVenueTells(own, 0)
   const told = (set: Partial<VenuePosition>) =>
@@ -50,7 +50,7 @@ test('[RECON2] sizes, lifetime buys and realised dollars that differ are told, d
   assert.deepEqual(told({ realized: usdMicros(5e6 + 12_001) }), [['realized', 5e6, 5e6 + 12_001]])
 })
 
-test('[RECON2] a loser not redeemed has realised nothing at the venue, redeemed it has', () => {
+test('a loser not redeemed has realised nothing at the venue, redeemed it has', () => {
   const loser = ours({ balance: 10e6, bought: 10e6, realized: -4e6, lost: 4e6 })
   const open = { ...asTheVenueTells(loser, 0), realized: usdMicros(0) }
   assert.deepEqual(reconcile([loser], [open]), [])
@@ -58,7 +58,7 @@ test('[RECON2] a loser not redeemed has realised nothing at the venue, redeemed 
   assert.equal(reconcile([loser], [redeemed])[0]?.what, 'realized')
 })
 
-test('[RECON3] positions that only one of the two knows are told, as far as the venue lists them all', () => {
+test('positions that only one of the two knows are told, as far as the venue lists them all', () => {
   const held = ours({ balance: 3e6, amount: 3e6, bought: 3e6 })
   const gone = ours({ token: outcomeId('gone'), bought: 3e6 })
   const missing = {

@@ -25,7 +25,7 @@ const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 150
 /** Of tests that judge each history at several places. */
 const OFTEN_JUDGED = HISTORIES / 2
 
-test('[WALLET1] every figure of a history is what the naive twin works out from the rules', () => {
+test('every figure of a history is what the naive twin works out from the rules', () => {
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -36,7 +36,7 @@ test('[WALLET1] every figure of a history is what the naive twin works out from 
   }
 })
 
-test('[WALLET3] cash, fees apart, and the cost of what is held make up what was realised', () => {
+test('cash, fees apart, and the cost of what is held make up what was realised', () => {
   let heldCount = 0
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed, { isComplete: true, eventCount: 60, groupCount: 2 })
@@ -69,7 +69,7 @@ test('[WALLET3] cash, fees apart, and the cost of what is held make up what was 
   assert.ok(heldCount > 100, 'histories end with something held')
 })
 
-test('[WALLET4] when a resolution becomes known changes nothing, nor does how often one looks', () => {
+test('when a resolution becomes known changes nothing, nor does how often one looks', () => {
   const told = { resolved: 0, rebuilt: 0, judged: 0 }
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
@@ -117,7 +117,7 @@ test('[WALLET4] when a resolution becomes known changes nothing, nor does how of
   )
 })
 
-test('[WALLET11] an event that comes late counts in its place, or the tally asks to be made anew', () => {
+test('an event that comes late counts in its place, or the tally asks to be made anew', () => {
   const answers = { applied: 0, rebuild: 0 }
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
@@ -141,7 +141,7 @@ test('[WALLET11] an event that comes late counts in its place, or the tally asks
   assert.ok(answers.applied > 10 && answers.rebuild > 20, JSON.stringify(answers))
 })
 
-test('[WALLET9] a tally packed and unpacked after every event goes on as if nothing had been', () => {
+test('a tally packed and unpacked after every event goes on as if nothing had been', () => {
   for (let seed = 0; seed < HISTORIES / 10; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -164,7 +164,7 @@ test('[WALLET9] a tally packed and unpacked after every event goes on as if noth
   }
 })
 
-test('[WALLET9] a copy and its original change apart', () => {
+test('a copy and its original change apart', () => {
   for (let seed = 0; seed < 50; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -179,7 +179,7 @@ test('[WALLET9] a copy and its original change apart', () => {
   }
 })
 
-test('[WALLET9] cut bytes, other versions and rows that name no row are no tally', () => {
+test('cut bytes, other versions and rows that name no row are no tally', () => {
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   for (let length = 0; length < bytes.byteLength; length += 1) {
@@ -197,7 +197,7 @@ test('[WALLET9] cut bytes, other versions and rows that name no row are no tally
   assert.ok(refused > 200, `${refused} of 2,000 damages were seen without a checksum`)
 })
 
-test('[WALLET9] positions of a market that lead in a circle are no tally', () => {
+test('positions of a market that lead in a circle are no tally', () => {
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   const mark = new DataView(bytes.buffer).getUint32(0, true)
@@ -300,7 +300,7 @@ class Told {
   }
 }
 
-test('[WALLET2] shares are floors, exact at every size and below 0, and parts add up to the whole', () => {
+test('shares are floors, exact at every size and below 0, and parts add up to the whole', () => {
   const random = seededRandom('shares')
   const any = () => Math.floor(10 ** (random.next() * 15.9))
   for (let round = 0; round < 20_000; round += 1) {
@@ -319,7 +319,7 @@ test('[WALLET2] shares are floors, exact at every size and below 0, and parts ad
   }
 })
 
-test('[WALLET2] buys raise the average, sales realise against it, the last sale takes what cost is left', () => {
+test('buys raise the average, sales realise against it, the last sale takes what cost is left', () => {
   const told = new Told(market('m'))
   told.apply('buy', [0, 'm-yes', 10, 4])
   told.apply('buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) })
@@ -336,7 +336,7 @@ test('[WALLET2] buys raise the average, sales realise against it, the last sale 
   assert.equal(told.position('m-yes').realized, 1_000_000 + 1_000_000 - 7_500_000)
 })
 
-test('[WALLET5] what is given above what is known realises nothing, and the position says so', () => {
+test('what is given above what is known realises nothing, and the position says so', () => {
   const told = new Told(market('m'))
   told.apply('buy', [0, 'm-yes', 3, 1.5])
   told.apply('sell', [1, 'm-yes', 4, 2.4])
@@ -349,7 +349,7 @@ test('[WALLET5] what is given above what is known realises nothing, and the posi
   assert.equal(told.tally.totals().volume, 1_500_000 + 2_400_000 + 900_000, 'all of it is volume')
 })
 
-test('[WALLET3] a split buys both sides at half a dollar, a merge sells them, the odd micro goes to the last', () => {
+test('a split buys both sides at half a dollar, a merge sells them, the odd micro goes to the last', () => {
   const told = new Told(market('m'))
   told.apply('split', [0, 'm', 3.000001])
   assert.equal(told.position('m-yes').cost, 1_500_000)
@@ -363,7 +363,7 @@ test('[WALLET3] a split buys both sides at half a dollar, a merge sells them, th
   assert.deepEqual([splits, merges, trades, volume], [1, 1, 2, 2_200_000])
 })
 
-test('[WALLET4] a loser is realised at the resolution, or at the market’s last event when that is later', () => {
+test('a loser is realised at the resolution, or at the market’s last event when that is later', () => {
   const resolvedAtMs = timeMs(START_MS + 100 * SECOND + 400)
   const facts = market('m', { payout: priceMicros(0), resolvedAtMs })
   const told = new Told(facts)
@@ -386,7 +386,7 @@ test('[WALLET4] a loser is realised at the resolution, or at the market’s last
   assert.equal(told.tally.between(at(200), at(200)).realized, 0)
 })
 
-test('[WALLET4] a redemption pays the payout, parts of a dollar too, for all that is held of both sides', () => {
+test('a redemption pays the payout, parts of a dollar too, for all that is held of both sides', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const told = new Told(market('m', { payout: priceMicros(333_333), resolvedAtMs }))
   told.apply('buy', [0, 'm-yes', 1.5, 0.6])
@@ -397,7 +397,7 @@ test('[WALLET4] a redemption pays the payout, parts of a dollar too, for all tha
   assert.deepEqual(told.tally.openMarkets(), [])
 })
 
-test('[WALLET4] where no payout is known, dollars that are one side’s whole amount say who won', () => {
+test('where no payout is known, dollars that are one side’s whole amount say who won', () => {
   const told = new Told(market('m'))
   told.apply('buy', [0, 'm-yes', 10, 4])
   told.apply('buy', [0, 'm-no', 7, 2])
@@ -425,7 +425,7 @@ test('[WALLET4] where no payout is known, dollars that are one side’s whole am
   assert.ok(!both.position('m-no').isCostKnown)
 })
 
-test('[WALLET10] No of two markets of four become dollars and Yes of the other two at what is left of their cost', () => {
+test('No of two markets of four become dollars and Yes of the other two at what is left of their cost', () => {
   const told = new Told(...grouped)
   told.apply('buy', [0, 'm0-no', 10, 7])
   told.apply('buy', [0, 'm2-no', 20, 18])
@@ -442,7 +442,7 @@ test('[WALLET10] No of two markets of four become dollars and Yes of the other t
   assert.equal(told.tally.indexOf(outcomeId('m1-no')), -1, 'nothing else was touched')
 })
 
-test('[WALLET10] a cheap enough No leaves Yes below nothing, and No of every market is realised', () => {
+test('a cheap enough No leaves Yes below nothing, and No of every market is realised', () => {
   const told = new Told(...grouped)
   for (const name of GROUP) told.apply('buy', [0, `${name}-no`, 10, 1])
   const three = GROUP.slice(0, 3).map(nativeMarketId)
@@ -453,7 +453,7 @@ test('[WALLET10] a cheap enough No leaves Yes below nothing, and No of every mar
   assert.equal(told.position('m0-no').realized, 3_750_000 - 500_000)
 })
 
-test('[WALLET10] No that were not known to be held leave the Yes unsure, and an unknown group realises nothing', () => {
+test('No that were not known to be held leave the Yes unsure, and an unknown group realises nothing', () => {
   const told = new Told(...grouped)
   told.apply('buy', [0, 'm0-no', 4, 2])
   told.apply('conversion', [1, 'm0', 5, 0], { converted: [nativeMarketId('m0')] })
@@ -469,7 +469,7 @@ test('[WALLET10] No that were not known to be held leave the Yes unsure, and an 
   assert.deepEqual(lone.tally.guessedMarkets(), [nativeMarketId('m0')])
 })
 
-test('[WALLET13] a conversion of every market of its group realises its cash at once, to the micro, as the twin does', () => {
+test('a conversion of every market of its group realises its cash at once, to the micro, as the twin does', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('k is n', seed)
     const names = Array.from({ length: 1 + random.below(6) }, (_, at) => `k${at}`)
@@ -493,7 +493,7 @@ test('[WALLET13] a conversion of every market of its group realises its cash at 
   }
 })
 
-test('[WALLET6] a market is won or lost when nothing of it is open, and open again when it is bought again', () => {
+test('a market is won or lost when nothing of it is open, and open again when it is bought again', () => {
   const told = new Told(market('w'), market('l'), market('e'), market('o'))
   told.apply('buy', [0, 'w-yes', 2, 1])
   told.apply('buy', [1, 'w-no', 2, 1])
@@ -514,7 +514,7 @@ test('[WALLET6] a market is won or lost when nothing of it is open, and open aga
   assert.deepEqual(counted(), [4, 0, 1, 'w,o'])
 })
 
-test('[WALLET6] income and fees stand beside what was realised', () => {
+test('income and fees stand beside what was realised', () => {
   const told = new Told()
   told.apply('income', [0, '', 25.5])
   told.apply('buy', [1, 'm-yes', 2, 1], { fee: usdMicros(30_000) })
@@ -524,7 +524,7 @@ test('[WALLET6] income and fees stand beside what was realised', () => {
   assert.equal(told.position('m-yes').outcomeIndex, -1, 'the market is unknown')
 })
 
-test('[WALLET7] ranges hold both ends, and steps are days, weeks from Monday and months of UTC', () => {
+test('ranges hold both ends, and steps are days, weeks from Monday and months of UTC', () => {
   const told = new Told(market('m'))
   told.apply('buy', [0, 'm-yes', 100, 50])
   // Thursday 1 January 2026; Sunday 4, Monday 5, and 1 February.
@@ -547,7 +547,7 @@ test('[WALLET7] ranges hold both ends, and steps are days, weeks from Monday and
   assert.deepEqual(point, { timeMs: START_MS - 3 * DAY, realized: 1_000_000, toDate: 2_000_000 })
 })
 
-test('[WALLET8] hours come whole and in order, also those of resolutions learned late', () => {
+test('hours come whole and in order, also those of resolutions learned late', () => {
   const told = new Told()
   const count = 50
   for (let index = 0; index < count; index += 1)
@@ -565,7 +565,7 @@ test('[WALLET8] hours come whole and in order, also those of resolutions learned
   }
 })
 
-test('[WALLET11] what comes to be known too late asks for a rebuild, and not again afterwards', () => {
+test('what comes to be known too late asks for a rebuild, and not again afterwards', () => {
   const told = new Told()
   told.apply('buy', [0, 'm-yes', 10, 4])
   told.apply('redeem', [9, 'm', 3, 3])
@@ -584,7 +584,7 @@ test('[WALLET11] what comes to be known too late asks for a rebuild, and not aga
   assert.equal(again.apply('buy', [8, 'm-yes', 1, 1]), 'rebuild', 'older than the redemption')
 })
 
-test('[WALLET14] a migration moves contracts and their part of the cost to the market whose id holds the end of the old one’s', () => {
+test('a migration moves contracts and their part of the cost to the market whose id holds the end of the old one’s', () => {
   const old = `0x${'5'.repeat(32)}${'ab'.repeat(16)}`
   const id = migratedMarket(nativeMarketId(old))
   assert.equal(id, `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`)
@@ -607,7 +607,7 @@ test('[WALLET14] a migration moves contracts and their part of the cost to the m
   assert.equal(lone.apply('buy', [-1, '', 4, 2], at), 'rebuild', 'the old market came to be known')
 })
 
-test('[WALLET4] a redemption turns in the token that it names, else what its dollars say', () => {
+test('a redemption turns in the token that it names, else what its dollars say', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const facts = market('m', { payout: priceMicros(MICROS), resolvedAtMs })
   const begun = () => {

@@ -21,7 +21,7 @@ const SLICES = 5
 const history = (seed: number) =>
   randomHistory(seed, { isComplete: true, eventCount: 500, groupCount: 6 })
 
-test('[WPOOL1] a tally made in the thread, slice by slice, is the one made in place and the twin’s', async () => {
+test('a tally made in the thread, slice by slice, is the one made in place and the twin’s', async () => {
   const thread = openWalletThread()
   try {
     for (const seed of [1, 2]) {
@@ -47,7 +47,7 @@ test('[WPOOL1] a tally made in the thread, slice by slice, is the one made in pl
   }
 })
 
-test('[WPOOL2] damage is told apart: a base is made anew, a block is read anew', async () => {
+test('damage is told apart: a base is made anew, a block is read anew', async () => {
   const port = walletsInPlace()
   const { events, markets } = history(3)
   const block = () => packBlock(events)
@@ -69,7 +69,7 @@ test('[WPOOL2] damage is told apart: a base is made anew, a block is read anew',
   )
 })
 
-test('[WPOOL2] a task without events brings resolutions into a tally', async () => {
+test('a task without events brings resolutions into a tally', async () => {
   const port = walletsInPlace()
   const { events, markets } = history(4)
   const [market] = markets
@@ -85,7 +85,7 @@ test('[WPOOL2] a task without events brings resolutions into a tally', async () 
   assert.ok(yes.lost > 0 && yes.realized === -yes.lost)
 })
 
-test('[WPOOL3] bytes that share their buffer stay whole, and too many tasks are refused', async () => {
+test('bytes that share their buffer stay whole, and too many tasks are refused', async () => {
   const thread = openWalletThread()
   try {
     const { events, markets } = history(5)

@@ -18,7 +18,7 @@ function naiveId(parts: readonly string[]): string {
   return `evt_${text.join('').slice(0, 26)}`
 }
 
-test('[EVENTID1] the same thing has the same name, for good', () => {
+test('the same thing has the same name, for good', () => {
   const id = eventId('trade.created', 'venue_a_0xabc', '0xdef-1')
   assert.equal(id, 'evt_yj6jhl4iamblkkd3t2wklxcodm')
   assert.equal(id, eventId('trade.created', 'venue_a_0xabc', '0xdef-1'))
@@ -28,7 +28,7 @@ test('[EVENTID1] the same thing has the same name, for good', () => {
   }
 })
 
-test('[EVENTID2] different things have different names, by type and by every part', () => {
+test('different things have different names, by type and by every part', () => {
   const ids = new Set<string>()
   for (const type of EVENT_TYPES) {
     for (const market of ['venue_a_1', 'venue_a_2', 'venue_b_1', '']) {
@@ -38,7 +38,7 @@ test('[EVENTID2] different things have different names, by type and by every par
   assert.equal(ids.size, EVENT_TYPES.length * 24)
 })
 
-test('[EVENTID3] a name is evt_ and 26 of a-z and 2-7: no dot, which separates what is signed', () => {
+test('a name is evt_ and 26 of a-z and 2-7: no dot, which separates what is signed', () => {
   for (let round = 0; round < 500; round += 1) {
     assert.match(eventId('price.changed', String(round)), /^evt_[a-z2-7]{26}$/)
   }

@@ -37,7 +37,7 @@ const noFacts: EventFacts = {
   category: null,
 }
 
-test('[FILTER1] every filter must pass; lists ask for one of theirs', () => {
+test('every filter must pass; lists ask for one of theirs', () => {
   const is = (filters: Partial<WebhookFilters>) =>
     wants({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts)
   assert.ok(is({}))
@@ -59,7 +59,7 @@ test('[FILTER1] every filter must pass; lists ask for one of theirs', () => {
   assert.ok(!is({ venue: 'a', side: 'sell', wallets: ['0x01'] }))
 })
 
-test('[FILTER2] whale.alert has 5,000 dollars and price.changed 5 cents unless said', () => {
+test('whale.alert has 5,000 dollars and price.changed 5 cents unless said', () => {
   const whale = (micros: number, minUsd: number | null = null) =>
     wants(
       { ...NO_FILTERS, minUsd: minUsd === null ? null : usdMicros(minUsd) },
@@ -94,7 +94,7 @@ test('[FILTER2] whale.alert has 5,000 dollars and price.changed 5 cents unless s
   )
 })
 
-test('[FILTER3] a filter whose fact an event does not have does not fit', () => {
+test('a filter whose fact an event does not have does not fit', () => {
   const asking: readonly Partial<WebhookFilters>[] = [
     { wallets: ['0x01'] },
     { minUsd: usdMicros(0) },
@@ -115,7 +115,7 @@ test('[FILTER3] a filter whose fact an event does not have does not fit', () => 
   assert.ok(wants(NO_FILTERS, typeOf('match.created'), noFacts))
 })
 
-test('[FILTER5] an opportunity fits once it has come to profit, edge and age together, and then no more', () => {
+test('an opportunity fits once it has come to profit, edge and age together, and then no more', () => {
   const asked = {
     ...NO_FILTERS,
     ...{ minProfit: usdMicros(5_000_000), minEdge: priceMicros(50_000), minAgeMs: 2_000 },
@@ -138,7 +138,7 @@ test('[FILTER5] an opportunity fits once it has come to profit, edge and age tog
   assert.ok(is(whole, null, NO_FILTERS) && !is(whole, whole, NO_FILTERS))
 })
 
-test('[FILTER4] a test event passes whatever the filters say', () => {
+test('a test event passes whatever the filters say', () => {
   const strict = { ...NO_FILTERS, venue: 'b', marketIds: [], minUsd: usdMicros(1) } as const
   assert.ok(wants(strict, typeOf('webhook.test'), noFacts))
 })
@@ -189,7 +189,7 @@ function someReach(random: Random, usds: readonly UsdMicros[]): EventFacts['reac
   return { profit: random.pick(usds), edge, ageMs }
 }
 
-test('[FILTER1] 20,000 random filters and events, as the naive reading has it', () => {
+test('20,000 random filters and events, as the naive reading has it', () => {
   const random = seededRandom('filters')
   let wanted = 0
   for (let round = 0; round < 20_000; round += 1) {

@@ -21,7 +21,7 @@ function isVerified(secret: string, body: Uint8Array, headers: Record<string, st
   }
 }
 
-test('[SIGN1] the known answer of Standard Webhooks 1.0.0', () => {
+test('the known answer of Standard Webhooks 1.0.0', () => {
   const headers = signatureHeaders({
     secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
     eventId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -35,7 +35,7 @@ test('[SIGN1] the known answer of Standard Webhooks 1.0.0', () => {
   })
 })
 
-test('[SIGN2] the reference library verifies every delivery, and none that was changed', () => {
+test('the reference library verifies every delivery, and none that was changed', () => {
   const random = seededRandom('signatures')
   const letters = ['a', 'Z', '"', '\\', 'é', '→', '🙂', '\n', '.', '0']
   for (let round = 0; round < 1_000; round += 1) {
@@ -58,7 +58,7 @@ test('[SIGN2] the reference library verifies every delivery, and none that was c
   }
 })
 
-test('[SIGN3] with two secrets each verifies by itself, and no third does', () => {
+test('with two secrets each verifies by itself, and no third does', () => {
   const [older, newer, other] = [makeSecret(), makeSecret(), makeSecret()]
   const body = Buffer.from('{"type":"webhook.test"}')
   const delivery = { eventId: 'evt_x', timeSeconds: nowSeconds, body }
@@ -71,7 +71,7 @@ test('[SIGN3] with two secrets each verifies by itself, and no third does', () =
   assert.ok(!isVerified(older, body, after), 'when its time is over')
 })
 
-test('[SIGN3] the time of a delivery is signed, and old ones are refused', () => {
+test('the time of a delivery is signed, and old ones are refused', () => {
   const secret = makeSecret()
   const body = Buffer.from('{}')
   const headersOf = (timeSeconds: number) => ({
@@ -83,7 +83,7 @@ test('[SIGN3] the time of a delivery is signed, and old ones are refused', () =>
   assert.ok(!isVerified(secret, body, later))
 })
 
-test('[SIGN4] secrets are whsec_ and canonical base64 of 24 to 64 bytes; ours are unique and of 32', () => {
+test('secrets are whsec_ and canonical base64 of 24 to 64 bytes; ours are unique and of 32', () => {
   const made = Array.from({ length: 100 }, makeSecret)
   assert.equal(new Set(made).size, 100)
   for (const secret of made) {

@@ -20,7 +20,7 @@ function problem(text: string, policy: CallPolicy = strict): string {
   return 'problem' in target ? target.problem : ''
 }
 
-test('[TARGET2] public https URLs are kept in their normal form, without the fragment', () => {
+test('public https URLs are kept in their normal form, without the fragment', () => {
   const forms: readonly (readonly [given: string, kept: string])[] = [
     ['https://example.com/hooks', 'https://example.com/hooks'],
     ['HTTPS://EXAMPLE.com:443', 'https://example.com/'],
@@ -37,7 +37,7 @@ test('[TARGET2] public https URLs are kept in their normal form, without the fra
   assert.equal(kept(longest), longest)
 })
 
-test('[TARGET2] other schemes, user names, forms and lengths are refused, and it says what is accepted', () => {
+test('other schemes, user names, forms and lengths are refused, and it says what is accepted', () => {
   const refused: readonly (readonly [text: string, words: RegExp])[] = [
     ['', /such as https:/],
     ['example.com/hooks', /such as https:/],
@@ -67,7 +67,7 @@ test('[TARGET2] other schemes, user names, forms and lengths are refused, and it
   for (const [text, words] of refused) assert.match(problem(text), words, text)
 })
 
-test('[TARGET3] hosts that are not public are refused by what they are, not by how they are written', () => {
+test('hosts that are not public are refused by what they are, not by how they are written', () => {
   const refused = [
     'https://127.0.0.1/',
     'https://127.1/',
@@ -99,7 +99,7 @@ test('[TARGET3] hosts that are not public are refused by what they are, not by h
   assert.equal(kept('https://[fe80::1%25eth0]/', trial), null)
 })
 
-test('[TARGET4] ports are 443 and from 1024 on without those of other protocols; 80 where http is allowed', () => {
+test('ports are 443 and from 1024 on without those of other protocols; 80 where http is allowed', () => {
   const ok = [443, 1_024, 3_000, 8_080, 8_443, 49_152, 65_535]
   const refused = [0, 1, 21, 22, 25, 80, 110, 444, 1_023]
   const known = [1_433, 2_375, 3_306, 5_432, 6_000, 6_379, 6_667, 9_092, 11_211, 27_017]

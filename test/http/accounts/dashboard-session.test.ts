@@ -71,7 +71,7 @@ async function newcomer(headers: Headers = {}) {
 }
 
 describe('the session of the dashboard', () => {
-  test('[COOKIE1] the dashboard is given its session in a cookie that no script reads and no other site sends, over TLS alone where the page came so; no other client is given one', async () => {
+  test('the dashboard is given its session in a cookie that no script reads and no other site sends, over TLS alone where the page came so; no other client is given one', async () => {
     const name = `twinbook${face.port}`
     const { set, token, user } = await newcomer()
     const terms = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Strict'
@@ -95,7 +95,7 @@ describe('the session of the dashboard', () => {
     }
   })
 
-  test('[COOKIE2] the cookie counts only for the dashboard’s own page: with its header, which no preflight allows, and from its own origin', async () => {
+  test('the cookie counts only for the dashboard’s own page: with its header, which no preflight allows, and from its own origin', async () => {
     const { cookie } = await newcomer()
     const status = async (headers: Headers) =>
       (await ask('GET', '/v1/auth/me', { cookie, ...headers })).status
@@ -140,7 +140,7 @@ describe('the session of the dashboard', () => {
     assert.equal((await ask('GET', '/v1/ws', handshake)).status, 401, 'no cookie opens a stream')
   })
 
-  test('[COOKIE3] a key or a token beside the cookie is what counts, and stays what it was', async () => {
+  test('a key or a token beside the cookie is what counts, and stays what it was', async () => {
     const [one, other] = [await newcomer(), await newcomer()]
     const { key } = await accounts.createKey(one.account, 'bot')
     const cookie = { ...OURS, cookie: other.cookie }
@@ -156,7 +156,7 @@ describe('the session of the dashboard', () => {
     )
   })
 
-  test('[COOKIE4] what the dashboard asks for is taken from a budget of its own: it uses up nothing of the account’s, and nothing uses it up', async () => {
+  test('what the dashboard asks for is taken from a budget of its own: it uses up nothing of the account’s, and nothing uses it up', async () => {
     const { cookie, account } = await newcomer()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
@@ -181,7 +181,7 @@ describe('the session of the dashboard', () => {
     assert.deepEqual(await asked(page), [429, dashboardRequestsPerMinute, 0])
   })
 
-  test('[COOKIE5] the page is told who is logged in; logging out ends the token and forgets the cookie, everywhere ends every token of the account and no key', async () => {
+  test('the page is told who is logged in; logging out ends the token and forgets the cookie, everywhere ends every token of the account and no key', async () => {
     const { user, cookie, account, token } = await newcomer()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
@@ -214,7 +214,7 @@ describe('the session of the dashboard', () => {
     assert.equal((await ask('GET', '/v1/auth/me', { 'x-api-key': key })).status, 200)
   })
 
-  test('[COOKIE6] the local account opens without a password to the dashboard of this machine alone: no proxy, no name that a name server could lead here, and only where it is configured', async () => {
+  test('the local account opens without a password to the dashboard of this machine alone: no proxy, no name that a name server could lead here, and only where it is configured', async () => {
     clock.advance(60_000)
     const open = async (headers: Headers, port = face.port) => {
       clock.advance(60_000)
@@ -262,7 +262,7 @@ describe('the session of the dashboard', () => {
     assert.equal((await ask('POST', '/v1/auth/session', OURS)).body.user, null, 'disabled')
   })
 
-  test('[COOKIE7] it is configured where no other machine can ask and no proxy is trusted, with a local account', () => {
+  test('it is configured where no other machine can ask and no proxy is trusted, with a local account', () => {
     const isOpen = (env: Readonly<Record<string, string>>) => loadConfig(env).opensLocalAccount
     for (const env of [{}, { HOST: 'localhost' }, { HOST: '::1' }, { HOST: '127.0.0.2' }]) {
       assert.equal(isOpen(env), true, JSON.stringify(env))

@@ -16,7 +16,7 @@ const rules = {
 const linked = (files: Readonly<Record<string, string>>) =>
   linkModules(new Map(Object.entries(files)), rules)
 
-test('[DASH9] imports of every form are rewritten, by path from where they stand, and nothing else is', () => {
+test('imports of every form are rewritten, by path from where they stand, and nothing else is', () => {
   const words = 'const text = `made from "./leaf.ts"`, said = "import \'./leaf.ts\'"\n'
   const modules = linked({
     'top.ts': `import { a } from "./leaf.ts"\nimport './leaf.ts'\nexport * from './parts/deep.ts'\n${words}`,
@@ -43,7 +43,7 @@ test('[DASH9] imports of every form are rewritten, by path from where they stand
   assert.deepEqual(loadedWith(deep), [leaf, address('library')])
 })
 
-test('[DASH9] what a browser could not load is refused at once: files that are not there, and circles', () => {
+test('what a browser could not load is refused at once: files that are not there, and circles', () => {
   assert.throws(() => linked({ 'top.ts': "import './gone.ts'" }), /the page imports gone\.ts/)
   assert.throws(() => linked({ 'top.ts': "import x from 'lmdb'" }), /the page imports lmdb/)
   assert.throws(
@@ -52,7 +52,7 @@ test('[DASH9] what a browser could not load is refused at once: files that are n
   )
 })
 
-test('[DASH9] an import of types alone is gone, so that the page may name the types of the server', () => {
+test('an import of types alone is gone, so that the page may name the types of the server', () => {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-modules-'))
   try {
     const source =

@@ -16,7 +16,7 @@ const sinces = (rig: Rig) =>
 const tradeIds = (rig: Rig) => rig.of('trade').map(({ data }) => data.id)
 
 describe('subscriptions', () => {
-  test('[CLIENT5] ready says the canonical ids and what was refused', async () => {
+  test('ready says the canonical ids and what was refused', async () => {
     const rig = await openRig()
     const request = { channel: 'trades', marketIds: ['VENUE_A_ONE', 'venue_a_None'] } as const
     const answer = await rig.client.subscribe(request).ready
@@ -29,7 +29,7 @@ describe('subscriptions', () => {
     assert.deepEqual(tradeIds(rig), ['t1'])
   })
 
-  test('[CLIENT5] ids travel by hundreds, below the rate the server allows', async () => {
+  test('ids travel by hundreds, below the rate the server allows', async () => {
     const markets = Array.from({ length: 2050 }, (_, index) => `venue_a_${index}`)
     const rig = await openRig({ markets })
     const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: markets })
@@ -45,7 +45,7 @@ describe('subscriptions', () => {
   })
 
   for (const hasId of [true, false]) {
-    test(`[CLIENT5] a command refused for its rate is sent again (told which: ${hasId})`, async () => {
+    test(`a command refused for its rate is sent again (told which: ${hasId})`, async () => {
       const rig = await openRig()
       let refusals = 2
       rig.server.script = (command, peer) => {
@@ -64,7 +64,7 @@ describe('subscriptions', () => {
     })
   }
 
-  test('[CLIENT5] a lost answer is found by a ping, and the command sent again', async () => {
+  test('a lost answer is found by a ping, and the command sent again', async () => {
     const rig = await openRig()
     let isFirst = true
     rig.server.script = ({ action }) => {
@@ -82,7 +82,7 @@ describe('subscriptions', () => {
     assert.deepEqual((await ready).accepted, [ONE])
   })
 
-  test('[CLIENT5] what two subscriptions share ends with the second', async () => {
+  test('what two subscriptions share ends with the second', async () => {
     const rig = await openRig()
     const first = rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] })
     const second = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
@@ -103,7 +103,7 @@ describe('subscriptions', () => {
     )
   })
 
-  test('[CLIENT5] a single market outlives the whole that contained it', async () => {
+  test('a single market outlives the whole that contained it', async () => {
     const rig = await openRig()
     const single = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
     await single.ready
@@ -120,7 +120,7 @@ describe('subscriptions', () => {
 
 for (const encoding of ['json', 'msgpack'] as const) {
   describe(`books in ${encoding}`, () => {
-    test('[CLIENT4] the book equals the server book after snapshot and updates', async () => {
+    test('the book equals the server book after snapshot and updates', async () => {
       const rig = await openRig({ encoding })
       rig.server.change(ONE, 'bids', 420_000, 100_000_000)
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
@@ -143,7 +143,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       assert.equal(rig.of('update')[0]?.received_ms, 1_795_000_000_005)
     })
 
-    test('[CLIENT4] a hole is reported once, the updates behind it dropped, a snapshot fetched', async () => {
+    test('a hole is reported once, the updates behind it dropped, a snapshot fetched', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE, TWO] }).ready
       rig.server.damage = ({ seq, type }) => (type === 'update' && seq === 2 ? 'drop' : 'send')
@@ -164,7 +164,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       assert.equal(rig.client.book(ONE)?.isInSync, true)
     })
 
-    test('[CLIENT4] a wrong checksum is reported, and a snapshot fetched', async () => {
+    test('a wrong checksum is reported, and a snapshot fetched', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
       for (let turn = 1; turn <= 49; turn += 1) rig.server.change(ONE, 'bids', turn, 1)
@@ -181,7 +181,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
 }
 
 describe('coming back', () => {
-  test('[CLIENT6] everything in sync is resumed from the position, the rest begins anew', async () => {
+  test('everything in sync is resumed from the position, the rest begins anew', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
     rig.server.change(ONE, 'bids', 1000, 1)
@@ -210,7 +210,7 @@ describe('coming back', () => {
     assert.equal(rig.client.book(TWO)?.isInSync, true)
   })
 
-  test('[CLIENT6] the position stands still while a resume is cut off again and again', async () => {
+  test('the position stands still while a resume is cut off again and again', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
     rig.server.trade(ONE, 't1')
@@ -249,7 +249,7 @@ describe('coming back', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('[CLIENT6] a limited resume is repeated from there, also after a further cut', async () => {
+  test('a limited resume is repeated from there, also after a further cut', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.trade(ONE, 't1')
@@ -281,7 +281,7 @@ describe('coming back', () => {
   })
 
   for (const channel of ['trades', 'whales'] as const) {
-    test(`[CLIENT7] a killed server loses no trade and repeats none (${channel})`, async () => {
+    test(`a killed server loses no trade and repeats none (${channel})`, async () => {
       const rig = await openRig()
       await rig.client.subscribe({ channel, marketIds: [ONE, TWO] }).ready
       rig.server.trade(ONE, 't1', channel)
@@ -302,7 +302,7 @@ describe('coming back', () => {
     })
   }
 
-  test('[CLIENT7] a lost trade is fetched by a resume from before it', async () => {
+  test('a lost trade is fetched by a resume from before it', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
     rig.server.trade(ONE, 't1')
@@ -318,7 +318,7 @@ describe('coming back', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('[CLIENT7] a trade that a resume cannot bring either is told as a gap, once', async () => {
+  test('a trade that a resume cannot bring either is told as a gap, once', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'whales', marketIds: [ONE] }).ready
     rig.server.trade(ONE, 't1', 'whales')
@@ -334,7 +334,7 @@ describe('coming back', () => {
     assert.deepEqual(gaps, [['seq_hole', 1]])
   })
 
-  test('[CLIENT10] on everything, a heartbeat ahead of the position brings back what was lost', async () => {
+  test('on everything, a heartbeat ahead of the position brings back what was lost', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.damage = () => 'drop'
@@ -347,7 +347,7 @@ describe('coming back', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('[CLIENT10] on single markets, a lost last message is found by a list', async () => {
+  test('on single markets, a lost last message is found by a list', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
@@ -364,7 +364,7 @@ describe('coming back', () => {
     assert.equal(rig.client.book(ONE)?.bids.length, 2)
   })
 
-  test('[CLIENT8] what the server says of a loss is reported once, also when it says it twice', async () => {
+  test('what the server says of a loss is reported once, also when it says it twice', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null, to_ms: 7 }
@@ -387,7 +387,7 @@ describe('coming back', () => {
     assert.equal(rig.of('gap')[0]?.cause, 'lost')
   })
 
-  test('[CLIENT8] a loss that grows while its resume is cut off is reported to its end', async () => {
+  test('a loss that grows while its resume is cut off is reported to its end', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null }
@@ -412,7 +412,7 @@ describe('coming back', () => {
     ])
   })
 
-  test('[CLIENT8] books replaced again and again while resumes are cut off are reported each time', async () => {
+  test('books replaced again and again while resumes are cut off are reported each time', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
     rig.server.cutAll()
@@ -434,7 +434,7 @@ describe('coming back', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
-  test('[CLIENT8] a resync is reported as a gap until the snapshot, one however often it is said', async () => {
+  test('a resync is reported as a gap until the snapshot, one however often it is said', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', all: true }).ready
     const resync = { type: 'resync', channel: 'orderbook', market_id: ONE, reason: 'slow_consumer' }
@@ -476,7 +476,7 @@ describe('coming back', () => {
     assert.deepEqual(rig.of('fault'), [])
   })
 
-  test('[CLIENT8] prices missed while away are reported with their number, conflated ones are not', async () => {
+  test('prices missed while away are reported with their number, conflated ones are not', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'prices', marketIds: [ONE] }).ready
     const options = { conflate_ms: 250 }
@@ -503,7 +503,7 @@ describe('coming back', () => {
     ])
   })
 
-  test('[CLIENT2] a message that cannot be read is told, and made good by a resume', async () => {
+  test('a message that cannot be read is told, and made good by a resume', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     for (const { socket } of rig.server.peers) socket.send('{"type":"trade","chann')

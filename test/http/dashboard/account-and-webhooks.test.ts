@@ -53,7 +53,7 @@ const refused = (status: number, detail: string, waitSeconds: number | null = nu
 const unprocessable = (fields: Readonly<Record<string, string>>) =>
   new ApiError(422, 'not accepted', new Map(Object.entries(fields)))
 
-test('[DASH23] each way in which a log-in or sign-up fails has words of its own', () => {
+test('each way in which a log-in or sign-up fails has words of its own', () => {
   const wrong = entryRefusal(refused(401, 'wrong email or password'), 'log-in')
   assert.equal(wrong.form, 'The email or the password is wrong.')
   const taken = entryRefusal(refused(400, 'this email has an account already'), 'sign-up')
@@ -83,7 +83,7 @@ test('[DASH23] each way in which a log-in or sign-up fails has words of its own'
   assert.equal(new Set(texts).size, texts.length)
 })
 
-test('[DASH20] of a refusal nothing is lost: what is about no field of the form stands beside the form', () => {
+test('of a refusal nothing is lost: what is about no field of the form stands beside the form', () => {
   const error = unprocessable({ label: 'value error, too long', other: 'no such thing', 0: 'odd' })
   const refusal = refusalOf(error, ['label'])
   assert.deepEqual([...refusal.fields], [['label', 'Too long.']])
@@ -95,7 +95,7 @@ test('[DASH20] of a refusal nothing is lost: what is about no field of the form 
   assert.match(refusalOf(refused(400, 'an account may have 20 keys'), []).form ?? '', /20 keys/)
 })
 
-test('[DASH20] what the server refuses a value for is said in words for a person', () => {
+test('what the server refuses a value for is said in words for a person', () => {
   const refusals = [
     boundRefusal(-1, Type.Number({ minimum: 0 })),
     boundRefusal(6, Type.Number({ maximum: 5 })),
@@ -121,7 +121,7 @@ test('[DASH20] what the server refuses a value for is said in words for a person
   assert.equal(detail, 'Enter 100 or less.')
 })
 
-test('[DASH85] every attempt of an opened delivery keeps its own request, response and times', () => {
+test('every attempt of an opened delivery keeps its own request, response and times', () => {
   const attempt = (
     atMs: number | null,
     status: number | null,
@@ -162,12 +162,12 @@ test('[DASH85] every attempt of an opened delivery keeps its own request, respon
   assert.equal([...known.keys()].at(-1), 39_000)
 })
 
-test('[DASH26] the line to try a key with names the server as the tab reached it', () => {
+test('the line to try a key with names the server as the tab reached it', () => {
   const line = curlLine('pmk_abc', 'https://example.com/twin/')
   assert.equal(line, "curl -H 'X-API-Key: pmk_abc' 'https://example.com/twin/v1/markets?limit=3'")
 })
 
-test('[DASH28] an account without a limit is told so, and any other its number', () => {
+test('an account without a limit is told so, and any other its number', () => {
   assert.equal(limitText(2_147_483_647), 'no limit')
   assert.equal(limitText(60), '60')
 })
@@ -213,7 +213,7 @@ function draftAt(random: Random): Draft {
   return { ...draft, ...filters }
 }
 
-test('[DASH29] what the form lets through the server takes but for bounds, which it names by a field of the form', () => {
+test('what the form lets through the server takes but for bounds, which it names by a field of the form', () => {
   const judge = new BodyProblems(createBody(NAMES), 'Webhook')
   const random = seededRandom(29)
   let [sentCount, refusedCount] = [0, 0]
@@ -238,7 +238,7 @@ test('[DASH29] what the form lets through the server takes but for bounds, which
   assert.ok(sentCount > 200 && refusedCount > 200, `${sentCount} sent, ${refusedCount} not`)
 })
 
-test('[DASH29] a list has one entry a line, numbers are numbers, and what is empty is not sent', () => {
+test('a list has one entry a line, numbers are numbers, and what is empty is not sent', () => {
   const draft: Draft = {
     ...EMPTY_DRAFT,
     ...{ url: ' https://example.com/ ', types: ['trade.created'], min_usd: ' 12.5 ' },
@@ -261,7 +261,7 @@ test('[DASH29] a list has one entry a line, numbers are numbers, and what is emp
   assert.deepEqual(entriesOf('categories', 'Art, old\n new '), ['Art, old', 'new'])
 })
 
-test('[DASH29] a webhook that is changed without touching its form stays as it is', async (t) => {
+test('a webhook that is changed without touching its form stays as it is', async (t) => {
   const face = await openFace()
   t.after(() => face.stop())
   const random = seededRandom(30)
@@ -291,7 +291,7 @@ test('[DASH29] a webhook that is changed without touching its form stays as it i
   }
 })
 
-test('[DASH30] a filter that means nothing for the chosen events is neither offered nor sent, and an event that a filter silences is named', () => {
+test('a filter that means nothing for the chosen events is neither offered nor sent, and an event that a filter silences is named', () => {
   assert.ok(!isOffered('min_usd', ['price.changed', 'match.created']))
   assert.ok(isOffered('min_change', ['price.changed']) && !isOffered('min_change', ['whale.alert']))
   assert.ok(isOffered('categories', []))
@@ -315,7 +315,7 @@ test('[DASH30] a filter that means nothing for the chosen events is neither offe
 
 const counts = { created: 3, delivered: 2, exhausted: 0, dropped: 0, pending: 1 }
 
-test('[DASH31] a webhook to which nothing is posted says why, and its counts name only what there is', () => {
+test('a webhook to which nothing is posted says why, and its counts name only what there is', () => {
   const nowMs = 1_000_000_000
   const webhook = (set: Partial<Webhook>): Webhook => ({
     ...{ id: 'wh_1', url: 'https://example.com/', event_types: ['trade.created'] },
@@ -358,7 +358,7 @@ function pageOf(all: readonly Delivery[], before: number | null, limit: number):
   return { deliveries, cursor: hasMore ? last : null, has_more: hasMore }
 }
 
-test('[DASH32] pages of deliveries become one list, newest first, with no row twice and none left out, whatever is made meanwhile', () => {
+test('pages of deliveries become one list, newest first, with no row twice and none left out, whatever is made meanwhile', () => {
   const random = seededRandom(32)
   let longest = 0
   for (let round = 0; round < 300; round += 1) {
@@ -396,7 +396,7 @@ test('[DASH32] pages of deliveries become one list, newest first, with no row tw
   assert.ok(longest > 20, String(longest))
 })
 
-test('[DASH32] an attempt is told by its status or by what went wrong, once', () => {
+test('an attempt is told by its status or by what went wrong, once', () => {
   const last = (set: Partial<NonNullable<Delivery['last_attempt']>>) =>
     attemptText(
       delivery(1, { last_attempt: { at: 1, duration_ms: 12, status: null, error: null, ...set } }),

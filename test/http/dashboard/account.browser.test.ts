@@ -99,7 +99,7 @@ const fetchedWith = (page: Page, key: string): Promise<number> =>
 
 const alertOf = (page: Page) => page.getByRole('alert')
 
-test('[DASH27] from sign-up to the first key: the page that the address names appears, the key is shown once, is good at once, and is refused once it is revoked', async () => {
+test('from sign-up to the first key: the page that the address names appears, the key is shown once, is good at once, and is refused once it is revoked', async () => {
   const tab = await dashboard.open('#/account')
   const { page } = tab
   const heading = page.getByRole('heading', { name: 'Account', level: 1 })
@@ -130,7 +130,7 @@ test('[DASH27] from sign-up to the first key: the page that the address names ap
   await tab.close()
 })
 
-test('[DASH26] a key is copied by its button, and gone from the page when the person has it', async () => {
+test('a key is copied by its button, and gone from the page when the person has it', async () => {
   const token = await signUp('copier@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -147,7 +147,7 @@ test('[DASH26] a key is copied by its button, and gone from the page when the pe
   await tab.close()
 })
 
-test('[DASH22] nothing is revoked without an answer to the question, and Cancel and Escape leave it, with the focus where it was', async () => {
+test('nothing is revoked without an answer to the question, and Cancel and Escape leave it, with the focus where it was', async () => {
   const token = await signUp('careful@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -168,7 +168,7 @@ test('[DASH22] nothing is revoked without an answer to the question, and Cancel 
   await tab.close()
 })
 
-test('[DASH23] a wrong password, a taken email, a weak password and a lost connection each say so beside the form, and what was typed stays', async () => {
+test('a wrong password, a taken email, a weak password and a lost connection each say so beside the form, and what was typed stays', async () => {
   const email = 'known@example.com'
   await signUp(email)
   const tab = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
@@ -195,7 +195,7 @@ test('[DASH23] a wrong password, a taken email, a weak password and a lost conne
   await tab.close()
 })
 
-test('[DASH23] after too many attempts the page says how long to wait, and the log-in works when it is over', async () => {
+test('after too many attempts the page says how long to wait, and the log-in works when it is over', async () => {
   const email = 'hasty@example.com'
   await signUp(email)
   for (let wrong = 0; wrong < 4; wrong += 1) {
@@ -223,7 +223,7 @@ test('[DASH23] after too many attempts the page says how long to wait, and the l
   await tab.close()
 })
 
-test('[DASH24] a password manager knows each field of both forms for what it is', async () => {
+test('a password manager knows each field of both forms for what it is', async () => {
   const tab = await dashboard.open('')
   const { page } = tab
   const roles = () =>
@@ -239,7 +239,7 @@ test('[DASH24] a password manager knows each field of both forms for what it is'
   await tab.close()
 })
 
-test('[DASH25] after a log-out the page says that the browser holds nothing, and after a token has ended that the session is over', async () => {
+test('after a log-out the page says that the browser holds nothing, and after a token has ended that the session is over', async () => {
   const token = await signUp('leaver@example.com')
   const left = await dashboard.open('#/account', { token })
   await left.page.getByText('leaver@example.com').waitFor()
@@ -252,7 +252,7 @@ test('[DASH25] after a log-out the page says that the browser holds nothing, and
   await expired.close()
 })
 
-test('[DASH28] the account page says who it is, the limits, and what is left of this minute as the server counts it', async () => {
+test('the account page says who it is, the limits, and what is left of this minute as the server counts it', async () => {
   const token = await signUp('counted@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -284,7 +284,7 @@ test('[DASH28] the account page says who it is, the limits, and what is left of 
   await tab.close()
 })
 
-test('[DASH21] what is asked for twice before the first answer is asked once, and its failure is said where it was asked', async () => {
+test('what is asked for twice before the first answer is asked once, and its failure is said where it was asked', async () => {
   const token = await signUp('twice@example.com')
   const tab = await dashboard.open('#/account', { token, expected: [/status of 503/] })
   const { page } = tab
@@ -313,7 +313,7 @@ test('[DASH21] what is asked for twice before the first answer is asked once, an
   await tab.close()
 })
 
-test('[DASH72] a new password is asked for with the present one, keeps this tab in and no other, and says what is wrong beside its field', async () => {
+test('a new password is asked for with the present one, keeps this tab in and no other, and says what is wrong beside its field', async () => {
   const email = 'changer@example.com'
   const token = await signUp(email)
   const tab = await dashboard.open('#/account', { token })
@@ -341,7 +341,7 @@ test('[DASH72] a new password is asked for with the present one, keeps this tab 
   await tab.close()
 })
 
-test('[DASH73] the account is deleted after its password, which Cancel and Escape and a wrong one do not, and the page says so', async () => {
+test('the account is deleted after its password, which Cancel and Escape and a wrong one do not, and the page says so', async () => {
   const email = 'goer@example.com'
   const token = await signUp(email)
   const tab = await dashboard.open('#/account', { token })
@@ -369,7 +369,7 @@ test('[DASH73] the account is deleted after its password, which Cancel and Escap
   await tab.close()
 })
 
-test('[DASH74] a key reads unless the box is ticked, and says what it may; logging out ends the token at the server, too', async () => {
+test('a key reads unless the box is ticked, and says what it may; logging out ends the token at the server, too', async () => {
   const token = await signUp('scoped@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -401,7 +401,7 @@ test('[DASH74] a key reads unless the box is ticked, and says what it may; loggi
   await tab.close()
 })
 
-test('[DASH94] all sessions of the account end by one button, after a question, in this browser too; keys go on', async () => {
+test('all sessions of the account end by one button, after a question, in this browser too; keys go on', async () => {
   const email = 'everywhere@example.com'
   const token = await signUp(email)
   const elsewhere = await logIn(email, PASSWORD)

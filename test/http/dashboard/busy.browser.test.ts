@@ -66,7 +66,7 @@ async function openMarket() {
   return tab
 }
 
-test('[DASH17] sixty book updates a second on a market page, and no task of its main thread takes over 50 ms', async (t) => {
+test('sixty book updates a second on a market page, and no task of its main thread takes over 50 ms', async (t) => {
   const tab = await openMarket()
   const seqOf = async () =>
     Number(await tab.page.locator('[data-seq]').first().getAttribute('data-seq'))
@@ -99,7 +99,7 @@ test('[DASH17] sixty book updates a second on a market page, and no task of its 
   await tab.close()
 })
 
-test('[DASH18] a market page left open under hundreds of updates a second does not grow: less than 5 MB and 500 nodes after forced collection', async (t) => {
+test('a market page left open under hundreds of updates a second does not grow: less than 5 MB and 500 nodes after forced collection', async (t) => {
   const tab = await openMarket()
   const protocol = await tab.protocol()
   const changes = startChanges(MANY_A_SECOND)

@@ -26,7 +26,7 @@ import { hrefOf, PAGES, placeOf } from '../../../http/dashboard/route.ts'
 
 const FOLDER = new URL('../../../http/dashboard/', import.meta.url)
 
-test('[DASH2] one file touches the tab around the page: its time, storage, address, clipboard', () => {
+test('one file touches the tab around the page: its time, storage, address, clipboard', () => {
   const surroundings =
     /\b(?:setTimeout|setInterval|requestAnimationFrame|sessionStorage|localStorage|indexedDB)\b|\bnavigator\b|\bdocument\.cookie\b|\b(?:window|globalThis)?\.?location\.|\bDate\.now\(|\bperformance\.now\(|\binnerHTML\b|\bdangerouslySetInnerHTML\b|\beval\(/
   const offenders = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -38,7 +38,7 @@ test('[DASH2] one file touches the tab around the page: its time, storage, addre
   assert.deepEqual(offenders, [])
 })
 
-test('[DASH4] each way to fail has words of its own, with what the server said and when to ask again', () => {
+test('each way to fail has words of its own, with what the server said and when to ask again', () => {
   const said = (status: number, wait: number | null = null) => {
     const { title, detail } = wordsOf(new ApiError(status, 'the reason', new Map(), wait))
     assert.match(detail, /the reason/i)
@@ -52,7 +52,7 @@ test('[DASH4] each way to fail has words of its own, with what the server said a
   assert.match(wordsOf(new TypeError('ours')).detail, /ours/)
 })
 
-test('[DASH4] a problem is its field’s, whichever entry of a list it is of', () => {
+test('a problem is its field’s, whichever entry of a list it is of', () => {
   assert.equal(fieldOf(['body', 'url']), 'url')
   assert.equal(fieldOf(['body', 'filters', 'categories', 3]), 'categories')
   assert.equal(fieldOf(['query', 'limit']), 'limit')
@@ -60,7 +60,7 @@ test('[DASH4] a problem is its field’s, whichever entry of a list it is of', (
   assert.equal(fieldOf(['body']), 'body')
 })
 
-test('[DASH7] an address names a page, its subject and its query, and reads back as it was written', () => {
+test('an address names a page, its subject and its query, and reads back as it was written', () => {
   assert.equal(placeOf('').page, 'opportunities')
   assert.equal(placeOf('#').page, 'opportunities')
   assert.equal(placeOf('#/nothing').page, 'unknown')
@@ -81,7 +81,7 @@ test('[DASH7] an address names a page, its subject and its query, and reads back
   }
 })
 
-test('[DASH8] numbers are written alike everywhere, and what is not known is a dash', () => {
+test('numbers are written alike everywhere, and what is not known is a dash', () => {
   const texts = [priceText, gapText, sizeText, usdText, roundUsdText, countText, percentText]
   for (const write of [...texts, durationText]) {
     assert.equal(write(null), '–')

@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-test('[DASH39] from a search to the market page, which follows its book', async () => {
+test('from a search to the market page, which follows its book', async () => {
   const { face } = dashboard
   const market = face.engine.add('rain', { question: 'Will rain happen?' })
   face.engine.add('snow', { question: 'Will snow happen?' })

@@ -68,7 +68,7 @@ const pairAt = (index: number): readonly [FakeMarket, FakeMarket] => {
   return pair
 }
 
-test('[DASH58] matches are those of REST in its order, with both questions as texts, why, and what speaks against', async () => {
+test('matches are those of REST in its order, with both questions as texts, why, and what speaks against', async () => {
   const tab = await dashboard.open('#/matches')
   const { page } = tab
   await page.locator('.match').first().waitFor()
@@ -87,7 +87,7 @@ test('[DASH58] matches are those of REST in its order, with both questions as te
   await tab.close()
 })
 
-test('[DASH55] the gap between the venues is that of one outcome, and follows the prices live', async () => {
+test('the gap between the venues is that of one outcome, and follows the prices live', async () => {
   const tab = await dashboard.open('#/matches')
   const gap = (index: number, value: number) =>
     tab.page.locator('.match').nth(index).locator(`[data-gap="${value}"]`).waitFor()
@@ -109,7 +109,7 @@ test('[DASH55] the gap between the venues is that of one outcome, and follows th
   await tab.close()
 })
 
-test('[DASH59] matches are narrowed by words, confidence and score, kept in the address; more come by a button', async () => {
+test('matches are narrowed by words, confidence and score, kept in the address; more come by a button', async () => {
   const tab = await dashboard.open('#/matches?score=60')
   const { page } = tab
   const shown = (words: string) => page.getByText(words, { exact: true }).waitFor()
@@ -133,7 +133,7 @@ test('[DASH59] matches are narrowed by words, confidence and score, kept in the 
   await tab.close()
 })
 
-test('[DASH107] a list that is read before there is anything fills by itself, and says meanwhile what is awaited', async () => {
+test('a list that is read before there is anything fills by itself, and says meanwhile what is awaited', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   await page.clock.install()
@@ -155,7 +155,7 @@ test('[DASH107] a list that is read before there is anything fills by itself, an
   await tab.close()
 })
 
-test('[DASH56] a list that fails says why and asks again; a page that fails keeps those before it', async () => {
+test('a list that fails says why and asks again; a page that fails keeps those before it', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   let isRefusing = true
@@ -185,7 +185,7 @@ test('[DASH56] a list that fails says why and asks again; a page that fails keep
 
 const HEADS_OF_BOTH = 'Market,Polymarket bid,ask,Kalshi bid,ask,Gap'
 
-test('[DASH60] [DASH86] games have both venues beside each other, and what only one of them lists', async () => {
+test('games have both venues beside each other, and what only one of them lists', async () => {
   const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   const { page } = tab
   const game = page.locator(`[data-game="nba-x-y-${DAY}"]`)
@@ -202,7 +202,7 @@ test('[DASH60] [DASH86] games have both venues beside each other, and what only 
   await row(alone).getByText('not listed').waitFor()
   assert.equal(await game.locator('tbody tr').count(), 3)
   await page.getByText(/^1 game on \w/).waitFor()
-  // [DASH86] The day and the sport are marked, the others are not.
+  // The day and the sport are marked, the others are not.
   const days = page.getByRole('group', { name: 'Days with their games' }).getByRole('button')
   await page.locator('.days [data-count="1"][aria-pressed=true]').waitFor()
   assert.equal(await days.count(), 7)
@@ -218,7 +218,7 @@ test('[DASH60] [DASH86] games have both venues beside each other, and what only 
   await tab.close()
 })
 
-test('[DASH100] [DASH101] a game has both venues beside each other with their market’s own decimals, and once it is settled who won, by itself and on the market’s page', async () => {
+test('a game has both venues beside each other with their market’s own decimals, and once it is settled who won, by itself and on the market’s page', async () => {
   const { engine } = dashboard.face
   const day = '2026-11-18'
   const eventSlug = `mlb-cin-tex-${day}`
@@ -303,7 +303,7 @@ function tellLifecycle(market: FakeMarket): void {
   })
 }
 
-test('[DASH61] another sport or day is another list; one without games and one that no calendar has say so', async () => {
+test('another sport or day is another list; one without games and one that no calendar has say so', async () => {
   const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   const { page } = tab
   await page.getByText(/^1 game on \w/).waitFor()
@@ -341,7 +341,7 @@ function whale(market: FakeMarket, set: Partial<Whale>, isTold: boolean): Whale 
   return row
 }
 
-test('[DASH62] whales are those of REST, then each new one as it happens, on top, with the ways to market and wallet', async () => {
+test('whales are those of REST, then each new one as it happens, on top, with the ways to market and wallet', async () => {
   const wallet = `0x${'a1'.repeat(20)}`
   const at = (second: number): TimeMs => timeMs(NOON + second * 1_000)
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
@@ -377,7 +377,7 @@ test('[DASH62] whales are those of REST, then each new one as it happens, on top
   await tab.close()
 })
 
-test('[DASH63] whales are narrowed by dollars, venue and side, those of REST and those of the stream alike', async () => {
+test('whales are narrowed by dollars, venue and side, those of REST and those of the stream alike', async () => {
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
   const tab = await dashboard.open('#/whales?usd=9000&venue=venue_b&side=sell')
   const { page } = tab
@@ -405,7 +405,7 @@ test('[DASH63] whales are narrowed by dollars, venue and side, those of REST and
   await tab.close()
 })
 
-test('[DASH62] without a stream the whales of REST are shown all the same', async () => {
+test('without a stream the whales of REST are shown all the same', async () => {
   const tab = await dashboard.open('#/status', { token: null })
   const { page } = tab
   // In a tab without a worker that is shared, what becomes of its sockets can be told.
@@ -419,7 +419,7 @@ test('[DASH62] without a stream the whales of REST are shown all the same', asyn
   await tab.close()
 })
 
-test('[DASH69] the status shows what REST says, and a feed that fails as the stream tells it', async () => {
+test('the status shows what REST says, and a feed that fails as the stream tells it', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   const figure = (name: string) => page.locator(`[data-figure="${name}"] dd`)
@@ -449,7 +449,7 @@ test('[DASH69] the status shows what REST says, and a feed that fails as the str
   await tab.close()
 })
 
-test('[DASH75] what a venue sends that is not known stands on the status page in words alone', async () => {
+test('what a venue sends that is not known stands on the status page in words alone', async () => {
   const { engine } = dashboard.face
   const tab = await dashboard.open('#/status')
   const { page } = tab
@@ -467,7 +467,7 @@ test('[DASH75] what a venue sends that is not known stands on the status page in
   await tab.close()
 })
 
-test('[DASH105] in a cluster the status page names who leads, and how far each process is behind', async () => {
+test('in a cluster the status page names who leads, and how far each process is behind', async () => {
   const { engine } = dashboard.face
   const one = {
     role: 'engine',
@@ -492,7 +492,7 @@ test('[DASH105] in a cluster the status page names who leads, and how far each p
   await tab.close()
 })
 
-test('[DASH48] the status shows how many streams are open at the server, where the server tells it', async () => {
+test('the status shows how many streams are open at the server, where the server tells it', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   const { sessions } = dashboard.face.server.hub
@@ -503,7 +503,7 @@ test('[DASH48] the status shows how many streams are open at the server, where t
   await tab.close()
 })
 
-test('[DASH70] the status counts what comes over the stream of this tab', async () => {
+test('the status counts what comes over the stream of this tab', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
@@ -515,7 +515,7 @@ test('[DASH70] the status counts what comes over the stream of this tab', async 
   await tab.close()
 })
 
-test('[DASH71] a viewer without a session sees how the service is, and nothing is asked that needs a token', async () => {
+test('a viewer without a session sees how the service is, and nothing is asked that needs a token', async () => {
   const tab = await dashboard.open('#/status', { token: null })
   const { page } = tab
   const asked: string[] = []

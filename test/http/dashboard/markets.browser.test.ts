@@ -95,7 +95,7 @@ async function assertBookIsRest(page: Page, market: FakeMarket): Promise<void> {
   assert.deepEqual(shown.asks, rest.asks.map(written))
 }
 
-test('[DASH39] from a search to the market page, whose book equals that of REST at the same seq', async () => {
+test('from a search to the market page, whose book equals that of REST at the same seq', async () => {
   const market = add('rain', { category: 'Weather' })
   add('snow')
   market.replace(BIDS, ASKS)
@@ -118,7 +118,7 @@ test('[DASH39] from a search to the market page, whose book equals that of REST 
   await tab.close()
 })
 
-test('[DASH37] prices in the list follow the stream, without another request', async () => {
+test('prices in the list follow the stream, without another request', async () => {
   const [one, other] = [add('moved-price'), add('still-price')]
   one.reprice(300_000)
   const tab = await dashboard.open('#/markets?q=price')
@@ -136,7 +136,7 @@ test('[DASH37] prices in the list follow the stream, without another request', a
   await tab.close()
 })
 
-test('[DASH81] a buy of the second outcome reads as one on the tape, and its price times its size is its value', async () => {
+test('a buy of the second outcome reads as one on the tape, and its price times its size is its value', async () => {
   const market = add('nationals', {
     outcomes: [
       { id: outcomeId('mets'), label: 'Mets' },
@@ -161,7 +161,7 @@ test('[DASH81] a buy of the second outcome reads as one on the tape, and its pri
   await tab.close()
 })
 
-test('[DASH42] [DASH43] a trade shows at the top of the tape and in the last candle as it happens', async () => {
+test('a trade shows at the top of the tape and in the last candle as it happens', async () => {
   const market = add('trade')
   market.replace(BIDS, ASKS)
   for (let number = 0; number < 3; number += 1) market.trade()
@@ -184,7 +184,7 @@ test('[DASH42] [DASH43] a trade shows at the top of the tape and in the last can
   await tab.close()
 })
 
-test('[DASH42] another length of candles shows those of REST, and its bar lives on', async () => {
+test('another length of candles shows those of REST, and its bar lives on', async () => {
   const market = add('candles')
   const hourAgo = timeMs(dashboard.face.engine.clock.nowMs() - 3_600_000)
   market.trade({ timeMs: hourAgo })
@@ -211,7 +211,7 @@ test('[DASH42] another length of candles shows those of REST, and its bar lives 
   await tab.close()
 })
 
-test('[DASH83] a chart that is opened first shows the venue’s history, and says so when the venue does not give it', async () => {
+test('a chart that is opened first shows the venue’s history, and says so when the venue does not give it', async () => {
   const market = add('remembered')
   const { engine } = dashboard.face
   const nowMs = engine.clock.nowMs()
@@ -231,7 +231,7 @@ test('[DASH83] a chart that is opened first shows the venue’s history, and say
   const tab = await dashboard.open(pageOf(market), { expected: [/status of 503/] })
   const { page } = tab
   await page.waitForSelector('.candles[data-range="1D"][data-bars="3"] .legend')
-  // [DASH101] What was traded is not known of them.
+  // What was traded is not known of them.
   assert.match(await page.locator('.legend').innerText(), /Volume\s+–/)
   assert.match(await page.locator('.legend').innerText(), /Close\s+32¢/)
   await page.getByRole('button', { name: 'Line' }).click()
@@ -253,7 +253,7 @@ test('[DASH83] a chart that is opened first shows the venue’s history, and say
   await tab.close()
 })
 
-test('[DASH101] prices of a market have the decimals of its price step in list, book and tape, and the axis of its chart ends at nothing', async () => {
+test('prices of a market have the decimals of its price step in list, book and tape, and the axis of its chart ends at nothing', async () => {
   const market = add('tenths', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.01, 100)], [level(0.03, 30)])
   market.reprice(20_000)
@@ -295,7 +295,7 @@ test('[DASH101] prices of a market have the decimals of its price step in list, 
   await tab.close()
 })
 
-test('[DASH108] a market that is settled between the answer and the subscription of its page is shown as settled: at whole cents, and without a feed', async () => {
+test('a market that is settled between the answer and the subscription of its page is shown as settled: at whole cents, and without a feed', async () => {
   const market = add('dusk', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.41, 100)], [level(0.43, 30)])
   const tab = await dashboard.open('#/markets')
@@ -322,7 +322,7 @@ test('[DASH108] a market that is settled between the answer and the subscription
   await tab.close()
 })
 
-test('[DASH40] a stale book says so until the venue’s book is there', async () => {
+test('a stale book says so until the venue’s book is there', async () => {
   const market = add('stale')
   const tab = await dashboard.open(pageOf(market))
   const { page } = tab
@@ -334,7 +334,7 @@ test('[DASH40] a stale book says so until the venue’s book is there', async ()
   await tab.close()
 })
 
-test('[DASH40] a book whose connection is lost stays, and says that it is the last known', async () => {
+test('a book whose connection is lost stays, and says that it is the last known', async () => {
   const face = await openFace()
   const market = face.engine.add('lost')
   market.replace(BIDS, ASKS)
@@ -357,7 +357,7 @@ test('[DASH40] a book whose connection is lost stays, and says that it is the la
   await tab.close()
 })
 
-test('[DASH43] the whole tape is there for a viewer who scrolls', async () => {
+test('the whole tape is there for a viewer who scrolls', async () => {
   const market = add('busy')
   for (let number = 0; number < 250; number += 1) market.trade()
   const tab = await dashboard.open(pageOf(market))
@@ -372,7 +372,7 @@ test('[DASH43] the whole tape is there for a viewer who scrolls', async () => {
   await tab.close()
 })
 
-test('[DASH44] the twin stands beside it, laid on the same outcome, with the live gap', async () => {
+test('the twin stands beside it, laid on the same outcome, with the live gap', async () => {
   const market = add('win')
   const twin = add('lose', { venue: 'b', question: 'Will they lose?' })
   const judged = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
@@ -415,14 +415,14 @@ test('[DASH44] the twin stands beside it, laid on the same outcome, with the liv
   await tab.close()
 })
 
-test('[DASH44] a market without a twin says so', async () => {
+test('a market without a twin says so', async () => {
   const market = add('alone')
   const tab = await dashboard.open(pageOf(market))
   await tab.page.getByText('No market at Kalshi is known to ask the same.').waitFor()
   await tab.close()
 })
 
-test('[DASH47] a market that no venue lists has a state of its own, with the way back', async () => {
+test('a market that no venue lists has a state of its own, with the way back', async () => {
   const tab = await dashboard.open('#/market/venue_a_%3Cb%3Enothing')
   const { page } = tab
   await page.getByRole('heading', { name: 'No such market' }).waitFor()
@@ -432,7 +432,7 @@ test('[DASH47] a market that no venue lists has a state of its own, with the way
   await tab.close()
 })
 
-test('[DASH38] a search that finds nothing says so, and one that fails can be tried again', async () => {
+test('a search that finds nothing says so, and one that fails can be tried again', async () => {
   add('something')
   const tab = await dashboard.open('#/markets?q=zebra', { expected: [/ERR_FAILED/] })
   const { page } = tab
@@ -446,7 +446,7 @@ test('[DASH38] a search that finds nothing says so, and one that fails can be tr
   await tab.close()
 })
 
-test('[DASH38] a search that is one too many says when it is made again, and is', async () => {
+test('a search that is one too many says when it is made again, and is', async () => {
   add('patience')
   const tab = await dashboard.open('#/markets?q=zebra')
   const { page } = tab
@@ -465,7 +465,7 @@ test('[DASH38] a search that is one too many says when it is made again, and is'
   await tab.close()
 })
 
-test('[DASH36] [DASH38] filters narrow the list and stand in the address; more shows each market once', async () => {
+test('filters narrow the list and stand in the address; more shows each market once', async () => {
   for (let number = 0; number < 60; number += 1) {
     const volume24h = usdMicros((100 - number) * 1_000_000)
     add(`many-${number}`, { volume24h, category: number < 55 ? 'Storms' : 'Politics' })
@@ -491,7 +491,7 @@ test('[DASH36] [DASH38] filters narrow the list and stand in the address; more s
   await tab.close()
 })
 
-test('[DASH84] markets open on those that trade, by volume; a slash goes to the search, a column sorts, events group them, and the address leads back', async () => {
+test('markets open on those that trade, by volume; a slash goes to the search, a column sorts, events group them, and the address leads back', async () => {
   const usd = (thousands: number) => usdMicros(thousands * 1_000_000_000)
   const nowMs = dashboard.face.engine.clock.nowMs()
   const days = (count: number) => timeMs(nowMs + count * 86_400_000)
@@ -548,7 +548,7 @@ test('[DASH84] markets open on those that trade, by volume; a slash goes to the 
   await tab.close()
 })
 
-test('[DASH45] [DASH46] markup in what a venue writes is shown as text, and its links lead nowhere', async () => {
+test('markup in what a venue writes is shown as text, and its links lead nowhere', async () => {
   const evil = '<img src=x onerror="window.broken=1"><script>window.broken=1</script><b>bold</b>'
   const [yes, no] = [`${evil} yes`, `${evil} no`]
   const market = add('evil', {

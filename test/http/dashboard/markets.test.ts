@@ -85,7 +85,7 @@ function rig() {
 /** Resolves once all settled promises have run their handlers. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('[DASH35] typing is searched for once, a pause after the last letter; a filter at once', async () => {
+test('typing is searched for once, a pause after the last letter; a filter at once', async () => {
   const { clock, requests, finder } = rig()
   finder.look(EVERYTHING)
   assert.equal(requests.length, 1, 'the first list needs no pause')
@@ -105,7 +105,7 @@ test('[DASH35] typing is searched for once, a pause after the last letter; a fil
   assert.equal(requests.at(-1)?.query.venue, 'venue_b')
 })
 
-test('[DASH35] one letter and blanks are no search, and asking for the same twice asks once', () => {
+test('one letter and blanks are no search, and asking for the same twice asks once', () => {
   const { clock, requests, finder } = rig()
   for (const text of ['', ' ', 'f', ' f ']) {
     assert.equal(searchText(searched(text)), '')
@@ -115,7 +115,7 @@ test('[DASH35] one letter and blanks are no search, and asking for the same twic
   assert.equal(requests.length, 1)
 })
 
-test('[DASH35] an older answer never takes the place of a newer one, and is given up', async () => {
+test('an older answer never takes the place of a newer one, and is given up', async () => {
   const { clock, requests, finder, shown } = rig()
   finder.look(EVERYTHING)
   requests[0]?.answer(page(['all']))
@@ -134,7 +134,7 @@ test('[DASH35] an older answer never takes the place of a newer one, and is give
   assert.deepEqual([finder.state.value.phase, shown()], ['shown', [['two']]])
 })
 
-test('[DASH35] in any order of letters, pauses and answers the list ends as the last text asks', async () => {
+test('in any order of letters, pauses and answers the list ends as the last text asks', async () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     const { clock, requests, finder, shown } = rig()
     const random = seededRandom(seed)
@@ -161,7 +161,7 @@ test('[DASH35] in any order of letters, pauses and answers the list ends as the 
   }
 })
 
-test('[DASH38] more is asked for with the cursor, once at a time, and added behind what is shown', async () => {
+test('more is asked for with the cursor, once at a time, and added behind what is shown', async () => {
   const { requests, finder, shown } = rig()
   finder.look(EVERYTHING)
   finder.more()
@@ -178,7 +178,7 @@ test('[DASH38] more is asked for with the cursor, once at a time, and added behi
   assert.equal(requests.length, 2, 'there is no more')
 })
 
-test('[DASH38] more that comes after another list was asked for is left out', async () => {
+test('more that comes after another list was asked for is left out', async () => {
   const { requests, finder, shown } = rig()
   finder.look(EVERYTHING)
   requests[0]?.answer(page(['a'], 'after a'))
@@ -192,7 +192,7 @@ test('[DASH38] more that comes after another list was asked for is left out', as
   assert.deepEqual(shown(), [['closed']])
 })
 
-test('[DASH38] a list is bounded, and a failed request leaves what was shown', async () => {
+test('a list is bounded, and a failed request leaves what was shown', async () => {
   const { requests, finder, shown } = rig()
   finder.look(EVERYTHING)
   for (let count = 0; count < PAGES_MAX + 3; count += 1) {
@@ -212,7 +212,7 @@ test('[DASH38] a list is bounded, and a failed request leaves what was shown', a
   assert.deepEqual(shown(), [['back']])
 })
 
-test('[DASH36] an address leads to the list that it was made from, whatever was typed', () => {
+test('an address leads to the list that it was made from, whatever was typed', () => {
   const texts = ['', 'fed', 'a & b=c', '50% off?', 'é ✓ #1/2', ' two  blanks ', '+1', '<b>']
   for (const text of texts) {
     for (const status of [null, 'open', 'closed', 'resolved'] as const) {
@@ -228,12 +228,12 @@ test('[DASH36] an address leads to the list that it was made from, whatever was 
   }
 })
 
-test('[DASH36] what an address asks for and no list has is left out', () => {
+test('what an address asks for and no list has is left out', () => {
   const query = queryOf(new URLSearchParams(`status=wrong&venue=&q=${'x'.repeat(300)}`))
   assert.deepEqual(query, { ...EVERYTHING, text: 'x'.repeat(200) })
 })
 
-test('[DASH45] only an encrypted address of the web becomes a link', () => {
+test('only an encrypted address of the web becomes a link', () => {
   assert.equal(safeLink('https://venue.example/a?b=c'), 'https://venue.example/a?b=c')
   const others = [
     null,

@@ -118,7 +118,7 @@ async function fromRest(id: string): Promise<Found> {
   return JSON.parse(text)
 }
 
-test('[DASH76] the first page has the opportunities of REST, then each as it opens, changes and ends', async () => {
+test('the first page has the opportunities of REST, then each as it opens, changes and ends', async () => {
   const tab = await dashboard.open('')
   const { page } = tab
   await page.locator('main[data-page=opportunities]').waitFor()
@@ -153,7 +153,7 @@ test('[DASH76] the first page has the opportunities of REST, then each as it ope
   await tab.close()
 })
 
-test('[DASH77] the table is sorted by the buttons of its columns and narrowed by profit and kind, kept in the address', async () => {
+test('the table is sorted by the buttons of its columns and narrowed by profit and kind, kept in the address', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   const sortBy = (name: string) => page.getByRole('button', { name, exact: true }).click()
@@ -177,7 +177,7 @@ test('[DASH77] the table is sorted by the buttons of its columns and narrowed by
   await tab.close()
 })
 
-test('[DASH77] no row moves while the pointer or the focus is among them', async () => {
+test('no row moves while the pointer or the focus is among them', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   await rowsAre(page, [CUPS, RAINS, SNOWS])
@@ -200,7 +200,7 @@ test('[DASH77] no row moves while the pointer or the focus is among them', async
   await tab.close()
 })
 
-test('[DASH80] what is typed into a filter stays while the table around it moves on', async () => {
+test('what is typed into a filter stays while the table around it moves on', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   await rowsAre(page, [CUPS, RAINS, SNOWS])
@@ -241,7 +241,7 @@ function takenOf({ levels = [] }: Found, leg: number) {
   return [...taken].sort(([one], [other]) => one - other)
 }
 
-test('[DASH78] a row opens by keyboard to both books, with the levels of REST marked, and a line for each fee', async () => {
+test('a row opens by keyboard to both books, with the levels of REST marked, and a line for each fee', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   const opener = page.getByRole('button', { name: RAIN })
@@ -277,7 +277,7 @@ test('[DASH78] a row opens by keyboard to both books, with the levels of REST ma
   await tab.close()
 })
 
-test('[DASH79] an opened row says what speaks against the pair and has both rules; when it ends it stays and says why', async () => {
+test('an opened row says what speaks against the pair and has both rules; when it ends it stays and says why', async () => {
   const tab = await dashboard.open(`#/opportunities?open=${RAINS}`)
   const { page } = tab
   const rules = page.locator('.rules-apart')
@@ -301,7 +301,7 @@ test('[DASH79] an opened row says what speaks against the pair and has both rule
   await tab.close()
 })
 
-test('[DASH103] a click anywhere in a row opens it and another closes it, but for what it holds', async () => {
+test('a click anywhere in a row opens it and another closes it, but for what it holds', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   const detail = page.locator(`[data-opportunity="${RAINS}"]`)
@@ -317,7 +317,7 @@ test('[DASH103] a click anywhere in a row opens it and another closes it, but fo
   await tab.close()
 })
 
-test('[DASH102] a profit that is none stays in the field, and what is accepted stands beside it', async () => {
+test('a profit that is none stays in the field, and what is accepted stands beside it', async () => {
   const tab = await dashboard.open('#/opportunities?profit=-5')
   const { page } = tab
   const field = page.getByLabel('Minimum profit (USD)')
@@ -338,7 +338,7 @@ test('[DASH102] a profit that is none stays in the field, and what is accepted s
   await tab.close()
 })
 
-test('[DASH79] the address of an opened row leads to it, listed or not, and says when it is over', async () => {
+test('the address of an opened row leads to it, listed or not, and says when it is over', async () => {
   const tab = await dashboard.open(`#/opportunities?open=${RAINS}&profit=39`)
   const { page } = tab
   const none = { opportunities: [], cursor: null, has_more: false, total: 0, as_of_ms: NOON }
@@ -352,7 +352,7 @@ test('[DASH79] the address of an opened row leads to it, listed or not, and says
   await tab.close()
 })
 
-test('[DASH16] axe-core finds nothing in an opened row, in light and dark; at phone and tablet width nothing overhangs', async () => {
+test('axe-core finds nothing in an opened row, in light and dark; at phone and tablet width nothing overhangs', async () => {
   for (const width of [1_280, 768, 390]) {
     const tab = await dashboard.open(`#/opportunities?open=${RAINS}`, { width })
     const { page } = tab

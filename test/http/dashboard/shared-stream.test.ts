@@ -69,7 +69,7 @@ const sockets = (): number =>
   [...face.engine.accounts.accounts.values()].reduce((sum, { socketCount }) => sum + socketCount, 0)
 
 describe('the stream that tabs share', () => {
-  test('[DASH90] tabs that follow the same and other things have one connection between them, which ends with the last of them', async () => {
+  test('tabs that follow the same and other things have one connection between them, which ends with the last of them', async () => {
     const rain = face.engine.add('rain')
     const snow = face.engine.add('snow')
     rain.replace([level(0.4, 10)], [level(0.5, 20)])
@@ -107,7 +107,7 @@ describe('the stream that tabs share', () => {
     assert.equal(stream.seatCount, 0)
   })
 
-  test('[DASH90] a tab that comes later is told how the connection and the feeds are; changes of a book are posted at once, and those of the next moment together', async () => {
+  test('a tab that comes later is told how the connection and the feeds are; changes of a book are posted at once, and those of the next moment together', async () => {
     const hail = face.engine.add('hail')
     hail.replace([level(0.4, 10)], [level(0.5, 20)])
     const { sit, endPause, tell } = openShared()
@@ -130,7 +130,7 @@ describe('the stream that tabs share', () => {
     late.ask({ kind: 'leave' })
   })
 
-  test('[DASH91] a tab that no longer reads what it is told loses its seat after some heartbeats, and is told nothing more; one that reads keeps it', async () => {
+  test('a tab that no longer reads what it is told loses its seat after some heartbeats, and is told nothing more; one that reads keeps it', async () => {
     const { stream, sit, tell } = openShared()
     const [awake, asleep] = [sit(), sit()]
     for (const tab of [awake, asleep]) {
@@ -151,7 +151,7 @@ describe('the stream that tabs share', () => {
     awake.ask({ kind: 'leave' })
   })
 
-  test('[DASH90] a connection that was closed for good is made again for another session, with all that is followed', async () => {
+  test('a connection that was closed for good is made again for another session, with all that is followed', async () => {
     const { sit, opened } = openShared()
     face.engine.accounts.make('ends', { socketsMax: 5 })
     const tab = sit()

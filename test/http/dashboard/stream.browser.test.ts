@@ -29,7 +29,7 @@ const socketsOf = (name: string): number =>
     caller.email.startsWith(name),
   )?.socketCount ?? -1
 
-test('[DASH90] three tabs of a browser follow their markets on one stream, which goes on when one of them is closed', async () => {
+test('three tabs of a browser follow their markets on one stream, which goes on when one of them is closed', async () => {
   const markets = [openMarket(), openMarket(), openMarket()]
   const [first, ...others] = markets
   assert.ok(first !== undefined)
@@ -70,7 +70,7 @@ const WORKERS: Readonly<Record<string, string>> = {
   }`,
 }
 
-test('[DASH96] a tab without a worker, or whose worker fails, has a stream of its own; one that comes back from the browser’s memory follows again', async () => {
+test('a tab without a worker, or whose worker fails, has a stream of its own; one that comes back from the browser’s memory follows again', async () => {
   for (const [words, script] of Object.entries(WORKERS)) {
     const market = openMarket()
     const tab = await dashboard.open('#/status', { token: 'one-token' })
@@ -97,7 +97,7 @@ test('[DASH96] a tab without a worker, or whose worker fails, has a stream of it
   await tab.close()
 })
 
-test('[DASH106] a page that follows nothing says nothing of the connection that the server ends for it, and the next market connects again', async () => {
+test('a page that follows nothing says nothing of the connection that the server ends for it, and the next market connects again', async () => {
   const market = openMarket()
   const tab = await dashboard.open(`#/market/${market.ref.id}`, { token: 'one-token' })
   const { page } = tab
@@ -124,7 +124,7 @@ test('[DASH106] a page that follows nothing says nothing of the connection that 
   await tab.close()
 })
 
-test('[DASH92] a book is no longer live from the moment the browser is offline, and from the first heartbeat that does not come', async () => {
+test('a book is no longer live from the moment the browser is offline, and from the first heartbeat that does not come', async () => {
   const market = openMarket()
   for (let count = 0; count < 3; count += 1) market.trade()
   const tab = await dashboard.open(`#/market/${market.ref.id}`, {
@@ -165,7 +165,7 @@ test('[DASH92] a book is no longer live from the moment the browser is offline, 
   await tab.close()
 })
 
-test('[DASH93] where no stream can be had the page says so, and asks for its books, prices and lists every few seconds', async () => {
+test('where no stream can be had the page says so, and asks for its books, prices and lists every few seconds', async () => {
   const market = openMarket()
   const tab = await dashboard.open(`#/market/${market.ref.id}`, {
     token: 'none-token',
@@ -182,7 +182,7 @@ test('[DASH93] where no stream can be had the page says so, and asks for its boo
   await tab.close()
 })
 
-test('[DASH95] on the machine itself the local account opens by one button, without a password; its page asks for none, and logging out ends it', async () => {
+test('on the machine itself the local account opens by one button, without a password; its page asks for none, and logging out ends it', async () => {
   const tab = await dashboard.open('', { token: null })
   const { page } = tab
   await page.getByRole('button', { name: 'Open the dashboard' }).click()

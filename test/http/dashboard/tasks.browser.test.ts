@@ -52,7 +52,7 @@ function judge(clicks: number): void {
   assert.ok(clicks > 0 && clicks <= CLICKS_MAX, `${clicks} clicks`)
 }
 
-test('[DASH97] the first key and request: the command beside the key answers, at most three clicks after a visitor came', async () => {
+test('the first key and request: the command beside the key answers, at most three clicks after a visitor came', async () => {
   const tab = await openFirst(null)
   const { page } = tab
   await page.getByRole('button', { name: 'Open the dashboard' }).click()
@@ -67,7 +67,7 @@ test('[DASH97] the first key and request: the command beside the key answers, at
   assert.equal(markets.length, 3)
 })
 
-test('[DASH97] the biggest gap: the pair that differs most stands first and opens to its books', async () => {
+test('the biggest gap: the pair that differs most stands first and opens to its books', async () => {
   const tab = await openFirst('gap')
   const { page } = tab
   await goTo(page, 'Matches')
@@ -94,7 +94,7 @@ interface MatchRecord {
   readonly venue_a: { readonly id: string }
 }
 
-test('[DASH97] a game’s live book', async () => {
+test('a game’s live book', async () => {
   const tab = await openFirst('game')
   const { page } = tab
   await goTo(page, 'Sports')
@@ -117,7 +117,7 @@ test('[DASH97] a game’s live book', async () => {
   judge(await tab.close())
 })
 
-test('[DASH97] a whale webhook with its first delivery: it is seen where the webhook was made, and is signed', async (t) => {
+test('a whale webhook with its first delivery: it is seen where the webhook was made, and is signed', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) =>
       socket.end('HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),
@@ -137,7 +137,7 @@ test('[DASH97] a whale webhook with its first delivery: it is seen where the web
   assert.ok(new Webhook(secret).verify(body, headers))
 })
 
-test('[DASH97] a wallet’s profit', async () => {
+test('a wallet’s profit', async () => {
   const tab = await openFirst('wallet')
   const { page } = tab
   await goTo(page, 'Whales')

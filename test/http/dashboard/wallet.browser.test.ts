@@ -47,7 +47,7 @@ async function waitForCount(page: Page, selector: string, count: number): Promis
 const attributes = (page: Page, selector: string, name: string) =>
   page.locator(selector).evaluateAll((rows, of) => rows.map((row) => row.getAttribute(of)), name)
 
-test('[DASH65] without an address there is the ranking, and words while there is none', async () => {
+test('without an address there is the ranking, and words while there is none', async () => {
   const tab = await openAt('#/wallet')
   await tab.page.getByText('No wallets yet').waitFor()
   const { engine } = dashboard.face
@@ -72,7 +72,7 @@ test('[DASH65] without an address there is the ranking, and words while there is
   await tab.close()
 })
 
-test('[DASH66] profits are those of REST, and the curve has their points in the steps that were chosen', async () => {
+test('profits are those of REST, and the curve has their points in the steps that were chosen', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   const card = page.locator('.wallet-pnl')
@@ -105,7 +105,7 @@ test('[DASH66] profits are those of REST, and the curve has their points in the 
   await tab.close()
 })
 
-test('[DASH68] positions are those of REST in the order of the column that was chosen, open and closed', async () => {
+test('positions are those of REST in the order of the column that was chosen, open and closed', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   const rows = '.wallet-positions tr[data-token]'
@@ -141,7 +141,7 @@ test('[DASH68] positions are those of REST in the order of the column that was c
   await tab.close()
 })
 
-test('[DASH65] profile and trades are those of REST, further trades by a button', async () => {
+test('profile and trades are those of REST, further trades by a button', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   const { body } = await dashboard.face.get(`/v1/wallets/${ANN}`)
@@ -164,7 +164,7 @@ test('[DASH65] profile and trades are those of REST, further trades by a button'
   await tab.close()
 })
 
-test('[DASH67] what is not known completely is said in words, until it is', async () => {
+test('what is not known completely is said in words, until it is', async () => {
   ann.isComplete = false
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
@@ -180,7 +180,7 @@ test('[DASH67] what is not known completely is said in words, until it is', asyn
   await tab.close()
 })
 
-test('[DASH64] an address that is none, one that was never seen, and a market: each has its own words', async () => {
+test('an address that is none, one that was never seen, and a market: each has its own words', async () => {
   const tab = await openAt('#/wallet')
   const { page } = tab
   const field = page.getByLabel('Address of a wallet')

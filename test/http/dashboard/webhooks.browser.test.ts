@@ -41,7 +41,7 @@ const answer = (status: string) =>
 const TAKEN =
   'HTTP/1.1 200 OK\r\nSet-Cookie: a=secret\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
 
-test('[DASH33] a webhook made in its form is sent a test, which is seen as delivered without anybody asking again and is signed by the secret that was shown', async (t) => {
+test('a webhook made in its form is sent a test, which is seen as delivered without anybody asking again and is signed by the secret that was shown', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(answer('204 No Content')),
   })
@@ -80,7 +80,7 @@ test('[DASH33] a webhook made in its form is sent a test, which is seen as deliv
   await tab.close()
 })
 
-test('[DASH33] a delivery that failed says why and when it is tried next, and is sent again at a click', async (t) => {
+test('a delivery that failed says why and when it is tried next, and is sent again at a click', async (t) => {
   let status = '503 Service Unavailable'
   const receiver = await Receiver.open({ onRequest: (socket) => socket.end(answer(status)) })
   t.after(() => receiver.close())
@@ -102,7 +102,7 @@ test('[DASH33] a delivery that failed says why and when it is tried next, and is
   await tab.close()
 })
 
-test('[DASH85] the form makes a webhook and sends its test at once; lists refresh by themselves, and a delivery opens to its request, answer and times', async (t) => {
+test('the form makes a webhook and sends its test at once; lists refresh by themselves, and a delivery opens to its request, answer and times', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(TAKEN),
   })
@@ -163,7 +163,7 @@ async function makeWebhook(token: string, url: string): Promise<string> {
   return String(id)
 }
 
-test('[DASH34] a webhook is switched off and on, changed, given a new secret that is shown once, and deleted after a question', async (t) => {
+test('a webhook is switched off and on, changed, given a new secret that is shown once, and deleted after a question', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(answer('204 No Content')),
   })
@@ -201,7 +201,7 @@ test('[DASH34] a webhook is switched off and on, changed, given a new secret tha
   await tab.close()
 })
 
-test('[DASH104] a field of a form that the focus goes to is in sight, below the head of the page', async () => {
+test('a field of a form that the focus goes to is in sight, below the head of the page', async () => {
   const token = await dashboard.signUp('focused@example.com')
   for (const width of [1_280, 390]) {
     const tab = await dashboard.open('#/webhooks', { token, width, height: 500 })
@@ -226,7 +226,7 @@ test('[DASH104] a field of a form that the focus goes to is in sight, below the 
   }
 })
 
-test('[DASH20] what a webhook is refused for stands beside its field, the first of which has the focus', async () => {
+test('what a webhook is refused for stands beside its field, the first of which has the focus', async () => {
   const token = await dashboard.signUp('refused@example.com')
   const tab = await dashboard.open('#/webhooks', { token })
   const { page } = tab

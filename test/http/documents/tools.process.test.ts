@@ -49,7 +49,7 @@ test('the document of REST passes a strict linter', async () => {
   assert.match(output, /valid/)
 })
 
-test('[OPENAPI6] a client typed by it compiles strictly and calls ten endpoints', async (t) => {
+test('a client typed by it compiles strictly and calls ten endpoints', async (t) => {
   const types = join(WORK, 'specification.d.ts')
   const made = await runTool('openapi-typescript', [join(WORK, 'openapi.json'), '-o', types])
   assert.equal(made.exitCode, 0, made.output)

@@ -18,7 +18,7 @@ import { trade } from '../../support/worlds/stored.ts'
 const RANGES = 2_000
 const MARKET = { number: 1, venue: 'a' } as const
 
-test(`[PAGE6] every row of a random time range is on exactly one page, crowded milliseconds and all`, async (t) => {
+test(`every row of a random time range is on exactly one page, crowded milliseconds and all`, async (t) => {
   let rowCount = 0
   let pageCount = 0
   let crowdMax = 0
@@ -64,7 +64,7 @@ test(`[PAGE6] every row of a random time range is on exactly one page, crowded m
   assert.ok(crowdMax > 900, `${crowdMax}`)
 })
 
-test('[PAGE7] a scan that finds too little in time is refused and says what helps', async () => {
+test('a scan that finds too little in time is refused and says what helps', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
@@ -85,7 +85,7 @@ test('[PAGE7] a scan that finds too little in time is refused and says what help
   )
 })
 
-test('[PAGE7] a page without filters that comes too late is not said to be filtered', async () => {
+test('a page without filters that comes too late is not said to be filtered', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
@@ -106,7 +106,7 @@ test('[PAGE7] a page without filters that comes too late is not said to be filte
   assert.doesNotMatch(error.detail, /filter/)
 })
 
-test('[PAGE7] what a refused scan says leads on, without loss or repeat', async () => {
+test('what a refused scan says leads on, without loss or repeat', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('refused', seed)
     const stored = new RandomRows(random)
@@ -154,7 +154,7 @@ test('[PAGE7] what a refused scan says leads on, without loss or repeat', async 
   }
 })
 
-test('[PAGE7] what a request waited for before its scan is time that the scan does not have', async () => {
+test('what a request waited for before its scan is time that the scan does not have', async () => {
   const clock = new ManualClock()
   clock.advance(60_000)
   for (const [waitedMs, end] of [
@@ -179,7 +179,7 @@ test('[PAGE7] what a request waited for before its scan is time that the scan do
   assert.deepEqual(await Promise.all(running), [null, null])
 })
 
-test('[PAGE9] pages of which a good part passes the filters do not wait for scans for what is rare', async () => {
+test('pages of which a good part passes the filters do not wait for scans for what is rare', async () => {
   const clock = new ManualClock()
   const ends = { scans: false }
   const scans = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.scans }))))
@@ -208,7 +208,7 @@ test('[PAGE9] pages of which a good part passes the filters do not wait for scan
   await Promise.all(scans)
 })
 
-test('[PAGE9] two scans run, sixteen wait in order, and a further one is refused at once', async () => {
+test('two scans run, sixteen wait in order, and a further one is refused at once', async () => {
   const clock = new ManualClock()
   const running = new Set<number>()
   const ended: number[] = []
@@ -251,7 +251,7 @@ test('[PAGE9] two scans run, sixteen wait in order, and a further one is refused
   )
 })
 
-test('[PAGE9] a scan that waits too long is refused in time, and its time counts from when it runs', async () => {
+test('a scan that waits too long is refused in time, and its time counts from when it runs', async () => {
   const clock = new ManualClock()
   const ends = { first: false }
   const first = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.first }))))
@@ -271,7 +271,7 @@ test('[PAGE9] a scan that waits too long is refused in time, and its time counts
   assert.ok((await last) instanceof EngineError)
 })
 
-test('[PAGE9] pages of many markets do not wait for scans', async () => {
+test('pages of many markets do not wait for scans', async () => {
   const clock = new ManualClock()
   const ends = { scans: false }
   const scans = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.scans }))))
@@ -286,7 +286,7 @@ test('[PAGE9] pages of many markets do not wait for scans', async () => {
   await Promise.all(scans)
 })
 
-test('[PAGE10] a scan whose client has gone ends, running or waiting, and gives its place away', async () => {
+test('a scan whose client has gone ends, running or waiting, and gives its place away', async () => {
   const clock = new ManualClock()
   const gone = new AbortController()
   let count = 0
@@ -303,7 +303,7 @@ test('[PAGE10] a scan whose client has gone ends, running or waiting, and gives 
   assert.equal(clock.timerCount, 0)
 })
 
-test('[PAGE11] a slice ends with its time, however few rows it has read', async () => {
+test('a slice ends with its time, however few rows it has read', async () => {
   const clock = new ManualClock()
   let mostOfTurn = 0
   let rowsOfTurn = 0
@@ -329,7 +329,7 @@ test('[PAGE11] a slice ends with its time, however few rows it has read', async 
   assert.ok(mostOfTurn <= 128, `${mostOfTurn} rows in one turn`)
 })
 
-test('[PAGE8] a cursor beyond anything that was issued is refused, not looked for', () => {
+test('a cursor beyond anything that was issued is refused, not looked for', () => {
   const read = (cursor: string) => () => timeRangeOf({ cursor, order: 'desc' })
   for (const cursor of [
     '',

@@ -78,7 +78,7 @@ const ADDRESSES = [
 ] as const
 
 for (const seed of [1, 2, 3]) {
-  test(`[HOT3] kept pages are those of which nothing is kept, whatever happens to the markets (seed ${seed})`, async () => {
+  test(`kept pages are those of which nothing is kept, whatever happens to the markets (seed ${seed})`, async () => {
     const world = openMarkets(seed)
     const { random, clock, storage, markets, matches } = world
     const [kept, plain] = [routesOf(world, undefined), routesOf(world, NOTHING)]
@@ -111,7 +111,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('[HOT3] an answer is written while a fact is unknown, has changed, or changes while it is written', async () => {
+test('an answer is written while a fact is unknown, has changed, or changes while it is written', async () => {
   const answers = new KeptAnswers()
   let fact: number | null = 1
   let writtenCount = 0

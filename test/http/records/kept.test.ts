@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { Kept } from '../../../http/records/kept.ts'
 
-test('[HOT2] what is kept stays within its count and bytes, and what was put first goes first', () => {
+test('what is kept stays within its count and bytes, and what was put first goes first', () => {
   const bounds = { countMax: 20, bytesMax: 64_000 }
   const kept = new Kept<number, { bytes: number }>(bounds)
   const random = seededRandom(11)
@@ -26,7 +26,7 @@ test('[HOT2] what is kept stays within its count and bytes, and what was put fir
   }
 })
 
-test('[HOT2] bytes alone bound it too', () => {
+test('bytes alone bound it too', () => {
   const kept = new Kept<number, { bytes: number }>({ countMax: 1_000_000, bytesMax: 6_400 })
   for (let market = 0; market < 1_000; market += 1) kept.put(market, { bytes: 100 })
   assert.equal(kept.count, 64)

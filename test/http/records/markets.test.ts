@@ -21,7 +21,7 @@ const UNKNOWN = {
   next: null,
 }
 
-test('[FEE7] a record shows the fees as of now, what is announced, and what is unknown as null', () => {
+test('a record shows the fees as of now, what is announced, and what is unknown as null', () => {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)
   const now: FeeModel = {
@@ -56,7 +56,7 @@ test('[FEE7] a record shows the fees as of now, what is announced, and what is u
   assert.deepEqual(shown(), { ...announced, waived_until: seconds + 90, next: null })
 })
 
-test('[MARKETS10] a record is whole JSON, whatever its texts contain, and its numbers are the present ones', () => {
+test('a record is whole JSON, whatever its texts contain, and its numbers are the present ones', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const market = engine.add('odd "name"\\', {
@@ -122,7 +122,7 @@ test('[MARKETS10] a record is whole JSON, whatever its texts contain, and its nu
   }
 })
 
-test('[MARKETS10] the description is read once a minute at most, and at once when the listing changes', () => {
+test('the description is read once a minute at most, and at once when the listing changes', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const market = engine.add('Rain')
@@ -142,7 +142,7 @@ test('[MARKETS10] the description is read once a minute at most, and at once whe
   assert.equal(described(), 'reading 3')
 })
 
-test('[MARKETS12] a twin is the second of the platforms, with its own live figures, until it is one no more', () => {
+test('a twin is the second of the platforms, with its own live figures, until it is one no more', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const ours = engine.add('Rain', { volume24h: usdMicros(3_000_000) })

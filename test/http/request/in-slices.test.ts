@@ -10,7 +10,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const rows = Array.from({ length: 200 }, (_, index) => index)
 
-test('[BULK4] quick rows are done at once', () => {
+test('quick rows are done at once', () => {
   const done = inSlices(new ManualClock(), rows, (row) => row * 2)
   assert.deepEqual(
     done,
@@ -18,7 +18,7 @@ test('[BULK4] quick rows are done at once', () => {
   )
 })
 
-test('[BULK4] slow rows are done in slices of 2.5 ms and all of them in order', async () => {
+test('slow rows are done in slices of 2.5 ms and all of them in order', async () => {
   const clock = new ManualClock()
   const loop = countTurns()
   const turns: number[] = []
@@ -37,7 +37,7 @@ test('[BULK4] slow rows are done in slices of 2.5 ms and all of them in order', 
   assert.ok(turns.every((rowCount) => rowCount <= 5))
 })
 
-test('[BULK4] a slice ends earlier when what came before it in its turn took long', async () => {
+test('a slice ends earlier when what came before it in its turn took long', async () => {
   const clock = new ManualClock()
   const times = new SyncTimes({ clock, metrics: new Metrics() })
   times.begin()
@@ -53,7 +53,7 @@ test('[BULK4] a slice ends earlier when what came before it in its turn took lon
   assert.equal(times.largestMs(), 5)
 })
 
-test('[BULK4] a row that fails ends it, in any slice', async () => {
+test('a row that fails ends it, in any slice', async () => {
   const clock = new ManualClock()
   const fails = (at: number) => (row: number) => {
     clock.advance(1)

@@ -18,7 +18,7 @@ async function countedBefore(face: Face, ...lines: readonly string[]): Promise<n
   return limit - Number(answer.headers.get('x-ratelimit-remaining')) - 1
 }
 
-test('[PEER1] behind a trusted proxy a request counts against the nearest hop that is none', async () => {
+test('behind a trusted proxy a request counts against the nearest hop that is none', async () => {
   const face = await openFace({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
   try {
     assert.equal(await countedBefore(face, '203.0.113.7'), 0)
@@ -43,7 +43,7 @@ test('[PEER1] behind a trusted proxy a request counts against the nearest hop th
   }
 })
 
-test('[PEER1] all lines of the header are one list, read from the right; what is no address ends the walk as untrusted', async () => {
+test('all lines of the header are one list, read from the right; what is no address ends the walk as untrusted', async () => {
   const face = await openFace({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
   try {
     assert.equal(await countedBefore(face, '203.0.113.7'), 0)
@@ -85,7 +85,7 @@ test('[PEER1] all lines of the header are one list, read from the right; what is
   }
 })
 
-test('[PEER3] an IPv6 network of 64 bits counts as one, however its addresses are written', async () => {
+test('an IPv6 network of 64 bits counts as one, however its addresses are written', async () => {
   const face = await openFace({ trustedProxies: ['127.0.0.1'] })
   try {
     const same = [
@@ -107,7 +107,7 @@ test('[PEER3] an IPv6 network of 64 bits counts as one, however its addresses ar
   }
 })
 
-test('[PEER3] an address has one form, however it is written', () => {
+test('an address has one form, however it is written', () => {
   const forms: Readonly<Record<string, string | null>> = {
     '192.0.2.1': '192.0.2.1',
     '192.0.2.1:80': '192.0.2.1',
@@ -138,7 +138,7 @@ test('[PEER3] an address has one form, however it is written', () => {
   for (const [text, form] of Object.entries(forms)) assert.equal(normalized(text), form, text)
 })
 
-test('[PEER2] without a trusted proxy a client cannot choose the address that it counts against', async () => {
+test('without a trusted proxy a client cannot choose the address that it counts against', async () => {
   const face = await openFace()
   try {
     assert.equal(await countedBefore(face, '203.0.113.7'), 0)
@@ -148,7 +148,7 @@ test('[PEER2] without a trusted proxy a client cannot choose the address that it
   }
 })
 
-test('[CONFIG6] trusted proxies are addresses and subnets', () => {
+test('trusted proxies are addresses and subnets', () => {
   const { trustedProxies } = loadConfig({ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,::1' })
   assert.deepEqual(trustedProxies, ['127.0.0.1', '10.0.0.0/8', '::1'])
   assert.deepEqual(loadConfig({}).trustedProxies, [])

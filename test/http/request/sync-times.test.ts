@@ -6,7 +6,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { nextTurn, SyncTimes } from '../../../http/request/sync-times.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-test('[STATUS4] each piece is counted, and the largest is that of the last minute', async () => {
+test('each piece is counted, and the largest is that of the last minute', async () => {
   const clock = new ManualClock()
   const metrics = new Metrics()
   const times = new SyncTimes({ clock, metrics })
@@ -33,7 +33,7 @@ test('[STATUS4] each piece is counted, and the largest is that of the last minut
   assert.equal(times.largestMs(), 1)
 })
 
-test('[STATUS4] a turn that a handler waited for is counted until all that follows from it is done', async () => {
+test('a turn that a handler waited for is counted until all that follows from it is done', async () => {
   const clock = new ManualClock()
   const times = new SyncTimes({ clock, metrics: new Metrics() })
   const later = async () => {

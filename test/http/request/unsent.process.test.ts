@@ -143,7 +143,7 @@ describe('answers that are not read', () => {
   })
 
   for (const path of ['/file', '/text', '/later', '/bytes']) {
-    test(`[UNSENT1] the rest of ${path} comes as it is read, byte for byte, and the connection serves on`, async () => {
+    test(`the rest of ${path} comes as it is read, byte for byte, and the connection serves on`, async () => {
       const socket = await asker(ask(path))
       await until(() => unsent.count === 1)
       const released = releasedCount
@@ -157,7 +157,7 @@ describe('answers that are not read', () => {
     })
   }
 
-  test('[UNSENT2] of 500 pipelined requests for a file, one is answered; the connection ends, and nothing is held', async () => {
+  test('of 500 pipelined requests for a file, one is answered; the connection ends, and nothing is held', async () => {
     const socket = await asker(ask('/file').repeat(500))
     const chunks = await readAll(socket)
     assert.ok(chunks.length < LONG_BYTES, `${chunks.length} bytes`)
@@ -165,7 +165,7 @@ describe('answers that are not read', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('[UNSENT2] so it is with short answers, once the socket is full', async () => {
+  test('so it is with short answers, once the socket is full', async () => {
     const socket = await asker('')
     const before = unsent.takenOverCount
     const isFull = () => unsent.takenOverCount > before
@@ -181,7 +181,7 @@ describe('answers that are not read', () => {
     socket.destroy()
   })
 
-  test('[UNSENT3] all together hold so many bytes; beyond it the largest is cut, and files weigh nothing', async () => {
+  test('all together hold so many bytes; beyond it the largest is cut, and files weigh nothing', async () => {
     const cutBefore = await cutCount()
     const sockets: Socket[] = []
     for (let count = 1; count <= 12; count += 1) {
@@ -202,7 +202,7 @@ describe('answers that are not read', () => {
     assert.equal(await heldBytes(), 0)
   })
 
-  test('[UNSENT4] an answer that is not read in its time is cut', async () => {
+  test('an answer that is not read in its time is cut', async () => {
     const socket = await asker(ask('/text'))
     await until(() => unsent.count === 1)
     clock.advance(unsentMsMin)
@@ -213,7 +213,7 @@ describe('answers that are not read', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('[UNSENT5] an address has so many bytes of files a minute, and so many answers without a body', async () => {
+  test('an address has so many bytes of files a minute, and so many answers without a body', async () => {
     const url = `http://127.0.0.1:${port}/file`
     accounts.fileLimit = 0
     const refused = await fetch(url)
@@ -233,7 +233,7 @@ describe('answers that are not read', () => {
     assert.equal(head.headers.get('content-length'), String(LONG_BYTES))
   })
 
-  test('[BURST1] so many requests of one address are answered in a turn; the connection of the next one ends', async () => {
+  test('so many requests of one address are answered in a turn; the connection of the next one ends', async () => {
     const sent = 6_000
     const socket = await asker(ask('/small').repeat(sent))
     const answers = (await readAll(socket)).toString().split('HTTP/1.1 200').length - 1

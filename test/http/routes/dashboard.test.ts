@@ -31,7 +31,7 @@ const importsOf = (text: string) =>
 const laterImportsOf = (text: string) =>
   [...text.matchAll(/\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map(([, address]) => address ?? '')
 
-test('[DASH1] the root, and a slash behind its name, lead to the dashboard by a relative address, which answers without a key and is not counted', async () => {
+test('the root, and a slash behind its name, lead to the dashboard by a relative address, which answers without a key and is not counted', async () => {
   const root = await fetch(`${face.origin}/`, { redirect: 'manual' })
   assert.equal(root.status, 302)
   assert.equal(root.headers.get('location'), 'dashboard')
@@ -52,7 +52,7 @@ test('[DASH1] the root, and a slash behind its name, lead to the dashboard by a 
   }
 })
 
-test('[DASH9] every module and style is served under a name of its content, to be kept for ever, and imports only what is served', async () => {
+test('every module and style is served under a name of its content, to be kept for ever, and imports only what is served', async () => {
   const { files } = readDashboard()
   const paths = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   const wanted = [...paths.filter((path) => /\.(?:ts|css)$/.test(path)), ...LIBRARIES]
@@ -74,7 +74,7 @@ test('[DASH9] every module and style is served under a name of its content, to b
   }
 })
 
-test('[DASH9] the page names beforehand all that its first module loads, and nothing twice', async () => {
+test('the page names beforehand all that its first module loads, and nothing twice', async () => {
   const page = await fetch(`${face.origin}/dashboard`)
   const html = await page.text()
   const links = [...html.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, one]) => one)
@@ -91,7 +91,7 @@ test('[DASH9] the page names beforehand all that its first module loads, and not
   assert.deepEqual(links.map((link) => new URL(link ?? '', page.url).href).sort(), [...seen].sort())
 })
 
-test('[DASH10] the policy lets the page load only from its own host, run nothing inline, and make no markup of a text', async () => {
+test('the policy lets the page load only from its own host, run nothing inline, and make no markup of a text', async () => {
   const page = await fetch(`${face.origin}/dashboard`)
   const policy = page.headers.get('content-security-policy') ?? ''
   const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule]))
@@ -113,7 +113,7 @@ test('[DASH10] the policy lets the page load only from its own host, run nothing
   )
 })
 
-test('[DASH10] no other file can be asked for, however its path is written', async () => {
+test('no other file can be asked for, however its path is written', async () => {
   const targets = [
     '/dashboard/main.ts',
     '/dashboard/main.js',

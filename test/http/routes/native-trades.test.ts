@@ -129,7 +129,7 @@ describe('trades of an event with many markets', () => {
     return { result, most: Math.max(most, readsOfTurn) }
   }
 
-  test('[NATIVE8] no piece of a page reads for longer than its slice, and no ring is filled', async () => {
+  test('no piece of a page reads for longer than its slice, and no ring is filled', async () => {
     limitMax = 0
     for (const query of [
       'limit=100',
@@ -144,7 +144,7 @@ describe('trades of an event with many markets', () => {
     assert.ok(limitMax <= 64, `${limitMax} rows were read of one market`)
   })
 
-  test('[NATIVE8] pages of five hundred markets are the markets’ rows in order, each once', async () => {
+  test('pages of five hundred markets are the markets’ rows in order, each once', async () => {
     for (const order of ['asc', 'desc'] as const) {
       const seen: string[] = []
       let cursor: string | null = ''
@@ -160,7 +160,7 @@ describe('trades of an event with many markets', () => {
     }
   })
 
-  test('[NATIVE9] min_count admits trades of just that count, however it is written in binary', async () => {
+  test('min_count admits trades of just that count, however it is written in binary', async () => {
     const found = async (count: string) =>
       (await get(`event_ticker=${EVENT}&limit=5&min_count=${count}`)).ids.length
     assert.deepEqual([await found('4.03'), await found('4.030001')], [5, 0])

@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => face.stop())
 
-test('[STATUS1] health needs no key, is not counted, and is degraded when any part is', async () => {
+test('health needs no key, is not counted, and is degraded when any part is', async () => {
   const { engine } = face
   const used = engine.accounts.usedBy('127.0.0.1')
   const health = async () => {
@@ -47,7 +47,7 @@ test('[STATUS1] health needs no key, is not counted, and is degraded when any pa
   assert.equal(engine.accounts.usedBy('127.0.0.1'), used)
 })
 
-test('[STATUS5] health lists what a venue sends that the code does not know, by its configured name', async () => {
+test('health lists what a venue sends that the code does not know, by its configured name', async () => {
   const { engine } = face
   const [first] = engine.venueViews
   assert.ok(first !== undefined)
@@ -72,13 +72,13 @@ test('[STATUS5] health lists what a venue sends that the code does not know, by 
   engine.venueViews[0] = first
 })
 
-test('[STATUS2] metrics are the registry’s text, for this machine', async () => {
+test('metrics are the registry’s text, for this machine', async () => {
   const got = await face.get('/metrics', { headers: {} })
   assert.equal(got.status, 200)
   assert.match(got.text, /http_answers_total\{status="200"\} \d+/)
 })
 
-test('[STATUS2] a client behind a proxy, trusted or not, is on another machine; other origins may not read them', async () => {
+test('a client behind a proxy, trusted or not, is on another machine; other origins may not read them', async () => {
   const proxied = await openFace({ trustedProxies: ['127.0.0.1'] })
   try {
     for (const one of [face, proxied]) {
@@ -115,7 +115,7 @@ test('[STATUS2] a client behind a proxy, trusted or not, is on another machine; 
   }
 })
 
-test('[STATUS2] a preamble of the PROXY protocol makes a caller one from another machine', async () => {
+test('a preamble of the PROXY protocol makes a caller one from another machine', async () => {
   const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
   const addresses = Buffer.from('cb0071077f000001d431232800', 'hex').subarray(0, 12)
   const preamble = Buffer.concat([signature, Buffer.from([0x21, 0x11, 0, 12]), addresses])
@@ -126,7 +126,7 @@ test('[STATUS2] a preamble of the PROXY protocol makes a caller one from another
   assert.ok(answer === null || answer.status === 404, `${answer?.status}`)
 })
 
-test('[STATUS3] statistics count what there is, by the configured names', async () => {
+test('statistics count what there is, by the configured names', async () => {
   const { engine } = face
   const schema = statsSchema(engine.catalog.names)
   const empty = await gotFrom(face, schema, '/v1/stats')
@@ -168,7 +168,7 @@ test('[STATUS3] statistics count what there is, by the configured names', async 
   })
 })
 
-test('[DELAY9] health and statistics say how long things wait within us', async () => {
+test('health and statistics say how long things wait within us', async () => {
   const { engine } = face
   const { delay_ms, exchanges } = await gotFrom(face, HealthSchema, '/health')
   assert.equal(delay_ms, engine.delayMs())

@@ -27,7 +27,7 @@ async function page(query: string) {
 }
 
 describe('GET /v1/markets/{market_id}/trades', () => {
-  test('[TRADES1] a trade has its price and side in the first outcome and names the one traded', async () => {
+  test('a trade has its price and side in the first outcome and names the one traded', async () => {
     const quiet = face.engine.add('quiet')
     quiet.trade({
       nativeId: '0xabc-1',
@@ -88,7 +88,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     assert.deepEqual(await got('side=sell&taker_side=buy'), ['sell-1'])
   })
 
-  test('[PAGE3] the union of pages is every row once, in both orders, with newer rows arriving', async () => {
+  test('the union of pages is every row once, in both orders, with newer rows arriving', async () => {
     const random = seededRandom('trades', 3)
     let at: number = NOON
     for (let index = 0; index < 400; index += 1) {
@@ -125,7 +125,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     }
   })
 
-  test('[PAGE4] a range is whole seconds, a side filters, and bad ranges are refused', async () => {
+  test('a range is whole seconds, a side filters, and bad ranges are refused', async () => {
     const first = NOON / 1000
     const all = await page(`start_time=${first}&end_time=${first}&limit=500`)
     assert.ok(all.trades.length > 0)
@@ -145,14 +145,14 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     }
   })
 
-  test('[PAGE5] a range from before our data says where the data begins', async () => {
+  test('a range from before our data says where the data begins', async () => {
     const early = await page(`start_time=${NOON / 1000 - 100}&end_time=${NOON / 1000 - 50}`)
     assert.deepEqual(early.trades, [])
     assert.equal(early.headers.get('x-data-start'), String(NOON / 1000))
     assert.equal((await page(`start_time=${NOON / 1000}`)).headers.get('x-data-start'), null)
   })
 
-  test('[TRADES2] a slug stands in for an unknown id, and may not contradict a known one', async () => {
+  test('a slug stands in for an unknown id, and may not contradict a known one', async () => {
     const by = (id: string, slug: string) => face.get(`/v1/markets/${id}/trades?slug=${slug}`)
     assert.equal((await by('unknown', 'THE-other')).body.market_id, 'venue_a_other')
     assert.equal((await by('venue_a_other', 'the-other')).status, 200)

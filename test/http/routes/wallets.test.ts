@@ -81,7 +81,7 @@ function net({ realized, fees, income }: ReturnType<FakeWallet['window']>) {
   }
 }
 
-test('[WALLETREST1] a profile has every figure exactly, asked by proxy or owner in any case', async () => {
+test('a profile has every figure exactly, asked by proxy or owner in any case', async () => {
   const { totals } = ann
   const range = (name: 'one_day' | 'seven_day' | 'thirty_day' | 'all_time') => {
     const { realized, volume, trades } = ann.window(name)
@@ -126,7 +126,7 @@ test('[WALLETREST1] a profile has every figure exactly, asked by proxy or owner 
   assert.equal((await face.get(`/v1/wallets/${ANN}`)).body.is_whale, true)
 })
 
-test('[WALLETREST2] an address that is none is 422 and says what is one, an id of venue b 400', async () => {
+test('an address that is none is 422 and says what is one, an id of venue b 400', async () => {
   const wrong = ['0x12', 'ann', ANN.slice(2), `${ANN}0`, `0x${'g1'.repeat(20)}`, 'venue_a_Rain']
   const paths = ['', '/trades', '/positions', '/pnl', '/activity']
   const opened = face.engine.wallets.opened.length
@@ -223,7 +223,7 @@ const newest = (isWanted: (row: WalletEventView) => boolean) =>
 
 const isFill = ({ event }: WalletEventView) => event.kind === 'buy' || event.kind === 'sell'
 
-test('[WALLETREST3] trades are what the wallet did in the first outcome; every filter and page gives what a plain array gives', async () => {
+test('trades are what the wallet did in the first outcome; every filter and page gives what a plain array gives', async () => {
   const base = `/v1/wallets/${ANN}/trades`
   await gotFrom(face, walletTradesSchema, base)
   const { rows } = await pages(`${base}?limit=500`, 'trades')
@@ -270,7 +270,7 @@ test('[WALLETREST3] trades are what the wallet did in the first outcome; every f
   }
 })
 
-test('[WALLETREST4] activities are splits, merges, redemptions, conversions and migrations, of the types asked for', async () => {
+test('activities are splits, merges, redemptions, conversions and migrations, of the types asked for', async () => {
   const base = `/v1/wallets/${ANN}/activity`
   const kinds = ['split', 'merge', 'redeem', 'conversion', 'migration']
   const { activities } = await gotFrom(face, walletActivitySchema, `${base}?limit=500`)
@@ -299,7 +299,7 @@ test('[WALLETREST4] activities are splits, merges, redemptions, conversions and 
   }
 })
 
-test('[WALLETREST5] profits of a range are exact, in steps that add up', async () => {
+test('profits of a range are exact, in steps that add up', async () => {
   const base = `/v1/wallets/${ANN}/pnl`
   const whole = await gotFrom(face, pnlSchema, base)
   const { totals, unrealized } = ann
@@ -333,7 +333,7 @@ test('[WALLETREST5] profits of a range are exact, in steps that add up', async (
   )
 })
 
-test('[WALLETREST6] the ranking gives each wallet once by window and order, and statistics count them', async () => {
+test('the ranking gives each wallet once by window and order, and statistics count them', async () => {
   const { wallets } = face.engine
   for (const window of ['one_day', 'seven_day', 'thirty_day', 'all_time'] as const) {
     for (const sortBy of ['realized_pnl', 'volume'] as const) {
@@ -400,7 +400,7 @@ function holder(pair: string, count: number): FakeWallet {
   return wallet
 }
 
-test('[WALLETREST7] a client that pages to the end sees each position of the first page’s moment once, in its order, whatever changes', async () => {
+test('a client that pages to the end sees each position of the first page’s moment once, in its order, whatever changes', async () => {
   const wallet = holder('77', 3_000)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?status=all&min_balance=0&sort_by=total_pnl`
   const total = ({ realized, unrealized }: PositionView) => realized + unrealized
@@ -447,7 +447,7 @@ test('[WALLETREST7] a client that pages to the end sees each position of the fir
   for (const path of foreign) assert.equal((await face.get(path)).status, 400, path)
 })
 
-test('[WALLETREST8] positions pass the filters and stand in the order that a plain sort gives, unknown figures last', async () => {
+test('positions pass the filters and stand in the order that a plain sort gives, unknown figures last', async () => {
   const wallet = holder('88', 600)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?limit=500`
   const isOpen = ({ amount }: PositionView) => amount > 0
@@ -502,7 +502,7 @@ test('[WALLETREST8] positions pass the filters and stand in the order that a pla
   assert.deepEqual(await tokens(''), await tokens('sort_by=current_value&order=desc'))
 })
 
-test('[WALLETREST9] a position has every figure exactly, and the summary those of the whole wallet', async () => {
+test('a position has every figure exactly, and the summary those of the whole wallet', async () => {
   const body = await gotFrom(
     face,
     walletPositionsSchema,
@@ -561,7 +561,7 @@ test('[WALLETREST9] a position has every figure exactly, and the summary those o
   assert.deepEqual(part.summary, summary)
 })
 
-test('[WALLETREST10] a wallet never seen has no profile and empty lists; each answer says whether the wallet is known completely', async () => {
+test('a wallet never seen has no profile and empty lists; each answer says whether the wallet is known completely', async () => {
   const none = { cursor: null, has_more: false }
   const zero = { realized_pnl: 0, unrealized_pnl: 0, total_pnl: 0 }
   assert.equal((await face.get(`/v1/wallets/${UNSEEN}`)).status, 404)

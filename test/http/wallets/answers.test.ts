@@ -62,7 +62,7 @@ before(async () => {
 })
 after(() => face.stop())
 
-test('[WALLETREST14] no turn of the loop reads more than 128 events of a wallet, however rare what is asked for', async () => {
+test('no turn of the loop reads more than 128 events of a wallet, however rare what is asked for', async () => {
   const wallet = countedWallet('a1')
   face.engine.wallets.known.push(wallet)
   for (const [path, rowCount, readMin, lookUpsMax] of [
@@ -95,7 +95,7 @@ test('[WALLETREST14] no turn of the loop reads more than 128 events of a wallet,
   }
 })
 
-test('[WALLETREST14] a slow opening takes its time from the search, which is refused in time', async () => {
+test('a slow opening takes its time from the search, which is refused in time', async () => {
   const clock = new ManualClock()
   const { wallets, catalog } = face.engine
   const wallet = countedWallet('b2')

@@ -7,7 +7,7 @@ import { WalletPins } from '../../../http/wallets/pins.ts'
 
 const tokens = (...names: readonly string[]) => names.map(outcomeId)
 
-test('[WALLETPIN1] an order is kept five minutes after it was last cut, and shared while it is the same', () => {
+test('an order is kept five minutes after it was last cut, and shared while it is the same', () => {
   let nowMs = 0
   const pins = new WalletPins({ monotonicMs: () => nowMs })
   const first = pins.keep('ann', tokens('1', '2'))
@@ -27,7 +27,7 @@ test('[WALLETPIN1] an order is kept five minutes after it was last cut, and shar
   assert.ok(pins.keep('ann', tokens('2', '1')) > other, 'no pin is used twice')
 })
 
-test('[WALLETPIN2] beyond the rows that may be kept the oldest orders end, but for the only one', () => {
+test('beyond the rows that may be kept the oldest orders end, but for the only one', () => {
   const pins = new WalletPins({ monotonicMs: () => 0 }, 5)
   const made = ['a', 'b', 'c'].map((name) => pins.keep(name, tokens('1', '2')))
   assert.deepEqual(

@@ -14,7 +14,7 @@ const NO_FIGURES = {
 }
 const NO_TOTALS = { wins: 0, losses: 0, comboRealized: USD_ZERO }
 
-test('[WALLETREST11] quotients are rounded to six decimals, halves up, however large; nothing is divided by nothing', () => {
+test('quotients are rounded to six decimals, halves up, however large; nothing is divided by nothing', () => {
   assert.deepEqual(
     [ratio(1, 3), ratio(-1, 3), ratio(1, 2_000_000), ratio(-1, 2_000_000), ratio(-3, 2_000_000)],
     [0.333333, -0.333333, 0.000001, 0, -0.000001],
@@ -25,7 +25,7 @@ test('[WALLETREST11] quotients are rounded to six decimals, halves up, however l
   assert.equal(ratio(most, most), 1)
 })
 
-test('[WALLETREST12] a long series of moments is thinned evenly to 1,000 points, the last kept and nothing lost between', () => {
+test('a long series of moments is thinned evenly to 1,000 points, the last kept and nothing lost between', () => {
   const random = seededRandom('series')
   for (const count of [0, 1, 999, 1_000, 1_001, 2_500, 100_000]) {
     let toDate = 0

@@ -6,7 +6,7 @@ import { systemClock } from '../../../engine/clock.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { textRanks } from '../../../http/wallets/text-ranks.ts'
 
-test('[TEXTRANK1] ranks order texts as a plain sort does, equal ones alike, whatever their number', async () => {
+test('ranks order texts as a plain sort does, equal ones alike, whatever their number', async () => {
   const random = seededRandom('texts')
   for (const count of [0, 1, 2, 511, 512, 513, 1_537, 9_000]) {
     const texts = Array.from({ length: count }, () => {

@@ -42,7 +42,7 @@ const dataOf = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type)
 
 describe('subscribers of an update', () => {
-  test('[HUB1] nothing is encoded without subscribers, and once however many there are', async () => {
+  test('nothing is encoded without subscribers, and once however many there are', async () => {
     const before = encodedCount()
     one.change(bid(0.41, 1))
     one.trade()
@@ -67,7 +67,7 @@ describe('subscribers of an update', () => {
     await Promise.all(clients.map((client) => client.close()))
   })
 
-  test('[HUB2] a message carries the market, both times, epoch, offset and seq', async () => {
+  test('a message carries the market, both times, epoch, offset and seq', async () => {
     const client = await StreamClient.open(face.port)
     const market_ids = [one.ref.id.toUpperCase()]
     const replied = await client.ask(
@@ -113,7 +113,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('[HUB3] every 50th update carries the checksum of the book after it', async () => {
+  test('every 50th update carries the checksum of the book after it', async () => {
     const client = await StreamClient.open(face.port)
     await client.ask(
       { action: 'subscribe', id: 1, channel: 'orderbook', platform: 'venue_b' },
@@ -133,7 +133,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('[HUB4] a replaced book is announced by resync and a snapshot, to every audience', async () => {
+  test('a replaced book is announced by resync and a snapshot, to every audience', async () => {
     const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(face.port)))
     const targets = [{ market_id: one.ref.id }, { platform: 'venue_a' }, { market_ids: ['*'] }]
     for (const [index, client] of clients.entries()) {
@@ -159,7 +159,7 @@ describe('subscribers of an update', () => {
     }
   })
 
-  test('[HUB9] a book whose changes come too late is told at once, and again with its new state', async () => {
+  test('a book whose changes come too late is told at once, and again with its new state', async () => {
     const client = await StreamClient.open(face.port)
     const market_ids = [one.ref.id]
     await client.ask({ action: 'subscribe', id: 1, channel: 'orderbook', market_ids }, 'synced')
@@ -205,7 +205,7 @@ describe('subscribers of an update', () => {
     assert.deepEqual(await kinds(), ['resync', 'snapshot', 'resumed'])
   })
 
-  test('[HUB5] a gap of a market or a venue reaches every subscription of trades it touches', async () => {
+  test('a gap of a market or a venue reaches every subscription of trades it touches', async () => {
     const single = await StreamClient.open(face.port)
     const other = await StreamClient.open(face.port)
     const everything = await StreamClient.open(face.port)
@@ -237,7 +237,7 @@ describe('subscribers of an update', () => {
     await other.close()
   })
 
-  test('[HUB6] a venue’s change of state reaches everybody', async () => {
+  test('a venue’s change of state reaches everybody', async () => {
     const client = await StreamClient.open(face.port)
     const platform = 'venue_b'
     await settle(client)
@@ -267,7 +267,7 @@ describe('subscribers of an update', () => {
   })
 })
 
-test('[HUB6] a status has all its facts, also where a venue’s own view has them as getters', () => {
+test('a status has all its facts, also where a venue’s own view has them as getters', () => {
   const facts: Status = {
     platform: 'venue_a',
     state: 'live',
@@ -309,7 +309,7 @@ test('[HUB6] a status has all its facts, also where a venue’s own view has the
   assert.deepEqual(told, statusMessage(facts))
 })
 
-test('[HUB10] a channel that throws is counted, logged seldom, and keeps nothing from the channels behind it', () => {
+test('a channel that throws is counted, logged seldom, and keeps nothing from the channels behind it', () => {
   const engine = new FakeEngine(new ManualClock())
   const { publisher, metrics } = engine
   const lines: string[] = []
@@ -362,7 +362,7 @@ test('[HUB10] a channel that throws is counted, logged seldom, and keeps nothing
 })
 
 describe('heartbeats', () => {
-  test('[HUB7] they come every 5 s and stand behind the data they count', async () => {
+  test('they come every 5 s and stand behind the data they count', async () => {
     const client = await StreamClient.open(face.port)
     const market_ids = ['*']
     await client.ask(
@@ -394,7 +394,7 @@ describe('heartbeats', () => {
     await client.close()
   })
 
-  test('[HUB11] in its last second one goes with a message that half of all connections get, and with none to fewer', async () => {
+  test('in its last second one goes with a message that half of all connections get, and with none to fewer', async () => {
     const clock = new ManualClock()
     const own = await openFace({ clock })
     const one = own.engine.add('one')

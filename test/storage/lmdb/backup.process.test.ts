@@ -46,7 +46,7 @@ async function stir(storage: Storage, isOver: () => boolean): Promise<void> {
   }
 }
 
-test('[BACKUP1] a backup made during writes is a data folder with all that was acknowledged before', async () => {
+test('a backup made during writes is a data folder with all that was acknowledged before', async () => {
   const dataDir = join(folder, 'stirred')
   const metrics = new Metrics()
   const storage = await openData(dataDir, metrics)
@@ -77,7 +77,7 @@ test('[BACKUP1] a backup made during writes is a data folder with all that was a
   await (await openData(restored)).close()
 })
 
-test('[BACKUP2] put back under the same markets, older accounts give no webhook deliveries of another', async () => {
+test('put back under the same markets, older accounts give no webhook deliveries of another', async () => {
   const dataDir = join(folder, 'put back')
   let storage = await openData(dataDir)
   const kept = await storage.webhooks.create(webhook('kept'))
@@ -100,7 +100,7 @@ test('[BACKUP2] put back under the same markets, older accounts give no webhook 
   await storage.close()
 })
 
-test('[BACKUP3] the newest 24 stay, with the one just made; what a crash left half made goes', async () => {
+test('the newest 24 stay, with the one just made; what a crash left half made goes', async () => {
   const dataDir = join(folder, 'many')
   const storage = await openData(dataDir)
   const backups = join(dataDir, 'backups')
@@ -121,7 +121,7 @@ test('[BACKUP3] the newest 24 stay, with the one just made; what a crash left ha
   await storage.close()
 })
 
-test('[BACKUP4] a backup that fails is counted, leaves no file, and the storage goes on serving', async () => {
+test('a backup that fails is counted, leaves no file, and the storage goes on serving', async () => {
   const dataDir = join(folder, 'failing')
   const metrics = new Metrics()
   const storage = await openData(dataDir, metrics)
@@ -142,7 +142,7 @@ test('[BACKUP4] a backup that fails is counted, leaves no file, and the storage 
   await openMemoryStorage().backupAccounts(NOON)
 })
 
-test('[BACKUP5] a copy that is cut short, or lacks rows, is no backup', async () => {
+test('a copy that is cut short, or lacks rows, is no backup', async () => {
   const dataDir = join(folder, 'source')
   const storage = await openData(dataDir)
   for (let count = 0; count < 200; count += 1)

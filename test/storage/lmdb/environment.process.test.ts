@@ -93,7 +93,7 @@ describe('an environment', () => {
     for (const cleanup of cleanups.splice(0)) await cleanup()
   })
 
-  test('[STORE35] a database that grows is mapped once', {
+  test('a database that grows is mapped once', {
     skip: process.platform !== 'linux' && 'only Linux shows what is mapped',
   }, async () => {
     const { environment, clock, path } = openBench('market')
@@ -113,7 +113,7 @@ describe('an environment', () => {
     assert.equal(maps().length, 1)
   })
 
-  test('[STORE4] writes gather for the pause, then go to the disk as one transaction', async () => {
+  test('writes gather for the pause, then go to the disk as one transaction', async () => {
     const bench = openBench('market')
     const marks = new Marks(bench.environment)
     for (let count = 0; count < 100; count += 1) marks.put(`mark ${count % 50}`, count)
@@ -131,7 +131,7 @@ describe('an environment', () => {
     assert.equal(marks.get('mark 2'), 52)
   })
 
-  test('[STORE4] a failed commit turns the state red; rows already published stay readable', async () => {
+  test('a failed commit turns the state red; rows already published stay readable', async () => {
     const bench = openBench('market')
     const marks = new Marks(bench.environment)
     bench.fault = 'broken'
@@ -176,7 +176,7 @@ describe('an environment', () => {
     })
   }
 
-  test('[STORE4] a full disk is told apart, tried again, and forgotten when there is room', async () => {
+  test('a full disk is told apart, tried again, and forgotten when there is room', async () => {
     const bench = openBench('market')
     const trades = new Trades(bench.environment, new Hours(bench.environment, TABLES.hours))
     bench.fault = 'full'
@@ -193,7 +193,7 @@ describe('an environment', () => {
     assert.equal(bench.environment.outstandingWrites(), 0)
   })
 
-  test('[STORE4] the state is well again within 5 s of the disk, though nothing is left to write', async () => {
+  test('the state is well again within 5 s of the disk, though nothing is left to write', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     await accounts.putAccount(account('one'))
@@ -212,7 +212,7 @@ describe('an environment', () => {
     assert.equal(bench.environment.state, 'ok')
   })
 
-  test('[STORE4] while commits fail no more rows wait than the bound; the rest is counted', async () => {
+  test('while commits fail no more rows wait than the bound; the rest is counted', async () => {
     const bench = openBench('market')
     const marks = new Marks(bench.environment)
     bench.fault = 'broken'
@@ -224,7 +224,7 @@ describe('an environment', () => {
     assert.equal(dropped[0]?.value, 11)
   })
 
-  test('[OUTBOX10] while the disk is full a delivery is taken whole or not at all', async () => {
+  test('while the disk is full a delivery is taken whole or not at all', async () => {
     const bench = openBench('market')
     const [marks, outbox] = [new Marks(bench.environment), new Outbox(bench.environment)]
     const one = webhookNumber(1)
@@ -261,7 +261,7 @@ describe('an environment', () => {
     assert.deepEqual(new Outbox(bench.environment).state(one).counts, counts)
   })
 
-  test('[STORE8] an account that could not be stored is refused and not there', async () => {
+  test('an account that could not be stored is refused and not there', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     await accounts.putAccount(account('one'))
@@ -278,7 +278,7 @@ describe('an environment', () => {
     assert.deepEqual([...accounts.keys()], [key('k1')])
   })
 
-  test('[STORE8] a disk that does not answer within 5 s is a refusal', async () => {
+  test('a disk that does not answer within 5 s is a refusal', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     bench.fault = 'hangs'
@@ -290,7 +290,7 @@ describe('an environment', () => {
     await closing
   })
 
-  test('[STORE6] trades whose ids share all hash bits are kept apart', async () => {
+  test('trades whose ids share all hash bits are kept apart', async () => {
     const bench = openBench('market')
     const hours = new Hours(bench.environment, TABLES.hours)
     const trades = new Trades(bench.environment, hours, () => [1, 1])

@@ -76,7 +76,7 @@ async function refuses(dataDir: string, words: RegExp): Promise<void> {
   assert.equal(existsSync(join(dataDir, 'lock')), false, 'no lock is left behind')
 }
 
-test('[STORE12] one engine a data folder; the lock goes with close', async () => {
+test('one engine a data folder; the lock goes with close', async () => {
   const dataDir = await filled()
   const storage = await openData(dataDir)
   await assert.rejects(openData(dataDir), (error: unknown) => {
@@ -91,7 +91,7 @@ test('[STORE12] one engine a data folder; the lock goes with close', async () =>
   await (await openData(dataDir)).close()
 })
 
-test('[STORE13] an emptied, missing or foreign environment is refused', async () => {
+test('an emptied, missing or foreign environment is refused', async () => {
   const dataDir = await filled()
   const kept = join(folder, 'kept')
   cpSync(dataDir, kept, { recursive: true })
@@ -119,7 +119,7 @@ test('[STORE13] an emptied, missing or foreign environment is refused', async ()
   await storage.close()
 })
 
-test('[STORE13] a truncated or zeroed file is refused by the check in a child process', async () => {
+test('a truncated or zeroed file is refused by the check in a child process', async () => {
   const cut = await filled()
   const size = statSync(join(cut, 'market', 'data.mdb')).size
   truncateSync(join(cut, 'market', 'data.mdb'), Math.floor(size / 2))
@@ -155,7 +155,7 @@ test('refuses a file with a zeroed page, or opens it whole when the page holds n
   assert.ok(outcomes.refused > 0 && outcomes.opened > 0, JSON.stringify(outcomes))
 })
 
-test('[STORE13] an environment without its sentinel, or newer than we are, is refused', async () => {
+test('an environment without its sentinel, or newer than we are, is refused', async () => {
   const bare = await filled()
   rmSync(join(bare, 'market'), { recursive: true })
   const other = openDatabase(join(bare, 'market'))
@@ -176,7 +176,7 @@ test('[STORE13] an environment without its sentinel, or newer than we are, is re
   await refuses(newer, /its format 99 is newer/)
 })
 
-test('[STORE13] the market folder may be given up by hand, the accounts stay', async () => {
+test('the market folder may be given up by hand, the accounts stay', async () => {
   const dataDir = await filled()
   rmSync(join(dataDir, 'market'), { recursive: true })
   const sidePath = join(dataDir, 'database.json')
@@ -188,7 +188,7 @@ test('[STORE13] the market folder may be given up by hand, the accounts stay', a
   assert.match(readFileSync(sidePath, 'utf8'), /"isComplete":true/)
 })
 
-test('[STORE11] a damaged record is counted and not served; its neighbours are', async () => {
+test('a damaged record is counted and not served; its neighbours are', async () => {
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const table = openTable(root, TABLES.trades)
@@ -213,7 +213,7 @@ test('[STORE11] a damaged record is counted and not served; its neighbours are',
   await storage.close()
 })
 
-test('[STORE11] a damaged bar, and a snapshot cut short, are counted and not served', async () => {
+test('a damaged bar, and a snapshot cut short, are counted and not served', async () => {
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const bars = openTable(root, TABLES.bars)
@@ -247,7 +247,7 @@ test('[STORE11] a damaged bar, and a snapshot cut short, are counted and not ser
   await storage.close()
 })
 
-test('[STORE7] 40,000 markets load, each once', async () => {
+test('40,000 markets load, each once', async () => {
   const dataDir = join(folder, 'large')
   const count = 40_000
   let storage = await openData(dataDir)
@@ -263,7 +263,7 @@ test('[STORE7] 40,000 markets load, each once', async () => {
   await storage.close()
 })
 
-test('[STORE17] a restart gives no number of a removed market again, nor shows what it had', async () => {
+test('a restart gives no number of a removed market again, nor shows what it had', async () => {
   folders += 1
   const dataDir = join(folder, `removed-${folders}`)
   let storage = await openData(dataDir)

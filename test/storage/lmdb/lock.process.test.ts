@@ -13,7 +13,7 @@ const folder = testFolder('lock')
 
 const path = join(folder, 'lock')
 
-test('[STORE12] a second engine is refused, and told the pid of the first', () => {
+test('a second engine is refused, and told the pid of the first', () => {
   const release = takeLock(folder)
   assert.equal(lockHolder(folder), process.pid)
   assert.throws(() => takeLock(folder), new RegExp(`in use by process ${process.pid}`))
@@ -24,7 +24,7 @@ test('[STORE12] a second engine is refused, and told the pid of the first', () =
   takeLock(folder)()
 })
 
-test('[STORE12] the lock of a living process is respected, of a dead one taken over', async () => {
+test('the lock of a living process is respected, of a dead one taken over', async () => {
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
   assert.ok(other.pid !== undefined)
   writeFileSync(path, JSON.stringify({ pid: other.pid, born: '' }))
@@ -38,7 +38,7 @@ test('[STORE12] the lock of a living process is respected, of a dead one taken o
   release()
 })
 
-test('[STORE12] a pid that now belongs to another process is a dead lock', async (t) => {
+test('a pid that now belongs to another process is a dead lock', async (t) => {
   if (!existsSync('/proc/self/stat')) return t.skip('no /proc: the pid alone decides here')
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
   writeFileSync(path, JSON.stringify({ pid: other.pid, born: 'another-boot 12345' }))
@@ -52,7 +52,7 @@ test('[STORE12] a pid that now belongs to another process is a dead lock', async
   await once(other, 'exit')
 })
 
-test('[STORE12] a lock that is not ours any more is left alone', () => {
+test('a lock that is not ours any more is left alone', () => {
   const release = takeLock(folder)
   writeFileSync(path, 'another')
   release()

@@ -17,7 +17,7 @@ const CLOSE_MS = 10_000
 const STEPS = 6_000
 const KEYS_A_GROUP = 400
 
-test('[STORE17] any order of puts and removals in a table leaves what a plain map would hold', async () => {
+test('any order of puts and removals in a table leaves what a plain map would hold', async () => {
   const random = seededRandom('table')
   const path = testFolder('table')
   const root = openDatabase(path)

@@ -20,7 +20,7 @@ const u32 = fc.nat({ max: 2 ** 32 - 1 })
 const integer = fc.maxSafeInteger()
 const numRuns = process.env.TEST_LONG === '1' ? 100_000 : 2_000
 
-test('[STORE10] every safe integer survives a key, and keys sort as numbers do', () => {
+test('every safe integer survives a key, and keys sort as numbers do', () => {
   const property = fc.property(integer, integer, (one, other) => {
     const [first, second] = [Buffer.alloc(8), Buffer.alloc(8)]
     writeInteger(first, 0, one)
@@ -36,7 +36,7 @@ test('[STORE10] every safe integer survives a key, and keys sort as numbers do',
   }
 })
 
-test('[STORE10] trades sort by market, time and ordinal; groups and hours by their parts', () => {
+test('trades sort by market, time and ordinal; groups and hours by their parts', () => {
   const part = fc.tuple(fc.nat({ max: 3 }), fc.integer({ min: -3, max: 3 }), u32)
   const order = (one: readonly number[], other: readonly number[]) => {
     for (let index = 0; index < one.length; index += 1) {
@@ -56,7 +56,7 @@ test('[STORE10] trades sort by market, time and ordinal; groups and hours by the
   fc.assert(property, { numRuns, seed: 2 })
 })
 
-test('[STORE10] rows of a venue sort by time and ordinal, bars by market, size and start', () => {
+test('rows of a venue sort by time and ordinal, bars by market, size and start', () => {
   const venue = fc.constantFrom('a' as const, 'b' as const)
   const time = fc.integer({ min: -3, max: 3 })
   const part = fc.tuple(venue, time, u32)
@@ -75,7 +75,7 @@ test('[STORE10] rows of a venue sort by time and ordinal, bars by market, size a
   assert.deepEqual(sorted, bars)
 })
 
-test('[STORE10] native keys stay within 512 bytes and apart', () => {
+test('native keys stay within 512 bytes and apart', () => {
   const long = 'é'.repeat(400)
   const keys = ['', 'a', `${long}1`, `${long}2`].flatMap((id) => [
     nativeKey('a', id),
@@ -85,7 +85,7 @@ test('[STORE10] native keys stay within 512 bytes and apart', () => {
   for (const key of keys) assert.ok(key.length >= 1 && key.length <= 512)
 })
 
-test('[STORE10] the hash of native ids spreads near-equal ids', () => {
+test('the hash of native ids spreads near-equal ids', () => {
   const seen = new Set<string>()
   for (let count = 0; count < 50_000; count += 1) {
     seen.add(hashNativeId(`0xabcdef-123456789-buy-${count}`).join(' '))

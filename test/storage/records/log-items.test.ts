@@ -183,7 +183,7 @@ function readBack(bytes: Uint8Array): ReadItem {
   return Array.isArray(fields) ? readItem(fields, marketOf) : 'damaged'
 }
 
-test('[ITEM1] every item is read as it was written', () => {
+test('every item is read as it was written', () => {
   for (const item of ITEMS) {
     const read = readBack(encoded((writer) => writeItem(writer, item)))
     assert.deepEqual(read, item, item.kind === 'update' ? item.update.kind : item.kind)
@@ -192,7 +192,7 @@ test('[ITEM1] every item is read as it was written', () => {
   assert.deepEqual(native, {})
 })
 
-test('[ITEM2] an item of a market that nobody listed says so; one that is damaged is refused as a whole and never throws', () => {
+test('an item of a market that nobody listed says so; one that is damaged is refused as a whole and never throws', () => {
   const elsewhere = { ...STAMPED, market: marketRef('elsewhere', 77) }
   const unknown: LogItem = {
     kind: 'update',

@@ -32,13 +32,13 @@ function read(row: Buffer, at = key): PlacedTrade | null {
   return decodePacked(TABLES.trades, { key: at, value: row }, placedTradeSchemas(tokens))
 }
 
-test('[STORE11] a trade survives its record, with time and ordinal from the key', () => {
+test('a trade survives its record, with time and ordinal from the key', () => {
   assert.deepEqual(read(value), { trade: stored, place })
   const block = { ...stored, isBlock: true }
   assert.deepEqual(read(recordOf({ trade: block, place: null })), { trade: block, place: null })
 })
 
-test('[STORE11] a trade of an older format is read; of format 1, it names no place among its venue', () => {
+test('a trade of an older format is read; of format 1, it names no place among its venue', () => {
   const block = { ...stored, isBlock: true }
   assert.deepEqual(read(olderTradeValue(key, stored, null)), { trade: stored, place: null })
   assert.deepEqual(read(olderTradeValue(key, stored, place)), { trade: stored, place })
@@ -59,7 +59,7 @@ const whole = fc.oneof(
 )
 const orNull = fc.oneof(fc.constant(null), whole)
 
-test('[STORE34] whatever its numbers, parties and id, a trade comes back from its packed record', () => {
+test('whatever its numbers, parties and id, a trade comes back from its packed record', () => {
   const trades = fc.record({
     ...{
       price: fc.nat(1_000_000),
@@ -104,7 +104,7 @@ test('[STORE34] whatever its numbers, parties and id, a trade comes back from it
   )
 })
 
-test('[STORE34] an id that repeats the fields of its trade costs a byte, and the record fewer than ninety', () => {
+test('an id that repeats the fields of its trade costs a byte, and the record fewer than ninety', () => {
   const [txHash, taker] = [`0x${'5a'.repeat(32)}`, `0x${'c3'.repeat(20)}`]
   const row = { ...stored, txHash, taker, offset: 30_000, run: 3, seq: 900 }
   const nativeId = `${txHash}-${TOKEN}0-${taker}-buy-${row.size}-${row.price}-0`
@@ -112,7 +112,7 @@ test('[STORE34] an id that repeats the fields of its trade costs a byte, and the
   assert.ok(nativeId.length > 200 && bytes < 90, `${bytes} bytes`)
 })
 
-test('[STORE11] the checksum of bytes in two parts is what zlib makes of them', () => {
+test('the checksum of bytes in two parts is what zlib makes of them', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(40), (bytes, cut) => {
       const middle = Math.min(cut, bytes.length)
@@ -123,7 +123,7 @@ test('[STORE11] the checksum of bytes in two parts is what zlib makes of them', 
   )
 })
 
-test('[STORE11] every single flipped bit of a checked record, or of its key, is found', () => {
+test('every single flipped bit of a checked record, or of its key, is found', () => {
   for (let bit = 0; bit < value.length * 8; bit += 1) {
     const damaged = flipped(value, bit)
     assert.equal(read(damaged), null)
@@ -137,7 +137,7 @@ test('[STORE11] every single flipped bit of a checked record, or of its key, is 
   }
 })
 
-test('[STORE11] an unknown schema, a missing field or a wrong kind is null', () => {
+test('an unknown schema, a missing field or a wrong kind is null', () => {
   const encode = (schema: number, fields: readonly unknown[]) => ({
     key: numberKey(1),
     value: encodeRecord(TABLES.marks, { key: numberKey(1), schema, fields }),

@@ -63,23 +63,17 @@ export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<
   service.say(`${early.length} wallets are followed`)
   await world.pause(flowMs)
   await flow('pause')
-  await t.test(
-    '[WALLETSIM1] fills of followed wallets are shown as the stream tells them',
-    async () => {
-      await inParallel(early, async (ledger) => {
-        const found = await wallets.fillIds(ledger)
-        assert.ok(found !== null, `${ledger.wallet.address} has its fills and no others`)
-        ids.set(ledger, found)
-      })
-    },
-  )
-  await t.test(
-    '[WALLETSIM2] every figure and row of a followed wallet is what its ledger gives',
-    async () => {
-      wallets.sayWhatWas(early)
-      assert.deepEqual(firstWrong(await wallets.compare(early)), [])
-    },
-  )
+  await t.test('fills of followed wallets are shown as the stream tells them', async () => {
+    await inParallel(early, async (ledger) => {
+      const found = await wallets.fillIds(ledger)
+      assert.ok(found !== null, `${ledger.wallet.address} has its fills and no others`)
+      ids.set(ledger, found)
+    })
+  })
+  await t.test('every figure and row of a followed wallet is what its ledger gives', async () => {
+    wallets.sayWhatWas(early)
+    assert.deepEqual(firstWrong(await wallets.compare(early)), [])
+  })
   await flow('resume')
   await world.pause(flowMs / 5)
   await run.end()
@@ -90,7 +84,7 @@ export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<
   const others = world.simulator.wallets.all().filter((ledger) => !early.includes(ledger))
   const all = [...early, ...chosen(others, run.late)]
   await t.test(
-    '[WALLETSIM3] so is it after the engine ended, and of wallets that are asked for late',
+    'so is it after the engine ended, and of wallets that are asked for late',
     async () => {
       const deeds = wallets.sayWhatWas(all)
       for (const deed of run.deeds) assert.ok((deeds.get(deed) ?? 0) > 0, `there are ${deed}`)
@@ -98,7 +92,7 @@ export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<
     },
   )
   await t.test(
-    '[WALLETSIM4] what was shown stays: the id of a fill for ever, and all figures when asked again',
+    'what was shown stays: the id of a fill for ever, and all figures when asked again',
     async () => {
       for (const [ledger, before] of ids) {
         const fills = (await fillsOf(service.places, addressOf(ledger))) ?? []

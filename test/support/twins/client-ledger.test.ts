@@ -41,7 +41,7 @@ function ledgerOf(...events: readonly StreamEvent[]): ClientLedger {
   return ledger
 }
 
-test('[CONTINUITY2] the judge sees a hole in a book’s seq, unless a gap was told before', () => {
+test('the judge sees a hole in a book’s seq, unless a gap was told before', () => {
   const first = book('snapshot', 5)
   assert.equal(ledgerOf(first, book('update', 6)).faults.length, 0)
   assert.equal(ledgerOf(first, book('update', 7)).faults.length, 1)
@@ -54,7 +54,7 @@ test('[CONTINUITY2] the judge sees a hole in a book’s seq, unless a gap was to
   assert.equal(ledgerOf(first, told, book('update', 9)).faults.length, 1)
 })
 
-test('[CONTINUITY2] the judge sees a trade that came twice, not at all, or never was', () => {
+test('the judge sees a trade that came twice, not at all, or never was', () => {
   const truth = [1, 2, 3, 4].map((seq): TrueTrade => {
     return { market: MARKET, id: `t${seq}`, offset: seq, seq, atMs: seq }
   })

@@ -1,6 +1,5 @@
 // A pair of markets that ask the same on both venues: both questions, what is thought of the pair and why, and both
 // prices for the same outcome with the gap between them.
-// DASH55, DASH58.
 
 import { gapText, stepDecimals } from '../../format.ts'
 import { html } from '../../html.ts'

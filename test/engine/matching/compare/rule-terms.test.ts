@@ -83,7 +83,7 @@ const CLAUSES: Readonly<Record<string, readonly [string, string]>> = {
 
 describe('rules', () => {
   for (const [name, [departs, plain]] of Object.entries(CLAUSES)) {
-    test(`[VETO15] what only one of two rule texts settles otherwise: ${name}`, () => {
+    test(`what only one of two rule texts settles otherwise: ${name}`, () => {
       const told = otherTerms('It resolves to Yes if it happens.', departs)
       assert.deepEqual(
         told.map((term) => term.split(':')[0]),
@@ -95,7 +95,7 @@ describe('rules', () => {
     })
   }
 
-  test('[VETO15] a term of one rule text caps the score, of games too', () => {
+  test('a term of one rule text caps the score, of games too', () => {
     const [departs = '', plain = ''] = CLAUSES.overtime ?? []
     const a = marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05', '', {
       description: 'If the Bears win, this market resolves to Bears.',
@@ -109,7 +109,7 @@ describe('rules', () => {
     assert.equal(score(a, b(departs)).score, VETOES.other_rules.cap)
   })
 
-  test('[VETO14] a station that bears the name of the place asked about is that place’s', () => {
+  test('a station that bears the name of the place asked about is that place’s', () => {
     const a = (rules: string) =>
       marketA(
         'Will the highest temperature in Denver be between 70-71°F on May 4, 2031?',
@@ -154,7 +154,7 @@ describe('what rules tell first', () => {
     return found.explanation
   }
 
-  test('[VETO21] of temperatures station and source are told before lesser terms', () => {
+  test('of temperatures station and source are told before lesser terms', () => {
     assert.match(
       explained(
         'The source is Wunderground for the Denver International Airport Station.',
@@ -174,7 +174,7 @@ describe('what rules tell first', () => {
 })
 
 describe('polarity', () => {
-  test('[PROP16] denials are told from names and answers that begin alike', () => {
+  test('denials are told from names and answers that begin alike', () => {
     const is = (title: string, answer = '', around = '') => isNegative(title, answer, around)
     for (const denied of [
       is('will mira yorwick not resign before may 1'),
@@ -197,7 +197,7 @@ describe('polarity', () => {
       assert.equal(plain, false)
   })
 
-  test('[VETO16] that it happens against that it does not is the opposite side', () => {
+  test('that it happens against that it does not is the opposite side', () => {
     const a = marketA('Will Mira Yorwick resign by May 1, 2031?', '', '2031-05-01')
     const b = (title: string) => marketB('KXRESIGN-31MAY01', title)
     same(score(a, b('Will Mira Yorwick resign before May 2, 2031?')))
@@ -224,7 +224,7 @@ describe('up or down', () => {
       },
     )
 
-  test('[PROP15] a coin is told by its name, or by the code beside the question', () => {
+  test('a coin is told by its name, or by the code beside the question', () => {
     assert.equal(coinOfCode('XLM price up in next 15 mins?', ''), 'xlm')
     assert.equal(coinOfCode('', 'the Binance LINK/USDT close'), 'chainlink')
     assert.equal(coinOfCode('', 'the CF Benchmarks SOL index before 4pm'), 'solana')
@@ -233,7 +233,7 @@ describe('up or down', () => {
     assert.equal(understandMarket(b('12pm EDT to 12:15pm EDT')).asset, 'xlm')
   })
 
-  test('[VETO17] asset, window and direction of an up-or-down question must all agree', () => {
+  test('asset, window and direction of an up-or-down question must all agree', () => {
     const theirs = b('12pm EDT to 12:15pm EDT')
     same(score(a('12PM-12:15PM'), theirs))
     vetoed(score(a('12:10PM-12:25PM'), theirs), 'other_hour')
@@ -246,7 +246,7 @@ describe('up or down', () => {
 })
 
 describe('numbers beside questions', () => {
-  test('[PROP17] policy rates move by quarters of a point: more than 25 is 50 or more', () => {
+  test('policy rates move by quarters of a point: more than 25 is 50 or more', () => {
     const a = (size: string) =>
       marketA(`Fed decision: ${size} bps decrease after the May 2031 meeting?`, '', '', {
         groupItemTitle: `${size} bps decrease`,
@@ -263,13 +263,13 @@ describe('numbers beside questions', () => {
   })
 })
 
-test('[VETO18] which of several occasions is meant must be said by an equal day', () => {
+test('which of several occasions is meant must be said by an equal day', () => {
   const a = marketA('Will MrBeast say "giveaway" during his next video?')
   const b = marketB('KXSAYB-31-GIVE', 'What will MrBeast say during his next video?', 'Giveaway')
   vetoed(score(a, b), 'other_occasion')
 })
 
-test('[PROP18] what a series asks beside the game is no winner of the game', () => {
+test('what a series asks beside the game is no winner of the game', () => {
   const { game } = understandMarket(
     marketB('KXNHLGOAL-31OCT05CHIDET-X', 'CHI Hawks at DET Wings: Anytime Goal'),
   )

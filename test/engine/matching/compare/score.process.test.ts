@@ -39,7 +39,7 @@ import { eventA, eventB, marketA, marketB } from '../subjects.ts'
 
 const PAIRED = [POLYMARKET, KALSHI] as const
 
-test('[SCORE1] the model is trained to chances that fit, from what is expected', () => {
+test('the model is trained to chances that fit, from what is expected', () => {
   const examples = Array.from({ length: 2_000 }, (_, index) => ({
     features: [1, index % 2],
     isSame: index % 2 === 0 ? index % 20 === 0 : index % 20 !== 1,
@@ -55,7 +55,7 @@ test('[SCORE1] the model is trained to chances that fit, from what is expected',
   assert.equal(EXPECTED_WEIGHTS.length, FEATURES.length)
 })
 
-test('[SCORE2] empty, enormous, foreign, marked-up and senseless texts score low and never throw', () => {
+test('empty, enormous, foreign, marked-up and senseless texts score low and never throw', () => {
   const odd = [
     '',
     ' ',
@@ -94,7 +94,7 @@ test('[SCORE2] empty, enormous, foreign, marked-up and senseless texts score low
   }
 })
 
-test('[SCORE3] a score says in one sentence what agrees and what does not', () => {
+test('a score says in one sentence what agrees and what does not', () => {
   const a = understandMarket(marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05'))
   const b = understandMarket(
     marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago'),
@@ -111,7 +111,7 @@ test('[SCORE3] a score says in one sentence what agrees and what does not', () =
   )
 })
 
-test('[SCORE4] only equal questions have an outcome map, and equal sides are not inverted', () => {
+test('only equal questions have an outcome map, and equal sides are not inverted', () => {
   const a = understandMarket(marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05'))
   const b = understandMarket(
     marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago'),
@@ -124,7 +124,7 @@ test('[SCORE4] only equal questions have an outcome map, and equal sides are not
   assert.equal(scorePair(a, other).outcomeMap, null)
 })
 
-test('[SCORE5] a word is as telling as few families of questions have it, and ordinary words are no names', () => {
+test('a word is as telling as few families of questions have it, and ordinary words are no names', () => {
   const families = [
     'Will Quist open the harbor?',
     'Will Quist close the harbor?',
@@ -148,7 +148,7 @@ test('[SCORE5] a word is as telling as few families of questions have it, and or
   assert.ok(isOrdinary('open') && !isOrdinary('trump'))
 })
 
-test('[SCORE6] a shortened or abbreviated name is one with the whole, and another name with the same beginning is not', () => {
+test('a shortened or abbreviated name is one with the whole, and another name with the same beginning is not', () => {
   const score = (a: string, b: string): number =>
     scorePair(understandMarket(marketA(a)), understandMarket(marketB('', b))).score
   const base = score(
@@ -187,7 +187,7 @@ function pair(label: string, team: string, day: number): LabelledPair {
   return found
 }
 
-test('[SCORE7] mistakes are counted at the threshold, with intervals', () => {
+test('mistakes are counted at the threshold, with intervals', () => {
   const judged = judge([pair('same', 'CHI', 1), pair('related', 'DET', 2), pair('same', 'DET', 3)])
   const scored = scoreAll(judged, WEIGHTS)
   assert.deepEqual(countAt(scored, 80), { n: 3, same: 2, accepted: 1, right: 1 })
@@ -201,7 +201,7 @@ test('[SCORE7] mistakes are counted at the threshold, with intervals', () => {
   assert.equal(labelledPairOf({ label: 'same' }, PAIRED), null)
 })
 
-test('[SCORE17] a ticker is one with its company, initials with what the rules write out, an ordinal with its number', () => {
+test('a ticker is one with its company, initials with what the rules write out, an ordinal with its number', () => {
   const score = (a: string, b: string, rules = ''): number => {
     const one = marketA(a, '', '2031-12-31', { description: rules })
     return scorePair(understandMarket(one), understandMarket(marketB('', b))).score
@@ -222,7 +222,7 @@ test('[SCORE17] a ticker is one with its company, initials with what the rules w
   )
 })
 
-test('[SCORE18] what one of an event\u2019s markets says alone is one answer of several, and no part of what the event asks', () => {
+test('what one of an event\u2019s markets says alone is one answer of several, and no part of what the event asks', () => {
   const b = understandEvent(eventB('Quarvo nominations in 2031?', 'In 2031', 'KXQ-31'))
   const lacked = (...samples: readonly string[]): number => {
     const a = understandEvent(eventA('Record nominations in 2031?', '2031-12-31', samples))
@@ -232,7 +232,7 @@ test('[SCORE18] what one of an event\u2019s markets says alone is one answer of 
   assert.ok(lacked('Will Quarvo have a nomination?', 'Will Tarvona have a nomination?') > 0)
 })
 
-test('[SCORE19] of two events that differ and lack words of each other each counts for more in training', () => {
+test('of two events that differ and lack words of each other each counts for more in training', () => {
   const weights = (label: string, title: string): readonly number[] =>
     examplesOf(
       judge(
@@ -249,7 +249,7 @@ test('[SCORE19] of two events that differ and lack words of each other each coun
   assert.ok(neighbour > 1)
 })
 
-test('[SCORE16] an unsure chance falls to that among all questions; the order of pairs, and what is the same, stay', () => {
+test('an unsure chance falls to that among all questions; the order of pairs, and what is the same, stay', () => {
   const chances = Array.from({ length: 101 }, (_, at) => at / 100)
   const bent = chances.map(amongAll)
   assert.deepEqual(
@@ -263,7 +263,7 @@ test('[SCORE16] an unsure chance falls to that among all questions; the order of
   assert.ok(amongAll(0.7) < 0.5)
 })
 
-test('[SCORE8] pairs of one event are never parted between training and judging', () => {
+test('pairs of one event are never parted between training and judging', () => {
   const pairs = [1, 2, 3, 4, 5, 6].flatMap((day) => [
     pair('same', 'CHI', day),
     pair('related', 'DET', day),
@@ -277,7 +277,7 @@ test('[SCORE8] pairs of one event are never parted between training and judging'
   assert.equal(scored.length, pairs.length)
 })
 
-test('[SCORE14] a veto is counted by what it killed rightly and wrongly, and every pair has a kind and a source', () => {
+test('a veto is counted by what it killed rightly and wrongly, and every pair has a kind and a source', () => {
   const pairs = [pair('same', 'CHI', 1), pair('same', 'DET', 2), pair('related', 'DET', 3)]
   const judged = judge(pairs)
   const opposite = vetoCounts(scoreAll(judged, WEIGHTS)).find(
@@ -298,7 +298,7 @@ test('[SCORE14] a veto is counted by what it killed rightly and wrongly, and eve
   assert.deepEqual(first?.result, scoreAll(judged, { weights: EXPECTED_WEIGHTS })[0]?.result)
 })
 
-test('[PROP14] what Yes stands for, the asset and its hour, and the form of the question are read', () => {
+test('what Yes stands for, the asset and its hour, and the form of the question are read', () => {
   const coin = understandMarket(
     marketA('Will the price of Bitcoin be above $90,000 on May 11?', 'x', '2031-05-11'),
   )
@@ -323,7 +323,7 @@ function labelledPairs(file = PAIRS): readonly LabelledPair[] | null {
     .flatMap((line) => labelledPairOf(JSON.parse(line), PAIRED, file) ?? [])
 }
 
-test('[SCORE15] on kinds of questions that the model has not seen the floors hold, over two collections', (t) => {
+test('on kinds of questions that the model has not seen the floors hold, over two collections', (t) => {
   const [first, second] = [labelledPairs(), labelledPairs(SECOND)]
   if (first === null || second === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality on unseen kinds was not judged')
@@ -348,7 +348,7 @@ test('[SCORE15] on kinds of questions that the model has not seen the floors hol
   }
 })
 
-test('[SCORE11] what scores promise on pairs held back is what becomes of them', (t) => {
+test('what scores promise on pairs held back is what becomes of them', (t) => {
   const pairs = labelledPairs()
   if (pairs === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the calibration of scores was not judged')
@@ -369,7 +369,7 @@ test('[SCORE11] what scores promise on pairs held back is what becomes of them',
   }
 })
 
-test('[SCORE10] on the labelled pairs, cross-validated by event, the floors hold', (t) => {
+test('on the labelled pairs, cross-validated by event, the floors hold', (t) => {
   const pairs = labelledPairs()
   if (pairs === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality of matching was not judged')

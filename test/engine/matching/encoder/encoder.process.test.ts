@@ -72,7 +72,7 @@ function naiveSimilarity(words: TinyWords, one: string, other: string): number {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
 }
 
-test('[ENCODER1] similarity is the cosine of the means of the tokens’ vectors', async () => {
+test('similarity is the cosine of the means of the tokens’ vectors', async () => {
   const random = seededRandom(18)
   const names = Array.from({ length: 30 }, (_, at) => `w${at}`)
   const vectors = names.map((name) => {
@@ -95,7 +95,7 @@ test('[ENCODER1] similarity is the cosine of the means of the tokens’ vectors'
   })
 })
 
-test('[ENCODER2] what is kept is bounded by count and bytes, and the oldest go first', async () => {
+test('what is kept is bounded by count and bytes, and the oldest go first', async () => {
   let asked = 0
   const embed = async (text: string) => {
     asked += 1
@@ -123,7 +123,7 @@ test('[ENCODER2] what is kept is bounded by count and bytes, and the oldest go f
   assert.deepEqual(small.size, { texts: 0, bytes: 0 }, 'what alone is too large is not kept')
 })
 
-test('[ENCODER3] a folder that cannot be used is refused in a sentence that says what would be', async () => {
+test('a folder that cannot be used is refused in a sentence that says what would be', async () => {
   await withTinyEncoder(WORDS, async (good) => {
     const refusal = async (spoil: (folder: string) => void) => {
       const folder = `${good}-spoilt`
@@ -173,7 +173,7 @@ const WITHOUT_PACKAGES = `
       throw Object.assign(new Error('Cannot find package ' + name), { code: 'ERR_MODULE_NOT_FOUND' })
     }\`))`
 
-test('[ENCODER4] the packages that run an encoder are optional and loaded by one file; without them it says what to install', async () => {
+test('the packages that run an encoder are optional and loaded by one file; without them it says what to install', async () => {
   const names = ['onnxruntime-node', '@huggingface/tokenizers']
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const importing: string[] = []
@@ -204,7 +204,7 @@ test('[ENCODER4] the packages that run an encoder are optional and loaded by one
   })
 })
 
-test('[ENCODER5] synonyms pass the threshold by their meaning alone, and what differs in meaning falls', async () => {
+test('synonyms pass the threshold by their meaning alone, and what differs in meaning falls', async () => {
   const other = 'Will the Krakatoa ferry overturn in 2031?'
   const [a, b] = [sideA(CAPSIZE), sideB(other)]
   const plain = JUDGE.scoreMarkets(JUDGE.readMarket(a), JUDGE.readMarket(b))
@@ -220,7 +220,7 @@ test('[ENCODER5] synonyms pass the threshold by their meaning alone, and what di
   })
 })
 
-test('[ENCODER6] a veto stands above every similarity', async () => {
+test('a veto stands above every similarity', async () => {
   const [a, b] = [sideA('Will the Krakatoa ferry not capsize in 2031?'), sideB(CAPSIZE)]
   await withTinyEncoder(WORDS, async (folder) => {
     const open = await opened(folder)
@@ -231,7 +231,7 @@ test('[ENCODER6] a veto stands above every similarity', async () => {
   })
 })
 
-test('[ENCODER7] a text that cannot be read is judged by its words alone, says so, and is counted, in the thread too', async () => {
+test('a text that cannot be read is judged by its words alone, says so, and is counted, in the thread too', async () => {
   const beyond = 'Will the Krakatoa ferry founder in 2031?'
   await withTinyEncoder(WORDS, async (folder) => {
     // A word whose number is beyond the model's table: every inference with it fails.
@@ -273,7 +273,7 @@ test('[ENCODER7] a text that cannot be read is judged by its words alone, says s
   })
 })
 
-test('[ENCODER8] the weight of similarity is learned from labelled pairs and lies beside the encoder', async () => {
+test('the weight of similarity is learned from labelled pairs and lies beside the encoder', async () => {
   const rowOf = (one: string, other: string, label: string) => ({
     ...{ grain: 'market', label, relation: '' },
     polymarket: { question: one, endDate: '2031-12-31T00:00:00Z' },

@@ -32,7 +32,7 @@ const side = (markets: readonly MatchMarket[], events: readonly MatchEvent[] = [
 })
 
 describe('corpora', () => {
-  test('[CORPUS5] markets whose own words tell too little are found by their events', () => {
+  test('markets whose own words tell too little are found by their events', () => {
     const event = { eventKey: 'next-pm', eventTitle: 'Next prime minister of Ruritania' }
     const far = { eventKey: 'KXPM-26', eventTitle: 'Prime minister of Ruritania next' }
     const index = new MarketIndex(wordJudge)
@@ -50,7 +50,7 @@ describe('corpora', () => {
     assert.deepEqual([...index.partnersOf(99)], [])
   })
 
-  test('[CANDIDATE6] an event is told by itself or by its markets, and is gone with the last of them', () => {
+  test('an event is told by itself or by its markets, and is gone with the last of them', () => {
     const index = new MarketIndex(wordJudge)
     const told = { ...eventOf('b', 'KXPM-26'), title: 'Next prime minister of Ruritania' }
     index.putEvent(told)
@@ -64,7 +64,7 @@ describe('corpora', () => {
     assert.deepEqual([...index.events('a')], [])
   })
 
-  test('[CORPUS6] each market is matched once, with the one that fits best; events are matched beside', () => {
+  test('each market is matched once, with the one that fits best; events are matched beside', () => {
     const names = ['Ada Lovelace', 'Alan Turing', 'Grace Hopper', 'Kurt Goedel']
     const titleOf = (name: string) => `Will ${name} win the medal`
     const a = names.map((name) =>
@@ -98,7 +98,7 @@ describe('corpora', () => {
     assert.deepEqual([none.markets, none.events], [[], []])
   })
 
-  test('[CORPUS7] rows of dumps are markets or events of their venue; what is neither is left out', () => {
+  test('rows of dumps are markets or events of their venue; what is neither is left out', () => {
     const read = (venue: 'a' | 'b', ...rows: unknown[]) => {
       const into = { markets: [] as MatchMarket[], events: [] as MatchEvent[] }
       const told = rows.map((row) =>
@@ -156,7 +156,7 @@ describe('corpora', () => {
     ])
   })
 
-  test('[CORPUS8] planted pairs of the simulated world are found, at least 99 of 100', () => {
+  test('planted pairs of the simulated world are found, at least 99 of 100', () => {
     const world = matchingWorld({ seed: 2, marketsPerVenue: isLong ? 6_000 : 600 })
     const { a, b, planted, recurring } = world
     const { markets, judgedCount } = finish(matchCorpus(a, b, JUDGE))
@@ -180,7 +180,7 @@ describe('corpora', () => {
     assert.equal(new Set(markets.map((pair) => pair.b.key)).size, markets.length)
   })
 
-  test('[CORPUS11] what is not compared after a deciding conflict changes no pair and no score', () => {
+  test('what is not compared after a deciding conflict changes no pair and no score', () => {
     const { a, b } = matchingWorld({ seed: 5, marketsPerVenue: isLong ? 3_000 : 400 })
     const whole = {
       ...JUDGE,
@@ -195,7 +195,7 @@ describe('corpora', () => {
     assert.deepEqual(pairsBy(JUDGE), pairsBy(whole))
   })
 
-  test('[CORPUS9] no trap of the simulated world scores as a match, and its planted pairs do', () => {
+  test('no trap of the simulated world scores as a match, and its planted pairs do', () => {
     const world = matchingWorld({ seed: 9, marketsPerVenue: isLong ? 20_000 : 5_000 })
     const ofA = new Map(world.a.markets.map((market) => [market.key, market]))
     const ofB = new Map(world.b.markets.map((market) => [market.key, market]))

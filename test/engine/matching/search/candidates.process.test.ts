@@ -23,7 +23,7 @@ function shared(a: MatchMarket, b: MatchMarket): number {
 }
 
 describe('keys', () => {
-  test('[CANDIDATE1] any text has sorted distinct keys, as many as bounds allow, and the same ones each time', () => {
+  test('any text has sorted distinct keys, as many as bounds allow, and the same ones each time', () => {
     const texts = [
       '',
       ' \u0000\u202e',
@@ -63,7 +63,7 @@ describe('keys', () => {
     }
   })
 
-  test('[CANDIDATE2] a price at no hour is nearer to the market of noon than to those of other hours', () => {
+  test('a price at no hour is nearer to the market of noon than to those of other hours', () => {
     const asked = subject({
       venue: 'a',
       title: 'Will the price of Bitcoin be above $72,000 on May 10?',
@@ -83,7 +83,7 @@ describe('keys', () => {
     assert.ok(at(12) > at(16), `${at(12)} keys against ${at(16)}`)
   })
 
-  test('[CANDIDATE2] the venues’ ways to write one thing share keys: codes, countries, hair-fine strikes, days', () => {
+  test('the venues’ ways to write one thing share keys: codes, countries, hair-fine strikes, days', () => {
     const pairs: (readonly [Partial<MatchMarket>, Partial<MatchMarket>, number])[] = [
       // Codes alone, where no title is known.
       [{ handle: 'mlb-lad-pit-2026-06-10' }, { handle: 'KXMLBGAME-26JUN101840LADPIT-PIT' }, 3],
@@ -120,7 +120,7 @@ describe('keys', () => {
 })
 
 describe('the index', () => {
-  test('[CANDIDATE3] of planted pairs nearly every partner is among the candidates, best first, never more than allowed', () => {
+  test('of planted pairs nearly every partner is among the candidates, best first, never more than allowed', () => {
     const { a, b, planted } = matchingWorld({ seed: 4, marketsPerVenue: 3_000 })
     const index = new Candidates()
     for (const [number, market] of b.markets.entries()) index.put(number, keysOfMarket(market))
@@ -139,7 +139,7 @@ describe('the index', () => {
     assert.ok(found >= asked * 0.98, `${found} of ${asked}`)
   })
 
-  test('[CANDIDATE4] after any puts, replacements and removals it finds what an index made from scratch finds', () => {
+  test('after any puts, replacements and removals it finds what an index made from scratch finds', () => {
     const random = seededRandom(11)
     const keys = (): BlockingKeys => {
       const set = new Set(Array.from({ length: 6 }, () => random.below(400)))
@@ -173,7 +173,7 @@ describe('the index', () => {
     }
   })
 
-  test('[CANDIDATE5] a word that nearly all titles share finds no candidate, and still ranks candidates found by a rare word', () => {
+  test('a word that nearly all titles share finds no candidate, and still ranks candidates found by a rare word', () => {
     const index = new Candidates()
     for (let id = 0; id < 2_000; id += 1) {
       const filed = Uint32Array.from(id === 7 ? [2, 10, 5_000] : [2, 5_000 + id])
@@ -187,7 +187,7 @@ describe('the index', () => {
   })
 })
 
-test('[CANDIDATE4] lists of places grow and stay whole, as in a plain map', () => {
+test('lists of places grow and stay whole, as in a plain map', () => {
   const random = seededRandom(3)
   const postings = new Postings()
   const naive = new Map<number, number[]>()

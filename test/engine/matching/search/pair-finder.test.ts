@@ -67,7 +67,7 @@ describe('a confirmed pair', () => {
   ]
   const open = () => new Bench(new PairFinder(wordJudge), markets)
 
-  test('[MATCHER13] is chosen against two better pairs, and frees their partners for others', () => {
+  test('is chosen against two better pairs, and frees their partners for others', () => {
     const bench = open()
     assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
     bench.say(1, 5, 'confirmed')
@@ -76,7 +76,7 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['1-5 100', '3-4 60'])
   })
 
-  test('[MATCHER13] ends with its market or its word, and the better pairs come back', () => {
+  test('ends with its market or its word, and the better pairs come back', () => {
     const bench = open()
     bench.say(1, 5, 'confirmed')
     bench.say(1, 5, null)
@@ -87,7 +87,7 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['2-5 100', '3-4 60'])
   })
 
-  test('[MATCHER13] of a pair that stands changes how it is judged, and ends nothing meanwhile', () => {
+  test('of a pair that stands changes how it is judged, and ends nothing meanwhile', () => {
     const bench = open()
     bench.say(3, 4, 'confirmed')
     assert.deepEqual(bench.pairs, ['2-5 100', '3-4 100'])
@@ -96,7 +96,7 @@ describe('a confirmed pair', () => {
     assert.deepEqual(bench.pairs, ['1-4 100', '2-5 100'])
   })
 
-  test('[MATCHER15] stays inverted where opposite sides were read, whatever else was', () => {
+  test('stays inverted where opposite sides were read, whatever else was', () => {
     const game = marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10')
     const ticker = (end: string, date: string) =>
       marketB(`KXMLBGAME-${date}CHCSD-${end}`, 'Chicago C at San Diego')

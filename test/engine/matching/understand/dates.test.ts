@@ -24,7 +24,7 @@ function read(text: string): readonly string[] {
   )
 }
 
-test('[MATCHDATE1] days, months, quarters, years and ranges are read; years come from an anchor', () => {
+test('days, months, quarters, years and ranges are read; years come from an anchor', () => {
   assert.deepEqual(read('on June 3?'), ['on 2031-06-03 2031-06-03'])
   assert.deepEqual(read('on Jan 4'), ['on 2031-01-04 2031-01-04'])
   assert.deepEqual(read('in Q3 2031'), ['in 2031-07-01 2031-09-30'])
@@ -39,7 +39,7 @@ test('[MATCHDATE1] days, months, quarters, years and ranges are read; years come
   assert.deepEqual(read('on June 31'), [])
 })
 
-test('[MATCHDATE9] trading that goes on after the deadline of the other title is up to another one', () => {
+test('trading that goes on after the deadline of the other title is up to another one', () => {
   const verdict = (closes: string, title: string, subtitle: string): string => {
     const a = understandEvent(eventA("Who is named in Quist's list?", closes))
     return compareWhens(a, understandEvent(eventB(title, subtitle, 'KXQUIST-31NOV01'))).verdict
@@ -53,7 +53,7 @@ test('[MATCHDATE9] trading that goes on after the deadline of the other title is
   assert.equal(verdict('2031-12-31', plain, 'Before Nov 1, 2031'), 'hint')
 })
 
-test('[MATCHDATE2] a deadline is one day however it is told', () => {
+test('a deadline is one day however it is told', () => {
   const told = [
     'before Oct 2031',
     'by September 30',
@@ -71,7 +71,7 @@ test('[MATCHDATE2] a deadline is one day however it is told', () => {
   assert.equal(compareWhens(a, later).verdict, 'other')
 })
 
-test('[MATCHDATE3] a closing time only hints, but for a day that it misses by far', () => {
+test('a closing time only hints, but for a day that it misses by far', () => {
   const a = understandEvent(eventA('What will Quist say at the gala?', '2031-05-02'))
   const near = understandEvent(
     eventB('What will Quist say at the gala?', 'On May 3, 2031', 'KXQUIST-31MAY04'),
@@ -87,7 +87,7 @@ test('[MATCHDATE3] a closing time only hints, but for a day that it misses by fa
   assert.equal(compareWhens(cup, last).verdict, 'other')
 })
 
-test('[MATCHDATE6] the last week of a month is another period than the month', () => {
+test('the last week of a month is another period than the month', () => {
   const week = understandEvent(
     eventA('What will Quist say this week (August 25 - 31)?', '2031-08-31'),
   )
@@ -101,7 +101,7 @@ test('[MATCHDATE6] the last week of a month is another period than the month', (
   assert.equal(compareWhens(week, own).verdict, 'same')
 })
 
-test('[MATCHDATE7] a window is read with both its ends, and zones between them', () => {
+test('a window is read with both its ends, and zones between them', () => {
   assert.deepEqual(windowOf('may 4, 4:00pm-4:15pm et'), { from: 16, to: 16.25 })
   assert.deepEqual(windowOf('may 4 - 11:50pm edt to 12:05am edt'), {
     from: 23 + 50 / 60,
@@ -111,7 +111,7 @@ test('[MATCHDATE7] a window is read with both its ends, and zones between them',
   assert.equal(windowOf('may 4-11'), null)
 })
 
-test('[MATCHDATE4] a ticker tells day, hour or start, and what follows', () => {
+test('a ticker tells day, hour or start, and what follows', () => {
   assert.deepEqual(dateOfTicker('31MAY1021'), {
     grain: 'day',
     first: day('2031-05-10'),
@@ -127,7 +127,7 @@ test('[MATCHDATE4] a ticker tells day, hour or start, and what follows', () => {
   assert.equal(dateOfTicker('31FEB30'), null)
 })
 
-test('[MATCHDATE5] hours of the clock are read', () => {
+test('hours of the clock are read', () => {
   assert.equal(hourOf('at 7am edt'), 7)
   assert.equal(hourOf('12:30 pm et'), 12.5)
   assert.equal(hourOf('12am'), 0)

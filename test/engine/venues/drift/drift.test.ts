@@ -17,7 +17,7 @@ function openTable() {
   return { drift, lines, clock, metrics }
 }
 
-test('[DRIFT1] a finding is logged at first sight alone, counted ever after, and keeps its first text', () => {
+test('a finding is logged at first sight alone, counted ever after, and keeps its first text', () => {
   const { drift, lines, clock, metrics } = openTable()
   drift.note('gamma.version', 'v3', '0x0177')
   clock.advance(1_000)
@@ -36,7 +36,7 @@ test('[DRIFT1] a finding is logged at first sight alone, counted ever after, and
   assert.equal(count?.value, 2)
 })
 
-test('[DRIFT2] names are bounded: a flood of new ones counts as other of their kind, and texts are cut', () => {
+test('names are bounded: a flood of new ones counts as other of their kind, and texts are cut', () => {
   const { drift } = openTable()
   for (let at = 0; at < 10_000; at += 1) drift.note('message', `kind_${at}`, 'x'.repeat(5_000))
   drift.note('message', 'y'.repeat(5_000))
@@ -51,7 +51,7 @@ test('[DRIFT2] names are bounded: a flood of new ones counts as other of their k
   assert.ok(entries.every(({ name, sample }) => name.length <= 60 && sample.length <= 200))
 })
 
-test('[DRIFT3] the table is printed every hour, and an empty one says so', () => {
+test('the table is printed every hour, and an empty one says so', () => {
   const { drift, lines, clock } = openTable()
   drift.start()
   drift.start()
@@ -66,7 +66,7 @@ test('[DRIFT3] the table is printed every hour, and an empty one says so', () =>
   assert.equal(lines.length, 3)
 })
 
-test('[DRIFT4] an odd answer is named by its path without ids, however many markets are asked for', () => {
+test('an odd answer is named by its path without ids, however many markets are asked for', () => {
   const { drift } = openTable()
   drift.odd('/trade-api/v2/markets/KXNFLGAME-26NOV23-KC/orderbook', 'status 410', 'gone')
   drift.odd('/trade-api/v2/markets/KXFED-26DEC/orderbook', 'status 410', 'gone')
@@ -82,7 +82,7 @@ test('[DRIFT4] an odd answer is named by its path without ids, however many mark
   )
 })
 
-test('[DRIFT13] a path that may refuse is named when it refuses everything, once, and not while it finds something now and then', () => {
+test('a path that may refuse is named when it refuses everything, once, and not while it finds something now and then', () => {
   const { drift } = openTable()
   const ask = (count: number, isRefused: boolean) => {
     for (let at = 0; at < count; at += 1) drift.expected(`/events/slug/a-b-${100 + at}`, isRefused)

@@ -17,7 +17,7 @@ function namesIn(rows: readonly unknown[]) {
   return drift.entries().map(({ name, weight }) => `${name} ${weight}`)
 }
 
-test('[DRIFT8] a field that a whole page lacks or has in another type is a loss, a new one a notice, one odd row nothing', () => {
+test('a field that a whole page lacks or has in another type is a loss, a new one a notice, one odd row nothing', () => {
   const row = { id: 'x', price: 0.5, tags: [], title: 'X' }
   assert.deepEqual(namesIn([row, row]), [])
   assert.deepEqual(namesIn([row, { id: 7 }]), [])
@@ -32,7 +32,7 @@ test('[DRIFT8] a field that a whole page lacks or has in another type is a loss,
   assert.deepEqual(namesIn(['text']), ['no object loss'])
 })
 
-test('[DRIFT15] a field that goes unsaid more often than in a hundredth is named, and each time is judged by itself', () => {
+test('a field that goes unsaid more often than in a hundredth is named, and each time is judged by itself', () => {
   const drift = quietDrift()
   const say = (name: string, said: number, unsaid: number) => {
     for (let each = 0; each < said + unsaid; each += 1) {
@@ -52,7 +52,7 @@ test('[DRIFT15] a field that goes unsaid more often than in a hundredth is named
   assert.deepEqual(found(), ['gone 1 row 100'])
 })
 
-test('[DRIFT9] a reason that costs over a hundredth of its kind is named, however many messages of other kinds come', () => {
+test('a reason that costs over a hundredth of its kind is named, however many messages of other kinds come', () => {
   const drift = quietDrift()
   const { shares } = drift
   const read = (kind: string, count: number) => {

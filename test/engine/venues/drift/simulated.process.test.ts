@@ -10,7 +10,7 @@ import { readDrift } from '../../../../engine/venues/drift/report.ts'
 import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts'
 import { openVenues } from '../../../../engine/venues/venues.ts'
 
-test('[DRIFT10] the tables of healthy venues are empty after every question and a whole crawl', async () => {
+test('the tables of healthy venues are empty after every question and a whole crawl', async () => {
   const simulator = await startSimulator({
     ...{ seed: 7, marketsPerVenue: 200, messagesPerSecond: 50, faults: [], basePort: 0 },
     ...{ clock: systemClock, log: silentLog, kalshiPublicKeyPem: null, hasPast: true },

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { kalshiProbes, noteSeriesRow } from '../../../../engine/venues/kalshi/drift.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
-test('[KDRIFT4] announced fees of an unknown type are a loss, and of a known one nothing', async () => {
+test('announced fees of an unknown type are a loss, and of a known one nothing', async () => {
   const change = (type: unknown) => ({ series_ticker: 'KXFED', fee_type: type, scheduled_ts: 1 })
   const cases: readonly (readonly [unknown, readonly string[]])[] = [
     [{ series_fee_change_arr: [change('quadratic'), change('flat')] }, []],
@@ -24,7 +24,7 @@ test('[KDRIFT4] announced fees of an unknown type are a loss, and of a known one
   }
 })
 
-test('[KDRIFT8] series whose fees cannot be read are named by their share, a multiplier that can be none at once', () => {
+test('series whose fees cannot be read are named by their share, a multiplier that can be none at once', () => {
   const namesOf = (...fees: readonly object[]) => {
     const drift = quietDrift('b')
     for (const row of fees) noteSeriesRow({ ticker: 'KXFED', ...row }, drift)

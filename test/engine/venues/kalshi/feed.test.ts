@@ -35,7 +35,7 @@ async function startKeyed(tickers: readonly string[]): Promise<Bench> {
 describe('Kalshi feed with a key', () => {
   afterEach(closeAll)
 
-  it('[KFEED1] it signs the handshake, subscribes, and books begin with their snapshot', async () => {
+  it('it signs the handshake, subscribes, and books begin with their snapshot', async () => {
     const bench = await startKeyed(['A', 'B'])
     assert.ok(bench.upgrades.every((headers) => headers['kalshi-access-signature'] !== undefined))
     const health = bench.venue.feed.health()
@@ -45,7 +45,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => count(bench, 'bookChange') === 1 && count(bench, 'trade') === 1)
   })
 
-  it('[KFEED2] a hole is told for the books of its subscription, and snapshots follow in order', async () => {
+  it('a hole is told for the books of its subscription, and snapshots follow in order', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.delta('A', 3)
     await until(bench, () => count(bench, 'bookSnapshot') === 4)
@@ -58,7 +58,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 1)
   })
 
-  it('[KFEED13] trades alone or nothing at all may be left unread for a while; a backlog of books is dropped by new connections, and trades go on', async () => {
+  it('trades alone or nothing at all may be left unread for a while; a backlog of books is dropped by new connections, and trades go on', async () => {
     const bench = await startKeyed(['A'])
     const { feed } = bench.venue
     feed.read('books')
@@ -77,7 +77,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'trades').length, 0)
   })
 
-  it('[KFEED3] after a loss everything is subscribed anew, under whatever sids', async () => {
+  it('after a loss everything is subscribed anew, under whatever sids', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.socket.terminate()
     await until(bench, () => count(bench, 'bookSnapshot') === 4)
@@ -90,7 +90,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 0)
   })
 
-  it('[KFEED4] lost trades are told from when on, and are fetched with the same ids', async () => {
+  it('lost trades are told from when on, and are fetched with the same ids', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     trades(bench)?.trade('t1', startMs)
@@ -110,7 +110,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual(ids(bench), ['t1', 't4', 't1', 't2', 't3', 't4'])
   })
 
-  it('[KFEED15] trades of a long range are given in pieces, between which the loop has its turn', async () => {
+  it('trades of a long range are given in pieces, between which the loop has its turn', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     bench.trades = Array.from({ length: 50 }, (_, index) => row(`t${50 - index}`, startMs - index))
@@ -134,7 +134,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(most, 2, 'as many as a millisecond holds')
   })
 
-  it('[KFEED5] a reconnect of the trades is up only when subscribed, with the time of the loss', async () => {
+  it('a reconnect of the trades is up only when subscribed, with the time of the loss', async () => {
     const bench = await startKeyed(['A'])
     trades(bench)?.socket.terminate()
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 2)
@@ -144,7 +144,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(up.sinceMs, down.sinceMs)
   })
 
-  it('[KDRIFT6] a trade proves a subscription that was not acknowledged, which is named all the same', async () => {
+  it('a trade proves a subscription that was not acknowledged, which is named all the same', async () => {
     const bench = await open(true)
     bench.acknowledges = false
     bench.venue.feed.start()
@@ -159,7 +159,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual([bench.peers.length, feedEvents(bench, 'feedDown', 'trades').length], [1, 0])
   })
 
-  it('[KFEED6] silence while REST shows newer trades is a broken stream; without them it is quiet', async () => {
+  it('silence while REST shows newer trades is a broken stream; without them it is quiet', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     trades(bench)?.trade('t1', startMs)
@@ -185,7 +185,7 @@ describe('Kalshi feed with a key', () => {
     assert.ok(down.sinceMs <= startMs + 1_000, 'from the last trade on, not from the last ping')
   })
 
-  it('[KFEED12] what was lost last is found by a snapshot asked for in silence, and all books of its subscription follow', async () => {
+  it('what was lost last is found by a snapshot asked for in silence, and all books of its subscription follow', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.lose('orderbook_delta')
     for (let seconds = 0; seconds < 40 && count(bench, 'feedGap') === 0; seconds += 1) {
@@ -248,7 +248,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
 
-  it('[KFEED7] resync asks for snapshots; unwatched books are heard no more', async () => {
+  it('resync asks for snapshots; unwatched books are heard no more', async () => {
     const bench = await startKeyed(['A', 'B'])
     bench.venue.feed.resync([outcomeId('A'), outcomeId('elsewhere')])
     await until(bench, () => count(bench, 'bookSnapshot') === 3)
@@ -260,7 +260,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => count(bench, 'bookChange') === 1)
   })
 
-  it('[KFEED8] a market that was created is seen a little later, when REST knows it', async () => {
+  it('a market that was created is seen a little later, when REST knows it', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     const msg = { event_type: 'created', market_ticker: 'NEW' }
@@ -270,7 +270,7 @@ describe('Kalshi feed with a key', () => {
     assert.ok(bench.clock.nowMs() - startMs >= 2_000)
   })
 
-  it('[KFEE5] the markets of an event with other fees are read again, no others', async () => {
+  it('the markets of an event with other fees are read again, no others', async () => {
     const bench = await startKeyed(['E-1', 'E-2', 'EE-1'])
     const msg = { event_ticker: 'E', fee_type_override: null, fee_multiplier_override: 0.5 }
     trades(bench)?.send('market_lifecycle_v2', 'event_fee_update', msg)
@@ -282,7 +282,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual(seen.sort(), ['E-1', 'E-2'])
   })
 
-  it('[KFEED9] after stop nothing is emitted and no timer is left', async () => {
+  it('after stop nothing is emitted and no timer is left', async () => {
     const bench = await startKeyed(['A'])
     const before = bench.events.length
     books(bench)?.delta('A')

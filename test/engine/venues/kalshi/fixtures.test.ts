@@ -31,11 +31,11 @@ import {
 
 const FOLDERS = { invented: `${INVENTED}/kalshi`, recorded: `${RECORDED}/fixtures/kalshi` }
 
-test('[KLIST1] every invented row becomes what is written beside it, value by value', async () => {
+test('every invented row becomes what is written beside it, value by value', async () => {
   assert.equal(await judgeCases('kalshi'), 69)
 })
 
-testOnBoth('[KLIST1] every listing that is read is sound', FOLDERS, (t, folder, origin) => {
+testOnBoth('every listing that is read is sound', FOLDERS, (t, folder, origin) => {
   let count = 0
   for (const file of readdirSync(folder)) {
     if (!/\.jsonl?(\.gz)?$/.test(file) || file.includes('stream')) continue
@@ -64,7 +64,7 @@ function assertSound(listing: unknown, path: string): void {
 }
 
 testOnBoth(
-  '[KMAP1] a stream rebuilds books that never go negative, and are those written beside its frames',
+  'a stream rebuilds books that never go negative, and are those written beside its frames',
   KALSHI_STREAM,
   (t, path, origin) => {
     const fold = new StreamFold()
@@ -128,7 +128,7 @@ class StreamFold {
   }
 }
 
-test('[PAST1] each invented candle ends with the price that is written beside it', async (t) => {
+test('each invented candle ends with the price that is written beside it', async (t) => {
   const cases = casesOf(`${INVENTED}/kalshi/candles.jsonl`)
   const server = createServer((_, response) => {
     response.end(JSON.stringify({ ticker: 'KXT-1', candlesticks: cases.map(({ row }) => row) }))

@@ -70,7 +70,7 @@ const lifecycle = (change: string, more: object = {}): DataMessage => {
 }
 
 describe('Kalshi map', () => {
-  it('[KMAP2] both sides become one book quoted for Yes: a bid for No at p asks 1 - p', () => {
+  it('both sides become one book quoted for Yes: a bid for No at p asks 1 - p', () => {
     const { events } = map({
       kind: 'orderbookSnapshot',
       sid: 1,
@@ -92,7 +92,7 @@ describe('Kalshi map', () => {
     assert.deepEqual([book.outcome, book.isInOrder], ['T', true])
   })
 
-  it('[KMAP3] a delta is a difference, on the side and at the price of Yes', () => {
+  it('a delta is a difference, on the side and at the price of Yes', () => {
     const yes = map(delta({ delta: '-4.00' })).events[0]
     assert.ok(yes?.kind === 'bookChange')
     assert.equal(yes.mode, 'difference')
@@ -111,7 +111,7 @@ describe('Kalshi map', () => {
     ['a size beyond all reason', { delta: '9007199254740993' }],
     ['an infinite size', { delta: 'Infinity' }],
   ] as const) {
-    it(`[KMAP4] ${name} is refused`, () => {
+    it(`${name} is refused`, () => {
       const { events, refusal } = map(delta(more))
       assert.deepEqual([events.length, refusal?.kind], [0, 'rejected'])
     })
@@ -148,7 +148,7 @@ describe('Kalshi map', () => {
     }
   })
 
-  it('[KMAP5] a taker of No buys the second outcome at its own price', () => {
+  it('a taker of No buys the second outcome at its own price', () => {
     const yes = mapTrade(trade(), NOW, 'stream')
     assert.ok(yes.kind === 'trade')
     const expected = ['T', 'buy', 360_000, 12_500_000, 'id-1']
@@ -163,7 +163,7 @@ describe('Kalshi map', () => {
     assert.equal(mapTrade(trade({ count: '0.00' }), NOW, 'stream').kind, 'rejected')
   })
 
-  it('[KMAP6] lifecycle changes become statuses, and what must be read again is seen', () => {
+  it('lifecycle changes become statuses, and what must be read again is seen', () => {
     const told = (message: DataMessage) =>
       map(message).events.map((event) =>
         event.kind === 'marketStatus' ? `${event.status} ${event.settlementPrice}` : event.kind,
@@ -218,7 +218,7 @@ describe('Kalshi map', () => {
     assert.equal(payout({ result: '' }), null)
   })
 
-  it('[KMAP7] combinations are ignored, not refused', () => {
+  it('combinations are ignored, not refused', () => {
     assert.deepEqual(map(delta({ ticker: 'KXMVENFL-1' })).refusal, {
       kind: 'ignored',
       reason: 'combo',

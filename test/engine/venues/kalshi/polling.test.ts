@@ -17,7 +17,7 @@ import {
 describe('Kalshi feed without a key', () => {
   afterEach(closeAll)
 
-  it('[KPOLL1] books are polled and in order, a hundred a request, each market in its round', async () => {
+  it('books are polled and in order, a hundred a request, each market in its round', async () => {
     const bench = await open(false)
     const tickers = Array.from({ length: 250 }, (_, index) => `M${index}`)
     bench.venue.feed.watch(tickers.map(watched))
@@ -34,7 +34,7 @@ describe('Kalshi feed without a key', () => {
     assert.equal(feedEvents(bench, 'feedUp', 'books').length, 1)
   })
 
-  it('[KPOLL2] trades are told once each, oldest first, however often a page repeats them', async () => {
+  it('trades are told once each, oldest first, however often a page repeats them', async () => {
     const bench = await open(false)
     const startMs = bench.clock.nowMs()
     bench.trades = [row('b', startMs + 20), row('a', startMs + 10)]
@@ -46,7 +46,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual(ids(bench), ['a', 'b', 'c'])
   })
 
-  it('[KPOLL3] three failures in a row are a lost feed, and the trades of that time come back', async () => {
+  it('three failures in a row are a lost feed, and the trades of that time come back', async () => {
     const bench = await open(false)
     bench.venue.feed.start()
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
@@ -68,7 +68,7 @@ describe('Kalshi feed without a key', () => {
     assert.equal(late.source, 'backfill')
   })
 
-  it('[KPOLL4] stop ends the polling', async () => {
+  it('stop ends the polling', async () => {
     const bench = await open(false)
     bench.venue.feed.watch([watched('A')])
     bench.venue.feed.start()
@@ -82,7 +82,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([bench.requests.length, bench.clock.timerCount], [before, 0])
   })
 
-  it('[KPOLL6] a venue of which nothing is known and nothing is heard is down, not half up', async () => {
+  it('a venue of which nothing is known and nothing is heard is down, not half up', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     bench.isRestUp = false
@@ -100,7 +100,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([whole.connectionsOpen, whole.connectionsWanted], [2, 2])
   })
 
-  it('[KPOLL5] health says how long a round of all books takes', async () => {
+  it('health says how long a round of all books takes', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     assert.equal(feed.health().bookDelayMs, 0, 'without books there is nothing to be late')

@@ -31,7 +31,7 @@ async function readAll(api: DataApi): Promise<unknown[]> {
   return rows
 }
 
-test('[POLYDATA1] pages are followed by cursor to their end, each with the filters of the first', async () => {
+test('pages are followed by cursor to their end, each with the filters of the first', async () => {
   const { api, asked } = openApi(
     { data: [1, 2], pagination: paging(true, 'x') },
     { data: [3], pagination: paging(false, 'ignored') },
@@ -43,7 +43,7 @@ test('[POLYDATA1] pages are followed by cursor to their end, each with the filte
   ])
 })
 
-test('[POLYDATA2] null is an answer without rows; another shape is doubted and named', async () => {
+test('null is an answer without rows; another shape is doubted and named', async () => {
   const { api: known } = openApi({ data: null, pagination: paging(false) })
   assert.deepEqual(await readAll(known), [])
   const shapes = [[], null, 'text', {}, { data: {} }, { data: [1] }, { data: [], pagination: {} }]
@@ -54,7 +54,7 @@ test('[POLYDATA2] null is an answer without rows; another shape is doubted and n
   }
 })
 
-test('[POLYDATA3] more without a cursor, and a cursor that comes again, end the reading as a doubt with a name', async () => {
+test('more without a cursor, and a cursor that comes again, end the reading as a doubt with a name', async () => {
   const without = openApi({ data: [1], pagination: paging(true, null) })
   await assert.rejects(readAll(without.api), /more without a cursor/)
   const repeated = openApi({ data: [1], pagination: paging(true, 'x') })

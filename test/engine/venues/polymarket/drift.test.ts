@@ -39,14 +39,14 @@ async function findings(answers: Readonly<Record<string, unknown>>, headers = {}
   return drift.entries().map(({ kind, name, weight }) => `${kind}=${name} ${weight}`)
 }
 
-test('[POLYDRIFT1] answers as documented leave no finding: v1 answering or retired, both versions, both widths of ids', async () => {
+test('answers as documented leave no finding: v1 answering or retired, both versions, both widths of ids', async () => {
   assert.deepEqual(await findings(RIGHT), [])
   assert.deepEqual(await findings({ ...RIGHT, '/trades': [] }), [])
   const v2 = { ...MARKET, version: 'v2', conditionId: `0x${'a'.repeat(62)}`, positionIds: ['1'] }
   assert.deepEqual(await findings({ ...RIGHT, '/markets/keyset': { markets: [MARKET, v2] } }), [])
 })
 
-test('[POLYDRIFT2] each invented answer is named, with what a user loses apart from what is only new', async () => {
+test('each invented answer is named, with what a user loses apart from what is only new', async () => {
   const { price, ...unpriced } = TRADE
   const market = (set: object) => ({ '/markets/keyset': { markets: [{ ...MARKET, ...set }] } })
   const cases: readonly (readonly [object, readonly string[]])[] = [
@@ -81,7 +81,7 @@ test('[POLYDRIFT2] each invented answer is named, with what a user loses apart f
   ])
 })
 
-test('[POLYDRIFT2] v1 that is retired while the service runs is a notice', async () => {
+test('v1 that is retired while the service runs is a notice', async () => {
   const drift = quietDrift()
   let v1: unknown = []
   const getJson = async (path: string) => {
@@ -101,14 +101,14 @@ test('[POLYDRIFT2] v1 that is retired while the service runs is a notice', async
   assert.deepEqual(told, [['data.v1', 'retired: no JSON', 1]])
 })
 
-test('[POLYDRIFT1] rows of markets are judged by the page: one odd row is no finding', () => {
+test('rows of markets are judged by the page: one odd row is no finding', () => {
   const drift = quietDrift()
   judgeMarketRows([MARKET, { ...MARKET, slug: 7 }], drift)
   judgeMarketRows([], drift)
   assert.deepEqual(drift.entries(), [])
 })
 
-test('[POLYDRIFT1] what nearly all open markets have is judged by pages of ten open ones', () => {
+test('what nearly all open markets have is judged by pages of ten open ones', () => {
   const usual = {
     ...{ description: '', createdAt: '', updatedAt: '', endDate: '', outcomePrices: '["0","1"]' },
     ...{ acceptingOrders: true, orderPriceMinTickSize: 0.01, bestAsk: 1, volumeNum: 0 },

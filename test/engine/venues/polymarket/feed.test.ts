@@ -112,7 +112,7 @@ const activity = (type: string, more: Partial<WireTrade> = {}) => ({
   payload: row(more),
 })
 
-test('[POLYFEED1] tokens are split over sockets, both of a market on one, one socket flagged', async (t) => {
+test('tokens are split over sockets, both of a market on one, one socket flagged', async (t) => {
   const { stub, feed, clock, feedEvents } = await openFeed(t, { assetsPerSocketMax: 4 })
   feed.watch([market(1), market(2), market(3), market(1)])
   feed.start()
@@ -152,7 +152,7 @@ test('[POLYFEED1] tokens are split over sockets, both of a market on one, one so
   })
 })
 
-test('[POLYFEED2] a lost socket is told with its outcomes, comes back, and subscribes again', async (t) => {
+test('a lost socket is told with its outcomes, comes back, and subscribes again', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -174,7 +174,7 @@ test('[POLYFEED2] a lost socket is told with its outcomes, comes back, and subsc
   assert.equal(feedEvents('feedUp', 'books')[1]?.sinceMs, START_MS + 1_000)
 })
 
-test('[POLYFEED3] the heartbeat is PING every ten seconds; PONG and notices are no data', async (t) => {
+test('the heartbeat is PING every ten seconds; PONG and notices are no data', async (t) => {
   const { stub, feed, clock } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -188,7 +188,7 @@ test('[POLYFEED3] the heartbeat is PING every ten seconds; PONG and notices are 
 })
 
 const WHOLE = { best_bid: '0.4', best_ask: '0.6', hash: 'h' }
-test('[POLYAUDIT4] a change of another size than in the book that its hash names is named and makes the book suspect; so is it named that changes have no hash or best prices', async (t) => {
+test('a change of another size than in the book that its hash names is named and makes the book suspect; so is it named that changes have no hash or best prices', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t, {
     ...{ bookSilentAfterMs: 3_600_000, auditEveryMs: 5_000 },
   })
@@ -231,7 +231,7 @@ test('[POLYAUDIT4] a change of another size than in the book that its hash names
   )
 })
 
-test('[POLYFEED12] ids in hexadecimal are those of the books; unknown ones make their market suspect, or all of a connection that gets nothing else', async (t) => {
+test('ids in hexadecimal are those of the books; unknown ones make their market suspect, or all of a connection that gets nothing else', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2), market(3)])
@@ -269,7 +269,7 @@ test('[POLYFEED12] ids in hexadecimal are those of the books; unknown ones make 
   assert.deepEqual(gaps().slice(2), ['11', '21'])
 })
 
-test('[POLYFEED4] an unreadable book message is a gap of its market, answered by a fresh snapshot', async (t) => {
+test('an unreadable book message is a gap of its market, answered by a fresh snapshot', async (t) => {
   const { stub, feed, clock, feedEvents, metrics } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2)])
@@ -310,7 +310,7 @@ test('[POLYFEED4] an unreadable book message is a gap of its market, answered by
   ])
 })
 
-test('[POLYFEED5] snapshots asked for are gathered, one a second, and fewer while none comes', async (t) => {
+test('snapshots asked for are gathered, one a second, and fewer while none comes', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2)])
@@ -351,7 +351,7 @@ test('[POLYFEED5] snapshots asked for are gathered, one a second, and fewer whil
   await until(() => ofKind('bookSnapshot').some(({ isInOrder }) => !isInOrder), 'REST in the end')
 })
 
-test('[POLYFEED10] a socket that lives but sends no book it is asked for is replaced', async (t) => {
+test('a socket that lives but sends no book it is asked for is replaced', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -366,7 +366,7 @@ test('[POLYFEED10] a socket that lives but sends no book it is asked for is repl
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
 })
 
-test('[POLYFEED5] a tick change without a book within a second asks for one', async (t) => {
+test('a tick change without a book within a second asks for one', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -383,7 +383,7 @@ test('[POLYFEED5] a tick change without a book within a second asks for one', as
   await until(() => commands(books(stub)[0]).length === 3, 'asked')
 })
 
-test('[DRIFT5] new types of messages and new versions of books have names, and the books are read all the same', async (t) => {
+test('new types of messages and new versions of books have names, and the books are read all the same', async (t) => {
   const { stub, feed, ofKind, drift } = await openFeed(t)
   feed.watch([market(1)])
   feed.start()
@@ -401,7 +401,7 @@ test('[DRIFT5] new types of messages and new versions of books have names, and t
   )
 })
 
-test('[FEED11] a refused handshake is named, of the books as of the activity stream', async (t) => {
+test('a refused handshake is named, of the books as of the activity stream', async (t) => {
   const { stub, feed, drift } = await openFeed(t)
   stub.upgradeRefusal = 410
   feed.watch([market(1)])
@@ -416,7 +416,7 @@ test('[FEED11] a refused handshake is named, of the books as of the activity str
   )
 })
 
-test('[POLYFEED6] every fill goes out once, also of unknown markets; a lost stream names its time', async (t) => {
+test('every fill goes out once, also of unknown markets; a lost stream names its time', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -491,7 +491,7 @@ test('names an activity stream of nothing but other frames as a loss', async (t)
   )
 })
 
-test('[POLYFEED7] silence of the activity stream while last_trade_price flows reconnects; the Data API is not asked', async (t) => {
+test('silence of the activity stream while last_trade_price flows reconnects; the Data API is not asked', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -517,7 +517,7 @@ test('[POLYFEED7] silence of the activity stream while last_trade_price flows re
   assert.equal(stub.requests.filter(({ path }) => path === '/v2/trades').length, 0)
 })
 
-test('[POLYLAST1] an ended stream is replaced by last_trade_price and back when it speaks; each trade comes once, and the source is told', async (t) => {
+test('an ended stream is replaced by last_trade_price and back when it speaks; each trade comes once, and the source is told', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -616,7 +616,7 @@ test('emits one trade a fill with its wallet, once, whichever source has it firs
   )
 })
 
-test('[POLYLAST2] a refused topic ends the stream at once', async (t) => {
+test('a refused topic ends the stream at once', async (t) => {
   const { stub, feed, trades } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -631,7 +631,7 @@ test('[POLYLAST2] a refused topic ends the stream at once', async (t) => {
   assert.equal(feed.health().connectionsWanted, 1, 'its socket is no loss')
 })
 
-test('[POLYFEED7] a silent book socket is judged by REST: gap, then a new connection', async (t) => {
+test('a silent book socket is judged by REST: gap, then a new connection', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2)])
@@ -660,7 +660,7 @@ test('[POLYFEED7] a silent book socket is judged by REST: gap, then a new connec
   await until(() => feedEvents('feedDown', 'books').length === 1, 'reconnecting')
 })
 
-test('[POLYFEED8] a repeated row and a participant without its fill are settled by the Data API', async (t) => {
+test('a repeated row and a participant without its fill are settled by the Data API', async (t) => {
   const { stub, feed, clock, trades, ofKind } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -698,7 +698,7 @@ test('[POLYFEED8] a repeated row and a participant without its fill are settled 
   assert.equal(ofKind('tradeParticipant')[0]?.wallet, '0xbb')
 })
 
-test('[POLYFEED9] a back-fill emits the ids of the stream, and reads a recent end again', async (t) => {
+test('a back-fill emits the ids of the stream, and reads a recent end again', async (t) => {
   const { stub, feed, clock, trades } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -719,7 +719,7 @@ test('[POLYFEED9] a back-fill emits the ids of the stream, and reads a recent en
   await assert.rejects(feed.fetchTrades({ ...range, source: 'history' }))
 })
 
-test('[POLYAUDIT1] a book that REST shows otherwise, twice, is a gap of that market alone', async (t) => {
+test('a book that REST shows otherwise, twice, is a gap of that market alone', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
     bookSilentAfterMs: 3_600_000,
     auditEveryMs: 5_000,
@@ -788,7 +788,7 @@ test('reads the books asked for over REST and hands them on out of order', async
   assert.equal(feed.health().connectionsOpen, 1, 'the stream has delivered nothing')
 })
 
-test('[POLYAUDIT2] a stream that moves between the readings is not suspected', async (t) => {
+test('a stream that moves between the readings is not suspected', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
     bookSilentAfterMs: 3_600_000,
     auditEveryMs: 5_000,
@@ -811,7 +811,7 @@ test('[POLYAUDIT2] a stream that moves between the readings is not suspected', a
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 
-test('[POLYAUDIT3] a venue that stamps books with the time of asking is not suspected for it', async (t) => {
+test('a venue that stamps books with the time of asking is not suspected for it', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
     bookSilentAfterMs: 3_600_000,
     auditEveryMs: 5_000,
@@ -830,7 +830,7 @@ test('[POLYAUDIT3] a venue that stamps books with the time of asking is not susp
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 
-test('[POLYFEED9] an announced close makes the catalogue ask; after stop nothing is emitted', async (t) => {
+test('an announced close makes the catalogue ask; after stop nothing is emitted', async (t) => {
   const { stub, feed, clock, events, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([
@@ -860,7 +860,7 @@ async function settle(): Promise<void> {
   }
 }
 
-test('[POLYFEED11] trades alone or nothing at all may be left unread for a while; a backlog of books is dropped by new sockets, and trades go on', async (t) => {
+test('trades alone or nothing at all may be left unread for a while; a backlog of books is dropped by new sockets, and trades go on', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
   const rtds = () => stub.sockets.filter(({ path }) => path !== '/ws/market')
   feed.start()

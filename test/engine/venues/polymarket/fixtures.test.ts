@@ -78,7 +78,7 @@ function countInto(counts: Map<string, number>, keys: readonly string[]): void {
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-test('[POLYPARSE1] every invented row becomes what is written beside it, value by value', async () => {
+test('every invented row becomes what is written beside it, value by value', async () => {
   assert.equal(await judgeCases('polymarket'), 137)
 })
 
@@ -92,7 +92,7 @@ const V2 = {
 } as const
 
 for (const version of ['v1', 'v2']) {
-  test(`[POLYMAP11] in today’s shape each frame of a stream leaves the book that is written beside it: ${version}`, () => {
+  test(`in today’s shape each frame of a stream leaves the book that is written beside it: ${version}`, () => {
     const stream = polymarketSteps(`${INVENTED}/polymarket/book-stream.jsonl`)
     const { market, tokens, steps } = stream
     const asked = version === 'v1' ? stream : V2
@@ -118,7 +118,7 @@ for (const version of ['v1', 'v2']) {
   })
 }
 
-test('[WALLETREAD11] invented positions become what is written beside them', async () => {
+test('invented positions become what is written beside them', async () => {
   const cases = casesOf(`${INVENTED}/polymarket/data-positions.jsonl`)
   const metrics = new Metrics()
   const rows = cases.map(({ row }) => row)
@@ -150,7 +150,7 @@ test('[WALLETREAD11] invented positions become what is written beside them', asy
 for (const isReversed of [false, true]) {
   const order = isReversed ? "with the second token's books first" : "with the first token's first"
   testOnBoth(
-    `[POLYMAP4] after each book of the stream of 2025 ours equals it, ${order}`,
+    `after each book of the stream of 2025 ours equals it, ${order}`,
     POLYMARKET_STREAM,
     (t, path, origin) => {
       const { counts, bookCount } = foldStream(path, isReversed)
@@ -191,38 +191,34 @@ const SEEDS: Sources = {
   recorded: `${RECORDED}/fixtures/polymarket`,
 }
 
-testOnBoth(
-  '[POLYPARSE3] 20,000 mutated frames never throw, on either stream',
-  SEEDS,
-  (t, root, origin) => {
-    const random = seededRandom('polymarket fuzz')
-    const seeds = (origin === 'invented' ? inventedSeeds(root) : recordedSeeds(root)).map((row) =>
-      JSON.stringify(row),
-    )
-    const activity = seeds
-      .filter((text) => text.includes('proxyWallet') && !text.includes('payload'))
-      .map((text) => `{"topic":"activity","type":"orders_matched","payload":${text}}`)
-    const tokens = seeds.map((text) => /"asset_id":"(\d+)"/.exec(text)?.[1] ?? '1')
-    const { feed, events } = mapper([tokens[0] ?? '1', tokens[1] ?? '2'])
-    const fates = new Map<string, number>()
-    for (let round = 0; round < 20_000; round += 1) {
-      const text = mutate(random.pick([...seeds, ...activity]), random)
-      countInto(fates, feed(text))
-      const parsed = parseActivity(text)
-      countInto(fates, [`activity ${parsed.kind}`])
-      if (parsed.kind === 'activity') {
-        const row = readTrade(parsed.message.row)
-        if (typeof row !== 'string') {
-          assert.ok(Number.isInteger(row.price) && Number.isSafeInteger(row.size), text)
-        }
+testOnBoth('20,000 mutated frames never throw, on either stream', SEEDS, (t, root, origin) => {
+  const random = seededRandom('polymarket fuzz')
+  const seeds = (origin === 'invented' ? inventedSeeds(root) : recordedSeeds(root)).map((row) =>
+    JSON.stringify(row),
+  )
+  const activity = seeds
+    .filter((text) => text.includes('proxyWallet') && !text.includes('payload'))
+    .map((text) => `{"topic":"activity","type":"orders_matched","payload":${text}}`)
+  const tokens = seeds.map((text) => /"asset_id":"(\d+)"/.exec(text)?.[1] ?? '1')
+  const { feed, events } = mapper([tokens[0] ?? '1', tokens[1] ?? '2'])
+  const fates = new Map<string, number>()
+  for (let round = 0; round < 20_000; round += 1) {
+    const text = mutate(random.pick([...seeds, ...activity]), random)
+    countInto(fates, feed(text))
+    const parsed = parseActivity(text)
+    countInto(fates, [`activity ${parsed.kind}`])
+    if (parsed.kind === 'activity') {
+      const row = readTrade(parsed.message.row)
+      if (typeof row !== 'string') {
+        assert.ok(Number.isInteger(row.price) && Number.isSafeInteger(row.size), text)
       }
-      for (const event of events.splice(0)) assertSane(event, text)
     }
-    assert.ok((fates.get('rejected: not_json') ?? 0) > 1_000)
-    assert.ok((fates.get('rejected: unknown_event_type') ?? 0) > 10)
-    t.diagnostic([...fates].map(([key, count]) => `${key} ${count}`).join(', '))
-  },
-)
+    for (const event of events.splice(0)) assertSane(event, text)
+  }
+  assert.ok((fates.get('rejected: not_json') ?? 0) > 1_000)
+  assert.ok((fates.get('rejected: unknown_event_type') ?? 0) > 10)
+  t.diagnostic([...fates].map(([key, count]) => `${key} ${count}`).join(', '))
+})
 
 function inventedSeeds(root: string): readonly unknown[] {
   const files = ['market-frames', 'activity-frames', 'data-trades']

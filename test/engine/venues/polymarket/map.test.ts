@@ -75,7 +75,7 @@ const change = (entries: unknown[], timestamp = 1_795_000_000_001) => ({
   price_changes: entries,
 })
 
-test('[POLYMAP1] both mirrored entries of a change are one change of the first token', () => {
+test('both mirrored entries of a change are one change of the first token', () => {
   const { feed } = openMap()
   const [event, ...rest] = feed(
     change([
@@ -96,7 +96,7 @@ test('[POLYMAP1] both mirrored entries of a change are one change of the first t
   })
 })
 
-test('[POLYMAP2] entries of the second token alone are converted by complement, top included', () => {
+test('entries of the second token alone are converted by complement, top included', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([entry(SECOND, 'BUY', '0.3', '7', { best_bid: '0.3', best_ask: '' })]),
@@ -107,7 +107,7 @@ test('[POLYMAP2] entries of the second token alone are converted by complement, 
   assert.deepEqual(event.top, { bid: null, ask: 700_000 })
 })
 
-test('[POLYMAP2] a level that only the second token names is not lost among mirrored ones', () => {
+test('a level that only the second token names is not lost among mirrored ones', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([
@@ -124,7 +124,7 @@ test('[POLYMAP2] a level that only the second token names is not lost among mirr
   assert.equal(event.top, null)
 })
 
-test("[POLYMAP3] absent, null, '', '0' and '1' best prices: not said, or an empty side", () => {
+test("absent, null, '', '0' and '1' best prices: not said, or an empty side", () => {
   const { feed } = openMap()
   const topOf = (more: object) => {
     const [event] = feed(change([entry(FIRST, 'BUY', '0.5', '1', more)]))
@@ -139,7 +139,7 @@ test("[POLYMAP3] absent, null, '', '0' and '1' best prices: not said, or an empt
   assert.deepEqual(topOf({ best_bid: '0.5', best_ask: '0' }), { bid: 500_000, ask: null })
 })
 
-test('[POLYMAP4] the n-th book of one moment is taken from whoever is first, and the first token’s own', () => {
+test('the n-th book of one moment is taken from whoever is first, and the first token’s own', () => {
   const { feed } = openMap()
   const time = 1_795_000_000_100
   const own = (size: string) => book(FIRST, time, [level('0.4', size)], [level('0.6', '0')])
@@ -161,7 +161,7 @@ test('[POLYMAP4] the n-th book of one moment is taken from whoever is first, and
   assert.equal(event.isInOrder, true)
 })
 
-test('[POLYMAP10] a level that only the first token’s own book of the moment has is not lost', () => {
+test('a level that only the first token’s own book of the moment has is not lost', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
   const poorer = book(SECOND, time, [], [level('0.6', '1')])
@@ -178,7 +178,7 @@ test('[POLYMAP10] a level that only the first token’s own book of the moment h
   assert.deepEqual(asksAfter([book(SECOND, time, [level('7', '1')], []), own]), whole)
 })
 
-test('[POLYMAP10] the own book of a moment that the stream has left puts nothing back', () => {
+test('the own book of a moment that the stream has left puts nothing back', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
   const twin = book(SECOND, time, [level('0.4', '5')], [level('0.6', '1')])
@@ -194,7 +194,7 @@ test('[POLYMAP10] the own book of a moment that the stream has left puts nothing
   }
 })
 
-test('[POLYMAP4] a late twin of an older moment is left out, a new subscription forgets', () => {
+test('a late twin of an older moment is left out, a new subscription forgets', () => {
   const { feed, track } = openMap()
   const time = 1_795_000_000_100
   feed(book(FIRST, time, [level('0.4', '1')], []))
@@ -204,7 +204,7 @@ test('[POLYMAP4] a late twin of an older moment is left out, a new subscription 
   assert.equal(feed(book(SECOND, time - 5, [], [])).length, 1)
 })
 
-test('[POLYMAP5] a price finer than a micro or impossible is refused with its market, not guessed', () => {
+test('a price finer than a micro or impossible is refused with its market, not guessed', () => {
   const { feed, rejections } = openMap()
   assert.equal(feed(change([entry(FIRST, 'BUY', '0.1234567', '1')])).length, 0)
   assert.equal(feed(change([entry(FIRST, 'BUY', '1.5', '1')])).length, 0)
@@ -220,7 +220,7 @@ test('[POLYMAP5] a price finer than a micro or impossible is refused with its ma
   ])
 })
 
-test('[POLYMAP6] the last price is folded to the first token and moves nothing else', () => {
+test('the last price is folded to the first token and moves nothing else', () => {
   const { feed } = openMap()
   const message = { event_type: 'last_trade_price', price: '0.3', timestamp: '1795000000200' }
   const [own] = feed({ ...message, asset_id: FIRST })
@@ -232,7 +232,7 @@ test('[POLYMAP6] the last price is folded to the first token and moves nothing e
   assert.equal(unknown.outcome, '999')
 })
 
-test('[POLYMAP7] a tick change is told once for both tokens and wants a snapshot', () => {
+test('a tick change is told once for both tokens and wants a snapshot', () => {
   const { feed, ticks } = openMap()
   const tick = (asset: string, to: string, time: number) => ({
     event_type: 'tick_size_change',
@@ -253,7 +253,7 @@ test('[POLYMAP7] a tick change is told once for both tokens and wants a snapshot
   assert.equal(ticks.length, 3)
 })
 
-test('[POLYMAP8] new and resolved markets are told whether or not they are watched', () => {
+test('new and resolved markets are told whether or not they are watched', () => {
   const { feed } = openMap()
   const resolved = {
     event_type: 'market_resolved',
@@ -274,7 +274,7 @@ test('[POLYMAP8] new and resolved markets are told whether or not they are watch
   assert.ok(seen?.kind === 'marketSeen' && seen.market === '0xnew')
 })
 
-test("[POLYMAP9] of 2025's shape the second token's repetition is left out", () => {
+test("of 2025's shape the second token's repetition is left out", () => {
   const { feed } = openMap()
   const old = (asset: string, side: 'BUY' | 'SELL', price: string) => ({
     event_type: 'price_change',

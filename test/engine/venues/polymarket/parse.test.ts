@@ -12,7 +12,7 @@ const kinds = (text: string) => {
   )
 }
 
-test('[POLYPARSE2] words are heartbeats or notices; HTML and torn text are rejections', () => {
+test('words are heartbeats or notices; HTML and torn text are rejections', () => {
   assert.equal(kinds('PONG'), 'sign')
   assert.equal(kinds('PONG\n'), 'sign')
   assert.deepEqual(kinds('{"event_type":{"toString":1}}'), ['unknown_event_type'])
@@ -24,7 +24,7 @@ test('[POLYPARSE2] words are heartbeats or notices; HTML and torn text are rejec
   assert.deepEqual(kinds('\u0000\u0001'), ['not_json'])
 })
 
-test('[POLYPARSE4] one object or an array of them; one bad message costs no other', () => {
+test('one object or an array of them; one bad message costs no other', () => {
   const book = '{"event_type":"book","asset_id":"1","timestamp":"1","bids":[],"asks":[]}'
   const rest = '{"asset_id":"1","timestamp":"1","bids":[],"asks":[]}'
   assert.deepEqual(kinds(book), ['book'])
@@ -38,7 +38,7 @@ test('[POLYPARSE4] one object or an array of them; one bad message costs no othe
   ])
 })
 
-test('[POLYPARSE4] a rejected book message names the tokens whose books have lost it', () => {
+test('a rejected book message names the tokens whose books have lost it', () => {
   const tokens = (text: string) => {
     const parsed = parseFrame(text)
     assert.equal(parsed.kind, 'messages')
@@ -59,7 +59,7 @@ test('[POLYPARSE4] a rejected book message names the tokens whose books have los
   assert.deepEqual(tokens('{"event_type":"hint","asset_id":"7"}'), [])
 })
 
-test('[POLYPARSE5] the activity stream: two types of one topic, everything else set apart', () => {
+test('the activity stream: two types of one topic, everything else set apart', () => {
   const row =
     '{"proxyWallet":"0xa","asset":"1","conditionId":"0xb","side":"BUY","size":1,"price":0.5,"timestamp":1795000000,"transactionHash":"0xc"}'
   const kindOf = (type: string, payload: string, topic = 'activity') => {

@@ -118,7 +118,7 @@ async function openWorld() {
   return { simulator, parts: { clock, gamma, data: api, tally }, stop }
 }
 
-test('[WALLETREAD15] the simulated venue’s ledgers come back from its routes as they are, with roles, fees and owners', async () => {
+test('the simulated venue’s ledgers come back from its routes as they are, with roles, fees and owners', async () => {
   const { simulator, parts, stop } = await openWorld()
   const signal = new AbortController().signal
   try {
@@ -164,7 +164,7 @@ test('[WALLETREAD15] the simulated venue’s ledgers come back from its routes a
   }
 })
 
-test('[POLYCAT6] the simulated venue tells the group of every market that its wallets converted', async () => {
+test('the simulated venue tells the group of every market that its wallets converted', async () => {
   const { simulator, parts, stop } = await openWorld()
   const signal = new AbortController().signal
   try {

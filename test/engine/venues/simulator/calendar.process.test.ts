@@ -25,7 +25,7 @@ const MOMENTS = [
 ].map(at)
 const VENUES: readonly SimVenue[] = ['a', 'b']
 
-test('[SIMCAL1] a second calendar at a later time plans the same events, deeply equal', () => {
+test('a second calendar at a later time plans the same events, deeply equal', () => {
   const early = byNumber(new Calendar({ seed: 7, marketsPerVenue: 400 }).eventsAt(NOON))
   const second = new Calendar({ seed: 7, marketsPerVenue: 400 })
   for (const laterMs of [HOUR_MS, DAY_MS, 7 * DAY_MS]) {
@@ -40,13 +40,13 @@ test('[SIMCAL1] a second calendar at a later time plans the same events, deeply 
   }
 })
 
-test('[SIMCAL1] another seed plans other ids', () => {
+test('another seed plans other ids', () => {
   const first = nativeIds(new Calendar({ seed: 7, marketsPerVenue: 100 }).eventsAt(NOON), 'a')
   const second = nativeIds(new Calendar({ seed: 8, marketsPerVenue: 100 }).eventsAt(NOON), 'a')
   assert.equal([...first].filter((id) => second.has(id)).length, 0)
 })
 
-test('[SIMCAL2] times are in order and results come minutes after the close', () => {
+test('times are in order and results come minutes after the close', () => {
   for (const moment of MOMENTS) {
     for (const { listing } of marketsOf(
       new Calendar({ seed: 3, marketsPerVenue: 800 }).eventsAt(moment),
@@ -62,7 +62,7 @@ test('[SIMCAL2] times are in order and results come minutes after the close', ()
   }
 })
 
-test('[SIMCAL3] ids are well formed and no two markets or events share one', () => {
+test('ids are well formed and no two markets or events share one', () => {
   for (const moment of MOMENTS) {
     const events = new Calendar({ seed: 1, marketsPerVenue: 5000 }).eventsAt(moment)
     for (const venue of VENUES) {
@@ -95,7 +95,7 @@ test('[SIMCAL3] ids are well formed and no two markets or events share one', () 
   }
 })
 
-test('[SIMCAL3] ids stay unique over a month of announcements', () => {
+test('ids stay unique over a month of announcements', () => {
   const calendar = new Calendar({ seed: 5, marketsPerVenue: 400 })
   const all = [
     ...calendar.eventsAt(NOON),
@@ -110,7 +110,7 @@ test('[SIMCAL3] ids stay unique over a month of announcements', () => {
   }
 })
 
-test('[SIMCAL4] every topic and every sport is there at the default size, at both venues', () => {
+test('every topic and every sport is there at the default size, at both venues', () => {
   for (const seed of [1, 2, 3]) {
     for (const moment of MOMENTS) {
       const events = new Calendar({ seed, marketsPerVenue: 400 }).eventsAt(moment)
@@ -136,7 +136,7 @@ test('[SIMCAL4] every topic and every sport is there at the default size, at bot
   }
 })
 
-test('[SIMCAL5] one market wins in a mutually exclusive event', () => {
+test('one market wins in a mutually exclusive event', () => {
   for (const { event, markets } of plannedAt(2000)) {
     if (!event.isMutuallyExclusive) continue
     const payouts = markets.map(({ listing }) => Number(listing.payout))
@@ -147,7 +147,7 @@ test('[SIMCAL5] one market wins in a mutually exclusive event', () => {
   }
 })
 
-test('[SIMCAL5] strikes of one value are monotone in chance and payout', () => {
+test('strikes of one value are monotone in chance and payout', () => {
   let grids = 0
   for (const { event, markets } of plannedAt(2000)) {
     const strikes = markets.flatMap(({ listing, prior, isInverted }) => {
@@ -166,7 +166,7 @@ test('[SIMCAL5] strikes of one value are monotone in chance and payout', () => {
   assert.ok(grids > 50)
 })
 
-test('[SIMCAL5] both listings of the same question pay the same, and voids are rare', () => {
+test('both listings of the same question pay the same, and voids are rare', () => {
   const events = plannedAt(3000)
   const byNative = new Map(marketsOf(events).map((market) => [market.listing.nativeId, market]))
   let same = 0
@@ -183,7 +183,7 @@ test('[SIMCAL5] both listings of the same question pay the same, and voids are r
   assert.ok(halves > 0 && halves < 120, `${halves} voids`)
 })
 
-test('[SIMCAL5] priors are calibrated: what is given a chance comes out about as often', () => {
+test('priors are calibrated: what is given a chance comes out about as often', () => {
   const calendar = new Calendar({ seed: 11, marketsPerVenue: 3000 })
   let expected = 0
   let observed = 0
@@ -198,7 +198,7 @@ test('[SIMCAL5] priors are calibrated: what is given a chance comes out about as
   assert.ok(Math.abs(observed - expected) < 12 * Math.sqrt(variance), `${observed} of ${expected}`)
 })
 
-test('[SIMCAL6] game tickers and slugs follow the venues’ grammar and name the same teams', () => {
+test('game tickers and slugs follow the venues’ grammar and name the same teams', () => {
   const grammar = /^([A-Z0-9]+)-(\d{2})([A-Z]{3})(\d{2})(\d{4})?([A-Z&'.-]+?)(\d)?$/
   let pairs = 0
   const events = plannedAt(2000)
@@ -238,7 +238,7 @@ test('[SIMCAL6] game tickers and slugs follow the venues’ grammar and name the
   assert.ok(pairs > 20)
 })
 
-test('[SIMCAL6] texts are complete and in each venue’s own style', () => {
+test('texts are complete and in each venue’s own style', () => {
   for (const { event, markets } of plannedAt(1000)) {
     assert.ok(event.title !== '' && event.category !== '' && event.tags.length > 0)
     for (const { listing } of markets) {
@@ -259,7 +259,7 @@ test('[SIMCAL6] texts are complete and in each venue’s own style', () => {
   }
 })
 
-test('[SIMCAL7] each venue has the markets asked for, at every size and time', () => {
+test('each venue has the markets asked for, at every size and time', () => {
   for (const marketsPerVenue of [20, 21, 57, 400, 5000]) {
     const calendar = new Calendar({ seed: 2, marketsPerVenue })
     for (const moment of MOMENTS) {
@@ -277,7 +277,7 @@ test('[SIMCAL7] each venue has the markets asked for, at every size and time', (
   }
 })
 
-test('[SIMCAL7] a third of the questions is at both venues, a quarter of those deceives', () => {
+test('a third of the questions is at both venues, a quarter of those deceives', () => {
   for (const marketsPerVenue of [400, 5000]) {
     const markets = marketsOf(new Calendar({ seed: 2, marketsPerVenue }).eventsAt(NOON))
     const venuesOf = new Map<string, Set<SimVenue>>()
@@ -302,7 +302,7 @@ test('[SIMCAL7] a third of the questions is at both venues, a quarter of those d
   }
 })
 
-test('[SIMCAL7] pairs name each other', () => {
+test('pairs name each other', () => {
   const events = plannedAt(2000)
   const byNative = new Map(marketsOf(events).map(({ listing }) => [listing.nativeId, listing]))
   let checked = 0
@@ -319,7 +319,7 @@ test('[SIMCAL7] pairs name each other', () => {
   assert.ok(checked > 1500)
 })
 
-test('[SIMCAL7] activity is heavy-tailed: a hundredth of the markets has much of it', () => {
+test('activity is heavy-tailed: a hundredth of the markets has much of it', () => {
   const markets = marketsOf(plannedAt(5000))
   const activity = markets.map(({ listing }) => listing.activity).sort((a, b) => b - a)
   const sum = activity.reduce((total, each) => total + each, 0)
@@ -329,7 +329,7 @@ test('[SIMCAL7] activity is heavy-tailed: a hundredth of the markets has much of
   assert.ok(activity.every((each) => each > 0))
 })
 
-test('[SIMCAL8] what eventsAt finds later is what createdBetween announced', () => {
+test('what eventsAt finds later is what createdBetween announced', () => {
   const calendar = new Calendar({ seed: 4, marketsPerVenue: 400 })
   const twin = new Calendar({ seed: 4, marketsPerVenue: 400 })
   let from = NOON
@@ -346,7 +346,7 @@ test('[SIMCAL8] what eventsAt finds later is what createdBetween announced', () 
   assert.deepEqual(twin.createdBetween(NOON, from), announced)
 })
 
-test('[SIMCAL8] at the default size something opens, closes and ends about every ten minutes', (t) => {
+test('at the default size something opens, closes and ends about every ten minutes', (t) => {
   const calendar = new Calendar({ seed: 1, marketsPerVenue: 400 })
   const end = timeMs(NOON + DAY_MS)
   const markets = marketsOf([...calendar.eventsAt(NOON), ...calendar.createdBetween(NOON, end)])
@@ -368,7 +368,7 @@ function at(text: string): TimeMs {
   return timeMs(Date.parse(text))
 }
 
-test('[SIMCAL9] the share of protocol v2 changes ids of venue a and nothing else, and events hold both kinds', () => {
+test('the share of protocol v2 changes ids of venue a and nothing else, and events hold both kinds', () => {
   const listings = (v2Share: number) =>
     new Calendar({ seed: 9, marketsPerVenue: 400, v2Share }).eventsAt(NOON)
   const [none, half, all] = [listings(0), listings(0.5), listings(1)]
@@ -391,7 +391,7 @@ test('[SIMCAL9] the share of protocol v2 changes ids of venue a and nothing else
   assert.ok(half.filter(({ event }) => event.venue === 'a').some(isMixed))
 })
 
-test('[SIMCAL9] a position id is a condition id and the outcome in its last byte', () => {
+test('a position id is a condition id and the outcome in its last byte', () => {
   const events = new Calendar({ seed: 9, marketsPerVenue: 400, v2Share: 1 }).eventsAt(NOON)
   const modules = new Set<string>()
   for (const { event, markets } of events.filter((each) => each.event.venue === 'a')) {

@@ -40,7 +40,7 @@ async function serve(
   return { server, chance, port, url: `http://127.0.0.1:${port}` }
 }
 
-test('[SIMREST1] literal segments win, parameters are decoded, the rest is 404 or 405', async () => {
+test('literal segments win, parameters are decoded, the rest is 404 or 405', async () => {
   const { server, url } = await serve()
   try {
     const one = await ask(`${url}/markets/a%2Fb?q=1&q=2`)
@@ -57,7 +57,7 @@ test('[SIMREST1] literal segments win, parameters are decoded, the rest is 404 o
   }
 })
 
-test('[SIMREST2] a body above the limit is answered 413 and the listener goes on', async () => {
+test('a body above the limit is answered 413 and the listener goes on', async () => {
   const { server, url } = await serve({ bodyBytesMax: 1_000 })
   try {
     assert.equal((await ask(`${url}/books`, 'x'.repeat(100_000))).status, 413)
@@ -67,7 +67,7 @@ test('[SIMREST2] a body above the limit is answered 413 and the listener goes on
   }
 })
 
-test('[SIMREST3] each REST fault has its own answer, and /sim/ has none', async () => {
+test('each REST fault has its own answer, and /sim/ has none', async () => {
   const cases = [
     { fault: 'rate_limit', status: 429, retryAfter: null },
     { fault: 'rate_limit_retry_after', status: 429, retryAfter: '1' },
@@ -89,7 +89,7 @@ test('[SIMREST3] each REST fault has its own answer, and /sim/ has none', async 
   }
 })
 
-test("[SIMREST4] a guard's answer ends the request, and hooks word the other refusals", async () => {
+test("a guard's answer ends the request, and hooks word the other refusals", async () => {
   const { server, url } = await serve({
     hooks: {
       guard: (request) =>
@@ -106,7 +106,7 @@ test("[SIMREST4] a guard's answer ends the request, and hooks word the other ref
   }
 })
 
-test('[SIMREST5] a handler that throws is a 500 and the listener goes on', async () => {
+test('a handler that throws is a 500 and the listener goes on', async () => {
   const { server, url } = await serve()
   try {
     assert.equal((await ask(`${url}/broken`)).status, 500)
@@ -116,7 +116,7 @@ test('[SIMREST5] a handler that throws is a 500 and the listener goes on', async
   }
 })
 
-test('[SIMREST6] a token bucket gives its capacity at once and its rate in the long run', () => {
+test('a token bucket gives its capacity at once and its rate in the long run', () => {
   const clock = new ManualClock()
   const bucket = new TokenBucket({ clock, capacity: 3, perSecond: 2 })
   const granted = (tries: number) =>
@@ -131,7 +131,7 @@ test('[SIMREST6] a token bucket gives its capacity at once and its rate in the l
   assert.equal(bucket.take(2), false)
 })
 
-test('[SIMREST7] an upgrade of a path without a handler is refused over HTTP', async () => {
+test('an upgrade of a path without a handler is refused over HTTP', async () => {
   const { server, port } = await serve()
   try {
     const ws = new WebSocket(`ws://127.0.0.1:${port}/nowhere`)

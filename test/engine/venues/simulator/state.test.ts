@@ -34,7 +34,7 @@ function makeWorld() {
   return { world, run, ask }
 }
 
-test('[SIMSTATE1] the summary counts markets by status, trades and pairs by kind', () => {
+test('the summary counts markets by status, trades and pairs by kind', () => {
   const { world, run, ask } = makeWorld()
   run()
   const summary = ask('')
@@ -46,7 +46,7 @@ test('[SIMSTATE1] the summary counts markets by status, trades and pairs by kind
   assert.equal(ask('view=pairs').pairs[0].b, 'KXTEST-1')
 })
 
-test('[SIMSTATE2] books are the touched ones, in micros, best first', () => {
+test('books are the touched ones, in micros, best first', () => {
   const { world, ask } = makeWorld()
   assert.deepEqual(ask('view=books&venue=a').books, {})
   const market = world.markets('a')[1]
@@ -58,7 +58,7 @@ test('[SIMSTATE2] books are the touched ones, in micros, best first', () => {
   })
 })
 
-test('[SIMSTATE3] trades are paged by their place in the run', () => {
+test('trades are paged by their place in the run', () => {
   const { world, run, ask } = makeWorld()
   run()
   const all = ask('view=trades&venue=b')
@@ -70,7 +70,7 @@ test('[SIMSTATE3] trades are paged by their place in the run', () => {
   assert.equal(all.trades[0].id, world.trades('b')[0]?.id)
 })
 
-test('[SIMSTATE4] pausing freezes the world until it is resumed', () => {
+test('pausing freezes the world until it is resumed', () => {
   const { world, run, ask } = makeWorld()
   assert.equal(ask('action=pause').is_paused, true)
   run()
@@ -80,7 +80,7 @@ test('[SIMSTATE4] pausing freezes the world until it is resumed', () => {
   assert.ok(world.trades('a').length > 0)
 })
 
-test('[SIMSTATE7] a burst brings as many venue messages as were asked for beside the usual ones, within a second', () => {
+test('a burst brings as many venue messages as were asked for beside the usual ones, within a second', () => {
   const counted = (action: string) => {
     const { world, run, ask } = makeWorld()
     let messages = 0
@@ -100,7 +100,7 @@ test('[SIMSTATE7] a burst brings as many venue messages as were asked for beside
   }
 })
 
-test('[SIMSTATE5] a query that means nothing is answered with what is accepted', () => {
+test('a query that means nothing is answered with what is accepted', () => {
   const { ask } = makeWorld()
   assert.match(
     ask('view=weather&venue=a').error,
@@ -111,7 +111,7 @@ test('[SIMSTATE5] a query that means nothing is answered with what is accepted',
   assert.match(ask('view=trades&venue=a&from_index=-1').error, /from 0/)
 })
 
-test('[SIMSTATE6] a wallet is told by either address: its events, cash and balances, in pages', () => {
+test('a wallet is told by either address: its events, cash and balances, in pages', () => {
   const { run, ask } = makeWorld()
   run()
   const { wallets } = ask('view=wallets')

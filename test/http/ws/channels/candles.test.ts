@@ -69,7 +69,7 @@ function naive(market: FakeMarket, startMs: number, lengthMs: number, isClosed: 
 }
 
 for (const form of ['json', 'msgpack']) {
-  test(`[CANDLES1] it begins with the newest bar; changes at most once a second; the end always (${form})`, async () => {
+  test(`it begins with the newest bar; changes at most once a second; the end always (${form})`, async () => {
     const market = face.engine.add(`one ${form}`)
     await pass(60_000 - (clock.nowMs() % 60_000) + 5_000)
     const startMs = barStart(clock.nowMs(), 60_000)
@@ -107,7 +107,7 @@ for (const form of ['json', 'msgpack']) {
   })
 }
 
-test('[CANDLES2] a bar that was only shown at the beginning is told when it ends', async () => {
+test('a bar that was only shown at the beginning is told when it ends', async () => {
   const market = face.engine.add('shown')
   await pass(60_000 - (clock.nowMs() % 60_000) + 50_000)
   market.trade()
@@ -127,7 +127,7 @@ test('[CANDLES2] a bar that was only shown at the beginning is told when it ends
   await client.close()
 })
 
-test('[CANDLES3] a late trade sends its closed bar again; older bars are left to /candles', async () => {
+test('a late trade sends its closed bar again; older bars are left to /candles', async () => {
   const market = face.engine.add('late')
   await pass(60_000 - (clock.nowMs() % 60_000) + 1_000)
   const startMs = barStart(clock.nowMs(), 60_000)
@@ -154,7 +154,7 @@ test('[CANDLES3] a late trade sends its closed bar again; older bars are left to
   await client.close()
 })
 
-test('[CANDLES4] every interval ends in the true bars, each with seq without holes, whatever comes', async () => {
+test('every interval ends in the true bars, each with seq without holes, whatever comes', async () => {
   const random = seededRandom('bars', 3)
   const markets = Array.from({ length: 6 }, (_, index) =>
     face.engine.add(`many${index}`, { venue: index % 2 === 0 ? 'a' : 'b' }),
@@ -206,7 +206,7 @@ test('[CANDLES4] every interval ends in the true bars, each with seq without hol
   }
 })
 
-test('[CANDLES5] offsets count the messages of the channel over all markets and intervals', async () => {
+test('offsets count the messages of the channel over all markets and intervals', async () => {
   const [one, two] = [face.engine.add('count1'), face.engine.add('count2')]
   const clients = await Promise.all(
     ['1m', '1h'].map(async (interval) => {
@@ -236,7 +236,7 @@ test('[CANDLES5] offsets count the messages of the channel over all markets and 
   assert.equal(offsets.length, 6)
 })
 
-test('[CANDLES6] where bars come from another process, a subscription waits for them, and trades before they came are told then', async () => {
+test('where bars come from another process, a subscription waits for them, and trades before they came are told then', async () => {
   const market = face.engine.add('elsewhere')
   let arrival: Promise<void> | null = null
   Object.assign(market, { barsArrival: () => arrival })

@@ -233,7 +233,7 @@ function randomCommand(random: Random): Record<string, unknown> {
   return command
 }
 
-test('[WIRE6] random commands in either form lead to the same answers in either form', async (t) => {
+test('random commands in either form lead to the same answers in either form', async (t) => {
   const random = seededRandom('both forms', 15)
   const talkers = await openAll()
   const kinds = new Map<string, number>()
@@ -265,7 +265,7 @@ test('[WIRE6] random commands in either form lead to the same answers in either 
   for (const talker of talkers) talker.end()
 })
 
-test('[WIRE6] every id comes back as it was, or is refused with what an id may be; each refusal counts', async () => {
+test('every id comes back as it was, or is refused with what an id may be; each refusal counts', async () => {
   for (const id of IDS) {
     clock.advance(60_001)
     const talkers = await openAll()
@@ -297,7 +297,7 @@ test('[WIRE6] every id comes back as it was, or is refused with what an id may b
   }
 })
 
-test('[WIRE6] what only one form can write is no command: extensions, keys that are no text, half of a surrogate pair', async () => {
+test('what only one form can write is no command: extensions, keys that are no text, half of a surrogate pair', async () => {
   const [, talker] = await openAll()
   assert.ok(talker !== undefined)
   const bytesOf = (...bytes: number[]) => Uint8Array.from(bytes)

@@ -44,7 +44,7 @@ const bytesOf = ({ name, write }: Written): Uint8Array => {
   return Uint8Array.from(frame)
 }
 
-test('[WIRE1] both forms carry the same fields and values in the same order, for every kind of message', () => {
+test('both forms carry the same fields and values in the same order, for every kind of message', () => {
   const random = seededRandom('wire', 6)
   for (let round = 0; round < 700; round += 1) {
     for (const message of randomMessages(random, markets)) {
@@ -59,7 +59,7 @@ test('[WIRE1] both forms carry the same fields and values in the same order, for
   }
 })
 
-test('[WIRE2] times, counters and checksums are integers on the wire, whatever their size', () => {
+test('times, counters and checksums are integers on the wire, whatever their size', () => {
   const random = seededRandom('whole', 2)
   const isCounted = (name: string) =>
     /(_ms|_ts|_time|_count)$/.test(name) ||
@@ -79,7 +79,7 @@ test('[WIRE2] times, counters and checksums are integers on the wire, whatever t
   }
 })
 
-test('[WIRE3] every kind of message that an encoder can write is in the comparison', () => {
+test('every kind of message that an encoder can write is in the comparison', () => {
   const random = seededRandom('kinds', 1)
   const written = new Set<string>()
   const types = new Set<unknown>()
@@ -100,7 +100,7 @@ test('[WIRE3] every kind of message that an encoder can write is in the comparis
   }
 })
 
-test('[WIRE4] a relisted market’s texts are written anew once they are forgotten', () => {
+test('a relisted market’s texts are written anew once they are forgotten', () => {
   const market = engine.add('renamed')
   const update = { kind: 'trade', market: market.ref, offset: 1, seq: 1 } as const
   const trade = market.trade()
@@ -117,7 +117,7 @@ test('[WIRE4] a relisted market’s texts are written anew once they are forgott
 })
 
 const python = spawnSync('python3', ['--version']).status === 0
-test('[WIRE5] a reader in another language, after the specification alone, reads the same from 10,000 messages', {
+test('a reader in another language, after the specification alone, reads the same from 10,000 messages', {
   skip: python ? false : 'no python3 here',
 }, () => {
   const random = seededRandom('another language', 4)

@@ -193,7 +193,7 @@ function commandOf(random: Random, ids: readonly string[], twins: Twins): unknow
 }
 
 for (const seed of [1, 2, 3]) {
-  test(`[BATCH1] a batched connection gets the very bytes of an unbatched one, over random commands, resumes, cuts and slow readers (seed ${seed})`, async (t) => {
+  test(`a batched connection gets the very bytes of an unbatched one, over random commands, resumes, cuts and slow readers (seed ${seed})`, async (t) => {
     const random = seededRandom('batches', seed)
     const world = new World()
     const markets = addMarkets(world.engine, 12, 3)
@@ -232,7 +232,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('[BATCH2] connections with the same topics get a turn by one call of the library, whatever the order of their subscriptions', async () => {
+test('connections with the same topics get a turn by one call of the library, whatever the order of their subscriptions', async () => {
   const world = new World()
   const [one, other] = addMarkets(world.engine, 2, 1)
   assert.ok(one !== undefined && other !== undefined)
@@ -276,7 +276,7 @@ test('[BATCH2] connections with the same topics get a turn by one call of the li
   world.hub.stop()
 })
 
-test('[BATCH3] an answer stands behind what was published before it, and before what is published after', async () => {
+test('an answer stands behind what was published before it, and before what is published after', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)
@@ -308,7 +308,7 @@ test('[BATCH3] an answer stands behind what was published before it, and before 
   world.hub.stop()
 })
 
-test('[BATCH4] a frame holds about 64 KiB at most unless one message is longer, and a turn of more has several', async () => {
+test('a frame holds about 64 KiB at most unless one message is longer, and a turn of more has several', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)

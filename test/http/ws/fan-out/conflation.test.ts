@@ -44,7 +44,7 @@ function newLane(windowMs: number, costMs = 0) {
   return { clock, slices, windows, told, deaf, note }
 }
 
-test('[CONFLATE1] a quiet market’s first change goes at once, the rest of a window as its last state', () => {
+test('a quiet market’s first change goes at once, the rest of a window as its last state', () => {
   const { clock, note, told } = newLane(250)
   note(refAt(0), 1)
   assert.deepEqual(
@@ -72,7 +72,7 @@ test('[CONFLATE1] a quiet market’s first change goes at once, the rest of a wi
   assert.equal(told.length, 4, 'and is quiet again')
 })
 
-test('[CONFLATE2] whatever comes: at most one a window, the last state always, within a window', async () => {
+test('whatever comes: at most one a window, the last state always, within a window', async () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('windows', seed)
     const { clock, note, told } = newLane(100)
@@ -101,7 +101,7 @@ test('[CONFLATE2] whatever comes: at most one a window, the last state always, w
   }
 })
 
-test('[CONFLATE3] of a burst only so many go at once, the rest in slices with turns between them', async () => {
+test('of a burst only so many go at once, the rest in slices with turns between them', async () => {
   const { note, told, windows } = newLane(250, 0.05)
   for (const ref of refs) note(ref, 1)
   assert.equal(told.length, conflationTurnCount)
@@ -117,7 +117,7 @@ test('[CONFLATE3] of a burst only so many go at once, the rest in slices with tu
   assert.deepEqual(new Set(told.map(({ market }) => market.number)).size, refs.length)
 })
 
-test('[CONFLATE3] the ends of thousands of windows at once are told in slices too', async () => {
+test('the ends of thousands of windows at once are told in slices too', async () => {
   const { clock, note, told, windows } = newLane(250)
   for (const [index, ref] of refs.entries()) {
     note(ref, 1)
@@ -131,7 +131,7 @@ test('[CONFLATE3] the ends of thousands of windows at once are told in slices to
   assert.equal(told.filter(({ value }) => value === 2).length, refs.length)
 })
 
-test('[CONFLATE4] markets without subscribers leave nothing behind, and neither do those forgotten', async () => {
+test('markets without subscribers leave nothing behind, and neither do those forgotten', async () => {
   const { clock, note, told, windows, deaf, slices } = newLane(250)
   for (const { number } of refs.slice(0, 100)) deaf.add(number)
   for (const ref of refs.slice(0, 100)) note(ref, 1)

@@ -94,7 +94,7 @@ async function settle(clients: readonly ResumingClient[]): Promise<void> {
 }
 
 for (const seed of [1, 2, 3]) {
-  test(`[RESUME8] a client that is cut off and comes back at any moment has lost nothing (seed ${seed})`, async (t) => {
+  test(`a client that is cut off and comes back at any moment has lost nothing (seed ${seed})`, async (t) => {
     const random = seededRandom('always', seed)
     const clients = listeners().map(({ listening }, index) => {
       const encoding = index % 4 === 0 ? 'msgpack' : 'json'

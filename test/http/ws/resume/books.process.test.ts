@@ -121,7 +121,7 @@ const idsOf = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type).map((message) => String(message.market_id))
 
 describe('books', () => {
-  test('[RESUME4] from every offset a client is brought up to date, by a snapshot only where its book was replaced', async () => {
+  test('from every offset a client is brought up to date, by a snapshot only where its book was replaced', async () => {
     const { publisher } = face.engine
     const newest = publisher.offset('orderbook')
     for (const [index, { command, has }] of targets().entries()) {
@@ -162,7 +162,7 @@ describe('books', () => {
     }
   })
 
-  test('[RESUME4] live updates follow in the turn in which nothing is missing', async () => {
+  test('live updates follow in the turn in which nothing is missing', async () => {
     const { publisher } = face.engine
     for (const { command, has } of targets()) {
       const client = await StreamClient.open(face.port)
@@ -184,7 +184,7 @@ describe('books', () => {
     }
   })
 
-  test('[RESUME7] where the kept updates do not reach, every market gets resync and a snapshot, then synced', async () => {
+  test('where the kept updates do not reach, every market gets resync and a snapshot, then synced', async () => {
     const { publisher } = face.engine
     for (const [since, reason] of [
       [{ epoch: 'k3f9c2', offset: EARLY - 1 }, 'slow_consumer'],
@@ -216,7 +216,7 @@ describe('books', () => {
     }
   })
 
-  test('[RESUME7] prices, depth and candles begin with the present state, also of what is a repeat', async () => {
+  test('prices, depth and candles begin with the present state, also of what is a repeat', async () => {
     const client = await StreamClient.open(face.port)
     const market_ids = [markets[0]?.ref.id]
     markets[0]?.reprice(440_000)
@@ -242,7 +242,7 @@ describe('as far as the kept updates of a server reach', () => {
     ['all that it holds', count],
     ['one more than it holds', count + 1],
   ] as const) {
-    test(`[RESUME4] ${name}: updates while there are some, else resync and snapshot, never both`, async () => {
+    test(`${name}: updates while there are some, else resync and snapshot, never both`, async () => {
       const own = await openFace({ clock: new ManualClock() })
       const [busy, quiet] = [own.engine.add('busy'), own.engine.add('quiet')]
       for (const one of [busy, quiet]) one.replace([level(0.4, 1)], [level(0.6, 1)])

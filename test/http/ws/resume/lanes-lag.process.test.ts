@@ -70,7 +70,7 @@ for (const form of ['json', 'msgpack']) {
     ['everything', { market_ids: ['*'] }],
     ['events', { event_slugs: ['e0', 'e1', 'e2', 'e3'] }],
   ] as const) {
-    test(`[WS16] a slow reader of every channel loses nothing unannounced (${name}, ${form})`, async () => {
+    test(`a slow reader of every channel loses nothing unannounced (${name}, ${form})`, async () => {
       const random = seededRandom(`lag ${name} ${form}`, 7)
       const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
       const asked = { channels: CHANNEL_NAMES, min_profit_usd: PROFIT_MIN / 1e6 }

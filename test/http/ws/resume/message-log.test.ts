@@ -9,7 +9,7 @@ import { MessageLog, MessageRing } from '../../../../http/ws/resume/message-log.
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-test('[RESUME1] the newest trades are kept by offset, the oldest overwritten', () => {
+test('the newest trades are kept by offset, the oldest overwritten', () => {
   const engine = new FakeEngine(new ManualClock())
   const updates: TradeUpdate[] = []
   engine.publisher.watch({
@@ -64,7 +64,7 @@ function logs(capacity = 4) {
 const offsets = (entries: readonly { readonly offset: number }[]) =>
   entries.map(({ offset }) => offset)
 
-test('[RESUME5] what the ring holds is not read from disk, and what is older is', () => {
+test('what the ring holds is not read from disk, and what is older is', () => {
   const { engine, stored } = logs()
   const { present } = engine.tradeLog
   assert.deepEqual(offsets(stored.read(present, { offset: 8, markets: null })), [9, 10, 11, 12])
@@ -77,7 +77,7 @@ test('[RESUME5] what the ring holds is not read from disk, and what is older is'
   assert.deepEqual(new Set(few.map(({ update }) => update)), new Set(['unread']))
 })
 
-test('[RESUME5] the same message comes from ring and table', () => {
+test('the same message comes from ring and table', () => {
   const { engine, stored } = logs()
   const { present } = engine.tradeLog
   const [fromRing] = stored.read(present, { offset: 9, markets: null })
@@ -92,7 +92,7 @@ test('[RESUME5] the same message comes from ring and table', () => {
   }
 })
 
-test('[RESUME5] a trade whose market is forgotten can no longer be told', () => {
+test('a trade whose market is forgotten can no longer be told', () => {
   const { engine, market, run } = logs()
   const { tradeLog, catalog } = engine
   const table = tradeTable({ tradeLog, catalog: Object.assign(catalog, { byNumber: () => null }) })
@@ -103,7 +103,7 @@ test('[RESUME5] a trade whose market is forgotten can no longer be told', () => 
   assert.ok(market.stored.length > 0)
 })
 
-test('[RESUME3] a place is found unless epoch or offset cannot be ours', () => {
+test('a place is found unless epoch or offset cannot be ours', () => {
   const { engine, run, stored, alone } = logs()
   const { present } = engine.tradeLog
   const find = (log: MessageLog, epoch: string, offset: number) => {

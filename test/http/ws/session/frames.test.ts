@@ -114,7 +114,7 @@ async function outcomeOf(stream: RawStream): Promise<Outcome> {
   return message.type === 'pong' ? 'pong' : message.code
 }
 
-test('[WS17] every frame is answered or ends its connection as documented, and the server goes on', async () => {
+test('every frame is answered or ends its connection as documented, and the server goes on', async () => {
   for (const [name, frames, outcome] of CASES) {
     const stream = new RawStream(face.port, PATH)
     await stream.opened()
@@ -133,7 +133,7 @@ test('[WS17] every frame is answered or ends its connection as documented, and t
   }
 })
 
-test('[WS17] frames sent before the handshake is answered do no harm, nor does one without a mask', async () => {
+test('frames sent before the handshake is answered do no harm, nor does one without a mask', async () => {
   // A client may not send so early: the library drops what comes, or cuts.
   const early = new RawStream(face.port, PATH, frame(text, PING))
   await early.opened()
@@ -172,7 +172,7 @@ function hostile(random: Random): Buffer {
   return bytes
 }
 
-test('[WS17] storms of hostile commands, whole, damaged and in pieces, end no connection with 4011, and the server goes on', async () => {
+test('storms of hostile commands, whole, damaged and in pieces, end no connection with 4011, and the server goes on', async () => {
   const random = seededRandom('hostile frames', 15)
   for (const name of ['m0', 'm1', 'm2']) face.engine.add(name)
   for (let round = 0; round < 150; round += 1) {

@@ -19,7 +19,7 @@ import { openFace } from '../../../support/rigs/face.ts'
 
 const COMMAND = { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: ['*'] }
 
-test('[WS25] the library pings, and cuts a peer that is silent for a minute', async () => {
+test('the library pings, and cuts a peer that is silent for a minute', async () => {
   const face = await openFace()
   const behavior = streamBehavior({
     ...{ hub: face.server.hub, accounts: face.engine.accounts, clock: systemClock },
@@ -40,7 +40,7 @@ test('[WS25] the library pings, and cuts a peer that is silent for a minute', as
 })
 
 const skip = process.env.TEST_LONG === '1' ? false : 'a minute of silence: TEST_LONG=1'
-test('[WS25] a peer that is silent for a minute is cut and its place comes back, one that answers pings stays', {
+test('a peer that is silent for a minute is cut and its place comes back, one that answers pings stays', {
   skip,
 }, async (t) => {
   const face = await openFace()

@@ -19,7 +19,7 @@ const skip =
     ? false
     : 'alternating runs of minutes on an otherwise idle machine: TEST_LONG=1'
 
-test('[WS24] a slow or a dead reader changes the others’ p99 by less than a fifth', {
+test('a slow or a dead reader changes the others’ p99 by less than a fifth', {
   skip,
 }, async (t) => {
   const [server, crowd] = [new PlannedEnd(), new PlannedEnd()]

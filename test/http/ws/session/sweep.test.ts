@@ -91,7 +91,7 @@ function looksOf({ hub, stuck }: ReturnType<typeof open>): number[] {
   return stuck.map(({ looks }, index) => looks - (before[index] ?? 0))
 }
 
-test('[FAN1] a sweep looks at connections that were sent something alone, and at all once one may be full: what was published, and the largest buffer at the last look', () => {
+test('a sweep looks at connections that were sent something alone, and at all once one may be full: what was published, and the largest buffer at the last look', () => {
   const world = open()
   const one = world.join()
   world.join()
@@ -119,7 +119,7 @@ test('[FAN1] a sweep looks at connections that were sent something alone, and at
   world.hub.stop()
 })
 
-test('[FAN1] all connections are looked at once much was published to all together, however little to each', () => {
+test('all connections are looked at once much was published to all together, however little to each', () => {
   const world = open(4_000_000)
   world.join()
   looksOf(world)
@@ -129,7 +129,7 @@ test('[FAN1] all connections are looked at once much was published to all togeth
   world.hub.stop()
 })
 
-test('[FAN1] a connection that reads nothing lags before an eighth more than the soft limit is in the buffer, and is then looked at in every sweep', () => {
+test('a connection that reads nothing lags before an eighth more than the soft limit is in the buffer, and is then looked at in every sweep', () => {
   const world = open()
   const one = world.join()
   while (one.session.isLive) {
@@ -142,7 +142,7 @@ test('[FAN1] a connection that reads nothing lags before an eighth more than the
   world.hub.stop()
 })
 
-test('[WS9] a slow reader is sent nothing after 10 s without progress but its close frame, once there is room for it; within 50 s more, or it is cut', () => {
+test('a slow reader is sent nothing after 10 s without progress but its close frame, once there is room for it; within 50 s more, or it is cut', () => {
   const world = open()
   const { clock, hub } = world
   const [takes, never, late] = [world.join(), world.join(), world.join()]
@@ -176,7 +176,7 @@ test('[WS9] a slow reader is sent nothing after 10 s without progress but its cl
   assert.deepEqual([...hub.sessions], [late.session])
 })
 
-test('[WS9] a reader that a sweep of all ends is not swept again', (t) => {
+test('a reader that a sweep of all ends is not swept again', (t) => {
   const world = open()
   const { clock, hub } = world
   const [one, other] = [world.join(), world.join()]
@@ -196,7 +196,7 @@ test('[WS9] a reader that a sweep of all ends is not swept again', (t) => {
   hub.stop()
 })
 
-test('[WS9] what was unsent to a connection that a sweep cuts counts no more: no other is cut for it', () => {
+test('what was unsent to a connection that a sweep cuts counts no more: no other is cut for it', () => {
   const world = open()
   const { clock, hub } = world
   const never = world.join()

@@ -14,7 +14,7 @@ import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 const NOW = timeMs(1_790_000_000_000)
 
 describe('Kalshi sequence', () => {
-  it('[KSEQ1] numbers count from 1 for each sid by itself', () => {
+  it('numbers count from 1 for each sid by itself', () => {
     const check = new SequenceCheck()
     assert.equal(check.note(1, 1), 'inOrder')
     assert.equal(check.note(2, 1), 'inOrder')
@@ -22,14 +22,14 @@ describe('Kalshi sequence', () => {
     assert.equal(check.note(3, 2), 'gap', 'a sid that does not begin with 1 missed its beginning')
   })
 
-  it('[KSEQ2] a hole is told once, and what comes late is late', () => {
+  it('a hole is told once, and what comes late is late', () => {
     const check = new SequenceCheck()
     const verdicts = [1, 2, 5, 6, 3, 4, 6, 7].map((seq) => check.note(1, seq))
     const late = ['late', 'late', 'late']
     assert.deepEqual(verdicts, ['inOrder', 'inOrder', 'gap', 'inOrder', ...late, 'inOrder'])
   })
 
-  it('[KSEQ3] a venue that counts anew is believed after a while', () => {
+  it('a venue that counts anew is believed after a while', () => {
     const check = new SequenceCheck()
     for (let seq = 1; seq <= 5_000; seq += 1) check.note(1, seq)
     let lateCount = 0
@@ -42,7 +42,7 @@ describe('Kalshi sequence', () => {
     assert.equal(check.note(1, seq + 1), 'inOrder')
   })
 
-  it('[KSEQ4] after clear everything counts from 1 again', () => {
+  it('after clear everything counts from 1 again', () => {
     const check = new SequenceCheck()
     check.note(1, 1)
     check.clear()
@@ -90,13 +90,13 @@ function openStream() {
 }
 
 describe('Kalshi stream', () => {
-  it('[KSTREAM1] a duplicate delta is applied once, a change after a hole is passed on', () => {
+  it('a duplicate delta is applied once, a change after a hole is passed on', () => {
     const { events, gaps, delta } = openStream()
     for (const seq of [1, 2, 2, 4, 3]) delta(seq)
     assert.deepEqual([events.length, gaps], [3, [1]])
   })
 
-  it('[KSTREAM2] a late trade is passed on: its id tells it apart', () => {
+  it('a late trade is passed on: its id tells it apart', () => {
     const { events, trade } = openStream()
     for (const [seq, id] of [
       [1, 'a'],
@@ -107,7 +107,7 @@ describe('Kalshi stream', () => {
     assert.equal(events.length, 3)
   })
 
-  it('[KSTREAM3] an unusable message makes only its market suspect and leaves no hole', () => {
+  it('an unusable message makes only its market suspect and leaves no hole', () => {
     const { gaps, lost, delta } = openStream()
     delta(1)
     delta(2, { price_dollars: '7.5' })
@@ -116,7 +116,7 @@ describe('Kalshi stream', () => {
     assert.deepEqual([lost, gaps], [['T', 'T'], []])
   })
 
-  it('[KSTREAM1] replies count too, and a new subscription begins with 1', () => {
+  it('replies count too, and a new subscription begins with 1', () => {
     const { gaps, take, delta } = openStream()
     delta(1)
     take({ id: 3, sid: 1, seq: 2, type: 'ok', msg: { market_tickers: ['T'] } })

@@ -95,7 +95,7 @@ describe('Kalshi subscriptions', () => {
     })
   })
 
-  it('[KSUB1] a new connection subscribes everything, 250 markets a subscription', () => {
+  it('a new connection subscribes everything, 250 markets a subscription', () => {
     for (const ticker of names(1_001)) subscriptions.add(ticker)
     subscriptions.opened()
     const commands = take()
@@ -113,7 +113,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take().length, 5, 'and so does the next one')
   })
 
-  it('[KDRIFT3] a subscription that is not acknowledged within ten seconds is named and asked for again', () => {
+  it('a subscription that is not acknowledged within ten seconds is named and asked for again', () => {
     subscriptions.add('A')
     subscriptions.opened()
     nowMs = 10_000
@@ -126,7 +126,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(sent.filter(({ cmd }) => cmd === 'subscribe').length, 2)
   })
 
-  it('[KSUB2] later markets fill the subscriptions that have room', () => {
+  it('later markets fill the subscriptions that have room', () => {
     openWith(names(10))
     for (const ticker of names(300, 'N')) subscriptions.add(ticker)
     subscriptions.flush()
@@ -135,7 +135,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([made?.cmd, made?.tickers.length], ['subscribe', 60])
   })
 
-  it('[KSUB3] a server that merges subscriptions is understood, and its gap is as large', () => {
+  it('a server that merges subscriptions is understood, and its gap is as large', () => {
     for (const ticker of names(500)) subscriptions.add(ticker)
     subscriptions.opened()
     const [first, second] = take()
@@ -145,7 +145,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(suspects.length, 500)
   })
 
-  it('[KSUB4] a hole makes its own subscription suspect and asks for its snapshots', () => {
+  it('a hole makes its own subscription suspect and asks for its snapshots', () => {
     openWith(names(300))
     subscriptions.noteGap(2, 'test')
     subscriptions.flush()
@@ -154,7 +154,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(asked?.tickers.length, 50)
   })
 
-  it('[KSUB4] snapshots are asked for at most once a second, and no wish is lost', () => {
+  it('snapshots are asked for at most once a second, and no wish is lost', () => {
     openWith(names(3))
     for (let ms = 0; ms <= 3_000; ms += 100) {
       nowMs = ms
@@ -165,7 +165,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take().length, 4)
   })
 
-  it('[KSUB4] a snapshot that does not come is asked for again, five times', () => {
+  it('a snapshot that does not come is asked for again, five times', () => {
     openWith(names(2))
     subscriptions.want(['M0', 'elsewhere'])
     for (nowMs = 0; nowMs < 60_000; nowMs += 500) {
@@ -177,7 +177,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual(asked[4]?.tickers, ['M0'])
   })
 
-  it('[KSUB5] a lost subscription (25, 10, 7) is made anew', () => {
+  it('a lost subscription (25, 10, 7) is made anew', () => {
     for (const code of [25, 10, 7]) {
       subscriptions.closed()
       openWith(names(2))
@@ -189,7 +189,7 @@ describe('Kalshi subscriptions', () => {
     }
   })
 
-  it('[KSUB5] when the server is busy (27) the same is asked a second later', () => {
+  it('when the server is busy (27) the same is asked a second later', () => {
     subscriptions.add('A')
     subscriptions.opened()
     subscriptions.reply(error(take()[0]?.id ?? 0, 27))
@@ -201,7 +201,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual(take()[0]?.tickers, ['A'])
   })
 
-  it('[KSUB5] one bad ticker among many is found by halving and given up alone', () => {
+  it('one bad ticker among many is found by halving and given up alone', () => {
     for (const ticker of names(100)) subscriptions.add(ticker)
     subscriptions.opened()
     let sid = 0
@@ -223,7 +223,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(subscriptions.marketCount, 99)
   })
 
-  it('[KSUB5] a full subscription (26) hands its markets on', () => {
+  it('a full subscription (26) hands its markets on', () => {
     openWith(names(2))
     subscriptions.add('N')
     subscriptions.flush()
@@ -231,7 +231,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([overflow, subscriptions.has('N')], [['N'], false])
   })
 
-  it('[KSUB6] removed markets leave their subscription, the last one ends it', () => {
+  it('removed markets leave their subscription, the last one ends it', () => {
     openWith(names(2))
     subscriptions.remove(['M0'])
     const [removed] = take()
@@ -240,7 +240,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take()[0]?.cmd, 'unsubscribe')
   })
 
-  it('[KSUB6] a market removed while its subscription is under way is removed after it', () => {
+  it('a market removed while its subscription is under way is removed after it', () => {
     subscriptions.add('A')
     subscriptions.add('B')
     subscriptions.opened()
@@ -251,7 +251,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([removed?.action, removed?.tickers], ['delete_markets', ['A']])
   })
 
-  it('[KSUB1] a command that is not answered, or cannot be sent, is noticed', () => {
+  it('a command that is not answered, or cannot be sent, is noticed', () => {
     subscriptions.add('A')
     isSendable = false
     subscriptions.opened()

@@ -107,7 +107,7 @@ const closeOpened = async () => {
 
 describe('Kalshi catalogue', () => {
   afterEach(closeOpened)
-  it('[KCAT1] the crawl reads each event once, to the last page, without the long settled', async () => {
+  it('the crawl reads each event once, to the last page, without the long settled', async () => {
     const old = { settlement_ts: '2026-11-01T00:00:00Z', result: 'yes' }
     const { catalog, ends, paths } = await open((path, query) => {
       if (path === '/series') return SERIES
@@ -134,7 +134,7 @@ describe('Kalshi catalogue', () => {
     )
   })
 
-  it('[KCAT2] a list whose cursor comes again or whose pages never end is not believed', async () => {
+  it('a list whose cursor comes again or whose pages never end is not believed', async () => {
     let pagesRead = 0
     const { catalog } = await open((path) => {
       if (path === '/series') return SERIES
@@ -157,7 +157,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(endless.paths.length < 20)
   })
 
-  it('[ANSWER3] an empty list of series takes no tags away', async () => {
+  it('an empty list of series takes no tags away', async () => {
     let series: object = SERIES
     const { catalog, clock, doubted } = await open((path) => {
       if (path === '/series') return series
@@ -178,7 +178,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(doubted('series', 'empty'), 1)
   })
 
-  it('[KCAT3] a refresh asks for what was updated, with the filter that this needs', async () => {
+  it('a refresh asks for what was updated, with the filter that this needs', async () => {
     const { catalog, paths } = await open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events') return { events: [event('S-1')] }
@@ -195,7 +195,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths.some((path) => path.includes('status=')))
   })
 
-  it('[KCAT4] single markets come with their events, a hundred a request, unknown ones absent', async () => {
+  it('single markets come with their events, a hundred a request, unknown ones absent', async () => {
     const { catalog, paths } = await open((path, query) => {
       if (path === '/series') return SERIES
       const tickers = (query.get('tickers') ?? '').split(',')
@@ -209,7 +209,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(paths.filter((path) => path.startsWith('/markets')).length, 2)
   })
 
-  it('[KCOMBO2] a combination that is asked for is refused by name, and neither its event nor itself is asked for again', async () => {
+  it('a combination that is asked for is refused by name, and neither its event nor itself is asked for again', async () => {
     const combo = market('S-9-X', 'active', { mve_collection_ticker: 'KXMVE-R' })
     const { catalog, paths, combos } = await open((path, query) => {
       if (path === '/series') return SERIES
@@ -241,7 +241,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(page.refused, ['S-1-B'])
   })
 
-  it('[KDRIFT1] a field that a whole page lacks or has in another type is named, and so is a row of a status or structure that is not known', async () => {
+  it('a field that a whole page lacks or has in another type is named, and so is a row of a status or structure that is not known', async () => {
     const whole = {
       ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200', last_price_dollars: '0.4000' },
       ...{ volume_fp: '1.00', volume_24h_fp: '1.00', open_interest_fp: '1.00' },
@@ -290,7 +290,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(await found(page.slice(1)), { count: 2, named: [] })
   })
 
-  it('[KSHARD1] a market whose part of the exchange does not trade is listed closed, and the part is named', async () => {
+  it('a market whose part of the exchange does not trade is listed closed, and the part is named', async () => {
     const status = (isTrading: boolean) => ({
       exchange_index_statuses: [
         { exchange_index: 0, exchange_active: true, trading_active: true },
@@ -325,7 +325,7 @@ describe('Kalshi catalogue', () => {
     ])
   })
 
-  it('[KCAT5] an event that its list leaves out is asked for alone; without it the market is listed', async () => {
+  it('an event that its list leaves out is asked for alone; without it the market is listed', async () => {
     const { catalog, troubles } = await open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events/S-1') return { event: event('S-1'), markets: [] }
@@ -341,7 +341,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(troubles('event_missing'), 1)
   })
 
-  it('[KCAT6] without the list of series, gone or of another form, markets are listed without tags and fees, and it is asked for again', async () => {
+  it('without the list of series, gone or of another form, markets are listed without tags and fees, and it is asked for again', async () => {
     const lists: unknown[] = [null, { rows: [] }, SERIES]
     const { catalog, paths, troubles } = await open((path) => {
       if (path === '/series') return lists.shift()
@@ -374,7 +374,7 @@ describe('Kalshi trades over REST', () => {
     ...more,
   })
 
-  it('[KTRADES1] a range is read whole, cut to the millisecond, oldest first', async () => {
+  it('a range is read whole, cut to the millisecond, oldest first', async () => {
     const { trades, paths, clock } = await open((_path, query) =>
       query.get('cursor') === null
         ? {
@@ -409,7 +409,7 @@ describe('Kalshi trades over REST', () => {
     assert.ok(paths[0]?.includes(`min_ts=${seconds}&max_ts=${seconds + 3}&ticker=T`), paths[0])
   })
 
-  it('[KTRADES2] a cursor that goes in circles proves nothing, and what came before is taken', async () => {
+  it('a cursor that goes in circles proves nothing, and what came before is taken', async () => {
     const { trades, clock } = await open(() => ({
       trades: [trade('a', '2026-11-20T11:59:50Z')],
       cursor: 'stale',
@@ -423,7 +423,7 @@ describe('Kalshi trades over REST', () => {
     assert.equal(answer.trades.length, 1)
   })
 
-  it('[ANSWER2] of the whole venue an empty or a shorter answer is not taken for all', async () => {
+  it('of the whole venue an empty or a shorter answer is not taken for all', async () => {
     const all = ['12:00:04', '12:00:03', '12:00:02', '12:00:01', '11:59:00'].map((at) =>
       trade(at, `2026-11-20T${at}Z`),
     )
@@ -451,7 +451,7 @@ describe('Kalshi trades over REST', () => {
     }
   })
 
-  it('[ANSWER1] an answer without a list is an error, and no end of trading', async () => {
+  it('an answer without a list is an error, and no end of trading', async () => {
     let answer: unknown = { error: 'none' }
     const { trades, catalog, clock } = await open(() => answer)
     const toMs = clock.nowMs()
@@ -467,7 +467,7 @@ describe('Kalshi trades over REST', () => {
     }
   })
 
-  it('[KTRADES3] what is older than the live tables is said to be lost', async () => {
+  it('what is older than the live tables is said to be lost', async () => {
     const { trades, clock } = await open((path) =>
       path === '/historical/cutoff'
         ? { trades_created_ts: '2026-08-20T00:00:00Z' }

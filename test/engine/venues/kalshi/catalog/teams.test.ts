@@ -41,7 +41,7 @@ async function openStub(t: TestContext, answers: (query: URLSearchParams) => unk
   return openTeams(`http://127.0.0.1:${address.port}`)
 }
 
-test('[TEAMS1] the list of the simulated venue is read as it stands there', async (t) => {
+test('the list of the simulated venue is read as it stands there', async (t) => {
   const { world, venue } = await gameDay(t)
   const { teams } = openTeams(`http://127.0.0.1:${venue.port}/trade-api/v2`)
   const found = await teams()
@@ -59,7 +59,7 @@ test('[TEAMS1] the list of the simulated venue is read as it stands there', asyn
   assert.equal(found.length, 2)
 })
 
-test('[TEAMS1] pages are read to the end, and a cursor that comes again ends the list', async (t) => {
+test('pages are read to the end, and a cursor that comes again ends the list', async (t) => {
   const row = (id: number) => ({ name: `Team ${id}`, type: 'football_team', details: {} })
   const pages: Record<string, { rows: number[]; cursor: string }> = {
     '': { rows: [1, 2], cursor: 'x' },
@@ -80,7 +80,7 @@ test('[TEAMS1] pages are read to the end, and a cursor that comes again ends the
   assert.equal(doubted('cursor'), 1)
 })
 
-test('[TEAMS3] teams and single players are kept, the players of teams are not', async (t) => {
+test('teams and single players are kept, the players of teams are not', async (t) => {
   const rams = { league: 'NFL', abbreviation: 'LAR', market: 'Los Angeles', nickname: 'Rams' }
   const rows = [
     { name: 'Los Angeles Rams', type: 'football_team', details: rams },

@@ -72,7 +72,7 @@ async function openCatalog(t: TestContext) {
 const queriesOf = (stub: PolymarketStub, path: string): StubRequest[] =>
   stub.requests.filter((request) => request.path === path)
 
-test('[POLYCAT1] a crawl follows after_cursor through open and lately closed events', async (t) => {
+test('a crawl follows after_cursor through open and lately closed events', async (t) => {
   const { stub, catalog, onPage, signal, ids, pages } = await openCatalog(t)
   const open = Array.from({ length: 7 }, (_, number) => event(number))
   const closed = [event(50, { markets: [market(50, { closed: true })] })]
@@ -154,7 +154,7 @@ test('a refresh finds a market that was resolved since then, whenever it was pla
   assert.ok(closedQueries(stub).length <= 2)
 })
 
-test('[POLYCAT2] a list whose cursor repeats is not believed, and what came before is taken', async (t) => {
+test('a list whose cursor repeats is not believed, and what came before is taken', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   stub.rest = ({ query }) =>
     query.get('closed') === 'true' ? { events: [] } : { events: [event(1)], next_cursor: 'same' }
@@ -173,7 +173,7 @@ test('[POLYCAT2] a list whose cursor repeats is not believed, and what came befo
   )
 })
 
-test('[POLYCAT3] what was resolved long ago, or is no market, is left out and counted', async (t) => {
+test('what was resolved long ago, or is no market, is left out and counted', async (t) => {
   const { stub, catalog, onPage, signal, ids, metrics } = await openCatalog(t)
   const settled = { closed: true, umaResolutionStatus: 'resolved' }
   const rows = [
@@ -199,7 +199,7 @@ test('[POLYCAT3] what was resolved long ago, or is no market, is left out and co
   )
 })
 
-test('[POLYCAT4] a refresh ends where all is older, and reads to the end what is not in order', async (t) => {
+test('a refresh ends where all is older, and reads to the end what is not in order', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const ordered = [0.1, 0.2, 3, 4, 5, 6, 7, 8].map((hours, number) => {
     const updatedAt = ago(hours * HOUR_MS)
@@ -218,7 +218,7 @@ test('[POLYCAT4] a refresh ends where all is older, and reads to the end what is
   assert.deepEqual(ids().slice(2).sort(), ['0x0', '0x1'])
 })
 
-test('[POLYCAT4] a server that refuses the order is read whole, and not asked for it again', async (t) => {
+test('a server that refuses the order is read whole, and not asked for it again', async (t) => {
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   const rows = [event(1), event(2, { updatedAt: ago(0) })]
   stub.rest = ({ query }) =>
@@ -230,7 +230,7 @@ test('[POLYCAT4] a server that refuses the order is read whole, and not asked fo
   assert.equal(refused.length, 1)
 })
 
-test('[POLYCAT5] single markets come with their event, open and closed ones, unknown ones absent', async (t) => {
+test('single markets come with their event, open and closed ones, unknown ones absent', async (t) => {
   const { stub, catalog, signal } = await openCatalog(t)
   const nested = { events: [{ slug: 'event-9', title: 'Event 9' }] }
   const open = new Map([['0x1', market(1, nested)]])
@@ -259,7 +259,7 @@ test('[POLYCAT5] single markets come with their event, open and closed ones, unk
   await assert.rejects(catalog.fetchMarkets(wanted, signal))
 })
 
-test('[POLYCAT7] a market of protocol v2 is found whichever form of its id Gamma lists, and beside markets of v1', async (t) => {
+test('a market of protocol v2 is found whichever form of its id Gamma lists, and beside markets of v1', async (t) => {
   const { stub, catalog, signal, drift } = await openCatalog(t)
   const short = `0x01${'7a'.repeat(30)}`
   const nested = { events: [{ slug: 'event-9', title: 'Event 9', tags: [] }] }
@@ -285,7 +285,7 @@ test('[POLYCAT7] a market of protocol v2 is found whichever form of its id Gamma
   assert.deepEqual([entry?.kind, entry?.name], ['gamma.version', 'v9'])
 })
 
-test('[POLYCAT6] a group is all neg-risk markets of the event, closed ones too; an unknown market and one alone have none', async (t) => {
+test('a group is all neg-risk markets of the event, closed ones too; an unknown market and one alone have none', async (t) => {
   const stub = new PolymarketStub()
   const { gamma: baseUrl } = await stub.start()
   const parts = { clock: noonClock, log: silentLog, metrics: new Metrics() }

@@ -32,7 +32,7 @@ function market(more: object = {}, event: Record<string, unknown> | null = null)
   return listing
 }
 
-test('[POLYLIST1] a recorded row becomes a listing, figures and times in our units', (t) => {
+test('a recorded row becomes a listing, figures and times in our units', (t) => {
   if (!existsSync(FIXTURE)) {
     t.diagnostic(`RECORDED DATA ABSENT: ${FIXTURE}`)
     t.skip(`${FIXTURE} is absent`)
@@ -99,7 +99,7 @@ test('reads the least order, and that a cancelled game or a 50-50 rule pays half
   assert.equal(market({ description: 'Above 150-500 points.' }).otherPayout, null)
 })
 
-test('[POLYLIST2] what is no binary market with tokens is refused with its reason', () => {
+test('what is no binary market with tokens is refused with its reason', () => {
   assert.equal(readMarket(7), 'row_not_object')
   assert.equal(readMarket({ ...base, conditionId: '' }), 'no_condition_id')
   assert.equal(readMarket({ ...base, question: 3 }), 'no_question')
@@ -125,7 +125,7 @@ const V2 = {
   positionIds: ['651', '652'],
 }
 
-test('[POLYLIST6] a row’s version says which ids are traded; an unknown version is refused, never guessed', () => {
+test('a row’s version says which ids are traded; an unknown version is refused, never guessed', () => {
   const idsOf = (more: object) => market(more).outcomes.map(({ id }) => id)
   assert.deepEqual(idsOf({ version: 'v1' }), ['11', '12'])
   assert.deepEqual(idsOf({ version: null, positionIds: ['651', '652'] }), ['11', '12'])
@@ -142,7 +142,7 @@ test('[POLYLIST6] a row’s version says which ids are traded; an unknown versio
   }
 })
 
-test('[POLYLIST7] a market of protocol v2 is resolved by its own word alone, and new words have names', () => {
+test('a market of protocol v2 is resolved by its own word alone, and new words have names', () => {
   const of = (more: object) => {
     const { status, settlementPrice } = market({ ...V2, ...more })
     return [status, settlementPrice]
@@ -167,7 +167,7 @@ test('[POLYLIST7] a market of protocol v2 is resolved by its own word alone, and
   assert.deepEqual([...unknownWords({ ...base, ...V2, umaResolutionStatus: '' })], [])
 })
 
-test('[POLYLIST3] status and payout follow the resolution, never a plan', () => {
+test('status and payout follow the resolution, never a plan', () => {
   const of = (more: object) => {
     const { status, settlementPrice, isUnopened } = market(more)
     return [status, settlementPrice, isUnopened]
@@ -251,7 +251,7 @@ test('dates a settlement by the later of the close and the end of the resolution
   assert.equal(market({ closedTime }).settledAtMs, null)
 })
 
-test('[POLYLIST4] the close is the true one, else the game, else the plan', () => {
+test('the close is the true one, else the game, else the plan', () => {
   const endDate = '2026-01-05T02:30:00Z'
   const gameStartTime = '2026-01-04 23:00:00+00'
   const closedTime = '2026-01-05 06:36:50+00'
@@ -264,7 +264,7 @@ test('[POLYLIST4] the close is the true one, else the game, else the plan', () =
   assert.equal(market({ endDate: 'soon' }).closeAtMs, null)
 })
 
-test('[POLYLIST5] zero and one are no best prices, text figures count, hidden tags may be the category', () => {
+test('zero and one are no best prices, text figures count, hidden tags may be the category', () => {
   const listing = market(
     { bestBid: 0, bestAsk: 1, lastTradePrice: 0, volumeNum: undefined, volume: '12.5' },
     {
@@ -286,7 +286,7 @@ test('[POLYLIST5] zero and one are no best prices, text figures count, hidden ta
   assert.equal(market({ bestBid: 7, volume24hr: 1e300, volumeNum: -1 }).bestBid, null)
 })
 
-test('[POLYLIST8] exactly one market of an event wins only where all are of its one neg-risk group, to which none can be added', () => {
+test('exactly one market of an event wins only where all are of its one neg-risk group, to which none can be added', () => {
   const one = { negRisk: true, negRiskMarketID: '0xgroup' }
   const other = { negRisk: true, negRiskMarketID: '0xother' }
   const plain = { negRisk: false }

@@ -48,7 +48,7 @@ async function openStub(t: TestContext, rest: StubRest) {
   return { stub, ...openPastPrices(t, hosts.clob) }
 }
 
-test('[PAST1] a day comes by the minute in one request, as the venue tells it', async (t) => {
+test('a day comes by the minute in one request, as the venue tells it', async (t) => {
   const venue = await startStubVenue()
   t.after(() => venue.stop())
   venue.world.addEvent(1)
@@ -65,7 +65,7 @@ test('[PAST1] a day comes by the minute in one request, as the venue tells it', 
   assert.equal(other.at(-1)?.price, complement(fairPrice(timeMs(DAY_START_MS + 60_000))))
 })
 
-test('[PAST2] the last price before the range comes first, and only that one', async (t) => {
+test('the last price before the range comes first, and only that one', async (t) => {
   const dayS = DAY_START_MS / 1_000
   const history = [-70, -10, 5, 65, 86_390, 86_400].map((s) => ({ t: dayS + s, p: 0.5 + s / 1e6 }))
   const { read } = await openStub(t, () => ({ history }))
@@ -75,7 +75,7 @@ test('[PAST2] the last price before the range comes first, and only that one', a
   assert.equal(points[1]?.price, 500_005)
 })
 
-test('[PAST3] a longer range is asked in the steps that are wanted; it and a day, where these are empty, by twelve hours', async (t) => {
+test('a longer range is asked in the steps that are wanted; it and a day, where these are empty, by twelve hours', async (t) => {
   const dayS = DAY_START_MS / 1_000
   const { stub, read } = await openStub(t, ({ query }) => {
     const isFine = query.get('fidelity') === '1'
@@ -99,7 +99,7 @@ test('[PAST3] a longer range is asked in the steps that are wanted; it and a day
   )
 })
 
-test('[PAST1] rows that cannot be read are counted and left out, unknown tokens have no past', async (t) => {
+test('rows that cannot be read are counted and left out, unknown tokens have no past', async (t) => {
   let answer: unknown = {}
   const { read, rejections } = await openStub(t, () => answer)
   const at = (s: number) => DAY_START_MS / 1_000 + s

@@ -81,7 +81,7 @@ function open() {
   return { rows, ids, seen, ledger, read, stopping, clock }
 }
 
-test('[POLYFEED14] trades are given in pieces of whole transactions, and the stream between them doubles none', async () => {
+test('trades are given in pieces of whole transactions, and the stream between them doubles none', async () => {
   const { rows, ids, seen, ledger, read, clock } = open()
   let turns = 0
   await read(() => {
@@ -99,7 +99,7 @@ test('[POLYFEED14] trades are given in pieces of whole transactions, and the str
   assert.ok(seen.most <= 3, `${seen.most} in a turn`)
 })
 
-test('[POLYFEED14] after stop nothing more is given', async () => {
+test('after stop nothing more is given', async () => {
   const { ids, read, stopping } = open()
   await read(() => {
     if (ids.length >= 10) stopping.abort()

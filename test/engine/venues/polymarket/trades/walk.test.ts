@@ -126,7 +126,7 @@ function naive(rows: readonly WireTrade[], fromS: number, toS: number, market: s
     })
 }
 
-test('[POLYHIST1] a walk from the newest row gives every row of its range exactly once, oldest first', async () => {
+test('a walk from the newest row gives every row of its range exactly once, oldest first', async () => {
   const random = seededRandom('history')
   const rows = makeRows((second) => (second % 50 < 5 ? 307 : random.below(8)), 300, random)
   const { read, asked, cuts } = await openWalk(rows)
@@ -147,7 +147,7 @@ test('[POLYHIST1] a walk from the newest row gives every row of its range exactl
   assert.deepEqual(idsOf(part.got).sort(), wanted.sort())
 })
 
-test('[POLYHIST1] rows that come while pages are read move none: none is doubled and none lost', async () => {
+test('rows that come while pages are read move none: none is doubled and none lost', async () => {
   const random = seededRandom('moving')
   const rows = makeRows(() => 20, 300, random)
   const { read, source, asked } = await openWalk(rows)
@@ -161,7 +161,7 @@ test('[POLYHIST1] rows that come while pages are read move none: none is doubled
   assert.ok(asked.length > 5)
 })
 
-test('[POLYHIST2] a venue that caps its pages lower than asked loses nothing either', async () => {
+test('a venue that caps its pages lower than asked loses nothing either', async () => {
   const random = seededRandom('capped')
   const rows = makeRows(() => random.below(9), 200, random)
   rows.push(...makeRows((second) => (second === 100 ? 640 : 0), 101, random))
@@ -172,7 +172,7 @@ test('[POLYHIST2] a venue that caps its pages lower than asked loses nothing eit
   assert.equal(newestMs, Math.max(...rows.map(({ timestamp }) => Number(timestamp))) * 1_000)
 })
 
-test('[POLYHIST3] what is older than a walk may go is said, and all that is younger is read', async () => {
+test('what is older than a walk may go is said, and all that is younger is read', async () => {
   const rows = makeRows(() => 1, 2_400, seededRandom('overflow'))
   const { read, cuts, clock } = await openWalk(rows, 1)
   clock.advance(1_400_000)
@@ -183,7 +183,7 @@ test('[POLYHIST3] what is older than a walk may go is said, and all that is youn
   assert.equal(doubt, null)
 })
 
-test('[POLYHIST4] rows that are no trades are counted, combinations are left out by name, and a page that goes back ends the walk', async () => {
+test('rows that are no trades are counted, combinations are left out by name, and a page that goes back ends the walk', async () => {
   const [good] = makeRows(() => 1, 1, seededRandom('bad')).map(dataRow)
   assert.ok(good !== undefined)
   const { read, source, rejections } = await openWalk([])
@@ -210,7 +210,7 @@ test('[POLYHIST4] rows that are no trades are counted, combinations are left out
   await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'endless' })
 })
 
-test('[POLYHIST5] a walk for an older time begins where an earlier one was', async () => {
+test('a walk for an older time begins where an earlier one was', async () => {
   const rows = makeRows(() => 20, 600, seededRandom('places'))
   const { read, asked } = await openWalk(rows)
   for (let from = START_S + 1; from < START_S + 600; from += 60) {
@@ -221,7 +221,7 @@ test('[POLYHIST5] a walk for an older time begins where an earlier one was', asy
   assert.ok(asked.length <= 24 + 3 * 10, `${asked.length} pages of 12 in ten parts`)
 })
 
-test('[POLYHIST6] what an answer lacks is proven absent up to its newest row, or by its age', async () => {
+test('what an answer lacks is proven absent up to its newest row, or by its age', async () => {
   const rows = makeRows(() => 2, 200, seededRandom('proven'))
   const { read, clock } = await openWalk(rows)
   const newestMs = (START_S + 199) * 1_000
@@ -240,7 +240,7 @@ const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly un
 }
 
 for (const [reason, damage] of Object.entries(DAMAGES)) {
-  test(`[ANSWER2] of the whole venue no ${reason} page is taken for all that happened`, async () => {
+  test(`of the whole venue no ${reason} page is taken for all that happened`, async () => {
     const rows = makeRows(() => 2, 200, seededRandom(reason))
     const { read, source, doubted } = await openWalk(rows)
     source.page = (page, { query }) => (query.limit === 1_000 ? damage(page) : page)
@@ -257,7 +257,7 @@ for (const [reason, damage] of Object.entries(DAMAGES)) {
   })
 }
 
-test('[ANSWER2] a quiet time is believed by the trade before it', async () => {
+test('a quiet time is believed by the trade before it', async () => {
   const rows = makeRows(
     (second) => (second === 0 || second === 900 ? 1 : 0),
     1_000,

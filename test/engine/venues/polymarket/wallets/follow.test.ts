@@ -61,7 +61,7 @@ const frame = (type: string, more: object = {}) => ({
   },
 })
 
-test('[WALLETREAD13] each fill of a followed wallet is emitted once, from its own row; fills of other wallets are not', async (t) => {
+test('each fill of a followed wallet is emitted once, from its own row; fills of other wallets are not', async (t) => {
   const { stub, feed, wallets, events, fills } = await open(t)
   feed.start()
   const rtds = () => stub.sockets.find(({ path }) => path === '/rtds')
@@ -108,7 +108,7 @@ test('[WALLETREAD13] each fill of a followed wallet is emitted once, from its ow
   assert.equal(fills().length, 2)
 })
 
-test('[WALLETREAD14] however many wallets are read, the stream’s back-fill is asked next', async (t) => {
+test('however many wallets are read, the stream’s back-fill is asked next', async (t) => {
   const { stub, clock, feed, wallets } = await open(t)
   const fill = { ...snakeRow(frame('trades').payload), type: 'TRADE', usdc_size: 1 }
   stub.rest = ({ path, query }) => {

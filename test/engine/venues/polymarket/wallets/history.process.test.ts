@@ -91,7 +91,7 @@ function assertTrue(got: readonly WalletEvent[], wanted: readonly WalletEvent[],
 const seconds = (random: Random, count: number, most: number) =>
   Array.from({ length: count }, () => random.below(most))
 
-test('[WALLETREAD20] a row of a kind that is not documented is named, and counts as income all the same', async () => {
+test('a row of a kind that is not documented is named, and counts as income all the same', async () => {
   const counts = Array.from({ length: 300 }, () => 2)
   const past = randomPast('kinds', counts)
   const kinds = new Set(past.rows.map(({ type }) => type))
@@ -101,7 +101,7 @@ test('[WALLETREAD20] a row of a kind that is not documented is named, and counts
   assertTrue(events, past.events)
 })
 
-test('[WALLETREAD5] a history is the true events in order, each second in one piece, whatever the length of a page and the order in a second', async () => {
+test('a history is the true events in order, each second in one piece, whatever the length of a page and the order in a second', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('history', round)
     const past = randomPast(`history ${round}`, seconds(random, 1 + random.below(120), 8))
@@ -119,7 +119,7 @@ test('[WALLETREAD5] a history is the true events in order, each second in one pi
   }
 })
 
-test('[WALLETREAD5] a reading from a second on begins with that second whole, and the bare minimum of requests', async () => {
+test('a reading from a second on begins with that second whole, and the bare minimum of requests', async () => {
   const past = randomPast('later', [3, 3, 3, 3, 3], () => 1)
   const stub = new WalletStub(past)
   const { events } = await read(stub, { fromS: PAST_START_S + 2 })
@@ -135,7 +135,7 @@ test('[WALLETREAD5] a reading from a second on begins with that second whole, an
   assert.deepEqual((await read(stub)).events, [])
 })
 
-test('[WALLETREAD6] a fill among the takers is a taker’s, another a maker’s, and null when the list is cut short or fails', async () => {
+test('a fill among the takers is a taker’s, another a maker’s, and null when the list is cut short or fails', async () => {
   const past = randomPast('roles', seededSeconds('roles', 60, 6))
   const stub = new WalletStub(past)
   const roles = (events: readonly WalletEvent[]) => events.map(({ role }) => role)
@@ -182,7 +182,7 @@ function summedUp(rows: readonly Readonly<Record<string, unknown>>[]) {
   return [...sums.values()]
 }
 
-test('[WALLETREAD6] of a young range the edge cannot answer with a copy: each second of asking has another end', async () => {
+test('of a young range the edge cannot answer with a copy: each second of asking has another end', async () => {
   const past = randomPast('young roles', [2, 2, 2])
   const ends = new Set<string | null>()
   const lastMs = past.events.at(-1)?.timeMs ?? 0
@@ -198,7 +198,7 @@ test('[WALLETREAD6] of a young range the edge cannot answer with a copy: each se
   )
 })
 
-test('[WALLETREAD7] what is younger than a minute is told but not settled, and comes whole when read again', async () => {
+test('what is younger than a minute is told but not settled, and comes whole when read again', async () => {
   const past = randomPast('young', Array(200).fill(1), () => 1)
   const stub = new WalletStub(past)
   const nowS = PAST_START_S + 180
@@ -212,7 +212,7 @@ test('[WALLETREAD7] what is younger than a minute is told but not settled, and c
   assertTrue([...kept, ...second.events], past.events)
 })
 
-test('[WALLETREAD8] a second beyond a page comes whole by cursors; where a cursor is missing or refused for good the reading says where it ended', async () => {
+test('a second beyond a page comes whole by cursors; where a cursor is missing or refused for good the reading says where it ended', async () => {
   for (const [round, cap] of [500, 499, 200].entries()) {
     const past = randomPast(`dense ${round}`, [3, 700, 2, 500, 0, 350, 4], () => 1)
     const stub = new WalletStub(past)
@@ -246,7 +246,7 @@ const noCursor: StubFault = ({ path }, rows, page) =>
 const refused: StubFault = ({ path, query }, rows) =>
   path === '/v2/activity' && query.has('cursor') ? 400 : rows
 
-test('[WALLETREAD9] an old answer, mixed rows or a moving order is asked for again or told as incomplete, never silently wrong', async () => {
+test('an old answer, mixed rows or a moving order is asked for again or told as incomplete, never silently wrong', async () => {
   let completeCount = 0
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('faults', round)
@@ -313,7 +313,7 @@ function randomFault(random: Random): StubFault {
   }
 }
 
-test('[WALLETREAD9] an empty answer in any one place loses nothing', async () => {
+test('an empty answer in any one place loses nothing', async () => {
   for (const cap of [500, 100, 70]) {
     const past = randomPast(`empty ${cap}`, [...seededSeconds('empty', 70, 8), 150, 2, 90], () => 2)
     for (let place = 0, asked = 1; place < asked; place += 1) {
@@ -334,7 +334,7 @@ test('[WALLETREAD9] an empty answer in any one place loses nothing', async () =>
   }
 })
 
-test('[WALLETREAD9] a row that cannot be read is left out and the reading is incomplete', async () => {
+test('a row that cannot be read is left out and the reading is incomplete', async () => {
   const past = randomPast('unread', Array(20).fill(2))
   const [spoilt, ...rest] = past.rows.filter(({ type }) => type === 'TRADE')
   assert.ok(spoilt !== undefined && rest.length > 0)
@@ -357,7 +357,7 @@ test('[WALLETREAD9] a row that cannot be read is left out and the reading is inc
   assert.ok(garbage.settledToMs <= 1_000, 'nothing is known')
 })
 
-test('[WALLETREAD9] a venue that never ends its pages is left after a bounded number of them', async () => {
+test('a venue that never ends its pages is left after a bounded number of them', async () => {
   let asked = 0
   const [sample] = randomPast('endless', [1]).rows
   const client: Pick<HttpClient, 'getJson'> = {
@@ -374,7 +374,7 @@ test('[WALLETREAD9] a venue that never ends its pages is left after a bounded nu
   assert.ok(asked <= 10_010, `${asked}`)
 })
 
-test('[WALLETREAD16] an answer without the last event known, or of nothing from a wallet that did something, proves nothing', async () => {
+test('an answer without the last event known, or of nothing from a wallet that did something, proves nothing', async () => {
   const past = randomPast('proof', [1, 1, 1, 1])
   const stub = new WalletStub(past)
   const seconds = [...new Set(past.events.map((event) => event.timeMs / 1_000))]
@@ -403,7 +403,7 @@ test('[WALLETREAD16] an answer without the last event known, or of nothing from 
   }
 })
 
-test('[WALLETREAD9] what is not sure of the last minute is told apart from what stays incomplete', async () => {
+test('what is not sure of the last minute is told apart from what stays incomplete', async () => {
   const past = randomPast('sure', [1, 1, 1])
   const spoilt = past.rows.at(-1) ?? assert.fail()
   const lastMs = past.events.at(-1)?.timeMs ?? 0
@@ -441,7 +441,7 @@ async function overHttp(past: StubPast) {
   }
 }
 
-test('[WALLETREAD10] refusals, failures and pages of HTML are passed over; a venue that stays down rejects with FetchError', async () => {
+test('refusals, failures and pages of HTML are passed over; a venue that stays down rejects with FetchError', async () => {
   const past = randomPast('down', seededSeconds('down', 60, 20))
   const { stub, data, stop } = await overHttp(past)
   try {

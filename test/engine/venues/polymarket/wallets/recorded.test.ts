@@ -48,7 +48,7 @@ function hostOf(answerOf: (path: string, status: unknown) => unknown): DataApi {
   return new DataApi({ client, drift: quietDrift() })
 }
 
-test('[WALLETREAD19] every recorded answer of the Data API v2 about wallets is read', {
+test('every recorded answer of the Data API v2 about wallets is read', {
   skip,
 }, async (t) => {
   const counts = new Map<string, number>()

@@ -70,7 +70,7 @@ function readAll(
   })
 }
 
-test('[SIMFEE2] rows and pages of changes agree at every hour, as the connector reads them', async (t) => {
+test('rows and pages of changes agree at every hour, as the connector reads them', async (t) => {
   const opened = await openWorld(t)
   const seen = new Set<unknown>()
   await opened.fees.read(new AbortController().signal)
@@ -96,7 +96,7 @@ test('[SIMFEE2] rows and pages of changes agree at every hour, as the connector 
   assert.equal(types.get('KXS1'), 'quadratic')
 })
 
-test('[SIMFEE2] without the past only what is announced is listed', async (t) => {
+test('without the past only what is announced is listed', async (t) => {
   const { venue, world } = await openWorld(t)
   const all = records((await venue.get('/series/fee_changes')).body.series_fee_change_arr)
   assert.ok(all.length > 0)
@@ -113,7 +113,7 @@ test('[SIMFEE2] without the past only what is announced is listed', async (t) =>
   assert.equal((await venue.get('/events/fee_changes?cursor=x')).status, 400)
 })
 
-test('[SIMFEE3] the stream tells other fees of an event at their minute, once', async (t) => {
+test('the stream tells other fees of an event at their minute, once', async (t) => {
   const { venue, clock } = await openWorld(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['market_lifecycle_v2'] })

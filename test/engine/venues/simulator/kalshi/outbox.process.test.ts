@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { ScriptedFaults, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 
-test('[SIMK21] a lost delta leaves a hole, a duplicate repeats its number, reorder swaps two', async (t) => {
+test('a lost delta leaves a hole, a duplicate repeats its number, reorder swaps two', async (t) => {
   const seqs = async (fault: 'lost_delta' | 'duplicate' | 'reorder' | 'silence') => {
     const faults = new ScriptedFaults(fault)
     const { venue, world, first, clock } = await twoMarkets(t, faults)
@@ -30,7 +30,7 @@ test('[SIMK21] a lost delta leaves a hole, a duplicate repeats its number, reord
   assert.deepEqual(await seqs('reorder'), [2, 4, 3, 5])
 })
 
-test('[SIMK21] disconnect cuts the socket', async (t) => {
+test('disconnect cuts the socket', async (t) => {
   const faults = new ScriptedFaults('disconnect')
   const { venue, clock } = await twoMarkets(t, faults)
   const client = await venue.connect()
@@ -40,7 +40,7 @@ test('[SIMK21] disconnect cuts the socket', async (t) => {
   assert.equal((await closed)[0], 1006)
 })
 
-test('[SIMK13] a client that does not read is cut off once 64 MiB wait for it', async (t) => {
+test('a client that does not read is cut off once 64 MiB wait for it', async (t) => {
   const { venue, world, first } = await twoMarkets(t)
   for (let price = 1; price < 44; price += 1) world.setLevels(first, [['bid', price, price]])
   const client = await venue.connect()

@@ -12,7 +12,7 @@ import {
   signedHeaders,
 } from '../../../../support/clients/kalshi-client.ts'
 
-test('[SIMK6] books are ascending bids of both legs; depth keeps the best', async (t) => {
+test('books are ascending bids of both legs; depth keeps the best', async (t) => {
   const { venue, det, cin } = await gameDay(t)
   const path = `/markets/${det.listing.nativeId}/orderbook`
   assert.deepEqual((await venue.get(path)).body.orderbook_fp, {
@@ -38,7 +38,7 @@ test('[SIMK6] books are ascending bids of both legs; depth keeps the best', asyn
   assert.equal((await venue.get('/markets/orderbooks')).status, 400)
 })
 
-test('[SIMK14] status words of queries select their statuses, events by any child', async (t) => {
+test('status words of queries select their statuses, events by any child', async (t) => {
   const { venue, world, det, cin, politics } = await gameDay(t)
   const closed = world.addMarket(politics, 'C')
   const determined = world.addMarket(politics, 'D')
@@ -64,7 +64,7 @@ test('[SIMK14] status words of queries select their statuses, events by any chil
   assert.deepEqual(words, ['active', 'active', 'closed', 'determined', 'initialized', 'finalized'])
 })
 
-test('[SIMK15] filters select by event, series, tickers, combos and times', async (t) => {
+test('filters select by event, series, tickers, combos and times', async (t) => {
   const { venue, world, det, cin, politics, combo } = await gameDay(t)
   const pres = world.addMarket(politics, 'A', { createdMs: timeMs(Date.UTC(2026, 0, 1)) })
   const mve = world.addMarket(combo, '1')
@@ -104,7 +104,7 @@ test('[SIMK15] filters select by event, series, tickers, combos and times', asyn
   assert.deepEqual(tickers, ['KXNFLGAME-26NOV22DETCIN', 'KXPRES-28'], 'combos are left out')
 })
 
-test('[SIMK3] pages follow the cursor to an empty one, also while rows come and go', async (t) => {
+test('pages follow the cursor to an empty one, also while rows come and go', async (t) => {
   const { venue, world, politics } = await gameDay(t)
   for (let index = 0; index < 25; index += 1) world.addMarket(politics, `M${index}`)
   const collect = async (path: string, name: string, change?: () => void) => {
@@ -139,7 +139,7 @@ test('[SIMK3] pages follow the cursor to an empty one, also while rows come and 
   assert.equal((await venue.get('/milestones')).status, 400, 'here the limit is required')
 })
 
-test('[SIMK15] trades are filtered by market and by time, both ends included', async (t) => {
+test('trades are filtered by market and by time, both ends included', async (t) => {
   const { venue, world, det, cin, clock } = await gameDay(t)
   const first = world.print(det, { side: 'sell', cents: 44 })
   clock.advance(10_000)
@@ -165,7 +165,7 @@ test('[SIMK15] trades are filtered by market and by time, both ends included', a
   )
 })
 
-test('[SIMK18] a milestone names every event of its game; teams are structured targets', async (t) => {
+test('a milestone names every event of its game; teams are structured targets', async (t) => {
   const { venue, world, game } = await gameDay(t)
   const spread = world.addEvent('KXNFLSPREAD-26NOV22DETCIN', { topic: 'sports', game: game.game })
   world.addMarket(spread, 'DET7', { sportsMarketType: 'spreads' })
@@ -193,7 +193,7 @@ test('[SIMK18] a milestone names every event of its game; teams are structured t
   assert.equal(records(nested.body.milestones).length, 1)
 })
 
-test('[SIMK20] unknown tickers and paths are 404, errors have a code and a message', async (t) => {
+test('unknown tickers and paths are 404, errors have a code and a message', async (t) => {
   const { venue } = await gameDay(t)
   const paths = ['/markets/X', '/events/X', '/series/X', '/markets/X/orderbook', '/nothing']
   for (const path of [...paths, '/events/X/metadata', '/milestones/X', '/structured_targets/X']) {
@@ -203,7 +203,7 @@ test('[SIMK20] unknown tickers and paths are 404, errors have a code and a messa
   }
 })
 
-test('[SIMK2] headers are not needed, but wrong ones are a 401; the query is not signed', async (t) => {
+test('headers are not needed, but wrong ones are a 401; the query is not signed', async (t) => {
   const { venue } = await gameDay(t)
   const path = '/trade-api/v2/markets'
   assert.equal((await venue.get('/markets')).status, 200)
@@ -220,7 +220,7 @@ test('[SIMK2] headers are not needed, but wrong ones are a 401; the query is not
   }
 })
 
-test('[SIMK22] forty requests at once, then 429 without Retry-After; keys have their own bucket', async (t) => {
+test('forty requests at once, then 429 without Retry-After; keys have their own bucket', async (t) => {
   const { venue, clock } = await gameDay(t)
   const ask = (headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${venue.port}/trade-api/v2/exchange/status`, { headers })
@@ -235,7 +235,7 @@ test('[SIMK22] forty requests at once, then 429 without Retry-After; keys have t
   assert.equal((await ask()).status, 200)
 })
 
-test('[SIMK21] the REST faults answer 429 with and without Retry-After, and HTML', async (t) => {
+test('the REST faults answer 429 with and without Retry-After, and HTML', async (t) => {
   for (const [fault, status, retryAfter] of [
     ['rate_limit', 429, null],
     ['rate_limit_retry_after', 429, '1'],

@@ -18,7 +18,7 @@ import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { StubWorld } from '../../../../support/worlds/kalshi-world.ts'
 import { NOON, planMarket, planOf } from '../../../../support/worlds/sim-plan.ts'
 
-test('[SIMK9] books and trades of the moving world, rebuilt from the stream, equal those of REST', async (t) => {
+test('books and trades of the moving world, rebuilt from the stream, equal those of REST', async (t) => {
   const clock = new ManualClock(NOON)
   const listing = { venue: 'b' as const }
   const markets = Array.from({ length: 12 }, (_, index) => planMarket(index, listing))
@@ -77,7 +77,7 @@ test('[SIMK9] books and trades of the moving world, rebuilt from the stream, equ
   assert.deepEqual(kinds, ['determined'])
 })
 
-test('[SIMK23] a stopped venue, or one whose port is taken, leaves no timer and no listener', async () => {
+test('a stopped venue, or one whose port is taken, leaves no timer and no listener', async () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   const venue = await startStub({ world, clock })

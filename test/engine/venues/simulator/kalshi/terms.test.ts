@@ -14,7 +14,7 @@ import {
 import { gameDay, record, records } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
-test('[SIMK24] markets of one tick have several structures, on all of which their orders may stand', async (t) => {
+test('markets of one tick have several structures, on all of which their orders may stand', async (t) => {
   const { world, politics } = await gameDay(t)
   const names = new Set<unknown>()
   for (const tick of [cents(1), cents(0.1), cents(0.01)]) {
@@ -32,7 +32,7 @@ test('[SIMK24] markets of one tick have several structures, on all of which thei
   assert.equal(names.size, 7)
 })
 
-test('[SIMK25] rows name their part of the exchange, a side without orders is 0.0000, and what the venue dropped is not sent', async (t) => {
+test('rows name their part of the exchange, a side without orders is 0.0000, and what the venue dropped is not sent', async (t) => {
   const { venue, game, combo, det, cin } = await gameDay(t)
   const status = (await venue.get('/exchange/status')).body
   const shards = records(status.exchange_index_statuses)
@@ -53,7 +53,7 @@ test('[SIMK25] rows name their part of the exchange, a side without orders is 0.
   assert.equal(det.listing.nativeId.startsWith('KXNFLGAME'), true)
 })
 
-test('[SIMK26] some trades are block trades, and with some a combination trades under the name of a series', async (t) => {
+test('some trades are block trades, and with some a combination trades under the name of a series', async (t) => {
   const { world, det, venue } = await gameDay(t)
   const trade = world.print(det, { cents: 30 })
   assert.deepEqual([isBlock(trade), comboOf(trade)], [false, null])

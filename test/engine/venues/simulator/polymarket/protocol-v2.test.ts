@@ -29,7 +29,7 @@ const body = async (url: string) => record((await ask(url)).body)
 const listed = async (id: string) =>
   records((await ask(`${venue.gamma}/markets?condition_ids=${id}`)).body)
 
-test('[SIMPROTOCOL1] Gamma lists each market in the words of its protocol', async () => {
+test('Gamma lists each market in the words of its protocol', async () => {
   const [one] = await listed(old.listing.nativeId)
   assert.deepEqual([one?.version, one?.conditionId], ['v1', old.listing.nativeId])
   assert.deepEqual(JSON.parse(String(one?.clobTokenIds)), old.listing.tokens)
@@ -50,7 +50,7 @@ test('[SIMPROTOCOL1] Gamma lists each market in the words of its protocol', asyn
   assert.deepEqual(words, ['inactive', 'active', 'active', 'active', 'resolved'])
 })
 
-test('[SIMPROTOCOL2] the CLOB knows a market of protocol v2 by its padded id alone', async () => {
+test('the CLOB knows a market of protocol v2 by its padded id alone', async () => {
   const terms = await body(`${venue.clob}/clob-markets/${PADDED}`)
   assert.deepEqual([terms.c, terms.v, terms.mts, terms.mos], [PADDED, 'v2', 0.01, 5])
   assert.deepEqual(terms.t, [
@@ -72,7 +72,7 @@ test('[SIMPROTOCOL2] the CLOB knows a market of protocol v2 by its padded id alo
   )
 })
 
-test('[SIMPROTOCOL3] the streams and the Data API name padded ids and position ids', async () => {
+test('the streams and the Data API name padded ids and position ids', async () => {
   const reader = await venue.market()
   const tokens = [POSITIONS[0], old.listing.tokens[0]]
   reader.send({ assets_ids: tokens, type: 'market', custom_feature_enabled: true })

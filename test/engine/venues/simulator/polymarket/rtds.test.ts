@@ -38,7 +38,7 @@ async function payloads(reader: FrameReader) {
 describe('the real-time data stream', () => {
   afterEach(() => venue.stop())
 
-  test('[SIMPM31] every wallet of a trade has a row, and the match one more', async () => {
+  test('every wallet of a trade has a row, and the match one more', async () => {
     const reader = await start()
     subscribe(reader, subscription('*', ''))
     await reader.drain()
@@ -72,7 +72,7 @@ describe('the real-time data stream', () => {
     assert.deepEqual([row?.eventSlug, row?.slug], ['nfl-chi-det-2026-11-20', 'market-0'])
   })
 
-  test('[SIMPM32] one filter a topic: the next subscribe replaces it, and it matches parts', async () => {
+  test('one filter a topic: the next subscribe replaces it, and it matches parts', async () => {
     const reader = await start()
     subscribe(reader, subscription('orders_matched', '{"event_slug":"chi-det"}'))
     const slugs = async () => {
@@ -90,7 +90,7 @@ describe('the real-time data stream', () => {
     assert.deepEqual(await slugs(), [])
   })
 
-  test('[SIMPM33] ping frames are sent, missing pongs forgiven, text pings and junk tolerated', async () => {
+  test('ping frames are sent, missing pongs forgiven, text pings and junk tolerated', async () => {
     await start()
     const mute = await venue.rtds({ autoPong: false })
     subscribe(mute, subscription('orders_matched'))
@@ -110,7 +110,7 @@ describe('the real-time data stream', () => {
     )
   })
 
-  test('[SIMPM34] duplicate sends a row twice; reorder swaps two rows of one second only', async () => {
+  test('duplicate sends a row twice; reorder swaps two rows of one second only', async () => {
     const reader = await start(['duplicate'])
     subscribe(reader, subscription('orders_matched'))
     await reader.drain()
@@ -140,7 +140,7 @@ describe('the real-time data stream', () => {
     assert.deepEqual(await sizes(), [4, 5])
   })
 
-  test('[SIMPM35] the stream and the Data API show the same rows', async () => {
+  test('the stream and the Data API show the same rows', async () => {
     const reader = await start()
     subscribe(reader, subscription('*'))
     await reader.drain()
@@ -174,7 +174,7 @@ describe('the real-time data stream', () => {
     }
   })
 
-  test('[SIMPM43] the fills of an order are one match and a row each; the stream may fall silent while its socket lives, for a while or for good', async () => {
+  test('the fills of an order are one match and a row each; the stream may fall silent while its socket lives, for a while or for good', async () => {
     const reader = await start(['rtds_silent'])
     subscribe(reader, subscription('*'))
     await reader.drain()

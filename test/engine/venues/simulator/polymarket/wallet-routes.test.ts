@@ -118,7 +118,7 @@ describe('a few wallets', () => {
     return ledgers.wallet(wallet.address)?.eoa ?? ''
   }
 
-  test('[SIMWALLET8] activity has the rows of trades and sentinels where a row is no trade', async () => {
+  test('activity has the rows of trades and sentinels where a row is no trade', async () => {
     const all = await rows(`activity?user=${ANN.address}&type=TRADE&sort_direction=ASC`)
     assert.deepEqual(
       all.map((row) => part(row, ['side', 'size', 'price', 'usdc_size', 'outcome_index'])),
@@ -144,7 +144,7 @@ describe('a few wallets', () => {
     ])
   })
 
-  test('[SIMWALLET8] activity is selected by type, side, market, event and time, in either direction', async () => {
+  test('activity is selected by type, side, market, event and time, in either direction', async () => {
     const of = `activity?user=${ANN.address}`
     const { nativeId } = marketAt(venue.world, 2).listing
     assert.equal((await rows(`${of}&condition=${nativeId}`)).length, 2)
@@ -162,7 +162,7 @@ describe('a few wallets', () => {
     assert.equal((await rows(`${of}&start=0&end=0`)).length, 6, '0 is as good as none')
   })
 
-  test('[SIMWALLET9] positions show the venue’s figures, and the closed ones what they brought', async () => {
+  test('positions show the venue’s figures, and the closed ones what they brought', async () => {
     const open = await rows(`positions?user=${ANN.address}`)
     // 150 bought at 0.42, 30 of them sold at 0.50; the market stands at 0.41.
     const keys = ['current_size', 'avg_price', 'total_size', 'realized_pnl', 'current_price']
@@ -195,7 +195,7 @@ describe('a few wallets', () => {
     assert.equal((await one(`user-stats?user=${ANN.address}`)).trades, 3)
   })
 
-  test('[SIMWALLET9] small positions are hidden unless asked for, and filters choose the rest', async () => {
+  test('small positions are hidden unless asked for, and filters choose the rest', async () => {
     dealt({ market: 1, contracts: 0.05, at: 0.4, taker: walletOf('d4') })
     const of = `positions?user=${walletOf('d4').address}`
     assert.deepEqual(await rows(of), [])
@@ -213,7 +213,7 @@ describe('a few wallets', () => {
     )
   })
 
-  test('[SIMWALLET9] holders of both tokens are listed by what they hold', async () => {
+  test('holders of both tokens are listed by what they hold', async () => {
     const { nativeId, tokens } = marketAt(venue.world, 2).listing
     const groups = await rows(`holders?condition=${nativeId}`)
     assert.deepEqual(
@@ -229,7 +229,7 @@ describe('a few wallets', () => {
     assert.equal(records(groups[1]?.holders)[0]?.proxy_wallet, BOB.address)
   })
 
-  test('[SIMWALLET10] what is out of bounds is refused by the name of its parameter; nobody has no rows', async () => {
+  test('what is out of bounds is refused by the name of its parameter; nobody has no rows', async () => {
     const of = `user=${ANN.address}`
     const id = `0x${'1'.repeat(64)}`
     const { next } = await page(`positions?${of}&limit=1&sort_by=TOKENS`)
@@ -264,7 +264,7 @@ describe('a few wallets', () => {
     }
   })
 
-  test('[SIMWALLET11] pages to the end give each row once, the trades of one wallet are those of all', async () => {
+  test('pages to the end give each row once, the trades of one wallet are those of all', async () => {
     const lists = [
       { path: `activity?user=${BOB.address}`, limit: 7 },
       { path: `activity?user=${BOB.address}&sort_direction=ASC`, limit: 11 },
@@ -285,7 +285,7 @@ describe('a few wallets', () => {
     }
   })
 
-  test('[SIMWALLET12] the leaderboard ranks by profit and volume in shares, over all markets and by category, and one wallet by both', async () => {
+  test('the leaderboard ranks by profit and volume in shares, over all markets and by category, and one wallet by both', async () => {
     const all = await rows('leaderboard?time_period=all')
     assert.deepEqual(Object.keys(all[0] ?? {}), LEADER_KEYS)
     assert.deepEqual(
@@ -314,7 +314,7 @@ describe('a few wallets', () => {
     assert.deepEqual(unranked.body, { data: null })
   })
 
-  test('[SIMWALLET14] a profile answers for the wallet and for its owner, the Data API for the wallet alone; unknown ones are 404', async () => {
+  test('a profile answers for the wallet and for its owner, the Data API for the wallet alone; unknown ones are 404', async () => {
     const of = (address: string) => ask(`${venue.gamma}/public-profile?address=${address}`)
     const answer = await of(ANN.address.toUpperCase().replace('0X', '0x'))
     assert.equal(answer.status, 200)
@@ -355,7 +355,7 @@ describe('sixty markets', () => {
   })
   after(() => venue.stop())
 
-  test('[SIMWALLET13] the pages of v2 give each row once, in either direction', async () => {
+  test('the pages of v2 give each row once, in either direction', async () => {
     const { events } = new WalletLedgers({ world: venue.world }).wallet(ANN.address) ?? {
       events: [],
     }
@@ -372,7 +372,7 @@ describe('sixty markets', () => {
     assert.ok(splits.every((row) => row.token_id === '' && row.outcome_index === 999))
   })
 
-  test('[SIMWALLET13] rows that come between two pages of v2 move none of the others', async () => {
+  test('rows that come between two pages of v2 move none of the others', async () => {
     const first = await page(`activity?user=${ANN.address}&limit=20`)
     const whole = await pages(`activity?user=${ANN.address}`, 1_000)
     deal({ market: 59, contracts: 3, at: 0.4 })
@@ -382,7 +382,7 @@ describe('sixty markets', () => {
     assert.deepEqual([...first.rows, ...second.rows], whole.slice(0, 40))
   })
 
-  test('[SIMWALLET13] v2 positions have a status, and the sums of a row add up', async () => {
+  test('v2 positions have a status, and the sums of a row add up', async () => {
     const open = await pages(`positions?user=${ANN.address}`, 2)
     assert.equal(open.length, 5)
     assert.deepEqual(open.map(({ status }) => status).sort(), [
@@ -418,7 +418,7 @@ describe('sixty markets', () => {
     )
   })
 
-  test('[SIMWALLET9] a losing position stays at price 0 with nothing realised until it is redeemed', async () => {
+  test('a losing position stays at price 0 with nothing realised until it is redeemed', async () => {
     const keys = ['outcome', 'current_price', 'realized_pnl', 'current_value', 'redeemable']
     const [lost] = await rows(`positions?user=${BOB.address}&status=REDEEMABLE_LOST`)
     assert.deepEqual(part(lost, keys), ['No', 0, 0, 0, true])

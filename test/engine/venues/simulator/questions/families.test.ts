@@ -14,7 +14,7 @@ import type {
 const SIZE = { seed: 1, marketsPerVenue: 2000 }
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 
-test('[SIMCAL4] families have shares that sum to 1 and variants with keys of their own', () => {
+test('families have shares that sum to 1 and variants with keys of their own', () => {
   const shares = FAMILIES.reduce((sum, { share }) => sum + share, 0)
   assert.ok(Math.abs(shares - 1) < 1e-9, `${shares}`)
   const keys = new Set<string>()
@@ -30,7 +30,7 @@ test('[SIMCAL4] families have shares that sum to 1 and variants with keys of the
   assert.deepEqual(last?.variant(90_000, SIZE)?.counts, { a: 1, b: 1 })
 })
 
-test('[SIMCAL4] a variant drafts as many markets as it says, of the questions it says', () => {
+test('a variant drafts as many markets as it says, of the questions it says', () => {
   for (const variant of variants()) {
     for (const venue of ['a', 'b'] as const) {
       const markets = ask(variant, 'same', venue).flatMap((event) => event.markets)
@@ -41,7 +41,7 @@ test('[SIMCAL4] a variant drafts as many markets as it says, of the questions it
   }
 })
 
-test('[SIMCAL5] every trap of every variant changes what it names', () => {
+test('every trap of every variant changes what it names', () => {
   let checked = 0
   for (const variant of variants()) {
     const plain = ask(variant, 'same', 'b')

@@ -9,7 +9,7 @@ import {
   teamsOf,
 } from '../../../../../engine/venues/simulator/questions/teams.ts'
 
-test('[SIMCAL3] leagues are complete and codes are unique within each', () => {
+test('leagues are complete and codes are unique within each', () => {
   const counts = { nfl: 32, nba: 30, mlb: 30, nhl: 32 }
   for (const [league, count] of Object.entries(counts)) {
     assert.equal(teamsOf(league).length, count)
@@ -27,7 +27,7 @@ test('[SIMCAL3] leagues are complete and codes are unique within each', () => {
   }
 })
 
-test('[SIMCAL3] no two games of a league spell the same ticker', () => {
+test('no two games of a league spell the same ticker', () => {
   for (const league of ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'atp']) {
     const seen = new Set<string>()
     const codes = teamsOf(league).map((team) => team.kalshiCode)
@@ -41,7 +41,7 @@ test('[SIMCAL3] no two games of a league spell the same ticker', () => {
   }
 })
 
-test('[SIMCAL3] codes differ between the venues where the real ones do', () => {
+test('codes differ between the venues where the real ones do', () => {
   const real = { jax: 'JAC', la: 'LA', ari: 'AZ', mon: 'MTL', cal: 'CGY', las: 'VGK', utah: 'UTA' }
   for (const [polymarketCode, kalshiCode] of Object.entries(real)) {
     const found = allTeams().some(
@@ -51,7 +51,7 @@ test('[SIMCAL3] codes differ between the venues where the real ones do', () => {
   }
 })
 
-test('[SIMCAL6] two teams of one city get a letter at venue b', () => {
+test('two teams of one city get a letter at venue b', () => {
   const placeOf = (league: string, code: string): string => {
     const team = teamsOf(league).find((each) => each.kalshiCode === code)
     return team === undefined ? '' : kalshiPlace(league, team)
@@ -63,7 +63,7 @@ test('[SIMCAL6] two teams of one city get a letter at venue b', () => {
   assert.equal(placeOf('mlb', 'ATH'), "A's")
 })
 
-test('[SIMCAL6] slugs are made as Polymarket’s are', () => {
+test('slugs are made as Polymarket’s are', () => {
   assert.equal(
     slugOf('Will the highest temperature in London be between 67-68°F on August 23?'),
     'will-the-highest-temperature-in-london-be-between-67-68f-on-august-23',

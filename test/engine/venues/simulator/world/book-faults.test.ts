@@ -42,7 +42,7 @@ function makeFaulty(fault: SimFault, index = 0) {
   return { market, before, told, run, strike }
 }
 
-test('[SIMFAULT1] an empty book is told level by level and comes back after ten seconds', () => {
+test('an empty book is told level by level and comes back after ten seconds', () => {
   const { market, before, told, run, strike } = makeFaulty('empty_book')
   strike()
   assert.deepEqual([market.book.bids, market.book.asks], [[], []])
@@ -61,7 +61,7 @@ test('[SIMFAULT1] an empty book is told level by level and comes back after ten 
   )
 })
 
-test('[SIMFAULT1] a one-sided book loses one side only, and gets it back', () => {
+test('a one-sided book loses one side only, and gets it back', () => {
   const { market, before, run, strike } = makeFaulty('one_sided')
   strike()
   const { bids, asks } = market.book
@@ -72,7 +72,7 @@ test('[SIMFAULT1] a one-sided book loses one side only, and gets it back', () =>
   assert.deepEqual(market.book.asks, before.asks)
 })
 
-test('[SIMFAULT2] a tick change is told before the quotes that move to the new tick', () => {
+test('a tick change is told before the quotes that move to the new tick', () => {
   const { market, told, strike } = makeFaulty('tick_size')
   const oldTick = market.tickMicros
   strike()
@@ -83,7 +83,7 @@ test('[SIMFAULT2] a tick change is told before the quotes that move to the new t
   }
 })
 
-test('[SIMFAULT2] a coarser tick merges quotes outwards, and what is told is what was done', () => {
+test('a coarser tick merges quotes outwards, and what is told is what was done', () => {
   let merged = 0
   for (let index = 0; index < 60; index += 2) {
     const { market, before, told, strike } = makeFaulty('tick_size', index)

@@ -106,7 +106,7 @@ function added(ledger: SimWalletLedger): {
 const countOf = (ledgers: readonly SimWalletLedger[], kind: string): number =>
   ledgers.reduce((sum, { events }) => sum + events.filter((each) => each.kind === kind).length, 0)
 
-test('[SIMPAST1] a new world has a past: wallets that won, lost, redeemed, merged, split and converted, and it adds up', async (t) => {
+test('a new world has a past: wallets that won, lost, redeemed, merged, split and converted, and it adds up', async (t) => {
   const { wallets, world } = await start(t)
   const ledgers = wallets.all()
   for (const kind of ['TRADE', 'SPLIT', 'MERGE', 'REDEEM', 'CONVERSION', 'REWARD']) {
@@ -141,7 +141,7 @@ test('[SIMPAST1] a new world has a past: wallets that won, lost, redeemed, merge
   }
 })
 
-test('[SIMPAST2] the past follows from seed and start, and changes no market that is listed', async (t) => {
+test('the past follows from seed and start, and changes no market that is listed', async (t) => {
   const [one, other, without] = [await start(t), await start(t), await start(t, false)]
   const rows = ({ wallets }: Simulator) =>
     wallets.all().map(({ wallet, eoa, cash, events }) => ({
@@ -157,7 +157,7 @@ test('[SIMPAST2] the past follows from seed and start, and changes no market tha
   }
 })
 
-test('[SIMPAST3] first charts are full, and the venues tell the past over their own routes', async (t) => {
+test('first charts are full, and the venues tell the past over their own routes', async (t) => {
   const { urls, world, wallets } = await start(t)
   const nowS = NOW / 1_000
   const old = (market: SimMarket) =>

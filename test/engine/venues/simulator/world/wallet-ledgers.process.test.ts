@@ -172,7 +172,7 @@ const cashOf = ({ kind, usd, fill }: SimWalletEvent): number => {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-test('[SIMWALLET1] every balance is what the wallet’s events add up to, and none is ever negative', () => {
+test('every balance is what the wallet’s events add up to, and none is ever negative', () => {
   assert.ok(ledgers.all().length > 500)
   for (const ledger of ledgers.all()) {
     const twin = balances(ledger)
@@ -190,7 +190,7 @@ test('[SIMWALLET1] every balance is what the wallet’s events add up to, and no
   }
 })
 
-test('[SIMWALLET1] whatever the order of a second’s transactions, no balance is ever negative', () => {
+test('whatever the order of a second’s transactions, no balance is ever negative', () => {
   let moved = 0
   for (const sign of [1, -1]) {
     for (const ledger of ledgers.all()) {
@@ -210,7 +210,7 @@ test('[SIMWALLET1] whatever the order of a second’s transactions, no balance i
   assert.ok(moved > 1_000, `${moved}`)
 })
 
-test('[SIMWALLET1] of each market as many tokens are held as were made and not burnt', () => {
+test('of each market as many tokens are held as were made and not burnt', () => {
   const made = new Map<SimMarket, [number, number]>()
   for (const market of world.markets('a')) made.set(market, [0, 0])
   for (const ledger of ledgers.all()) {
@@ -236,7 +236,7 @@ test('[SIMWALLET1] of each market as many tokens are held as were made and not b
   assert.equal(sum(held), outstanding)
 })
 
-test('[SIMWALLET2] the same seed, start and clock give the same ledgers, with hashes of their own', () => {
+test('the same seed, start and clock give the same ledgers, with hashes of their own', () => {
   const again = runWorld(SHORT)
   const endMs = again.world.nowMs()
   const seen = (all: WalletLedgers) =>
@@ -260,7 +260,7 @@ test('[SIMWALLET2] the same seed, start and clock give the same ledgers, with ha
   assert.equal(new Set(addresses).size, addresses.length)
 })
 
-test('[SIMWALLET3] a wallet’s cash is the sum of its events’ payments, and the cash and holdings of all wallets sum to zero', () => {
+test('a wallet’s cash is the sum of its events’ payments, and the cash and holdings of all wallets sum to zero', () => {
   let dust = 0
   let worth = 0
   for (const ledger of ledgers.all()) {
@@ -281,7 +281,7 @@ test('[SIMWALLET3] a wallet’s cash is the sum of its events’ payments, and t
   assert.ok(worth > 0)
 })
 
-test('[SIMWALLET3] takers pay the fee of their market’s schedule, buying and selling; makers pay none', () => {
+test('takers pay the fee of their market’s schedule, buying and selling; makers pay none', () => {
   const fills = eventsOf('TRADE').map(([, event]) => event)
   for (const { fill, fee, market } of fills) {
     assert.ok(fill !== null && market !== null)
@@ -295,7 +295,7 @@ test('[SIMWALLET3] takers pay the fee of their market’s schedule, buying and s
   }
 })
 
-test('[SIMWALLET4] averages run as the venue says: sales leave them, splits count a half', () => {
+test('averages run as the venue says: sales leave them, splits count a half', () => {
   let compared = 0
   for (const ledger of ledgers.all()) {
     const isConverter = ledger.events.some(
@@ -330,7 +330,7 @@ test('[SIMWALLET4] averages run as the venue says: sales leave them, splits coun
   assert.ok(compared > 300, `${compared}`)
 })
 
-test('[SIMWALLET5] who sells without having splits just before, in the same transaction; holders of both sides sometimes merge', () => {
+test('who sells without having splits just before, in the same transaction; holders of both sides sometimes merge', () => {
   let splits = 0
   for (const { events } of ledgers.all()) {
     events.forEach((event, index) => {
@@ -351,7 +351,7 @@ test('[SIMWALLET5] who sells without having splits just before, in the same tran
   assert.ok([...eventsOf('REWARD')].every(([, { market, usd }]) => market === null && usd > 0))
 })
 
-test('[SIMWALLET6] after the resolution most winners redeem at the payout, some losers for nothing, some never', () => {
+test('after the resolution most winners redeem at the payout, some losers for nothing, some never', () => {
   const redeems = eventsOf('REDEEM')
   for (const [, { atMs, market, size, usd, txHash }] of redeems) {
     assert.ok(market !== null && atMs >= market.listing.resolveMs + 5_000)
@@ -376,7 +376,7 @@ test('[SIMWALLET6] after the resolution most winners redeem at the payout, some 
   assert.ok(halves.length > 0 && halves.every(([, { usd }]) => usd > 0))
 })
 
-test('[SIMWALLET7] a conversion has a row for each No given, one hash, and the dollars on the first', () => {
+test('a conversion has a row for each No given, one hash, and the dollars on the first', () => {
   const byHash = new Map<string, SimWalletEvent[]>()
   for (const [, event] of eventsOf('CONVERSION')) {
     const rows = byHash.get(event.txHash) ?? []
@@ -395,7 +395,7 @@ test('[SIMWALLET7] a conversion has a row for each No given, one hash, and the d
   }
 })
 
-test('[SIMWALLET15] beyond the bound the oldest events go, and every wallet knows how many', () => {
+test('beyond the bound the oldest events go, and every wallet knows how many', () => {
   const small = runWorld({ ...SHORT, countMax: 3_000 }).ledgers
   const large = runWorld(SHORT).ledgers
   const kept = sum(small.all().map(({ events }) => events.length))
@@ -413,7 +413,7 @@ test('[SIMWALLET15] beyond the bound the oldest events go, and every wallet know
   }
 })
 
-test('[SIMWALLET17] a migration moves a side of a market to its market of protocol v2 at its cost, and is redeemed there', () => {
+test('a migration moves a side of a market to its market of protocol v2 at its cost, and is redeemed there', () => {
   const moved = eventsOf('MIGRATION')
   assert.ok(moved.length > 10, `${moved.length}`)
   for (const [, { market, outcomeIndex, size, usd }] of moved) {

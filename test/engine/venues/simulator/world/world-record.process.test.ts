@@ -133,7 +133,7 @@ function pastOf(answer: unknown): unknown {
   return JSON.parse(text)
 }
 
-test('[SIMKEEP1] after a restart of either kind the venues answer the same past', async (t) => {
+test('after a restart of either kind the venues answer the same past', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   let simulator = await start(clock, folder)
@@ -170,7 +170,7 @@ test('[SIMKEEP1] after a restart of either kind the venues answer the same past'
   }
 })
 
-test('[SIMKEEP2] what a change told is on disk when it is told, and a torn end costs nothing before it', async (t) => {
+test('what a change told is on disk when it is told, and a torn end costs nothing before it', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const first = await start(clock, folder)
@@ -192,7 +192,7 @@ test('[SIMKEEP2] what a change told is on disk when it is told, and a torn end c
   assert.deepEqual(ledgersOf(third.wallets), ledgersOf(second.wallets))
 })
 
-test('[SIMKEEP3] runs share wallets and nothing else: no id comes twice, even when the clock is set back', async (t) => {
+test('runs share wallets and nothing else: no id comes twice, even when the clock is set back', async (t) => {
   const folder = tempFolder(t)
   const ids = new Set<string>()
   let count = 0
@@ -214,7 +214,7 @@ test('[SIMKEEP3] runs share wallets and nothing else: no id comes twice, even wh
   assert.equal(ids.size, count)
 })
 
-test('[SIMKEEP4] the record is bounded: full parts go, oldest first, from memory as from disk', (t) => {
+test('the record is bounded: full parts go, oldest first, from memory as from disk', (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const open = () => {
@@ -259,7 +259,7 @@ test('[SIMKEEP4] the record is bounded: full parts go, oldest first, from memory
   assert.ok(most < 4_000_000, `${most} bytes`)
 })
 
-test('[SIMKEEP5] a record that cannot be read is let go, and the world begins anew', async (t) => {
+test('a record that cannot be read is let go, and the world begins anew', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const first = await start(clock, folder)
@@ -275,7 +275,7 @@ test('[SIMKEEP5] a record that cannot be read is let go, and the world begins an
   assert.ok(second.world.trades('a').length > 0)
 })
 
-test('[SIMKEEP6] what wallets did in markets that are listed no more comes back too, after days without a run', (t) => {
+test('what wallets did in markets that are listed no more comes back too, after days without a run', (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 60 })

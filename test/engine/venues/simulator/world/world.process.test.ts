@@ -97,7 +97,7 @@ function watchTwins(world: SimulatedWorld): Map<SimMarket, TwinBook> {
   return twins
 }
 
-test('[SIMFLOW1] over ten thousand actions a naive twin fed with the changes equals every book', () => {
+test('over ten thousand actions a naive twin fed with the changes equals every book', () => {
   const { world, run } = makeWorld({ rate: 5_000 })
   const twins = watchTwins(world)
   let changes = 0
@@ -109,7 +109,7 @@ test('[SIMFLOW1] over ten thousand actions a naive twin fed with the changes equ
   for (const [market, twin] of twins) twin.assertEquals(market.book)
 })
 
-test('[SIMFLOW2] quotes lie on the market’s tick and stay around the fair price', () => {
+test('quotes lie on the market’s tick and stay around the fair price', () => {
   const { world, run } = makeWorld({ rate: 5_000 })
   run(5_000)
   for (const market of [...world.markets('a'), ...world.markets('b')]) {
@@ -125,7 +125,7 @@ test('[SIMFLOW2] quotes lie on the market’s tick and stay around the fair pric
   }
 })
 
-test('[SIMFLOW3] trades are about an eighth of the actions, with makers, takers and whales', () => {
+test('trades are about an eighth of the actions, with makers, takers and whales', () => {
   const { world, run } = makeWorld({ rate: 10_000 })
   let actions = 0
   const orders = new Set<string>()
@@ -159,7 +159,7 @@ test('[SIMFLOW3] trades are about an eighth of the actions, with makers, takers 
   }
 })
 
-test('[SIMFLOW4] ids of trades never repeat; the fills of one order share market and transaction', () => {
+test('ids of trades never repeat; the fills of one order share market and transaction', () => {
   const { world, run } = makeWorld({ rate: 10_000 })
   run(5_000)
   const trades = [...world.trades('a'), ...world.trades('b')]
@@ -174,7 +174,7 @@ test('[SIMFLOW4] ids of trades never repeat; the fills of one order share market
   }
 })
 
-test('[SIMWORLD5] the rate of messages is held within ten percent, from 1 to 20,000 a second', () => {
+test('the rate of messages is held within ten percent, from 1 to 20,000 a second', () => {
   for (const [rate, ms] of [
     [1, 600_000],
     [50, 60_000],
@@ -191,7 +191,7 @@ test('[SIMWORLD5] the rate of messages is held within ten percent, from 1 to 20,
   }
 })
 
-test('[SIMWORLD5] a step after a long pause does no more than a quarter second of work', () => {
+test('a step after a long pause does no more than a quarter second of work', () => {
   const { world, clock } = makeWorld({ rate: 1_000 })
   let messages = 0
   world.onChange((change) => {
@@ -202,7 +202,7 @@ test('[SIMWORLD5] a step after a long pause does no more than a quarter second o
   assert.ok(messages >= 250 && messages < 400, `${messages} messages`)
 })
 
-test('[SIMWORLD6] trades, transactions and wallets of two runs have nothing in common', () => {
+test('trades, transactions and wallets of two runs have nothing in common', () => {
   const idsOfRun = (startMs: number) => {
     const clock = new ManualClock(startMs)
     const world = new SimulatedWorld({
@@ -230,7 +230,7 @@ test('[SIMWORLD6] trades, transactions and wallets of two runs have nothing in c
   assert.ok(idsOfRun(NOON + 1).every((id) => !first.has(id)))
 })
 
-test('[SIMWORLD7] the same seed, start and clock tell the same changes', () => {
+test('the same seed, start and clock tell the same changes', () => {
   const told = (seed: number): string[] => {
     const { world, run } = makeWorld({ seed, faults: ['empty_book', 'tick_size', 'one_sided'] })
     const lines: string[] = []
@@ -248,7 +248,7 @@ test('[SIMWORLD7] the same seed, start and clock tell the same changes', () => {
   assert.notDeepEqual(told(2), first)
 })
 
-test('[SIMWORLD4] a book does not depend on when it is first looked at', () => {
+test('a book does not depend on when it is first looked at', () => {
   const early = makeWorld({ rate: 1 })
   const book = early.world.markets('a')[3]?.book
   const late = makeWorld({ rate: 1, plan: planOf(planMany(60)) })
@@ -256,7 +256,7 @@ test('[SIMWORLD4] a book does not depend on when it is first looked at', () => {
   assert.deepEqual(late.world.markets('a')[3]?.book.bids, book?.bids)
 })
 
-test('[SIMWORLD8] a market is created, opened, closed, determined and resolved in order', () => {
+test('a market is created, opened, closed, determined and resolved in order', () => {
   const at = (minutes: number) => timeMs(NOON + minutes * MINUTE_MS)
   const young = planMarket(100, {
     listing: {
@@ -295,7 +295,7 @@ test('[SIMWORLD8] a market is created, opened, closed, determined and resolved i
   assert.equal(world.marketOfToken(young.listing.tokens[0]), null)
 })
 
-test('[SIMWORLD8] a clock that jumps over several moments still tells each', () => {
+test('a clock that jumps over several moments still tells each', () => {
   const { world, clock } = makeWorld({ plan: planOf([planMarket(0)]), rate: 10 })
   const told: string[] = []
   world.onChange(({ kind }) => told.push(kind))
@@ -304,7 +304,7 @@ test('[SIMWORLD8] a clock that jumps over several moments still tells each', () 
   assert.deepEqual(told, ['closed', 'determined', 'resolved'])
 })
 
-test('[SIMWORLD9] a paused world tells nothing, and goes on without catching up', () => {
+test('a paused world tells nothing, and goes on without catching up', () => {
   const { world, run } = makeWorld()
   let changes = 0
   world.onChange(() => {
@@ -318,7 +318,7 @@ test('[SIMWORLD9] a paused world tells nothing, and goes on without catching up'
   assert.ok(changes > 0 && changes < 200, `${changes} changes`)
 })
 
-test('[SIMWORLD3] figures begin with the market’s age and grow by what is traded', () => {
+test('figures begin with the market’s age and grow by what is traded', () => {
   const { world, run } = makeWorld({ rate: 2_000 })
   const before = world.markets('b').map((market) => market.volumeTotalContracts)
   assert.ok(before.every((volume) => volume > 0))
@@ -333,7 +333,7 @@ test('[SIMWORLD3] figures begin with the market’s age and grow by what is trad
   })
 })
 
-test('[SIMWORLD12] books of one question, and of one exclusive event, never offer more than they are worth together', () => {
+test('books of one question, and of one exclusive event, never offer more than they are worth together', () => {
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 200 })
   const { world, run } = makeWorld({ plan: calendar, rate: 50, seed: 3 })
   let [pairs, events] = [0, 0]
