@@ -1,5 +1,5 @@
 // The invented world's calendar: the same for every start, of the asked size, consistent within
-// itself. Rules SIMCAL1 to SIMCAL9.
+// itself.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

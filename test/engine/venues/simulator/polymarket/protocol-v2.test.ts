@@ -1,5 +1,5 @@
 // Markets of protocol v2 beside those of v1 at the simulated venue a, host by host, over real sockets.
-// Rules SIMPROTOCOL1 to SIMPROTOCOL3.
+//
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
