@@ -13,6 +13,7 @@ import {
   heartbeatMs,
   socketBufferBytesSoft,
   socketBuffersTotalBytesMax,
+  streamSliceMs,
 } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
@@ -70,9 +71,11 @@ export class Hub implements Watcher, HubAccess {
   /** The channels that hear each kind of update, in the order of the table. */
   readonly #hearing: ReadonlyMap<Update['kind'], readonly Hearing[]>
   readonly #failures = new LogSampler()
-  /** Sessions and rows that wait for a slice, in the order of their turns. */
-  readonly #ready = new Set<Work>()
+  /** By account: sessions that wait for a slice. The account and the session whose turn is next stand first. */
+  readonly #ready = new Map<AccountId, Set<Work>>()
   #isTurnPlanned = false
+  /** Milliseconds of slices in this turn of the loop that ran at once. */
+  #spentMs = 0
   /** Sessions that are not quiet: bounded by the sessions. */
   readonly #restless = new Set<Watched>()
   /** The largest buffer of a quiet session, and the sum of all buffers, when they were last looked at. */
@@ -309,23 +312,48 @@ export class Hub implements Watcher, HubAccess {
   }
 
   advance(work: Work): void {
-    if (work.run() !== 'more') return
-    this.#ready.add(work)
+    const waiting = this.#ready.get(work.caller.accountId)
+    if (waiting !== undefined || this.#spentMs >= streamSliceMs) return this.#queue(work)
+    const startedMs = this.clock.monotonicMs()
+    if (work.run() === 'more') this.#queue(work)
+    this.#spentMs += this.clock.monotonicMs() - startedMs
+    if (this.#spentMs > 0) this.#planTurn()
+  }
+
+  #queue(work: Work): void {
+    const { accountId } = work.caller
+    const waiting = this.#ready.get(accountId)
+    if (waiting === undefined) this.#ready.set(accountId, new Set([work]))
+    else waiting.add(work)
     this.#planTurn()
   }
 
-  /** One session a turn of the loop, so that many rows at once do not add up to a stall. */
+  /** Runs about a slice of queued work in each turn of the loop, so that many connections at once do not add up to a stall. */
   #planTurn(): void {
     if (this.#isTurnPlanned) return
     this.#isTurnPlanned = true
     setImmediate(() => {
       this.#isTurnPlanned = false
-      const [work] = this.#ready
-      if (work === undefined) return
-      this.#ready.delete(work)
-      this.advance(work)
+      this.#spentMs = 0
+      const endsAtMs = this.clock.monotonicMs() + streamSliceMs
+      do {
+        const work = this.#takeNext()
+        if (work?.run() === 'more') this.#queue(work)
+      } while (this.#ready.size > 0 && this.clock.monotonicMs() < endsAtMs)
       if (this.#ready.size > 0) this.#planTurn()
     })
+  }
+
+  #takeNext(): Work | null {
+    for (const [account, waiting] of this.#ready) {
+      this.#ready.delete(account)
+      for (const work of waiting) {
+        waiting.delete(work)
+        if (waiting.size > 0) this.#ready.set(account, waiting)
+        return work
+      }
+    }
+    return null
   }
 
   watch(watched: Watched): void {

@@ -1,7 +1,7 @@
 // What a session and its tasks may ask of the hub: the engine's views, the channels' logs, and a turn.
 // An interface of its own, so that sessions do not know the hub.
 
-import type { EngineView, MarketView } from '../../../actors/views.ts'
+import type { Caller, EngineView, MarketView } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import type { Stamp } from '../../../engine/events.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
@@ -26,8 +26,9 @@ export interface Watched {
 /** `more`: wants another turn; `blocked`: waits for the socket to drain; `idle`: nothing to do. */
 export type SliceOutcome = 'idle' | 'more' | 'blocked'
 
-/** Something that runs in slices. */
+/** Something that runs in slices, in the turns of its account. */
 export interface Work {
+  readonly caller: Pick<Caller, 'accountId'>
   run(): SliceOutcome
 }
 
@@ -62,7 +63,10 @@ export interface HubAccess {
   arrival(lane: Lane, view: MarketView): Promise<void> | null
   /** From now on a connection listens to this topic of the lane. */
   awaken(lane: Lane, key: MarketNumber | WideKey): void
-  /** Lets it run now, and again in later turns for as long as it wants more. */
+  /**
+   * Lets it run for as long as it wants more: at once, unless its account waits or this turn of the loop had a slice of such
+   * runs, and in later turns, in which accounts take turns.
+   */
   advance(work: Work): void
   /** Sweeps it until it is quiet. */
   watch(watched: Watched): void
