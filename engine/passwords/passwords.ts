@@ -138,8 +138,10 @@ class FairQueue {
     const [first, second] = this.#isKnownNext
       ? [this.#known, this.#unknown]
       : [this.#unknown, this.#known]
-    this.#isKnownNext = !this.#isKnownNext
-    return first.next() ?? second.next()
+    const taken = first.next()
+    // Whoever comes first while the other class has the thread waits for that one task alone.
+    if (taken !== undefined) this.#isKnownNext = !this.#isKnownNext
+    return taken ?? second.next()
   }
 
   #next(): void {

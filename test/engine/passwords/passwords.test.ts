@@ -105,13 +105,14 @@ function openHeldPool() {
     },
     close: async () => undefined,
   })
-  const endAll = async () => {
-    while (ends.length > 0) {
-      ends.shift()?.()
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+  const endOne = async () => {
+    ends.shift()?.()
+    await new Promise((resolve) => setImmediate(resolve))
   }
-  return { pool, begun, endAll }
+  const endAll = async () => {
+    while (ends.length > 0) await endOne()
+  }
+  return { pool, begun, endOne, endAll }
 }
 
 test('checks a password of a bystander after at most one of each other network, whatever one network sends', async () => {
@@ -126,6 +127,20 @@ test('checks a password of a bystander after at most one of each other network, 
   assert.deepEqual(begun.slice(0, 4).sort(), ['attack 0', 'attack 1', 'bystander', 'known'])
   const refused = (await settled).filter(({ status }) => status === 'rejected')
   assert.ok(refused.length >= 300 - passwordQueueMax)
+})
+
+test('checks a password of a known requester next when unknown ones have the thread', async () => {
+  for (const earlierCount of [1, 2]) {
+    const { pool, begun, endAll, endOne } = openHeldPool()
+    const flood = Array.from({ length: 8 }, (_, n) =>
+      pool.verify(`attack ${n}`, '', { network: `2001:db8:${n}::/48`, isKnown: false }),
+    )
+    for (let count = 0; count < earlierCount; count += 1) await endOne()
+    const known = pool.verify('known', '', { network: '192.0.2.9', isKnown: true })
+    await endAll()
+    assert.deepEqual(await Promise.all([...flood, known]), Array(9).fill(true))
+    assert.equal(begun.indexOf('known'), earlierCount + 1)
+  }
 })
 
 test('refuses the newest task of the network with most waiting when a queue is full', async () => {
