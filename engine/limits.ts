@@ -111,6 +111,9 @@ export const codedJsonBytesMin = 4_096
 export const codingsMax = 2
 /** Requests of one address answered in a turn of the loop: those of one segment all come in one. */
 export const addressRequestsPerTurnMax = 1_024
+/** While three quarters of all connections are open: new ones of an address within the time after which an idle one ends. */
+export const connectionsOfAddressMax = 64
+export const connectionsWindowMs = 13_000
 /** Reading a range of time for rows that pass rare filters ends after this, before the deadline does. */
 export const scanMsMax = 4_000
 /** Questions for past prices to the venues: few at once, since live traffic shares the venue's quota. */

@@ -1,14 +1,16 @@
 // The uWebSockets.js app: mounts the REST API and the stream, listens, drains, stops.
 
-import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { createServer as createProbe } from 'node:net'
 import type { EngineView } from '../actors/views.ts'
 import { type Clock, pause } from '../engine/clock.ts'
 import type { Log } from '../engine/process/log.ts'
 import type { Metrics } from '../engine/process/metrics.ts'
+import { descriptorsMax } from '../engine/process/runtime.ts'
 import type { Publisher } from '../engine/publisher.ts'
 import type { CallPolicy } from '../engine/webhooks/post.ts'
 import { api } from './api.ts'
+import { Connections, connectionsMaxOf } from './request/connections.ts'
 import type { Forward } from './request/forwarding.ts'
 import { RequestHandler } from './request/handle.ts'
 import { RequestHead } from './request/head.ts'
@@ -36,6 +38,8 @@ declare module 'uWebSockets.js' {
       options: number,
       callback: (socket: us_listen_socket | false) => void,
     ): TemplatedApp
+    /** Likewise: called as a connection begins (1), and as one ends that did not become a stream (-1). */
+    filter(onConnection: (res: HttpResponse, difference: number) => void): TemplatedApp
   }
 }
 
@@ -82,6 +86,8 @@ interface ServerOptions {
   readonly tickets?: Tickets
   /** In a cluster: names this process in every answer. */
   readonly servedBy?: string | null
+  /** Connections open at once; what the process has file descriptors for unless given. */
+  readonly connectionsMax?: number
 }
 
 /** A gateway's streams end more slowly: their clients come to others, which are busy already. */
@@ -109,7 +115,14 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const app = uws.App()
   const unsent = new UnsentAnswers({ clock, metrics })
   const tickets = options.tickets ?? new Tickets(clock)
-  const shared = { clock, log, corsOrigins, peers, unsent, head: new RequestHead() }
+  const { connectionsMax: max = connectionsMaxOf(descriptorsMax()) } = options
+  const connections = new Connections({ clock, metrics, max })
+  const onConnection = (res: HttpResponse, difference: number): void => {
+    if (difference < 0) connections.closed()
+    else if (!connections.opened(peers.ofConnection(res))) res.close()
+  }
+  app.filter(onConnection)
+  const shared = { clock, log, corsOrigins, peers, unsent, connections, head: new RequestHead() }
   const build = (engine: EngineView, publisher: Publisher) =>
     openFace({ ...options, engine, publisher }, { app, tickets, shared })
   let face = build(options.engine, options.publisher)
@@ -121,7 +134,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       return face.hub
     },
   })
-  app.ws('/v1/ws', stream)
+  app.ws('/v1/ws', {
+    ...stream,
+    close(ws, code, message) {
+      connections.closed()
+      stream.close?.(ws, code, message)
+    },
+  })
   app.any('/*', (res, req) => face.requests.handle(res, req))
   let listening: us_listen_socket | null = await listen(app, options)
   const port = uws.us_socket_local_port(listening)

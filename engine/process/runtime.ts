@@ -23,6 +23,13 @@ export function watchRuntime(metrics: Metrics): void {
   metrics.gauge('process_threads', help, () => readdirSync('/proc/self/task').length)
 }
 
+/** File descriptors that this process may have open; infinite where the system does not state it. */
+export function descriptorsMax(): number {
+  if (process.platform !== 'linux') return Number.POSITIVE_INFINITY
+  const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+  return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
+}
+
 function watchMemory(metrics: Metrics): void {
   const gauge = (name: string, help: string, read: () => number) =>
     metrics.gauge(`process_${name}_bytes`, help, read)

@@ -55,6 +55,8 @@ interface HandlerParts {
   /** Read anew for every request; one for the whole server. */
   readonly head: RequestHead
   readonly unsent: UnsentAnswers
+  /** While they are crowded, answers without a known caller, and refusals for too many requests, end their connections. */
+  readonly connections?: { readonly isCrowded: boolean }
   /** Has the engine answer what this process cannot; null: this process answers all. */
   readonly forward?: Forward | null
   /** Names this process in every answer; null: answers name none. */
@@ -165,6 +167,7 @@ class Exchange {
   acceptEncoding = ''
   ifNoneMatch = ''
   #closes = false
+  #isKnown = false
   /** The address that a request without a caller counts against; read only where it is needed. */
   address = ''
   /** Asked from this machine; read with the address. */
@@ -211,6 +214,7 @@ class Exchange {
     if (head.isDashboard) this.dashboard = dashboardRequest(head)
     const cookieToken = this.dashboard?.token ?? ''
     const identity = identify(accounts, head, prefersToken(match), cookieToken)
+    this.#isKnown = identity.caller !== null
     if (this.#isBodiless || needsAddress(match, identity, head)) {
       this.address = peers.of(this.#res, head)
       this.isLocal = peers.isLocal(this.#res, head)
@@ -410,11 +414,16 @@ class Exchange {
       allowedOrigin: this.#allowedOrigin,
       isHead: this.#isHead,
       varies: this.#varies,
-      closes: this.#closes || this.#owner.isDraining,
+      closes: this.#closes || this.#owner.isDraining || this.#isUnwelcome(answer.status),
       isCorked: this.#isInHandler,
       unsent,
       servedBy,
     })
+  }
+
+  #isUnwelcome(status: number): boolean {
+    const { connections } = this.#owner.parts
+    return connections?.isCrowded === true && (!this.#isKnown || status === 429)
   }
 
   /** The answer in the coding that the client accepts, or that it has it already. */

@@ -36,6 +36,12 @@ export class PeerAddresses {
     return networkOf(isProxied ? this.#forwardedFor(peer, head.forwardedFor) : peer)
   }
 
+  /** The address that a new connection counts for; null for a trusted proxy, and for a peer without an address. */
+  ofConnection(res: HttpResponse): string | null {
+    const peer = peerOf(res)
+    return peer === '' || this.#isTrusted(peer) ? null : networkOf(peer)
+  }
+
   /**
    * Asked from this machine by a name of its own, and not by a proxy for another client, trusted or not. A web page whose
    * domain name was made to lead here (DNS rebinding) asks by another name.

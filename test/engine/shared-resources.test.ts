@@ -57,8 +57,8 @@ const TESTS: Readonly<Record<string, readonly [file: string, name: string]>> = {
   ],
   disk: ['storage/full-disk.process.test.ts', 'a commit that fails on disk is refused once'],
   'file descriptors': [
-    'http/ws/session/limits.long.test.ts',
-    'of 50 simultaneous upgrades exactly as many as the plan allows are let in',
+    'http/request/connections.test.ts',
+    'answers a new client while one address opens ten times as many connections as there may be',
   ],
 }
 

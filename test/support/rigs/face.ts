@@ -45,6 +45,7 @@ export async function openFace(
     corsOrigins?: readonly string[]
     trustedProxies?: readonly string[]
     channels?: readonly Channel[]
+    connectionsMax?: number
     /** Real accounts in place of invented ones. */
     accounts?: Accounts
     /** What the engine publishes before the face listens. */
@@ -72,6 +73,7 @@ export async function openFace(
     webhookPolicy: set.webhookPolicy ?? PUBLIC_ONLY,
     opensLocalAccount: set.opensLocalAccount ?? false,
     channels: set.channels ?? CHANNELS,
+    ...(set.connectionsMax === undefined ? {} : { connectionsMax: set.connectionsMax }),
   })
   engine.register(server)
   const origin = `http://127.0.0.1:${server.port}`
