@@ -24,7 +24,7 @@ import {
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 import { NatsScribe } from '../support/fakes/nats-scribe.ts'
 import { sideOf, testFolder } from '../support/rigs/data-folder.ts'
-import { NO_RECORDING, ReplayedService } from '../support/rigs/replayed-service.ts'
+import { NO_RECORDING, ReplayClock, ReplayedService } from '../support/rigs/replayed-service.ts'
 import { documentNames } from '../support/twins/document-names.ts'
 import { assertGoldenLines } from '../support/twins/golden.ts'
 
@@ -34,7 +34,7 @@ describe('public names', () => {
   before(async () => {
     service = await ReplayedService.open({
       ...{ dataDir: folder, recording: NO_RECORDING },
-      clock: new ManualClock(NO_RECORDING.startedAtMs),
+      clock: new ReplayClock(NO_RECORDING.startedAtMs),
     })
   })
   after(() => service.stop())

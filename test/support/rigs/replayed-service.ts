@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
+import type { StopTimer } from '../../../engine/clock.ts'
 import { loadConfig } from '../../../engine/config.ts'
 import { createEngine, type Engine } from '../../../engine/engine.ts'
 import type { VenueEvent } from '../../../engine/events.ts'
@@ -22,7 +23,7 @@ import type { CatalogPage, Venue, VenueParts } from '../../../engine/venues/venu
 import type { VenueWallets } from '../../../engine/wallet.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
-import type { ManualClock } from '../fakes/manual-clock.ts'
+import { ManualClock } from '../fakes/manual-clock.ts'
 import { quietDrift } from '../fakes/quiet-drift.ts'
 import { quietVenue } from '../fakes/quiet-venue.ts'
 
@@ -62,6 +63,19 @@ export function readRecording(file: string): Recording {
   return { startedAtMs, pages, frames }
 }
 
+/** Moves only when told to, but for what is due at once: that is done in the next turn, while the test waits for something. */
+export class ReplayClock extends ManualClock {
+  override after(delayMs: number, action: () => void): StopTimer {
+    if (delayMs > 0) return super.after(delayMs, action)
+    const immediate = setImmediate(action)
+    return () => clearImmediate(immediate)
+  }
+
+  override soon(action: () => void): void {
+    setImmediate(action)
+  }
+}
+
 /** What the venues answer beside the recording. */
 export interface VenueAnswers {
   /** Of venue a; null: it names no wallets. */
@@ -71,27 +85,37 @@ export interface VenueAnswers {
 
 interface ServiceOptions {
   readonly dataDir: string
-  readonly clock: ManualClock
+  readonly clock: ReplayClock
   readonly recording: Recording
   readonly answers?: VenueAnswers
+  /** The data folder has markets already. */
+  readonly isKnown?: boolean
+  /** Never that of an earlier run of the folder. */
+  readonly epoch?: string
 }
 
 /** A running service. */
 export class ReplayedService {
   readonly engine: Engine
   readonly metrics: Metrics
-  readonly #clock: ManualClock
+  readonly #clock: ReplayClock
   readonly #storage: Storage
   readonly #frames: readonly Frame[]
   readonly #players = new Map<VenueKey, Player>()
   readonly #emits = new Map<VenueKey, (event: VenueEvent) => void>()
   #next = 0
+  #isClosing = false
 
   private constructor(options: ServiceOptions, storage: Storage, metrics: Metrics) {
     this.#clock = options.clock
     this.#storage = storage
     this.#frames = options.recording.frames
     this.metrics = metrics
+    const close = storage.close.bind(storage)
+    storage.close = () => {
+      this.#isClosing = true
+      return close()
+    }
     const config = loadConfig({
       ...{ PORT: '0', DATA_DIR: options.dataDir, VENUES: 'replay:recording', LOG_LEVEL: 'silent' },
       ...{ JWT_SECRET: SECRET, SECRETS_KEY: SECRET, SIGNUPS_PER_HOUR: '1000' },
@@ -102,7 +126,7 @@ export class ReplayedService {
       {
         ...{ clock: options.clock, log: silentLog, metrics, storage },
         ...{ random: seededRandom('replayed'), matching: matchingInPlace() },
-        ...{ epoch: 'recorded', version: '0.0.0' },
+        ...{ epoch: options.epoch ?? 'recorded', version: '0.0.0' },
         venues: (parts) => [this.#venue('a', parts, options), this.#venue('b', parts, options)],
       },
     )
@@ -114,7 +138,9 @@ export class ReplayedService {
     const metrics = new Metrics()
     const storage = await openLmdbStorage({ dataDir, clock, log: silentLog, metrics })
     const service = new ReplayedService(options, storage, metrics)
-    await service.whileWaiting(service.engine.start())
+    const started = service.engine.start()
+    // Over what is known a start waits for the venues, by the clock; else no time may pass.
+    await (options.isKnown === true ? service.#passing(started) : started)
     await service.settle()
     return service
   }
@@ -123,24 +149,9 @@ export class ReplayedService {
     return `http://127.0.0.1:${this.engine.port}`
   }
 
-  /** Everything that the clock already owes is done while a promise is awaited. */
-  async whileWaiting<Result>(promise: Promise<Result>): Promise<Result> {
-    let isDone = false
-    const end = () => {
-      isDone = true
-    }
-    promise.then(end, end)
-    while (!isDone) {
-      this.#clock.advance(0)
-      await nextTurn()
-    }
-    return promise
-  }
-
   /** Resolves when rows are committed and no delivery of a webhook is under way; no time passes by the clock. */
   async settle(): Promise<void> {
     for (let calm = 0; calm < 3; ) {
-      this.#clock.advance(0)
       await this.#storage.committed()
       await nextTurn()
       calm = (await this.gauge('webhook_attempts_under_way')) === 0 ? calm + 1 : 0
@@ -187,15 +198,22 @@ export class ReplayedService {
   }
 
   async stop(): Promise<void> {
-    let isStopped = false
-    const stopping = this.engine.stop().then(() => {
-      isStopped = true
-    })
-    while (!isStopped) {
+    await this.#passing(this.engine.stop())
+  }
+
+  /** Time passes while a promise is awaited, but not while the disk works. */
+  async #passing(promise: Promise<void>): Promise<void> {
+    let isDone = false
+    const end = () => {
+      isDone = true
+    }
+    promise.then(end, end)
+    while (!isDone && !this.#isClosing) {
       this.#clock.advance(10)
       await nextTurn()
+      await this.#storage.committed().catch(() => undefined)
     }
-    await stopping
+    await promise
   }
 
   #venue(key: VenueKey, parts: VenueParts, { recording, answers }: ServiceOptions): Venue {
