@@ -2,6 +2,7 @@
 
 import { JetStreamApiError, type JetStreamClient, StorageType } from '@nats-io/jetstream'
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
+import { TimeoutError } from '@nats-io/transport-node'
 import { type Clock, pause } from '../clock.ts'
 import type { Log } from '../process/log.ts'
 import { type Bucket, type BucketEntry, LogError, type StopReading } from './log.ts'
@@ -43,12 +44,14 @@ export async function openBucket(
   const kv = await create().catch((error) => {
     throw failed(error)
   })
-  const tried = async <Value>(action: () => Promise<Value>): Promise<Value> => {
+  /** `isRead`: a server that has no such bucket leaves a read of it unanswered. */
+  const tried = async <Value>(action: () => Promise<Value>, isRead = false): Promise<Value> => {
     try {
       return await action()
     } catch (error) {
       const isGone = error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND
-      if (!isGone && failed(error).reason !== 'unanswered') throw failed(error)
+      const isSilent = isRead && error instanceof TimeoutError
+      if (!isGone && !isSilent && failed(error).reason !== 'unanswered') throw failed(error)
     }
     // The server has lost its data, and the bucket with it.
     try {
@@ -63,7 +66,7 @@ export async function openBucket(
       tried(async () => {
         const entry = await kv.get(key)
         return entry === null || entry.operation !== 'PUT' ? null : entryOf(entry)
-      }),
+      }, true),
     put: (key, value) => tried(() => kv.put(key, value)),
     replace: (key, value, revision) =>
       tried(() => (revision === 0 ? kv.create(key, value) : kv.update(key, value, revision))),

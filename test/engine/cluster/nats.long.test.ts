@@ -36,8 +36,9 @@ const connect = async (
   t: TestContext,
   { url, secrets }: RunningNats,
   processLog: Log = silentLog,
-): Promise<ClusterLog> => {
   // A busy machine may take long; that is no matter of these tests.
+  timeoutMs = 60_000,
+): Promise<ClusterLog> => {
   const parts = {
     url,
     creds: null,
@@ -46,7 +47,7 @@ const connect = async (
     side: 'engine' as const,
     clock: systemClock,
     log: processLog,
-    timeoutMs: 60_000,
+    timeoutMs,
   }
   const log = await openNats({ ...parts, name: 'test' })
   t.after(() => log.close())
@@ -59,6 +60,24 @@ if (!hasNats()) {
   clusterLogContract('nats-server', async (t) => {
     const { nats } = await serve(t)
     return [await connect(t, nats), await connect(t, nats)]
+  })
+
+  test('reads and writes a bucket again when the server has lost it', async (t) => {
+    const { nats, folder } = await serve(t)
+    const bucket = await (await connect(t, nats, silentLog, 2_000)).bucket('accounts')
+    await bucket.put('account.one', Buffer.from('before'))
+    await nats.stop()
+    rmSync(join(folder, 'jetstream'), { recursive: true })
+    const again = await startNats(folder, nats.port, systemClock)
+    t.after(() => again.stop())
+    for (let isRead = false; !isRead; ) {
+      isRead = await bucket.get('account.one').then(
+        (entry) => entry === null,
+        () => false,
+      )
+    }
+    await bucket.put('account.one', Buffer.from('after'))
+    assert.equal(Buffer.from((await bucket.get('account.one'))?.value ?? '').toString(), 'after')
   })
 
   test('a process that starts while no server listens waits for one instead of ending', async (t) => {
