@@ -110,6 +110,8 @@ export interface ClusterParts {
   readonly outbox: OutboxTable
   /** How this engine stands in the cluster. */
   readonly view?: () => ClusterView
+  /** The same events, but for those that come after another engine may have taken the lease. */
+  readonly gate?: (take: (event: VenueEvent) => void) => (event: VenueEvent) => void
   /** Makes what hears of every update, listing and pair, once. */
   readonly feeder: (owners: {
     readonly publisher: Publisher
@@ -366,7 +368,8 @@ function openVenues(
 ): void {
   const { clock, random, log, metrics, storage } = parts
   const { catalog, publisher, system, delays, venues, names, routes, bookLimits } = owners
-  const emit = (event: VenueEvent) => routes.route(event)
+  const route = (event: VenueEvent) => routes.route(event)
+  const emit = parts.cluster?.gate?.(route) ?? route
   const isHandled = () => system.waiting === 0
   for (const venue of parts.venues({ clock, random, log, metrics, emit })) {
     const platform = names.platform(venue.key)

@@ -17,8 +17,15 @@ import type { Storage } from '../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../storage/records/log-items.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
 import { answerBatches, encodeRevocation, type Revocation } from './cluster/asked.ts'
+import { gated } from './cluster/event-gate.ts'
 import { type Lease, takeLease } from './cluster/lease.ts'
-import { type ClusterLog, SHARDS, type StopReading } from './cluster/log.ts'
+import {
+  type Answer,
+  type AskedSubject,
+  type ClusterLog,
+  SHARDS,
+  type StopReading,
+} from './cluster/log.ts'
 import { Loopback } from './cluster/loopback.ts'
 import { type Member, type MemberRole, Members } from './cluster/members.ts'
 import { SealedLog } from './cluster/sealed-log.ts'
@@ -202,6 +209,7 @@ class Leading implements Leader {
         ...{ lagBatches: this.#writer?.waiting ?? 0, isHeard: !this.#isDeposed },
         ...{ leader: members.leader, members: members.all() },
       }),
+      gate: (take) => gated({ confirm: () => lease.confirm() }, take),
       feeder: (owners) => {
         const { cluster, clock, log, metrics } = parts
         const writer = new LogWriter<LogItem>({
@@ -261,16 +269,14 @@ class Leading implements Leader {
     const loopback = new Loopback(engine.port)
     this.#loopback = loopback
     this.#tellRevocations(engine)
-    this.#answers.push(
-      cluster.answer('http', (body) => loopback.answer(body)),
-      cluster.answer('trades', answerOlderTrades(engine.view)),
-      cluster.answer(
-        'batch',
-        answerBatches((id) => writer.batch(id)),
-      ),
-      cluster.answer('bars', answerBars({ clock, catalog: engine.view.catalog })),
-      cluster.answer('quota', new QuotaOwner(engine.accounts, clock).answer),
+    this.#answer('http', (body) => loopback.answer(body))
+    this.#answer('trades', answerOlderTrades(engine.view))
+    this.#answer(
+      'batch',
+      answerBatches((id) => writer.batch(id)),
     )
+    this.#answer('bars', answerBars({ clock, catalog: engine.view.catalog }))
+    this.#answer('quota', new QuotaOwner(engine.accounts, clock).answer)
     const afterMs = Math.round(clock.monotonicMs() - this.#takenAtMs)
     log.info({ term: this.#lease.term, afterMs }, 'gateways are answered')
     await this.#openShards(writer)
@@ -286,14 +292,12 @@ class Leading implements Leader {
       places: () => writer.places(),
     })
     this.#checkpoints = checkpoints
-    this.#answers.push(
-      cluster.answer('checkpoint', async (body) => {
-        const over = Buffer.from(body).toString()
-        // Whoever asks because of this run has missed nothing of it.
-        await (over === '' || over === view.epoch ? checkpoints.make() : checkpoints.first())
-        return new Uint8Array()
-      }),
-    )
+    this.#answer('checkpoint', async (body) => {
+      const over = Buffer.from(body).toString()
+      // Whoever asks because of this run has missed nothing of it.
+      await (over === '' || over === view.epoch ? checkpoints.make() : checkpoints.first())
+      return new Uint8Array()
+    })
     // Begun before gateways can hear of this run, since they wait for it.
     const isMade = checkpoints.start()
     feeder.beat()
@@ -302,6 +306,15 @@ class Leading implements Leader {
     await isMade
     const numbers = [...storage.webhooks.all()].map(({ number }) => number)
     await this.#outbox.tellPending(numbers, () => pause(clock, TELL_REST_MS, this.#parts.signal))
+  }
+
+  /** Leaves a request to the engine that leads when this one no longer does. */
+  #answer(subject: AskedSubject, answer: Answer): void {
+    const answering = this.#parts.cluster.answer(subject, async (body) => {
+      if ((await this.#lease.confirm()) === false) return new Promise(() => undefined)
+      return answer(body)
+    })
+    this.#answers.push(answering)
   }
 
   /** As often as it takes: without the log the engine goes on alone. */
@@ -350,6 +363,7 @@ class Leading implements Leader {
     if (this.#isDeposed) return
     this.#isDeposed = true
     this.#writer?.stop()
+    for (const answering of this.#answers) void answering.stop()
     this.#parts.log.fatal({ term: this.#lease.term }, 'another engine leads: this one ends')
     this.#parts.onDeposed()
   }

@@ -13,12 +13,15 @@ export const leaseRenewMs = 1_000
 /** How long an unchanged one must be watched before another may take it. */
 export const leaseLostMs = 5_000
 const LOOK_MS_MIN = 25
+/** After a pause of the holder's process of this length another engine may have the lease. */
+const ASLEEP_MS = leaseLostMs - leaseRenewMs
 /**
  * Between two looks; of a longer time only so much counts, since the holder may have slept too. A watch that began anew instead
  * would never end on a machine that is busy enough.
  */
 const LOOK_GAP_MS_MAX = 1_500
 const KEY = 'leader'
+const OVER = Promise.resolve(false)
 
 export interface LeaseHolder {
   /** Of the engine's process. */
@@ -102,11 +105,15 @@ export class Lease {
   #stopTimer: StopTimer = () => undefined
   #isBusy = false
   #isOver = false
+  /** When this process last ran, on the monotonic clock. */
+  #awakeAtMs: number
+  #confirming: Promise<boolean> | null = null
 
   constructor(parts: LeaseParts, taken: { readonly term: number; readonly revision: number }) {
     this.#parts = parts
     this.term = taken.term
     this.#revision = taken.revision
+    this.#awakeAtMs = parts.clock.monotonicMs()
   }
 
   /** Who holds it. */
@@ -116,7 +123,29 @@ export class Lease {
 
   /** Renews it every second; calls back once when another engine has it. */
   keep(onDeposed: () => void): void {
-    this.#stopTimer = this.#parts.clock.every(leaseRenewMs, () => void this.#renew(onDeposed))
+    this.#stopTimer = this.#parts.clock.every(leaseRenewMs, () => {
+      this.confirm()
+      this.#awakeAtMs = this.#parts.clock.monotonicMs()
+      void this.#renew(onDeposed)
+    })
+  }
+
+  /**
+   * Null while this process runs without pauses. After a pause in which another engine may have taken the lease: resolves with
+   * whether it is still held, true also while the log cannot be reached. Once it was lost or released: resolves with false.
+   */
+  confirm(): Promise<boolean> | null {
+    if (this.#isOver) return OVER
+    const pausedMs = this.#parts.clock.monotonicMs() - this.#awakeAtMs
+    if (pausedMs > ASLEEP_MS) {
+      this.#awakeAtMs += pausedMs
+      this.#confirming = this.isHeld()
+        .catch(() => true)
+        .finally(() => {
+          this.#confirming = null
+        })
+    }
+    return this.#confirming
   }
 
   /** Whether it is held at this moment, as the bucket says; rejects with LogError `down`. */

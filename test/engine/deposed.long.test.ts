@@ -14,6 +14,7 @@ import { loadConfig } from '../../engine/config.ts'
 import { connectCluster } from '../../engine/leader.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
+import { openData } from '../support/rigs/data-folder.ts'
 import { startProcess, type TestProcess } from '../support/rigs/processes.ts'
 import { beforeAgain } from '../support/rigs/whole-service.ts'
 
@@ -49,6 +50,7 @@ test('an engine that was stopped while another one took the lease writes nothing
   const [deposed, next] = isFirst ? [one, two] : [two, one]
   await said(next, 'this engine follows the one that leads')
   process.kill(deposed.pid, 'SIGSTOP')
+  const stoppedAtMs = systemClock.nowMs()
   await said(next, 'gateways are answered')
   process.kill(deposed.pid, 'SIGCONT')
   assert.equal(await deposed.end('SIGCONT'), 1, deposed.stderr())
@@ -59,6 +61,7 @@ test('an engine that was stopped while another one took the lease writes nothing
     ...{ clock: systemClock, log: silentLog, metrics: new Metrics() },
   })
   let both = 0
+  let [deposedEpoch, loggedTo] = ['', 0]
   for (const shard of SHARDS) {
     const terms: number[] = []
     const head = await cluster.head(shard)
@@ -66,8 +69,13 @@ test('an engine that was stopped while another one took the lease writes nothing
     let last = 0
     const reading = cluster.read(shard, 1, {
       onBatch: ({ sequence, bytes }) => {
-        terms.push(decodeBatch(bytes)?.term ?? 0)
+        const batch = decodeBatch(bytes)
+        terms.push(batch?.term ?? 0)
         last = sequence
+        if (deposedEpoch === '') deposedEpoch = batch?.epoch ?? ''
+        if (shard !== 'trades' || batch?.epoch !== deposedEpoch) return
+        const trades = batch.offsets.find(({ channel }) => channel === 'trades')
+        loggedTo = Math.max(loggedTo, trades?.last ?? 0)
       },
     })
     while (last < head) await beforeAgain()
@@ -77,4 +85,15 @@ test('an engine that was stopped while another one took the lease writes nothing
   }
   assert.ok(both > 0, 'both engines wrote')
   await cluster.close()
+
+  // What it read of the venues after its pause is another engine's to publish: stored, it would be in REST and in no stream.
+  const storage = await openData(join(folder, isFirst ? 'one' : 'two'))
+  const run = storage.runs.all().find(({ epoch }) => epoch === deposedEpoch)
+  assert.ok(run !== undefined)
+  const unlogged = storage.trades.rangeByOffset({ run: run.number, offset: loggedTo, limit: 1e6 })
+  await storage.close()
+  assert.ok(loggedTo > 0)
+  // A batch may have been under way as it was stopped.
+  const late = unlogged.filter(({ trade }) => trade.receivedAtMs > stoppedAtMs)
+  assert.deepEqual(late, [])
 })

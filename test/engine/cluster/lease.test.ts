@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { pack } from 'msgpackr'
 import { type Lease, takeLease } from '../../../engine/cluster/lease.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import type { FaultyLog } from '../../support/fakes/faulty-log.ts'
@@ -167,4 +168,38 @@ test('on a machine that is too busy to look often, a standby takes a lost lease 
   assert.deepEqual(rig.leaders, ['one'], 'whoever looks seldom looks for longer')
   await slowly(3)
   assert.deepEqual(rig.leaders, ['one', 'two'])
+})
+
+test('checks the lease after a pause of its process, and before no other moment', async () => {
+  const rig = new Rig()
+  await rig.stand('one')
+  const lease = rig.leases.get('one')
+  assert.ok(lease !== undefined)
+  await rig.pass(10_000)
+  assert.equal(lease.confirm(), null)
+  rig.clock.stall(3_000)
+  assert.equal(lease.confirm(), null, 'nobody can have taken it')
+  await rig.pass(2_000)
+  rig.clock.stall(6_000)
+  const confirming = lease.confirm()
+  assert.notEqual(confirming, null)
+  await rig.pass(2_000)
+  assert.equal(await confirming, true)
+  assert.equal(lease.confirm(), null)
+})
+
+test('reports a lease as lost after a pause in which another engine took it', async () => {
+  const rig = new Rig()
+  await rig.stand('one')
+  const lease = rig.leases.get('one')
+  assert.ok(lease !== undefined)
+  const bucket = await rig.server.connect().bucket('lease')
+  await bucket.put('leader', pack({ holder: 'two', term: lease.term + 1 }))
+  rig.clock.stall(6_000)
+  const confirming = lease.confirm()
+  assert.notEqual(confirming, null)
+  await rig.pass(2_000)
+  assert.equal(await confirming, false)
+  assert.deepEqual(rig.deposed, ['one'])
+  assert.equal(await lease.confirm(), false)
 })

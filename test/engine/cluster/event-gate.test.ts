@@ -1,0 +1,62 @@
+// Events of the venues after a pause of the leading process.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gated, waitingEventsMax } from '../../../engine/cluster/event-gate.ts'
+
+/** A gate over a lease whose check ends when the test says so. */
+class Rig {
+  readonly taken: number[] = []
+  confirming: Promise<boolean> | null = null
+  #end: (isHeld: boolean) => void = () => undefined
+  readonly emit = gated({ confirm: () => this.confirming }, (event: number) => {
+    this.taken.push(event)
+  })
+
+  pause(): void {
+    this.confirming = new Promise((resolve) => {
+      this.#end = resolve
+    })
+  }
+
+  async check(isHeld: boolean): Promise<void> {
+    this.#end(isHeld)
+    this.confirming = null
+    await Promise.resolve()
+  }
+}
+
+test('hands events on at once while the lease is certain', () => {
+  const rig = new Rig()
+  rig.emit(1)
+  assert.deepEqual(rig.taken, [1])
+})
+
+test('hands on the events of a check in order when the lease is still held', async () => {
+  const rig = new Rig()
+  rig.emit(1)
+  rig.pause()
+  rig.emit(2)
+  rig.emit(3)
+  assert.deepEqual(rig.taken, [1])
+  await rig.check(true)
+  rig.emit(4)
+  assert.deepEqual(rig.taken, [1, 2, 3, 4])
+})
+
+test('discards the events of a check and all later ones when the lease is lost', async () => {
+  const rig = new Rig()
+  rig.emit(1)
+  rig.pause()
+  rig.emit(2)
+  await rig.check(false)
+  rig.emit(3)
+  assert.deepEqual(rig.taken, [1])
+})
+
+test('hands on what waits when more events come than it holds', () => {
+  const rig = new Rig()
+  rig.pause()
+  for (let event = 0; event <= waitingEventsMax; event += 1) rig.emit(event)
+  assert.equal(rig.taken.length, waitingEventsMax + 1)
+})
