@@ -40,6 +40,9 @@ const AGAIN_MS = 250
 const LEARN_EVERY_MS = 10_000
 /** What the log has when this engine is to lead is waited for so long. */
 const CATCH_UP_MS_MAX = 3_000
+const PAGE_ROWS = 4_096
+/** Behind every trade of a run. */
+const END_OFFSET = Number.MAX_SAFE_INTEGER - 1
 
 /** How far a shard was read. */
 interface Place {
@@ -70,6 +73,8 @@ export class Standby {
   #learning: Promise<void> | null = null
   #learnedAtMs = Number.NEGATIVE_INFINITY
   #run: { readonly epoch: string; readonly number: number } | null = null
+  /** Those that the engine that leads knows. */
+  #knownRuns: Checkpoint['runs'] = []
   #isEnding = false
   #lagMs = 0
   /** When the newest trade of each venue was. */
@@ -156,7 +161,10 @@ export class Standby {
     if (!isNext && (place.epoch !== null || place.sequence === 0)) this.#noteHole(place)
     place.batch = place.epoch === epoch ? Math.max(place.batch, batch.batch) : batch.batch
     Object.assign(place, { epoch, term })
-    if (place.shard !== 'hooks' && this.#numbers.term < term) await this.#learn(term)
+    if (place.shard !== 'hooks') {
+      if (this.#numbers.term < term) await this.#learn(term)
+      if (this.#run?.epoch !== epoch) await this.#begin(batch)
+    }
     for (const raw of batch.items) {
       const item = await this.#read(raw, term)
       if (item === null) this.#unplaced.inc()
@@ -316,6 +324,43 @@ export class Standby {
 
   // Runs and numbers of the engine that leads
 
+  /**
+   * Follows another run. Trades that this engine published last when it led, and that never reached its successor, are in no
+   * stream: whoever goes on from the successor's run here gets a loss of their time.
+   */
+  async #begin(batch: Batch): Promise<void> {
+    const { storage, clock, names } = this.#parts
+    const { runs, trades, losses, markets } = storage
+    const last = runs.all().at(-1)
+    const isOpen = last !== undefined && last.endOffset === null && last.epoch !== batch.epoch
+    const times = new Map<VenueKey, { fromMs: TimeMs; toMs: TimeMs; count: number }>()
+    const venues = new Map<MarketNumber, VenueKey>()
+    let offset = this.#knownRuns.find(({ epoch }) => epoch === last?.epoch)?.endOffset ?? 0
+    while (isOpen && !this.#isEnding) {
+      const rows = trades.placesByOffset({ run: last.number, offset, limit: PAGE_ROWS })
+      if (rows.length > 0 && venues.size === 0) {
+        for (const { number, summary } of markets.all()) venues.set(number, summary.venue)
+      }
+      for (const { market, timeMs: atMs } of rows) {
+        const venue = venues.get(market)
+        if (venue === undefined) continue
+        const { fromMs = atMs, toMs = atMs, count = 0 } = times.get(venue) ?? {}
+        const extent = {
+          fromMs: timeMs(Math.min(fromMs, atMs)),
+          toMs: timeMs(Math.max(toMs, atMs)),
+        }
+        times.set(venue, { ...extent, count: count + 1 })
+      }
+      offset = rows.at(-1)?.offset ?? offset
+      if (rows.length < PAGE_ROWS) break
+      await new Promise<void>((next) => clock.soon(next))
+    }
+    const run = this.#runOf(batch)
+    for (const [venue, lost] of times) {
+      if (names.has(venue)) losses.put({ run, offset: END_OFFSET, venue, market: null, ...lost })
+    }
+  }
+
   /** Its run in the own table. */
   #runOf({ epoch, term }: Batch): number {
     if (this.#run?.epoch === epoch) return this.#run.number
@@ -356,7 +401,8 @@ export class Standby {
     }
   }
 
-  async #takeRows({ term, items }: Checkpoint): Promise<void> {
+  async #takeRows({ term, items, runs }: Checkpoint): Promise<void> {
+    this.#knownRuns = runs
     if (this.#numbers.term !== term) this.#numbers = { term, markets: new Map() }
     const known = (number: MarketNumber) => this.#numbers.markets.get(number) ?? null
     await takeBlocks(items, this.#parts.clock, (raw) => {

@@ -161,3 +161,38 @@ test('a trade that it has from a run of its own, and that the run that it follow
   assert.deepEqual([offset, market], [update.offset - 1, first.number])
   assert.ok(fromMs <= update.trade.timeMs && update.trade.timeMs <= toMs)
 })
+
+test('announces the trades of its own run that the next leader never had to whoever goes on from that leader', async (t) => {
+  const world = await openScribedWorld('unheard')
+  const { settle, play, until, engine, clock, server } = world
+  t.after(() => settle(engine.stop()))
+  await play(20)
+  await settle(engine.checkpoint())
+  const log = server.connect()
+  const storage: Storage = openMemoryStorage()
+  // It led before, and its last trade of that time did not reach the log.
+  const own = storage.runs.begin('own', clock.nowMs())
+  const [first] = [...engine.storage.markets.all()]
+  assert.ok(first !== undefined)
+  const number = storage.markets.put({ ...first.summary, description: null, native: {} })
+  const update = engine.told.findLast((one) => one.kind === 'trade')
+  assert.ok(update !== undefined)
+  const { venue } = first.summary
+  const unheard = { ...update.trade, nativeId: 'unheard', receivedAtMs: clock.nowMs() }
+  storage.trades.put({ number, venue }, { ...unheard, run: own.number, offset: 1, seq: 1 })
+  const webhooks = new ClusterWebhooks(storage.webhooks, await settle(log.bucket('webhooks')))
+  const metrics = new Metrics()
+  const parts = { log, clock, logger: silentLog, metrics, storage, names: NAMES, webhooks }
+  const standby = new Standby(parts)
+  standby.start()
+  t.after(() => settle(standby.stop()))
+  await play(20)
+  assert.ok(await until(() => tradesOf(storage).size > tradesOf(engine.storage).size))
+  const run = storage.runs.all().find(({ epoch }) => epoch === engine.epoch)
+  assert.ok(run !== undefined)
+  const { timeMs } = update.trade
+  const isTold = storage.losses
+    .range({ run: run.number, offset: storage.trades.newestOffset(run.number) })
+    .some((loss) => loss.venue === venue && loss.fromMs <= timeMs && timeMs <= loss.toMs)
+  assert.ok(isTold, 'a client that has all of the leader is told of the trade')
+})
