@@ -111,6 +111,8 @@ export const codedJsonBytesMin = 4_096
 export const codingsMax = 2
 /** Requests of one address answered in a turn of the loop: those of one segment all come in one. */
 export const addressRequestsPerTurnMax = 1_024
+/** Requests beyond the quota of an account or address that are answered in a second; each further one ends its connection. */
+export const refusedRequestsPerSecondMax = 200
 /** While three quarters of all connections are open: new ones of an address within the time after which an idle one ends. */
 export const connectionsOfAddressMax = 64
 export const connectionsWindowMs = 13_000

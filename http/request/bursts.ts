@@ -5,7 +5,8 @@
 // The turn's end is only looked for after some hundreds of requests: looking costs a turn that does not
 // sleep.
 
-import { addressRequestsPerTurnMax } from '../../engine/limits.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { addressRequestsPerTurnMax, refusedRequestsPerSecondMax } from '../../engine/limits.ts'
 
 /** Requests since the last look that need none: fewer than a turn may have of one address. */
 const UNWATCHED_COUNT = addressRequestsPerTurnMax / 2
@@ -29,5 +30,32 @@ export class Bursts {
     const count = (this.#ofAddress.get(address) ?? 0) + 1
     this.#ofAddress.set(address, count)
     return count <= addressRequestsPerTurnMax - UNWATCHED_COUNT
+  }
+}
+
+/** Accounts and addresses whose refusals of this second are counted; more are not. */
+const REFUSED_MAX = 10_000
+
+/** Requests beyond the quotas of accounts and addresses. So many a second are answered; a flood of them ends its connections. */
+export class Refusals {
+  readonly #clock: Clock
+  #secondStartMs = Number.NEGATIVE_INFINITY
+  readonly #counts = new Map<string, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Whether one more request of this account or address may be answered with its refusal. */
+  admits(name: string): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#secondStartMs >= 1_000) {
+      this.#secondStartMs = nowMs
+      this.#counts.clear()
+    }
+    const count = (this.#counts.get(name) ?? 0) + 1
+    if (count === 1 && this.#counts.size >= REFUSED_MAX) return true
+    this.#counts.set(name, count)
+    return count <= refusedRequestsPerSecondMax
   }
 }

@@ -14,7 +14,7 @@ import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { toSeconds } from '../../engine/units.ts'
 import { type Identity, identify } from './auth.ts'
 import { collectBody } from './body.ts'
-import { Bursts } from './bursts.ts'
+import { Bursts, Refusals } from './bursts.ts'
 import { Codings, isCodable } from './coding.ts'
 import { type DashboardRequest, dashboardRequest } from './dashboard-request.ts'
 import { knows } from './etag.ts'
@@ -69,6 +69,7 @@ export class RequestHandler {
   readonly samples = new LogSampler()
   readonly #times: SyncTimes
   readonly #bursts = new Bursts()
+  readonly refusals: Refusals
   readonly codings: Codings
   readonly queries = new KeptQueries()
   readonly #answered = new Map<number, Count>()
@@ -81,6 +82,7 @@ export class RequestHandler {
 
   constructor(parts: HandlerParts) {
     this.parts = parts
+    this.refusals = new Refusals(parts.clock)
     this.codings = new Codings(parts.clock)
     this.#times = new SyncTimes(parts)
     parts.metrics.gauge(
@@ -236,7 +238,8 @@ class Exchange {
     }
     this.#req = req
     const early = this.#admit(match, identity)
-    if (early !== null) this.answer(early)
+    if (early !== null && this.#isFlood(identity)) this.#cut()
+    else if (early !== null) this.answer(early)
     else if (body === null) this.#settle(this.#run(match, queryText, identity, NO_BODY))
     else {
       this.#startDeadline()
@@ -353,6 +356,12 @@ class Exchange {
     const refused = unauthorized(match.route.access, identity) ?? forbidden(match.route, identity)
     if (refused !== null) return refused
     return quota.isAllowed ? null : tooMany(quota)
+  }
+
+  /** Refused as one too many, like many others of its account or address in this second. */
+  #isFlood({ caller }: Identity): boolean {
+    if (this.#quota?.isAllowed !== false) return false
+    return !this.#owner.refusals.admits(caller?.accountId ?? this.address)
   }
 
   /** Takes the request from the budget that it belongs to. */

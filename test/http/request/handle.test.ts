@@ -293,6 +293,20 @@ describe('the order of refusals', () => {
     assert.equal((await ask('/private/1', 'PATCH')).status, 405)
   })
 
+  test('ends the connection of a flood when 200 requests of a second were refused, and answers a bystander', async () => {
+    accounts.make('flood', { requestsPerMinute: 1 })
+    clock.advance(1_000)
+    const one = 'GET /private/1 HTTP/1.1\r\nHost: x\r\nX-API-Key: flood-key\r\n\r\n'
+    const last = 'GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n'
+    const refusedIn = (answers: string) => answers.split('HTTP/1.1 429').length - 1
+    assert.equal(refusedIn(await raw(one.repeat(900) + last, 'HTTP/1.1 404')), 200)
+    assert.equal(refusedIn(await raw(one + last, 'HTTP/1.1 404')), 0)
+    const bystander = await fetch(`${origin}/private/1`, { headers: { 'x-api-key': 'ann-key' } })
+    assert.equal(bystander.status, 200)
+    clock.advance(1_000)
+    assert.equal(refusedIn(await raw(one + last, 'HTTP/1.1 404')), 1, 'in the next second')
+  })
+
   test('a key or a login token opens a route; a bad one of either does not', async () => {
     const ask = (headers: Record<string, string>) => fetch(`${origin}/private/7`, { headers })
     assert.equal((await ask({ 'x-api-key': 'ann-key' })).status, 200)
