@@ -6,7 +6,7 @@
 // only those that need nothing do. `npm test` and `npm run test:quick` give each process a young heap of 64 MB, without
 // which a tenth of its time goes for collecting garbage. What fails has failed: nothing is run again.
 
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import {
   existsSync,
   mkdtempSync,
@@ -17,11 +17,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { type StopTimer, systemClock } from '../engine/clock.ts'
 import {
   type Arguments,
   type CommandSpec,
@@ -77,8 +78,9 @@ const LONGEST: readonly string[] = [
   'test/engine/main.process.test.ts',
   'test/engine/matching/offline/match-corpus.process.test.ts',
 ]
-/** A file that takes longer hangs, and is ended; full counts take hours. */
-const HANG_MS = 1_800_000
+/** A run in which no test begins, ends or prints for so long is ended, later while the cores are busy; full counts take hours. */
+const STALL_MS = 60_000
+const STALL_CHECK_MS = 1_000
 const WORDS_LIMIT = { maxBuffer: 64 * 1_024 * 1_024 }
 
 /** What a test file needs, as its name says; null where the file is no test, or one of live venues. */
@@ -188,12 +190,47 @@ function check(): Promise<{ readonly isGood: boolean; readonly words: string }> 
   })
 }
 
+/** Names the tests that are under way and ends the run when none of them makes progress. */
+function endWhenStalled(stream: ReturnType<typeof run>, end: AbortController): StopTimer {
+  const underWay = new Set<string>()
+  let movedAtMs = systemClock.monotonicMs()
+  const move = () => {
+    movedAtMs = systemClock.monotonicMs()
+  }
+  const nameOf = ({ file, name }: { readonly file?: string; readonly name: string }) =>
+    `${file ?? ''} ${name}`
+  const leave = (test: Parameters<typeof nameOf>[0]) => {
+    move()
+    underWay.delete(nameOf(test))
+  }
+  stream.on('test:dequeue', (test) => {
+    move()
+    underWay.add(nameOf(test))
+  })
+  stream.on('test:pass', leave)
+  stream.on('test:fail', leave)
+  stream.on('test:diagnostic', move)
+  stream.on('test:stdout', move)
+  stream.on('test:stderr', move)
+  const stop = systemClock.every(STALL_CHECK_MS, () => {
+    const [load = 0] = loadavg()
+    const limitMs = STALL_MS * Math.max(1, load / availableParallelism())
+    if (systemClock.monotonicMs() - movedAtMs < limitMs) return
+    stop()
+    const names = [...underWay].map((name) => `  ${name}\n`).join('')
+    process.stdout.write(`No progress for ${Math.round(limitMs / 1_000)} s; under way:\n${names}`)
+    end.abort()
+  })
+  return stop
+}
+
 /** Runs files and prints what came of them; the places of the tests that failed. */
 async function failing(files: string[]): Promise<string[]> {
   const failed = new Set<string>()
   const secondsOf = new Map<string, number>()
-  const limit = process.env.TEST_LONG === '1' ? {} : { timeout: HANG_MS }
-  const stream = run({ files, concurrency: CONCURRENCY, ...limit })
+  const end = new AbortController()
+  const stream = run({ files, concurrency: CONCURRENCY, signal: end.signal })
+  const stopWatch = process.env.TEST_LONG === '1' ? () => {} : endWhenStalled(stream, end)
   const note = (file: string | undefined, nesting: number, details: { duration_ms: number }) => {
     if (nesting > 0 || file === undefined) return
     secondsOf.set(file, (secondsOf.get(file) ?? 0) + details.duration_ms / 1_000)
@@ -208,6 +245,9 @@ async function failing(files: string[]): Promise<string[]> {
   const report = stream.compose(new spec())
   report.pipe(process.stdout, { end: false })
   await finished(report)
+  stopWatch()
+  // A test that spins hears no other signal, and would outlive the run.
+  if (end.signal.aborted) spawnSync('pkill', ['-KILL', '-P', String(process.pid)])
   const slowest = [...secondsOf].sort(([, one], [, other]) => other - one).slice(0, SLOWEST_TOLD)
   const lines = slowest.map(([file, seconds]) => `  ${seconds.toFixed(1).padStart(6)} s  ${file}\n`)
   process.stdout.write(`Slowest files:\n${lines.join('')}`)
