@@ -210,6 +210,24 @@ test('a full mailbox makes room by dropping what its owner can do without, and s
   assert.deepEqual(actor.seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 5])
 })
 
+test('weighs no message that a full mailbox dropped', () => {
+  let isHeld = true
+  const { clock, system } = openSystem(() => isHeld)
+  const actor = new Recorder()
+  actor.droppableFrom = 1
+  actor.weight = waitingWeightMax / mailboxMessagesMax
+  const cell = system.spawn(actor)
+  for (let message = 1; message <= mailboxMessagesMax; message += 1) cell.tell(message)
+  assert.equal(system.isFull, true)
+  cell.tell(mailboxMessagesMax + 1)
+  assert.deepEqual([actor.lost, system.isFull], [[1], false])
+  // As many again fit before nothing more is read.
+  for (let message = 2; message < mailboxMessagesMax; message += 1) cell.tell(message)
+  assert.equal(system.isFull, false)
+  isHeld = false
+  clock.advance(5)
+})
+
 test('what perishes does not wait behind what keeps, which has its turns all the same and is never late', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)

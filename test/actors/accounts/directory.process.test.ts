@@ -140,6 +140,34 @@ function heldTable(table: AccountTable) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
+test('ends what an account has open at a gateway when its record says that the password changed or that it is disabled', async () => {
+  const owner = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
+  const made = await owner.add({ email: 'ann@example.com', passwordHash: 'x', tier: 'free' })
+  const gateway = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
+  const heard: string[] = []
+  gateway.watch({
+    onTokensEnded: (id) => heard.push(`tokens ${id === made.id}`),
+    onAccountGone: (id, reason) => heard.push(`${reason} ${id === made.id}`),
+    onAccountBack: (id) => heard.push(`back ${id === made.id}`),
+  })
+  const changed = await owner.setPassword(made, 'y')
+  const disabled = await owner.disable(changed)
+  const enabled = await owner.enable(disabled)
+  for (const [account, expected] of [
+    [made, []],
+    [made, []],
+    [changed, ['tokens true']],
+    [disabled, ['disabled true']],
+    [disabled, []],
+    [enabled, ['back true']],
+    [{ ...disabled, tokenGeneration: 9 }, ['tokens true', 'disabled true']],
+  ] as const) {
+    gateway.follow({ kind: 'account', account })
+    assert.deepEqual(heard.splice(0), expected)
+    assert.equal(gateway.isActive(made.id), !account.isDisabled)
+  }
+})
+
 test('a change is answered when it is on the platter, refuses before, and hands all its rows over in one turn', async () => {
   const { table, commit } = heldTable(openMemoryStorage().accounts)
   const directory = new AccountDirectory(table, new ManualClock())

@@ -591,6 +591,30 @@ describe('opportunities', () => {
     )
   })
 
+  for (const { name, winnerAmong, last } of [
+    { name: 'one of its markets is not listed', winnerAmong: 4, last: {} },
+    {
+      name: 'one of its markets has won',
+      winnerAmong: 3,
+      last: { status: 'resolved', settlementPrice: level(1, 1).price },
+    },
+    {
+      name: 'one of its markets resolved and its result is unknown',
+      winnerAmong: 3,
+      last: { status: 'resolved', settlementPrice: null },
+    },
+  ] as const) {
+    test(`offers no basket of an event when ${name}`, () => {
+      const { nativeId: event } = engine.addEvent('race', { winnerAmong }).summary
+      const add = (market: string, set: Parameters<typeof engine.add>[1] = {}) =>
+        engine.add(market, { event, fees: FREE, ...set })
+      const runners = [add('x'), add('y'), add('z', last)]
+      for (const market of runners) put(market, [level(0.2, 10)], [level(0.3, 10)])
+      clock.advance(1)
+      assert.deepEqual(list(), [])
+    })
+  }
+
   test('a quote says what a basket costs and earns now, at a loss as well, or why there is none', () => {
     const { a, b } = pair(0.45)
     const legs = [

@@ -2,12 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EventPage, ListQuery, MarketPage } from '../../../actors/views.ts'
+import type {
+  EventFilter,
+  EventPage,
+  ListQuery,
+  MarketFilter,
+  MarketPage,
+} from '../../../actors/views.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { usdMicros } from '../../../engine/units.ts'
+import { timeMs, usdMicros } from '../../../engine/units.ts'
 import { naiveEvents, naiveList } from '../../support/twins/naive/lists.ts'
-import { eventListing, listing } from '../../support/worlds/builders.ts'
+import { eventListing, listing, NOON } from '../../support/worlds/builders.ts'
 import {
   ANY_EVENT,
   ANY_MARKET,
@@ -125,6 +131,52 @@ test('a list of events is what a naive twin lists, with sums and statuses as of 
     }
     const all = naiveEvents(world.events.values(), world.catalog.markets(null), ANY_EVENT)
     assert.equal(world.catalog.eventCount(), all.length)
+  }
+})
+
+test('shares no list between two filters, whichever field differs', () => {
+  const { catalog } = emptyCatalog()
+  const [early, late] = [NOON, timeMs(NOON + 1_000)]
+  const of = (name: string, million: number) => ({
+    ...{ category: name, tags: [name], volume24h: usdMicros(million * 1e6) },
+    volumeTotal: usdMicros(million * 1e6),
+  })
+  catalog.take({
+    markets: [
+      listing('one', { ...of('one', 1), createdAtMs: early, resolutionStatus: 'proposed' }),
+      listing('two', { ...of('two', 2), createdAtMs: late, venue: 'b', status: 'closed' }),
+    ],
+    events: [
+      eventListing('one', { category: 'one', tags: ['one'] }),
+      eventListing('two', { category: 'two', tags: ['two'], venue: 'b' }),
+    ],
+  })
+  const markets: { readonly [Field in keyof MarketFilter]: MarketFilter[Field] } = {
+    ...{ venue: 'b', status: 'closed', resolution: 'proposed', tags: ['two'], category: 'one' },
+    ...{ eventSlug: 'event-two', volume24hMin: usdMicros(2e6), volumeTotalMin: usdMicros(2e6) },
+    ...{ createdFromMs: late, createdToMs: early, phase: 'closed' },
+    among: { key: 'one', markets: [1] },
+  }
+  const list = (set: Partial<MarketFilter>) => {
+    const query = { filter: { ...ANY_MARKET, ...set }, ...BY_VOLUME }
+    assert.deepEqual(
+      numbersOf(shown(catalog.list({ ...FIRST, ...query }))),
+      naiveList(catalog.markets(null), query),
+      JSON.stringify(set),
+    )
+    return naiveList(catalog.markets(null), query).length
+  }
+  assert.equal(list({}), 2)
+  for (const [field, value] of Object.entries(markets)) assert.equal(list({ [field]: value }), 1)
+  const events: { readonly [Field in keyof EventFilter]: EventFilter[Field] } = {
+    ...{ venue: 'b', status: 'closed', search: 'two', tags: ['two'], category: 'one' },
+    ...{ volume24hMin: usdMicros(2e6), volumeTotalMin: usdMicros(2e6) },
+  }
+  const eventsOf = (set: Partial<EventFilter>) =>
+    shown(catalog.listEvents({ ...FIRST, filter: { ...ANY_EVENT, ...set } })).total
+  assert.equal(eventsOf({}), 2)
+  for (const [field, value] of Object.entries(events)) {
+    assert.equal(eventsOf({ [field]: value }), 1, field)
   }
 })
 

@@ -97,6 +97,15 @@ test('a crossed book, a wrong top, or an impossible difference stales the book a
   }
 })
 
+test('marks a live book stale and asks for another when the venue’s whole book is crossed', () => {
+  const { actor, resyncs, updates } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+  actor.receive(snapshot('m', [level(0.45, 10)], [level(0.42, 5)]))
+  assert.equal(actor.book().isStale, true)
+  assert.deepEqual(resyncs, ['crossed_snapshot'])
+  assert.equal(updates.filter(({ kind }) => kind === 'bookStale').length, 1)
+})
+
 test('a trade is stored and published once, whether the socket, a back-fill or both bring it', () => {
   const { actor, updates, ignored } = openMarket()
   actor.receive(trade('m', 't1'))
@@ -332,7 +341,31 @@ test('a restarted engine shows the last book as stale until the first snapshot',
   const again = open()
   assert.equal(again.book().isStale, true)
   assert.deepEqual(again.book().bids, [level(0.4, 10)])
+  assert.equal(again.book().receivedAtMs, NOON + 1_000, 'as old as its checkpoint')
   assert.equal(again.price().price, 410_000)
+})
+
+test('has the best levels and the price of before, and publishes the price again, after a failed message', () => {
+  const { actor, updates, resyncs } = openMarket()
+  const book = snapshot('m', [level(0.4, 10)], [level(0.42, 5)])
+  actor.receive(book)
+  actor.restart()
+  assert.equal(actor.price().price, 410_000)
+  assert.deepEqual(resyncs, ['actor_restarted'])
+  updates.length = 0
+  actor.receive(book)
+  assert.deepEqual(
+    updates.map(({ kind }) => kind),
+    ['bookConfirmed', 'price'],
+  )
+})
+
+test('announces that a trade was lost when the mailbox had no room for it, and nothing for a change of the book', () => {
+  const { actor, losses, resyncs } = openMarket()
+  actor.onOverflow(change('m', [bid(0.4, 12)]))
+  actor.onOverflow(trade('m', 't1', { venueTimeMs: timeMs(NOON - 3_000) }))
+  assert.deepEqual(losses, [NOON - 3_000])
+  assert.deepEqual(resyncs, ['mailbox_full', 'mailbox_full'])
 })
 
 test('shows the newest stored trade as the price after a restart, the last one of a millisecond', () => {
@@ -659,6 +692,22 @@ test('the catalogue gets a changed summary or volume in the same turn, before ev
   ])
 })
 
+test('has a new version when the catalogue gets a changed tick size, whether or not the book stays', () => {
+  for (const keepsBook of [true, false]) {
+    const versions: number[] = []
+    const changed = (market: MarketView) => versions.push(market.version)
+    const storage = openMemoryStorage()
+    const actor = storedMarket({ ...recordingPublisher(), storage, changed }).open()
+    actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
+    const before = actor.version
+    const tickMicros = priceMicros(1_000)
+    const outcome = outcomeId('m-yes')
+    const times = { venueTimeMs: NOON, receivedAtMs: NOON }
+    actor.receive({ kind: 'tickSize', venue: 'a', outcome, keepsBook, tickMicros, ...times })
+    assert.ok((versions.at(-1) ?? 0) > before, `keepsBook ${keepsBook}`)
+  }
+})
+
 test('volumes beyond the safe integers stay there, whatever is traded', () => {
   const most = usdMicros(Number.MAX_SAFE_INTEGER)
   const { actor } = openMarket({ volume24h: most, volumeTotal: most })
@@ -938,6 +987,17 @@ test('marks a book stale only after two readings over REST contradict it while t
   const last = updates.at(-1)
   assert.ok(last?.kind === 'bookStale' && last.reason === 'contradicted_by_rest')
   assert.ok(ignored.includes('book_check_differs'))
+})
+
+test('accepts a reading over REST of the same millisecond as the stream’s last message', () => {
+  const { actor } = openMarket()
+  actor.receive(snapshot('m', [level(0.4, 10)], [level(0.99, 5)]))
+  for (const afterMs of [1_000, 4_000]) {
+    const times = { venueTimeMs: NOON, receivedAtMs: timeMs(NOON + afterMs) }
+    const read = snapshot('m', [level(0.41, 10)], [level(0.99, 5)], times)
+    actor.receive({ ...read, isInOrder: false })
+  }
+  assert.equal(actor.book().isStale, true)
 })
 
 test('a book that waits for its venue’s gap is not late, and one that was late and then missed something tells of the gap', () => {

@@ -11,6 +11,7 @@ import { outcomeId } from '../../../engine/ids.ts'
 import { marketIdleMsMax, tradeRingCount } from '../../../engine/limits.ts'
 import { type Bar, CANDLE_MS, vwapOf } from '../../../engine/market/candle.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
+import { partId } from '../../../engine/trade-parts.ts'
 import {
   DAY_MS,
   priceMicros,
@@ -154,6 +155,18 @@ test('newest trades are in memory while they are read, and come from the table a
   assertNewest(0, 'the look before it counts')
   take(tradeRingCount)
   assertNewest(1, 'nobody looked')
+})
+
+test('shows the taker of a trade among the newest once its row brings it', () => {
+  const actor = openActor(openMemoryStorage())
+  const shown = () =>
+    actor
+      .trades({ fromMs: TIME_ZERO, toMs: NOON, after: null, order: 'desc', limit: 5 })
+      .map(({ taker }) => taker)
+  actor.receive(trade('m', partId('0x1', 0), { txHash: '0x1', taker: null }))
+  assert.deepEqual(shown(), [null])
+  actor.receive(trade('m', '0x1-row', { txHash: '0x1', taker: '0xtaker' }))
+  assert.deepEqual(shown(), ['0xtaker'])
 })
 
 test('a trade that retention removed and history brings again counts once in its hour', async () => {

@@ -145,6 +145,32 @@ test('a long range is read in parts, oldest first, and what was read is unread n
   await stopped
 })
 
+test('reads from the beginning of the longest outage when several are reported while another is read', async () => {
+  const clock = new ManualClock()
+  const asked: { readonly fromMs: number; readonly done: () => void }[] = []
+  const backFill = new TradeBackFill({
+    feed: {
+      ...FEED,
+      fetchTrades: ({ fromMs }) =>
+        new Promise((resolve) => {
+          const answer = { completeFromMs: fromMs, doubt: null, newestMs: null }
+          asked.push({ fromMs, done: () => resolve(answer) })
+        }),
+    },
+    ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED, ...QUIET },
+    onLost: () => assert.fail('everything came'),
+  })
+  const nowMs = clock.nowMs()
+  for (const agoMs of [0, 60_000, 1_800_000, 90_000]) backFill.fillFrom(timeMs(nowMs - agoMs))
+  assert.equal(asked.length, 1)
+  asked[0]?.done()
+  for (let turns = 0; turns < 100 && asked.length < 2; turns += 1) await turn()
+  assert.equal(asked[1]?.fromMs, nowMs - 1_800_000 - 5_000)
+  const stopped = backFill.stop()
+  asked[1]?.done()
+  await stopped
+})
+
 test('what was read and still waits for its owner, or for the disk, is unread', async () => {
   const clock = new ManualClock()
   let isHandled = false

@@ -31,6 +31,15 @@ test('a calendar that is put back begins a new interval, and none ends before it
   ])
 })
 
+test('ends an interval at the present when its data has a time of the future', () => {
+  const { clock, tables, covered } = open()
+  covered.extend(clock.nowMs())
+  clock.advance(1_000)
+  covered.extend(timeMs(clock.nowMs() + 60_000))
+  covered.end()
+  assert.deepEqual(tables.intervals('a'), [[NOON, NOON + 1_000]])
+})
+
 test('over random lives no interval holds a time without a live feed', () => {
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = seededRandom(`coverage ${seed}`)

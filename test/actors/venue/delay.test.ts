@@ -196,6 +196,15 @@ test('messages that come later than usual are behind only where we were slow our
   assert.equal(other.look({ loopMsMax: 500 }), false)
 })
 
+test('takes what the smallest delay of ten minutes was for usual, and nothing older', () => {
+  const { delay, look, own } = openDelay()
+  look({}, 20)
+  while (own.nowMs < 240_000) look({}, 520)
+  assert.equal(delay.excessMs, 500)
+  while (own.nowMs < 660_000) look({}, 520)
+  assert.equal(delay.excessMs, 0)
+})
+
 test('what is late for long does not become usual: not by new connections, nor with time', () => {
   const { delay, look, own } = openDelay()
   look({}, 20)

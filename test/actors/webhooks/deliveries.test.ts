@@ -72,6 +72,38 @@ test('each turn of events waits for its own commit', async () => {
   assert.equal(world.counts(view.id).delivered, 2)
 })
 
+test('a test by hand waits for its commit, also when a retry by hand wakes its webhook', async () => {
+  const { world, view } = await oneWebhook(() => answered(500))
+  world.trade()
+  await settle()
+  world.caller.answer = () => answered(200)
+  world.isCommitting = false
+  const types = () => world.caller.posts.map(({ body }) => JSON.parse(body).type)
+  const asked = [world.webhooks.test(ALICE, view.id), world.webhooks.retry(ALICE, view.id, 1)]
+  await settle()
+  assert.deepEqual(types(), ['trade.created', 'trade.created'])
+  world.commit()
+  await Promise.all(asked)
+  await settle()
+  assert.deepEqual(types(), ['trade.created', 'trade.created', 'webhook.test'])
+})
+
+test('a retry by hand changes nothing and posts nothing more while the delivery is under way', async () => {
+  const { world, view } = await oneWebhook(() => answered(500))
+  world.trade()
+  await settle()
+  const isSent = () => world.caller.openCount > 0
+  world.caller.answer = () => ({ outcome: ok, afterMs: 1_000 })
+  while (!isSent()) await world.pass(100)
+  const before = world.deliveries(view.id)
+  assert.equal(before[0]?.attempts, 1)
+  assert.deepEqual(await world.webhooks.retry(ALICE, view.id, 1), before[0])
+  assert.deepEqual(world.deliveries(view.id), before)
+  await world.pass(MINUTE)
+  assert.equal(world.caller.posts.length, 2)
+  assert.equal(world.counts(view.id).delivered, 1)
+})
+
 test('what a crash forgets before its commit was never sent', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { timeMs } from '../../../engine/units.ts'
+import { DAY_MS, HOUR_MS, timeMs } from '../../../engine/units.ts'
 import type { Storage, StoredTrade, TradePosition } from '../../../storage/contract/storage.ts'
 import { NOON_MS, trade, traded } from '../../support/worlds/stored.ts'
 import type { StorageUnderTest } from '../storage.ts'
@@ -48,6 +48,42 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     for (const nativeId of ids) storage.trades.put(traded(3), { ...fields, nativeId })
     storage = await settle(storage)
     for (const nativeId of ids) assert.equal(storage.trades.get(3, nativeId)?.nativeId, nativeId)
+    await storage.close()
+  })
+
+  test('reads the trades that retention leaves of a market, whatever form their ids have', async () => {
+    let storage = await open()
+    const taker = `0x${'c3'.repeat(20)}`
+    const idsOf = {
+      a: (hash: string) => `${hash}-${'7'.repeat(77)}-${taker}-buy-100000000-415000-0`,
+      b: (hash: string) => `5f0c5b52-8a4e-4f0e-9d5c-${hash.slice(2, 14)}`,
+    }
+    const markets = [
+      { number: 1, venue: 'a' },
+      { number: 2, venue: 'b' },
+    ] as const
+    const ofDay = (venue: 'a' | 'b', day: number) => {
+      const txHash = `0x${String(day).repeat(64)}`
+      const at = timeMs(NOON_MS - day * DAY_MS)
+      return trade(idsOf[venue](txHash), {
+        timeMs: at,
+        txHash: venue === 'a' ? txHash : null,
+        taker,
+      })
+    }
+    for (const market of markets) {
+      for (const day of [8, 7, 1]) storage.trades.put(market, ofDay(market.venue, day))
+    }
+    storage = await settle(storage)
+    const limits = { retentionDays: 5, sizeBytesMax: Number.MAX_SAFE_INTEGER, rowsMax: 100 }
+    while (storage.prune({ nowMs: timeMs(NOON_MS + HOUR_MS), ...limits }));
+    storage = await settle(storage)
+    for (const market of markets) {
+      const left = { ...ofDay(market.venue, 1), ordinal: 0 }
+      const query = { ...EVER, market: market.number, after: null, order: 'asc', limit: 9 } as const
+      assert.deepEqual(storage.trades.range(query), [left])
+      assert.deepEqual(storage.trades.get(market.number, left.nativeId), left)
+    }
     await storage.close()
   })
 

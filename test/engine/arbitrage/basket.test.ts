@@ -279,6 +279,31 @@ test('a worked example: 100 at 0.37 and at 0.55, with the fees of both venues', 
   assert.equal(basket.profit, micros('5.37'))
 })
 
+test('rounds the cost up when price and size come to a fraction of a micro-dollar', () => {
+  const basket = buyBasket({
+    legs: [leg(FREE, level('0.415537', '1.01')), leg(FREE, level('0.5', '1.01'))],
+    winners: 1,
+    contracts: null,
+  })
+  assert.ok(typeof basket !== 'string')
+  // 415,537 × 1.01 = 419,692.37 micro-dollars.
+  assert.deepEqual(
+    basket.legs.map(({ cost }) => cost),
+    [419_693, 505_000],
+  )
+  assert.equal(basket.profit, 1_010_000 - 419_693 - 505_000)
+})
+
+test('watches a book up to a price of 1 when all of its offers are bought, and else up to the offer that is left', () => {
+  const basket = buyBasket({
+    legs: [leg(FREE, level('0.4', '10')), leg(FREE, level('0.5', '15'))],
+    winners: 1,
+    contracts: null,
+  })
+  assert.ok(typeof basket !== 'string')
+  assert.deepEqual(basket.reach, [1_000_000, 500_000])
+})
+
 test('nothing is bought without depth, a known fee and a profit, and the reason is named', () => {
   const cheap = leg(FREE, level('0.4', '10'))
   const buy = (...legs: readonly Leg[]) => buyBasket({ legs, winners: 1, contracts: null })

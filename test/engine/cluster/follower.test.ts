@@ -101,6 +101,26 @@ test('hands on batches of its run whose sequences begin again when the log lost 
   await follower.stop()
 })
 
+test('hands on a batch once when the log has it several times', async () => {
+  const rig = new Rig()
+  const follower = await rig.follow(0)
+  for (const [batch, value] of [
+    [1, 1],
+    [1, 1],
+    [2, 2],
+    [1, 1],
+    [2, 2],
+  ] as const) {
+    await rig.write({ batch, value })
+  }
+  assert.deepEqual(rig.taken, [
+    [1, 1],
+    [1, 2],
+  ])
+  assert.deepEqual(rig.faults, [])
+  await follower.stop()
+})
+
 test('ends with new_epoch when the log lost its data and another run writes it', async () => {
   const rig = new Rig()
   for (const batch of [1, 2, 3]) await rig.write({ batch, value: batch })

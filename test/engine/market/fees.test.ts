@@ -200,6 +200,10 @@ test('numbers that no fee can have are no curve', () => {
   }
 })
 
+test('takes an exponent from 0 to 8', () => {
+  for (const exponent of [0, 8]) assert.equal(feeCurve(70_000, exponent)?.exponent, exponent)
+})
+
 test('an announced change takes effect at its time, not before', () => {
   const now = model(CENTS, curve('0.07'))
   const next = { ...model(CENTS, curve('0.07', 1, '0.5')), sinceMs: timeMs(2_000) }

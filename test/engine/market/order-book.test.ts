@@ -61,6 +61,29 @@ test('for seeded sequences the fast book equals the naive one', () => {
   }
 })
 
+test('equals the naive one when levels come and go at any depth of 120', () => {
+  const [book, naive] = [new OrderBook(), new NaiveBook()]
+  for (let rank = 0; rank < 120; rank += 1) {
+    for (const side of ['bid', 'ask'] as const) {
+      const price = 5_000 * (side === 'bid' ? rank + 1 : 199 - rank)
+      const change = { side, ...level(price, rank + 1) }
+      book.set(change)
+      naive.set(change)
+    }
+  }
+  for (let rank = 0; rank < 120; rank += 1) {
+    for (const side of ['bid', 'ask'] as const) {
+      const known = naive.levels(side)[rank] ?? assert.fail('no level')
+      for (const size of [0, known.size]) {
+        const change = { side, price: known.price, size: sizeMicros(size) }
+        assert.equal(book.set(change), 'applied')
+        naive.set(change)
+        assertEqual(book, naive, rank)
+      }
+    }
+  }
+})
+
 test('a size of zero removes the level, and the next best takes its place', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5), level(410_000, 7)], [level(430_000, 1)])

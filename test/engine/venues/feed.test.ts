@@ -276,6 +276,23 @@ describe('SocketFeed', () => {
     assert.deepEqual(bench.downs, ['no sign of life'], 'it is watched again')
   })
 
+  it('counts neither a pause nor the time before it as silence when nothing waits after it', async () => {
+    let silences = 0
+    const bench = await open({
+      onSilence: () => {
+        silences += 1
+      },
+    })
+    await start(bench)
+    bench.feed.pause(true)
+    bench.clock.advance(120_000)
+    bench.feed.pause(false)
+    bench.clock.advance(9_000)
+    assert.deepEqual([bench.downs, silences], [[], 0])
+    bench.clock.advance(16_000)
+    assert.deepEqual(bench.downs, ['no sign of life'])
+  })
+
   it('a socket that opens while reading is paused is not read', async () => {
     const bench = await open()
     bench.feed.pause(true)
@@ -318,6 +335,40 @@ describe('SocketFeed', () => {
     assert.equal(bench.feed.lateSinceMs, lateSinceMs)
     bench.clock.advance(3_000)
     assert.equal(bench.feed.lateSinceMs, null)
+  })
+
+  it('reports since when messages may be late for ten seconds after a pause', async () => {
+    const bench = await open()
+    await start(bench)
+    const pausedAtMs = bench.clock.nowMs()
+    bench.feed.pause(true)
+    bench.clock.advance(60_000)
+    bench.feed.pause(false)
+    bench.clock.advance(9_000)
+    assert.equal(bench.feed.lateSinceMs, pausedAtMs)
+    bench.clock.advance(2_000)
+    assert.equal(bench.feed.lateSinceMs, null)
+  })
+
+  it('keeps the connection when a text is not valid UTF-8', async () => {
+    const bench = await open()
+    const peer = await start(bench)
+    peer.send(Buffer.of(0x61, 0xff, 0x62), { binary: false })
+    await until(bench, () => bench.frames.length + bench.downs.length > 0)
+    assert.deepEqual(bench.downs, [])
+    assert.equal(bench.frames[0]?.text, 'a\ufffdb')
+  })
+
+  it('stays closed when it is stopped while it waits to connect again', async () => {
+    const bench = await open({ url: () => 'ws://127.0.0.1:1/' }, 0.999_999_9)
+    const failed = attemptsFailed(bench)
+    bench.feed.start()
+    await until(bench, () => failed.value === 1)
+    await bench.feed.stop()
+    assert.equal(bench.clock.timerCount, 0)
+    bench.clock.advance(120_000)
+    for (let turns = 0; turns < 50; turns += 1) await nextTurn()
+    assert.equal(failed.value, 1)
   })
 
   it('after stop nothing is called, nothing waits, and send refuses', async () => {

@@ -88,6 +88,8 @@ test('hosts that are not public are refused by what they are, not by how they ar
     'https://metadata.google.internal/',
     'https://router.home.arpa/',
     'https://intranet/',
+    'https://wiki/',
+    'https://com:8443/hooks',
   ]
   for (const text of refused) {
     assert.match(problem(text), /public/, text)

@@ -85,6 +85,18 @@ test('all lines of the header are one list, read from the right; what is no addr
   }
 })
 
+test('counts against the nearest hop when the header has more hops than are read', async () => {
+  const face = await openFace({ trustedProxies: ['127.0.0.1'] })
+  try {
+    const forged = Array.from({ length: 40 }, (_, index) => `198.51.100.${index}`).join(', ')
+    assert.equal(await countedBefore(face, forged, '203.0.113.7'), 0)
+    assert.equal(await countedBefore(face, '203.0.113.7'), 1)
+    assert.equal(await countedBefore(face, '198.51.100.31'), 0)
+  } finally {
+    await face.stop()
+  }
+})
+
 test('an IPv6 network of 64 bits counts as one, however its addresses are written', async () => {
   const face = await openFace({ trustedProxies: ['127.0.0.1'] })
   try {

@@ -541,6 +541,18 @@ describe('one delivery', () => {
     })
   })
 
+  test('shows what a receiver answered to a key with the scope webhooks or a token, and to no key that only reads', async () => {
+    const { id } = await make()
+    face.engine.webhooks.deliver(id)
+    for (const [status, header, value] of [
+      [403, 'X-API-Key', `${ACCOUNT}-reader`],
+      [200, 'X-API-Key', `${ACCOUNT}-key`],
+      [200, 'Authorization', `Bearer ${ACCOUNT}-token`],
+    ] as const) {
+      await got(status, 'GET', DELIVERY, { id, delivery: 'dlv_1', headers: [[header, value]] })
+    }
+  })
+
   test('one that was never tried, or before answers were kept, has no answer', async () => {
     const { id } = await make()
     face.engine.webhooks.deliver(id)

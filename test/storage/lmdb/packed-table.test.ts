@@ -2,7 +2,7 @@
 // row is there once, in its order, under its key, before a commit as after it and after opening anew.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '../../../engine/clock.ts'
 import { silentLog } from '../../../engine/process/log.ts'
@@ -103,5 +103,27 @@ test('rows that are added to a block wait as one for their commit, and each comm
     return read.push(key.toString('hex')) > 0
   })
   assert.deepEqual(read, written)
+  await again.environment.close(CLOSE_MS)
+})
+
+test('reads what the disk has when a write was refused, and writes behind it afterwards', async () => {
+  const path = `${folder}/refused`
+  const { environment, table } = open(path)
+  const seen = (one: PackedTable) =>
+    [1, 2, 3, 4, 5].map((step) => one.get(tradeKey(1, step, 0))?.[0] ?? null)
+  for (const step of [1, 2, 3]) table.put(tradeKey(1, step, 0), Buffer.alloc(4, step))
+  const refusal = mock.method(environment, 'accepts', () => false)
+  table.put(tradeKey(1, 2, 0), Buffer.alloc(4, 200))
+  assert.deepEqual(seen(table), [1, 2, 3, null, null], 'a row replaced')
+  table.remove(tradeKey(1, 3, 0))
+  assert.deepEqual(seen(table), [1, 2, 3, null, null], 'a row removed')
+  table.put(tradeKey(1, 4, 0), Buffer.alloc(4, 4))
+  assert.deepEqual(seen(table), [1, 2, 3, null, null], 'a row added')
+  refusal.mock.restore()
+  table.put(tradeKey(1, 5, 0), Buffer.alloc(4, 5))
+  assert.deepEqual(seen(table), [1, 2, 3, null, 5])
+  await environment.close(CLOSE_MS)
+  const again = open(path)
+  assert.deepEqual(seen(again.table), [1, 2, 3, null, 5], 'after opening again')
   await again.environment.close(CLOSE_MS)
 })

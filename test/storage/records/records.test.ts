@@ -104,6 +104,13 @@ test('whatever its numbers, parties and id, a trade comes back from its packed r
   )
 })
 
+for (const text of ['0xaB', '0xBa', '0xag', '0xga', '0xa-', '0x-a', '0x0é']) {
+  test(`a trade keeps the party and the hash ${text}, which is no hexadecimal number`, () => {
+    const odd = { ...stored, maker: text, taker: text, txHash: text }
+    assert.deepEqual(read(recordOf({ trade: odd, place })), { trade: odd, place })
+  })
+}
+
 test('an id that repeats the fields of its trade costs a byte, and the record fewer than ninety', () => {
   const [txHash, taker] = [`0x${'5a'.repeat(32)}`, `0x${'c3'.repeat(20)}`]
   const row = { ...stored, txHash, taker, offset: 30_000, run: 3, seq: 900 }

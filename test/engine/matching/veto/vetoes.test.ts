@@ -242,6 +242,10 @@ test('another hour; crypto without an hour is decided at noon', () => {
     'other_hour',
   )
   same(score(price('Bitcoin above 90,000 on May 11, 5PM ET?'), strike('17', 90_000)))
+  vetoed(
+    score(price('Bitcoin above 90,000 on May 11, 12PM ET?'), strike('00', 90_000)),
+    'other_hour',
+  )
 })
 
 test('another threshold, a range within the other, and whole numbers at the boundary', () => {
@@ -489,6 +493,42 @@ test('a confirmed family stands above wording and rules, never above another dat
   assert.ok(said('acme-spring-drop', '31MAR31-BX', 'Bob Xu').includes('other_answer'))
   assert.ok(said('acme-spring-drop', '32MAR31-AQ', 'Ada Quill').includes('other_date'))
   assert.ok(said('acme-never', '31MAR31-AQ', 'Ada Quill').includes('other_rules'))
+})
+
+test('confirms a pair of a confirmed family that differs in touch or close, and none of which one has a threshold', () => {
+  const families = new Families([{ a: 'acme-*', b: 'KX*', word: 'confirmed', why: 'by hand' }])
+  const scores = (a: MatchMarket, b: MatchMarket) => {
+    const pair = [understandMarket(a), understandMarket(b)] as const
+    return [scorePair(...pair), scorePair(...pair, 0, families)].map(({ score: value, vetoes }) => [
+      value,
+      ...vetoes,
+    ])
+  }
+  const touch = marketA('Will Bitcoin reach $90,000 on May 11?', 'acme-btc', '2031-05-11')
+  assert.deepEqual(scores(touch, strike('12', 90_000)), [[40, 'touch_or_close'], [100]])
+  const plain = marketA('Quota of the ministry on March 31, 2031?', 'acme-quota', '2031-03-31')
+  const above = marketB(
+    'KXQUOTA-31MAR31-70',
+    'Quota of the ministry on March 31, 2031?',
+    'Above 70',
+  )
+  assert.deepEqual(scores(plain, above), [
+    [40, 'not_said'],
+    [40, 'not_said'],
+  ])
+})
+
+test('puts a rejection above a confirmation of the same families, in whatever order they are written', () => {
+  const confirmed = { a: 'acme-*', b: 'KXQUOTA', word: 'confirmed', why: 'by hand' } as const
+  const rejected = { a: 'acme-never', b: 'KXQ*', word: 'rejected', why: 'both' } as const
+  for (const verdicts of [
+    [confirmed, rejected],
+    [rejected, confirmed],
+  ]) {
+    const families = new Families(verdicts)
+    assert.equal(families.of(['acme-never'], ['kxquota'])?.word, 'rejected')
+    assert.equal(families.of(['acme-spring'], ['kxquota'])?.word, 'confirmed')
+  }
 })
 
 test('what would decide and is not said keeps a pair below a match, and is named with the side that lacks it', () => {

@@ -110,6 +110,8 @@ describe('Kalshi map', () => {
     ['a price that is no number', { price: '0x1' }],
     ['a size beyond all reason', { delta: '9007199254740993' }],
     ['an infinite size', { delta: 'Infinity' }],
+    ['more than a thousand million contracts', { delta: '1000000001' }],
+    ['less than minus a thousand million contracts', { delta: '-1000000001' }],
   ] as const) {
     it(`${name} is refused`, () => {
       const { events, refusal } = map(delta(more))

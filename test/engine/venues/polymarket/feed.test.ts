@@ -436,6 +436,23 @@ test('every fill goes out once, also of unknown markets; a lost stream names its
   assert.equal(feedEvents('feedUp', 'trades')[1]?.sinceMs, START_MS + 2_000)
 })
 
+test('reports a lost activity stream from the beginning of a pause when it was lost in the pause', async (t) => {
+  const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
+  const rtds = () => sockets(stub, '/rtds')[0]
+  feed.start()
+  await until(() => commands(rtds()).length === 1, 'subscribed')
+  clock.advance(7_000)
+  feed.read('nothing')
+  send(rtds(), activity('orders_matched'))
+  clock.advance(60_000)
+  feed.read('all')
+  // What waited is stamped when it is read, long after the pause began.
+  await until(() => trades().length === 1, 'a trade')
+  rtds()?.socket.terminate()
+  await until(() => feedEvents('feedDown', 'trades').length === 1, 'down')
+  assert.equal(feedEvents('feedDown', 'trades')[0]?.sinceMs, START_MS + 2_000)
+})
+
 test('reads activity frames without topic and type, and finds the taker among the rows of a transaction', async (t) => {
   const { stub, feed, clock, trades, ofKind, drift } = await openFeed(t)
   feed.start()

@@ -72,6 +72,18 @@ test('a quiet market’s first change goes at once, the rest of a window as its 
   assert.equal(told.length, 4, 'and is quiet again')
 })
 
+test('sends the newer of two changes when the older one waited beyond the end of its window', () => {
+  const { windows, told } = newLane(250)
+  windows.note(refAt(0), 1, 0)
+  windows.note(refAt(0), 2, 10)
+  // No slice ran since: the loop was busy.
+  windows.note(refAt(0), 3, 300)
+  assert.deepEqual(
+    told.map(({ value }) => value),
+    [1, 3],
+  )
+})
+
 test('whatever comes: at most one a window, the last state always, within a window', async () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('windows', seed)

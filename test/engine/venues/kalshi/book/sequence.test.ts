@@ -42,6 +42,14 @@ describe('Kalshi sequence', () => {
     assert.equal(check.note(1, seq + 1), 'inOrder')
   })
 
+  it('takes no number of late messages for a new count while others come in order', () => {
+    const check = new SequenceCheck()
+    check.note(1, 1)
+    for (let seq = 2; seq <= 100; seq += 1) {
+      assert.deepEqual([check.note(1, seq), check.note(1, 1)], ['inOrder', 'late'])
+    }
+  })
+
   it('after clear everything counts from 1 again', () => {
     const check = new SequenceCheck()
     check.note(1, 1)

@@ -165,6 +165,24 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take().length, 4)
   })
 
+  it('asks for a snapshot on a new connection when one was under way on the connection before', () => {
+    openWith(['M0'])
+    subscriptions.want(['M0'])
+    subscriptions.flush()
+    assert.deepEqual(
+      take().map(({ action }) => action),
+      ['get_snapshot'],
+    )
+    subscriptions.closed()
+    openWith(['M0'])
+    subscriptions.want(['M0'])
+    subscriptions.flush()
+    assert.deepEqual(
+      take().map(({ action }) => action),
+      ['get_snapshot'],
+    )
+  })
+
   it('a snapshot that does not come is asked for again, five times', () => {
     openWith(names(2))
     subscriptions.want(['M0', 'elsewhere'])

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { socketBufferBytesLow, socketBufferBytesSoft } from '../../../../engine/limits.ts'
+import { silentLog } from '../../../../engine/process/log.ts'
+import { timeMs } from '../../../../engine/units.ts'
+import type { Socket } from '../../../../http/ws/fan-out/library.ts'
+import { Hub } from '../../../../http/ws/hub.ts'
+import { Session } from '../../../../http/ws/session/session.ts'
+import { FakeEngine, type FakeMarket } from '../../../support/fakes/engine.ts'
+import { ManualClock } from '../../../support/fakes/manual-clock.ts'
+import { bid, level } from '../../../support/worlds/builders.ts'
+
+type Message = Readonly<Record<string, unknown>>
+
+/** A socket of the library in this process. Its buffer fills with the first message of type `fullAt`. */
+class PlayedSocket implements Socket {
+  readonly messages: Message[] = []
+  readonly topics = new Set<string>()
+  buffered = 0
+  fullAt = ''
+
+  send(message: unknown): number {
+    const read: Message = JSON.parse(String(message))
+    this.messages.push(read)
+    if (read.type === this.fullAt) this.buffered = socketBufferBytesLow + 1
+    return 1
+  }
+  subscribe(topic: unknown): boolean {
+    this.topics.add(String(topic))
+    return true
+  }
+  unsubscribe(topic: unknown): boolean {
+    return this.topics.delete(String(topic))
+  }
+  getBufferedAmount(): number {
+    return this.buffered
+  }
+  cork(action: () => void): ReturnType<Socket['cork']> {
+    action()
+    return Object.create(null)
+  }
+  end(): void {}
+  close(): void {}
+}
+
+/** A hub with three markets and one connection without subscriptions. */
+function open() {
+  const clock = new ManualClock()
+  const engine = new FakeEngine(clock)
+  engine.accounts.make('ann')
+  const markets = ['m0', 'm1', 'm2'].map((name) => engine.add(name))
+  for (const market of markets) market.replace([level(0.4, 1)], [])
+  const sockets: PlayedSocket[] = []
+  const subscribed = (topic: string) => sockets.filter(({ topics }) => topics.has(topic))
+  const topics = {
+    numSubscribers: (topic: string) => subscribed(topic).length,
+    publish(topic: string, message: unknown) {
+      for (const socket of subscribed(topic)) socket.send(message)
+      return true
+    },
+  }
+  const { publisher, metrics } = engine
+  const hub = new Hub({ engine, publisher, clock, log: silentLog, metrics, topics })
+  publisher.watch(hub)
+  const join = () => {
+    const caller = engine.accounts.callerOfKey('ann-key') ?? assert.fail()
+    const socket = new PlayedSocket()
+    const session = new Session({ id: 'c', caller, encoder: hub.encoder('j'), ws: socket, hub })
+    sockets.push(socket)
+    hub.add(session)
+    session.open()
+    const subscribe = (channel: string, more: object = {}) => {
+      const command = { action: 'subscribe', id: 1, channel, market_ids: ['*'], ...more }
+      session.receive(Buffer.from(JSON.stringify(command)), false)
+    }
+    return { session, socket, subscribe }
+  }
+  join()
+  const [m0, m1, m2] = markets
+  assert.ok(m0 !== undefined && m1 !== undefined && m2 !== undefined)
+  return { clock, engine, hub, join, markets: [m0, m1, m2] as const }
+}
+
+/** A connection whose wildcard subscription to books stands behind the state of the first market. */
+function fillHalf() {
+  const world = open()
+  const one = world.join()
+  one.socket.fullAt = 'snapshot'
+  one.subscribe('orderbook')
+  assert.equal(one.socket.messages.at(-1)?.type, 'snapshot')
+  assert.equal(one.session.hasWork, true)
+  const bookMessages = () =>
+    one.socket.messages
+      .filter(({ channel, market_id }) => channel === 'orderbook' && market_id !== undefined)
+      .map(({ type, market_id }) => `${type} ${market_id}`)
+  const drain = () => {
+    one.socket.fullAt = ''
+    one.socket.buffered = 0
+    world.hub.sweep()
+  }
+  return { ...world, ...one, bookMessages, drain }
+}
+
+const idOf = ({ ref }: FakeMarket): string => ref.id
+
+test('sends the changes of a market whose state it has sent while a wildcard is filled, also after a heartbeat', () => {
+  const { hub, markets, bookMessages, drain } = fillHalf()
+  const [m0, m1, m2] = markets
+  m0.change(bid(0.4, 2))
+  hub.beat()
+  m0.change(bid(0.4, 3))
+  m1.change(bid(0.4, 2))
+  drain()
+  m2.change(bid(0.4, 2))
+  assert.deepEqual(bookMessages(), [
+    `snapshot ${idOf(m0)}`,
+    `update ${idOf(m0)}`,
+    `update ${idOf(m0)}`,
+    `snapshot ${idOf(m1)}`,
+    `snapshot ${idOf(m2)}`,
+    `update ${idOf(m2)}`,
+  ])
+  hub.stop()
+})
+
+test('sends every state again, then changes and heartbeats, when it lagged while a wildcard was filled', () => {
+  const { hub, markets, socket, session, bookMessages, drain } = fillHalf()
+  const [m0, m1, m2] = markets
+  socket.buffered = 2 * socketBufferBytesSoft
+  hub.sweep()
+  assert.equal(session.isLive, false)
+  m0.change(bid(0.4, 2))
+  hub.beat()
+  assert.equal(socket.messages.at(-1)?.catching_up, true)
+  socket.messages.length = 0
+  drain()
+  assert.equal(session.isLive, true)
+  for (const market of markets) market.change(bid(0.4, 5))
+  assert.deepEqual(bookMessages(), [
+    `resync ${idOf(m0)}`,
+    ...[m0, m1, m2].map((market) => `snapshot ${idOf(market)}`),
+    ...[m0, m1, m2].map((market) => `update ${idOf(market)}`),
+  ])
+  for (let count = 0; count < 2; count += 1) {
+    socket.messages.length = 0
+    hub.beat()
+    const [beat, ...more] = socket.messages
+    assert.equal(beat?.type, 'heartbeat')
+    assert.ok('offsets' in beat && more.length === 0)
+  }
+  hub.stop()
+})
+
+test('encodes nothing for a connection that ended while its wildcard was filled', () => {
+  const { hub, engine, markets, session, socket } = fillHalf()
+  const encodedCount = () =>
+    [...engine.metrics.counts('stream_messages_encoded_total').values()]
+      .map(({ value }) => value)
+      .reduce((sum, value) => sum + value, 0)
+  socket.topics.clear()
+  hub.remove(session)
+  const before = [encodedCount(), socket.messages.length]
+  for (const market of markets) {
+    market.change(bid(0.4, 5))
+    market.replace([level(0.3, 1)], [])
+  }
+  assert.deepEqual([encodedCount(), socket.messages.length], before)
+  hub.stop()
+})
+
+test('reports a gap to a connection whose missed trades are being replayed', () => {
+  const { hub, engine, join, markets } = open()
+  for (const market of markets) market.trade()
+  const { socket, session, subscribe } = join()
+  socket.fullAt = 'trade'
+  const { publisher } = engine
+  subscribe('trades', { since: { epoch: publisher.epoch, offset: 0 } })
+  assert.equal(session.isReplaying, true)
+  const times = { fromMs: timeMs(1_000), toMs: timeMs(2_000) }
+  const of = { kind: 'gap', channel: 'trades', venue: 'a', platform: 'venue_a' } as const
+  publisher.publish({ ...of, ...times, market: markets[0].ref, count: 3 })
+  publisher.publish({ ...of, ...times, market: null, count: null })
+  const gaps = socket.messages.filter(({ type }) => type === 'gap')
+  assert.deepEqual(
+    gaps.map(({ market_id = null, platform = null, count = null }) => [market_id, platform, count]),
+    [
+      [idOf(markets[0]), null, 3],
+      [null, 'venue_a', null],
+    ],
+  )
+  socket.fullAt = ''
+  socket.buffered = 0
+  hub.sweep()
+  assert.deepEqual(
+    socket.messages.filter(({ type }) => type === 'trade').map(({ offset }) => offset),
+    [1, 2, 3],
+  )
+  hub.stop()
+})
