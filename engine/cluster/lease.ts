@@ -155,8 +155,11 @@ export class Lease {
       await this.#restore(entry?.revision ?? 0)
       entry = await this.#parts.bucket.get(KEY)
     }
+    if (this.#isOver) return false
+    // Refused as older than a renewal of this engine that was answered before this read was.
+    if (entry?.value === null && entry.revision < this.#revision) return true
     const held = readLease(entry)
-    return !this.#isOver && held?.holder === this.#parts.holder && held.term === this.term
+    return held?.holder === this.#parts.holder && held.term === this.term
   }
 
   /** Writes the record that the log has lost (revision 0), or that no engine wrote, unless another engine was first. */

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pack } from 'msgpackr'
 import { type Lease, takeLease } from '../../../engine/cluster/lease.ts'
+import type { Bucket } from '../../../engine/cluster/log.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import type { FaultyLog } from '../../support/fakes/faulty-log.ts'
 import { FaultyLogServer } from '../../support/fakes/faulty-log.ts'
@@ -202,4 +203,29 @@ test('reports a lease as lost after a pause in which another engine took it', as
   assert.equal(await confirming, false)
   assert.deepEqual(rig.deposed, ['one'])
   assert.equal(await lease.confirm(), false)
+})
+
+test('stays the leader when reads of the lease are answered after later renewals', async () => {
+  const rig = new Rig()
+  const inner = await rig.server.connect().bucket('lease')
+  let isLate = false
+  // A sealed bucket gives a record without a value when it has written a newer one.
+  const late = async (key: string) => ({ key, value: null, revision: 1 })
+  const bucket: Bucket = {
+    get: (key) => (isLate ? late(key) : inner.get(key)),
+    put: (key, value) => inner.put(key, value),
+    replace: (key, value, revision) => inner.replace(key, value, revision),
+    remove: (key) => inner.remove(key),
+    watch: (watcher) => inner.watch(watcher),
+  }
+  const parts = { bucket, holder: 'one', clock: rig.clock, log: silentLog }
+  const taking = takeLease(parts, new AbortController().signal)
+  await rig.pass(100)
+  const lease = await taking
+  assert.ok(lease !== null)
+  lease.keep(() => rig.deposed.push('one'))
+  await rig.pass(3_000)
+  isLate = true
+  assert.equal(await lease.isHeld(), true)
+  assert.deepEqual(rig.deposed, [])
 })
