@@ -2,8 +2,8 @@
 // take turns, and each has `runningOfOneMax` at most.
 
 import type { Clock } from '../engine/clock.ts'
+import { FairQueue, type Requester, SYSTEM } from '../engine/fair-queue.ts'
 import { onAbort } from '../engine/on-abort.ts'
-import { FairQueue, type Requester, SYSTEM } from './fair-queue.ts'
 
 interface SlotBounds {
   readonly runningMax: number

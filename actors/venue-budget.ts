@@ -3,8 +3,8 @@
 import { WINDOW_MS } from '../engine/accounts/account.ts'
 import type { Clock } from '../engine/clock.ts'
 import { EngineError } from '../engine/errors.ts'
+import { type Requester, SYSTEM } from '../engine/fair-queue.ts'
 import { Quotas } from './accounts/quotas.ts'
-import { type Requester, SYSTEM } from './fair-queue.ts'
 
 export class VenueBudget {
   readonly #clock: Clock

@@ -5,6 +5,7 @@
 import type { KeyScope } from '../engine/accounts/account.ts'
 import type { HeardMember } from '../engine/cluster/members.ts'
 import type { FeedStatus } from '../engine/events.ts'
+import type { Requester } from '../engine/fair-queue.ts'
 import type { AccountId, KeyId, VenueKey } from '../engine/ids.ts'
 import type {
   MarketNumber,
@@ -28,7 +29,6 @@ import type {
   WhaleRow,
 } from '../storage/contract/storage.ts'
 import type { ArbitrageView } from './arbitrage/views.ts'
-import type { Requester } from './fair-queue.ts'
 import type { MarketView, PricePoint } from './market/views.ts'
 import type { MatchListView } from './matches/views.ts'
 import type { WalletsView } from './wallets/views.ts'

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { knownLoginsMax, loginsPerMinute, signUpsPerHour } from '../../engine/limits.ts'
+import { siteOf } from '../../engine/networks.ts'
 import type { Quota } from '../views.ts'
 import { Quotas } from './quotas.ts'
 
@@ -23,11 +24,6 @@ const WAIT_MS_MAX = 900_000
 const HOUR_MS = 3_600_000
 /** An IPv6 /48 makes as many accounts as so many addresses. */
 const SITE_SHARES = 4
-
-/** The /48 of a `…::/64`, which one customer of a provider may have; an IPv4 address as it is. */
-export function siteOf(address: string): string {
-  return address.includes(':') ? `${address.split(':').slice(0, 3).join(':')}::/48` : address
-}
 
 /** How long an account waits after `failures` wrong passwords in a row: 0, then 1 s, 2 s … 15 min. */
 export function waitAfterFailuresMs(failures: number): number {

@@ -2,9 +2,9 @@
 // event as it is then.
 
 import type { Clock } from '../../engine/clock.ts'
+import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
-import { type Requester, SYSTEM } from '../fair-queue.ts'
 import { pageOf, type Ranking, Rankings } from '../rows/rankings.ts'
 import type {
   EventFilter,

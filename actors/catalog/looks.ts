@@ -2,6 +2,7 @@
 // venues' listings, or the mirror of one that another process takes.
 
 import type { Clock } from '../../engine/clock.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketStatus, ReadEvent } from '../../engine/market/market.ts'
 import type { Publisher } from '../../engine/publisher.ts'
@@ -13,7 +14,6 @@ import type {
   MarketSummary,
   VenueTrade,
 } from '../../storage/contract/storage.ts'
-import type { Requester } from '../fair-queue.ts'
 import type {
   CatalogView,
   CatalogWatcher,

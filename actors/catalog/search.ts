@@ -4,6 +4,7 @@
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import { FairQueue, type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import { requestDeadlineMs } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
@@ -15,7 +16,6 @@ import type {
   SearchTexts,
 } from '../../engine/search/task.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
-import { FairQueue, type Requester, SYSTEM } from '../fair-queue.ts'
 
 /** Searches that wait; for one more the newest of the requester with most of them is refused. */
 const FINDS_MAX = 64

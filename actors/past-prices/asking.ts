@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import {
   pastAskMsMax,
@@ -15,7 +16,6 @@ import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { PastMarket, VenuePastPrices } from '../../engine/venues/venue.ts'
-import type { Requester } from '../fair-queue.ts'
 import { Slots, SlotsFull } from '../slots.ts'
 import { VenueBudget } from '../venue-budget.ts'
 import type { CatalogView, MarketView, PricePoint } from '../views.ts'

@@ -4,12 +4,12 @@
 // proves nothing: it is believed for a minute, then twice as long each time, and replaces nothing that is kept.
 
 import { ByVenue } from '../../engine/by-venue.ts'
+import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import { priceAgeMsMax } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
 import type { MarketSummary, PastDay, Storage } from '../../storage/contract/storage.ts'
-import { type Requester, SYSTEM } from '../fair-queue.ts'
 import type { MarketView, PastPricesView, PricePoint, PriceRange, VenueView } from '../views.ts'
 import { type Deadline, PastAsking, type PastAskingParts } from './asking.ts'
 import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './days.ts'

@@ -3,9 +3,9 @@
 // request; the newest stretches are kept in memory. An empty or shorter answer takes nothing away that is kept.
 
 import type { Clock } from '../../engine/clock.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import { pastRangePointsMax, pastRangesMax } from '../../engine/limits.ts'
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
-import type { Requester } from '../fair-queue.ts'
 import type { MarketView, PricePoint, PriceRange } from '../views.ts'
 import type { PastAsking } from './asking.ts'
 

@@ -4,6 +4,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import {
   walletReadingsWaitingMax,
@@ -14,7 +15,6 @@ import { onAbort } from '../../engine/on-abort.ts'
 import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { VenueWallets, WalletEvent, WalletProfile } from '../../engine/wallet.ts'
 import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
-import { type Requester, SYSTEM } from '../fair-queue.ts'
 import { Slots, SlotsFull } from '../slots.ts'
 import { VenueBudget } from '../venue-budget.ts'
 import { newRecord, type OpenedTally, openedTally } from './stored.ts'

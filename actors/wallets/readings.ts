@@ -2,6 +2,7 @@
 // live trades and their back-fill share the venue's quota. A reading goes on when its requests have ended.
 
 import type { Clock } from '../../engine/clock.ts'
+import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import {
   walletFirstReadingsMax,
@@ -10,7 +11,6 @@ import {
 } from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
-import { type Requester, SYSTEM } from '../fair-queue.ts'
 import { FairSlots, type Pass, SlotsFull } from '../slots.ts'
 import type { WalletSource } from './reading.ts'
 import type { WarmWallet } from './warm-wallets.ts'

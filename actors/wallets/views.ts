@@ -1,5 +1,6 @@
 // What the owners let the face see of wallets. Part of views.ts, which shows these to http/.
 
+import type { Requester } from '../../engine/fair-queue.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
 import type { TimeMs, UsdMicros } from '../../engine/units.ts'
 import type {
@@ -16,7 +17,6 @@ import type {
   WalletTotals,
 } from '../../engine/wallets/figures.ts'
 import type { SliceQuery } from '../../storage/contract/storage.ts'
-import type { Requester } from '../fair-queue.ts'
 import type { MarketView } from '../market/views.ts'
 
 /** The rolling windows of a profile, each up to now and exact to the second. */

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../clock.ts'
 import { EngineError } from '../errors.ts'
+import { FairQueue } from '../fair-queue.ts'
 import { passwordQueueMax, passwordWaitMsMax } from '../limits.ts'
 import { openPool, type Pool } from '../pool.ts'
 import { ARGON2ID, type PasswordResult, type PasswordTask } from './task.ts'
@@ -39,7 +40,7 @@ export function openPasswordPool(
   clock: Clock = systemClock,
   thread: HashThread = openThread(),
 ): PasswordPool {
-  const queue = new FairQueue(clock, thread)
+  const queue = new HashQueue(clock, thread)
   return {
     nobodys: encoded(randomBytes(SALT_BYTES), randomBytes(ARGON2ID.hashLength)),
     async hash(password, requester) {
@@ -73,51 +74,12 @@ interface Waiting {
   readonly reject: (error: EngineError) => void
 }
 
-/** The tasks of known or of unknown requesters, by network. The network whose turn is next stands first. */
-class Class {
-  readonly #networks = new Map<string, Waiting[]>()
-  #count = 0
-
-  /** False: it is full, and no other network has more waiting than this one. */
-  add(network: string, waiting: Waiting): boolean {
-    const own = this.#networks.get(network)
-    if (this.#count >= CLASS_WAITING_MAX && !this.#dropFromLongest(own?.length ?? 0)) return false
-    if (own === undefined) this.#networks.set(network, [waiting])
-    else own.push(waiting)
-    this.#count += 1
-    return true
-  }
-
-  /** Refuses the newest task of the network with most waiting, if it has more than one above `count`. */
-  #dropFromLongest(count: number): boolean {
-    let longest: Waiting[] = []
-    for (const waiting of this.#networks.values()) {
-      if (waiting.length > longest.length) longest = waiting
-    }
-    if (longest.length <= count + 1) return false
-    longest.pop()?.reject(tooMany())
-    this.#count -= 1
-    return true
-  }
-
-  next(): Waiting | undefined {
-    for (const [network, waiting] of this.#networks) {
-      const first = waiting.shift()
-      this.#networks.delete(network)
-      if (waiting.length > 0) this.#networks.set(network, waiting)
-      this.#count -= 1
-      return first
-    }
-    return undefined
-  }
-}
-
 /** One task at a time: known and unknown requesters in turn, and within each their networks in turn. */
-class FairQueue {
+class HashQueue {
   readonly #clock: Clock
   readonly #thread: HashThread
-  readonly #known = new Class()
-  readonly #unknown = new Class()
+  readonly #known = new FairQueue<Waiting>(CLASS_WAITING_MAX)
+  readonly #unknown = new FairQueue<Waiting>(CLASS_WAITING_MAX)
   #isKnownNext = true
   #isBusy = false
 
@@ -129,12 +91,13 @@ class FairQueue {
   run(task: PasswordTask, { network, isKnown }: HashRequester): Promise<PasswordResult> {
     return new Promise((resolve, reject) => {
       const waiting = { task, sinceMs: this.#clock.monotonicMs(), resolve, reject }
-      if (!(isKnown ? this.#known : this.#unknown).add(network, waiting)) return reject(tooMany())
+      const queue = isKnown ? this.#known : this.#unknown
+      queue.add([network], waiting)?.reject(tooMany())
       if (!this.#isBusy) this.#next()
     })
   }
 
-  #take(): Waiting | undefined {
+  #take(): Waiting | null {
     const [first, second] = this.#isKnownNext
       ? [this.#known, this.#unknown]
       : [this.#unknown, this.#known]
@@ -147,8 +110,8 @@ class FairQueue {
   #next(): void {
     for (;;) {
       const first = this.#take()
-      this.#isBusy = first !== undefined
-      if (first === undefined) return
+      this.#isBusy = first !== null
+      if (first === null) return
       if (this.#clock.monotonicMs() - first.sinceMs > passwordWaitMsMax) {
         first.reject(tooMany())
         continue

@@ -4,10 +4,10 @@
 // touched after its abort throws (README.md).
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
-import type { Requester } from '../../actors/fair-queue.ts'
 import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import { bodyBytesMax, requestDeadlineMs } from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'

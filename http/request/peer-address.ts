@@ -4,15 +4,15 @@
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { BlockList, isIP, isIPv4 } from 'node:net'
+import { networkOf } from '../../engine/networks.ts'
 import type { RequestHead } from './head.ts'
 
 /** Names of this machine that no name server answers for, with or without a port. */
 export const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
 /** More hops than any honest chain has are not read. */
 const HOPS_MAX = 32
-/** Sixteen-bit groups of an IPv6 address, and those of its network. */
+/** Sixteen-bit groups of an IPv6 address. */
 const GROUPS = 8
-const NETWORK_GROUPS = 4
 
 export class PeerAddresses {
   readonly #trusted = new BlockList()
@@ -43,11 +43,10 @@ export class PeerAddresses {
   }
 
   /**
-   * Asked from this machine by a name of its own, and not by a proxy for another client, trusted or not. A web page whose
-   * domain name was made to lead here (DNS rebinding) asks by another name.
+   * Asked from this machine, and not by a proxy for another client, trusted or not. It may still be a web page whose domain
+   * name was made to lead here (DNS rebinding): only `Host` shows that.
    */
   isLocal(res: HttpResponse, head: RequestHead): boolean {
-    if (!LOOPBACK_HOST.test(head.host)) return false
     if (head.isForwarded || res.getProxiedRemoteAddressAsText().byteLength > 0) return false
     const peer = peerOf(res)
     return peer.startsWith('127.') || peer === '0:0:0:0:0:0:0:1'
@@ -115,10 +114,4 @@ function written(part: string): readonly number[] {
     const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
     return [a * 256 + b, c * 256 + d]
   })
-}
-
-/** The /64 of an IPv6 address (`2001:db8:0:0::/64`), which one host has to itself; an IPv4 address as it is. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address
-  return `${address.split(':').slice(0, NETWORK_GROUPS).join(':')}::/64`
 }

@@ -3,10 +3,10 @@
 // any of them.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import type { Requester } from '../../actors/fair-queue.ts'
 import type { Caller, CatalogView } from '../../actors/views.ts'
 import type { KeyScope } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import type { JsonObject } from '../documents/schemas-of.ts'
 import type { Problem } from '../validation/parameter.ts'
 import { compileBody, compilePath, compileQuery } from '../validation/validate.ts'

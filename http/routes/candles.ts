@@ -2,10 +2,10 @@
 // that are kept as trades are stored.
 
 import { Type } from '@sinclair/typebox'
-import type { Requester } from '../../actors/fair-queue.ts'
 import type { EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import {
   type Bar,
   barSizeOf,

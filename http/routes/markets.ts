@@ -1,9 +1,9 @@
 // Markets as lists, found by text, and one by one.
 
 import { Type } from '@sinclair/typebox'
-import type { Requester } from '../../actors/fair-queue.ts'
 import type { EngineView, MarketFilter, MarketOrder, MarketPage } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import {
   type MarketStatus,
   RESOLUTION_STATUSES,

@@ -1,10 +1,10 @@
 // Both venues' trades in their own words: of a market, of an event, or of the whole venue.
 
 import { type TSchema, Type } from '@sinclair/typebox'
-import type { Requester } from '../../actors/fair-queue.ts'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import { takerSide } from '../../engine/market/taker.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'

@@ -1,8 +1,8 @@
 // Both venues' markets in their own words: lists with the venues' own filters, and one by one.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import type { Requester } from '../../actors/fair-queue.ts'
 import type { MarketFilter, MarketPage, MarketPhase, MarketView } from '../../actors/views.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import {
   answerPage,

@@ -1,10 +1,10 @@
 // Prices: of one market now or at a past second, and of many now.
 
 import { Type } from '@sinclair/typebox'
-import type { Requester } from '../../actors/fair-queue.ts'
 import type { EngineView, MarketView, PricePoint } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import { timeMs } from '../../engine/units.ts'
 import { bulkAnswer, MissingSchema, marketIds } from '../pages/bulk.ts'
 import { seconds } from '../pages/time-range.ts'

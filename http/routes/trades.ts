@@ -1,10 +1,10 @@
 // The trades of one market, newest first unless asked otherwise, paged without loss or repeat.
 
 import { Type } from '@sinclair/typebox'
-import type { Requester } from '../../actors/fair-queue.ts'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { TradeSide } from '../../engine/events.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import { takerSide } from '../../engine/market/taker.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { readTimePage, type TimePage } from '../pages/scan.ts'

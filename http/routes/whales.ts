@@ -2,8 +2,8 @@
 // channel, from 1,000 dollars on, kept for ever.
 
 import { type Static, Type } from '@sinclair/typebox'
-import type { Requester } from '../../actors/fair-queue.ts'
 import type { EngineView, MarketView, WhaleRowView } from '../../actors/views.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import type { MarketId, VenueKey } from '../../engine/ids.ts'
 import { whaleMessageUsdMin, whaleRowUsdMin } from '../../engine/limits.ts'
 import { takerSide } from '../../engine/market/taker.ts'

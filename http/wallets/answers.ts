@@ -1,11 +1,11 @@
 // What is answered of one wallet: the owner is asked for it, events and positions are read in slices, and
 // each answer says whether the wallet is known completely.
 
-import type { Requester } from '../../actors/fair-queue.ts'
 import type { CatalogView, EngineView } from '../../actors/views.ts'
 import type { WalletDoubt, WalletEventView, WalletView } from '../../actors/wallets/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { TradeSide } from '../../engine/events.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import { type NativeMarketId, nativeMarketId, type WalletAddress } from '../../engine/ids.ts'
 import { USD_ZERO } from '../../engine/units.ts'
 import type { WalletEventKind } from '../../engine/wallet.ts'

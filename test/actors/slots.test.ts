@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Requester } from '../../actors/fair-queue.ts'
 import { FairSlots, Slots, SlotsFull } from '../../actors/slots.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 const FLOOD: Requester = ['flood', '10.0.0.1']

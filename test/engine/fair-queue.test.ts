@@ -1,8 +1,6 @@
-// The queue that requesters share, against the order of one that serves each requester in turn.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FairQueue, type Requester } from '../../actors/fair-queue.ts'
+import { FairQueue, type Requester } from '../../engine/fair-queue.ts'
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
@@ -47,6 +45,18 @@ test('drops the newest item of the requester with most items when it is full', (
   // Both have the same number.
   assert.equal(queue.add(['other'], 'other 3'), 'other 3')
   assert.deepEqual([queue.size, served(queue)], [4, ['flood 1', 'other 1', 'flood 2', 'other 2']])
+})
+
+test('serves a requester within twice as many turns as items may wait, however many new ones come', () => {
+  const queue = new FairQueue<string>(8)
+  queue.note(['other'])
+  queue.add(['other'], 'other')
+  const order: (string | null)[] = []
+  for (const number of times(16)) {
+    queue.add([`new ${number}`], `new ${number}`)
+    order.push(queue.next())
+  }
+  assert.ok(order.includes('other'), order.join(', '))
 })
 
 test('prefers the requester with the lowest load and passes over an infinite one', () => {

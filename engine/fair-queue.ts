@@ -1,0 +1,163 @@
+// A bounded queue that serves requesters in turn, whatever each of them adds.
+
+/**
+ * Names of those that cause a piece of work: an account, an address, or both. Each name has its share, so neither many
+ * accounts of one address nor many addresses of one account get more.
+ */
+export type Requester = readonly string[]
+
+/** Work that no user asked for. */
+export const SYSTEM: Requester = ['system']
+
+interface Entry<Item> {
+  readonly item: Item
+  /** Ascends with every item. */
+  readonly number: number
+  /** Its requester's last turn counts as at least this one: items of ever new requesters do not pass it by for ever. */
+  readonly servedMin: number
+}
+
+/** The items of one requester, oldest first; never empty. */
+interface Group<Item> {
+  readonly requester: Requester
+  readonly entries: [Entry<Item>, ...Entry<Item>[]]
+}
+
+/** Full: the newest item of the requester with most waiting is dropped. */
+export class FairQueue<Item> {
+  readonly #waitingMax: number
+  readonly #groups = new Map<string, Group<Item>>()
+  /** The number of the last turn of each name, for as many turns as items may wait; oldest first. */
+  readonly #served = new Map<string, number>()
+  #size = 0
+  #added = 0
+  #turns = 0
+
+  constructor(waitingMax: number) {
+    this.#waitingMax = waitingMax
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Whether an item of this requester would be dropped at once. */
+  isFull(requester: Requester): boolean {
+    return this.#surplus(requester) === null
+  }
+
+  /** Adds an item; returns the one that is dropped for it, which may be this one, or null. */
+  add(requester: Requester, item: Item): Item | null {
+    const surplus = this.#surplus(requester)
+    if (surplus === null) return item
+    const dropped = surplus === 'none' ? null : this.#takeOut(surplus, -1)
+    this.#added += 1
+    const entry = { item, number: this.#added, servedMin: this.#turns - this.#waitingMax }
+    const name = requester.join('\n')
+    const own = this.#groups.get(name)
+    if (own === undefined) this.#groups.set(name, { requester, entries: [entry] })
+    else own.entries.push(entry)
+    this.#size += 1
+    return dropped
+  }
+
+  /**
+   * The item whose turn is next: of the requester with the lowest `load`, and of equal ones of the one that was served
+   * longest ago. Null: there is none, or each load is infinite.
+   */
+  peek(load: (requester: Requester) => number = () => 0): Item | null {
+    return this.#first(load)?.entries[0].item ?? null
+  }
+
+  /** Takes that item out. */
+  next(load: (requester: Requester) => number = () => 0): Item | null {
+    const first = this.#first(load)
+    if (first === null) return null
+    this.note(first.requester)
+    return this.#takeOut(first, 0)
+  }
+
+  /** Counts a turn of a requester that did not have to wait. */
+  note(requester: Requester): void {
+    this.#turns += 1
+    for (const name of requester) {
+      this.#served.delete(name)
+      this.#served.set(name, this.#turns)
+    }
+    for (const [name, turn] of this.#served) {
+      if (turn >= this.#turns - this.#waitingMax) break
+      this.#served.delete(name)
+    }
+  }
+
+  /** Takes an item out before its turn; false: it does not wait. */
+  remove(item: Item): boolean {
+    for (const group of this.#groups.values()) {
+      const index = group.entries.findIndex((entry) => entry.item === item)
+      if (index === -1) continue
+      this.#takeOut(group, index)
+      return true
+    }
+    return false
+  }
+
+  /** Takes out all items. */
+  clear(): readonly Item[] {
+    const items = [...this.#groups.values()].flatMap(({ entries }) =>
+      entries.map(({ item }) => item),
+    )
+    this.#groups.clear()
+    this.#size = 0
+    return items
+  }
+
+  #takeOut(group: Group<Item>, index: number): Item | null {
+    const [entry] = group.entries.splice(index, 1)
+    if (group.entries.length === 0) this.#groups.delete(group.requester.join('\n'))
+    this.#size -= 1
+    return entry?.item ?? null
+  }
+
+  #first(load: (requester: Requester) => number): Group<Item> | null {
+    let first: Group<Item> | null = null
+    let least = { load: Number.POSITIVE_INFINITY, served: 0, number: 0 }
+    for (const group of this.#groups.values()) {
+      const [{ number, servedMin }] = group.entries
+      const own = { load: load(group.requester), served: servedMin, number }
+      if (own.load > least.load || own.load === Number.POSITIVE_INFINITY) continue
+      for (const name of group.requester) {
+        own.served = Math.max(own.served, this.#served.get(name) ?? 0)
+      }
+      if (first !== null && own.load === least.load) {
+        if (own.served > least.served) continue
+        if (own.served === least.served && own.number > least.number) continue
+      }
+      first = group
+      least = own
+    }
+    return first
+  }
+
+  /** The requester whose newest item must go for one more of this one; null: that item itself. */
+  #surplus(requester: Requester): Group<Item> | 'none' | null {
+    if (this.#size < this.#waitingMax) return 'none'
+    const counts = new Map<string, number>()
+    for (const { requester: names, entries } of this.#groups.values()) {
+      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + entries.length)
+    }
+    const countOf = (names: Requester) => Math.max(...names.map((name) => counts.get(name) ?? 0))
+    let longest: { readonly group: Group<Item>; count: number; newest: number } | null = null
+    for (const group of this.#groups.values()) {
+      const own = {
+        group,
+        count: countOf(group.requester),
+        newest: group.entries.at(-1)?.number ?? 0,
+      }
+      if (longest !== null && own.count < longest.count) continue
+      if (longest !== null && own.count === longest.count && own.newest < longest.newest) continue
+      longest = own
+    }
+    if (longest === null || longest.count <= countOf(requester) + 1) return null
+    return longest.group
+  }
+}
