@@ -2,11 +2,11 @@
 // a rare filter over a long past never holds the loop. Few such scans run at once, since twenty that share the time
 // all come too late, and requesters take turns.
 
-import type { Requester } from '../../actors/fair-queue.ts'
-import { FairSlots, type Pass, SlotsFull } from '../../actors/slots.ts'
+import { FairSlots, SlotsFull } from '../../actors/slots.ts'
 import type { SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
+import { FairQueue, type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import { requestDeadlineMs, scanMsMax } from '../../engine/limits.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
 import { timeCursor } from '../request/cursor.ts'
@@ -28,13 +28,37 @@ const RETRY_SECONDS = 2
  * they are reached, further ones are refused at once. Pages that read many markets end soon, and are
  * not kept waiting by scans for what is rare.
  */
-const BOUNDS = { runningMax: 2, heldMs: 20, heldAnywayMs: Number.POSITIVE_INFINITY }
+const BOUNDS = { runningMax: 2, heldMs: 5, heldAnywayMs: Number.POSITIVE_INFINITY }
 const scans = new FairSlots({ ...BOUNDS, waitingMax: 16 })
 const mergedPages = new FairSlots({ ...BOUNDS, waitingMax: 64 })
 /** Filtered pages of which the first slice had a good part. */
 const densePages = new FairSlots({ ...BOUNDS, waitingMax: 64 })
 /** Of so many rows read at least one passed: such a page ends soon. */
 const DENSE_ROWS = 8
+
+/** One piece of a scan in each turn of the loop: requesters take turns, however many scans of each kind they have. */
+class ScanTurns {
+  readonly #waiting = new FairQueue<() => void>(64)
+  #isPlanned = false
+
+  next(clock: Clock, requester: Requester): Promise<void> {
+    return new Promise((resolve) => {
+      // Never full: six scans run.
+      this.#waiting.add(requester, resolve)?.()
+      this.#plan(clock)
+    })
+  }
+
+  async #plan(clock: Clock): Promise<void> {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    await nextTurn(clock)
+    this.#isPlanned = false
+    this.#waiting.next()?.()
+    if (this.#waiting.size > 0) this.#plan(clock)
+  }
+}
+const turns = new ScanTurns()
 
 /** Where a row stands among those of its range. */
 export interface Place {
@@ -150,26 +174,24 @@ class Scan<Row> {
     if (this.#reading.accepts !== null) await this.#runInTurn(isDense ? densePages : scans)
     else if (this.#isPaced) await this.#runInTurn(mergedPages)
     // The rows of one table, no more of them than the page has.
-    else await this.#run(async () => undefined)
+    else await this.#run(async () => nextTurn(this.#reading.clock))
     return this.page()
   }
 
   async #runInTurn(slots: FairSlots): Promise<void> {
-    const { clock, signal, requester } = this.#reading
+    const { clock, signal, requester = SYSTEM } = this.#reading
     const waiting = new AbortController()
     const giveUp = () => waiting.abort()
     signal?.addEventListener('abort', giveUp, { once: true })
     const leftMs = Math.max(0, this.#lastMs - clock.monotonicMs())
     const stop = clock.after(Math.min(WAIT_MS_MAX, leftMs), giveUp)
     try {
-      const run = {
-        clock,
-        signal: waiting.signal,
-        ...(requester === undefined ? {} : { requester }),
-      }
-      await slots.run(run, (pass) => {
+      await slots.run({ clock, signal: waiting.signal, requester }, (pass) => {
         stop()
-        return this.#run(pass)
+        return this.#run(async () => {
+          await turns.next(clock, requester)
+          await pass()
+        })
       })
     } catch (error) {
       if (error instanceof SlotsFull) throw busy()
@@ -185,13 +207,13 @@ class Scan<Row> {
     return this.#askedAtMs + requestDeadlineMs - ANSWER_MS
   }
 
-  async #run(pass: Pass): Promise<void> {
+  /** `turn`: awaited before each piece. */
+  async #run(turn: () => Promise<void>): Promise<void> {
     const { clock, signal } = this.#reading
     const endsAtMs = Math.min(clock.monotonicMs() + scanMsMax, this.#lastMs)
     do {
       if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
-      await nextTurn(clock)
-      await pass()
+      await turn()
       // The client has gone: the answer would not be read.
       if (signal?.aborted === true) throw busy()
     } while (!this.step())
