@@ -53,6 +53,18 @@ export class AccountShares {
     this.#useOf(queue).queues.delete(queue)
   }
 
+  /** Accounts with webhooks; at least 1. */
+  get accountCount(): number {
+    let count = 0
+    for (const { queues } of this.#uses.values()) if (queues.size > 0) count += 1
+    return Math.max(count, 1)
+  }
+
+  /** Webhooks of the account; at least 1. */
+  queueCountOf(queue: DeliveryQueue): number {
+    return Math.max(this.#useOf(queue).queues.size, 1)
+  }
+
   /** Forgets accounts without webhooks whose share is unused again; before that, new webhooks would have it twice. */
   forgetUnused(): void {
     const nowMs = this.#clock.monotonicMs()

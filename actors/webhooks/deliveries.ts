@@ -79,8 +79,8 @@ export class Deliveries {
   readonly #expiring: ReadonlySet<WebhookEventType>
   /** The types that owners ask for by hand. */
   readonly #asked: ReadonlySet<WebhookEventType>
-  /** Pending deliveries that one webhook may have, as `shareRoom` decided last. */
-  #pendingMax: number
+  /** Pending deliveries that the webhooks of one account may have together, as `shareRoom` decided last. */
+  #accountPendingMax = Number.POSITIVE_INFINITY
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
   readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
   /** Queues with deliveries of this turn, which are not committed yet. */
@@ -103,7 +103,6 @@ export class Deliveries {
     this.#expiring = new Set(expiring.map(({ name }) => name))
     const asked = parts.bodies.types.filter(({ isAskedFor }) => isAskedFor)
     this.#asked = new Set(asked.map(({ name }) => name))
-    this.#pendingMax = parts.pendingMax ?? pendingPerWebhookMax
     const { metrics, clock, shareOf } = parts
     const onRoom = (account: AccountId) => {
       this.#turns.releaseAccount(account)
@@ -276,8 +275,11 @@ export class Deliveries {
   #dropExcess(queue: DeliveryQueue): void {
     const { outbox } = this.#parts
     const { number } = queue.webhook
+    const { pendingMax = pendingPerWebhookMax } = this.#parts
+    const share = Math.floor(this.#accountPendingMax / this.#shares.queueCountOf(queue))
+    const most = Math.min(pendingMax, share)
     for (let dropped = 0; dropped < DROPPED_PER_EVENT_MAX; dropped += 1) {
-      if (queue.pendingCount <= this.#pendingMax) return
+      if (queue.pendingCount <= most) return
       const oldest = outbox.oldestPending(number)
       if (oldest === null) return
       if (!this.#end(queue, { ...oldest, status: 'dropped', dueAtMs: null })) return
@@ -288,17 +290,16 @@ export class Deliveries {
   }
 
   /**
-   * Called at leisure: while all webhooks together have more pending deliveries than the disk should hold, each may have an
-   * equal share of that, so that one account's dead endpoints do not take the room of others.
+   * Called at leisure: while all webhooks together have more pending deliveries than the disk should hold, each account may
+   * have an equal share of that, so that one account's dead endpoints do not take the room of others.
    */
   shareRoom(): void {
     const { pendingMax = pendingPerWebhookMax, pendingTotalMax: most = pendingTotalMax } =
       this.#parts
     this.#shares.forgetUnused()
-    const share = Math.floor(most / Math.max(this.#queues.size, 1))
     // Few webhooks can never have too many, and need no count.
-    if (share >= pendingMax) this.#pendingMax = pendingMax
-    else this.#pendingMax = this.#pendingTotal() > most ? Math.min(pendingMax, share) : pendingMax
+    const isOver = this.#queues.size * pendingMax > most && this.#pendingTotal() > most
+    this.#accountPendingMax = isOver ? most / this.#shares.accountCount : Number.POSITIVE_INFINITY
   }
 
   /** Has a delivery that was made in this turn sent before others, and also while the webhook is inactive. */
