@@ -47,22 +47,32 @@ export function startMaintenance(parts: MaintenanceParts): readonly StopTimer[] 
   }
   return [
     clock.every(TICK_EVERY_MS, tick),
-    startRetention({ clock, storage, log, retentionDays, sizeBytesMax }),
+    startHousekeeping({ clock, storage, log, retentionDays, sizeBytesMax }),
     inSlices({ clock, everyMs: FORGET_EVERY_MS, work: forget, onError, isStartedNow: true }),
     clock.every(SAVE_USE_EVERY_MS, saveUse),
-    // The storage logs and counts failures, and never rejects.
-    clock.after(OVERWRITE_AFTER_MS, () => void storage.overwriteDeleted()),
-    clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
   ]
 }
 
-/** Removes what is too old or too much, until stopped; all that an engine does at its leisure while it stands by. */
-export function startRetention(parts: Omit<MaintenanceParts, 'catalog' | 'accounts'>): StopTimer {
+/**
+ * Deletes rows that are too old or too many, overwrites deleted accounts and copies the others, until stopped. An engine that
+ * stands by does this alone, since its disk has the accounts too.
+ */
+export function startHousekeeping(
+  parts: Omit<MaintenanceParts, 'catalog' | 'accounts'>,
+): StopTimer {
   const { clock, storage, log, retentionDays, sizeBytesMax } = parts
   const work = () =>
     storage.prune({ nowMs: clock.nowMs(), retentionDays, sizeBytesMax, rowsMax: PRUNE_ROWS })
   const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
-  return inSlices({ clock, everyMs: PRUNE_EVERY_MS, work, onError })
+  const timers = [
+    inSlices({ clock, everyMs: PRUNE_EVERY_MS, work, onError }),
+    // The storage logs and counts failures, and never rejects.
+    clock.after(OVERWRITE_AFTER_MS, () => void storage.overwriteDeleted()),
+    clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
+  ]
+  return () => {
+    for (const stop of timers) stop()
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import { Checkpoints } from '../actors/cluster/checkpoints.ts'
 import { Feeder } from '../actors/cluster/feeder.ts'
 import { Standby } from '../actors/cluster/standby.ts'
 import { ToldOutbox } from '../actors/cluster/told-outbox.ts'
-import { startRetention } from '../actors/maintenance.ts'
+import { startHousekeeping } from '../actors/maintenance.ts'
 import { answerBars } from '../actors/mirror/bars.ts'
 import { answerOlderTrades } from '../actors/mirror/older-trades.ts'
 import { QuotaOwner } from '../actors/mirror/quotas.ts'
@@ -115,7 +115,7 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   const standby = new Standby({
     ...{ log: cluster, clock, logger: log, metrics, storage, names, webhooks },
   })
-  const stopRetention = startRetention({ clock, storage, log, ...retention })
+  const stopHousekeeping = startHousekeeping({ clock, storage, log, ...retention })
   standby.start()
   log.info('standing by for the lease')
   const bucket = await cluster.bucket('lease')
@@ -146,7 +146,7 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   // At once, since it is this one that renews the lease.
   if (lease !== null) leading = new Leading(parts, lease, { accounts: shared, webhooks, members })
   await (leading === null ? standby.stop() : standby.takeOver())
-  stopRetention()
+  stopHousekeeping()
   for (const each of [followed, hooks]) {
     if (leading === null) await each.stop()
     else await leading.guard(each)

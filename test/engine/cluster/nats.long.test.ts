@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect as connectNats } from '@nats-io/transport-node'
 import { pause, systemClock } from '../../../engine/clock.ts'
 import type { ClusterLog } from '../../../engine/cluster/log.ts'
 import { openNats } from '../../../engine/cluster/nats.ts'
@@ -92,6 +94,27 @@ if (!hasNats()) {
     const again = await startNats(folder, nats.port, systemClock)
     t.after(() => again.stop())
     assert.equal((await connected).link, 'up')
+  })
+
+  test('keeps one revision of each record of a bucket', async (t) => {
+    const { nats } = await serve(t)
+    const bucket = await (await connect(t, nats)).bucket('accounts')
+    for (const value of ['first', 'second', 'third']) {
+      await bucket.put('account.a', Buffer.from(value))
+      await bucket.put('account.b', Buffer.from(value))
+    }
+    await bucket.put('account.a', Buffer.from('mark of a removal'))
+    const login = { user: 'engine', pass: nats.secrets.engine, inboxPrefix: '_INBOX.engine' }
+    const connection = await connectNats({ servers: nats.url, ...login })
+    t.after(() => connection.close())
+    const { streams } = await jetstreamManager(connection)
+    const texts: (string | undefined)[] = []
+    const { state } = await streams.info('KV_TB_accounts')
+    for (let seq = 1; seq <= state.last_seq; seq += 1) {
+      const message = await streams.getMessage('KV_TB_accounts', { seq })
+      if (message !== null) texts.push(message.string())
+    }
+    assert.deepEqual([state.last_seq, texts], [7, ['third', 'mark of a removal']])
   })
 
   test('a reader goes on where it stood after its server was killed and came back, and after its stream has forgotten', async (t) => {
