@@ -14,6 +14,7 @@ import { AdminSocket } from './admin/socket.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, loadConfig, VARIABLES } from './config.ts'
 import { createEngine, type Engine } from './engine.ts'
+import type { AccountId } from './ids.ts'
 import type { Leader } from './leader.ts'
 import { type MatchPort, openEncodingThread } from './matching/thread.ts'
 import { banner } from './process/banner.ts'
@@ -159,7 +160,9 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   shutdown.add(() => engine.stop())
   if (leader !== null) shutdown.add(() => leader.pause())
   const admin = new AdminSocket({ dataDir: config.dataDir, clock, log })
-  admin.register(accountHandlers(engine.accounts.directory, (id) => engine.view.webhooks.list(id)))
+  const { accounts } = engine
+  const webhooksOf = (id: AccountId) => engine.view.webhooks.list(id)
+  admin.register(accountHandlers(accounts.directory, webhooksOf, (id) => accounts.useOf(id)))
   admin.register(matchHandlers(engine.verdicts, engine.catalog, clock))
   admin.register(walletHandlers(engine.wallets))
   await admin.start()

@@ -16,13 +16,14 @@ import {
   fileAnswerBytes,
   managementRequestsPerMinute,
 } from '../../engine/limits.ts'
+import { siteOf } from '../../engine/networks.ts'
 import type { HashRequester, PasswordPool } from '../../engine/passwords/passwords.ts'
 import type { AccountRecord, AccountTable } from '../../storage/contract/storage.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from '../views.ts'
 import { AccountDirectory, type AccountWatcher } from './directory.ts'
-import { type LoginOutcome, LoginThrottle, siteOf } from './login-throttle.ts'
+import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
 import { type Place, Places } from './places.ts'
-import { type AccountQuotas, type QuotaKind, Quotas } from './quotas.ts'
+import { type AccountQuotas, QUOTA_KINDS, type QuotaKind, Quotas } from './quotas.ts'
 
 /** `local@localhost`, unless a user took it in an earlier version. */
 const localEmail = (number: number): string => `local${number === 1 ? '' : number}@localhost`
@@ -139,6 +140,13 @@ export class Accounts implements AccountsView {
   countRequests(kind: QuotaKind, account: AccountId, count: number): Quota {
     const { quotas, limit } = this.#budgetOf(kind, account)
     return count > 0 ? quotas.take(account, limit, count) : quotas.peek(account, limit)
+  }
+
+  /** Requests of the account's present minute, of all its budgets, and its streams that are open here. */
+  useOf(account: AccountId): { requests: number; streams: number } {
+    const quotas = QUOTA_KINDS.map((kind) => this.countRequests(kind, account, 0))
+    const requests = quotas.reduce((sum, { limit, remaining }) => sum + limit - remaining, 0)
+    return { requests, streams: this.#places.count(account) }
   }
 
   #budgetOf(kind: QuotaKind, account: AccountId) {

@@ -19,10 +19,14 @@ export type WebhooksOf = (account: AccountId) => readonly {
   readonly throttledCount: number
 }[]
 
+/** What an account uses at this moment: requests of the present minute, and open streams. */
+export type UseOf = (account: AccountId) => { readonly requests: number; readonly streams: number }
+
 /** The commands `account.list`, `.set-tier`, `.disable`, `.enable`, `.log-out` and `.delete`. */
 export function accountHandlers(
   directory: AccountDirectory,
   webhooksOf: WebhooksOf = () => [],
+  useOf: UseOf = () => ({ requests: 0, streams: 0 }),
 ): AdminHandlers {
   const found = (request: AdminRequest): AccountRecord => {
     const email = textIn(request, 'email')
@@ -30,10 +34,14 @@ export function accountHandlers(
     if (account !== null) return account
     throw new EngineError('NOT_FOUND', `no account has the e-mail ${email}`)
   }
-  const row = (account: AccountRecord) => ({
-    ...rowOf(account, directory.keysOf(account.id).length),
-    ...webhookFigures(webhooksOf(account.id)),
-  })
+  const row = (account: AccountRecord) => {
+    const { requests, streams } = useOf(account.id)
+    return {
+      ...rowOf(account, directory.keysOf(account.id).length),
+      ...webhookFigures(webhooksOf(account.id)),
+      ...{ requests_now: requests, streams_now: streams },
+    }
+  }
   return {
     /** `{after?}` → `{accounts, next}`: ask again after `next` until it is null. */
     'account.list': (request) => {

@@ -99,11 +99,13 @@ interface Row {
   readonly webhooks: number
   readonly pending_deliveries: number
   readonly throttled_deliveries: number
+  readonly requests_now: number
+  readonly streams_now: number
 }
 
 const HEADINGS = [
   ...['e-mail', 'tier', 'requests/min', 'streams', 'keys', 'state', 'since'],
-  ...['webhooks', 'pending', 'throttled'],
+  ...['webhooks', 'pending', 'throttled', 'requests now', 'streams now'],
 ]
 
 function cells(row: Row): readonly string[] {
@@ -112,7 +114,8 @@ function cells(row: Row): readonly string[] {
   const since = new Date(seconds * 1_000).toISOString().slice(0, 10)
   const { webhooks, pending_deliveries: pending, throttled_deliveries: throttled } = row
   const limits = [`${requests}`, `${sockets}`, `${keys}`]
-  const figures = [`${webhooks}`, `${pending}`, `${throttled}`]
+  const now = [`${row.requests_now}`, `${row.streams_now}`]
+  const figures = [`${webhooks}`, `${pending}`, `${throttled}`, ...now]
   return [printable(row.email), row.tier, ...limits, state, since, ...figures]
 }
 
@@ -156,8 +159,8 @@ function rowIn(value: unknown): Row {
 function isRow(value: unknown): value is Row {
   if (!isRecord(value)) return false
   const { email, tier, requests_per_minute, sockets, keys, is_disabled, created_at } = value
-  const { webhooks, pending_deliveries, throttled_deliveries } = value
-  const figures = [webhooks, pending_deliveries, throttled_deliveries]
+  const { webhooks, pending_deliveries, throttled_deliveries, requests_now, streams_now } = value
+  const figures = [webhooks, pending_deliveries, throttled_deliveries, requests_now, streams_now]
   const numbers = [requests_per_minute, sockets, keys, created_at, ...figures]
   const hasTexts = typeof email === 'string' && typeof tier === 'string'
   const hasNumbers = numbers.every((number) => typeof number === 'number')

@@ -257,6 +257,34 @@ test('the commands take what they say and refuse the rest with what is accepted'
   assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 9, 'nothing of it was done')
 })
 
+test('lists the requests of the present minute and the open streams of an account', async () => {
+  const { accounts, clock } = openQuickAccounts()
+  const password = 'a password'
+  const { caller } = await accounts.signUp({
+    email: 'ann@example.com',
+    password,
+    address: '10.0.0.1',
+  })
+  const handlers = accountHandlers(
+    accounts.directory,
+    () => [],
+    (id) => accounts.useOf(id),
+  )
+  const used = async () => {
+    const page: unknown = await handlers['account.list']?.({})
+    const { accounts: listed } = JSON.parse(JSON.stringify(page))
+    return [listed[0].requests_now, listed[0].streams_now]
+  }
+  assert.deepEqual(await used(), [0, 0])
+  accounts.takeAccountRequest(caller.accountId)
+  accounts.takeDashboardRequest(caller.accountId)
+  const stream = accounts.openSocket(caller)
+  assert.deepEqual(await used(), [2, 1])
+  stream?.release()
+  clock.advance(60_000)
+  assert.deepEqual(await used(), [0, 0])
+})
+
 test('lists the webhooks of an account with their pending and throttled deliveries, and sets its deliveries', async () => {
   const memory = openMemoryStorage()
   const directory = new AccountDirectory(memory.accounts, new ManualClock())

@@ -92,11 +92,11 @@ test('without an engine the data folder is changed, and the next engine sees it'
   const listed = await run(dataDir, 'list')
   assert.match(
     listed.out,
-    /^e-mail +tier +requests\/min +streams +keys +state +since +webhooks +pending +throttled\n/,
+    /^e-mail +tier +requests\/min +streams +keys +state +since +webhooks +pending +throttled +requests now +streams now\n/,
   )
   assert.match(
     listed.out,
-    /^ann@example.com +enterprise +9 +100000 +1 +disabled +\d{4}-\d\d-\d\d +1 +1 +2$/m,
+    /^ann@example.com +enterprise +9 +100000 +1 +disabled +\d{4}-\d\d-\d\d +1 +1 +2 +0 +0$/m,
   )
   assert.equal((await run(dataDir, 'delete', 'ann@example.com')).code, 0)
   const third = await openFolder(dataDir)
