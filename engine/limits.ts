@@ -98,7 +98,7 @@ export const lossesOfRunMax = 10_000
 export const bodyBytesMax = 16_384
 export const requestDeadlineMs = 5_000
 export const queryBytesMax = 32_768
-/** Bytes of answers that their clients have not read yet, of all connections; full: the largest is cut. */
+/** Bytes of answers that their clients have not read yet, of all connections; full: the account or address with most loses one. */
 export const unsentBytesMax = 67_108_864
 /** An answer must be read within so long, and a second more for so many bytes of it. */
 export const unsentMsMin = 10_000
@@ -164,7 +164,7 @@ export const leavingMsMax = 50_000
 export const ticketSeconds = 60
 export const ticketsPerAccountMax = 32
 export const ticketsMax = 10_000
-/** All sockets' buffers together; beyond it the largest is cut. */
+/** All sockets' buffers together; beyond it the largest of the account with most is cut. */
 export const socketBuffersTotalBytesMax = 1_073_741_824
 /** Commands that wait while one is carried out; more are refused with RATE_LIMITED. */
 export const commandsWaitingMax = 200

@@ -8,6 +8,7 @@ import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
+import type { AccountId } from '../../engine/ids.ts'
 import { bodyBytesMax, requestDeadlineMs } from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
@@ -172,6 +173,7 @@ class Exchange {
   #isKnown = false
   /** The address that a request without a caller counts against; read only where it is needed. */
   address = ''
+  #account: AccountId | null = null
   /** Asked from this machine; read with the address. */
   isLocal = false
   dashboard: DashboardRequest | null = null
@@ -217,6 +219,7 @@ class Exchange {
     const cookieToken = this.dashboard?.token ?? ''
     const identity = identify(accounts, head, prefersToken(match), cookieToken)
     this.#isKnown = identity.caller !== null
+    this.#account = identity.caller?.accountId ?? null
     if (this.#isBodiless || needsAddress(match, identity, head)) {
       this.address = peers.of(this.#res, head)
       this.isLocal = peers.isLocal(this.#res, head)
@@ -426,6 +429,7 @@ class Exchange {
       closes: this.#closes || this.#owner.isDraining || this.#isUnwelcome(answer.status),
       isCorked: this.#isInHandler,
       unsent,
+      holder: this.#account ?? this.address,
       servedBy,
     })
   }

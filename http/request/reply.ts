@@ -45,6 +45,8 @@ interface Frame {
   readonly isCorked: boolean
   /** Takes over what the socket does not take at once. */
   readonly unsent: UnsentAnswers
+  /** The account or address that this counts against. */
+  readonly holder: string
   /** In a cluster: the name of the process that answers; unless given, it is not said. */
   readonly servedBy?: string | null
 }
@@ -215,21 +217,21 @@ function write(res: HttpResponse, answer: Answer, frame: Frame): void {
   }
   // With 0 the library takes the chunk for all there is.
   const [, isOver] = res.tryEnd(body, 0)
-  if (!isOver) holdRest(res, answer, body, frame.unsent)
+  if (!isOver) holdRest(res, answer, body, frame)
 }
 
 function holdRest(
   res: HttpResponse,
   { isFile: isShared = false }: Answer,
   body: string | Uint8Array,
-  unsent: UnsentAnswers,
+  { unsent, holder }: Frame,
 ): void {
   const sentCount = res.getWriteOffset()
   const whole = typeof body === 'string' ? Buffer.from(body) : body
   const rest = whole.subarray(sentCount)
   // A text's bytes are ours alone; those of an answer may be used again once it was taken.
   const bytes = isShared || typeof body === 'string' ? rest : Buffer.from(rest)
-  unsent.hold(res, { bytes, sentCount, length: whole.length, isShared })
+  unsent.hold(res, { bytes, sentCount, length: whole.length, isShared, holder })
 }
 
 /** Status and headers, without a line's end after the last. Nothing of a user's is in it but through `headerValue`. */

@@ -4,10 +4,9 @@
 // byte is with the kernel. So a connection has one unsent answer at most, however many requests are
 // pipelined on it; `end` would copy every one of them into memory.
 // Of answers without a body the library reports nothing: they count against their address (handle.ts).
-// All connections together have a bound of bytes: beyond it the answer that holds most is cut. Each
-// answer has a deadline, so that a client that reads a byte now and then holds nothing for long.
+// All connections together have a bound of bytes: beyond it the account or address that holds most loses its largest answer.
+// Each answer has a deadline, so that a client that reads a byte now and then holds nothing for long.
 
-import type { HttpResponse } from 'uWebSockets.js'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { unsentBytesMax, unsentBytesPerSecondMin, unsentMsMin } from '../../engine/limits.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
@@ -22,10 +21,21 @@ export interface Rest {
   readonly length: number
   /** The bytes are those of a file, held once for all of its readers. */
   readonly isShared: boolean
+  /** The account or address that the bytes count against. */
+  readonly holder: string
+}
+
+/** Of the library's response. */
+interface UnsentResponse {
+  onAborted(handler: () => void): unknown
+  onWritable(handler: (offset: number) => boolean): unknown
+  tryEnd(bytes: Uint8Array, length: number): [isTaken: boolean, isOver: boolean]
+  close(): unknown
 }
 
 interface Held {
-  readonly res: HttpResponse
+  readonly res: UnsentResponse
+  readonly holder: string
   readonly heldCount: number
   readonly stopDeadline: StopTimer
 }
@@ -34,6 +44,8 @@ export class UnsentAnswers {
   readonly #clock: Clock
   readonly #bytesMax: number
   readonly #held = new Set<Held>()
+  /** Bytes by holder. */
+  readonly #countOf = new Map<string, number>()
   readonly #cutCount: Count
   #heldCount = 0
 
@@ -57,16 +69,17 @@ export class UnsentAnswers {
   }
 
   /** Takes over a response that was begun with `tryEnd` and that no other code may touch any more. */
-  hold(res: HttpResponse, { bytes, sentCount, length, isShared }: Rest): void {
+  hold(res: UnsentResponse, { bytes, sentCount, length, isShared, holder }: Rest): void {
     const readMs = ((length - sentCount) / unsentBytesPerSecondMin) * 1_000
     const heldCount = isShared ? 0 : bytes.buffer.byteLength
     const held: Held = {
       res,
+      holder,
       heldCount,
       stopDeadline: this.#clock.after(unsentMsMin + readMs, () => this.#cut(held)),
     }
     this.#held.add(held)
-    this.#heldCount += heldCount
+    this.#count(holder, heldCount)
     res.onAborted(() => this.#release(held))
     res.onWritable((offset) => {
       const [isTaken, isOver] = res.tryEnd(bytes.subarray(offset - sentCount), length)
@@ -79,8 +92,10 @@ export class UnsentAnswers {
 
   #cutLargest(): void {
     while (this.#heldCount > this.#bytesMax) {
+      const most = Math.max(...this.#countOf.values())
       let largest: Held | null = null
       for (const held of this.#held) {
+        if (this.#countOf.get(held.holder) !== most) continue
         if (largest === null || held.heldCount > largest.heldCount) largest = held
       }
       if (largest === null) return
@@ -97,7 +112,14 @@ export class UnsentAnswers {
 
   #release(held: Held): void {
     if (!this.#held.delete(held)) return
-    this.#heldCount -= held.heldCount
+    this.#count(held.holder, -held.heldCount)
     held.stopDeadline()
+  }
+
+  #count(holder: string, change: number): void {
+    this.#heldCount += change
+    const count = (this.#countOf.get(holder) ?? 0) + change
+    if (count > 0) this.#countOf.set(holder, count)
+    else this.#countOf.delete(holder)
   }
 }

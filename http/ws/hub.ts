@@ -251,7 +251,7 @@ export class Hub implements Watcher, HubAccess {
 
   /**
    * Looks at the buffers of connections that lag or were sent something alone, and at every buffer once one may be full
-   * by what was published since it was looked at, or all together half of what they may; beyond that the largest is cut.
+   * by what was published since it was looked at, or all together half of what they may; beyond that the account with most loses its largest.
    */
   sweep(): void {
     const nowMs = this.clock.monotonicMs()
@@ -281,8 +281,7 @@ export class Hub implements Watcher, HubAccess {
 
   #sweepAll(nowMs: number): void {
     let total = 0
-    let most = 0
-    let largest: Session | null = null
+    const holders = new Map<AccountId, { bytes: number; largest: Session; largestBytes: number }>()
     this.#largest = 0
     for (const session of this.sessions) {
       const bytes = session.sweep(nowMs)
@@ -291,12 +290,20 @@ export class Hub implements Watcher, HubAccess {
         this.#restless.delete(session)
         this.#largest = Math.max(this.#largest, bytes)
       } else this.#restless.add(session)
-      if (bytes <= most) continue
-      most = bytes
-      largest = session
+      if (bytes === 0) continue
+      const { accountId } = session.caller
+      const before = holders.get(accountId) ?? { bytes: 0, largest: session, largestBytes: 0 }
+      const isLarger = bytes > before.largestBytes
+      holders.set(accountId, {
+        bytes: before.bytes + bytes,
+        largest: isLarger ? session : before.largest,
+        largestBytes: isLarger ? bytes : before.largestBytes,
+      })
     }
     this.#total = total
-    if (total > socketBuffersTotalBytesMax) largest?.cut()
+    if (total <= socketBuffersTotalBytesMax) return
+    const [most] = [...holders.values()].sort((one, other) => other.bytes - one.bytes)
+    most?.largest.cut()
   }
 
   add(session: Session): void {

@@ -8,5 +8,5 @@ export type Topics = Pick<TemplatedApp, 'publish' | 'numSubscribers'>
 /** Of a socket; nothing may be called after it is closed. */
 export type Socket = Pick<
   WebSocket<unknown>,
-  'send' | 'subscribe' | 'unsubscribe' | 'getBufferedAmount' | 'end' | 'close' | 'cork'
->
+  'send' | 'subscribe' | 'unsubscribe' | 'getBufferedAmount' | 'end' | 'close'
+> & { cork(action: () => void): unknown }

@@ -273,6 +273,8 @@ class Handshake {
       closes: this.#closes,
       isCorked: false,
       unsent: this.#parts.unsent,
+      // A refusal of a few hundred bytes.
+      holder: '',
     })
   }
 
