@@ -82,6 +82,8 @@ export interface Config {
   /** The dashboard opens the local account without a password for a page on this machine. */
   readonly opensLocalAccount: boolean
   readonly isMetricsPublic: boolean
+  /** Host names by which /metrics answers besides those of loopback. */
+  readonly metricsHosts: readonly string[]
   readonly corsOrigins: readonly string[]
   /** Addresses or subnets whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[]
@@ -200,6 +202,10 @@ export const VARIABLES: Readonly<Record<string, { default: string; means: string
       'accounts made within an hour from one address, 1 to 1000000; four times as many from an IPv6 /48',
   },
   METRICS_PUBLIC: { default: 'off', means: 'serve /metrics beyond loopback' },
+  METRICS_HOSTS: {
+    default: '',
+    means: 'host names by which /metrics may be asked besides localhost, comma-separated',
+  },
   TRUSTED_PROXIES: {
     default: '',
     means: 'addresses and subnets whose X-Forwarded-For is believed, comma-separated',
@@ -290,6 +296,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     // What comes through a proxy of this machine looks as if this machine asked.
     opensLocalAccount: hasDemoKey && LOOPBACK.test(host) && trustedProxies.length === 0,
     isMetricsPublic: read.isOn('METRICS_PUBLIC'),
+    metricsHosts: readHosts(read, 'METRICS_HOSTS'),
     corsOrigins: readOrigins(read),
     trustedProxies,
     retentionDays: read.whole('RETENTION_DAYS', 1, 3_650),
@@ -398,9 +405,23 @@ function readOrigins(read: EnvironmentReader): readonly string[] {
   return origins
 }
 
+/** Items of a comma list; none of them is empty. */
+function listOf(read: EnvironmentReader, name: string): readonly string[] {
+  const items = read.text(name).split(',')
+  return items.map((item) => item.trim()).filter((item) => item !== '')
+}
+
+/** In lower case. */
+function readHosts(read: EnvironmentReader, name: string): readonly string[] {
+  const hosts = listOf(read, name).map((host) => host.toLowerCase())
+  if (!hosts.every((host) => /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/.test(host))) {
+    read.refuse(name, 'a comma list of host names without ports such as metrics.example.com')
+  }
+  return hosts
+}
+
 function readProxies(read: EnvironmentReader): readonly string[] {
-  const entries = (read.optional('TRUSTED_PROXIES') ?? '').split(',').map((item) => item.trim())
-  const proxies = entries.filter((item) => item !== '')
+  const proxies = listOf(read, 'TRUSTED_PROXIES')
   if (!proxies.every(isAddressOrSubnet)) {
     read.refuse('TRUSTED_PROXIES', 'a comma list of addresses and subnets such as 10.0.0.0/8')
   }

@@ -62,6 +62,7 @@ interface EngineSettings {
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
   readonly isMetricsPublic: boolean
+  readonly metricsHosts?: readonly string[]
   readonly retentionDays: number
   readonly dataBytesMax: number
   readonly jwtSecret: string

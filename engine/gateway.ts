@@ -39,6 +39,7 @@ interface GatewaySettings {
   readonly corsOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
   readonly isMetricsPublic: boolean
+  readonly metricsHosts?: readonly string[]
   /** That of the engine: login tokens are good everywhere. */
   readonly jwtSecret: string
   readonly jwtSecretPrevious: string | null

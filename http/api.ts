@@ -41,6 +41,8 @@ interface ApiParts {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly isMetricsPublic: boolean
+  /** As of the server. */
+  readonly metricsHosts?: readonly string[]
   /** Where webhooks may point to. */
   readonly webhookPolicy: CallPolicy
   /** The dashboard opens the local account without a password for a page on this machine; unless said, it does not. */

@@ -72,6 +72,8 @@ interface ServerOptions {
   /** Proxies whose forwarding headers are believed. */
   readonly trustedProxies: readonly string[]
   readonly isMetricsPublic: boolean
+  /** Hosts by which `/metrics` answers besides those of loopback, in lower case; none unless given. */
+  readonly metricsHosts?: readonly string[]
   /** Where webhooks may point to. */
   readonly webhookPolicy: CallPolicy
   /** The dashboard opens the local account without a password for a page on this machine; unless said, it does not. */
@@ -202,11 +204,12 @@ function openFace(
 ) {
   const { engine, publisher, clock, log, metrics, channels = CHANNELS } = options
   const { eventTypes = EVENTS, opensLocalAccount = false } = options
-  const { isMetricsPublic, webhookPolicy, forward = null, servedBy = null } = options
+  const { isMetricsPublic, metricsHosts = [], webhookPolicy } = options
+  const { forward = null, servedBy = null } = options
   const { app, tickets, shared } = parts
   const hub = new Hub({ engine, publisher, clock, log, metrics, topics: app, channels })
   const routes = api({
-    ...{ engine, clock, tickets, metrics, isMetricsPublic, webhookPolicy },
+    ...{ engine, clock, tickets, metrics, isMetricsPublic, metricsHosts, webhookPolicy },
     ...{ opensLocalAccount, channels, eventTypes, servedBy },
   })
   const { accounts } = engine

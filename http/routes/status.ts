@@ -1,6 +1,7 @@
 // How the service is: /health without a key, /metrics for callers on this machine (neither is counted),
 // and what its database holds.
 
+import { isIP } from 'node:net'
 import { Type } from '@sinclair/typebox'
 import type { ClusterView, EngineView, VenueView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -10,6 +11,7 @@ import type { TradesSource } from '../../engine/events.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import { toSeconds } from '../../engine/units.ts'
+import { LOOPBACK_HOST } from '../request/peer-address.ts'
 import { json, plainText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { byPlatform, HealthSchema, nullable } from '../schemas.ts'
@@ -56,8 +58,15 @@ export function statusRoutes(parts: {
   clock: Clock
   metrics: Metrics
   isMetricsPublic: boolean
+  metricsHosts?: readonly string[]
 }): readonly Route[] {
-  const { engine, clock, metrics, isMetricsPublic } = parts
+  const { engine, clock, metrics, isMetricsPublic, metricsHosts = [] } = parts
+  // A web page can have its own name lead here (DNS rebinding), but it cannot ask by an address.
+  const isMetricsHost = (host: string): boolean => {
+    const name = host.replace(/:\d*$/, '').toLowerCase()
+    if (LOOPBACK_HOST.test(host) || metricsHosts.includes(name)) return true
+    return isMetricsPublic && isIP(name.replace(/^\[|\]$/g, '')) !== 0
+  }
   const open = { access: 'public', isCounted: false } as const
   const { registry } = metrics
   return [
@@ -81,15 +90,16 @@ export function statusRoutes(parts: {
           answer: null,
           contentType: 'text/plain',
           refusals: {
-            404: 'asked from another machine or through a proxy while METRICS_PUBLIC is off',
+            404: 'asked from another machine or through a proxy while METRICS_PUBLIC is off, or by a Host that is not in METRICS_HOSTS',
           },
         },
         ...open,
         isCrossOrigin: false,
       },
       Type.Object({}),
-      async ({ isLocal }) => {
-        if (!isMetricsPublic && !isLocal) throw new EngineError('NOT_FOUND', 'no such path')
+      async ({ isLocal, header }) => {
+        const isOpen = (isMetricsPublic || isLocal) && isMetricsHost(header('host'))
+        if (!isOpen) throw new EngineError('NOT_FOUND', 'no such path')
         return plainText(await registry.metrics(), registry.contentType)
       },
     ),

@@ -100,6 +100,15 @@ test('verifies hosts of webhooks at live venues, unless set otherwise', () => {
   assert.throws(() => verifies({ WEBHOOK_VERIFY: 'maybe' }), /WEBHOOK_VERIFY.*"on", "off"/)
 })
 
+test('takes hosts of metrics as a comma list of names without ports', () => {
+  const hosts = (METRICS_HOSTS: string) => loadConfig({ METRICS_HOSTS }).metricsHosts
+  assert.deepEqual(hosts(''), [])
+  assert.deepEqual(hosts('Metrics.Internal, 10.0.0.5'), ['metrics.internal', '10.0.0.5'])
+  for (const wrong of ['metrics:8080', 'https://metrics', 'a b', '.example', '*']) {
+    assert.throws(() => hosts(wrong), /METRICS_HOSTS .*host names without ports/, wrong)
+  }
+})
+
 test('refuses a cluster without a key, and NATS of another machine without credentials or TLS', () => {
   const open = { ROLE: 'engine', NATS_URL: 'nats://nats.internal:4222' }
   const key = { CLUSTER_KEY: 'k'.repeat(32) }

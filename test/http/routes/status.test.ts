@@ -115,6 +115,36 @@ test('a client behind a proxy, trusted or not, is on another machine; other orig
   }
 })
 
+test('answers metrics only by a loopback name, a host of METRICS_HOSTS or, when public, an address', async () => {
+  const hosts = ['localhost:8080', '127.0.0.1', '[::1]:1', 'Metrics.Example:8080', '192.0.2.7:8080']
+  const answeredBy = async (set: Parameters<typeof openFace>[0]) => {
+    const own = await openFace(set)
+    try {
+      const statuses: (number | undefined)[] = []
+      for (const host of [
+        ...hosts,
+        '[2001:db8::1]',
+        'rebound.example',
+        '192.0.2.7.rebound.example',
+      ]) {
+        const connection = new RawConnection(own.port)
+        const request = Buffer.from(`GET /metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+        statuses.push((await connection.exchange(request))?.status)
+        connection.close()
+      }
+      return statuses
+    } finally {
+      await own.stop()
+    }
+  }
+  const [yes, no] = [200, 404]
+  assert.deepEqual(await answeredBy({}), [yes, yes, yes, no, no, no, no, no])
+  const metricsHosts = ['metrics.example']
+  assert.deepEqual(await answeredBy({ metricsHosts }), [yes, yes, yes, yes, no, no, no, no])
+  const all = await answeredBy({ metricsHosts, isMetricsPublic: true })
+  assert.deepEqual(all, [yes, yes, yes, yes, yes, yes, no, no])
+})
+
 test('a preamble of the PROXY protocol makes a caller one from another machine', async () => {
   const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
   const addresses = Buffer.from('cb0071077f000001d431232800', 'hex').subarray(0, 12)

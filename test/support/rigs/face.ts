@@ -40,6 +40,7 @@ export async function openFace(
     clock?: Clock
     names?: VenueTable
     isMetricsPublic?: boolean
+    metricsHosts?: readonly string[]
     webhookPolicy?: CallPolicy
     opensLocalAccount?: boolean
     corsOrigins?: readonly string[]
@@ -70,6 +71,7 @@ export async function openFace(
     corsOrigins: set.corsOrigins ?? ['*'],
     trustedProxies: set.trustedProxies ?? [],
     isMetricsPublic: set.isMetricsPublic ?? false,
+    metricsHosts: set.metricsHosts ?? [],
     webhookPolicy: set.webhookPolicy ?? PUBLIC_ONLY,
     opensLocalAccount: set.opensLocalAccount ?? false,
     channels: set.channels ?? CHANNELS,
