@@ -103,7 +103,7 @@ class HashQueue {
       : [this.#unknown, this.#known]
     const taken = first.next()
     // Whoever comes first while the other class has the thread waits for that one task alone.
-    if (taken !== undefined) this.#isKnownNext = !this.#isKnownNext
+    if (taken !== null) this.#isKnownNext = !this.#isKnownNext
     return taken ?? second.next()
   }
 
