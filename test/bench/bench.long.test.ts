@@ -1,4 +1,4 @@
-// Every bench in small mode, those with processes of their own too.
+// Every bench in small mode, those with processes of their own too; without TEST_LONG one of these.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -8,8 +8,8 @@ import { smallState } from '../support/rigs/small-bench.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 
-describe('every bench, small', () => {
-  for (const bench of BENCHES) {
+describe('benches, small', () => {
+  for (const bench of BENCHES.filter(({ name }) => isLong || name === 'end-to-end')) {
     const skip = bench.name === 'cluster' && !hasNats() ? GET_NATS : false
     it(`${bench.name} ends with a checked state and its hash, and says nothing`, {
       skip,

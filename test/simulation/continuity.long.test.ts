@@ -13,8 +13,8 @@ import { allMarketIds, Rig } from '../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
-const seconds = number('CONTINUITY_SECONDS', isLong ? 60 : 10)
-const clients = number('CONTINUITY_CLIENTS', isLong ? 200 : 20)
+const seconds = number('CONTINUITY_SECONDS', isLong ? 60 : 5)
+const clients = number('CONTINUITY_CLIENTS', isLong ? 200 : 10)
 const rate = number('CONTINUITY_RATE', isLong ? 5_000 : 500)
 const marketsPerVenue = number('CONTINUITY_MARKETS', isLong ? 250 : 60)
 const settleSeconds = number('CONTINUITY_SETTLE_SECONDS', isLong ? 180 : 90)

@@ -1,5 +1,5 @@
 // The plan of gaps between the simulated venues, held against the opportunities that a whole engine finds, in this
-// process and on one clock: every real gap that lasts is found, and nothing else. Three quarters of a minute of the world, or
+// process and on one clock: every real gap that lasts is found, and nothing else. Half a minute of the world, or
 // five minutes with every fault on under TEST_LONG=1.
 
 import assert from 'node:assert/strict'
@@ -20,7 +20,7 @@ import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 import { read } from '../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
-const FLOW_MS = isLong ? 300_000 : 45_000
+const FLOW_MS = isLong ? 300_000 : 30_000
 const FAULTS = isLong ? FAULT_NAMES : []
 /** Real gaps that last so long are to be found. */
 const LASTS_MS = 3_000

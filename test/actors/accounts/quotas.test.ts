@@ -7,7 +7,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
 
-const RUNS = process.env.TEST_LONG === '1' ? 10_000 : 1_000
+const RUNS = process.env.TEST_LONG === '1' ? 10_000 : 200
 
 /** The window of an exact log: the first request of it, and how many it holds at `nowMs`. */
 function windowOf(log: readonly number[], nowMs: number): { startMs: number; used: number } {

@@ -8,7 +8,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
 import { NaiveBook } from '../../support/twins/naive/book.ts'
 
-const SEEDS = process.env.TEST_LONG === '1' ? 10_000 : 1_000
+const SEEDS = process.env.TEST_LONG === '1' ? 10_000 : 200
 
 const level = (price: number, size: number): Level => ({
   price: priceMicros(price),

@@ -51,7 +51,7 @@ storageContract({
   },
 })
 
-const REOPENED_EVERY = process.env.TEST_LONG === '1' ? 4 : 16
+const REOPENED_EVERY = process.env.TEST_LONG === '1' ? 4 : 64
 let reopenings = 0
 
 storageContract({

@@ -196,7 +196,7 @@ describe('corpora', () => {
   })
 
   test('no trap of the simulated world scores as a match, and its planted pairs do', () => {
-    const world = matchingWorld({ seed: 9, marketsPerVenue: isLong ? 20_000 : 5_000 })
+    const world = matchingWorld({ seed: 9, marketsPerVenue: isLong ? 20_000 : 2_000 })
     const ofA = new Map(world.a.markets.map((market) => [market.key, market]))
     const ofB = new Map(world.b.markets.map((market) => [market.key, market]))
     const counts = new Map<SimPairKind, { n: number; high: number }>()
