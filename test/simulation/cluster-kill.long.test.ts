@@ -14,7 +14,8 @@ import { settled, tell } from '../support/rigs/crowd-judge.ts'
 import { allMarketIds, compareTrades } from '../support/rigs/whole-service.ts'
 
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
-const kills = number('CLUSTER_KILLS', 5)
+const isLong = process.env.TEST_LONG === '1'
+const kills = number('CLUSTER_KILLS', isLong ? 5 : 3)
 const clients = number('CLUSTER_CLIENTS', 20)
 const rate = number('CLUSTER_RATE', 100)
 const secondsBetween = number('CLUSTER_SECONDS', 4)

@@ -10,7 +10,7 @@ import { type Answer, answered } from '../../support/fakes/caller.ts'
 import { NaiveWebhook } from '../../support/twins/naive/deliveries.ts'
 import { ALICE, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
-const SEEDS = process.env.TEST_LONG === '1' ? 200 : 5
+const SEEDS = process.env.TEST_LONG === '1' ? 200 : 4
 const STEPS = 40
 const PENDING_MAX = 8
 const MINUTE = 60_000

@@ -157,7 +157,7 @@ describe('corpora', () => {
   })
 
   test('planted pairs of the simulated world are found, at least 99 of 100', () => {
-    const world = matchingWorld({ seed: 2, marketsPerVenue: isLong ? 6_000 : 600 })
+    const world = matchingWorld({ seed: 2, marketsPerVenue: isLong ? 6_000 : 450 })
     const { a, b, planted, recurring } = world
     const { markets, judgedCount } = finish(matchCorpus(a, b, JUDGE))
     const high = markets.filter(({ judged }) => judged.score >= MATCH_SCORE)
@@ -181,7 +181,7 @@ describe('corpora', () => {
   })
 
   test('what is not compared after a deciding conflict changes no pair and no score', () => {
-    const { a, b } = matchingWorld({ seed: 5, marketsPerVenue: isLong ? 3_000 : 400 })
+    const { a, b } = matchingWorld({ seed: 5, marketsPerVenue: isLong ? 3_000 : 250 })
     const whole = {
       ...JUDGE,
       scoreMarkets: (one: Proposition, other: Proposition) => JUDGE.scoreMarkets(one, other),
